@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config'
+
+const project = (name: string, extra: object = {}) => ({
+  test: { name, include: [`test/${name}/**/*.test.ts`], environment: 'node', testTimeout: 60_000, hookTimeout: 60_000, ...extra },
+})
+
+// Unit, property and differential tests run functions in this process; integration and contract tests start the built
+// service, so `npm test` builds first. One project a folder: the folder says what kind of proof a test is.
+export default defineConfig({
+  test: {
+    projects: [
+      project('unit'),
+      project('property'),
+      project('differential', { testTimeout: 180_000 }),
+      project('integration'),
+      project('contract'),
+      project('onchain', { testTimeout: 120_000 }),
+      project('fault', { testTimeout: 120_000 }),
+      project('fuzz', { testTimeout: 300_000 }),
+    ],
+  },
+})

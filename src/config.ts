@@ -1,0 +1,276 @@
+/**
+ * The one reading of the environment. Every limit, wait and queue size of the service has its name here and nowhere else.
+ *
+ * `readConfig` is pure: it takes the environment as a value. The signing key is the one thing it does not read: see
+ * `readSigningKey` in `config-key.ts`, called in the signer thread only (decision 96).
+ */
+
+export type Environment = Readonly<Record<string, string | undefined>>
+export type Tier = 'public' | 'developer' | 'internal'
+export type ChainProfile = 'legacy' | 'v1' | 'v2'
+
+export interface ApiKey {
+  readonly key: string
+  readonly tier: Tier
+  readonly label: string
+}
+
+/** What the operator says about one chain; the built-in table in `attest/chains.ts` has the rest. */
+export interface ChainOverride {
+  readonly rpcUrls: readonly string[]
+  readonly easAddress?: string
+  readonly schemaRegistryAddress?: string
+  readonly profile?: ChainProfile
+  readonly easVersion?: string
+}
+
+export interface Config {
+  readonly production: boolean
+  readonly host: string
+  readonly port: number
+  /** False when the default port is used: then a busy port moves to the next free one. */
+  readonly portAsked: boolean
+  readonly publicUrl: string | undefined
+  readonly errorTypeBase: string | undefined
+  readonly dataDir: string
+  readonly httpAdapter: 'uws' | 'node'
+  readonly logFormat: 'pretty' | 'json'
+  /** 1: every request is logged; 0.01: one in a hundred, and every error and slow request. */
+  readonly logSampleRatio: number
+  readonly allowDevelopmentKey: boolean
+  readonly chains: ReadonlyMap<number, ChainOverride>
+  readonly schemas: {
+    readonly numeric: string | undefined
+    readonly boolean: string | undefined
+    readonly verify: string | undefined
+    readonly location: string | undefined
+  }
+  readonly allowAnySchema: boolean
+  readonly nonceMaxAgeMs: number
+  readonly rpcTimeoutMs: number
+  readonly attestationTtlSeconds: number
+  readonly verifiedProofMaxAgeSeconds: number
+  /** Former attester addresses, lower case, whose verified proofs are still accepted as inputs. */
+  readonly retiredAttesters: readonly string[]
+  readonly apiKeys: readonly ApiKey[]
+  readonly requireApiKey: boolean
+  readonly requestsPerHour: Readonly<Record<Tier, number>>
+  readonly trustedProxies: readonly string[]
+  readonly limits: Limits
+}
+
+/** Sizes and waits. Every queue has a size, every wait a limit. */
+export interface Limits {
+  readonly maxBodyBytes: number
+  readonly maxVertices: number
+  readonly maxParts: number
+  readonly maxCollectionDepth: number
+  readonly maxJsonDepth: number
+  /** Bodies up to this size are parsed on the main thread; larger ones travel unparsed to the large lane. */
+  readonly smallBodyBytes: number
+  readonly computeThreads: number
+  readonly largeThreads: number
+  readonly maxBatchSize: number
+  /** Requests waiting for a worker; beyond it the answer is 503. */
+  readonly maxQueuedRequests: number
+  /** Bytes of bodies held at one time, over all connections; beyond it the answer is 503. */
+  readonly maxInFlightBytes: number
+  readonly maxOpenBodiesPerAddress: number
+  readonly requestDeadlineMs: number
+  /** From the first byte of a request to the last byte of its body (node:http adapter; uWebSockets.js has its own 10 s). */
+  readonly receiveTimeoutMs: number
+  readonly keepAliveTimeoutMs: number
+  readonly drainTimeoutMs: number
+  readonly maxConnections: number
+  /** Exact geodesic solves one distance may cost; beyond it the answer is 400. */
+  readonly maxDistanceSolves: number
+  readonly workerHeapMb: number
+  readonly maxRateLimitSubjects: number
+  readonly maxUnresolvedInputs: number
+}
+
+/** A name in the environment holds a value it must not: `trigpoint` exits with 78 and this message. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/**
+ * @param env the process's environment
+ * @param cores processors available, the default of `COMPUTE_THREADS`
+ * @throws {ConfigError} naming the variable, its value and what it may be
+ */
+export function readConfig(env: Environment, cores: number): Config {
+  const read = reader(env)
+  const production = env['NODE_ENV'] === 'production'
+  const computeThreads = read.integer('COMPUTE_THREADS', cores, 0, 256)
+  return Object.freeze({
+    production,
+    host: env['HOST'] || '127.0.0.1',
+    port: read.integer('PORT', 3000, 0, 65_535),
+    portAsked: Boolean(env['PORT']),
+    publicUrl: read.url('PUBLIC_URL'),
+    errorTypeBase: read.url('ERROR_TYPE_BASE'),
+    dataDir: env['DATA_DIR'] || './.data',
+    httpAdapter: read.choice('HTTP_ADAPTER', ['uws', 'node'] as const),
+    logFormat: read.choice('LOG_FORMAT', ['pretty', 'json'] as const),
+    logSampleRatio: read.number('LOG_SAMPLE_RATIO', 0.01, 0, 1),
+    allowDevelopmentKey: !production || read.flag('ALLOW_DEV_KEY', false),
+    chains: readChains(env),
+    schemas: {
+      numeric: read.bytes32('NUMERIC_SCHEMA_UID'),
+      boolean: read.bytes32('BOOLEAN_SCHEMA_UID'),
+      verify: read.bytes32('VERIFY_SCHEMA_UID'),
+      location: read.bytes32('LOCATION_SCHEMA_UID'),
+    },
+    allowAnySchema: read.flag('ALLOW_ANY_SCHEMA', true),
+    nonceMaxAgeMs: read.integer('NONCE_MAX_AGE_MS', 2000, 0, 3_600_000),
+    rpcTimeoutMs: read.integer('RPC_TIMEOUT_MS', 500, 10, 60_000),
+    attestationTtlSeconds: read.integer('ATTESTATION_TTL_SECONDS', 3600, 60, 86_400),
+    verifiedProofMaxAgeSeconds: read.integer('VERIFIED_PROOF_MAX_AGE_SECONDS', 86_400, 0, 31_536_000),
+    retiredAttesters: read.list('RETIRED_ATTESTERS').map((address) => address.toLowerCase()),
+    apiKeys: readApiKeys(env['API_KEYS']),
+    requireApiKey: read.flag('REQUIRE_API_KEY', false),
+    requestsPerHour: {
+      public: read.integer('RATE_LIMIT_PUBLIC', 100, 1, 1e9),
+      developer: read.integer('RATE_LIMIT_DEVELOPER', 1000, 1, 1e9),
+      internal: read.integer('RATE_LIMIT_INTERNAL', 10_000, 1, 1e9),
+    },
+    trustedProxies: read.list('TRUSTED_PROXIES'),
+    limits: {
+      maxBodyBytes: read.integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576),
+      maxVertices: read.integer('MAX_VERTICES', 50_000, 4, 5_000_000),
+      maxParts: read.integer('MAX_PARTS', 10_000, 1, 1_000_000),
+      maxCollectionDepth: 8,
+      maxJsonDepth: 32,
+      smallBodyBytes: 16_384,
+      computeThreads,
+      largeThreads: Math.max(1, computeThreads - 1),
+      maxBatchSize: 32,
+      maxQueuedRequests: read.integer('MAX_QUEUED_REQUESTS', 4096, 1, 1_000_000),
+      maxInFlightBytes: read.integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9),
+      maxOpenBodiesPerAddress: read.integer('MAX_OPEN_BODIES_PER_ADDRESS', 1024, 1, 1_000_000),
+      requestDeadlineMs: read.integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000),
+      receiveTimeoutMs: 10_000,
+      keepAliveTimeoutMs: 10_000,
+      drainTimeoutMs: read.integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),
+      maxConnections: read.integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000),
+      maxDistanceSolves: read.integer('MAX_DISTANCE_SOLVES', 2_000_000, 1000, 1e9),
+      workerHeapMb: 512,
+      maxRateLimitSubjects: 1_000_000,
+      maxUnresolvedInputs: 256,
+    },
+  })
+}
+
+/** Typed look-ups that name the variable when its value is out of bounds. An empty value counts as absent. */
+function reader(env: Environment) {
+  const refuse = (name: string, wanted: string): never => {
+    throw new ConfigError(`${name}=${JSON.stringify(env[name])}: must be ${wanted}`)
+  }
+  const number = (name: string, fallback: number, low: number, high: number): number => {
+    const text = env[name]
+    if (text === undefined || text === '') return fallback
+    const value = Number(text)
+    if (!(value >= low && value <= high)) refuse(name, `a number from ${low} to ${high}`)
+    return value
+  }
+  return {
+    number,
+    integer(name: string, fallback: number, low: number, high: number): number {
+      const value = number(name, fallback, low, high)
+      return Number.isInteger(value) ? value : refuse(name, `a whole number from ${low} to ${high}`)
+    },
+    flag(name: string, fallback: boolean): boolean {
+      const text = env[name]
+      if (text === undefined || text === '') return fallback
+      if (text === '1' || text === 'true') return true
+      if (text === '0' || text === 'false') return false
+      return refuse(name, '1 or 0')
+    },
+    /** The first choice is the default. */
+    choice<const T extends readonly string[]>(name: string, choices: T): T[number] {
+      const text = env[name] || choices[0]!
+      return choices.includes(text) ? text : refuse(name, `one of ${choices.join(', ')}`)
+    },
+    url(name: string): string | undefined {
+      const text = env[name]
+      if (!text) return undefined
+      if (!/^https?:\/\/\S+$/.test(text) || !URL.canParse(text)) refuse(name, 'an absolute http or https address')
+      return text.replace(/\/+$/, '')
+    },
+    bytes32(name: string): string | undefined {
+      const text = env[name]
+      if (!text) return undefined
+      return /^0x[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : refuse(name, '0x and 64 hex digits')
+    },
+    list: (name: string): string[] => splitList(env[name]),
+  }
+}
+
+function splitList(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+}
+
+const CHAIN_VARIABLE = /^(RPC_URL|EAS_ADDRESS|EAS_PROFILE|EAS_VERSION|SCHEMA_REGISTRY)_(\d+)$/
+
+function readChains(env: Environment): Map<number, ChainOverride> {
+  const chains = new Map<number, { -readonly [K in keyof ChainOverride]: ChainOverride[K] }>()
+  for (const [name, value] of Object.entries(env)) {
+    const match = CHAIN_VARIABLE.exec(name)
+    if (match === null || !value) continue
+    const chainId = Number(match[2])
+    let chain = chains.get(chainId)
+    if (chain === undefined) chains.set(chainId, (chain = { rpcUrls: [] }))
+    const refuse = (wanted: string): never => {
+      throw new ConfigError(`${name}=${JSON.stringify(value)}: must be ${wanted}`)
+    }
+    const address = () => (/^0x[0-9a-fA-F]{40}$/.test(value) ? value : refuse('an address: 0x and 40 hex digits'))
+    switch (match[1]) {
+      case 'RPC_URL':
+        chain.rpcUrls = splitList(value)
+        if (!chain.rpcUrls.every((url) => /^https?:\/\//.test(url) && URL.canParse(url))) {
+          refuse('http or https addresses, separated by commas')
+        }
+        break
+      case 'EAS_ADDRESS':
+        chain.easAddress = address()
+        break
+      case 'SCHEMA_REGISTRY':
+        chain.schemaRegistryAddress = address()
+        break
+      case 'EAS_VERSION':
+        chain.easVersion = value
+        break
+      default:
+        chain.profile =
+          (['legacy', 'v1', 'v2'] as const).find((profile) => profile === value) ?? refuse('legacy, v1 or v2')
+    }
+  }
+  return chains
+}
+
+function readApiKeys(text: string | undefined): ApiKey[] {
+  if (!text) return []
+  const refuse = (why: string): never => {
+    // The value holds secrets: the message must not repeat it.
+    throw new ConfigError(`API_KEYS: ${why}; expected {"<key>": {"tier": "developer" | "internal", "label": "…"}}`)
+  }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    refuse('not JSON')
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) refuse('not an object')
+  return Object.entries(parsed as Record<string, { tier?: unknown; label?: unknown } | null>).map(
+    ([key, entry], index) => {
+      const tier = entry?.tier
+      if (tier !== 'public' && tier !== 'developer' && tier !== 'internal')
+        return refuse(`entry ${index + 1} has no known tier`)
+      return { key, tier, label: typeof entry?.label === 'string' ? entry.label : `key ${index + 1}` }
+    },
+  )
+}

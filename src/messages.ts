@@ -1,0 +1,100 @@
+/**
+ * What crosses a thread border: plain data, so that structured clone loses nothing. An error is data too
+ * (`ProblemData`): its class and fields would not survive the trip.
+ */
+import type { ProblemData } from './problem.ts'
+
+/** `0x` and hex digits. */
+export type Hex = `0x${string}`
+
+// ── Signing ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The kinds of data the signer knows the layout of; it signs nothing else (decision 95). */
+export type PayloadKind = 'numeric' | 'boolean' | 'verify'
+
+/** What main sends to the signer: never a digest, always the data with its kind. The signer adds nonce and deadline. */
+export interface SigningPayload {
+  readonly kind: PayloadKind
+  readonly chainId: number
+  /** Schema UID, lower case. */
+  readonly schema: Hex
+  /** 20 bytes, lower case. */
+  readonly recipient: Hex
+  /** ABI-encoded attestation data. */
+  readonly data: Hex
+}
+
+/** How the nonce was found (decision 100): read from the chain now, last known value, or 0 because nothing is known. */
+export type NonceSource = 'chain' | 'cache' | 'default'
+
+export type SigningResult =
+  | {
+      readonly ok: true
+      /** 65 bytes r‖s‖v, v 27 or 28. */
+      readonly signature: Hex
+      readonly nonce: number
+      readonly nonceSource: NonceSource
+      readonly deadlineSeconds: number
+    }
+  | { readonly ok: false; readonly problem: ProblemData }
+
+// ── Chain access ────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** An EAS attestation as read from a chain; integers that fit are numbers. */
+export interface ChainAttestation {
+  readonly uid: Hex
+  readonly schema: Hex
+  readonly timeSeconds: number
+  readonly expirationTimeSeconds: number
+  readonly revocationTimeSeconds: number
+  readonly refUID: Hex
+  readonly recipient: Hex
+  readonly attester: Hex
+  readonly revocable: boolean
+  readonly data: Hex
+}
+
+// ── Compute ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export type OperationName = 'distance' | 'area' | 'length' | 'contains' | 'within' | 'intersects'
+
+/** An input that main resolved (a `{uid}` or a verified proof): its reference and its geometry as GeoJSON text. */
+export interface ResolvedInput {
+  readonly field: string
+  readonly ref: Hex
+  readonly geometry: string
+}
+
+/** One request on its way to a compute thread. Bytes, because cloning the parsed object costs as much as parsing it. */
+export interface ComputeTask {
+  readonly operation: OperationName
+  readonly body: Uint8Array
+  /** True when main has already validated the body against its schema. */
+  readonly validated: boolean
+  readonly resolved: readonly ResolvedInput[]
+  readonly timestampSeconds: number
+}
+
+/** A reference that a compute thread met in a large body and cannot resolve itself. */
+export interface UnresolvedInput {
+  readonly field: string
+  /** The input object as JSON text. */
+  readonly input: string
+}
+
+export type ComputeResult =
+  | {
+      readonly ok: true
+      readonly kind: 'numeric' | 'boolean'
+      /** Metres or square metres, rounded (decision 6), or the truth value. */
+      readonly result: number | boolean
+      /** The operation string, e.g. `within:50000`. */
+      readonly operation: string
+      readonly inputRefs: readonly Hex[]
+      readonly data: Hex
+      readonly chainId: number
+      readonly schema: Hex | undefined
+      readonly recipient: Hex
+    }
+  | { readonly ok: false; readonly problem: ProblemData }
+  | { readonly ok: 'unresolved'; readonly chainId: number; readonly inputs: readonly UnresolvedInput[] }

@@ -222,8 +222,8 @@ function readChains(env: Environment): Map<number, ChainOverride> {
     const match = CHAIN_VARIABLE.exec(name)
     if (match === null || !value) continue
     const chainId = Number(match[2])
-    let chain = chains.get(chainId)
-    if (chain === undefined) chains.set(chainId, (chain = { rpcUrls: [] }))
+    const chain = chains.get(chainId) ?? { rpcUrls: [] }
+    chains.set(chainId, chain)
     const refuse = (wanted: string): never => {
       throw new ConfigError(`${name}=${JSON.stringify(value)}: must be ${wanted}`)
     }

@@ -1,0 +1,21 @@
+// `npm run check`: everything about the code that a tool can judge. Runs all of it, then fails if one failed.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
+
+requireNode()
+ensureInstalled()
+ensureBuilt() // tsc reads the generated kernel module
+const bin = (name) => join(root, 'node_modules', '.bin', name)
+const CHECKS = [
+  ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
+  ['types', bin('tsc'), ['-p', 'tsconfig.json']],
+  ['unused code', bin('knip'), []],
+  ['generated types fresh', process.execPath, [join(root, 'scripts', 'generate-types.mjs'), '--check']],
+]
+const failed = CHECKS.filter(([name, command, args]) => {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
+  process.stderr.write(`${status === 0 ? 'ok  ' : 'FAIL'} ${name}\n`)
+  return status !== 0
+})
+process.exit(failed.length === 0 ? 0 : 1)

@@ -1,0 +1,34 @@
+// schemas/*.schema.json → src/types/generated.ts. `--check` compares instead of writing and exits 1 when stale.
+import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { compile } from 'json-schema-to-typescript'
+
+const schemas = fileURLToPath(new URL('../schemas/', import.meta.url))
+const target = fileURLToPath(new URL('../src/types/generated.ts', import.meta.url))
+// Every schema reachable from one root: each type is then declared once.
+const FILES = ['input', 'compute-request', 'compute-response', 'problem', 'verified-proof']
+
+const root = {
+  title: 'Contract',
+  description: 'Every schema of the contract; this type itself is not used.',
+  type: 'object',
+  additionalProperties: false,
+  properties: Object.fromEntries(FILES.map((name) => [name, { $ref: `${name}.schema.json` }])),
+}
+const text = await compile(root, 'Contract', {
+  cwd: schemas,
+  additionalProperties: true,
+  ignoreMinAndMaxItems: true,
+  bannerComment: '// Made from schemas/ by scripts/generate-types.mjs. Do not edit: change the schema and run it again.',
+  style: { semi: false, singleQuote: true, printWidth: 120 },
+  $refOptions: { mutateInputSchema: false },
+})
+if (process.argv.includes('--check')) {
+  const present = await readFile(target, 'utf8').catch(() => '')
+  if (present !== text) {
+    console.error('src/types/generated.ts is stale: run `node scripts/generate-types.mjs`')
+    process.exit(1)
+  }
+} else {
+  await writeFile(target, text)
+}

@@ -1,0 +1,393 @@
+// Made from schemas/ by scripts/generate-types.mjs. Do not edit: change the schema and run it again.
+
+/**
+ * A geometry of a compute request, in exactly one of four forms. The service tells them apart by the member that is present.
+ */
+export type Input = Geometry | Feature | OnchainInput | OffchainInput | VerifiedProofInput
+/**
+ * A GeoJSON geometry (RFC 7946) on WGS 84. Positions are [longitude, latitude] in degrees; a third member (altitude) is accepted and ignored.
+ */
+export type Geometry = Point | MultiPoint | LineString | MultiLineString | Polygon | MultiPolygon | GeometryCollection
+/**
+ * @minItems 2
+ * @maxItems 4
+ */
+export type Position = [longitude: number, latitude: number, ...rest: number[]]
+/**
+ * @minItems 2
+ */
+export type Line = Position[]
+/**
+ * Closed: the last position equals the first.
+ *
+ * @minItems 4
+ */
+export type Ring = Position[]
+/**
+ * @minItems 1
+ */
+export type Rings = Ring[]
+/**
+ * Bodies of POST /compute/v0/{operation}. Unknown members are ignored.
+ */
+export type ComputeRequest =
+  DistanceRequest | AreaRequest | LengthRequest | ContainsRequest | WithinRequest | IntersectsRequest
+export type ComputeResponse = NumericComputeResponse | BooleanComputeResponse
+
+/**
+ * Every schema of the contract; this type itself is not used.
+ */
+export interface Contract {
+  input?: Input
+  'compute-request'?: ComputeRequest
+  'compute-response'?: ComputeResponse
+  problem?: ProblemDetails
+  'verified-proof'?: VerifiedLocationProof
+}
+export interface Point {
+  type: 'Point'
+  coordinates: Position
+  [k: string]: unknown
+}
+export interface MultiPoint {
+  type: 'MultiPoint'
+  /**
+   * @minItems 1
+   */
+  coordinates: Position[]
+  [k: string]: unknown
+}
+export interface LineString {
+  type: 'LineString'
+  coordinates: Line
+  [k: string]: unknown
+}
+export interface MultiLineString {
+  type: 'MultiLineString'
+  /**
+   * @minItems 1
+   */
+  coordinates: Line[]
+  [k: string]: unknown
+}
+export interface Polygon {
+  type: 'Polygon'
+  coordinates: Rings
+  [k: string]: unknown
+}
+export interface MultiPolygon {
+  type: 'MultiPolygon'
+  /**
+   * @minItems 1
+   */
+  coordinates: Rings[]
+  [k: string]: unknown
+}
+export interface GeometryCollection {
+  type: 'GeometryCollection'
+  /**
+   * @minItems 1
+   */
+  geometries: Geometry[]
+  [k: string]: unknown
+}
+/**
+ * A GeoJSON Feature stands for its geometry; the reference hash covers the geometry alone.
+ */
+export interface Feature {
+  type: 'Feature'
+  geometry: Geometry
+  [k: string]: unknown
+}
+/**
+ * A location attestation on the chain named by chainId.
+ */
+export interface OnchainInput {
+  uid: string
+  [k: string]: unknown
+}
+/**
+ * Planned: answered with not-implemented.
+ */
+export interface OffchainInput {
+  uid: string
+  uri: string
+  [k: string]: unknown
+}
+/**
+ * A verified proof as this service answered it.
+ */
+export interface VerifiedProofInput {
+  verifiedProof: VerifiedLocationProof
+  [k: string]: unknown
+}
+/**
+ * A proof with its credibility vector, as POST /verify/v0/proof answers it and as compute operations take it back.
+ */
+export interface VerifiedLocationProof {
+  proof: LocationProof
+  credibility?: {
+    [k: string]: unknown
+  }
+  evaluationMethod?: string
+  evaluatedAt?: number
+  chainId?: number
+  attestation?: ProofAttestation
+  delegatedAttestation?: ProofDelegation
+  [k: string]: unknown
+}
+export interface LocationProof {
+  claim: LocationClaim
+  /**
+   * @minItems 1
+   * @maxItems 255
+   */
+  stamps: {
+    [k: string]: unknown
+  }[]
+  [k: string]: unknown
+}
+export interface LocationClaim {
+  lpVersion: '0.2'
+  locationType: string
+  location: Geometry
+  srs: string
+  subject: SubjectIdentifier
+  /**
+   * Metres.
+   */
+  radius: number
+  time: TimeRange
+  eventType?: string
+  [k: string]: unknown
+}
+export interface SubjectIdentifier {
+  scheme: string
+  value: string
+  [k: string]: unknown
+}
+/**
+ * Unix seconds.
+ */
+export interface TimeRange {
+  start: number
+  end: number
+  [k: string]: unknown
+}
+export interface ProofAttestation {
+  uid: string
+  schema: string
+  attester: string
+  recipient: string
+  data: string
+  revocable: boolean
+  refUID: string
+  time: number
+  expirationTime: number
+  revocationTime: number
+  signature?: string
+  [k: string]: unknown
+}
+export interface ProofDelegation {
+  signature: string
+  attester: string
+  deadline: number
+  nonce: number
+  [k: string]: unknown
+}
+export interface DistanceRequest {
+  /**
+   * EIP-155 chain the delegated attestation is formatted for.
+   */
+  chainId: number
+  from: Input
+  to: Input
+  /**
+   * Attestation schema UID; the service's own schema when absent.
+   */
+  schema?: string
+  /**
+   * Recipient address; the zero address when absent.
+   */
+  recipient?: string
+  [k: string]: unknown
+}
+export interface AreaRequest {
+  /**
+   * EIP-155 chain the delegated attestation is formatted for.
+   */
+  chainId: number
+  geometry: Input
+  /**
+   * Attestation schema UID; the service's own schema when absent.
+   */
+  schema?: string
+  /**
+   * Recipient address; the zero address when absent.
+   */
+  recipient?: string
+  [k: string]: unknown
+}
+export interface LengthRequest {
+  /**
+   * EIP-155 chain the delegated attestation is formatted for.
+   */
+  chainId: number
+  geometry: Input
+  /**
+   * Attestation schema UID; the service's own schema when absent.
+   */
+  schema?: string
+  /**
+   * Recipient address; the zero address when absent.
+   */
+  recipient?: string
+  [k: string]: unknown
+}
+/**
+ * Deprecated spellings of the two inputs are accepted too: geometryA and geometryB, geometry1 and geometry2, container and geometry.
+ */
+export interface ContainsRequest {
+  /**
+   * EIP-155 chain the delegated attestation is formatted for.
+   */
+  chainId: number
+  container: Input
+  containee: Input
+  /**
+   * Attestation schema UID; the service's own schema when absent.
+   */
+  schema?: string
+  /**
+   * Recipient address; the zero address when absent.
+   */
+  recipient?: string
+  [k: string]: unknown
+}
+export interface WithinRequest {
+  /**
+   * EIP-155 chain the delegated attestation is formatted for.
+   */
+  chainId: number
+  geometry: Input
+  target: Input
+  /**
+   * Metres.
+   */
+  radius: number
+  /**
+   * Attestation schema UID; the service's own schema when absent.
+   */
+  schema?: string
+  /**
+   * Recipient address; the zero address when absent.
+   */
+  recipient?: string
+  [k: string]: unknown
+}
+export interface IntersectsRequest {
+  /**
+   * EIP-155 chain the delegated attestation is formatted for.
+   */
+  chainId: number
+  geometry1: Input
+  geometry2: Input
+  /**
+   * Attestation schema UID; the service's own schema when absent.
+   */
+  schema?: string
+  /**
+   * Recipient address; the zero address when absent.
+   */
+  recipient?: string
+  [k: string]: unknown
+}
+export interface NumericComputeResponse {
+  result: number
+  units: 'meters' | 'square_meters'
+  operation: 'distance' | 'area' | 'length'
+  timestamp: number
+  /**
+   * @minItems 1
+   * @maxItems 2
+   */
+  inputRefs: string[]
+  attestation: AttestationData
+  delegatedAttestation: DelegatedAttestationData
+  proofInputs?: ProofInput[]
+}
+export interface AttestationData {
+  schema: string
+  attester: string
+  recipient: string
+  data: string
+  revocable: true
+  refUID: string
+  /**
+   * 65 bytes r, s, v with v 27 or 28.
+   */
+  signature: string
+}
+export interface DelegatedAttestationData {
+  /**
+   * 65 bytes r, s, v with v 27 or 28.
+   */
+  signature: string
+  attester: string
+  /**
+   * Unix seconds.
+   */
+  deadline: number
+  nonce: number
+}
+/**
+ * Extension: what an authenticated verified proof among the inputs said.
+ */
+export interface ProofInput {
+  ref: string
+  credibility: {
+    [k: string]: unknown
+  }
+  claim: {
+    [k: string]: unknown
+  }
+  evaluatedAt: number
+  evaluationMethod: string
+  [k: string]: unknown
+}
+export interface BooleanComputeResponse {
+  result: boolean
+  operation: string
+  timestamp: number
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  inputRefs: string[]
+  attestation: AttestationData
+  delegatedAttestation: DelegatedAttestationData
+  proofInputs?: ProofInput[]
+}
+/**
+ * Error body of the verify and compute APIs (RFC 9457), media type application/problem+json.
+ */
+export interface ProblemDetails {
+  type: string
+  title: string
+  status: number
+  detail: string
+  instance?: string
+  /**
+   * @maxItems 10
+   */
+  errors?: ProblemItem[]
+  requestId?: string
+  [k: string]: unknown
+}
+export interface ProblemItem {
+  pointer: string
+  detail: string
+  code?: string
+  hint?: string
+  [k: string]: unknown
+}

@@ -1,0 +1,135 @@
+import { problemAt } from '../problem.ts'
+import type { Geometry, Position } from '../types/generated.ts'
+import type { Dimension, ElementType, FlatGeometry } from './flat.ts'
+
+/** Sizes beyond which a geometry is refused; from `config.limits`. */
+export interface GeometryLimits {
+  readonly maxVertices: number
+  /** Rings, lines and points together. */
+  readonly maxParts: number
+}
+
+type Path = readonly (string | number)[]
+
+/**
+ * GeoJSON → flat arrays. Checks what a JSON Schema cannot say: closed rings and sizes.
+ *
+ * @param geometry shape, counts and ranges already checked against `geometry.schema.json`
+ * @param path where it stands in the request, for messages
+ * @throws {ProblemError} `invalid-input` for an open ring or a geometry over the limits
+ */
+export function readGeometry(geometry: Geometry, path: Path, limits: GeometryLimits): FlatGeometry {
+  const builder = new Builder(path, limits)
+  builder.add(geometry, [])
+  return builder.finish(geometry.type)
+}
+
+class Builder {
+  readonly #path: Path
+  readonly #limits: GeometryLimits
+  #vertices = new Float64Array(64)
+  #count = 0
+  #sequenceStarts: number[] = [0]
+  #partStarts: number[] = [0]
+  #partDimensions: number[] = []
+  #elementStarts: number[] = [0]
+  #elementTypes: ElementType[] = []
+  #elementPaths: Path[] = []
+
+  constructor(path: Path, limits: GeometryLimits) {
+    this.#path = path
+    this.#limits = limits
+  }
+
+  add(geometry: Geometry, at: Path): void {
+    switch (geometry.type) {
+      case 'Point':
+        this.#part(0, [[geometry.coordinates]], [...at, 'coordinates'])
+        break
+      case 'MultiPoint':
+        for (const position of geometry.coordinates) this.#part(0, [[position]], [...at, 'coordinates'])
+        break
+      case 'LineString':
+        this.#part(1, [geometry.coordinates], [...at, 'coordinates'])
+        break
+      case 'MultiLineString':
+        for (const line of geometry.coordinates) this.#part(1, [line], [...at, 'coordinates'])
+        break
+      case 'Polygon':
+        this.#part(2, geometry.coordinates, [...at, 'coordinates'])
+        break
+      case 'MultiPolygon':
+        geometry.coordinates.forEach((rings, index) => {
+          this.#part(2, rings, [...at, 'coordinates', index])
+        })
+        break
+      case 'GeometryCollection':
+        geometry.geometries.forEach((member, index) => {
+          this.add(member, [...at, 'geometries', index])
+        })
+        return
+    }
+    this.#elementStarts.push(this.#partDimensions.length)
+    this.#elementTypes.push(geometry.type)
+    this.#elementPaths.push(at)
+  }
+
+  finish(type: Geometry['type']): FlatGeometry {
+    return {
+      type,
+      vertices: this.#vertices.slice(0, 2 * this.#count),
+      sequenceStarts: Uint32Array.from(this.#sequenceStarts),
+      partStarts: Uint32Array.from(this.#partStarts),
+      partDimensions: Uint8Array.from(this.#partDimensions),
+      elementStarts: Uint32Array.from(this.#elementStarts),
+      elementTypes: this.#elementTypes,
+      elementPaths: this.#elementPaths,
+    }
+  }
+
+  #part(dimension: Dimension, sequences: readonly (readonly Position[])[], at: Path): void {
+    sequences.forEach((positions, index) => {
+      if (dimension === 2) this.#checkClosed(positions, [...at, index])
+      this.#reserve(positions.length)
+      for (const position of positions) {
+        // + 0 turns -0 into 0, as the canonical text of the number does.
+        this.#vertices[2 * this.#count] = position[0] + 0
+        this.#vertices[2 * this.#count + 1] = position[1] + 0
+        this.#count++
+      }
+      this.#sequenceStarts.push(this.#count)
+    })
+    this.#partDimensions.push(dimension)
+    this.#partStarts.push(this.#sequenceStarts.length - 1)
+    if (this.#sequenceStarts.length - 1 > this.#limits.maxParts) {
+      throw problemAt('invalid-input', this.#path, `has more than ${this.#limits.maxParts} rings, lines and points`, {
+        code: 'too-many-parts',
+        hint: 'simplify it or split it over several requests',
+      })
+    }
+  }
+
+  #checkClosed(ring: readonly Position[], at: Path): void {
+    const first = ring[0]!
+    const last = ring[ring.length - 1]!
+    if (first[0] === last[0] && first[1] === last[1]) return
+    throw problemAt('invalid-input', [...this.#path, ...at], `ring has ${ring.length} positions and is open`, {
+      code: 'open-ring',
+      hint: `a ring needs at least 4 positions, the last equal to the first: append [${first[0]}, ${first[1]}]`,
+    })
+  }
+
+  #reserve(count: number): void {
+    const wanted = this.#count + count
+    if (wanted > this.#limits.maxVertices) {
+      throw problemAt('invalid-input', this.#path, `has more than ${this.#limits.maxVertices} vertices`, {
+        code: 'too-many-vertices',
+        hint: 'simplify it or split it over several requests',
+      })
+    }
+    if (2 * wanted <= this.#vertices.length) return
+    const grown = new Float64Array(Math.max(2 * wanted, 2 * this.#vertices.length))
+    grown.set(this.#vertices)
+    this.#vertices = grown
+  }
+}

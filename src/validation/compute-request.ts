@@ -1,0 +1,97 @@
+import { problemAt } from '../problem.ts'
+import { type Input, readInput } from './input.ts'
+import type { JsonObject } from './json-body.ts'
+import { validatorOf } from './schemas.ts'
+import { check } from './sentences.ts'
+
+/** What this file needs to know of an operation; a row of `compute/operations.ts` has it. */
+export interface RequestShape {
+  readonly name: string
+  readonly inputs: readonly string[]
+  readonly inputAliases: readonly (readonly string[])[]
+}
+
+export interface ComputeRequest {
+  readonly chainId: number
+  /** Schema UID in lower case; undefined: the default of the operation's kind. */
+  readonly schema: string | undefined
+  /** Address in lower case; the zero address when absent. */
+  readonly recipient: string
+  /** Metres; present for `within` alone. */
+  readonly radiusMeters: number | undefined
+  /** In the order of the operation's `inputs`. */
+  readonly inputs: readonly Input[]
+}
+
+const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'
+
+/**
+ * Checks the body of one compute request.
+ *
+ * @param body parsed JSON
+ * @throws {ProblemError} `invalid-input` or `not-implemented`, at the first place that is wrong
+ */
+export function readComputeRequest(shape: RequestShape, body: JsonObject, maxCollectionDepth: number): ComputeRequest {
+  const fields = inputFields(shape, body)
+  const canonical =
+    fields === shape.inputs
+      ? body
+      : { ...body, ...Object.fromEntries(shape.inputs.map((name, index) => [name, body[fields[index]!]])) }
+  const title = `${shape.name[0]!.toUpperCase()}${shape.name.slice(1)}Request`
+  check(validatorOf(`compute-request.schema.json#/$defs/${title}`), canonical, [])
+  return {
+    ...commonMembers(body),
+    inputs: fields.map((field) => readInput(body[field], [field], maxCollectionDepth)),
+  }
+}
+
+/** The same for a body that was checked in another thread: nothing is looked at twice. */
+export function trustedComputeRequest(shape: RequestShape, body: JsonObject): ComputeRequest {
+  return { ...commonMembers(body), inputs: inputFields(shape, body).map((field) => trustedInput(body[field], field)) }
+}
+
+function commonMembers(body: JsonObject): Omit<ComputeRequest, 'inputs'> {
+  return {
+    chainId: body['chainId'] as number,
+    schema: (body['schema'] as string | undefined)?.toLowerCase(),
+    recipient: (body['recipient'] as string | undefined)?.toLowerCase() ?? ZERO_ADDRESS,
+    radiusMeters: body['radius'] as number | undefined,
+  }
+}
+
+function trustedInput(value: unknown, field: string): Input {
+  const input = value as JsonObject
+  if (Object.hasOwn(input, 'uid')) return { form: 'onchain', uid: String(input['uid']).toLowerCase(), path: [field] }
+  if (Object.hasOwn(input, 'verifiedProof')) {
+    return { form: 'proof', verifiedProof: input['verifiedProof'] as never, path: [field] }
+  }
+  return input['type'] === 'Feature'
+    ? { form: 'geometry', geometry: input['geometry'] as never, path: [field, 'geometry'] }
+    : { form: 'geometry', geometry: input as never, path: [field] }
+}
+
+/**
+ * The members that hold the inputs: the canonical names, or one complete set of deprecated ones (decision 1).
+ *
+ * @throws {ProblemError} when two spellings are mixed: guessing could swap the operands of a signed answer
+ */
+function inputFields(shape: RequestShape, body: JsonObject): readonly string[] {
+  if (shape.inputAliases.length === 0) return shape.inputs
+  const spellings = [shape.inputs, ...shape.inputAliases]
+  const known = [...new Set(spellings.flat())]
+  const present = known.filter((name) => Object.hasOwn(body, name))
+  const match = spellings.find(
+    (names) => names.length === present.length && names.every((name) => present.includes(name)),
+  )
+  if (match !== undefined) return match
+  if (
+    present.length > shape.inputs.length ||
+    !spellings.some((names) => present.every((name) => names.includes(name)))
+  ) {
+    throw problemAt('invalid-input', [], `mixes spellings of its inputs: ${present.join(', ')}`, {
+      code: 'mixed-aliases',
+      hint: `send exactly ${shape.inputs.join(' and ')}`,
+    })
+  }
+  return shape.inputs // something is missing: the schema says what
+}

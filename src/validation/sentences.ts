@@ -1,0 +1,164 @@
+import type { ErrorObject } from 'ajv'
+import { type ProblemError, type ProblemType, problemAt } from '../problem.ts'
+import { describe, isJsonObject } from './json-body.ts'
+import type { Validator } from './schemas.ts'
+
+/** Segments of a place in the body: member names and array indices. */
+export type Path = readonly (string | number)[]
+
+/**
+ * Runs a validator and turns its first error into one sentence with a place and, where there is one, a remedy.
+ *
+ * @param path where `value` stands in the body
+ * @param type problem type of a violation
+ */
+export function check(validator: Validator, value: unknown, path: Path, type: ProblemType = 'invalid-input'): void {
+  if (validator(value)) return
+  const error = validator.errors?.[0]
+  throw error === undefined || error === null
+    ? problemAt(type, path, 'does not match its schema')
+    : problemOf(error, [...path, ...segmentsOf(error.instancePath)], type)
+}
+
+/** `/coordinates/0/2` → ['coordinates', 0, 2]. */
+function segmentsOf(instancePath: string): (string | number)[] {
+  return instancePath
+    .split('/')
+    .slice(1)
+    .map((segment) => (/^\d+$/.test(segment) ? Number(segment) : segment.replaceAll('~1', '/').replaceAll('~0', '~')))
+}
+
+function problemOf(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
+  const value = error.data
+  switch (error.keyword) {
+    case 'required':
+      return missingMember(String(error.params['missingProperty']), value, path, type)
+    case 'type':
+      return wrongType(String(error.params['type']), value, path, type)
+    case 'minimum':
+    case 'maximum':
+    case 'exclusiveMinimum':
+      return outOfRange(error, path, type)
+    case 'minItems':
+    case 'maxItems':
+      return wrongCount(error, path, type)
+    case 'pattern':
+      return wrongPattern(value, path, type)
+    case 'const':
+      return problemAt(
+        type,
+        path,
+        `must be ${JSON.stringify(error.params['allowedValue'])}, found ${describe(value)}`,
+        {
+          code: 'wrong-value',
+        },
+      )
+    default:
+      return problemAt(type, path, error.message ?? 'does not match its schema', { code: error.keyword })
+  }
+}
+
+function missingMember(name: string, parent: unknown, path: Path, type: ProblemType): ProblemError {
+  const near = isJsonObject(parent) ? nearest(name, Object.keys(parent)) : undefined
+  return problemAt(type, [...path, name], 'is missing', {
+    code: 'missing-member',
+    ...(near === undefined ? {} : { hint: `found "${near}": did you mean "${name}"?` }),
+  })
+}
+
+function wrongType(wanted: string, value: unknown, path: Path, type: ProblemType): ProblemError {
+  const article = /^[aeiou]/.test(wanted) ? 'an' : 'a'
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return problemAt(type, path, 'is too large to be a finite number', { code: 'not-finite' })
+  }
+  const hint =
+    typeof value === 'string' && wanted !== 'string' && value.trim() !== '' && Number.isFinite(Number(value))
+      ? `send the number ${Number(value)} without quotes`
+      : undefined
+  return problemAt(type, path, `must be ${article} ${wanted}, found ${describe(value)}`, {
+    code: 'wrong-type',
+    ...(hint === undefined ? {} : { hint }),
+  })
+}
+
+function outOfRange(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
+  const value = error.data as number
+  const axis = path.at(-1)
+  if (error.schemaPath.includes('prefixItems') || error.schemaPath.includes('/Position/')) {
+    const position = error.parentSchema
+    if (axis === 0 && position !== undefined) {
+      return problemAt(type, path, `longitude ${value} is outside -180..180`, {
+        code: 'longitude-range',
+        hint: 'longitudes are not wrapped: bring it into -180..180',
+      })
+    }
+    const swapped = Math.abs(value) <= 180
+    return problemAt(type, path, `latitude ${value} is outside -90..90`, {
+      code: 'latitude-range',
+      hint: swapped ? 'GeoJSON order is [longitude, latitude]' : 'latitudes end at the poles',
+    })
+  }
+  const limit = error.params['limit'] as number
+  const relation = error.keyword === 'maximum' ? 'at most' : error.keyword === 'minimum' ? 'at least' : 'greater than'
+  return problemAt(type, path, `must be ${relation} ${limit}, found ${value}`, { code: 'out-of-range' })
+}
+
+function wrongCount(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
+  const found = (error.data as unknown[]).length
+  const limit = error.params['limit'] as number
+  if (found === 0) {
+    return problemAt(type, path, 'is empty; empty geometries have no measure', { code: 'empty-geometry' })
+  }
+  if (error.keyword === 'maxItems') {
+    return problemAt(type, path, `a position has 2 or 3 numbers, found ${found}`, { code: 'position-length' })
+  }
+  const what = limit === 4 ? 'a ring' : error.schemaPath.includes('Position') ? 'a position' : 'a line'
+  const needs =
+    what === 'a ring'
+      ? 'a ring needs at least 4 positions, the last equal to the first'
+      : what === 'a position'
+        ? 'a position needs a longitude and a latitude'
+        : 'a line needs at least 2 positions'
+  return problemAt(type, path, `${what} with ${found === 1 ? '1 entry' : `${found} entries`}; ${needs}`, {
+    code: 'too-few',
+  })
+}
+
+function wrongPattern(value: unknown, path: Path, type: ProblemType): ProblemError {
+  const name = path.at(-1)
+  const wanted =
+    name === 'recipient' || name === 'attester'
+      ? 'an address: 0x and 40 hex digits'
+      : name === 'uid' || name === 'schema' || name === 'refUID'
+        ? 'a UID: 0x and 64 hex digits'
+        : 'hex text of the right length'
+  return problemAt(type, path, `must be ${wanted}, found ${describe(value)}`, { code: 'wrong-format' })
+}
+
+/** The candidate within two edits of `name`, if there is one. */
+export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined
+  let bestEdits = 3
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - name.length) >= bestEdits) continue
+    const edits = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (edits < bestEdits) {
+      best = candidate
+      bestEdits = edits
+    }
+  }
+  return best
+}
+
+/** Levenshtein's distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+    }
+    row = next
+  }
+  return row[b.length]!
+}

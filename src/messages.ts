@@ -2,7 +2,10 @@
  * What crosses a thread border: plain data, so that structured clone loses nothing. An error is data too
  * (`ProblemData`): its class and fields would not survive the trip.
  */
+
+import type { PackedBytes } from './packed-bytes.ts'
 import type { ProblemData } from './problem.ts'
+import type { Geometry, VerifiedLocationProof } from './types/generated.ts'
 
 /** `0x` and hex digits. */
 export type Hex = `0x${string}`
@@ -54,6 +57,15 @@ export interface ChainAttestation {
   readonly data: Hex
 }
 
+// ── Inputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** One checked input of a compute request, told apart by the member that names its form. */
+export type Input = { readonly path: readonly (string | number)[] } & (
+  | { readonly form: 'geometry'; readonly geometry: Geometry }
+  | { readonly form: 'onchain'; readonly uid: string }
+  | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof }
+)
+
 // ── Compute ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export type OperationName = 'distance' | 'area' | 'length' | 'contains' | 'within' | 'intersects'
@@ -75,11 +87,30 @@ export interface ComputeTask {
   readonly timestampSeconds: number
 }
 
+/** Several tasks in one message: their bodies packed and transferred, the rest cloned. */
+export interface ComputeBatch {
+  readonly bytes: PackedBytes
+  readonly heads: readonly Omit<ComputeTask, 'body'>[]
+}
+
+/** What a compute thread is told once, at its start. */
+export interface ComputeWorkerData {
+  readonly limits: {
+    readonly maxVertices: number
+    readonly maxParts: number
+    readonly maxCollectionDepth: number
+    readonly maxJsonDepth: number
+    readonly maxDistanceSolves: number
+  }
+  /** True in the large lane: the thread asks the system to be scheduled after the others. */
+  readonly lowPriority: boolean
+}
+
 /** A reference that a compute thread met in a large body and cannot resolve itself. */
 export interface UnresolvedInput {
   readonly field: string
-  /** The input object as JSON text. */
-  readonly input: string
+  /** The checked input, `onchain` or `proof`. */
+  readonly input: Input
 }
 
 export type ComputeResult =

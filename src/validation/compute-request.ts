@@ -1,5 +1,6 @@
+import type { Input } from '../messages.ts'
 import { problemAt } from '../problem.ts'
-import { type Input, readInput } from './input.ts'
+import { readInput } from './input.ts'
 import type { JsonObject } from './json-body.ts'
 import { validatorOf } from './schemas.ts'
 import { check } from './sentences.ts'

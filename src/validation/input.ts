@@ -4,12 +4,6 @@ import { describe, isJsonObject, type JsonObject } from './json-body.ts'
 import { validatorOf } from './schemas.ts'
 import { check, nearest, type Path } from './sentences.ts'
 
-/** One input of a compute request, told apart by the member that names its form. */
-export type Input =
-  | { readonly form: 'geometry'; readonly geometry: Geometry; readonly path: Path }
-  | { readonly form: 'onchain'; readonly uid: string; readonly path: Path }
-  | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof; readonly path: Path }
-
 const GEOMETRY_TYPES = [
   'Point',
   'MultiPoint',

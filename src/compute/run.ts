@@ -1,0 +1,149 @@
+import type { Keccak } from '../crypto/keccak.ts'
+import { areaSquareMeters } from '../geodesy/area.ts'
+import { distanceMeters, WorkLimitError } from '../geodesy/distance.ts'
+import { lengthMeters } from '../geodesy/length.ts'
+import { canonicalGeometry } from '../geometry/canonical.ts'
+import type { FlatGeometry } from '../geometry/flat.ts'
+import { type GeometryLimits, readGeometry } from '../geometry/read.ts'
+import type { Hex } from '../messages.ts'
+import { problemAt } from '../problem.ts'
+import { contains, UndecidableError } from '../topology/contains.ts'
+import { intersects } from '../topology/intersects.ts'
+import type { Geometry } from '../types/generated.ts'
+import { CM_PER_METER, toScaledInteger } from '../units.ts'
+import type { Kernel } from '../wasm/loader.ts'
+import type { OperationRow } from './operations.ts'
+import { checkInterior, poleOf } from './validity.ts'
+
+/** What a computation needs and nothing else: no clock, no environment, no network. */
+export interface Engine {
+  readonly kernel: Kernel
+  readonly keccak: Keccak
+  readonly limits: GeometryLimits & { readonly maxDistanceSolves: number }
+}
+
+/** One operand: a geometry whose shape was checked, and its reference when that is not the geometry's own hash. */
+export interface Operand {
+  readonly geometry: Geometry
+  /** Where it stands in the request. */
+  readonly path: readonly (string | number)[]
+  readonly ref: Hex | undefined
+}
+
+export type Outcome = {
+  /** e.g. `distance`, `within:50000`. */
+  readonly operation: string
+  readonly inputRefs: readonly Hex[]
+} & ({ readonly kind: 'numeric'; readonly integer: bigint } | { readonly kind: 'boolean'; readonly value: boolean })
+
+/**
+ * Runs one operation.
+ *
+ * @param operands in the order of the row's inputs
+ * @param radiusMeters for `within` alone
+ * @returns the on-chain integer (centimetres, square centimetres) or the truth value, with the references
+ * @throws {ProblemError} `invalid-input` for a geometry the operation is not defined for, at its place
+ */
+export function runOperation(
+  row: OperationRow,
+  operands: readonly Operand[],
+  radiusMeters: number | undefined,
+  engine: Engine,
+): Outcome {
+  const geometries = operands.map((operand) => readOperand(row, operand, engine))
+  const inputRefs = operands.map(({ geometry, ref }) => ref ?? geometryRef(geometry, engine.keccak))
+  if (row.takesInterior) {
+    geometries.forEach((geometry, index) => {
+      checkInterior(geometry, operands[index]!.path, engine.kernel)
+    })
+  }
+  const first = geometries[0]!
+  const second = geometries[1]!
+  switch (row.name) {
+    case 'distance':
+      return numeric(row, inputRefs, distanceOf(first, second, engine))
+    case 'area':
+      return numeric(row, inputRefs, areaSquareMeters(engine.kernel, first))
+    case 'length':
+      return numeric(row, inputRefs, lengthMeters(engine.kernel, first))
+    case 'within':
+      return within(inputRefs, distanceOf(first, second, engine), radiusMeters!)
+    case 'contains':
+      return truth(
+        row.name,
+        inputRefs,
+        decide(() => contains(first, second, poleOf(engine.kernel)), operands),
+      )
+    case 'intersects':
+      return truth(
+        row.name,
+        inputRefs,
+        decide(() => intersects(first, second, poleOf(engine.kernel)), operands),
+      )
+  }
+}
+
+/** keccak-256 of the canonical text: the reference of a geometry sent as GeoJSON (decision 19). */
+export function geometryRef(geometry: Geometry, keccak: Keccak): Hex {
+  return keccak.hashHex(Buffer.from(canonicalGeometry(geometry), 'latin1'))
+}
+
+function readOperand(row: OperationRow, { geometry, path }: Operand, { limits }: Engine): FlatGeometry {
+  if (row.accepts !== undefined && !row.accepts.some((type) => type === geometry.type)) {
+    throw problemAt(
+      'invalid-input',
+      path,
+      `${row.name} takes a ${row.accepts.join(' or a ')}, found a ${geometry.type}`,
+      {
+        code: 'wrong-geometry-type',
+      },
+    )
+  }
+  return readGeometry(geometry, path, limits)
+}
+
+/**
+ * `within` is decided on the rounded distance in centimetres, inclusive: what `distance` answers is within itself,
+ * and the attested radius agrees with the attested truth (decision 7).
+ */
+function within(inputRefs: readonly Hex[], distance: number, radiusMeters: number): Outcome {
+  const radiusCm = toScaledInteger(radiusMeters, CM_PER_METER)
+  if (radiusCm === 0n) {
+    throw problemAt('invalid-input', ['radius'], `${radiusMeters} m rounds to 0 cm`, {
+      code: 'radius-too-small',
+      hint: 'the radius is in metres; the smallest is 0.005',
+    })
+  }
+  return truth(`within:${radiusCm}`, inputRefs, toScaledInteger(distance, CM_PER_METER) <= radiusCm)
+}
+
+function numeric(row: OperationRow, inputRefs: readonly Hex[], value: number): Outcome {
+  if (row.result.kind !== 'numeric') throw new RangeError(`${row.name} is not numeric`)
+  return { kind: 'numeric', operation: row.name, inputRefs, integer: toScaledInteger(value, row.result.scale) }
+}
+
+function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Outcome {
+  return { kind: 'boolean', operation, inputRefs, value }
+}
+
+function distanceOf(a: FlatGeometry, b: FlatGeometry, { kernel, limits }: Engine): number {
+  try {
+    return distanceMeters(kernel, a, b, limits.maxDistanceSolves)
+  } catch (error) {
+    if (!(error instanceof WorkLimitError)) throw error
+    throw problemAt('invalid-input', [], `the distance needs more than ${limits.maxDistanceSolves} exact solutions`, {
+      code: 'too-much-work',
+      hint: 'simplify the geometries or split them over several requests',
+    })
+  }
+}
+
+/** A predicate that cannot be decided exactly is refused, never guessed. */
+function decide(predicate: () => boolean, operands: readonly Operand[]): boolean {
+  try {
+    return predicate()
+  } catch (error) {
+    if (!(error instanceof UndecidableError)) throw error
+    throw problemAt('invalid-input', operands[0]!.path, error.message, { code: 'undecidable' })
+  }
+}

@@ -1,0 +1,94 @@
+import type { Chain } from '../attest/chains.ts'
+import { SCHEMA_STRINGS, type SchemaKind } from '../attest/schemas.ts'
+import type { Hex } from '../messages.ts'
+import { ProblemError, problemAt } from '../problem.ts'
+import type { ChainClient } from '../threads/chain-client.ts'
+
+export interface ChainPolicyParts {
+  readonly chains: ReadonlyMap<number, Chain>
+  /** UID that is used when a request names none. */
+  readonly schemas: Readonly<Record<SchemaKind, Hex>>
+  /** Every UID computed from our schema strings or configured for one, with its kind. */
+  readonly builtInKinds: ReadonlyMap<string, SchemaKind>
+  readonly allowAnySchema: boolean
+  /** undefined without any RPC. */
+  readonly chainClient: ChainClient | undefined
+}
+
+/** Which chains and schemas a request may name (decisions 17 and 84). */
+export interface ChainPolicy {
+  /** @throws {ProblemError} `invalid-input` that lists the supported chains */
+  require(chainId: number): Chain
+  /** @throws {ProblemError} when our signature under `schema` could be read as something else than it says */
+  requireSchema(chain: Chain, kind: SchemaKind, schema: string | undefined): Promise<void>
+  defaultSchema(kind: SchemaKind): Hex
+}
+
+export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
+  const { chains, schemas, builtInKinds, allowAnySchema, chainClient } = parts
+  return {
+    defaultSchema: (kind) => schemas[kind],
+
+    require(chainId) {
+      const chain = chains.get(chainId)
+      const refusal = chainClient?.refusal(chainId)
+      if (chain !== undefined && refusal === undefined) return chain
+      const supported = [...chains.values()].filter(({ id }) => chainClient?.refusal(id) === undefined)
+      throw problemAt(
+        'invalid-input',
+        ['chainId'],
+        refusal === undefined ? `chain ${chainId} is not supported` : `chain ${chainId} is refused: ${refusal}`,
+        {
+          code: 'unsupported-chain',
+          hint: `supported: ${supported.map(({ id, name }) => `${id} (${name})`).join(', ')}`,
+        },
+      )
+    },
+
+    async requireSchema(chain, kind, schema) {
+      if (schema === undefined) return
+      const builtInKind = builtInKinds.get(schema)
+      if (builtInKind === kind) return
+      if (builtInKind !== undefined) {
+        throw schemaProblem(`is the schema of ${builtInKind} data, the result is ${kind}`)
+      }
+      if (chain.rpcUrls.length === 0 || chainClient === undefined) {
+        if (!allowAnySchema) throw schemaProblem('is not a schema of this service')
+        return
+      }
+      const registered = await lookUp(chainClient, chain.id, schema as Hex)
+      if (registered === undefined) {
+        if (!allowAnySchema) throw schemaProblem(`is not registered on chain ${chain.id}`)
+        return
+      }
+      // Spaces make another UID but the same encoding.
+      if (normalise(registered) !== normalise(SCHEMA_STRINGS[kind])) {
+        throw schemaProblem(`is registered on chain ${chain.id} for other data than a ${kind} result`)
+      }
+    },
+  }
+}
+
+async function lookUp(client: ChainClient, chainId: number, schema: Hex): Promise<string | undefined> {
+  const found = await client.schemaString(chainId, schema)
+  if (found.ok) return found.value
+  throw new ProblemError({
+    type: 'internal',
+    detail: 'chain unreachable: the schema could not be looked up',
+    retryAfterSeconds: 5,
+  })
+}
+
+function schemaProblem(detail: string): ProblemError {
+  return problemAt('invalid-input', ['schema'], detail, {
+    code: 'schema-mismatch',
+    hint: 'leave schema out to use the default of this service',
+  })
+}
+
+function normalise(schema: string): string {
+  return schema
+    .trim()
+    .replace(/\s*,\s*/g, ',')
+    .replace(/\s+/g, ' ')
+}

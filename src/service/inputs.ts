@@ -1,0 +1,94 @@
+import { decodeLocation } from '../attest/decode.ts'
+import type { SchemaKind } from '../attest/schemas.ts'
+import type { ChainAttestation, Hex, Input, ResolvedInput } from '../messages.ts'
+import { ProblemError, problemAt } from '../problem.ts'
+import type { ChainClient } from '../threads/chain-client.ts'
+import type { ProofReader } from './verified-proof.ts'
+
+/** What a compute thread needs of the inputs it cannot see itself, and what the answer says about proofs. */
+export interface Resolution {
+  readonly resolved: readonly ResolvedInput[]
+  readonly proofInputs: readonly unknown[]
+}
+
+export interface InputResolver {
+  /**
+   * @param inputs of form `onchain` or `proof`
+   * @throws {ProblemError} `invalid-input` that says why it cannot be used; `internal` when the chain is unreachable
+   */
+  resolve(chainId: number, inputs: readonly Input[]): Promise<Resolution>
+}
+
+export interface InputResolverParts {
+  readonly chainClient: ChainClient | undefined
+  readonly schemas: Readonly<Record<SchemaKind, Hex>>
+  readonly readProof: ProofReader
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export function createInputResolver({ chainClient, schemas, readProof, now }: InputResolverParts): InputResolver {
+  return {
+    async resolve(chainId, inputs) {
+      const parts = await Promise.all(
+        inputs.map(async (input): Promise<{ resolved: ResolvedInput; proofInput?: unknown }> => {
+          switch (input.form) {
+            case 'onchain':
+              return { resolved: await resolveOnchain(chainId, input.uid as Hex, input.path) }
+            case 'proof': {
+              const { ref, geometry, proofInput } = await readProof(input.verifiedProof, input.path)
+              return { resolved: { field: String(input.path[0]), ref, geometry }, proofInput }
+            }
+            default:
+              throw new RangeError('a geometry needs no resolution')
+          }
+        }),
+      )
+      return {
+        resolved: parts.map(({ resolved }) => resolved),
+        proofInputs: parts.flatMap(({ proofInput }) => (proofInput === undefined ? [] : [proofInput])),
+      }
+    },
+  }
+
+  async function resolveOnchain(chainId: number, uid: Hex, path: Input['path']): Promise<ResolvedInput> {
+    const attestation = await readAttestation(chainId, uid, path)
+    const refuse = refuser(path, uid)
+    if (attestation === undefined) throw refuse(`was not found on chain ${chainId}`, 'uid-not-found')
+    if (attestation.schema !== schemas.location) throw refuse('is not a location attestation', 'uid-not-a-location')
+    if (attestation.revocationTimeSeconds !== 0) throw refuse('is revoked', 'uid-revoked')
+    const expires = attestation.expirationTimeSeconds
+    if (expires !== 0 && expires * 1000 <= now()) throw refuse('has expired', 'uid-expired')
+    const location = decodeLocation(attestation.data)
+    if (!location.ok) throw refuse(`cannot be decoded: ${location.reason}`, 'uid-undecodable')
+    if (!location.value.locationType.startsWith('geojson') || !location.value.location.trimStart().startsWith('{')) {
+      throw refuse('holds a location that is not GeoJSON', 'uid-not-geojson')
+    }
+    return { field: String(path[0]), ref: uid, geometry: location.value.location }
+  }
+
+  async function readAttestation(
+    chainId: number,
+    uid: Hex,
+    path: Input['path'],
+  ): Promise<ChainAttestation | undefined> {
+    if (chainClient === undefined || !chainClient.serves(chainId)) {
+      throw problemAt('invalid-input', path, `chain ${chainId} cannot be read: this service has no RPC for it`, {
+        code: 'no-rpc',
+        hint: `send the geometry itself, or set RPC_URL_${chainId} on the service`,
+      })
+    }
+    const found = await chainClient.attestation(chainId, uid)
+    if (found.ok) return found.value
+    throw new ProblemError({
+      type: 'internal',
+      detail: `chain unreachable: ${uid} could not be read`,
+      retryAfterSeconds: 5,
+    })
+  }
+}
+
+function refuser(path: Input['path'], uid: Hex) {
+  return (why: string, code: string) =>
+    problemAt('invalid-input', [...path, 'uid'], `attestation ${uid.slice(0, 10)}… ${why}`, { code })
+}

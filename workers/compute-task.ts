@@ -1,0 +1,85 @@
+import { encodeBoolean, encodeNumeric } from '../src/attest/encode.ts'
+import { OPERATIONS } from '../src/compute/operations.ts'
+import { type Engine, type Operand, runOperation } from '../src/compute/run.ts'
+import type {
+  ComputeResult,
+  ComputeTask,
+  ComputeWorkerData,
+  Hex,
+  Input,
+  ResolvedInput,
+  UnresolvedInput,
+} from '../src/messages.ts'
+import { ProblemError } from '../src/problem.ts'
+import { fromScaledInteger } from '../src/units.ts'
+import { type ComputeRequest, readComputeRequest, trustedComputeRequest } from '../src/validation/compute-request.ts'
+import { checkGeometry } from '../src/validation/input.ts'
+import { parseJsonObject, parseTrustedObject } from '../src/validation/json-body.ts'
+
+type Limits = ComputeWorkerData['limits']
+
+/**
+ * One request from bytes to unsigned result: parse, validate unless main did, compute, encode.
+ *
+ * @returns a problem as data instead of throwing it: an Error would lose its class on the way to main
+ * @throws whatever is a bug of ours
+ */
+export function runComputeTask(task: ComputeTask, engine: Engine, limits: Limits): ComputeResult {
+  try {
+    return compute(task, engine, limits)
+  } catch (error) {
+    if (error instanceof ProblemError) return { ok: false, problem: error.data }
+    throw error
+  }
+}
+
+function compute(task: ComputeTask, engine: Engine, limits: Limits): ComputeResult {
+  const row = OPERATIONS[task.operation]
+  const request = task.validated
+    ? trustedComputeRequest(row, parseTrustedObject(task.body))
+    : readComputeRequest(row, parseJsonObject(task.body, limits.maxJsonDepth), limits.maxCollectionDepth)
+  const unresolved = unresolvedInputs(request, task.resolved)
+  if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
+
+  const operands = request.inputs.map((input) => operandOf(input, task.resolved, limits))
+  const outcome = runOperation(row, operands, request.radiusMeters, engine)
+  const { operation, inputRefs } = outcome
+  const answer =
+    outcome.kind === 'numeric' && row.result.kind === 'numeric'
+      ? {
+          kind: outcome.kind,
+          result: fromScaledInteger(outcome.integer, row.result.scale),
+          data: encodeNumeric(outcome.integer, row.result.onchainUnits, inputRefs, task.timestampSeconds, operation),
+        }
+      : outcome.kind === 'boolean'
+        ? {
+            kind: outcome.kind,
+            result: outcome.value,
+            data: encodeBoolean(outcome.value, inputRefs, task.timestampSeconds, operation),
+          }
+        : undefined
+  if (answer === undefined) throw new RangeError(`${row.name} gave a result of another kind`)
+  return {
+    ok: true,
+    ...answer,
+    operation,
+    inputRefs,
+    chainId: request.chainId,
+    schema: request.schema as Hex | undefined,
+    recipient: request.recipient as Hex,
+  }
+}
+
+function unresolvedInputs(request: ComputeRequest, resolved: readonly ResolvedInput[]): UnresolvedInput[] {
+  return request.inputs
+    .filter((input) => input.form !== 'geometry' && !resolved.some(({ field }) => field === input.path[0]))
+    .map((input) => ({ field: String(input.path[0]), input }))
+}
+
+function operandOf(input: Input, resolved: readonly ResolvedInput[], limits: Limits): Operand {
+  if (input.form === 'geometry') return { geometry: input.geometry, path: input.path, ref: undefined }
+  const found = resolved.find(({ field }) => field === input.path[0])!
+  const geometry = parseJsonObject(Buffer.from(found.geometry), limits.maxJsonDepth)
+  checkGeometry(geometry, input.path, limits.maxCollectionDepth)
+  return { geometry, path: input.path, ref: found.ref }
+}

@@ -13,8 +13,8 @@ export const CM2_PER_SQUARE_METER = 10_000
 /**
  * The on-chain integer of a measured value: the double's exact value × scale, rounded half away from zero.
  *
- * `Math.round(value * scale)` would round twice: 1.005 × 100 is 100.49999999999999 as a double but its exact product
- * is below 100.5 too, while 0.285 × 100 rounds up to 28.499999999999996. The exact product is taken from the bits.
+ * `Math.round(value * scale)` would round twice: the double 1.115 lies below 1.115 and its exact product with 100 below
+ * 111.5, yet `1.115 * 100` is 111.50000000000001. So the product is taken exactly, from the bits.
  *
  * @param value finite, ≥ 0, metres or square metres
  * @param scale units per metre (or per square metre), a positive integer

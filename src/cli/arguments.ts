@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util'
+import { ConfigError, type Environment } from '../config.ts'
+
+/** A flag of the command line is another spelling of a name of the environment; the flag wins. */
+const FLAGS = {
+  port: { type: 'string', environment: 'PORT', help: 'port to listen on (default 3000, the next free one when busy)' },
+  host: { type: 'string', environment: 'HOST', help: 'address to listen on (default 127.0.0.1)' },
+  data: { type: 'string', environment: 'DATA_DIR', help: 'folder for keys and data (default ./.data)' },
+  'http-adapter': { type: 'string', environment: 'HTTP_ADAPTER', help: 'uws (default) or node' },
+  'log-format': { type: 'string', environment: 'LOG_FORMAT', help: 'pretty (default) or json' },
+  'allow-dev-key': { type: 'boolean', environment: 'ALLOW_DEV_KEY', help: 'sign with a generated key in production' },
+  help: { type: 'boolean', environment: undefined, help: 'print this text' },
+  version: { type: 'boolean', environment: undefined, help: 'print the version' },
+} as const
+
+export interface CommandLine {
+  readonly help: boolean
+  readonly version: boolean
+  /** The environment with the flags laid over it. */
+  readonly env: Environment
+}
+
+/** @throws {ConfigError} on an unknown flag */
+export function readCommandLine(argv: readonly string[], env: Environment): CommandLine {
+  let values: Record<string, string | boolean | undefined>
+  try {
+    const options = Object.fromEntries(Object.entries(FLAGS).map(([name, { type }]) => [name, { type }]))
+    values = parseArgs({ args: [...argv], options, allowPositionals: false }).values as typeof values
+  } catch (error) {
+    throw new ConfigError(`${(error as Error).message.split('. ')[0]}; see --help`, { cause: error })
+  }
+  const overlay: Record<string, string | undefined> = {}
+  for (const [name, { environment }] of Object.entries(FLAGS)) {
+    const value = values[name]
+    if (environment !== undefined && value !== undefined) overlay[environment] = value === true ? '1' : String(value)
+  }
+  return { help: values['help'] === true, version: values['version'] === true, env: { ...env, ...overlay } }
+}
+
+export function helpText(): string {
+  const lines = Object.entries(FLAGS).map(([name, { type, help }]) => {
+    return `  --${`${name}${type === 'string' ? ' <value>' : ''}`.padEnd(24)}${help}`
+  })
+  return [
+    'trigpoint: answers spatial questions with signed facts',
+    '',
+    'Usage: npm start -- [flags]',
+    '',
+    ...lines,
+    '',
+    'Every other setting is a name of the environment: see docs/configuration.md.',
+    '',
+  ].join('\n')
+}

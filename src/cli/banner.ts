@@ -1,0 +1,41 @@
+/** What the operator sees once the service answers; the same facts as one JSON line with `--log-format json`. */
+export interface BannerFacts {
+  readonly version: string
+  readonly commit: string
+  readonly node: string
+  readonly threads: number
+  readonly readySeconds: number
+  readonly url: string
+  readonly adapter: string
+  /** Set when the default port was busy. */
+  readonly busyPort: number | undefined
+  /** e.g. `base-sepolia 84532 (rpc)`. */
+  readonly chains: string
+  readonly attester: string
+  readonly developmentKey: boolean
+  /** Shown in development only. */
+  readonly apiKeys: { readonly developer: string; readonly internal: string } | undefined
+  readonly publicPerHour: number
+}
+
+export function bannerText(facts: BannerFacts): string {
+  const { url } = facts
+  const threads = facts.threads === 0 ? 'inline' : `${facts.threads} threads`
+  const key = facts.developmentKey ? '   ! DEVELOPMENT KEY, generated' : ''
+  const keys =
+    facts.apiKeys === undefined
+      ? `public tier: ${facts.publicPerHour} requests/hour`
+      : `developer  ${facts.apiKeys.developer}   internal  ${facts.apiKeys.internal}\n` +
+        `             (public tier: ${facts.publicPerHour} requests/hour)`
+  const moved = facts.busyPort === undefined ? '' : `  Port       ${facts.busyPort} is busy: moved to the next free one\n`
+  return `
+  trigpoint ${facts.version} (${facts.commit.slice(0, 7)})  node ${facts.node}  ${threads}  ${facts.adapter}        ready in ${facts.readySeconds.toFixed(1)} s
+  API        ${url}            health   ${url}/health
+${moved}  Chain      ${facts.chains}
+  Attester   ${facts.attester}${key}
+  Keys       ${keys}
+  Try        curl -s ${url.replace('http://', '')}/compute/v0/distance -H 'content-type: application/json' \\
+             -d '{"chainId":84532,"from":{"type":"Point","coordinates":[2.2945,48.8584]},"to":{"type":"Point","coordinates":[2.3522,48.8566]}}'
+
+`
+}

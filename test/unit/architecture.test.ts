@@ -1,0 +1,136 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../..')
+
+// The house plan of docs/architecture.md as data. A room is a folder of src/ (or workers); files directly in src/ are
+// rooms of their own name. Each room may import itself, the rooms listed, and the packages it owns.
+const BASE = ['types', 'problem', 'packed-bytes', 'messages']
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  types: [],
+  problem: [],
+  'packed-bytes': [],
+  config: [],
+  'config-key': ['config'],
+  log: ['config'],
+  units: [],
+  messages: ['problem', 'packed-bytes', 'types'],
+  wasm: [],
+  crypto: BASE,
+  validation: BASE,
+  geometry: ['wasm', ...BASE],
+  geodesy: ['wasm', 'geometry', ...BASE],
+  topology: ['wasm', 'geometry', 'geodesy', ...BASE],
+  compute: ['geometry', 'geodesy', 'topology', 'crypto', 'wasm', 'units', ...BASE],
+  attest: ['crypto', 'units', 'config', ...BASE],
+  sync: ['attest', 'geometry', 'crypto', 'log', 'config', ...BASE],
+  workers: [
+    'validation',
+    'geometry',
+    'crypto',
+    'compute',
+    'attest',
+    'sync',
+    'wasm',
+    'units',
+    'config',
+    'config-key',
+    'log',
+    ...BASE,
+  ],
+  threads: ['config', 'log', ...BASE],
+  service: ['threads', 'geometry', 'validation', 'compute', 'attest', 'crypto', 'config', 'units', ...BASE],
+  http: ['service', 'validation', 'compute', 'config', 'log', ...BASE],
+  cli: ['config'],
+  main: ['*'],
+}
+const OWNERS: Record<string, readonly string[]> = {
+  secp256k1: ['crypto'],
+  '@bitauth/libauth': ['crypto'],
+  'hash-wasm': ['crypto'],
+  '@noble/curves': ['crypto'],
+  '@noble/hashes': ['crypto'],
+  ajv: ['validation'],
+  'robust-predicates': ['topology'],
+  viem: ['attest', 'sync'],
+  piscina: ['threads'],
+  'uWebSockets.js': ['http'],
+}
+
+interface Import {
+  readonly file: string
+  readonly room: string
+  readonly target: string
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.includes('/wasm/assembly/') && !file.includes('/wasm/generated/'))
+}
+
+function roomOf(file: string): string {
+  const [top, second = ''] = relative(root, file).split('/')
+  return top === 'src' ? second.replace(/\.ts$/, '') : (top ?? '')
+}
+
+const imports: Import[] = ['src', 'workers'].flatMap(sourceFiles).flatMap((file) => {
+  const text = readFileSync(file, 'utf8')
+  return [...text.matchAll(/(?:from|import\(|require\(|import)\s*'([^']+)'/g)].map((match) => ({
+    file: relative(root, file),
+    room: roomOf(file),
+    target: match[1]!,
+  }))
+})
+
+describe('the house', () => {
+  it('has a row in the table for every room', () => {
+    const rooms = new Set(['src', 'workers'].flatMap(sourceFiles).map(roomOf))
+    expect([...rooms].filter((room) => !(room in MAY_IMPORT))).toEqual([])
+  })
+
+  it('imports downward only', () => {
+    const wrong = imports.filter(({ file, room, target }) => {
+      if (!target.startsWith('.') || target.endsWith('.json')) return false
+      const other = roomOf(resolve(root, file, '..', target))
+      const allowed = MAY_IMPORT[room] ?? []
+      return other !== room && !allowed.includes(other) && !allowed.includes('*')
+    })
+    expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
+  })
+
+  it('uses each package in the rooms that own it', () => {
+    const wrong = imports.filter(({ room, target }) => {
+      if (target.startsWith('.') || target.startsWith('node:')) return false
+      const name = target.startsWith('@') ? target.split('/').slice(0, 2).join('/') : target.split('/')[0]!
+      return !OWNERS[name]?.includes(room)
+    })
+    expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
+  })
+
+  it('names Node.js modules with their prefix', () => {
+    const bare = imports.filter(({ target }) => builtinModules.includes(target))
+    expect(bare.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
+  })
+
+  it('reads the environment in config.ts, config-key.ts and main.ts alone', () => {
+    const readers = ['src', 'workers']
+      .flatMap(sourceFiles)
+      .filter((file) => /process\.env\b/.test(readFileSync(file, 'utf8')))
+      .map((file) => relative(root, file))
+    const allowed = ['src/main.ts', 'src/config-key.ts', 'workers/signer.ts']
+    expect(readers.filter((file) => !allowed.includes(file))).toEqual([])
+  })
+
+  it('has no file over 250 lines but the giants named here', () => {
+    const giants = ['src/types/generated.ts', 'src/config.ts']
+    const long = ['src', 'workers']
+      .flatMap(sourceFiles)
+      .filter((file) => readFileSync(file, 'utf8').split('\n').length > 251)
+      .map((file) => relative(root, file))
+    expect(long.filter((file) => !giants.includes(file))).toEqual([])
+  })
+})

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { Batcher, QueueFullError } from '../../src/threads/batcher.ts'
+
+interface Item {
+  readonly value: number
+  stale?: boolean
+}
+
+function create(
+  run: (items: readonly Item[]) => Promise<readonly number[]>,
+  options: Partial<{ lanes: number; maxBatchSize: number; maxQueueSize: number }> = {},
+) {
+  return new Batcher<Item, number>({
+    lanes: 2,
+    maxBatchSize: 4,
+    maxQueueSize: 100,
+    run,
+    isStale: ({ stale }) => stale === true,
+    staleError: () => new Error('stale'),
+    ...options,
+  })
+}
+
+const double = async (items: readonly Item[]) => items.map(({ value }) => 2 * value)
+
+describe('the batcher', () => {
+  it('sends what arrives in one turn together, shared evenly over the lanes', async () => {
+    const sizes: number[] = []
+    const batcher = create(async (items) => {
+      sizes.push(items.length)
+      return double(items)
+    })
+    const results = await Promise.all([1, 2, 3, 4, 5, 6].map((value) => batcher.submit({ value })))
+    expect(results).toEqual([2, 4, 6, 8, 10, 12])
+    expect(sizes).toEqual([3, 3])
+  })
+
+  it('never has more batches out than lanes, and keeps the order', async () => {
+    const order: number[] = []
+    let out = 0
+    const batcher = create(
+      async (items) => {
+        expect(++out).toBeLessThanOrEqual(2)
+        order.push(...items.map(({ value }) => value))
+        await new Promise((resolve) => setImmediate(resolve))
+        out--
+        return double(items)
+      },
+      { maxBatchSize: 1 },
+    )
+    await Promise.all(Array.from({ length: 20 }, (_, value) => batcher.submit({ value })))
+    expect(order).toEqual(Array.from({ length: 20 }, (_, value) => value))
+  })
+
+  it('repeats the items of a dead batch one by one, so that one bad item fails alone', async () => {
+    const batcher = create(async (items) => {
+      if (items.some(({ value }) => value === 13)) throw new Error('the thread died')
+      return double(items)
+    })
+    const settled = await Promise.allSettled([1, 13, 2].map((value) => batcher.submit({ value })))
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  })
+
+  it('drops an item nobody waits for before it is sent', async () => {
+    const sent: number[] = []
+    const batcher = create(async (items) => {
+      sent.push(...items.map(({ value }) => value))
+      return double(items)
+    })
+    const item: Item = { value: 1 }
+    const answer = batcher.submit(item)
+    item.stale = true
+    await expect(answer).rejects.toThrow('stale')
+    expect(await batcher.submit({ value: 2 })).toBe(4)
+    expect(sent).toEqual([2])
+  })
+
+  it('refuses at once when the queue is full', async () => {
+    const batcher = create(double, { maxQueueSize: 2 })
+    const first = [batcher.submit({ value: 1 }), batcher.submit({ value: 2 })]
+    await expect(batcher.submit({ value: 3 })).rejects.toBeInstanceOf(QueueFullError)
+    expect(await Promise.all(first)).toEqual([2, 4])
+  })
+
+  it('says when it is drained', async () => {
+    const batcher = create(double)
+    let answered = 0
+    for (const value of [1, 2, 3]) void batcher.submit({ value }).then(() => answered++)
+    await batcher.drained()
+    await Promise.resolve()
+    expect(answered).toBe(3)
+    await batcher.drained()
+  })
+})

@@ -1,0 +1,293 @@
+import { describe, expect, it } from 'vitest'
+import { OPERATIONS } from '../../src/compute/operations.ts'
+import type { OperationName } from '../../src/messages.ts'
+import { ProblemError } from '../../src/problem.ts'
+import { readComputeRequest, trustedComputeRequest } from '../../src/validation/compute-request.ts'
+
+const point = { type: 'Point', coordinates: [2.2945, 48.8584] }
+const square = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [0, 0],
+      [1, 0],
+      [1, 1],
+      [0, 1],
+      [0, 0],
+    ],
+  ],
+}
+const uid = `0x${'ab'.repeat(32)}`
+
+const read = (operation: OperationName, body: object) => readComputeRequest(OPERATIONS[operation], body as never, 8)
+
+/** type, pointer, code and hint of the refusal. */
+function refusal(operation: OperationName, body: object) {
+  try {
+    read(operation, body)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    const [place] = error.data.places ?? []
+    return { ...place, type: error.data.type, detail: error.data.detail, placeDetail: place?.detail }
+  }
+  throw new Error('was accepted')
+}
+
+const distance = (from: unknown) => ({ chainId: 84532, from, to: point })
+
+describe('a compute request', () => {
+  it('is read with its inputs in the order of inputRefs', () => {
+    const request = read('within', {
+      chainId: 84532,
+      target: square,
+      geometry: point,
+      radius: 500,
+      recipient: `0x${'AB'.repeat(20)}`,
+    })
+    expect(request.inputs.map((input) => input.form === 'geometry' && input.geometry.type)).toEqual([
+      'Point',
+      'Polygon',
+    ])
+    expect(request).toMatchObject({
+      chainId: 84532,
+      radiusMeters: 500,
+      recipient: `0x${'ab'.repeat(20)}`,
+      schema: undefined,
+    })
+  })
+
+  it.each([
+    [{ container: square, containee: point }],
+    [{ geometryA: square, geometryB: point }],
+    [{ geometry1: square, geometry2: point }],
+    [{ container: square, geometry: point }],
+  ])('of contains may spell its inputs %j', (inputs) => {
+    const body = { chainId: 84532, ...inputs }
+    const types = read('contains', body).inputs.map((input) => input.form === 'geometry' && input.geometry.type)
+    expect(types).toEqual(['Polygon', 'Point'])
+    expect(trustedComputeRequest(OPERATIONS.contains, body as never)).toEqual(read('contains', body))
+  })
+
+  it.each([
+    [{ container: square, containee: point, geometry: point }],
+    [{ container: square, containee: point, geometryA: square, geometryB: point }],
+    [{ geometryA: square, geometry2: point }],
+    [{ geometryA: square, containee: point }],
+  ])('of contains must not mix spellings: %j', (inputs) => {
+    expect(refusal('contains', { chainId: 84532, ...inputs }).code).toBe('mixed-aliases')
+  })
+
+  it('names the canonical member when an input of contains is missing', () => {
+    expect(refusal('contains', { chainId: 84532, container: square })).toMatchObject({
+      pointer: '#/containee',
+      code: 'missing-member',
+    })
+  })
+
+  it('accepts a Feature for its geometry, {uid} and unknown members', () => {
+    const request = read('distance', {
+      chainId: 84532,
+      from: { type: 'Feature', properties: {}, geometry: point },
+      to: { uid: uid.toUpperCase().replace('0X', '0x') },
+      extra: 1,
+    })
+    expect(request.inputs).toEqual([
+      { form: 'geometry', geometry: point, path: ['from', 'geometry'] },
+      { form: 'onchain', uid, path: ['to'] },
+    ])
+  })
+
+  it.each([
+    [
+      'chainId as text',
+      { ...distance(point), chainId: '84532' },
+      '#/chainId',
+      'wrong-type',
+      'send the number 84532 without quotes',
+    ],
+    ['no chainId', { from: point, to: point }, '#/chainId', 'missing-member', undefined],
+    [
+      'a misspelt member',
+      { chainId: 1, form: point, to: point },
+      '#/from',
+      'missing-member',
+      'found "form": did you mean "from"?',
+    ],
+    ['chainId 0', { ...distance(point), chainId: 0 }, '#/chainId', 'out-of-range', undefined],
+    ['a fractional chainId', { ...distance(point), chainId: 1.5 }, '#/chainId', 'wrong-type', undefined],
+    ['a chainId beyond 2⁵³', { ...distance(point), chainId: 1e308 }, '#/chainId', 'out-of-range', undefined],
+    ['a bad recipient', { ...distance(point), recipient: '0x12' }, '#/recipient', 'wrong-format', undefined],
+    ['a bad schema', { ...distance(point), schema: 'x' }, '#/schema', 'wrong-format', undefined],
+    ['a bare UID', distance(uid), '#/from', 'wrong-type', `use {"uid": "${uid}"}`],
+    ['a number as input', distance(5), '#/from', 'wrong-type', undefined],
+    ['null as input', distance(null), '#/from', 'wrong-type', undefined],
+    ['an array as input', distance([0, 0]), '#/from', 'wrong-type', undefined],
+    ['an empty object', distance({}), '#/from', 'unknown-input', undefined],
+    ['type and uid', distance({ ...point, uid }), '#/from', 'ambiguous-input', undefined],
+    ['uid and verifiedProof', distance({ uid, verifiedProof: {} }), '#/from', 'ambiguous-input', undefined],
+    ['a short uid', distance({ uid: '0x12' }), '#/from/uid', 'wrong-format', undefined],
+    [
+      'an unknown type',
+      distance({ type: 'point', coordinates: [0, 0] }),
+      '#/from/type',
+      'unknown-geometry-type',
+      'did you mean "Point"?',
+    ],
+    ['a type that is no text', distance({ type: 1 }), '#/from/type', 'unknown-geometry-type', undefined],
+    [
+      'a FeatureCollection',
+      distance({ type: 'FeatureCollection', features: [] }),
+      '#/from',
+      'feature-collection',
+      undefined,
+    ],
+    [
+      'a Feature without geometry',
+      distance({ type: 'Feature', geometry: null }),
+      '#/from/geometry',
+      'null-geometry',
+      'send one geometry',
+    ],
+    [
+      'swapped coordinates',
+      distance({ type: 'Point', coordinates: [48.8, 102.3] }),
+      '#/from/coordinates/1',
+      'latitude-range',
+      'GeoJSON order is [longitude, latitude]',
+    ],
+    [
+      'a longitude over 180',
+      distance({ type: 'Point', coordinates: [180.00000000000003, 0] }),
+      '#/from/coordinates/0',
+      'longitude-range',
+      undefined,
+    ],
+    [
+      'a number that overflows',
+      distance(JSON.parse('{"type":"Point","coordinates":[1e999,0]}')),
+      '#/from/coordinates/0',
+      'not-finite',
+      undefined,
+    ],
+    [
+      'text as coordinate',
+      distance({ type: 'Point', coordinates: ['2.29', 48] }),
+      '#/from/coordinates/0',
+      'wrong-type',
+      'send the number 2.29 without quotes',
+    ],
+    [
+      'null as coordinate',
+      distance({ type: 'Point', coordinates: [0, null] }),
+      '#/from/coordinates/1',
+      'wrong-type',
+      undefined,
+    ],
+    [
+      'five coordinates',
+      distance({ type: 'Point', coordinates: [0, 0, 0, 0, 0] }),
+      '#/from/coordinates',
+      'position-length',
+      undefined,
+    ],
+    ['one coordinate', distance({ type: 'Point', coordinates: [0] }), '#/from/coordinates', 'too-few', undefined],
+    ['no coordinates', distance({ type: 'Point' }), '#/from/coordinates', 'missing-member', undefined],
+    ['an empty Point', distance({ type: 'Point', coordinates: [] }), '#/from/coordinates', 'empty-geometry', undefined],
+    [
+      'an empty MultiPoint',
+      distance({ type: 'MultiPoint', coordinates: [] }),
+      '#/from/coordinates',
+      'empty-geometry',
+      undefined,
+    ],
+    [
+      'an empty collection',
+      distance({ type: 'GeometryCollection', geometries: [] }),
+      '#/from/geometries',
+      'empty-geometry',
+      undefined,
+    ],
+    [
+      'a line of one position',
+      distance({ type: 'LineString', coordinates: [[0, 0]] }),
+      '#/from/coordinates',
+      'too-few',
+      undefined,
+    ],
+    [
+      'a ring of three positions',
+      distance({
+        type: 'Polygon',
+        coordinates: [
+          [
+            [0, 0],
+            [1, 0],
+            [0, 0],
+          ],
+        ],
+      }),
+      '#/from/coordinates/0',
+      'too-few',
+      undefined,
+    ],
+    [
+      'a Feature in a collection',
+      distance({ type: 'GeometryCollection', geometries: [{ type: 'Feature', geometry: point }] }),
+      '#/from/geometries/0/type',
+      'unknown-geometry-type',
+      undefined,
+    ],
+  ])('is refused with its place for %s', (_, body, pointer, code, hint) => {
+    const problem = refusal('distance', body)
+    expect(problem).toMatchObject({ type: 'invalid-input', pointer, code })
+    if (hint !== undefined) expect(problem.hint).toBe(hint)
+  })
+
+  it('says the range in words people search for', () => {
+    // Decision 89.
+    const problem = refusal(
+      'distance',
+      distance({
+        type: 'Polygon',
+        coordinates: [
+          [
+            [0, 0],
+            [1, 0],
+            [1, 95],
+            [0, 0],
+          ],
+        ],
+      }),
+    )
+    expect(problem.detail).toBe('from.coordinates[0][2][1]: latitude 95 is outside -90..90')
+    expect(problem.placeDetail).toBe('latitude 95 is outside -90..90')
+  })
+
+  it('answers {uid, uri} with not-implemented whatever the uri is', () => {
+    for (const uri of ['ipfs://x', 'file:///etc/passwd', 'http://127.0.0.1:1', 5, null]) {
+      expect(refusal('distance', distance({ uid, uri })).type).toBe('not-implemented')
+    }
+    expect(refusal('distance', distance({ uid: 'nonsense', uri: 'x' })).type).toBe('not-implemented')
+  })
+
+  it.each([
+    [0, 'out-of-range'],
+    [-1, 'out-of-range'],
+    [1e300, 'out-of-range'],
+    ['500', 'wrong-type'],
+    [null, 'wrong-type'],
+    [undefined, 'missing-member'],
+  ])('of within is refused with radius %s', (radius, code) => {
+    expect(refusal('within', { chainId: 84532, geometry: point, target: point, radius })).toMatchObject({
+      pointer: '#/radius',
+      code,
+    })
+  })
+
+  it('is refused when collections nest deeper than 8', () => {
+    const nested = (levels: number): object =>
+      levels === 0 ? point : { type: 'GeometryCollection', geometries: [nested(levels - 1)] }
+    expect(read('distance', distance(nested(8))).inputs).toHaveLength(2)
+    expect(refusal('distance', distance(nested(9))).code).toBe('collection-depth')
+  })
+})

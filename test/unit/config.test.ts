@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { readCommandLine } from '../../src/cli/arguments.ts'
+import { ConfigError, readConfig } from '../../src/config.ts'
+
+describe('the configuration', () => {
+  it('needs no environment', () => {
+    const config = readConfig({}, 2)
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      portAsked: false,
+      production: false,
+      httpAdapter: 'uws',
+    })
+    expect(config.requestsPerHour).toEqual({ public: 100, developer: 1000, internal: 10_000 })
+    expect(config.limits).toMatchObject({ maxBodyBytes: 1_048_576, maxVertices: 50_000, computeThreads: 2 })
+  })
+
+  it('reads chains by their number', () => {
+    const { chains } = readConfig(
+      { RPC_URL_84532: 'http://a, https://b', EAS_PROFILE_31337: 'v2', EAS_ADDRESS_31337: `0x${'1'.repeat(40)}` },
+      1,
+    )
+    expect(chains.get(84532)?.rpcUrls).toEqual(['http://a', 'https://b'])
+    expect(chains.get(31337)).toMatchObject({ profile: 'v2', rpcUrls: [] })
+  })
+
+  it.each([
+    ['PORT', '70000'],
+    ['PORT', 'abc'],
+    ['COMPUTE_THREADS', '1.5'],
+    ['HTTP_ADAPTER', 'fastify'],
+    ['ALLOW_ANY_SCHEMA', 'yes'],
+    ['PUBLIC_URL', 'example.org'],
+    ['RPC_URL_1', 'localhost:8545'],
+    ['EAS_PROFILE_1', 'v3'],
+    ['EAS_ADDRESS_1', '0x12'],
+    ['NUMERIC_SCHEMA_UID', '0x12'],
+    ['MAX_BODY_BYTES', '1'],
+  ])('refuses %s=%s by name', (name, value) => {
+    expect(() => readConfig({ [name]: value }, 1)).toThrow(ConfigError)
+    expect(() => readConfig({ [name]: value }, 1)).toThrow(name)
+  })
+
+  it('never repeats an API key in its message', () => {
+    const message = (() => {
+      try {
+        readConfig({ API_KEYS: '{"tp_secret": {"tier": "king"}}' }, 1)
+      } catch (error) {
+        return (error as Error).message
+      }
+      return ''
+    })()
+    expect(message).toContain('API_KEYS')
+    expect(message).not.toContain('tp_secret')
+  })
+
+  it('lets a flag win over the environment and refuses an unknown one', () => {
+    const { env } = readCommandLine(['--port', '4000', '--allow-dev-key'], { PORT: '5000', NODE_ENV: 'production' })
+    expect(readConfig(env, 1)).toMatchObject({ port: 4000, portAsked: true, allowDevelopmentKey: true })
+    expect(() => readCommandLine(['--prot', '1'], {})).toThrow(ConfigError)
+  })
+})

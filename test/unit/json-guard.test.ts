@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { ProblemError } from '../../src/problem.ts'
+import { parseJsonObject } from '../../src/validation/json-body.ts'
+
+const parse = (text: string | Uint8Array) => parseJsonObject(Buffer.from(text as string), 32)
+
+function codeOf(text: string | Uint8Array): string | undefined {
+  try {
+    parse(text)
+    return undefined
+  } catch (error) {
+    expect(error).toBeInstanceOf(ProblemError)
+    const { data } = error as ProblemError
+    expect(data.type).toBe('bad-request')
+    return data.places?.[0]?.code
+  }
+}
+
+describe('a JSON body', () => {
+  it.each([
+    ['', 'empty-body'],
+    ['{', 'not-json'],
+    ['{"a":1,}', 'not-json'],
+    ["{'a':1}", 'not-json'],
+    ['{"a":01}', 'not-json'],
+    ['{"a":NaN}', 'not-json'],
+    ['\ufeff{"a":1}', 'not-json'],
+    ['{"a":1}{"b":2}', 'not-json'],
+    ['[]', 'not-an-object'],
+    ['null', 'not-an-object'],
+    ['"text"', 'not-an-object'],
+    ['{"a":1,"a":2}', 'duplicate-key'],
+    ['{"a":{"b":1,"c":[{"d":1,"d":2}]}}', 'duplicate-key'],
+    // The same key once the escape is decoded: the parser would let the second one win.
+    ['{"type":1,"\\u0074ype":2}', 'duplicate-key'],
+    ['{"é":1,"\\u00e9":2}', 'duplicate-key'],
+    ['{"__proto__":1}', 'forbidden-key'],
+    ['{"a":[{"__proto__":{"b":1}}]}', 'forbidden-key'],
+    ['{"\\u005f_proto__":1}', 'forbidden-key'],
+    ['{"a":{"constructor":1}}', 'forbidden-key'],
+  ])('is refused: %s', (text, code) => {
+    expect(codeOf(text)).toBe(code)
+  })
+
+  it('is refused when it is not UTF-8', () => {
+    expect(codeOf(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBe('not-utf8')
+  })
+
+  it('is refused beyond 32 levels and accepted at 32', () => {
+    const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+    expect(codeOf(nested(33))).toBe('json-depth')
+    expect(codeOf(nested(100_000))).toBe('json-depth')
+    expect(codeOf(nested(32))).toBeUndefined()
+  })
+
+  it.each([
+    // Equal names in different objects, in values and in strings are no duplicates.
+    '{"a":{"x":1},"b":{"x":1}}',
+    '{"a":[{"x":1},{"x":1}]}',
+    '{"a":"\\"a\\":1,\\"a\\":2"}',
+    '{"a":"__proto__","b":"constructor"}',
+    '{"constructors":1,"proto":2}',
+    '{"a":{},"b":[],"c":null,"d":"a"}',
+    '{"a":"\\\\","b":"x"}',
+  ])('is accepted: %s', (text) => {
+    expect(parse(text)).toEqual(JSON.parse(text))
+  })
+
+  it('is searched for duplicates among many keys too', () => {
+    const keys = Array.from({ length: 500 }, (_, index) => `"k${index}":${index}`)
+    expect(codeOf(`{${keys.join(',')}}`)).toBeUndefined()
+    expect(codeOf(`{${[...keys, '"k250":0'].join(',')}}`)).toBe('duplicate-key')
+  })
+})

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { fromScaledInteger, toScaledInteger } from '../../src/units.ts'
+
+describe('the on-chain integer', () => {
+  it.each([
+    [0, 100, 0n],
+    [0.004999, 100, 0n],
+    [0.005, 100, 1n],
+    [1.5, 100, 150n],
+    [500, 100, 50_000n],
+    // The double 1.005 is 1.00499999999999989…: its exact product with 100 is below 100.5.
+    [1.005, 100, 100n],
+    // 1.115 is 1.11499999999999999…, but 1.115 * 100 rounds up to 111.5 as a double: rounding twice would give 112.
+    [1.115, 100, 111n],
+    [0.125, 100, 13n],
+    // Half the ellipsoid: beyond 2⁵³ in square centimetres, so the integer carries more than a double could.
+    [255_032_810_862_044.25, 10_000, 2_550_328_108_620_442_500n],
+    [Number.MIN_VALUE, 10_000, 0n],
+  ])('of %d at scale %d is %d', (value, scale, integer) => {
+    expect(toScaledInteger(value, scale)).toBe(integer)
+  })
+
+  it('refuses what no measure can be', () => {
+    for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(() => toScaledInteger(value, 100)).toThrow(RangeError)
+    }
+  })
+
+  it('agrees with the JSON number below 2⁵³', () => {
+    expect(fromScaledInteger(toScaledInteger(4236.4799, 100), 100)).toBe(4236.48)
+    expect(fromScaledInteger(558_142_117n, 100)).toBe(5_581_421.17)
+  })
+})

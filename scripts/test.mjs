@@ -1,5 +1,5 @@
 // `npm test`: unit, property, differential, integration and contract tests on embedded parts.
-// `--all` adds what needs more time or optional parts; other arguments go to vitest.
+// `--all` adds what needs more time or optional parts, `--more` runs those alone; other arguments go to vitest.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
@@ -11,12 +11,11 @@ requireNode()
 ensureInstalled()
 ensureBuilt()
 const args = process.argv.slice(2)
-const all = args.includes('--all')
-const projects = all ? [...EVERY, ...MORE] : EVERY
+const projects = args.includes('--more') ? MORE : args.includes('--all') ? [...EVERY, ...MORE] : EVERY
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 const result = spawnSync(
   process.execPath,
-  [vitest, 'run', ...projects.flatMap((name) => ['--project', name]), ...args.filter((arg) => arg !== '--all')],
+  [vitest, 'run', ...projects.flatMap((name) => ['--project', name]), ...args.filter((arg) => arg !== '--all' && arg !== '--more')],
   { cwd: root, stdio: 'inherit' },
 )
 process.exit(result.status ?? 1)

@@ -1,0 +1,75 @@
+// Starts the service as a stranger would (`npm start`, no environment, a data folder of its own), asks every operation
+// once, stops it with SIGTERM. Fails when /health takes longer than 2 s, an answer is wrong or the exit code is not 0.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { root } from './prepare.mjs'
+
+const point = { type: 'Point', coordinates: [2.2945, 48.8584] }
+const line = { type: 'LineString', coordinates: [[2.2945, 48.8584], [2.3522, 48.8566]] }
+const square = { type: 'Polygon', coordinates: [[[2, 48], [3, 48], [3, 49], [2, 49], [2, 48]]] }
+// Distances and area as GeographicLib gives them.
+const REQUESTS = [
+  ['distance', { from: point, to: { type: 'Point', coordinates: [2.3522, 48.8566] } }, 4238.77],
+  ['length', { geometry: line }, 4238.77],
+  ['area', { geometry: square }, 8_217_589_924.7706],
+  ['contains', { container: square, containee: point }, true],
+  ['within', { geometry: point, target: line, radius: 500 }, true],
+  ['intersects', { geometry1: square, geometry2: line }, true],
+]
+
+const data = mkdtempSync(join(tmpdir(), 'trigpoint-smoke-'))
+const started = performance.now()
+const child = spawn('npm', ['start', '--silent', '--', '--log-format', 'json', '--data', data], {
+  cwd: root,
+  stdio: ['ignore', 'inherit', 'pipe'],
+  detached: true,
+})
+const deadline = setTimeout(() => fail('no banner within 300 s'), 300_000)
+const exited = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)))
+
+function fail(why) {
+  console.error(`smoke: ${why}`)
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {}
+  process.exit(1)
+}
+
+let isReady = false
+const ready = await new Promise((resolve) => {
+  createInterface({ input: child.stderr }).on('line', (text) => {
+    console.error(`  ${text}`)
+    if (text.includes('"event":"ready"')) resolve(JSON.parse(text))
+  })
+  void exited.then((code) => isReady || fail(`exited with ${code} before it was ready`))
+})
+isReady = true
+const health = await fetch(`${ready.url}/health`)
+const seconds = (performance.now() - started) / 1000
+assert.equal(health.status, 200)
+console.error(`smoke: /health after ${seconds.toFixed(2)} s of npm start, ${ready.readySeconds.toFixed(2)} s of our own`)
+if (seconds > 2 && process.env.SMOKE_BUILT !== '0') fail('/health took longer than 2 s from a built tree')
+
+for (const [operation, body, expected] of REQUESTS) {
+  const response = await fetch(`${ready.url}/compute/v0/${operation}`, {
+    method: 'POST',
+    body: JSON.stringify({ chainId: 84532, ...body }),
+  })
+  const answer = await response.json()
+  assert.equal(response.status, 200, JSON.stringify(answer))
+  if (operation === 'area') assert.ok(Math.abs(answer.result - expected) < 1e-3, `${answer.result}`)
+  else assert.equal(answer.result, expected, operation)
+  assert.match(answer.attestation.signature, /^0x[0-9a-f]{128}1[bc]$/)
+}
+assert.equal(statSync(join(data, 'dev-signer.json')).mode & 0o777, 0o600)
+process.kill(-child.pid, 'SIGTERM')
+const code = await exited
+assert.equal(code, 0, `exit code ${code} after SIGTERM`)
+clearTimeout(deadline)
+rmSync(data, { recursive: true, force: true })
+console.error('smoke: every operation answered, SIGTERM ended it with 0')
+process.exit(0)

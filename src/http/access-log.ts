@@ -1,0 +1,45 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Tier } from '../config.ts'
+import type { Log } from '../log.ts'
+
+/** One request after its end. Never its body, its key or its address. */
+export interface RequestRecord {
+  readonly requestId: string
+  readonly method: string
+  /** Path of the route, not of the request: a bounded set of words. */
+  readonly route: string
+  /** 499: the client left before the answer. */
+  readonly status: number
+  readonly durationMs: number
+  readonly tier: Tier
+  /** Key of the address; only its salted hash is written. */
+  readonly address: number | string
+}
+
+const SLOW_MS = 1000
+
+/**
+ * Writes one line for a sample of the requests, and for every one that failed on our side or was slow.
+ *
+ * @param sampleRatio 1: each; 0: none but failures and slow ones
+ * @param random 0 ≤ value < 1
+ */
+export function createAccessLog(log: Log, sampleRatio: number, random: () => number) {
+  // A new salt each start: lines of one run can be joined by client, and nobody can be looked up.
+  const salt = randomBytes(16)
+  return (record: RequestRecord): void => {
+    const isRemarkable = record.status >= 500 || record.durationMs > SLOW_MS
+    if (!isRemarkable && random() >= sampleRatio) return
+    const fields = {
+      id: record.requestId,
+      method: record.method,
+      route: record.route,
+      status: record.status,
+      ms: Math.round(record.durationMs * 1000) / 1000,
+      tier: record.tier,
+      ip: createHash('sha256').update(salt).update(String(record.address)).digest('hex').slice(0, 12),
+    }
+    if (record.status >= 500) log.warn('request', fields)
+    else log.info('request', fields)
+  }
+}

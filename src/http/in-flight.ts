@@ -1,0 +1,91 @@
+import type { Limits } from '../config.ts'
+import type { TransportExchange } from './transport-exchange.ts'
+
+type TransportLimits = Pick<
+  Limits,
+  'maxBodyBytes' | 'maxInFlightBytes' | 'maxOpenBodiesPerAddress' | 'requestDeadlineMs' | 'receiveTimeoutMs'
+>
+
+/**
+ * Every request that is read and not answered, in the order of arrival: bounds their bytes, their number for one
+ * address and their time. Time is looked at by one timer over the whole list, for a timer a request costs more than
+ * the rest of the bookkeeping.
+ */
+export class InFlight {
+  readonly limits: TransportLimits
+  count = 0
+  bytes = 0
+  /** True from the beginning of `close`: every answer then closes its connection. */
+  draining = false
+  #first: TransportExchange | undefined
+  #last: TransportExchange | undefined
+  readonly #openBodies = new Map<number | string, number>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(limits: TransportLimits) {
+    this.limits = limits
+  }
+
+  start(): void {
+    const shortest = Math.min(this.limits.requestDeadlineMs, this.limits.receiveTimeoutMs)
+    this.#timer = setInterval(() => this.expire(performance.now()), Math.max(5, Math.min(250, shortest / 8)))
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  add(exchange: TransportExchange): void {
+    this.count++
+    exchange.previous = this.#last
+    if (this.#last === undefined) this.#first = exchange
+    else this.#last.next = exchange
+    this.#last = exchange
+  }
+
+  remove(exchange: TransportExchange): void {
+    this.count--
+    const { previous, next } = exchange
+    if (previous === undefined) this.#first = next
+    else previous.next = next
+    if (next === undefined) this.#last = previous
+    else next.previous = previous
+    exchange.previous = undefined
+    exchange.next = undefined
+  }
+
+  /** @returns false when the budget of all bodies together is spent */
+  reserve(bytes: number): boolean {
+    if (this.bytes + bytes > this.limits.maxInFlightBytes) return false
+    this.bytes += bytes
+    return true
+  }
+
+  /** @returns false when this address has too many unfinished bodies */
+  openBody(owner: number | string): boolean {
+    const open = this.#openBodies.get(owner) ?? 0
+    if (open >= this.limits.maxOpenBodiesPerAddress) return false
+    this.#openBodies.set(owner, open + 1)
+    return true
+  }
+
+  closeBody(owner: number | string): void {
+    const open = this.#openBodies.get(owner) ?? 0
+    if (open > 1) this.#openBodies.set(owner, open - 1)
+    else this.#openBodies.delete(owner)
+  }
+
+  /** Refuses what has taken too long. @param now as of `performance.now()` */
+  expire(now: number): void {
+    const { requestDeadlineMs, receiveTimeoutMs } = this.limits
+    const shortest = Math.min(requestDeadlineMs, receiveTimeoutMs)
+    let exchange = this.#first
+    while (exchange !== undefined && now - exchange.startedMs >= shortest) {
+      const { next } = exchange
+      const limit = exchange.isReceiving ? shortest : requestDeadlineMs
+      if (now - exchange.startedMs >= limit) exchange.expire()
+      exchange = next
+    }
+  }
+}

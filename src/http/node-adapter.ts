@@ -1,0 +1,212 @@
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Config } from '../config.ts'
+import { parseAddress } from './client-address.ts'
+import { drain } from './drain.ts'
+import { InFlight } from './in-flight.ts'
+import { type HttpHandler, type HttpServer, ListenError, type Reply } from './port.ts'
+import { RequestHead } from './request-head.ts'
+import { TransportExchange } from './transport-exchange.ts'
+
+/** As tight as uWebSockets.js, whose own limit is about 4 KB and loose. */
+const MAX_HEADER_BYTES = 8192
+/** A refused client gets this long to read its answer while the rest of its body is thrown away. */
+const LINGER_MS = 1000
+
+/** What is remembered of one connection. */
+interface Connection {
+  readonly peer: Uint8Array
+  /** Requests read and not answered: more than one when the client pipelines. */
+  readonly open: Set<NodeExchange>
+  /** True once an answer said `Connection: close`: whatever follows is no request any more. */
+  isClosing: boolean
+}
+
+/** The port on node:http: works on every platform, and is slower than the other one. */
+export function createNodeServer(config: Config, handler: HttpHandler): HttpServer {
+  const { limits } = config
+  const inFlight = new InFlight(limits)
+  const connections = new WeakMap<Socket, Connection>()
+
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+    headersTimeout: limits.receiveTimeoutMs,
+    requestTimeout: limits.receiveTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.min(500, limits.receiveTimeoutMs),
+  })
+  // 0: node would silently drop the lines beyond the number; `framingProblem` refuses them aloud.
+  server.maxHeadersCount = 0
+  server.maxConnections = limits.maxConnections
+  // A client that does not read its answer: nothing else ends such a connection.
+  server.timeout = limits.requestDeadlineMs + limits.receiveTimeoutMs
+
+  const connectionOf = (socket: Socket): Connection => {
+    let connection = connections.get(socket)
+    if (connection === undefined) {
+      const peer = parseAddress(socket.remoteAddress ?? '') ?? new Uint8Array(4)
+      connection = { peer, open: new Set(), isClosing: false }
+      connections.set(socket, connection)
+    }
+    return connection
+  }
+
+  const onRequest = (message: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    const connection = connectionOf(message.socket)
+    if (connection.isClosing) {
+      message.resume()
+      return
+    }
+    new NodeExchange(inFlight, handler, message, response, connection, expectsContinue).run()
+  }
+
+  server.on('request', (message, response) => onRequest(message, response, false))
+  server.on('checkContinue', (message, response) => onRequest(message, response, true))
+  // An expectation nobody has defined: ignored, as the other transport does.
+  server.on('checkExpectation', (message, response) => onRequest(message, response, false))
+  server.on(
+    'connect',
+    (_message, socket: Socket) => void socket.end(wireForm(handler.unparsable(400, connectionOf(socket).peer))),
+  )
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+    const connection = connectionOf(socket)
+    if (connection.isClosing) return
+    connection.isClosing = true
+    if (connection.open.size > 0) {
+      // Bytes written now would be taken for the answer to an earlier request: let that one close the connection.
+      for (const exchange of connection.open) exchange.isBroken = true
+      return
+    }
+    const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+    lingeringClose(socket)
+    socket.end(wireForm(handler.unparsable(status, connection.peer)))
+  })
+
+  return {
+    adapter: 'node',
+    get inFlight() {
+      return inFlight.count
+    },
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        const onError = (error: NodeJS.ErrnoException) =>
+          reject(new ListenError(host, port, error.code, { cause: error }))
+        server.once('error', onError)
+        server.listen({ host, port, exclusive: true }, () => {
+          server.off('error', onError)
+          inFlight.start()
+          const address = server.address()
+          resolve(typeof address === 'object' && address !== null ? address.port : port)
+        })
+      }),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      await drain(inFlight, limits.drainTimeoutMs)
+      server.closeAllConnections()
+      inFlight.stop()
+      await closed
+    },
+  }
+}
+
+class NodeExchange extends TransportExchange {
+  readonly #message: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #connection: Connection
+  readonly #expectsContinue: boolean
+  /** True when the bytes after this request were no request. */
+  isBroken = false
+
+  constructor(
+    inFlight: InFlight,
+    handler: HttpHandler,
+    message: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+    expectsContinue: boolean,
+  ) {
+    const { path, query } = splitTarget(message.url ?? '/')
+    super(inFlight, handler, { method: message.method ?? 'GET', path, query, head: headOf(message) })
+    this.#message = message
+    this.#response = response
+    this.#connection = connection
+    this.#expectsContinue = expectsContinue
+    connection.open.add(this)
+    response.on('close', () => {
+      connection.open.delete(this)
+      this.abandon()
+    })
+    message.on('error', () => this.abandon())
+  }
+
+  get peer(): Uint8Array {
+    return this.#connection.peer
+  }
+
+  protected startBody(): void {
+    if (this.#expectsContinue) this.#response.writeContinue()
+    this.#message.on('data', (chunk: Buffer) => this.take(chunk, false))
+    this.#message.on('end', () => this.take(NOTHING, true))
+  }
+
+  protected send(reply: Reply, close: boolean): void {
+    const response = this.#response
+    const mustClose = close || this.isBroken
+    if (mustClose) {
+      this.#connection.isClosing = true
+      response.shouldKeepAlive = false
+      if (!this.#message.complete) lingeringClose(this.#message.socket)
+    }
+    const lines = [...reply.headers.pairs, ...reply.fields]
+    // 204 has no body and must not name a length (RFC 9110, section 8.6).
+    if (reply.status !== 204) lines.push('Content-Length', String(Buffer.byteLength(reply.body)))
+    response.writeHead(reply.status, lines)
+    response.end(this.method === 'HEAD' || reply.status === 204 ? undefined : reply.body)
+    this.#message.resume()
+  }
+}
+
+const NOTHING = new Uint8Array(0)
+
+function headOf(message: IncomingMessage): RequestHead {
+  const head = new RequestHead()
+  const lines = message.rawHeaders
+  for (let at = 0; at < lines.length; at += 2) head.add(lines[at]!.toLowerCase(), lines[at + 1]!)
+  return head
+}
+
+/** `/path?query`, or the same with a scheme and a host before it, as proxies send it. */
+function splitTarget(target: string): { path: string; query: string } {
+  let start = 0
+  if (!target.startsWith('/')) {
+    const authority = target.indexOf('://')
+    const slash = authority < 0 ? -1 : target.indexOf('/', authority + 3)
+    if (slash < 0) return { path: authority < 0 ? target : '/', query: '' }
+    start = slash
+  }
+  const mark = target.indexOf('?', start)
+  return mark < 0
+    ? { path: target.slice(start), query: '' }
+    : { path: target.slice(start, mark), query: target.slice(mark + 1) }
+}
+
+/**
+ * Ends our half and goes on reading for a moment: a socket destroyed with unread bytes is reset, and the reset can
+ * overtake the answer.
+ */
+function lingeringClose(socket: Socket): void {
+  socket.destroySoon = () => {
+    socket.end()
+    setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  }
+}
+
+function wireForm(reply: Reply): string {
+  const lines = [...reply.headers.pairs, ...reply.fields]
+  let text = `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}\r\nConnection: close\r\n`
+  for (let at = 0; at < lines.length; at += 2) text += `${lines[at]}: ${lines[at + 1]}\r\n`
+  return `${text}Content-Length: ${Buffer.byteLength(reply.body)}\r\n\r\n${reply.body}`
+}

@@ -1,0 +1,106 @@
+import type { ProblemData } from '../problem.ts'
+
+/**
+ * The header fields this service looks at. Both adapters feed every line in, so a repeated field looks the same on both:
+ * uWebSockets.js would give the first one, node:http drops or joins depending on the name.
+ */
+export class RequestHead {
+  lines = 0
+  contentLength: string | undefined = undefined
+  contentLengthLines = 0
+  transferEncoding: string | undefined = undefined
+  transferEncodingLines = 0
+  contentEncoding: string | undefined = undefined
+  host: string | undefined = undefined
+  hostLines = 0
+  /** Repeated lines are joined with commas, which makes a key that no table holds. */
+  apiKey: string | undefined = undefined
+  authorization: string | undefined = undefined
+  requestId: string | undefined = undefined
+  forwardedFor: string | undefined = undefined
+  accept: string | undefined = undefined
+
+  /** @param name lower case */
+  add(name: string, value: string): void {
+    this.lines++
+    switch (name) {
+      case 'content-length':
+        this.contentLength = value
+        this.contentLengthLines++
+        break
+      case 'transfer-encoding':
+        this.transferEncoding = value
+        this.transferEncodingLines++
+        break
+      case 'content-encoding':
+        this.contentEncoding = joined(this.contentEncoding, value)
+        break
+      case 'host':
+        this.host = value
+        this.hostLines++
+        break
+      case 'x-api-key':
+        this.apiKey = joined(this.apiKey, value)
+        break
+      case 'authorization':
+        this.authorization = joined(this.authorization, value)
+        break
+      case 'x-request-id':
+        this.requestId = joined(this.requestId, value)
+        break
+      case 'x-forwarded-for':
+        this.forwardedFor = joined(this.forwardedFor, value)
+        break
+      case 'accept':
+        this.accept = joined(this.accept, value)
+        break
+    }
+  }
+
+  /** Bytes of the body; undefined when it is chunked; NaN never: `framingProblem` refuses what is no number. */
+  get bodyBytes(): number | undefined {
+    if (this.transferEncodingLines > 0) return undefined
+    return this.contentLength === undefined ? 0 : Number(this.contentLength)
+  }
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`
+}
+
+/** Header lines of one request; uWebSockets.js drops a connection at about the same number by itself. */
+export const MAX_HEADER_LINES = 100
+
+/**
+ * What makes the end of a request ambiguous, so that two servers in a row could disagree where the next one begins
+ * (RFC 9112, section 11.2; decision 108). The connection has to be closed with the answer.
+ */
+export function framingProblem(head: RequestHead): ProblemData | undefined {
+  const { contentLength, contentLengthLines, transferEncodingLines } = head
+  if (contentLengthLines > 1) return refusal('Content-Length stands more than once')
+  if (head.hostLines > 1) return refusal('Host stands more than once')
+  if (transferEncodingLines > 0) {
+    if (contentLength !== undefined) return refusal('Content-Length and Transfer-Encoding exclude each other')
+    if (transferEncodingLines > 1 || head.transferEncoding!.toLowerCase() !== 'chunked') {
+      return refusal('the only Transfer-Encoding accepted is exactly chunked')
+    }
+  }
+  if (contentLength !== undefined && !isByteCount(contentLength))
+    return refusal('Content-Length is not a number of bytes')
+  if (head.lines > MAX_HEADER_LINES) return refusal(`more than ${MAX_HEADER_LINES} header lines`)
+  return undefined
+}
+
+/** One to fifteen digits: below 2⁵³. */
+function isByteCount(text: string): boolean {
+  if (text.length === 0 || text.length > 15) return false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 0x30 || code > 0x39) return false
+  }
+  return true
+}
+
+function refusal(detail: string): ProblemData {
+  return { type: 'bad-request', detail }
+}

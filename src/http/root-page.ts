@@ -1,0 +1,56 @@
+import type { Identity } from '../service/services.ts'
+import type { Route } from './routes.ts'
+
+export interface RootPage {
+  /** Absolute, without a slash at the end. */
+  readonly baseUrl: string
+  readonly identity: Identity
+  readonly routes: readonly Route[]
+}
+
+const TITLE = 'Trigpoint'
+const DESCRIPTION = 'Answers spatial questions with signed facts: geodesic measures and predicates as attestations'
+
+/** Relations of the record API first, as its clients expect them, then ours (decision 48). */
+const LINKS = [
+  ['self', '/'],
+  ['api', '/api/v0'],
+  ['config', '/api/v0/config'],
+  ['sync', '/api/sync'],
+  ['location-proofs', '/api/v0/location-proofs'],
+  ['location-records', '/api/v0/location-records'],
+  ['compute', '/compute/v0'],
+] as const
+
+/** Body of `GET /`: what the record API's clients read and what the compute API's clients read (decision 87). */
+export function rootJson({ baseUrl, identity, routes }: RootPage): string {
+  return JSON.stringify({
+    title: TITLE,
+    description: DESCRIPTION,
+    version: 'v0',
+    links: LINKS.map(([rel, path]) => ({ rel, href: `${baseUrl}${path}`, type: 'application/json' })),
+    name: TITLE,
+    endpoints: Object.fromEntries(routes.map(({ method, path, summary }) => [path, `${method}: ${summary}`])),
+    attester: identity.attester,
+    commit: identity.commit,
+  })
+}
+
+/** The same for a browser. */
+export function rootHtml({ baseUrl, identity, routes }: RootPage): string {
+  const rows = routes.map(
+    ({ method, path, summary }) =>
+      `<tr><td>${method}</td><td>${escapeHtml(path)}</td><td>${escapeHtml(summary)}</td></tr>`,
+  )
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${TITLE}</title>
+<style>body{font-family:sans-serif;margin:2rem auto;max-width:50rem}td{padding:.2rem .8rem .2rem 0}</style></head>
+<body><h1>${TITLE}</h1><p>${escapeHtml(DESCRIPTION)}.</p>
+<p>Attester ${escapeHtml(identity.attester)} at ${escapeHtml(baseUrl)}</p>
+<table>${rows.join('\n')}</table></body></html>
+`
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

@@ -1,0 +1,154 @@
+import { ProblemError } from '../problem.ts'
+import type { Services } from '../service/services.ts'
+import type { Exchange } from './port.ts'
+import { problemPageJson } from './problem-pages.ts'
+import type { ContentKind } from './respond.ts'
+import { rootHtml, rootJson } from './root-page.ts'
+
+/** A request as a route sees it. */
+export interface RouteRequest {
+  readonly exchange: Exchange
+  /** Absolute address of this service as the client reaches it, without a slash at the end. */
+  readonly baseUrl: string
+  readonly errorTypeBase: string
+  /** What stands in the place of `:name` in the route's path. */
+  readonly parameter: string
+}
+
+export interface RouteAnswer {
+  readonly json: string
+  /** Header lines of this answer alone. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** 200 unless said otherwise. */
+  readonly status?: number
+  /** `json` unless said otherwise. */
+  readonly kind?: ContentKind
+}
+
+export interface Route {
+  /** `GET` answers `HEAD` too; `OPTIONS` needs no row. */
+  readonly method: 'GET' | 'POST'
+  /** Exact, or with one `:name` as its last segment. */
+  readonly path: string
+  /** What it does, for `GET /`. */
+  readonly summary: string
+  /** True when each request counts towards the hourly limit, and a wrong API key is refused (decision 46). */
+  readonly counts: boolean
+  /** @param body empty unless the method is `POST` */
+  run(request: RouteRequest, body: Uint8Array): RouteAnswer | Promise<RouteAnswer>
+}
+
+/** Every route there is: a new endpoint is a new row. */
+export function createRoutes(services: Services): readonly Route[] {
+  const routes: Route[] = [
+    compute('distance', 'geodesic distance between two geometries, in metres'),
+    compute('area', 'geodesic area of a polygon, in square metres'),
+    compute('length', 'geodesic length of a line, in metres'),
+    compute('contains', 'whether one geometry contains another'),
+    compute('within', 'whether a geometry lies within a radius of another'),
+    compute('intersects', 'whether two geometries share any point'),
+    get('/', 'this list', ({ exchange, baseUrl }) => {
+      const page = { baseUrl, identity: services.identity, routes }
+      // Only what names the type asks for a page: curl sends */* (decision 112).
+      const wantsHtml = exchange.head.accept?.toLowerCase().includes('text/html') === true
+      return {
+        ...(wantsHtml ? { json: rootHtml(page), kind: 'html' } : { json: rootJson(page) }),
+        headers: VARY_ACCEPT,
+      }
+    }),
+    get('/health', 'whether the service is alive', () => ({
+      json: JSON.stringify({
+        status: 'ok',
+        message: 'Location service is running',
+        database: services.readiness().checks['database']?.ok === true ? 'connected' : 'disconnected',
+        commit: services.identity.commit,
+      }),
+    })),
+    get('/ready', 'whether the service can do its work', () => {
+      const { ready, checks } = services.readiness()
+      const json = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks })
+      return ready ? { json } : { json, status: 503, headers: RETRY_SOON }
+    }),
+    get('/errors/:type', 'cause and remedy of a problem type', ({ parameter, errorTypeBase }) => {
+      const json = problemPageJson(parameter, errorTypeBase)
+      if (json === undefined) throw new ProblemError({ type: 'not-found', detail: 'there is no such problem type' })
+      return { json }
+    }),
+    get('/.well-known/attester.json', 'who signs here', () => ({ json: attesterJson(services) })),
+  ]
+  return routes
+
+  function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
+    return {
+      method: 'POST',
+      path: `/compute/v0/${operation}`,
+      summary,
+      counts: true,
+      run: ({ exchange }, body) => services.compute(operation, body, exchange),
+    }
+  }
+}
+
+const VARY_ACCEPT = { Vary: 'Accept' }
+const RETRY_SOON = { 'Retry-After': '1' }
+
+function get(path: string, summary: string, run: Route['run']): Route {
+  return { method: 'GET', path, summary, counts: false, run }
+}
+
+function attesterJson({ identity }: Services): string {
+  return JSON.stringify({
+    address: identity.attester,
+    purpose: identity.purpose,
+    chains: identity.chains,
+    retired: identity.retired,
+    statement:
+      "A matching attester proves only that the result was signed with this operator's key. " +
+      'It does not prove that the result was produced inside an independently attested secure enclave.',
+  })
+}
+
+/** The rows of one path. */
+export interface PathRoutes {
+  readonly GET: Route | undefined
+  readonly POST: Route | undefined
+  /** Value of `Allow`. */
+  readonly allow: string
+  /** Set when the last segment is a parameter. */
+  readonly prefix: string | undefined
+}
+
+/** @returns a look-up by path; one slash at the end makes no difference, and nothing is decoded */
+export function createRouter(routes: readonly Route[]): (path: string) => PathRoutes | undefined {
+  const exact = new Map<string, PathRoutes>()
+  const prefixed: PathRoutes[] = []
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const rows = routes.filter((route) => route.path === path)
+    const GET = rows.find(({ method }) => method === 'GET')
+    const POST = rows.find(({ method }) => method === 'POST')
+    const allow = [...(GET ? ['GET', 'HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS'].join(', ')
+    const colon = path.indexOf(':')
+    const prefix = colon < 0 ? undefined : path.slice(0, colon)
+    const entry: PathRoutes = { GET, POST, allow, prefix }
+    if (prefix === undefined) exact.set(path, entry)
+    else prefixed.push(entry)
+  }
+  return (path) => {
+    const found = exact.get(path)
+    if (found !== undefined) return found
+    if (path.length > 1 && path.endsWith('/')) {
+      const trimmed = exact.get(path.slice(0, -1))
+      if (trimmed !== undefined) return trimmed
+    }
+    return prefixed.find(({ prefix }) => {
+      const rest = path.startsWith(prefix!) ? path.slice(prefix!.length) : ''
+      return rest !== '' && !rest.slice(0, -1).includes('/') && rest !== '/'
+    })
+  }
+}
+
+/** What stands in the place of the last segment. */
+export function parameterOf(path: string, prefix: string | undefined): string {
+  if (prefix === undefined) return ''
+  return path.endsWith('/') ? path.slice(prefix.length, -1) : path.slice(prefix.length)
+}

@@ -1,0 +1,25 @@
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import { createNodeServer } from './node-adapter.ts'
+import type { HttpHandler, HttpServer } from './port.ts'
+import { createUwsServer } from './uws-adapter.ts'
+import { loadUws, type UwsLoad } from './uws-binary.ts'
+
+/**
+ * The transport that `HTTP_ADAPTER` names, or node:http with one warning that says why.
+ *
+ * @param load a parameter for tests
+ */
+export function createHttpServer(
+  config: Config,
+  handler: HttpHandler,
+  log: Log,
+  load: () => UwsLoad = loadUws,
+): HttpServer {
+  if (config.httpAdapter === 'uws') {
+    const loaded = load()
+    if (loaded.ok) return createUwsServer(loaded.uws, config, handler)
+    log.warn('http adapter falls back to node:http', { reason: loaded.reason })
+  }
+  return createNodeServer(config, handler)
+}

@@ -1,0 +1,148 @@
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import { STATUS_CODES } from 'node:http'
+import { createServer } from 'node:net'
+import type { Config } from '../config.ts'
+import { drain } from './drain.ts'
+import { InFlight } from './in-flight.ts'
+import { type HttpHandler, type HttpServer, ListenError, type Reply } from './port.ts'
+import { RequestHead } from './request-head.ts'
+import { TransportExchange } from './transport-exchange.ts'
+import type { UwsBinary } from './uws-binary.ts'
+
+/**
+ * The port on uWebSockets.js. Never to be used in a worker thread: a worker that ends while it serves aborts the process.
+ *
+ * @param uws as loaded by `loadUws`
+ */
+export function createUwsServer(uws: UwsBinary, config: Config, handler: HttpHandler): HttpServer {
+  const { limits } = config
+  const inFlight = new InFlight(limits)
+  // The name of the transport is not for clients to see.
+  uws._cfg?.('silent')
+  let connections = 0
+  let listening: us_listen_socket | undefined
+  let app: TemplatedApp | undefined
+
+  const onRequest = (response: HttpResponse, request: HttpRequest): void => {
+    const exchange = new UwsExchange(inFlight, handler, response, request)
+    // First of all: a handler that ends with neither an answer nor this aborts the process.
+    response.onAborted(() => exchange.leave())
+    if (connections > limits.maxConnections) exchange.shed()
+    else exchange.run()
+  }
+
+  return {
+    adapter: 'uws',
+    get inFlight() {
+      return inFlight.count
+    },
+    async listen(host, port) {
+      const server = uws.App()
+      app = server
+      // biome-ignore lint/suspicious/useIterableCallbackReturn: not Array.prototype.filter but a hook on connections
+      server.filter((_response, change) => {
+        connections += Number(change)
+      })
+      server.any('/*', onRequest)
+      // Without the option a second server could take the same port and half of the connections.
+      const token = await new Promise<us_listen_socket | false>((resolve) => {
+        const listen = server.listen.bind(server) as unknown as ListenWithOptions
+        listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve)
+      })
+      if (token === false) throw new ListenError(host, port, await reasonOf(host, port))
+      listening = token
+      inFlight.start()
+      return uws.us_socket_local_port(token)
+    },
+    async close() {
+      if (listening !== undefined) uws.us_listen_socket_close(listening)
+      listening = undefined
+      await drain(inFlight, limits.drainTimeoutMs)
+      inFlight.stop()
+      app?.close()
+    },
+  }
+}
+
+type ListenWithOptions = (
+  host: string,
+  port: number,
+  options: number,
+  then: (token: us_listen_socket | false) => void,
+) => void
+
+/** uWebSockets.js says only that it failed: another listener on the same port learns why. */
+function reasonOf(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(undefined)))
+  })
+}
+
+class UwsExchange extends TransportExchange {
+  readonly #response: HttpResponse
+
+  constructor(inFlight: InFlight, handler: HttpHandler, response: HttpResponse, request: HttpRequest) {
+    // uWebSockets.js frees the request after the handler returns: everything is copied here.
+    const head = new RequestHead()
+    request.forEach((name, value) => {
+      head.add(name, value)
+    })
+    super(inFlight, handler, {
+      method: METHODS[request.getMethod()] ?? request.getMethod(),
+      path: request.getUrl(),
+      query: request.getQuery() ?? '',
+      head,
+    })
+    this.#response = response
+  }
+
+  get peer(): Uint8Array {
+    return new Uint8Array(this.#response.getRemoteAddress())
+  }
+
+  leave(): void {
+    this.abandon()
+  }
+
+  protected startBody(): void {
+    this.#response.onData((chunk, isLast) => {
+      // The chunk is emptied when this function returns.
+      if (this.isReceiving) this.take(Buffer.from(new Uint8Array(chunk)), isLast)
+    })
+  }
+
+  protected send(reply: Reply, close: boolean): void {
+    const response = this.#response
+    response.cork(() => {
+      response.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status))
+      // One call with all lines: each call costs about 100 ns, and this transport copies the value as it is.
+      response.writeHeader(reply.headers.firstName, reply.headers.rest + linesOf(reply.fields))
+      if (this.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(reply.body), close)
+      else if (reply.status === 204 && !close) response.endWithoutBody()
+      else response.end(reply.body, close)
+    })
+  }
+}
+
+function linesOf(fields: readonly string[]): string {
+  let text = ''
+  for (let at = 0; at < fields.length; at += 2) text += `\r\n${fields[at]}: ${fields[at + 1]}`
+  return text
+}
+
+/** As uWebSockets.js spells them; what is not here is no method of ours in any case. */
+const METHODS: Readonly<Record<string, string>> = {
+  get: 'GET',
+  head: 'HEAD',
+  post: 'POST',
+  options: 'OPTIONS',
+  put: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+}
+
+const STATUS_LINES: Readonly<Record<number, string>> = Object.fromEntries(
+  Object.entries(STATUS_CODES).map(([code, text]) => [code, `${code} ${text}`]),
+)

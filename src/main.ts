@@ -5,7 +5,7 @@ import { bannerText } from './cli/banner.ts'
 import { helpText, readCommandLine } from './cli/arguments.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { createLog, type Log } from './log.ts'
-import { startService, type RunningService, StartError } from './start.ts'
+import { startService, type RunningService } from './start.ts'
 import { readCommit, version } from './version.ts'
 
 const EXIT_CONFIG = 78
@@ -28,7 +28,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     else process.stderr.write(bannerText(facts))
     stopOnSignals(service, log)
   } catch (error) {
-    if (error instanceof ConfigError || (error instanceof StartError && error.isConfig)) {
+    if (error instanceof ConfigError) {
       log.error('cannot start', { reason: error.message })
       process.exit(EXIT_CONFIG)
     }

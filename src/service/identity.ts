@@ -1,0 +1,34 @@
+import type { Chain } from '../attest/chains.ts'
+import type { SchemaKind } from '../attest/schemas.ts'
+import type { Config } from '../config.ts'
+import type { Hex } from '../messages.ts'
+import type { SignerClient } from '../threads/signer-client.ts'
+import type { Identity } from './services.ts'
+
+export interface IdentityParts {
+  readonly config: Config
+  readonly chains: ReadonlyMap<number, Chain>
+  readonly schemas: Readonly<Record<SchemaKind, Hex>>
+  readonly signer: SignerClient
+  readonly version: string
+  readonly commit: string
+}
+
+/** Who signs here and for which contracts: what a resolver contract compares with. */
+export function createIdentity({ config, chains, schemas, signer, version, commit }: IdentityParts): Identity {
+  const { numeric, boolean, verify } = schemas
+  return {
+    attester: signer.address,
+    purpose: signer.keyKind === 'development' ? 'development' : config.production ? 'production' : 'staging',
+    version,
+    commit,
+    chains: [...chains.values()].map(({ id, name, easAddress, schemaRegistryAddress }) => ({
+      chainId: id,
+      name,
+      registry: easAddress,
+      schemaRegistry: schemaRegistryAddress,
+      schemas: { numeric, boolean, verify },
+    })),
+    retired: config.retiredAttesters,
+  }
+}

@@ -1,0 +1,114 @@
+import { chainTable } from './attest/chains.ts'
+import { schemaKinds, schemaUids } from './attest/schemas.ts'
+import type { BannerFacts } from './cli/banner.ts'
+import type { Config } from './config.ts'
+import { createApp } from './http/app.ts'
+import { type DevelopmentKeys, loadDevelopmentKeys } from './http/dev-keys.ts'
+import { type HttpServer, ListenError } from './http/port.ts'
+import { createHttpServer } from './http/server.ts'
+import type { Log } from './log.ts'
+import { createChainPolicy } from './service/chain-policy.ts'
+import { createComputeService } from './service/compute.ts'
+import { createIdentity } from './service/identity.ts'
+import { createInputResolver } from './service/inputs.ts'
+import { createReadiness } from './service/readiness.ts'
+import { createProofReader } from './service/verified-proof.ts'
+import { startChainAccess } from './threads/chain-client.ts'
+import { startComputePool } from './threads/compute-pool.ts'
+import { startSigner } from './threads/signer-client.ts'
+
+export interface RunningService {
+  readonly facts: Omit<BannerFacts, 'readySeconds'>
+  /** Stops accepting, answers everything in flight, ends the threads. */
+  stop(): Promise<void>
+}
+
+const PORTS_TRIED = 100
+
+/**
+ * Starts everything in the order that keeps the key in one thread: the signer first, which takes the key out of the
+ * environment, then every other thread with an empty environment, the listener last.
+ *
+ * @throws {ConfigError | ListenError} with the remedy in the message
+ */
+export async function startService(
+  config: Config,
+  log: Log,
+  build: { readonly version: string; readonly commit: string },
+): Promise<RunningService> {
+  const chains = chainTable(config)
+  const schemas = schemaUids(config)
+  const signer = await startSigner(config, log)
+  const chainClient = await startChainAccess(config, log, signer)
+  const pool = await startComputePool(config)
+
+  const policy = createChainPolicy({
+    chains,
+    schemas,
+    builtInKinds: schemaKinds(config),
+    allowAnySchema: config.allowAnySchema,
+    chainClient,
+  })
+  const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, now: Date.now })
+  const resolver = createInputResolver({ chainClient, schemas, readProof, now: Date.now })
+  const compute = createComputeService({ config, pool, signer, chains: policy, resolver, now: Date.now })
+  const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
+  const app = createApp({
+    config,
+    log,
+    now: Date.now,
+    services: {
+      compute,
+      readiness: createReadiness({ pool, signer, chainClient }),
+      identity: createIdentity({ config, chains, schemas, signer, ...build }),
+    },
+    moreKeys: keys === undefined ? [] : developmentApiKeys(keys),
+  })
+  const server = createHttpServer(config, app.handler, log)
+  const port = await listen(server, config)
+
+  return {
+    facts: {
+      ...build,
+      node: process.versions.node,
+      threads: config.limits.computeThreads,
+      url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+      adapter: server.adapter,
+      busyPort: config.port !== 0 && port !== config.port ? config.port : undefined,
+      chains: chainLine(config, chainClient !== undefined),
+      attester: signer.address,
+      developmentKey: signer.keyKind === 'development',
+      apiKeys: keys,
+      publicPerHour: config.requestsPerHour.public,
+    },
+    async stop() {
+      await server.close()
+      await pool.close()
+      await Promise.all([signer.close(), chainClient?.close()])
+    },
+  }
+}
+
+/** The port asked for, or, when nobody asked, the next free one after the default. */
+async function listen(server: HttpServer, config: Config): Promise<number> {
+  for (let port = config.port; ; port++) {
+    try {
+      return await server.listen(config.host, port)
+    } catch (error) {
+      const isBusy = error instanceof ListenError && error.failure === 'in-use'
+      if (!isBusy || config.portAsked || port >= config.port + PORTS_TRIED) throw error
+    }
+  }
+}
+
+function developmentApiKeys({ developer, internal }: DevelopmentKeys) {
+  return [
+    { key: developer, tier: 'developer', label: 'development' },
+    { key: internal, tier: 'internal', label: 'development' },
+  ] as const
+}
+
+function chainLine(config: Config, hasAccess: boolean): string {
+  const connected = [...config.chains].filter(([, { rpcUrls }]) => rpcUrls.length > 0).map(([id]) => id)
+  return hasAccess ? `RPC for ${connected.join(', ')}` : 'no RPC (set RPC_URL_<chainId>): nonces start at 0'
+}

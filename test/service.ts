@@ -1,0 +1,88 @@
+/** The built service as a process of its own, as an operator runs it: for tests that speak HTTP to the real thing. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const root = resolve(import.meta.dirname, '..')
+
+export interface TestService {
+  readonly url: string
+  readonly attester: string
+  readonly developerKey: string
+  readonly internalKey: string
+  readonly adapter: string
+  readonly pid: number
+  /** Every line the service wrote, structured logs included. */
+  readonly lines: readonly string[]
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | NodeJS.Signals>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the service sent; the tests look into it
+  readonly body: any
+}
+
+/**
+ * Starts `dist/src/main.js` on a free port with a data folder of its own.
+ *
+ * @param environment laid over a clean environment; `RATE_LIMIT_PUBLIC` is high unless a test says otherwise
+ */
+export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'trigpoint-test-'))
+  const child = spawn(process.execPath, ['-e', 'import("./dist/src/main.js").then((m) => m.main([]))'], {
+    cwd: root,
+    env: {
+      PATH: process.env['PATH'],
+      PORT: '0',
+      DATA_DIR: dataDir,
+      LOG_FORMAT: 'json',
+      RATE_LIMIT_PUBLIC: '1000000000',
+      ...environment,
+    },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  })
+  const exited = new Promise<number | NodeJS.Signals>((done) => {
+    child.on('exit', (code, signal) => done(code ?? signal ?? 1))
+  })
+  const lines: string[] = []
+  const facts = await ready(child, lines, exited)
+  return {
+    url: String(facts['url']),
+    attester: String(facts['attester']),
+    developerKey: String(facts['developerKey']),
+    internalKey: String(facts['internalKey']),
+    adapter: String(facts['adapter']),
+    pid: child.pid!,
+    lines,
+    async post(path, body, headers = {}) {
+      const response = await fetch(`${facts['url']}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+      })
+      return { status: response.status, headers: response.headers, body: await response.json() }
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      const code = await exited
+      rmSync(dataDir, { recursive: true, force: true })
+      return code
+    },
+  }
+}
+
+function ready(child: ChildProcess, lines: string[], exited: Promise<unknown>): Promise<Record<string, unknown>> {
+  return new Promise((done, refuse) => {
+    createInterface({ input: child.stderr! }).on('line', (line) => {
+      lines.push(line)
+      if (line.includes('"event":"ready"')) done(JSON.parse(line))
+    })
+    void exited.then((code) => refuse(new Error(`the service ended with ${code}:\n${lines.join('\n')}`)))
+  })
+}

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Tier } from '../config.ts'
 import type { Log } from '../log.ts'
+import type { Subject } from './rate-limit.ts'
 
-/** One request after its end. Never its body, its key or its address. */
+/** One request after its end. Never its body, its key or its address in clear. */
 export interface RequestRecord {
   readonly requestId: string
   readonly method: string
@@ -12,8 +13,8 @@ export interface RequestRecord {
   readonly status: number
   readonly durationMs: number
   readonly tier: Tier
-  /** Key of the address; only its salted hash is written. */
-  readonly address: number | string
+  /** The address or the key's digest; only a salted hash of it is written. */
+  readonly subject: Subject
 }
 
 const SLOW_MS = 1000
@@ -37,7 +38,7 @@ export function createAccessLog(log: Log, sampleRatio: number, random: () => num
       status: record.status,
       ms: Math.round(record.durationMs * 1000) / 1000,
       tier: record.tier,
-      ip: createHash('sha256').update(salt).update(String(record.address)).digest('hex').slice(0, 12),
+      client: createHash('sha256').update(salt).update(String(record.subject)).digest('hex').slice(0, 12),
     }
     if (record.status >= 500) log.warn('request', fields)
     else log.info('request', fields)

@@ -1,24 +1,18 @@
-import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
-import type { ApiKey, Config, Tier } from '../config.ts'
+import type { ApiKey, Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import { type ProblemData, ProblemError } from '../problem.ts'
 import type { Services } from '../service/services.ts'
 import { createAccessLog } from './access-log.ts'
 import { ApiKeys } from './api-keys.ts'
-import { type AddressKey, addressKey, clientAddress, parseRanges } from './client-address.ts'
+import { addressKey, clientAddress, parseRanges } from './client-address.ts'
 import type { Exchange, HttpHandler, Reply } from './port.ts'
-import { RateLimiter, type RateStatus, rateStatus, type Subject, takeOne } from './rate-limit.ts'
-import { framingProblem, type RequestHead } from './request-head.ts'
-import {
-  type AnswerContext,
-  contentReply,
-  isFieldValue,
-  preflightReply,
-  problemReply,
-  unparsableReply,
-} from './respond.ts'
-import { createRouter, createRoutes, parameterOf, type Route, type RouteAnswer, type RouteRequest } from './routes.ts'
+import { RateLimiter, rateStatus, takeOne } from './rate-limit.ts'
+import { framingProblem } from './request-head.ts'
+import { createRequestIds, isRequestId } from './request-id.ts'
+import { baseUrlOf, RequestState } from './request-state.ts'
+import { contentReply, isFieldValue, preflightReply, problemReply, unparsableReply } from './respond.ts'
+import { createRouter, createRoutes, parameterOf, type Route, type RouteAnswer } from './routes.ts'
 
 export interface AppParts {
   readonly config: Config
@@ -36,46 +30,6 @@ export interface AppParts {
 export interface App {
   readonly handler: HttpHandler
   readonly routes: readonly Route[]
-}
-
-/** What is known of a request while it is in flight: everything its answer needs. */
-class RequestState implements AnswerContext, RouteRequest {
-  readonly exchange: Exchange
-  readonly requestId: string
-  readonly nowMs: number
-  readonly address: AddressKey
-  readonly #config: Config
-  rate: RateStatus
-  tier: Tier = 'public'
-  route: Route | undefined = undefined
-  /** Value of `Allow` of the path that was asked for. */
-  allow: string | undefined = undefined
-  parameter = ''
-
-  constructor(
-    exchange: Exchange,
-    config: Config,
-    facts: { requestId: string; nowMs: number; address: AddressKey; rate: RateStatus },
-  ) {
-    this.exchange = exchange
-    this.#config = config
-    this.requestId = facts.requestId
-    this.nowMs = facts.nowMs
-    this.address = facts.address
-    this.rate = facts.rate
-  }
-
-  get path(): string {
-    return this.exchange.path
-  }
-
-  get baseUrl(): string {
-    return baseUrlOf(this.#config, this.exchange.head)
-  }
-
-  get errorTypeBase(): string {
-    return this.#config.errorTypeBase ?? `${this.baseUrl}/errors`
-  }
 }
 
 const NO_BODY = new Uint8Array(0)
@@ -113,7 +67,7 @@ export function createApp(parts: AppParts): App {
     }
     const { method } = exchange
     if (method === 'OPTIONS') {
-      reply(state, preflightReply(state, path.allow))
+      reply(state, preflightReply(withRate(state), path.allow))
       return
     }
     const route = method === 'POST' ? path.POST : method === 'GET' || method === 'HEAD' ? path.GET : undefined
@@ -128,7 +82,7 @@ export function createApp(parts: AppParts): App {
     const refusal = refusalBeforeBody(state, route)
     if (refusal !== undefined) decline(exchange, refusal, false)
     else if (route.method === 'GET') run(state, route, NO_BODY)
-    else exchange.readBody(state.address, (body) => run(state, route, body))
+    else exchange.readBody(state.subject, (body) => run(state, route, body))
   }
 
   /** Everything that can be said without a byte of the body. */
@@ -145,36 +99,36 @@ export function createApp(parts: AppParts): App {
     }
   }
 
-  /** The address's own window, read only: an answer of any kind carries it. */
+  /** The address is looked at only without a valid key: asking the transport for it costs as much as the rest of this. */
   function begin(exchange: Exchange): RequestState {
     const nowMs = now()
     exchange.deadlineMs = nowMs + config.limits.requestDeadlineMs
     const { head } = exchange
-    const address = addressKey(clientAddress(exchange.peer, head.forwardedFor, trusted))
+    const holder = keys.holderOf(head)
+    const subject =
+      typeof holder === 'object' ? holder.subject : addressKey(clientAddress(exchange.peer, head.forwardedFor, trusted))
     const requestId = isRequestId(head.requestId) ? head.requestId : nextRequestId()
-    const rate = rateStatus(limiter.peek(address, nowMs), publicLimit, nowMs)
-    const state = new RequestState(exchange, config, { requestId, nowMs, address, rate })
+    const state = new RequestState(exchange, config, { requestId, nowMs, holder, subject })
     exchange.state = state
     return state
   }
 
-  /** Key and limit. A wrong key counts against the address: guessing is limited like everything else. */
+  /** Limit and key. A wrong key counts against the address: guessing is limited like everything else. */
   function admit(state: RequestState): ProblemData | undefined {
-    const holder = keys.holderOf(state.exchange.head)
-    if (holder === 'invalid') return count(state, state.address, 'public') ?? INVALID_KEY
-    if (holder === undefined && config.requireApiKey) return count(state, state.address, 'public') ?? KEY_REQUIRED
-    return holder === undefined ? count(state, state.address, 'public') : count(state, holder.subject, holder.tier)
+    const { holder, limit, nowMs } = state
+    const window = limiter.open(state.subject, nowMs)
+    const isAdmitted = takeOne(window, limit)
+    state.knownRate = rateStatus(window, limit, nowMs)
+    if (!isAdmitted) return { type: 'rate-limited', detail: `the limit of ${limit} requests per hour is reached` }
+    if (holder === 'invalid') return INVALID_KEY
+    return holder === undefined && config.requireApiKey ? KEY_REQUIRED : undefined
   }
 
-  function count(state: RequestState, subject: Subject, tier: Tier): ProblemData | undefined {
-    const limit = config.requestsPerHour[tier]
-    const window = limiter.open(subject, state.nowMs)
-    const isAdmitted = takeOne(window, limit)
-    state.tier = tier
-    state.rate = rateStatus(window, limit, state.nowMs)
-    return isAdmitted
-      ? undefined
-      : { type: 'rate-limited', detail: `the limit of ${limit} requests per hour is reached` }
+  /** Every answer carries the state of the limit, also where nothing is counted (decision 46). */
+  function withRate(state: RequestState): RequestState {
+    const { limit, nowMs } = state
+    state.knownRate ??= rateStatus(limiter.peek(state.subject, nowMs), limit, nowMs)
+    return state
   }
 
   function run(state: RequestState, route: Route, body: Uint8Array): void {
@@ -198,13 +152,13 @@ export function createApp(parts: AppParts): App {
       }
       extra.push(name, value)
     }
-    reply(state, contentReply(state, status, kind, json, extra))
+    reply(state, contentReply(withRate(state), status, kind, json, extra))
   }
 
   function decline(exchange: Exchange, problem: ProblemData, close: boolean): void {
     if (exchange.answered || exchange.aborted) return
     const state = (exchange.state as RequestState | undefined) ?? begin(exchange)
-    const answer = problemReply(state, problem, state.allow)
+    const answer = problemReply(withRate(state), problem, state.allow)
     reply(state, close ? { ...answer, close } : answer)
   }
 
@@ -232,7 +186,7 @@ export function createApp(parts: AppParts): App {
   }
 
   /** The one place every request passes at its end: what is counted is counted here. */
-  function finish({ exchange, requestId, route, tier, address }: RequestState, status: number): void {
+  function finish({ exchange, requestId, route, tier, subject }: RequestState, status: number): void {
     writeAccess({
       requestId,
       method: exchange.method,
@@ -240,7 +194,7 @@ export function createApp(parts: AppParts): App {
       status,
       durationMs: performance.now() - exchange.startedMs,
       tier,
-      address,
+      subject,
     })
   }
 
@@ -249,38 +203,5 @@ export function createApp(parts: AppParts): App {
     const rate = rateStatus(limiter.peek(addressKey(peer), nowMs), publicLimit, nowMs)
     const errorTypeBase = config.errorTypeBase ?? `${baseUrlOf(config, undefined)}/errors`
     return unparsableReply(status, { requestId: nextRequestId(), rate, nowMs, path: '/', errorTypeBase })
-  }
-}
-
-/** `PUBLIC_URL`, or the host the client named when it can stand in an address. */
-function baseUrlOf(config: Config, head: RequestHead | undefined): string {
-  if (config.publicUrl !== undefined) return config.publicUrl
-  const host = head?.host
-  return host !== undefined && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host)
-    ? `http://${host}`
-    : `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
-}
-
-/** A client's own id is kept when it is 1–64 letters, digits and hyphens: nothing that could forge a log line. */
-function isRequestId(text: string | undefined): text is string {
-  if (text === undefined || text.length === 0 || text.length > 64) return false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    const isDigit = code >= 0x30 && code <= 0x39
-    const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
-    if (!isDigit && !isLetter && code !== 0x2d) return false
-  }
-  return true
-}
-
-/** Ids of this process: unique for 2³² requests, in no visible order, a fifth of the cost of a random UUID. */
-function createRequestIds(): () => string {
-  const prefix = randomBytes(6).toString('hex')
-  const mask = randomBytes(4).readUInt32LE()
-  let count = 0
-  return () => {
-    // An odd factor permutes the 32-bit integers: no value comes twice.
-    count = (count + 1) | 0
-    return `${prefix}-${((Math.imul(count, 0x9e3779b1) ^ mask) >>> 0).toString(36)}`
   }
 }

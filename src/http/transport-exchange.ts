@@ -108,7 +108,8 @@ export abstract class TransportExchange implements Exchange {
     let body = chunk
     if (this.#chunks !== undefined) {
       this.#chunks.push(chunk)
-      body = Buffer.concat(this.#chunks, this.#received)
+      const [first] = this.#chunks
+      body = first?.byteLength === this.#received ? first : Buffer.concat(this.#chunks, this.#received)
       this.#chunks = undefined
     }
     try {

@@ -108,8 +108,7 @@ class UwsExchange extends TransportExchange {
 
   protected startBody(): void {
     this.#response.onData((chunk, isLast) => {
-      // The chunk is emptied when this function returns.
-      if (this.isReceiving) this.take(Buffer.from(new Uint8Array(chunk)), isLast)
+      if (this.isReceiving) this.take(copyOf(chunk), isLast)
     })
   }
 
@@ -124,6 +123,26 @@ class UwsExchange extends TransportExchange {
       else response.end(reply.body, close)
     })
   }
+}
+
+const SLAB_BYTES = 65_536
+const MAX_SLAB_SHARE = 4096
+let slab = new Uint8Array(0)
+let slabUsed = SLAB_BYTES
+
+/** The chunk is emptied when its handler returns. Small ones share an allocation: one a body costs more than the copy. */
+function copyOf(chunk: ArrayBuffer): Uint8Array {
+  const bytes = new Uint8Array(chunk)
+  const { length } = bytes
+  if (length > MAX_SLAB_SHARE) return bytes.slice()
+  if (slabUsed + length > SLAB_BYTES) {
+    slab = new Uint8Array(SLAB_BYTES)
+    slabUsed = 0
+  }
+  const copy = slab.subarray(slabUsed, slabUsed + length)
+  copy.set(bytes)
+  slabUsed += length
+  return copy
 }
 
 function linesOf(fields: readonly string[]): string {

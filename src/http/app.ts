@@ -55,7 +55,7 @@ export function createApp(parts: AppParts): App {
 
   function handle(exchange: Exchange): void {
     const state = begin(exchange)
-    const framing = framingProblem(exchange.head)
+    const framing = framingProblem(exchange.method, exchange.head)
     if (framing !== undefined) {
       decline(exchange, framing, true)
       return

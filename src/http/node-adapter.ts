@@ -31,7 +31,8 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     insecureHTTPParser: false,
-    requireHostHeader: true,
+    // `framingProblem` asks for it, in our own words.
+    requireHostHeader: false,
     headersTimeout: limits.receiveTimeoutMs,
     requestTimeout: limits.receiveTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
@@ -59,7 +60,7 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
       message.resume()
       return
     }
-    new NodeExchange(inFlight, handler, message, response, connection, expectsContinue).run()
+    new NodeExchange(inFlight, handler, message, response, connection, expectsContinue).run(false)
   }
 
   server.on('request', (message, response) => onRequest(message, response, false))
@@ -76,8 +77,11 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
     if (connection.isClosing) return
     connection.isClosing = true
     if (connection.open.size > 0) {
-      // Bytes written now would be taken for the answer to an earlier request: let that one close the connection.
-      for (const exchange of connection.open) exchange.isBroken = true
+      // Bytes written now would be taken for the answer to an earlier request: that one closes the connection.
+      for (const exchange of connection.open) {
+        exchange.isBroken = true
+        exchange.breakOff()
+      }
       return
     }
     const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400

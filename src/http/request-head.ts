@@ -75,8 +75,10 @@ export const MAX_HEADER_LINES = 100
  * What makes the end of a request ambiguous, so that two servers in a row could disagree where the next one begins
  * (RFC 9112, section 11.2; decision 108). The connection has to be closed with the answer.
  */
-export function framingProblem(head: RequestHead): ProblemData | undefined {
+export function framingProblem(method: string, head: RequestHead): ProblemData | undefined {
   const { contentLength, contentLengthLines, transferEncodingLines } = head
+  if (!isMethodName(method)) return refusal('the method is no word')
+  if (head.hostLines === 0) return refusal('Host is missing')
   if (contentLengthLines > 1) return refusal('Content-Length stands more than once')
   if (head.hostLines > 1) return refusal('Host stands more than once')
   if (transferEncodingLines > 0) {
@@ -89,6 +91,15 @@ export function framingProblem(head: RequestHead): ProblemData | undefined {
     return refusal('Content-Length is not a number of bytes')
   if (head.lines > MAX_HEADER_LINES) return refusal(`more than ${MAX_HEADER_LINES} header lines`)
   return undefined
+}
+
+/** Capital letters only: leftovers of a request before end up here as well. */
+function isMethodName(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 0x41 || code > 0x5a) return false
+  }
+  return true
 }
 
 /** One to fifteen digits: below 2⁵³. */

@@ -55,18 +55,18 @@ export abstract class TransportExchange implements Exchange {
   /** Lets the body flow into `take`. */
   protected abstract startBody(): void
 
-  /** Runs the handler so that it cannot end without an answer. */
-  run(): void {
+  /**
+   * Runs the handler so that it cannot end without an answer.
+   *
+   * @param isTooMany true answers without looking: more connections than the service wants
+   */
+  run(isTooMany: boolean): void {
     try {
-      this.#handler.handle(this)
+      if (isTooMany) this.#handler.decline(this, overloaded('too many connections'), true)
+      else this.#handler.handle(this)
     } catch (error) {
       this.#handler.fail(this, error)
     }
-  }
-
-  /** Answers without looking: more connections than the service wants. */
-  shed(): void {
-    this.#handler.decline(this, overloaded('too many connections'), true)
   }
 
   get isReceiving(): boolean {
@@ -142,6 +142,11 @@ export abstract class TransportExchange implements Exchange {
     this.aborted = true
     this.#leave()
     this.#handler.abandoned(this)
+  }
+
+  /** What followed the head was no body. */
+  breakOff(): void {
+    if (this.isReceiving) this.#refuse({ type: 'bad-request', detail: 'the body is not framed as its header says' })
   }
 
   /** Time is up. The service below sees `aborted`, so that nobody works for an answer that was given already. */

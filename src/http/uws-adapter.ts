@@ -27,8 +27,7 @@ export function createUwsServer(uws: UwsBinary, config: Config, handler: HttpHan
     const exchange = new UwsExchange(inFlight, handler, response, request)
     // First of all: a handler that ends with neither an answer nor this aborts the process.
     response.onAborted(() => exchange.leave())
-    if (connections > limits.maxConnections) exchange.shed()
-    else exchange.run()
+    exchange.run(connections > limits.maxConnections)
   }
 
   return {
@@ -82,6 +81,8 @@ function reasonOf(host: string, port: number): Promise<string | undefined> {
 
 class UwsExchange extends TransportExchange {
   readonly #response: HttpResponse
+  #isInHandler = false
+  #isGone = false
 
   constructor(inFlight: InFlight, handler: HttpHandler, response: HttpResponse, request: HttpRequest) {
     // uWebSockets.js frees the request after the handler returns: everything is copied here.
@@ -90,7 +91,7 @@ class UwsExchange extends TransportExchange {
       head.add(name, value)
     })
     super(inFlight, handler, {
-      method: METHODS[request.getMethod()] ?? request.getMethod(),
+      method: METHODS[request.getMethod()] ?? request.getMethod().toUpperCase(),
       path: request.getUrl(),
       query: request.getQuery() ?? '',
       head,
@@ -102,7 +103,15 @@ class UwsExchange extends TransportExchange {
     return new Uint8Array(this.#response.getRemoteAddress())
   }
 
+  override run(isTooMany: boolean): void {
+    this.#isInHandler = true
+    super.run(isTooMany)
+    this.#isInHandler = false
+  }
+
+  /** The connection is gone, answered or not. */
   leave(): void {
+    this.#isGone = true
     this.abandon()
   }
 
@@ -113,14 +122,29 @@ class UwsExchange extends TransportExchange {
   }
 
   protected send(reply: Reply, close: boolean): void {
+    if (close && this.#isInHandler) {
+      // Inside its handler uWebSockets.js forgets to close when more bytes have arrived, and takes them for the next
+      // request: with an ambiguous length that is request smuggling. One turn later those bytes have ended the
+      // connection without an answer, or there were none.
+      setImmediate(() => {
+        if (!this.#isGone) this.#write(reply, close)
+      })
+    } else this.#write(reply, close)
+  }
+
+  #write(reply: Reply, close: boolean): void {
     const response = this.#response
     response.cork(() => {
       response.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status))
       // One call with all lines: each call costs about 100 ns, and this transport copies the value as it is.
       response.writeHeader(reply.headers.firstName, reply.headers.rest + linesOf(reply.fields))
-      if (this.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(reply.body), close)
-      else if (reply.status === 204 && !close) response.endWithoutBody()
-      else response.end(reply.body, close)
+      const isBodiless = this.method === 'HEAD' || reply.status === 204
+      if (!isBodiless || close) response.end(isBodiless ? '' : reply.body, close)
+      else {
+        if (reply.status !== 204) response.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
+        // Without arguments only: with a length it waits for that many bytes, which never come.
+        response.endWithoutBody()
+      }
     })
   }
 }
@@ -151,7 +175,7 @@ function linesOf(fields: readonly string[]): string {
   return text
 }
 
-/** As uWebSockets.js spells them; what is not here is no method of ours in any case. */
+/** uWebSockets.js gives methods in lower case, so `get` and `GET` are the same to it. */
 const METHODS: Readonly<Record<string, string>> = {
   get: 'GET',
   head: 'HEAD',

@@ -1,0 +1,76 @@
+/** A server of `src/http` on a free port with services that a test writes itself. */
+import { readConfig } from '../src/config.ts'
+import { type App, createApp } from '../src/http/app.ts'
+import type { HttpServer } from '../src/http/port.ts'
+import { createHttpServer } from '../src/http/server.ts'
+import { loadUws } from '../src/http/uws-binary.ts'
+import type { Log, LogFields } from '../src/log.ts'
+import type { Identity, Readiness, Services } from '../src/service/services.ts'
+
+export type AdapterName = 'node' | 'uws'
+
+const uws = loadUws()
+if (!uws.ok) console.warn(`skipped on uWebSockets.js: ${uws.reason}`)
+
+/** The transports that run on this machine. */
+export const ADAPTERS: readonly AdapterName[] = uws.ok ? ['node', 'uws'] : ['node']
+
+export interface LogLine {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly event: string
+  readonly fields: LogFields
+}
+
+export interface RunningServer {
+  readonly app: App
+  readonly server: HttpServer
+  readonly port: number
+  readonly url: string
+  readonly lines: readonly LogLine[]
+  stop(): Promise<void>
+}
+
+export interface ServerParts {
+  readonly env?: Readonly<Record<string, string>>
+  readonly compute?: Services['compute']
+  readonly readiness?: () => Readiness
+  readonly now?: () => number
+  readonly random?: () => number
+}
+
+export const IDENTITY: Identity = {
+  attester: '0x590fdb53ed3f0B52694876d42367192a5336700F',
+  purpose: 'development',
+  version: '0.1.0',
+  commit: 'abc1234',
+  chains: [],
+  retired: [],
+}
+
+/** Says back what it was asked, so that an answer can be matched with its request. */
+export const echo: Services['compute'] = async (operation, body) => ({
+  json: JSON.stringify({ operation, bytes: body.byteLength, body: Buffer.from(body).toString('latin1').slice(0, 300) }),
+})
+
+export async function startServer(adapter: AdapterName, parts: ServerParts = {}): Promise<RunningServer> {
+  const config = readConfig(
+    { HTTP_ADAPTER: adapter, RATE_LIMIT_PUBLIC: '1000000', LOG_SAMPLE_RATIO: '0', ...parts.env },
+    2,
+  )
+  const lines: LogLine[] = []
+  const write =
+    (level: LogLine['level']) =>
+    (event: string, fields: LogFields = {}) => {
+      lines.push({ level, event, fields })
+    }
+  const log: Log = { info: write('info'), warn: write('warn'), error: write('error') }
+  const services: Services = {
+    compute: parts.compute ?? echo,
+    readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
+    identity: IDENTITY,
+  }
+  const app = createApp({ config, services, log, now: parts.now ?? Date.now, random: parts.random ?? Math.random })
+  const server = createHttpServer(config, app.handler, log)
+  const port = await server.listen('127.0.0.1', 0)
+  return { app, server, port, url: `http://127.0.0.1:${port}`, lines, stop: () => server.close() }
+}

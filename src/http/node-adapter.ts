@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import type { Config } from '../config.ts'
 import { parseAddress } from './client-address.ts'
 import { drain } from './drain.ts'
@@ -107,8 +107,12 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
         })
       }),
     async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      // Only the listening ends: the close of node:http hangs up on kept-alive clients whose next request is on its way.
+      const closed = new Promise<void>((resolve) => {
+        NetServer.prototype.close.call(server, () => resolve())
+      })
       await drain(inFlight, limits.drainTimeoutMs)
+      server.close()
       server.closeAllConnections()
       inFlight.stop()
       await closed

@@ -1,0 +1,309 @@
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import { describe, expect, it, vi } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { createApp } from '../../src/http/app.ts'
+import { ListenError } from '../../src/http/port.ts'
+import { createHttpServer } from '../../src/http/server.ts'
+import type { RequestContext, ServiceAnswer } from '../../src/service/services.ts'
+import { sendRaw } from '../raw-socket.ts'
+import { ADAPTERS, type RunningServer, startServer } from '../running-http-server.ts'
+
+const POST_OPEN = 'POST /compute/v0/area HTTP/1.1\r\nHost: a\r\n'
+
+/** A service that answers when the test says so. */
+function heldBack() {
+  const waiting: { context: RequestContext; answer: (answer: ServiceAnswer) => void }[] = []
+  return {
+    waiting,
+    compute: (_operation: string, _body: Uint8Array, context: RequestContext) =>
+      new Promise<ServiceAnswer>((answer) => {
+        waiting.push({ context, answer })
+      }),
+  }
+}
+
+const compute = (server: RunningServer, body = '{}') => fetch(`${server.url}/compute/v0/area`, { method: 'POST', body })
+
+describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
+  it('answers what is in flight before it stops, and says that the connection ends', async () => {
+    const held = heldBack()
+    const server = await startServer(adapter, { compute: held.compute })
+    const answers = Array.from({ length: 20 }, () => compute(server))
+    await vi.waitFor(() => expect(held.waiting.length).toBe(20))
+    expect(server.server.inFlight).toBe(20)
+
+    let stopped = false
+    const stop = server.stop().then(() => {
+      stopped = true
+    })
+    await vi.waitFor(() => expect(fetch(`${server.url}/health`)).rejects.toThrow())
+    expect(stopped).toBe(false)
+    for (const { answer } of held.waiting) answer({ json: '{"late":true}' })
+    for (const response of await Promise.all(answers)) {
+      expect(response.status).toBe(200)
+      expect(response.headers.get('connection')).toBe('close')
+      expect(await response.json()).toEqual({ late: true })
+    }
+    await stop
+    expect(server.server.inFlight).toBe(0)
+  })
+
+  it('loses no answer when it stops under load on kept-alive connections', async () => {
+    let computed = 0
+    const server = await startServer(adapter, {
+      compute: async () => {
+        await new Promise((resolve) => setImmediate(resolve))
+        computed++
+        return { json: '{}' }
+      },
+    })
+    const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+    let sent = 0
+    let received = 0
+    const lost: string[] = []
+    // Each of 16 loops asks again as soon as it is answered, until its connection is refused.
+    const loop = async () => {
+      for (;;) {
+        const result = await postOnce(server.port, agent)
+        if (result === 'refused') return
+        sent++
+        if (result === 'answered') received++
+        else lost.push(result)
+      }
+    }
+    const loops = Array.from({ length: 16 }, loop)
+    await vi.waitFor(() => expect(received).toBeGreaterThan(500))
+    await server.stop()
+    await Promise.all(loops)
+    agent.destroy()
+    expect(lost).toEqual([])
+    expect(received).toBe(computed)
+    expect(sent).toBe(received)
+  })
+
+  it('gives up draining after its limit', async () => {
+    const held = heldBack()
+    const server = await startServer(adapter, { compute: held.compute, env: { DRAIN_TIMEOUT_MS: '200' } })
+    const answer = compute(server).catch((error: Error) => error)
+    await vi.waitFor(() => expect(held.waiting.length).toBe(1))
+    const start = performance.now()
+    await server.stop()
+    expect(performance.now() - start).toBeLessThan(2000)
+    expect(await answer).toBeInstanceOf(Error)
+  })
+
+  it('answers 503 when the service takes longer than the deadline, and tells the service', async () => {
+    const held = heldBack()
+    const server = await startServer(adapter, { compute: held.compute, env: { REQUEST_DEADLINE_MS: '150' } })
+    const before = Date.now()
+    const response = await compute(server)
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('1')
+    expect(await response.json()).toMatchObject({ title: 'Overloaded' })
+    const { context, answer } = held.waiting[0]!
+    expect(context.aborted).toBe(true)
+    expect(context.deadlineMs - before).toBeGreaterThanOrEqual(150)
+    expect(context.deadlineMs - before).toBeLessThan(1000)
+    // Too late: nothing happens, and the connection works on.
+    answer({ json: '{}' })
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+    await server.stop()
+  })
+
+  it('answers 408 and closes when a body does not arrive in time', async () => {
+    const server = await startServer(adapter, { env: { REQUEST_DEADLINE_MS: '150' } })
+    const { answers, closed, durationMs } = await sendRaw(server.port, [`${POST_OPEN}Content-Length: 10\r\n\r\nabc`])
+    expect(answers.map(({ status }) => status)).toEqual([408])
+    expect(JSON.parse(answers[0]!.body)).toMatchObject({ title: 'Request Timeout', status: 408 })
+    expect(closed).toBe(true)
+    expect(durationMs).toBeGreaterThan(140)
+    expect(durationMs).toBeLessThan(2000)
+    await server.stop()
+  })
+
+  it('tells the service when the client is gone, and answers nobody', async () => {
+    const held = heldBack()
+    const server = await startServer(adapter, { compute: held.compute, env: { LOG_SAMPLE_RATIO: '1' } })
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(`${POST_OPEN}Content-Length: 2\r\n\r\n{}`)
+    await vi.waitFor(() => expect(held.waiting.length).toBe(1))
+    expect(held.waiting[0]!.context.aborted).toBe(false)
+    socket.destroy()
+    await vi.waitFor(() => expect(held.waiting[0]!.context.aborted).toBe(true))
+    expect(server.server.inFlight).toBe(0)
+    held.waiting[0]!.answer({ json: '{}' })
+    await vi.waitFor(() => expect(server.lines.some(({ fields }) => fields['status'] === 499)).toBe(true))
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+    await server.stop()
+  })
+
+  it('forgets a body whose client left in the middle', async () => {
+    const server = await startServer(adapter, { env: { MAX_OPEN_BODIES_PER_ADDRESS: '1' } })
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(`${POST_OPEN}Content-Length: 10\r\n\r\nabc`)
+    await vi.waitFor(() => expect(server.server.inFlight).toBe(1))
+    expect((await compute(server)).status).toBe(503)
+    socket.destroy()
+    await vi.waitFor(() => expect(server.server.inFlight).toBe(0))
+    expect((await compute(server)).status).toBe(200)
+    await server.stop()
+  })
+
+  it('refuses bodies beyond the bytes it may hold, and accepts again when they are answered', async () => {
+    const held = heldBack()
+    const server = await startServer(adapter, {
+      compute: held.compute,
+      env: { MAX_IN_FLIGHT_BYTES: '1048576', MAX_BODY_BYTES: '600000' },
+    })
+    const first = compute(server, 'x'.repeat(600_000))
+    await vi.waitFor(() => expect(held.waiting.length).toBe(1))
+    const second = await compute(server, 'x'.repeat(600_000))
+    expect(second.status).toBe(503)
+    expect(second.headers.get('retry-after')).toBe('1')
+    held.waiting[0]!.answer({ json: '{}' })
+    expect((await first).status).toBe(200)
+    const third = compute(server, 'x'.repeat(600_000))
+    await vi.waitFor(() => expect(held.waiting.length).toBe(2))
+    held.waiting[1]!.answer({ json: '{}' })
+    expect((await third).status).toBe(200)
+    await server.stop()
+  })
+
+  it.each([
+    ['announced', { body: 'x'.repeat(3_000_000) }],
+    ['chunked', { body: new Blob(['x'.repeat(3_000_000)]).stream(), duplex: 'half' }],
+  ])('answers 413 to a body of 3 MB, %s', async (_name, init) => {
+    let bodies = 0
+    const server = await startServer(adapter, {
+      compute: async () => {
+        bodies++
+        return { json: '{}' }
+      },
+    })
+    const response = await fetch(`${server.url}/compute/v0/area`, { method: 'POST', ...(init as RequestInit) })
+    expect(response.status).toBe(413)
+    expect(response.headers.get('connection')).toBe('close')
+    expect(await response.json()).toMatchObject({ detail: 'the body is larger than 1048576 bytes' })
+    expect(bodies).toBe(0)
+    await server.stop()
+  })
+
+  it('reads a body of exactly the limit, whole and in order', async () => {
+    let received = Buffer.alloc(0)
+    const server = await startServer(adapter, {
+      compute: async (_operation, body) => {
+        received = Buffer.from(body)
+        return { json: '{}' }
+      },
+    })
+    const body = Buffer.alloc(1_048_576, 'abcdefghijk')
+    const response = await fetch(`${server.url}/compute/v0/area`, { method: 'POST', body })
+    expect(response.status).toBe(200)
+    expect(received.equals(body)).toBe(true)
+    await server.stop()
+  })
+
+  it('keeps many small bodies apart while all of them wait', async () => {
+    const bodies: Uint8Array[] = []
+    const held = heldBack()
+    const server = await startServer(adapter, {
+      compute: (operation, body, context) => {
+        bodies.push(body)
+        return held.compute(operation, body, context)
+      },
+    })
+    const texts = Array.from({ length: 300 }, (_, index) => `${index}:`.padEnd(400, String(index % 10)))
+    const answers = texts.map((text) => compute(server, text))
+    await vi.waitFor(() => expect(bodies.length).toBe(300))
+    expect(bodies.map((body) => Buffer.from(body).toString()).sort()).toEqual([...texts].sort())
+    for (const { answer } of held.waiting) answer({ json: '{}' })
+    await Promise.all(answers)
+    await server.stop()
+  })
+
+  it('refuses a port that is taken, and says so with a type', async () => {
+    const server = await startServer(adapter)
+    const config = readConfig({ HTTP_ADAPTER: adapter }, 1)
+    const { app } = await startServer(adapter)
+    const second = createHttpServer(config, app.handler, { info() {}, warn() {}, error() {} })
+    const refused = second.listen('127.0.0.1', server.port)
+    await expect(refused).rejects.toBeInstanceOf(ListenError)
+    await expect(refused).rejects.toMatchObject({ failure: 'in-use' })
+    await expect(second.listen('192.0.2.1', 0)).rejects.toMatchObject({ failure: 'no-such-address' })
+    await server.stop()
+  })
+
+  it('lets no more connections in than it should', async () => {
+    const server = await startServer(adapter, { env: { MAX_CONNECTIONS: '2' } })
+    const idle = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1')]
+    await Promise.all(idle.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
+    const { answers, closed } = await sendRaw(server.port, ['GET /health HTTP/1.1\r\nHost: a\r\n\r\n'])
+    // node:http hangs up; uWebSockets.js cannot, so the answer is a refusal.
+    expect(answers.map(({ status }) => status)).toEqual(adapter === 'node' ? [] : [503])
+    expect(closed).toBe(true)
+    for (const socket of idle) socket.destroy()
+    await vi.waitFor(async () => {
+      const again = await sendRaw(server.port, ['GET /health HTTP/1.1\r\nHost: a\r\n\r\n'], { wanted: 1 })
+      expect(again.answers[0]?.status).toBe(200)
+    })
+    await server.stop()
+  })
+
+  it('logs a sample, and every failure', async () => {
+    const values = [0.005, 0.5, 0.5, 0.5]
+    const server = await startServer(adapter, {
+      env: { LOG_SAMPLE_RATIO: '0.01', API_KEYS: '{"secret-key":{"tier":"developer"}}' },
+      random: () => values.shift() ?? 0.5,
+      compute: (_operation, body) =>
+        body.byteLength > 2 ? Promise.reject(new Error('x')) : Promise.resolve({ json: '{}' }),
+    })
+    const post = (body: string) =>
+      fetch(`${server.url}/compute/v0/area?token=secret`, {
+        method: 'POST',
+        body,
+        headers: { 'X-API-Key': 'secret-key' },
+      })
+    await post('{}')
+    await post('{}')
+    await post('secret-body')
+    const requests = server.lines.filter(({ event }) => event === 'request')
+    expect(requests.map(({ level, fields }) => [level, fields['status']])).toEqual([
+      ['info', 200],
+      ['warn', 500],
+    ])
+    expect(requests[0]!.fields).toMatchObject({ method: 'POST', route: '/compute/v0/area', tier: 'developer' })
+    expect(Object.keys(requests[0]!.fields).sort()).toEqual(
+      ['client', 'id', 'method', 'ms', 'route', 'status', 'tier'].sort(),
+    )
+    expect(JSON.stringify(requests)).not.toMatch(/secret|127\.0\.0\.1/)
+    await server.stop()
+  })
+})
+
+it('falls back to node:http and says why, once', () => {
+  const config = readConfig({ HTTP_ADAPTER: 'uws' }, 1)
+  const warnings: unknown[] = []
+  const log = { info() {}, warn: (...line: unknown[]) => void warnings.push(line), error() {} }
+  const services = { compute: async () => ({ json: '' }), readiness: () => ({ ready: true, checks: {} }) }
+  const { handler } = createApp({ config, services: services as never, log, now: Date.now })
+  const server = createHttpServer(config, handler, log, () => ({ ok: false, reason: 'no such file' }))
+  expect(server.adapter).toBe('node')
+  expect(warnings).toEqual([['http adapter falls back to node:http', { reason: 'no such file' }]])
+})
+
+function postOnce(port: number, agent: Agent): Promise<string> {
+  return new Promise((resolve) => {
+    const options = { port, host: '127.0.0.1', agent, method: 'POST', path: '/compute/v0/area' }
+    const message = request(options, (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode === 200 ? 'answered' : `status ${response.statusCode}`))
+      response.on('error', (error) => resolve(error.message))
+    })
+    message.on('error', (error: NodeJS.ErrnoException) => {
+      // A kept-alive connection that the other side closed while it was idle: nothing was lost.
+      resolve(error.code === 'ECONNREFUSED' ? 'refused' : (error.code ?? error.message))
+    })
+    message.end('{}')
+  })
+}

@@ -1,0 +1,183 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { ADAPTERS, type RunningServer, type ServerParts, startServer } from '../running-http-server.ts'
+
+const KEYS = {
+  API_KEYS: JSON.stringify({
+    'dev-key': { tier: 'developer', label: 'd' },
+    'int-key': { tier: 'internal', label: 'i' },
+    other: { tier: 'developer', label: 'o' },
+  }),
+}
+// The tiers of the interface: 100, 1,000 and 10,000 requests an hour; small ones where a limit has to be reached.
+const TIERS = { RATE_LIMIT_PUBLIC: '100', ...KEYS }
+const NOON = Date.UTC(2026, 0, 1, 12)
+const NOON_SECONDS = NOON / 1000
+
+describe.each(ADAPTERS)('limits on %s', (adapter) => {
+  let server: RunningServer
+  let nowMs = NOON
+  afterEach(() => server.stop())
+
+  const start = async (parts: ServerParts = {}) => {
+    nowMs = NOON
+    server = await startServer(adapter, { now: () => nowMs, ...parts, env: { ...TIERS, ...parts.env } })
+  }
+  const compute = (headers: Record<string, string> = {}, body: string | null = '{}') =>
+    fetch(`${server.url}/compute/v0/area`, { method: 'POST', body, headers })
+  const limits = ({ headers }: Response) => [
+    headers.get('x-ratelimit-limit'),
+    headers.get('x-ratelimit-remaining'),
+    headers.get('x-ratelimit-reset'),
+    headers.get('ratelimit-limit'),
+    headers.get('ratelimit-remaining'),
+    headers.get('ratelimit-reset'),
+  ]
+  const shown = (limit: number, remaining: number, passedSeconds: number) =>
+    [limit, remaining, NOON_SECONDS + 3600, limit, remaining, 3600 - passedSeconds].map(String)
+
+  it('counts one hour from the first request and says so exactly', async () => {
+    await start({ env: { RATE_LIMIT_PUBLIC: '3' } })
+    expect(limits(await compute())).toEqual(shown(3, 2, 0))
+    nowMs += 10_000
+    expect(limits(await compute())).toEqual(shown(3, 1, 10))
+    expect(limits(await compute())).toEqual(shown(3, 0, 10))
+    nowMs += 1_800_000
+    const refused = await compute()
+    expect(refused.status).toBe(429)
+    expect(limits(refused)).toEqual(shown(3, 0, 1810))
+    expect(refused.headers.get('retry-after')).toBe('1790')
+    expect(await refused.json()).toMatchObject({ title: 'Rate Limited', status: 429 })
+    nowMs = NOON + 3_599_999
+    expect((await compute()).status).toBe(429)
+    nowMs = NOON + 3_600_000
+    const fresh = await compute()
+    expect(fresh.status).toBe(200)
+    expect(fresh.headers.get('x-ratelimit-remaining')).toBe('2')
+    expect(fresh.headers.get('x-ratelimit-reset')).toBe(String(NOON_SECONDS + 7200))
+  })
+
+  it('shows the numbers on answers that do not count, unchanged', async () => {
+    await start()
+    await compute()
+    for (const path of ['/', '/health', '/nowhere', '/errors/internal', '/api/v0/config']) {
+      expect(limits(await fetch(server.url + path))).toEqual(shown(100, 99, 0))
+    }
+    expect(limits(await fetch(`${server.url}/compute/v0/area`))).toEqual(shown(100, 99, 0))
+    expect(limits(await fetch(`${server.url}/compute/v0/area`, { method: 'OPTIONS' }))).toEqual(shown(100, 99, 0))
+  })
+
+  it('counts refused bodies and failures like answers', async () => {
+    await start({ compute: () => Promise.reject(new Error('broken')), env: { MAX_BODY_BYTES: '1024' } })
+    expect((await compute()).status).toBe(500)
+    expect((await compute({}, 'x'.repeat(2000))).status).toBe(413)
+    const last = await compute({ 'Content-Encoding': 'gzip' })
+    expect(last.status).toBe(415)
+    expect(limits(last)).toEqual(shown(100, 97, 0))
+  })
+
+  // auth.md: either header, both only when equal, an empty value and another scheme are no key.
+  const MATRIX: readonly [string, Record<string, string>, number, string][] = [
+    ['no key', {}, 200, '100'],
+    ['X-API-Key', { 'X-API-Key': 'dev-key' }, 200, '1000'],
+    ['Bearer', { Authorization: 'Bearer dev-key' }, 200, '1000'],
+    ['bearer in lower case', { Authorization: 'bearer int-key' }, 200, '10000'],
+    ['internal', { 'X-API-Key': 'int-key' }, 200, '10000'],
+    ['both and equal', { 'X-API-Key': 'dev-key', Authorization: 'Bearer dev-key' }, 200, '1000'],
+    ['both and different', { 'X-API-Key': 'dev-key', Authorization: 'Bearer other' }, 401, '100'],
+    ['an unknown key', { 'X-API-Key': 'nobody' }, 401, '100'],
+    ['an unknown token', { Authorization: 'Bearer nobody' }, 401, '100'],
+    ['an empty key', { 'X-API-Key': '' }, 200, '100'],
+    ['an empty key beside a token', { 'X-API-Key': '', Authorization: 'Bearer dev-key' }, 200, '1000'],
+    ['an empty token', { Authorization: 'Bearer ' }, 200, '100'],
+    ['another scheme', { Authorization: 'Basic ZGV2LWtleTo=' }, 200, '100'],
+    ['another scheme beside a key', { Authorization: 'Basic x', 'X-API-Key': 'dev-key' }, 200, '1000'],
+    ['a key of 300 characters', { 'X-API-Key': 'k'.repeat(300) }, 401, '100'],
+    ['the name of a property', { 'X-API-Key': '__proto__' }, 401, '100'],
+  ]
+  it.each(MATRIX)('takes %s for what it is', async (_name, headers, status, limit) => {
+    await start()
+    const response = await compute(headers)
+    expect(response.status).toBe(status)
+    expect(response.headers.get('x-ratelimit-limit')).toBe(limit)
+    if (status === 401) {
+      expect(response.headers.get('www-authenticate')).toBe('Bearer')
+      expect(await response.json()).toMatchObject({ title: 'Unauthorized', detail: 'Invalid API key' })
+    }
+  })
+
+  it('counts each key by itself', async () => {
+    await start()
+    await compute({ 'X-API-Key': 'dev-key' })
+    await compute({ 'X-API-Key': 'dev-key' })
+    expect(limits(await compute({ 'X-API-Key': 'other' }))).toEqual(shown(1000, 999, 0))
+    expect(limits(await compute({ Authorization: 'Bearer dev-key' }))).toEqual(shown(1000, 997, 0))
+    expect(limits(await compute())).toEqual(shown(100, 99, 0))
+  })
+
+  it('counts wrong keys against the address, until even they meet the limit', async () => {
+    await start({ env: { RATE_LIMIT_PUBLIC: '3' } })
+    for (const key of ['a', 'b', 'c']) expect((await compute({ 'X-API-Key': key })).status).toBe(401)
+    expect((await compute({ 'X-API-Key': 'd' })).status).toBe(429)
+    expect((await compute()).status).toBe(429)
+    expect((await compute({ 'X-API-Key': 'dev-key' })).status).toBe(200)
+  })
+
+  it('asks for a key when it has to', async () => {
+    await start({ env: { REQUIRE_API_KEY: '1' } })
+    const refused = await compute()
+    expect(refused.status).toBe(401)
+    expect(await refused.json()).toMatchObject({ detail: 'An API key is required' })
+    expect((await compute({ 'X-API-Key': 'dev-key' })).status).toBe(200)
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+  })
+
+  it('ignores a wrong key where nothing counts, and shows the tier of a right one', async () => {
+    await start()
+    const wrong = await fetch(`${server.url}/health`, { headers: { 'X-API-Key': 'nobody' } })
+    expect([wrong.status, wrong.headers.get('ratelimit-limit')]).toEqual([200, '100'])
+    const right = await fetch(`${server.url}/health`, { headers: { 'X-API-Key': 'int-key' } })
+    expect(right.headers.get('ratelimit-limit')).toBe('10000')
+  })
+
+  // The socket's address is 127.0.0.1: a header moves the subject only when that is a trusted proxy.
+  const SPOOFS: readonly [string, string, string, string, boolean][] = [
+    ['no proxy trusted', '', '198.51.100.1', '198.51.100.2', true],
+    ['another proxy trusted', '10.0.0.0/8', '198.51.100.1', '198.51.100.2', true],
+    ['a trusted proxy', '127.0.0.0/8', '198.51.100.1', '198.51.100.2', false],
+    ['the left part invented', '127.0.0.1', '1.1.1.1, 198.51.100.1', '2.2.2.2, 198.51.100.1', true],
+    ['a chain of proxies', '127.0.0.1,10.0.0.0/8', '198.51.100.1, 10.1.2.3', '198.51.100.2, 10.1.2.3', false],
+    ['addresses of one IPv6 /64', '127.0.0.1', '2001:db8:0:1::1', '2001:db8:0:1:ffff::2', true],
+    ['addresses of two IPv6 /64', '127.0.0.1', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
+    ['IPv4 in IPv6', '127.0.0.1', '198.51.100.1', '::ffff:198.51.100.1', true],
+    ['words that are no address', '127.0.0.1', 'unknown', 'nonsense', true],
+  ]
+  it.each(SPOOFS)('counts together with %s: %s, %s, %s → %s', async (_name, proxies, first, second, isSame) => {
+    await start({ env: { TRUSTED_PROXIES: proxies } })
+    await compute({ 'X-Forwarded-For': first })
+    const response = await compute({ 'X-Forwarded-For': second })
+    expect(response.headers.get('x-ratelimit-remaining')).toBe(isSame ? '98' : '99')
+  })
+
+  it('refuses before the body is read', async () => {
+    let bodies = 0
+    await start({
+      env: { RATE_LIMIT_PUBLIC: '1' },
+      compute: async () => {
+        bodies++
+        return { json: '{}' }
+      },
+    })
+    await compute()
+    for (let index = 0; index < 3; index++) {
+      expect((await compute({}, 'x'.repeat(500_000))).status).toBe(429)
+    }
+    expect(bodies).toBe(1)
+    // The rest of a body nobody wanted must not be taken for the next request.
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+  })
+
+  it('refuses to start with a trusted proxy that is no address', async () => {
+    await start()
+    await expect(startServer(adapter, { env: { TRUSTED_PROXIES: '10.0.0.0/33' } })).rejects.toThrow(/TRUSTED_PROXIES/)
+  })
+})

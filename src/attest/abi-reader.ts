@@ -1,0 +1,145 @@
+import { isUtf8 } from 'node:buffer'
+import type { Hex } from '../messages.ts'
+
+/** Why bytes are not the encoding they should be. Never leaves `attest`: `readAbi` turns it into data. */
+class AbiFailure extends Error {}
+
+export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string }
+
+/**
+ * Reads a tuple from hostile bytes.
+ *
+ * Strict: only what Solidity's `abi.encode` itself would write is taken, so each value has one encoding and no offset
+ * can point twice at the same bytes. Lengths are compared with the bytes that are left before anything is allocated.
+ *
+ * @param data `0x` and hex digits
+ * @param headWords number of fields of the tuple
+ * @param read takes the fields in order
+ */
+export function readAbi<T>(data: string, headWords: number, read: (tuple: TupleReader) => T): Decoded<T> {
+  if (!/^0x(?:[0-9a-fA-F]{2})*$/.test(data)) return { ok: false, reason: 'is not 0x and pairs of hex digits' }
+  const bytes = Buffer.from(data.slice(2), 'hex')
+  try {
+    const tuple = new TupleReader(bytes, 0, headWords)
+    const value = read(tuple)
+    if (tuple.end !== bytes.length) fail(`has ${bytes.length} bytes where the encoding ends after ${tuple.end}`)
+    return { ok: true, value }
+  } catch (error) {
+    if (error instanceof AbiFailure) return { ok: false, reason: error.message }
+    throw error
+  }
+}
+
+/** The fields of one tuple (or the items of one array of dynamic items), in order. */
+export class TupleReader {
+  readonly #bytes: Buffer
+  readonly #base: number
+  #head: number
+  #tail: number
+
+  constructor(bytes: Buffer, base: number, headWords: number) {
+    this.#bytes = bytes
+    this.#base = base
+    this.#head = base
+    this.#tail = base + headWords * 32
+    if (this.#tail > bytes.length) fail(`ends within its first ${headWords} words`)
+  }
+
+  /** Where the encoding ends, once every field is read. */
+  get end(): number {
+    return this.#tail
+  }
+
+  /** @param bits 8 … 256, a multiple of 8 */
+  uint(bits: number): bigint {
+    const word = this.#nextHead()
+    const used = 32 - bits / 8
+    for (let index = 0; index < used; index++) {
+      if (word[index] !== 0) fail(`has a value beyond uint${bits}`)
+    }
+    return BigInt(`0x${word.toString('hex')}`)
+  }
+
+  /** @param bits at most 48 */
+  smallUint(bits: number): number {
+    return Number(this.uint(bits))
+  }
+
+  bool(): boolean {
+    const value = this.uint(8)
+    if (value > 1n) fail('has a bool other than 0 and 1')
+    return value === 1n
+  }
+
+  bytes32(): Hex {
+    return `0x${this.#nextHead().toString('hex')}`
+  }
+
+  string(): string {
+    const bytes = this.#dynamicBytes()
+    if (!isUtf8(bytes)) fail('has a string that is not UTF-8')
+    return bytes.toString('utf8')
+  }
+
+  bytes(): Hex {
+    return `0x${this.#dynamicBytes().toString('hex')}`
+  }
+
+  bytes32Array(): Hex[] {
+    const start = this.#enterTail()
+    const count = this.#length(start, 32)
+    this.#tail = start + 32 + count * 32
+    return Array.from({ length: count }, (_, index): Hex => {
+      const at = start + 32 + index * 32
+      return `0x${this.#bytes.toString('hex', at, at + 32)}`
+    })
+  }
+
+  /** An array of strings or bytes. */
+  dynamicArray<T>(readItem: (items: TupleReader) => T): T[] {
+    const start = this.#enterTail()
+    const count = this.#length(start, 64) // each item takes an offset and a length at least
+    const items = new TupleReader(this.#bytes, start + 32, count)
+    const values = Array.from({ length: count }, () => readItem(items))
+    this.#tail = items.end
+    return values
+  }
+
+  #nextHead(): Buffer {
+    const word = this.#bytes.subarray(this.#head, this.#head + 32)
+    this.#head += 32
+    return word
+  }
+
+  /** The next field's offset has to name the place right after what was read before it. */
+  #enterTail(): number {
+    const offset = this.smallUint(48)
+    if (offset !== this.#tail - this.#base) fail('has an offset that is not the canonical one')
+    if (this.#tail + 32 > this.#bytes.length) fail('ends before a length')
+    return this.#tail
+  }
+
+  #length(at: number, bytesPerItem: number): number {
+    const word = this.#bytes.subarray(at, at + 32)
+    const left = this.#bytes.length - at - 32
+    for (let index = 0; index < 26; index++) if (word[index] !== 0) fail('has a length beyond its bytes')
+    const length = word.readUIntBE(26, 6)
+    if (length * bytesPerItem > left) fail('has a length beyond its bytes')
+    return length
+  }
+
+  #dynamicBytes(): Buffer {
+    const start = this.#enterTail() + 32
+    const length = this.#length(start - 32, 1)
+    const end = start + Math.ceil(length / 32) * 32
+    if (end > this.#bytes.length) fail('ends within its last word')
+    for (let index = start + length; index < end; index++)
+      if (this.#bytes[index] !== 0) fail('has padding other than zeros')
+    this.#tail = end
+    return this.#bytes.subarray(start, start + length)
+  }
+}
+
+function fail(reason: string): never {
+  throw new AbiFailure(reason)
+}

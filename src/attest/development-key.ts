@@ -1,0 +1,95 @@
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { ConfigError } from '../config.ts'
+import type { Hex } from '../messages.ts'
+
+const PURPOSE = 'DEVELOPMENT ONLY'
+
+export interface DevelopmentKeyParts {
+  /** 32 random bytes. */
+  readonly generate: () => Uint8Array
+  /** Throws on bytes that are no private key. */
+  readonly addressOf: (privateKey: Uint8Array) => Hex
+}
+
+/**
+ * The development key of a data folder, made on the first start and kept: a new one would change the attester.
+ *
+ * @param file readable by its owner alone (mode 0600)
+ * @throws {ConfigError} with the remedy when the file is open to others, damaged or cannot be written
+ */
+export function loadDevelopmentKey(file: string, { generate, addressOf }: DevelopmentKeyParts): Uint8Array {
+  if (!exists(file)) {
+    const key = generate()
+    create(file, `${JSON.stringify({ purpose: PURPOSE, address: addressOf(key), privateKey: hex(key) }, null, 2)}\n`)
+  }
+  // Read back also what was just written: of two processes that start at once, both take the file that won.
+  requirePrivate(file)
+  return parse(file, addressOf)
+}
+
+function exists(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false }) !== undefined
+}
+
+function requirePrivate(file: string): void {
+  const { mode } = statSync(file)
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return
+  throw new ConfigError(`${file} can be read by others: run chmod 600 on it, or delete it for a new development key`)
+}
+
+function parse(file: string, addressOf: (privateKey: Uint8Array) => Hex): Uint8Array {
+  try {
+    const { purpose, address, privateKey } = JSON.parse(readFileSync(file, 'utf8'))
+    if (purpose === PURPOSE && typeof privateKey === 'string' && /^0x[0-9a-f]{64}$/.test(privateKey)) {
+      const key = Buffer.from(privateKey.slice(2), 'hex')
+      if (addressOf(key) === String(address).toLowerCase()) return key
+    }
+  } catch {
+    // Said below, without what the file holds.
+  }
+  throw new ConfigError(`${file} is damaged: delete it for a new development key (and a new attester address)`)
+}
+
+/** All or nothing under the final name, and never over a file that is already there. */
+function create(file: string, text: string): void {
+  const temporary = `${file}.${process.pid}.tmp`
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    rmSync(temporary, { force: true }) // left by a process of the same number that died
+    const descriptor = openSync(temporary, 'wx', 0o600)
+    writeSync(descriptor, text)
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+    publish(temporary, file)
+  } catch (error) {
+    throw new ConfigError(
+      `${file} cannot be written (${(error as NodeJS.ErrnoException).code}): set DATA_DIR to a folder that can`,
+    )
+  }
+}
+
+function publish(temporary: string, file: string): void {
+  try {
+    linkSync(temporary, file)
+  } catch (error) {
+    // A file system without hard links: the window in which another process may win is then a few microseconds.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') renameSync(temporary, file)
+  }
+  rmSync(temporary, { force: true })
+}
+
+function hex(bytes: Uint8Array): Hex {
+  return `0x${Buffer.from(bytes).toString('hex')}`
+}

@@ -1,0 +1,82 @@
+import { createDecipheriv, pbkdf2, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Keccak } from '../crypto/keccak.ts'
+
+export type DecryptedKeystore =
+  | { readonly ok: true; readonly key: Uint8Array }
+  | { readonly ok: false; readonly reason: string }
+
+// geth writes n 262,144 and r 8, which take 256 MiB; a file that asks for more is not one a wallet wrote.
+const MAX_SCRYPT_BYTES = 512 * 1_048_576
+const MAX_PBKDF2_ROUNDS = 10_000_000
+
+const deriveScrypt = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
+  scrypt,
+)
+const derivePbkdf2 = promisify(pbkdf2)
+
+/**
+ * Private key of an encrypted key file (Web3 Secret Storage, version 3): scrypt or PBKDF2, AES-128-CTR, keccak MAC.
+ *
+ * @returns 32 bytes, or why not: not such a file, or a wrong password
+ */
+export async function decryptKeystore(json: string, password: string, keccak: Keccak): Promise<DecryptedKeystore> {
+  const file = readKeystore(json)
+  if (file === undefined)
+    return { ok: false, reason: 'is not a version 3 keystore with aes-128-ctr and scrypt or pbkdf2' }
+  let derived: Buffer
+  try {
+    derived = await file.derive(password)
+  } catch {
+    return { ok: false, reason: 'asks for a key derivation beyond our limits' }
+  }
+  const mac = keccak.hash(Buffer.concat([derived.subarray(16, 32), file.ciphertext]))
+  if (!timingSafeEqual(mac, file.mac)) return { ok: false, reason: 'does not open with this password' }
+  const decipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), file.iv)
+  return { ok: true, key: Buffer.concat([decipher.update(file.ciphertext), decipher.final()]) }
+}
+
+interface Keystore {
+  readonly ciphertext: Buffer
+  readonly iv: Buffer
+  readonly mac: Buffer
+  readonly derive: (password: string) => Promise<Buffer>
+}
+
+function readKeystore(json: string): Keystore | undefined {
+  // biome-ignore lint/suspicious/noExplicitAny: a file of somebody's; every member that is used is checked
+  let file: any
+  try {
+    file = JSON.parse(json)
+  } catch {
+    return undefined
+  }
+  const crypto = file?.crypto ?? file?.Crypto
+  const ciphertext = hexBytes(crypto?.ciphertext, 32)
+  const iv = hexBytes(crypto?.cipherparams?.iv, 16)
+  const mac = hexBytes(crypto?.mac, 32)
+  const derive = readDerivation(crypto?.kdf, crypto?.kdfparams)
+  if (file?.version !== 3 || crypto?.cipher !== 'aes-128-ctr') return undefined
+  return ciphertext && iv && mac && derive ? { ciphertext, iv, mac, derive } : undefined
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+function readDerivation(kdf: unknown, params: any): Keystore['derive'] | undefined {
+  const salt = hexBytes(params?.salt)
+  if (salt === undefined || params.dklen !== 32) return undefined
+  const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0
+  if (kdf === 'scrypt' && isCount(params.n) && isCount(params.r) && isCount(params.p)) {
+    const { n: N, r, p } = params
+    return (password) => deriveScrypt(password, salt, 32, { N, r, p, maxmem: MAX_SCRYPT_BYTES })
+  }
+  if (kdf === 'pbkdf2' && params.prf === 'hmac-sha256' && isCount(params.c) && params.c <= MAX_PBKDF2_ROUNDS) {
+    return (password) => derivePbkdf2(password, salt, params.c, 32, 'sha256')
+  }
+  return undefined
+}
+
+function hexBytes(text: unknown, length?: number): Buffer | undefined {
+  if (typeof text !== 'string' || !/^(?:[0-9a-fA-F]{2})+$/.test(text)) return undefined
+  const bytes = Buffer.from(text, 'hex')
+  return length === undefined || bytes.length === length ? bytes : undefined
+}

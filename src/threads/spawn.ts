@@ -1,0 +1,10 @@
+/**
+ * Where the entry of a worker thread is: in `dist/workers`, also when this file runs from its source under a test, for
+ * Node.js 20 starts no thread from TypeScript.
+ *
+ * @param name file name without its ending
+ */
+export function workerUrl(name: 'compute' | 'signer' | 'sync'): URL {
+  const fromSource = import.meta.url.endsWith('.ts')
+  return new URL(`${fromSource ? '../../dist' : '../..'}/workers/${name}.js`, import.meta.url)
+}

@@ -1,0 +1,47 @@
+import type { FlatGeometry } from '../geometry/flat.ts'
+import type { Kernel } from '../wasm/loader.ts'
+
+/**
+ * Area of the polygons of a geometry on WGS 84: exterior rings minus their holes.
+ *
+ * Orientation carries no meaning. A ring encloses the side without poles; one that winds around the axis encloses the pole
+ * it has a vertex on, or else the smaller side.
+ *
+ * @returns square metres, before any rounding; ≤ 0 when holes take more than there is
+ * @see C. F. F. Karney, Algorithms for geodesics, section 6
+ */
+export function areaSquareMeters(kernel: Kernel, geometry: FlatGeometry): number {
+  let total = 0
+  for (let part = 0; part < geometry.partDimensions.length; part++) {
+    if (geometry.partDimensions[part] === 2) total += partAreaSquareMeters(kernel, geometry, part)
+  }
+  return total
+}
+
+/** The same for one Polygon part. */
+export function partAreaSquareMeters(kernel: Kernel, geometry: FlatGeometry, part: number): number {
+  const { vertices, sequenceStarts, partStarts } = geometry
+  const exterior = partStarts[part]!
+  let area = 0
+  for (let sequence = exterior; sequence < partStarts[part + 1]!; sequence++) {
+    const ring = vertices.subarray(2 * sequenceStarts[sequence]!, 2 * sequenceStarts[sequence + 1]!)
+    const ringArea = ringAreaSquareMeters(kernel, ring)
+    area += sequence === exterior ? ringArea : -ringArea
+  }
+  return area
+}
+
+function ringAreaSquareMeters(kernel: Kernel, ring: Float64Array): number {
+  kernel.release()
+  return kernel.ringArea(kernel.write(ring), ring.length / 2)
+}
+
+/**
+ * The pole a ring encloses: 1 north, −1 south, 0 neither. The same decision that its area rests on.
+ *
+ * @param ring interleaved lon, lat, closed
+ */
+export function enclosedPole(kernel: Kernel, ring: Float64Array): -1 | 0 | 1 {
+  ringAreaSquareMeters(kernel, ring)
+  return kernel.enclosedPole() as -1 | 0 | 1
+}

@@ -1,0 +1,20 @@
+import type { FlatGeometry } from '../geometry/flat.ts'
+import type { Kernel } from '../wasm/loader.ts'
+
+/**
+ * Geodesic length of the lines of a geometry on WGS 84: each edge is the shortest geodesic between its vertices.
+ *
+ * @param geometry LineString or MultiLineString
+ * @returns metres, before any rounding
+ * @see C. F. F. Karney, Algorithms for geodesics, J. Geodesy 87 (2013), doi:10.1007/s00190-012-0578-z
+ */
+export function lengthMeters(kernel: Kernel, { vertices, sequenceStarts }: FlatGeometry): number {
+  kernel.release()
+  const pointer = kernel.write(vertices)
+  let total = 0
+  for (let sequence = 0; sequence + 1 < sequenceStarts.length; sequence++) {
+    const start = sequenceStarts[sequence]!
+    total += kernel.lineLength(pointer + 16 * start, sequenceStarts[sequence + 1]! - start)
+  }
+  return total
+}

@@ -1,0 +1,326 @@
+/**
+ * The inverse geodesic problem on WGS 84: Karney, Algorithms for geodesics, J. Geodesy 87 (2013),
+ * doi:10.1007/s00190-012-0578-z. Within 15 nm everywhere.
+ *
+ * Letters of the paper: β reduced latitude, α azimuth, σ arc length and ω longitude on the auxiliary sphere, λ longitude,
+ * s and c before a letter its sine and cosine; s12 length, m12 reduced length, M12 M21 scales, S12 area under the line.
+ */
+import {
+  EPSILON, TINY, cosx, high, longitudeDifference, low, norm, roundAngle, sincosDegrees, sinx, square, DEGREE,
+} from './math'
+import * as start from './inverse-start'
+import { expansion, lengths, m12b, s12b, scale12, scale21 } from './lengths'
+import { A3f, C3a, C3f, C4a, C4f, a, b, c2, cosSeries, e2, ep2, f, f1, n, sinSeries } from './series'
+
+/** Results of `inverse`: metres, and square metres for S12; azimuths as sine and cosine, clockwise from north. */
+export let s12: f64 = 0
+export let m12: f64 = 0
+export let M12: f64 = 0
+export let M21: f64 = 0
+export let S12: f64 = 0
+export let salp1: f64 = 0
+export let calp1: f64 = 0
+export let salp2: f64 = 0
+export let calp2: f64 = 0
+
+const NEWTON_STEPS: i32 = 20
+const ALL_STEPS: i32 = 83 // bisection needs at most one step a bit
+
+// Results of lambda12.
+let sig12: f64 = 0
+let ssig1: f64 = 0
+let csig1: f64 = 0
+let ssig2: f64 = 0
+let csig2: f64 = 0
+let eps: f64 = 0
+let domg12: f64 = 0
+let dlam12: f64 = 0
+
+/** Shortest geodesic between two points in degrees; sets s12, m12, M12, M21 and the azimuths, not S12. */
+export function inverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
+  return solve(lat1, lon1, lat2, lon2, false)
+}
+
+/** The same with S12, the area between the geodesic and the equator, east-going positive. */
+export function inverseWithArea(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
+  return solve(lat1, lon1, lat2, lon2, true)
+}
+
+function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64 {
+  lat1 = roundAngle(lat1)
+  lat2 = roundAngle(lat2)
+  longitudeDifference(lon1, lon2)
+  let lonsign = copysign<f64>(1, high)
+  const lon12 = high * lonsign
+  const lon12e = low * lonsign
+  const lam12 = lon12 * DEGREE
+  sincosDegrees(lon12, lon12e)
+  const slam12 = sinx
+  const clam12 = cosx
+  const supplement = 180 - lon12 - lon12e
+
+  // Canonical form: 0 ≤ λ12 ≤ π, lat1 ≤ 0, |lat2| ≤ −lat1. It makes swapped and mirrored problems give the same bits.
+  const swapp: f64 = Math.abs(lat1) < Math.abs(lat2) ? -1 : 1
+  if (swapp < 0) {
+    lonsign = -lonsign
+    const t = lat1
+    lat1 = lat2
+    lat2 = t
+  }
+  const latsign = copysign<f64>(1, -lat1)
+  lat1 *= latsign
+  lat2 *= latsign
+
+  sincosDegrees(lat1, 0)
+  let sbet1 = f1 * sinx
+  let cbet1 = cosx
+  let t = norm(sbet1, cbet1)
+  sbet1 /= t
+  cbet1 = Math.max(TINY, cbet1 / t)
+  sincosDegrees(lat2, 0)
+  let sbet2 = f1 * sinx
+  let cbet2 = cosx
+  t = norm(sbet2, cbet2)
+  sbet2 /= t
+  cbet2 = Math.max(TINY, cbet2 / t)
+  // |β2| = |β1| has to be exact where it holds: the formula for α2 below subtracts them.
+  if (cbet1 < -sbet1) {
+    if (cbet2 == cbet1) sbet2 = copysign(sbet1, sbet2)
+  } else if (Math.abs(sbet2) == -sbet1) {
+    cbet2 = cbet1
+  }
+  const dn1 = Math.sqrt(1 + ep2 * square(sbet1))
+  const dn2 = Math.sqrt(1 + ep2 * square(sbet2))
+
+  let s12x: f64 = 0
+  let m12x: f64 = 0
+  let somg12: f64 = 2 // not a sine: not known yet
+  let comg12: f64 = 0
+  let omg12: f64 = 0
+
+  let meridian = lat1 == -90 || slam12 == 0
+  if (meridian) {
+    calp1 = clam12
+    salp1 = slam12
+    calp2 = 1
+    salp2 = 0
+    const cs1 = calp1 * cbet1
+    const cs2 = calp2 * cbet2
+    sig12 = Math.atan2(Math.max(0, cs1 * sbet2 - sbet1 * cs2), cs1 * cs2 + sbet1 * sbet2)
+    lengths(n, sig12, sbet1, cs1, dn1, sbet2, cs2, dn2, cbet1, cbet2)
+    s12x = s12b
+    m12x = m12b
+    M12 = scale12
+    M21 = scale21
+    if (sig12 < 1 || m12x >= 0) {
+      if (sig12 < 3 * TINY || (sig12 < EPSILON && (s12x < 0 || m12x < 0))) {
+        sig12 = 0
+        m12x = 0
+        s12x = 0
+      }
+      m12x *= b
+      s12x *= b
+    } else {
+      meridian = false // beyond the conjugate point
+    }
+  }
+
+  if (!meridian && sbet1 == 0 && supplement >= f * 180) {
+    // Along the equator.
+    calp1 = 0
+    calp2 = 0
+    salp1 = 1
+    salp2 = 1
+    s12x = a * lam12
+    omg12 = lam12 / f1
+    sig12 = omg12
+    m12x = b * Math.sin(sig12)
+    M12 = Math.cos(sig12)
+    M21 = M12
+  } else if (!meridian) {
+    const solved = start.inverseStart(sbet1, cbet1, sbet2, cbet2, lam12, slam12, clam12)
+    salp1 = start.salp1
+    calp1 = start.calp1
+    if (solved) {
+      salp2 = start.salp2
+      calp2 = start.calp2
+      const dnm = start.dnm
+      sig12 = start.sig12
+      s12x = sig12 * b * dnm
+      m12x = square(dnm) * b * Math.sin(sig12 / dnm)
+      M12 = Math.cos(sig12 / dnm)
+      M21 = M12
+      omg12 = lam12 / (f1 * dnm)
+    } else {
+      newton(sbet1, cbet1, dn1, sbet2, cbet2, dn2, slam12, clam12)
+      lengths(eps, sig12, ssig1, csig1, dn1, ssig2, csig2, dn2, cbet1, cbet2)
+      s12x = s12b * b
+      m12x = m12b * b
+      M12 = scale12
+      M21 = scale21
+      const sdomg12 = Math.sin(domg12)
+      const cdomg12 = Math.cos(domg12)
+      somg12 = slam12 * cdomg12 - clam12 * sdomg12
+      comg12 = clam12 * cdomg12 + slam12 * sdomg12
+    }
+  }
+  s12 = s12x + 0
+  m12 = m12x + 0
+  if (wantsArea) {
+    if (!meridian && somg12 == 2) {
+      somg12 = Math.sin(omg12)
+      comg12 = Math.cos(omg12)
+    }
+    S12 = areaUnder(sbet1, cbet1, sbet2, cbet2, somg12, comg12, meridian) * swapp * lonsign * latsign + 0
+  }
+
+  if (swapp < 0) {
+    t = salp1
+    salp1 = salp2
+    salp2 = t
+    t = calp1
+    calp1 = calp2
+    calp2 = t
+    t = M12
+    M12 = M21
+    M21 = t
+  }
+  salp1 *= swapp * lonsign
+  calp1 *= swapp * latsign
+  salp2 *= swapp * lonsign
+  calp2 *= swapp * latsign
+  return s12
+}
+
+/** Finds α1 with λ12(α1) = λ12 by Newton's method inside a bracket; sets the azimuths and the results of lambda12. */
+function newton(
+  sbet1: f64, cbet1: f64, dn1: f64, sbet2: f64, cbet2: f64, dn2: f64, slam12: f64, clam12: f64,
+): void {
+  let salp1a = TINY
+  let calp1a: f64 = 1
+  let salp1b = TINY
+  let calp1b: f64 = -1
+  let tripn = false
+  let tripb = false
+  for (let step: i32 = 0; ; step++) {
+    const v = lambda12(sbet1, cbet1, dn1, sbet2, cbet2, dn2, salp1, calp1, slam12, clam12, step < NEWTON_STEPS)
+    if (tripb || Math.abs(v) < (tripn ? 8 : 1) * EPSILON || step == ALL_STEPS) break
+    if (v > 0 && (step < NEWTON_STEPS || calp1 / salp1 > calp1b / salp1b)) {
+      salp1b = salp1
+      calp1b = calp1
+    } else if (v < 0 && (step < NEWTON_STEPS || calp1 / salp1 < calp1a / salp1a)) {
+      salp1a = salp1
+      calp1a = calp1
+    }
+    if (step < NEWTON_STEPS && dlam12 > 0) {
+      const dalp1 = -v / dlam12
+      if (Math.abs(dalp1) < Math.PI) {
+        const sdalp1 = Math.sin(dalp1)
+        const cdalp1 = Math.cos(dalp1)
+        const nsalp1 = salp1 * cdalp1 + calp1 * sdalp1
+        if (nsalp1 > 0) {
+          calp1 = calp1 * cdalp1 - salp1 * sdalp1
+          salp1 = nsalp1
+          const t = norm(salp1, calp1)
+          salp1 /= t
+          calp1 /= t
+          // Where the slope vanishes convergence is only linear, so the step itself is no proof.
+          tripn = Math.abs(v) <= 16 * EPSILON
+          continue
+        }
+      }
+    }
+    salp1 = (salp1a + salp1b) / 2
+    calp1 = (calp1a + calp1b) / 2
+    const t = norm(salp1, calp1)
+    salp1 /= t
+    calp1 /= t
+    tripn = false
+    tripb =
+      Math.abs(salp1a - salp1) + (calp1a - calp1) < EPSILON || Math.abs(salp1 - salp1b) + (calp1 - calp1b) < EPSILON
+  }
+}
+
+/** Longitude reached with azimuth α1, minus the wanted one, radians; with `wantsSlope` also dlam12, its derivative. */
+function lambda12(
+  sbet1: f64, cbet1: f64, dn1: f64, sbet2: f64, cbet2: f64, dn2: f64,
+  salp1: f64, calp1: f64, slam120: f64, clam120: f64, wantsSlope: bool,
+): f64 {
+  if (sbet1 == 0 && calp1 == 0) calp1 = -TINY // an equatorial line has no σ1
+  const salp0 = salp1 * cbet1
+  const calp0 = norm(calp1, salp1 * sbet1)
+  ssig1 = sbet1
+  const somg1 = salp0 * sbet1
+  csig1 = calp1 * cbet1
+  const comg1 = csig1
+  let t = norm(ssig1, csig1)
+  ssig1 /= t
+  csig1 /= t
+  salp2 = cbet2 != cbet1 ? salp0 / cbet2 : salp1
+  calp2 =
+    cbet2 != cbet1 || Math.abs(sbet2) != -sbet1
+      ? Math.sqrt(
+          square(calp1 * cbet1) +
+            (cbet1 < -sbet1 ? (cbet2 - cbet1) * (cbet1 + cbet2) : (sbet1 - sbet2) * (sbet1 + sbet2)),
+        ) / cbet2
+      : Math.abs(calp1)
+  ssig2 = sbet2
+  const somg2 = salp0 * sbet2
+  csig2 = calp2 * cbet2
+  const comg2 = csig2
+  t = norm(ssig2, csig2)
+  ssig2 /= t
+  csig2 /= t
+  sig12 = Math.atan2(Math.max(0, csig1 * ssig2 - ssig1 * csig2), csig1 * csig2 + ssig1 * ssig2)
+  const somg12 = Math.max(0, comg1 * somg2 - somg1 * comg2)
+  const comg12 = comg1 * comg2 + somg1 * somg2
+  const eta = Math.atan2(somg12 * clam120 - comg12 * slam120, comg12 * clam120 + somg12 * slam120)
+  eps = expansion(calp0)
+  C3f(eps)
+  const B312 = sinSeries(ssig2, csig2, C3a) - sinSeries(ssig1, csig1, C3a)
+  domg12 = -f * A3f(eps) * salp0 * (sig12 + B312)
+  if (wantsSlope) {
+    if (calp2 == 0) {
+      dlam12 = (-2 * f1 * dn1) / sbet1
+    } else {
+      lengths(eps, sig12, ssig1, csig1, dn1, ssig2, csig2, dn2, cbet1, cbet2)
+      dlam12 = (m12b * f1) / (calp2 * cbet2)
+    }
+  }
+  return eta + domg12
+}
+
+/** S12 of the canonical problem (section 6). */
+function areaUnder(
+  sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, comg12: f64, meridian: bool,
+): f64 {
+  const salp0 = salp1 * cbet1
+  const calp0 = norm(calp1, salp1 * sbet1)
+  let area: f64 = 0
+  if (calp0 != 0 && salp0 != 0) {
+    let cs1 = calp1 * cbet1
+    let cs2 = calp2 * cbet2
+    const A4 = square(a) * calp0 * salp0 * e2
+    const t1 = norm(sbet1, cs1)
+    const t2 = norm(sbet2, cs2)
+    C4f(expansion(calp0))
+    area = A4 * (cosSeries(sbet2 / t2, cs2 / t2, C4a) - cosSeries(sbet1 / t1, cs1 / t1, C4a))
+  }
+  let alp12: f64
+  if (!meridian && comg12 > -0.7071 && sbet2 - sbet1 < 1.75) {
+    // tan(Γ/2) of the spherical excess: accurate for short lines.
+    const domg = 1 + comg12
+    const dbet1 = 1 + cbet1
+    const dbet2 = 1 + cbet2
+    alp12 = 2 * Math.atan2(somg12 * (sbet1 * dbet2 + sbet2 * dbet1), domg * (sbet1 * sbet2 + dbet1 * dbet2))
+  } else {
+    let salp12 = salp2 * calp1 - calp2 * salp1
+    let calp12 = calp2 * calp1 + salp2 * salp1
+    if (salp12 == 0 && calp12 < 0) {
+      salp12 = TINY * calp1
+      calp12 = -1
+    }
+    alp12 = Math.atan2(salp12, calp12)
+  }
+  return area + c2 * alp12
+}

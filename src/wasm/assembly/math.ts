@@ -1,0 +1,132 @@
+/**
+ * Elementary functions of the kernel. All of it is plain IEEE 754 double arithmetic inside WebAssembly, so results are
+ * the same bits on every machine; AssemblyScript's own Math is compiled WebAssembly too.
+ */
+
+export const DEGREE: f64 = 0.017453292519943295 // π/180
+/** √(smallest normal double): a cosine of latitude at a pole that is not yet zero. */
+export const TINY: f64 = 1.4916681462400413e-154
+export const EPSILON: f64 = 2.220446049250313e-16 // 2⁻⁵²
+
+/** Results of `sincosDegrees`. */
+export let sinx: f64 = 0
+export let cosx: f64 = 0
+/** Results of `twoSum` and `longitudeDifference`: the rounded value and what rounding lost. */
+export let high: f64 = 0
+export let low: f64 = 0
+
+@inline
+export function square(x: f64): f64 {
+  return x * x
+}
+
+/** Length of a vector whose parts are neither huge nor tiny. */
+@inline
+export function norm(x: f64, y: f64): f64 {
+  return Math.sqrt(x * x + y * y)
+}
+
+/** u + v = high + low exactly (Knuth). */
+export function twoSum(u: f64, v: f64): void {
+  const s = u + v
+  const up = s - v
+  const vpp = s - up
+  low = -((up - u) + (vpp - v))
+  high = s
+}
+
+/**
+ * Sets `sinx`, `cosx` of an angle of d + t degrees, |d| ≤ 360 and t tiny.
+ *
+ * The angle is reduced to ±45° exactly before it becomes radians, so multiples of 90° give exact zeros and ones.
+ */
+export function sincosDegrees(d: f64, t: f64): void {
+  const q = Math.round(d / 90)
+  let r = d - 90 * q + t
+  // 1/16 is the only angle near zero that survives: tiny ones would give near-singular triangles.
+  r = roundAngle(r)
+  let s: f64
+  let c: f64
+  const a = Math.abs(r)
+  if (a == 45) {
+    c = Math.sqrt(0.5)
+    s = copysign(c, r)
+  } else if (a == 30) {
+    c = Math.sqrt(0.75)
+    s = copysign<f64>(0.5, r)
+  } else {
+    const radians = r * DEGREE
+    s = Math.sin(radians)
+    c = Math.cos(radians)
+  }
+  switch ((<i32>q) & 3) {
+    case 0:
+      sinx = s
+      cosx = c
+      break
+    case 1:
+      sinx = c
+      cosx = -s
+      break
+    case 2:
+      sinx = -s
+      cosx = -c
+      break
+    default:
+      sinx = -c
+      cosx = s
+  }
+  cosx += 0 // no -0
+  if (sinx == 0) sinx = copysign<f64>(0, d + t)
+}
+
+/** An angle whose distance from zero is a multiple of 2⁻⁵⁷ degrees: 0.7 pm on the ground. */
+export function roundAngle(x: f64): f64 {
+  const z: f64 = 0.0625
+  const y = Math.abs(x)
+  return copysign(y < z ? z - (z - y) : y, x)
+}
+
+/** x reduced to [-180, 180] by a multiple of 360, exactly; |x| ≤ 540. */
+@inline
+function reduce(x: f64): f64 {
+  return x > 180 ? x - 360 : x < -180 ? x + 360 : x
+}
+
+/**
+ * lon2 − lon1 reduced to [-180, 180] as `high` + `low`, exactly; both in [-180, 180].
+ *
+ * +180 is east-going and −180 west-going: the sign is the one of lon2 − lon1, so swapping the points swaps it.
+ */
+export function longitudeDifference(lon1: f64, lon2: f64): void {
+  twoSum(-lon1, lon2)
+  const e = low
+  twoSum(reduce(high), e)
+  if (high == 0 || Math.abs(high) == 180) high = copysign(high, low == 0 ? lon2 - lon1 : -low)
+}
+
+/** Angle of (y, x) in degrees, exact at multiples of 90°. */
+export function atan2Degrees(y: f64, x: f64): f64 {
+  let q: i32 = 0
+  if (Math.abs(y) > Math.abs(x)) {
+    const t = x
+    x = y
+    y = t
+    q = 2
+  }
+  if (x < 0 || (x == 0 && 1 / x < 0)) {
+    x = -x
+    q++
+  }
+  const angle = Math.atan2(y, x) / DEGREE
+  switch (q) {
+    case 1:
+      return copysign<f64>(180, y) - angle
+    case 2:
+      return 90 - angle
+    case 3:
+      return -90 + angle
+    default:
+      return angle
+  }
+}

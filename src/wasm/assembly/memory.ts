@@ -1,0 +1,48 @@
+/**
+ * The arena: one region after the module's own data, handed out from bottom to top and taken back as a whole. The host
+ * writes operands into it and the kernel its tables; nothing is freed one by one, so nothing can leak.
+ */
+
+/** Doubles and pairs of doubles stay aligned. */
+const ALIGNMENT: usize = 16
+const PAGE: usize = 65536
+
+let top: usize = 0
+
+/** Start of the arena: after static data and the buffers that were allocated while the module started. */
+@inline
+function base(): usize {
+  return (__heap_base + 8192 + ALIGNMENT - 1) & ~(ALIGNMENT - 1)
+}
+
+/** Takes everything back. Pointers given out before are void. */
+export function release(): void {
+  top = base()
+}
+
+/** How far the arena is used: give it to `releaseTo` to take back what came after. */
+export function mark(): usize {
+  return top
+}
+
+export function releaseTo(to: usize): void {
+  top = to
+}
+
+/**
+ * Reserves bytes, not zeroed; grows the memory when needed, which detaches the host's views of it.
+ *
+ * @returns pointer, 0 when the memory cannot grow
+ */
+export function reserve(bytes: usize): usize {
+  if (top == 0) top = base()
+  const pointer = top
+  const end = (pointer + bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1)
+  const size = <usize>memory.size() * PAGE
+  if (end > size) {
+    const pages = <i32>((end - size + PAGE - 1) / PAGE)
+    if (memory.grow(pages) < 0) return 0
+  }
+  top = end
+  return pointer
+}

@@ -10,7 +10,7 @@ import { TransportExchange } from './transport-exchange.ts'
 
 /** As tight as uWebSockets.js, whose own limit is about 4 KB and loose. */
 const MAX_HEADER_BYTES = 8192
-/** A refused client gets this long to read its answer while the rest of its body is thrown away. */
+/** A refused client gets this long to read its answer. */
 const LINGER_MS = 1000
 
 /** What is remembered of one connection. */
@@ -173,7 +173,9 @@ class NodeExchange extends TransportExchange {
     if (reply.status !== 204) lines.push('Content-Length', String(Buffer.byteLength(reply.body)))
     response.writeHead(reply.status, lines)
     response.end(this.method === 'HEAD' || reply.status === 204 ? undefined : reply.body)
-    this.#message.resume()
+    // What is not wanted is thrown away when its end is known to be near, and stays with the client otherwise.
+    if (mustClose && !this.#message.complete) this.#message.socket.pause()
+    else this.#message.resume()
   }
 }
 
@@ -201,10 +203,7 @@ function splitTarget(target: string): { path: string; query: string } {
     : { path: target.slice(start, mark), query: target.slice(mark + 1) }
 }
 
-/**
- * Ends our half and goes on reading for a moment: a socket destroyed with unread bytes is reset, and the reset can
- * overtake the answer.
- */
+/** Ends our half and waits a moment: a socket destroyed with unread bytes is reset, and a reset can overtake the answer. */
 function lingeringClose(socket: Socket): void {
   socket.destroySoon = () => {
     socket.end()

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { RateLimiter, rateStatus, secondsUntil, takeOne } from '../../src/http/rate-limit.ts'
+
+const NOON = Date.UTC(2026, 0, 1, 12)
+
+describe('the hourly window', () => {
+  it('begins with the first request of its subject and ends 3,600 s later', () => {
+    const limiter = new RateLimiter(10)
+    const window = limiter.open('a', NOON)
+    expect(window.endSeconds).toBe(NOON / 1000 + 3600)
+    expect(limiter.open('a', NOON + 3_599_999)).toBe(window)
+    expect(limiter.open('a', NOON + 3_600_000)).not.toBe(window)
+  })
+
+  it('admits exactly the limit', () => {
+    const window = new RateLimiter(10).open('a', NOON)
+    expect(Array.from({ length: 5 }, () => takeOne(window, 3))).toEqual([true, true, true, false, false])
+    expect(rateStatus(window, 3, NOON).remaining).toBe(0)
+  })
+
+  it('shows a full hour to a subject that has no window, without beginning one', () => {
+    const limiter = new RateLimiter(10)
+    expect(limiter.peek('a', NOON)).toBeUndefined()
+    expect(rateStatus(undefined, 100, NOON + 999)).toEqual({
+      limit: 100,
+      remaining: 100,
+      resetSeconds: NOON / 1000 + 3600,
+    })
+    expect(limiter.size).toBe(0)
+  })
+
+  it('does not show a window that is over', () => {
+    const limiter = new RateLimiter(10)
+    limiter.open('a', NOON)
+    expect(limiter.peek('a', NOON + 3_599_999)).toBeDefined()
+    expect(limiter.peek('a', NOON + 3_600_000)).toBeUndefined()
+  })
+
+  it('never tells a client to wait too short', () => {
+    for (const offset of [0, 1, 500, 999, 1000]) {
+      const seconds = secondsUntil(NOON / 1000 + 3600, NOON + offset)
+      expect(NOON + offset + seconds * 1000).toBeGreaterThanOrEqual(NOON + 3_600_000)
+    }
+    expect(secondsUntil(5, 10_000)).toBe(0)
+  })
+})
+
+describe('the memory of the limiter', () => {
+  it('never holds more subjects than it may, and lets the oldest go', () => {
+    const limiter = new RateLimiter(3)
+    for (const subject of ['a', 'b', 'c', 'd']) takeOne(limiter.open(subject, NOON), 10)
+    expect(limiter.size).toBe(3)
+    expect(limiter.peek('a', NOON)).toBeUndefined()
+    expect(limiter.peek('d', NOON)?.used).toBe(1)
+  })
+
+  it('forgets windows that are over while new ones come', () => {
+    const limiter = new RateLimiter(1000)
+    for (let subject = 0; subject < 100; subject++) limiter.open(subject, NOON)
+    for (let subject = 1000; subject < 1060; subject++) limiter.open(subject, NOON + 4_000_000)
+    expect(limiter.size).toBe(60)
+  })
+
+  it('holds a million addresses in less than 200 MB', () => {
+    const before = process.memoryUsage().heapUsed
+    const limiter = new RateLimiter(1_000_000)
+    for (let address = 0; address < 1_200_000; address++) takeOne(limiter.open(address, NOON), 100)
+    expect(limiter.size).toBe(1_000_000)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1_048_576)
+  })
+})

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { framingProblem, RequestHead } from '../../src/http/request-head.ts'
+import { createRequestIds, isRequestId } from '../../src/http/request-id.ts'
+import { type AnswerContext, contentReply, isFieldValue, problemReply } from '../../src/http/respond.ts'
+import { PROBLEMS, type ProblemData } from '../../src/problem.ts'
+
+const context: AnswerContext = {
+  requestId: 'id',
+  rate: { limit: 100, remaining: 99, resetSeconds: 4600 },
+  nowMs: 1_000_000,
+  path: '/compute/v0/area',
+  errorTypeBase: 'http://a/errors',
+}
+const bytesOf = (problem: ProblemData, path = '/compute/v0/area') => {
+  const { body } = problemReply({ ...context, path }, problem)
+  JSON.parse(body)
+  return Buffer.byteLength(body)
+}
+
+describe('problem details', () => {
+  // Control characters become six bytes in JSON, letters of other scripts three, so these are the worst of their kind.
+  it.each([
+    ['letters', 'x'],
+    ['control characters', '\u0001'],
+    ['quotes', '"\\'],
+    ['other scripts', '雨'],
+    ['characters beyond 16 bits', '🌧'],
+    ['halves of such characters', '\ud83c'],
+  ])('stay below 4 KB with 10,000 %s everywhere', (_name, unit) => {
+    const text = unit.repeat(10_000)
+    const place = { pointer: `#/${text}`, detail: text, code: text, hint: text }
+    const size = bytesOf(
+      { type: 'invalid-input', detail: text, places: Array.from({ length: 50 }, () => place) },
+      `/${text}`,
+    )
+    expect(size).toBeLessThan(4096)
+    expect(size).toBeGreaterThan(200)
+  })
+
+  it('cut no character in two', () => {
+    for (let shift = 0; shift < 4; shift++) {
+      const { body } = problemReply(context, { type: 'validation', detail: 'x'.repeat(shift) + '🌧'.repeat(500) })
+      const { detail } = JSON.parse(body)
+      expect(detail.endsWith('…')).toBe(true)
+      expect(detail.isWellFormed?.() ?? !/[\ud800-\udbff](?![\udc00-\udfff])/.test(detail)).toBe(true)
+    }
+  })
+
+  it('list at most ten places, and none when there are none', () => {
+    const places = Array.from({ length: 12 }, (_, index) => ({ pointer: `#/${index}`, detail: 'd' }))
+    const { body } = problemReply(context, { type: 'invalid-input', detail: 'd', places })
+    expect(JSON.parse(body).errors).toHaveLength(10)
+    expect(JSON.parse(problemReply(context, { type: 'internal', detail: 'd' }).body)).not.toHaveProperty('errors')
+  })
+
+  it('keep the place whole when it is short', () => {
+    const place = { pointer: '#/a/0', detail: 'd', code: 'c', hint: 'h' }
+    const { body } = problemReply(context, { type: 'invalid-input', detail: 'd', places: [place] })
+    expect(JSON.parse(body).errors).toEqual([place])
+  })
+
+  it.each(Object.entries(PROBLEMS))('have status and title of %s from the table', (type, { status, title }) => {
+    const reply = problemReply(context, { type: type as keyof typeof PROBLEMS, detail: 'd' })
+    expect(reply.status).toBe(status)
+    expect(JSON.parse(reply.body)).toMatchObject({ status, title, type: `http://a/errors/${type}` })
+  })
+
+  it('name the seconds to wait, whole and at least one', () => {
+    const retry = (problem: ProblemData) => {
+      const { fields } = problemReply(context, problem)
+      const at = fields.indexOf('Retry-After')
+      return at < 0 ? undefined : fields[at + 1]
+    }
+    expect(retry({ type: 'rate-limited', detail: 'd' })).toBe('3600')
+    expect(retry({ type: 'overloaded', detail: 'd', retryAfterSeconds: 0.2 })).toBe('1')
+    expect(retry({ type: 'internal', detail: 'd', retryAfterSeconds: 5 })).toBe('5')
+    expect(retry({ type: 'internal', detail: 'd' })).toBeUndefined()
+  })
+
+  it('have the shape of the record API below /api and only there', () => {
+    const problem: ProblemData = { type: 'not-found', detail: 'd' }
+    expect(JSON.parse(problemReply({ ...context, path: '/api/x' }, problem).body)).toEqual({
+      status: 'error',
+      message: 'Not found',
+      detail: 'd',
+    })
+    expect(JSON.parse(problemReply({ ...context, path: '/apiary' }, problem).body)).toHaveProperty('type')
+  })
+})
+
+describe('header lines', () => {
+  it('are the same in both forms', () => {
+    const { headers } = contentReply(context, 200, 'json', '{}')
+    const lines = `${headers.firstName}: ${headers.rest}`.split('\r\n')
+    const pairs = lines.flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
+    expect(pairs).toEqual(headers.pairs)
+  })
+
+  it.each([
+    ['plain', true],
+    ['a\rb', false],
+    ['a\nb', false],
+    ['a\0b', false],
+    ['ä', false],
+    ['\u2028', false],
+  ])('may hold %j: %s', (value, isAllowed) => {
+    expect(isFieldValue(value)).toBe(isAllowed)
+  })
+})
+
+describe('framing', () => {
+  const check = (lines: readonly string[], method = 'POST') => {
+    const head = new RequestHead()
+    for (const line of ['host: a', ...lines]) {
+      head.add(line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim())
+    }
+    return framingProblem(method, head) === undefined
+  }
+
+  it.each([
+    [['content-length: 0'], true],
+    [['content-length: 5'], true],
+    [['content-length: 999999999999999'], true],
+    [['transfer-encoding: chunked'], true],
+    [['transfer-encoding: Chunked'], true],
+    [[], true],
+    [['content-length: 5', 'content-length: 5'], false],
+    [['content-length: 5', 'transfer-encoding: chunked'], false],
+    [['transfer-encoding: chunked', 'transfer-encoding: chunked'], false],
+    [['transfer-encoding: gzip, chunked'], false],
+    [['transfer-encoding: xchunked'], false],
+    [['transfer-encoding:'], false],
+    [['content-length:'], false],
+    [['content-length: 5 5'], false],
+    [['content-length: 5,5'], false],
+    [['content-length: +5'], false],
+    [['content-length: 0x5'], false],
+    [['content-length: ٥'], false],
+    [['content-length: 1000000000000000'], false],
+    [['host: b'], false],
+    [Array.from({ length: 100 }, (_, index) => `x${index}: 1`), false],
+  ])('of %j is clear: %s', (lines, isClear) => {
+    expect(check(lines)).toBe(isClear)
+  })
+
+  it('wants a host and a method that is a word', () => {
+    expect(framingProblem('GET', new RequestHead())).toBeDefined()
+    expect(check([], '\nGET')).toBe(false)
+    expect(check([], 'G`T')).toBe(false)
+    expect(check([], 'BREW')).toBe(true)
+  })
+})
+
+describe('request ids', () => {
+  it('do not repeat and are ids by their own rule', () => {
+    const next = createRequestIds()
+    const ids = new Set<string>()
+    for (let index = 0; index < 200_000; index++) ids.add(next())
+    expect(ids.size).toBe(200_000)
+    for (const id of [...ids].slice(0, 100)) expect(isRequestId(id)).toBe(true)
+  })
+})

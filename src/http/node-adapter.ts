@@ -96,15 +96,20 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
     },
     listen: (host, port) =>
       new Promise((resolve, reject) => {
-        const onError = (error: NodeJS.ErrnoException) =>
+        // Both are taken off again: after a busy port the same server listens on the next one.
+        const onError = (error: NodeJS.ErrnoException) => {
+          server.off('listening', onListening)
           reject(new ListenError(host, port, error.code, { cause: error }))
-        server.once('error', onError)
-        server.listen({ host, port, exclusive: true }, () => {
+        }
+        const onListening = () => {
           server.off('error', onError)
           inFlight.start()
           const address = server.address()
           resolve(typeof address === 'object' && address !== null ? address.port : port)
-        })
+        }
+        server.once('error', onError)
+        server.once('listening', onListening)
+        server.listen({ host, port, exclusive: true })
       }),
     async close() {
       // Only the listening ends: the close of node:http hangs up on kept-alive clients whose next request is on its way.

@@ -231,6 +231,10 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     await expect(refused).rejects.toBeInstanceOf(ListenError)
     await expect(refused).rejects.toMatchObject({ failure: 'in-use' })
     await expect(second.listen('192.0.2.1', 0)).rejects.toMatchObject({ failure: 'no-such-address' })
+    // The same server moves on to a free port.
+    const port = await second.listen('127.0.0.1', 0)
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
+    await second.close()
     await server.stop()
   })
 

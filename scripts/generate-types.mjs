@@ -19,7 +19,8 @@ const text = await compile(root, 'Contract', {
   cwd: schemas,
   additionalProperties: true,
   ignoreMinAndMaxItems: true,
-  bannerComment: '// Made from schemas/ by scripts/generate-types.mjs. Do not edit: change the schema and run it again.',
+  bannerComment:
+    '// Made from schemas/ by scripts/generate-types.mjs. Do not edit: change the schema and run it again.',
   style: { semi: false, singleQuote: true, printWidth: 120 },
   $refOptions: { mutateInputSchema: false },
 })

@@ -9,7 +9,16 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('..', import.meta.url))
 const MINIMUM_NODE = [20, 19]
 // What the build reads. A change of size or time of any file in them makes the build stale.
-const SOURCES = ['src', 'workers', 'bench', 'schemas', 'scripts', 'tsconfig.json', 'tsconfig.build.json', 'package.json']
+const SOURCES = [
+  'src',
+  'workers',
+  'bench',
+  'schemas',
+  'scripts',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package.json',
+]
 
 const say = (line) => process.stderr.write(`${line}\n`)
 
@@ -17,7 +26,9 @@ const say = (line) => process.stderr.write(`${line}\n`)
 export function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major < MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor < MINIMUM_NODE[1])) {
-    say(`trigpoint needs Node.js ${MINIMUM_NODE.join('.')} or newer; this is ${process.versions.node}. See https://nodejs.org`)
+    say(
+      `trigpoint needs Node.js ${MINIMUM_NODE.join('.')} or newer; this is ${process.versions.node}. See https://nodejs.org`,
+    )
     process.exit(78)
   }
 }
@@ -57,7 +68,9 @@ export function ensureBuilt() {
   if (readOrEmpty(stamp) === wanted) return
   if (!existsSync(join(root, 'node_modules', 'typescript'))) {
     if (existsSync(join(root, 'dist', 'src', 'main.js'))) return // installed without development packages, built elsewhere
-    say('dist/ is missing and the compiler is not installed: run `npm ci` (without --omit=dev) and `npm run build` first')
+    say(
+      'dist/ is missing and the compiler is not installed: run `npm ci` (without --omit=dev) and `npm run build` first',
+    )
     process.exit(78)
   }
   say('building WebAssembly and TypeScript …')

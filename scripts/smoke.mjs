@@ -9,8 +9,25 @@ import { createInterface } from 'node:readline'
 import { root } from './prepare.mjs'
 
 const point = { type: 'Point', coordinates: [2.2945, 48.8584] }
-const line = { type: 'LineString', coordinates: [[2.2945, 48.8584], [2.3522, 48.8566]] }
-const square = { type: 'Polygon', coordinates: [[[2, 48], [3, 48], [3, 49], [2, 49], [2, 48]]] }
+const line = {
+  type: 'LineString',
+  coordinates: [
+    [2.2945, 48.8584],
+    [2.3522, 48.8566],
+  ],
+}
+const square = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [2, 48],
+      [3, 48],
+      [3, 49],
+      [2, 49],
+      [2, 48],
+    ],
+  ],
+}
 // Distances and area as GeographicLib gives them.
 const REQUESTS = [
   ['distance', { from: point, to: { type: 'Point', coordinates: [2.3522, 48.8566] } }, 4238.77],
@@ -51,7 +68,9 @@ isReady = true
 const health = await fetch(`${ready.url}/health`)
 const seconds = (performance.now() - started) / 1000
 assert.equal(health.status, 200)
-console.error(`smoke: /health after ${seconds.toFixed(2)} s of npm start, ${ready.readySeconds.toFixed(2)} s of our own`)
+console.error(
+  `smoke: /health after ${seconds.toFixed(2)} s of npm start, ${ready.readySeconds.toFixed(2)} s of our own`,
+)
 if (seconds > 2 && process.env.SMOKE_BUILT !== '0') fail('/health took longer than 2 s from a built tree')
 
 for (const [operation, body, expected] of REQUESTS) {

@@ -15,7 +15,12 @@ const projects = args.includes('--more') ? MORE : args.includes('--all') ? [...E
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 const result = spawnSync(
   process.execPath,
-  [vitest, 'run', ...projects.flatMap((name) => ['--project', name]), ...args.filter((arg) => arg !== '--all' && arg !== '--more')],
+  [
+    vitest,
+    'run',
+    ...projects.flatMap((name) => ['--project', name]),
+    ...args.filter((arg) => arg !== '--all' && arg !== '--more'),
+  ],
   { cwd: root, stdio: 'inherit' },
 )
 process.exit(result.status ?? 1)

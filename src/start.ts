@@ -3,7 +3,7 @@ import { schemaKinds, schemaUids } from './attest/schemas.ts'
 import type { BannerFacts } from './cli/banner.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
-import { type DevelopmentKeys, loadDevelopmentKeys } from './http/dev-keys.ts'
+import { developmentKeyEntries, loadDevelopmentKeys } from './http/dev-keys.ts'
 import { type HttpServer, ListenError } from './http/port.ts'
 import { createHttpServer } from './http/server.ts'
 import type { Log } from './log.ts'
@@ -62,7 +62,7 @@ export async function startService(
       readiness: createReadiness({ pool, signer, chainClient }),
       identity: createIdentity({ config, chains, schemas, signer, ...build }),
     },
-    moreKeys: keys === undefined ? [] : developmentApiKeys(keys),
+    moreKeys: keys === undefined ? [] : developmentKeyEntries(keys),
   })
   const server = createHttpServer(config, app.handler, log)
   const port = await listen(server, config)
@@ -99,13 +99,6 @@ async function listen(server: HttpServer, config: Config): Promise<number> {
       if (!isBusy || config.portAsked || port >= config.port + PORTS_TRIED) throw error
     }
   }
-}
-
-function developmentApiKeys({ developer, internal }: DevelopmentKeys) {
-  return [
-    { key: developer, tier: 'developer', label: 'development' },
-    { key: internal, tier: 'internal', label: 'development' },
-  ] as const
 }
 
 function chainLine(config: Config, hasAccess: boolean): string {

@@ -21,6 +21,8 @@ export interface ComputePool {
   /** Bodies beyond `smallBodyBytes`: one at a time and thread, on threads of lowered priority. */
   runLarge(job: ComputeJob): Promise<ComputeResult>
   readonly queueSize: number
+  /** False while no thread of the small lane is alive. */
+  readonly isReady: boolean
   close(): Promise<void>
 }
 
@@ -42,6 +44,9 @@ export async function startComputePool(config: Config): Promise<ComputePool> {
     runLarge: (job) => large.submit(job),
     get queueSize() {
       return small.queueSize + large.queueSize
+    },
+    get isReady() {
+      return small.isReady
     },
     async close() {
       await Promise.all([small.close(), large.close()])
@@ -75,6 +80,9 @@ function createLane(config: Config, threads: number, large: boolean) {
     get queueSize() {
       return batcher.queueSize
     },
+    get isReady() {
+      return pool.threads.length > 0
+    },
     async warmUp() {
       await Promise.all(Array.from({ length: threads }, () => pool.run(batchOf([]))))
     },
@@ -100,6 +108,7 @@ async function inlinePool(config: Config): Promise<ComputePool> {
     get queueSize() {
       return batcher.queueSize
     },
+    isReady: true,
     close: () => batcher.drained(),
   }
 }

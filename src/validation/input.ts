@@ -1,3 +1,4 @@
+import type { Input } from '../messages.ts'
 import { type ProblemError, problemAt } from '../problem.ts'
 import type { Geometry, VerifiedLocationProof } from '../types/generated.ts'
 import { describe, isJsonObject, type JsonObject } from './json-body.ts'

@@ -10,9 +10,37 @@ const isProblem = new Ajv2020({ strict: false }).compile(problemSchema)
 const ZERO = `0x${'0'.repeat(64)}`
 const eiffel = { type: 'Point', coordinates: [2.2945, 48.8584] }
 const hotelDeVille = { type: 'Point', coordinates: [2.3522, 48.8566] }
-const square = { type: 'Polygon', coordinates: [[[2, 48], [3, 48], [3, 49], [2, 49], [2, 48]]] }
-const bowtie = { type: 'Polygon', coordinates: [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]] }
-const road = { type: 'LineString', coordinates: [[2.2945, 48.8584], [2.3522, 48.8566]] }
+const square = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [2, 48],
+      [3, 48],
+      [3, 49],
+      [2, 49],
+      [2, 48],
+    ],
+  ],
+}
+const bowtie = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [0, 0],
+      [1, 1],
+      [1, 0],
+      [0, 1],
+      [0, 0],
+    ],
+  ],
+}
+const road = {
+  type: 'LineString',
+  coordinates: [
+    [2.2945, 48.8584],
+    [2.3522, 48.8566],
+  ],
+}
 
 describe.each(['uws', 'node'])('compute over %s', (adapter) => {
   let service: TestService
@@ -30,7 +58,8 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     return answer
   }
   const refusal = async (operation: string, body: object | string) => {
-    const answer = typeof body === 'string' ? await service.post(`/compute/v0/${operation}`, body) : await compute(operation, body)
+    const answer =
+      typeof body === 'string' ? await service.post(`/compute/v0/${operation}`, body) : await compute(operation, body)
     expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/)
     expect(isProblem(answer.body)).toBe(true)
     expect(answer.body.status).toBe(answer.status)
@@ -42,10 +71,30 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     ['distance', { from: eiffel, to: hotelDeVille }, { result: 4238.77, units: 'meters', operation: 'distance' }, 2],
     ['length', { geometry: road }, { result: 4238.77, units: 'meters', operation: 'length' }, 1],
     ['contains', { container: square, containee: eiffel }, { result: true, operation: 'contains' }, 2],
-    ['contains', { container: square, containee: { type: 'Point', coordinates: [2, 48.5] } }, { result: false, operation: 'contains' }, 2],
-    ['within', { geometry: eiffel, target: hotelDeVille, radius: 4238.77 }, { result: true, operation: 'within:423877' }, 2],
-    ['within', { geometry: eiffel, target: hotelDeVille, radius: 4238.76 }, { result: false, operation: 'within:423876' }, 2],
-    ['intersects', { geometry1: square, geometry2: { type: 'Point', coordinates: [2, 48.5] } }, { result: true, operation: 'intersects' }, 2],
+    [
+      'contains',
+      { container: square, containee: { type: 'Point', coordinates: [2, 48.5] } },
+      { result: false, operation: 'contains' },
+      2,
+    ],
+    [
+      'within',
+      { geometry: eiffel, target: hotelDeVille, radius: 4238.77 },
+      { result: true, operation: 'within:423877' },
+      2,
+    ],
+    [
+      'within',
+      { geometry: eiffel, target: hotelDeVille, radius: 4238.76 },
+      { result: false, operation: 'within:423876' },
+      2,
+    ],
+    [
+      'intersects',
+      { geometry1: square, geometry2: { type: 'Point', coordinates: [2, 48.5] } },
+      { result: true, operation: 'intersects' },
+      2,
+    ],
   ])('answers %s', async (operation, body, expected, refs) => {
     const before = Math.floor(Date.now() / 1000)
     const { status, body: answer } = await compute(operation, body)
@@ -55,7 +104,11 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     expect(answer.inputRefs).toHaveLength(refs)
     expect(answer.timestamp).toBeGreaterThanOrEqual(before)
     expect(answer.attestation).toMatchObject({ refUID: ZERO, revocable: true, attester: service.attester })
-    expect(answer.delegatedAttestation).toMatchObject({ attester: service.attester, nonce: 0, signature: answer.attestation.signature })
+    expect(answer.delegatedAttestation).toMatchObject({
+      attester: service.attester,
+      nonce: 0,
+      signature: answer.attestation.signature,
+    })
     expect(answer.delegatedAttestation.deadline).toBeGreaterThanOrEqual(before + 3600)
   })
 
@@ -86,7 +139,10 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     const schema = `0x${'AB'.repeat(32)}`
     const { body } = await compute('distance', { from: eiffel, to: hotelDeVille, recipient, schema, chainId: 42161 })
     // EIP-55 form of the address (the account is one of anvil's).
-    expect(body.attestation).toMatchObject({ recipient: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', schema: schema.toLowerCase() })
+    expect(body.attestation).toMatchObject({
+      recipient: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      schema: schema.toLowerCase(),
+    })
   })
 
   it('answers a body over 16 KB from the large lane with the same result', async () => {
@@ -96,7 +152,11 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     })
     const geometry = { type: 'Polygon', coordinates: [ring] }
     const padded = await service.post('/compute/v0/area', { chainId: 84532, geometry, padding: 'x'.repeat(20_000) })
-    const small = await service.post('/compute/v0/contains', { chainId: 84532, container: geometry, containee: { type: 'Point', coordinates: [10, 20] } })
+    const small = await service.post('/compute/v0/contains', {
+      chainId: 84532,
+      container: geometry,
+      containee: { type: 'Point', coordinates: [10, 20] },
+    })
     expect(padded.status).toBe(200)
     expect(small.body).toMatchObject({ result: true })
     expect(small.body.inputRefs[0]).toBe(padded.body.inputRefs[0])
@@ -109,7 +169,11 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     ['a duplicate key', '{"chainId":84532,"chainId":1}', 'bad-request'],
     ['a prototype key', '{"chainId":84532,"__proto__":{}}', 'bad-request'],
     ['nested too deep', `{"a":${'['.repeat(50)}${']'.repeat(50)}}`, 'bad-request'],
-    ['too large a number', '{"chainId":84532,"from":{"type":"Point","coordinates":[1e999,0]},"to":{"type":"Point","coordinates":[0,0]}}', 'invalid-input'],
+    [
+      'too large a number',
+      '{"chainId":84532,"from":{"type":"Point","coordinates":[1e999,0]},"to":{"type":"Point","coordinates":[0,0]}}',
+      'invalid-input',
+    ],
   ])('refuses a body that is %s', async (_, body, type) => {
     const problem = await refusal('distance', body)
     expect(problem.type).toBe(`${service.url}/errors/${type}`)
@@ -118,19 +182,46 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
 
   it.each([
     ['area of a line', 'area', { geometry: road }, 'wrong-geometry-type'],
-    ['area of a collection', 'area', { geometry: { type: 'GeometryCollection', geometries: [square] } }, 'wrong-geometry-type'],
+    [
+      'area of a collection',
+      'area',
+      { geometry: { type: 'GeometryCollection', geometries: [square] } },
+      'wrong-geometry-type',
+    ],
     ['length of a polygon', 'length', { geometry: square }, 'wrong-geometry-type'],
     ['length of a point', 'length', { geometry: eiffel }, 'wrong-geometry-type'],
     ['area of a bowtie', 'area', { geometry: bowtie }, 'self-intersection'],
     ['distance to a bowtie', 'distance', { from: eiffel, to: bowtie }, 'self-intersection'],
-    ['an open ring', 'area', { geometry: { type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 1]]] } }, 'open-ring'],
+    [
+      'an open ring',
+      'area',
+      {
+        geometry: {
+          type: 'Polygon',
+          coordinates: [
+            [
+              [0, 0],
+              [1, 0],
+              [1, 1],
+              [0, 1],
+            ],
+          ],
+        },
+      },
+      'open-ring',
+    ],
     ['radius 0', 'within', { geometry: eiffel, target: square, radius: 0 }, 'out-of-range'],
     ['radius 1e300', 'within', { geometry: eiffel, target: square, radius: 1e300 }, 'out-of-range'],
     ['radius 0.001', 'within', { geometry: eiffel, target: square, radius: 0.001 }, 'radius-too-small'],
     ['chainId as text', 'distance', { from: eiffel, to: eiffel, chainId: '84532' }, 'wrong-type'],
     ['an unknown chain', 'distance', { from: eiffel, to: eiffel, chainId: 999 }, 'unsupported-chain'],
     ['a uid without RPC', 'distance', { from: eiffel, to: { uid: ZERO } }, 'no-rpc'],
-    ['the schema of another kind', 'distance', { from: eiffel, to: eiffel, schema: '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5' }, 'schema-mismatch'],
+    [
+      'the schema of another kind',
+      'distance',
+      { from: eiffel, to: eiffel, schema: '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5' },
+      'schema-mismatch',
+    ],
   ])('refuses %s with a place and a remedy', async (_, operation, body, code) => {
     const problem = await refusal(operation, body)
     expect(problem.status).toBe(400)

@@ -136,7 +136,7 @@ describe('the kernel beside geographiclib-geodesic', () => {
       ring.push(ring[0]!, ring[1]!)
       kernel.release()
       const area = kernel.ringArea(kernel.write(Float64Array.from(ring)), ring.length / 2)
-      worst = Math.max(worst, Math.abs(area - Math.abs(polygon.Compute(false, true).area)))
+      worst = Math.max(worst, Math.abs(area - Math.abs(polygon.Compute(false, true).area!)))
     }
     console.log(`largest difference of an area: ${worst.toExponential(2)} m²`)
     expect(worst).toBeLessThanOrEqual(1e-4)

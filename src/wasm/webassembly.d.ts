@@ -1,0 +1,13 @@
+/** The part of the WebAssembly JavaScript interface that the loader uses; otherwise only the DOM's types declare it. */
+declare namespace WebAssembly {
+  interface Memory {
+    readonly buffer: ArrayBuffer
+  }
+  class Module {
+    constructor(bytes: Uint8Array)
+  }
+  class Instance {
+    constructor(module: Module, imports: Record<string, Record<string, unknown>>)
+    readonly exports: Record<string, unknown>
+  }
+}

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { type ComputeAnswer, computeAnswerJson } from '../../src/service/answer.ts'
+
+const answer: ComputeAnswer = {
+  result: 4238.77,
+  units: 'meters',
+  operation: 'distance',
+  timestampSeconds: 1_700_000_000,
+  inputRefs: [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`],
+  schema: `0x${'3'.repeat(64)}`,
+  attester: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  recipient: `0x${'0'.repeat(40)}`,
+  data: `0x${'4'.repeat(64)}`,
+  signature: `0x${'5'.repeat(130)}`,
+  nonce: 7,
+  deadlineSeconds: 1_700_003_600,
+  proofInputs: [],
+}
+
+/** The same answer built as an object: what the template has to parse to. */
+function asObject({ signature, attester, ...rest }: ComputeAnswer) {
+  return {
+    result: rest.result,
+    ...(rest.units === undefined ? {} : { units: rest.units }),
+    operation: rest.operation,
+    timestamp: rest.timestampSeconds,
+    inputRefs: rest.inputRefs,
+    attestation: {
+      schema: rest.schema,
+      attester,
+      recipient: rest.recipient,
+      data: rest.data,
+      revocable: true,
+      refUID: `0x${'0'.repeat(64)}`,
+      signature,
+    },
+    delegatedAttestation: { signature, attester, deadline: rest.deadlineSeconds, nonce: rest.nonce },
+    ...(rest.proofInputs.length === 0 ? {} : { proofInputs: rest.proofInputs }),
+  }
+}
+
+it.each<Partial<ComputeAnswer>>([
+  {},
+  { result: true, units: undefined, operation: 'within:50000' },
+  { result: 0, inputRefs: [`0x${'1'.repeat(64)}`] },
+  { result: 510_065_621_724_088.44, units: 'square_meters' },
+  { proofInputs: [{ ref: 'x', claim: { eventType: '"\u2028\n' } }] },
+])('writes the JSON of the answer with %j', (changes) => {
+  const given = { ...answer, ...changes }
+  expect(JSON.parse(computeAnswerJson(given))).toEqual(asObject(given))
+})

@@ -81,6 +81,9 @@ export type SignerConfig = Pick<
   | 'attestationTtlSeconds'
 >
 
+/** What the chain thread is told. */
+export type ChainAccessConfig = Pick<Config, 'chains' | 'rpcTimeoutMs' | 'limits'>
+
 /** Sizes and waits. Every queue has a size, every wait a limit. */
 export interface Limits {
   readonly maxBodyBytes: number
@@ -109,6 +112,16 @@ export interface Limits {
   readonly workerHeapMb: number
   readonly maxRateLimitSubjects: number
   readonly maxUnresolvedInputs: number
+  /** Largest answer of an RPC that is read. */
+  readonly maxRpcResponseBytes: number
+  readonly maxCachedSchemas: number
+  /** How long a schema that is not registered is believed to stay so. */
+  readonly unregisteredSchemaMs: number
+  /** How often a chain's contracts and clock are compared with the table; and one that could not be reached, tried again. */
+  readonly chainCheckIntervalMs: number
+  readonly chainRetryIntervalMs: number
+  /** A chain whose head is further ahead of our clock is refused: our deadlines would be in its past. */
+  readonly maxHeadAheadSeconds: number
 }
 
 /** A name in the environment holds a value it must not: `trigpoint` exits with 78 and this message. */
@@ -180,6 +193,12 @@ export function readConfig(env: Environment, cores: number): Config {
       workerHeapMb: 512,
       maxRateLimitSubjects: 1_000_000,
       maxUnresolvedInputs: 256,
+      maxRpcResponseBytes: 4 * 1_048_576,
+      maxCachedSchemas: 10_000,
+      unregisteredSchemaMs: 5000,
+      chainCheckIntervalMs: 60_000,
+      chainRetryIntervalMs: 5000,
+      maxHeadAheadSeconds: 300,
     },
   })
 }

@@ -80,6 +80,30 @@ export interface ChainAttestation {
   readonly data: Hex
 }
 
+/** Whether a chain's contracts are the ones we sign for: compared, not reachable so far, or others. */
+export type ChainState =
+  | { readonly state: 'ok' }
+  | { readonly state: 'unverified'; readonly reason: string }
+  | { readonly state: 'refused'; readonly reason: string }
+
+/** Main to the chain thread. */
+export type ChainRequest =
+  | { readonly type: 'attestation'; readonly id: number; readonly chainId: number; readonly uid: Hex }
+  | { readonly type: 'schema'; readonly id: number; readonly chainId: number; readonly uid: Hex }
+  /** The signer's line. */
+  | { readonly type: 'nonces'; readonly port: MessagePort }
+
+/** What a look-up found; `value` is undefined when the chain has no such thing. */
+export type ChainResult<T> =
+  | { readonly ok: true; readonly value: T | undefined }
+  | { readonly ok: false; readonly reason: string }
+
+/** The chain thread to main. */
+export type ChainReply =
+  | { readonly type: 'ready' }
+  | { readonly type: 'state'; readonly chainId: number; readonly state: ChainState }
+  | { readonly type: 'found'; readonly id: number; readonly result: ChainResult<ChainAttestation | string> }
+
 // ── Inputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** One checked input of a compute request, told apart by the member that names its form. */

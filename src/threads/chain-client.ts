@@ -1,0 +1,177 @@
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { ChainAccessConfig, Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { ChainAttestation, ChainReply, ChainRequest, ChainResult, ChainState, Hex } from '../messages.ts'
+import type { SignerClient } from './signer-client.ts'
+import { workerUrl } from './spawn.ts'
+
+/** Main's side of the chain thread, which alone talks to RPCs. */
+export interface ChainClient {
+  /** True for a chain that has an RPC. */
+  serves(chainId: number): boolean
+  /** Never rejects: an unreachable chain is `ok: false`, an unknown UID `value: undefined`. */
+  attestation(chainId: number, uid: Hex): Promise<ChainResult<ChainAttestation>>
+  /** The string registered under a schema UID; as `attestation`. */
+  schemaString(chainId: number, uid: Hex): Promise<ChainResult<string>>
+  /** Why nothing is signed for a chain, or undefined. */
+  refusal(chainId: number): string | undefined
+  /** Every chain that has an RPC. */
+  states(): ReadonlyMap<number, ChainState>
+  close(): Promise<void>
+}
+
+type Question = Omit<Extract<ChainRequest, { type: 'attestation' }>, 'id' | 'type'> & {
+  readonly type: 'attestation' | 'schema'
+}
+type Answer = ChainResult<ChainAttestation | string>
+
+interface Waiting {
+  readonly resolve: (answer: Answer) => void
+  readonly timer: NodeJS.Timeout
+}
+
+const START_TIMEOUT_MS = 30_000
+const LONGEST_RESTART_PAUSE_MS = 5000
+
+/**
+ * Starts the chain thread, waits until it has compared every chain it can reach with the table, and gives the signer its
+ * line to it. A thread that dies is started again; what it was asked meanwhile is answered as unreachable.
+ *
+ * @returns undefined when no chain has an RPC
+ */
+export async function startChainAccess(
+  config: Config,
+  log: Log,
+  signer: Pick<SignerClient, 'connectNonces'>,
+): Promise<ChainClient | undefined> {
+  const served = [...config.chains].filter(([, { rpcUrls }]) => rpcUrls.length > 0).map(([chainId]) => chainId)
+  if (served.length === 0) return undefined
+  const { maxQueuedRequests, requestDeadlineMs } = config.limits
+  const states = new Map<number, ChainState>(
+    served.map((chainId) => [chainId, { state: 'unverified', reason: 'not asked yet' }]),
+  )
+  const waiting = new Map<number, Waiting>()
+  let worker: Worker | undefined
+  let nextId = 0
+  let isClosing = false
+  await open()
+
+  return {
+    serves: (chainId) => states.has(chainId),
+    attestation: (chainId, uid) => ask({ type: 'attestation', chainId, uid }) as Promise<ChainResult<ChainAttestation>>,
+    schemaString: (chainId, uid) => ask({ type: 'schema', chainId, uid }) as Promise<ChainResult<string>>,
+    refusal(chainId) {
+      const state = states.get(chainId)
+      return state?.state === 'refused' ? state.reason : undefined
+    },
+    states: () => states,
+    async close() {
+      isClosing = true
+      await worker?.terminate()
+    },
+  }
+
+  function ask(question: Question): Promise<Answer> {
+    if (worker === undefined) return Promise.resolve(unreachable('the chain thread is starting again'))
+    if (waiting.size >= maxQueuedRequests) return Promise.resolve(unreachable('too many look-ups are waiting'))
+    const id = nextId++
+    worker.postMessage({ ...question, id } satisfies ChainRequest)
+    return new Promise((resolve) => {
+      const timer = setTimeout(
+        () => settle(id, unreachable('the look-up took longer than its deadline')),
+        requestDeadlineMs,
+      )
+      waiting.set(id, { resolve, timer })
+    })
+  }
+
+  function settle(id: number, answer: Answer): void {
+    const entry = waiting.get(id)
+    if (entry === undefined) return
+    waiting.delete(id)
+    clearTimeout(entry.timer)
+    entry.resolve(answer)
+  }
+
+  async function open(): Promise<void> {
+    const started = new Worker(workerUrl('sync'), {
+      name: 'sync',
+      env: {}, // no thread but the signer sees the environment
+      workerData: {
+        chains: config.chains,
+        rpcTimeoutMs: config.rpcTimeoutMs,
+        limits: config.limits,
+      } satisfies ChainAccessConfig,
+      resourceLimits: { maxOldGenerationSizeMb: config.limits.workerHeapMb },
+    })
+    started.on('message', onReply)
+    started.on('error', (error) => log.error('chain thread failed', { reason: String(error) }))
+    await untilReady(started)
+    if (isClosing) {
+      await started.terminate()
+      return
+    }
+    worker = started
+    started.once('exit', (code) => {
+      worker = undefined
+      for (const id of [...waiting.keys()]) settle(id, unreachable('the chain thread is starting again'))
+      if (isClosing) return
+      log.error('chain thread ended', { code })
+      void reopen(100)
+    })
+    signer.connectNonces(() => {
+      const { port1, port2 } = new MessageChannel()
+      started.postMessage({ type: 'nonces', port: port2 } satisfies ChainRequest, [port2])
+      return port1
+    })
+  }
+
+  async function reopen(pauseMs: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    if (isClosing) return
+    try {
+      await open()
+      log.info('chain thread started again')
+    } catch (error) {
+      log.error('chain thread cannot start', { reason: String(error) })
+      await reopen(Math.min(pauseMs * 2, LONGEST_RESTART_PAUSE_MS))
+    }
+  }
+
+  function onReply(reply: ChainReply): void {
+    if (reply.type === 'found') settle(reply.id, reply.result)
+    if (reply.type !== 'state') return
+    const { chainId, state } = reply
+    states.set(chainId, state)
+    if (state.state === 'ok') log.info('chain verified', { chainId })
+    else if (state.state === 'unverified') log.warn('chain not reached', { chainId, reason: state.reason })
+    else log.error('chain refused', { chainId, reason: state.reason })
+  }
+}
+
+function untilReady(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => end(new Error(`the chain thread did not start in ${START_TIMEOUT_MS} ms`)),
+      START_TIMEOUT_MS,
+    )
+    const onMessage = ({ type }: ChainReply) => type === 'ready' && end()
+    const onExit = (code: number) => end(new Error(`the chain thread ended at its start (${code})`))
+    function end(error?: Error): void {
+      clearTimeout(timer)
+      worker.off('message', onMessage)
+      worker.off('exit', onExit)
+      if (error === undefined) resolve()
+      else {
+        void worker.terminate()
+        reject(error)
+      }
+    }
+    worker.on('message', onMessage)
+    worker.on('exit', onExit)
+  })
+}
+
+function unreachable(reason: string): Answer {
+  return { ok: false, reason }
+}

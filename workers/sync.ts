@@ -1,0 +1,80 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { chainTable } from '../src/attest/chains.ts'
+import type { ChainAccessConfig } from '../src/config.ts'
+import { createKeccak } from '../src/crypto/keccak.ts'
+import type { ChainAttestation, ChainReply, ChainRequest, Hex } from '../src/messages.ts'
+import { type ChainAccess, createChainAccess } from '../src/sync/chain-access.ts'
+import { createRpc } from '../src/sync/rpc.ts'
+import { createSchemaCache } from '../src/sync/schema-cache.ts'
+import { serveNonces } from './nonce-port.ts'
+
+const main = parentPort!
+const post = (reply: ChainReply) => main.postMessage(reply)
+
+interface ServedChain {
+  readonly access: ChainAccess
+  readonly schemaString: (uid: Hex) => Promise<string | undefined>
+}
+
+async function start(config: ChainAccessConfig): Promise<void> {
+  const chains = await openChains(config)
+  const { chainCheckIntervalMs, chainRetryIntervalMs } = config.limits
+  const checkAll = () => Promise.all([...chains.values()].map(({ access }) => access.check()))
+  setInterval(checkAll, chainCheckIntervalMs)
+  setInterval(() => {
+    for (const { access } of chains.values()) if (access.state.state === 'unverified') void access.check()
+  }, chainRetryIntervalMs)
+
+  main.on('message', (request: ChainRequest) => {
+    if (request.type !== 'nonces') return void find(chains, request)
+    serveNonces(request.port, async (chainId, attester) => {
+      const chain = chains.get(chainId)
+      return chain === undefined ? { ok: false, refusal: undefined } : chain.access.nonce(attester)
+    })
+  })
+  await checkAll()
+  post({ type: 'ready' })
+}
+
+async function openChains({ rpcTimeoutMs, limits, ...config }: ChainAccessConfig): Promise<Map<number, ServedChain>> {
+  const keccak = await createKeccak()
+  const chains = new Map<number, ServedChain>()
+  for (const chain of chainTable(config).values()) {
+    if (chain.rpcUrls.length === 0) continue
+    const access = createChainAccess({
+      chain,
+      rpcs: chain.rpcUrls.map((url) =>
+        createRpc({ url, timeoutMs: rpcTimeoutMs, maxResponseBytes: limits.maxRpcResponseBytes }),
+      ),
+      keccak,
+      nowSeconds: () => Math.floor(Date.now() / 1000),
+      maxHeadAheadSeconds: limits.maxHeadAheadSeconds,
+      onState: (state) => post({ type: 'state', chainId: chain.id, state }),
+    })
+    const schemaString = createSchemaCache({
+      look: (uid) => access.schemaString(uid),
+      maxEntries: limits.maxCachedSchemas,
+      unregisteredMs: limits.unregisteredSchemaMs,
+      now: () => performance.now(),
+    })
+    chains.set(chain.id, { access, schemaString })
+  }
+  return chains
+}
+
+async function find(
+  chains: ReadonlyMap<number, ServedChain>,
+  { type, id, chainId, uid }: Exclude<ChainRequest, { type: 'nonces' }>,
+): Promise<void> {
+  try {
+    const chain = chains.get(chainId)
+    if (chain === undefined) throw new RangeError(`chain ${chainId} has no RPC`)
+    const value: ChainAttestation | string | undefined =
+      type === 'attestation' ? await chain.access.attestation(uid) : await chain.schemaString(uid)
+    post({ type: 'found', id, result: { ok: true, value } })
+  } catch (error) {
+    post({ type: 'found', id, result: { ok: false, reason: (error as Error).message } })
+  }
+}
+
+void start(workerData as ChainAccessConfig)

@@ -1,0 +1,270 @@
+/** A local chain with real EAS contracts of one version, at the addresses the chain table has for that version. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import {
+  type Abi,
+  BaseError,
+  ContractFunctionRevertedError,
+  createClient,
+  encodeDeployData,
+  encodeFunctionData,
+  http,
+  publicActions,
+  testActions,
+  walletActions,
+} from 'viem'
+import { type Chain, chainTable } from '../../src/attest/chains.ts'
+import { SCHEMA_KINDS, SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Hex } from '../../src/messages.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** Version of the contracts → the built-in chain that runs it. */
+export const EAS_CHAINS = { '0.26': 42161, '1.2.0': 84532, '1.3.0': 42220 } as const
+export type EasVersion = keyof typeof EAS_CHAINS
+export const EAS_VERSIONS = Object.keys(EAS_CHAINS) as EasVersion[]
+
+/** The part of an answer that goes on chain. */
+export interface Answer {
+  readonly attestation: {
+    readonly schema: string
+    readonly recipient: string
+    readonly data: string
+    readonly revocable: boolean
+    readonly refUID: string
+  }
+  readonly delegatedAttestation: { readonly signature: string; readonly attester: string; readonly deadline: number }
+}
+
+export interface StoredAttestation {
+  readonly uid: Hex
+  readonly schema: Hex
+  readonly time: bigint
+  readonly expirationTime: bigint
+  readonly revocationTime: bigint
+  readonly refUID: Hex
+  readonly recipient: Hex
+  readonly attester: Hex
+  readonly revocable: boolean
+  readonly data: Hex
+}
+
+/** Path of the anvil binary, or undefined: then the on-chain tests have nothing to run on. */
+export function anvilBinary(): string | undefined {
+  const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch as string]
+  try {
+    const manifest = createRequire(import.meta.url).resolve(
+      `@foundry-rs/anvil-${process.platform}-${architecture}/package.json`,
+    )
+    const binary = join(manifest, '..', 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
+    return existsSync(binary) ? binary : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Says in the test's output why nothing ran. */
+export function skipReason(): string | undefined {
+  if (anvilBinary() !== undefined) return undefined
+  const reason = `no anvil for ${process.platform}-${process.arch}: install the optional development packages`
+  process.stderr.write(`on-chain tests skipped: ${reason}\n`)
+  return reason
+}
+
+export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>
+
+/** Starts anvil on a free port, installs both contracts and registers our schemas. */
+export async function startLocalChain(version: EasVersion) {
+  const chain = chainTable(readConfig({}, 1)).get(EAS_CHAINS[version])!
+  const { process: child, url } = await startAnvil(chain.id)
+  const client = createLocalClient(chain, url)
+  const [submitter] = await client.getAddresses()
+  const account = submitter!
+  const eas = readContract(version, 'EAS')
+  const registry = readContract(version, 'SchemaRegistry')
+  await install(chain.schemaRegistryAddress, encodeDeployData(registry))
+  await install(chain.easAddress, encodeDeployData({ ...eas, args: [chain.schemaRegistryAddress] }))
+  for (const kind of SCHEMA_KINDS) await registerSchema(SCHEMA_STRINGS[kind])
+
+  return {
+    version,
+    chain,
+    url,
+    client,
+    /** Account that pays for everything here; never the attester. */
+    submitter: account,
+    /** For `readConfig`: what makes a service use this chain. */
+    environment: { [`RPC_URL_${chain.id}`]: url },
+    registerSchema,
+    /** `attest` by the submitter's own account. */
+    attest,
+    getAttestation,
+    nonce: (attester: string) => read<bigint>('getNonce', [attester]),
+    read,
+    submitAnswer,
+    rejection,
+    revoke: (schema: Hex, uid: Hex) => write('revoke', [{ schema, data: { uid, value: 0n } }]),
+    async stop() {
+      const ended = new Promise((done) => child.once('exit', done))
+      child.kill()
+      await ended
+    },
+  }
+
+  /**
+   * Runs the constructor at the address itself: what it stores stays there, what it returns becomes the code, so that
+   * immutable values made from the contract's own address are right.
+   */
+  async function install(address: Hex, creationCode: Hex): Promise<void> {
+    await client.setCode({ address, bytecode: creationCode })
+    const { data: runtimeCode } = await client.call({ to: address })
+    const hash = await client.sendTransaction({ account, to: address, chain: null })
+    await client.waitForTransactionReceipt({ hash })
+    await client.setCode({ address, bytecode: runtimeCode! })
+  }
+
+  async function registerSchema(schema: string): Promise<void> {
+    const address = chain.schemaRegistryAddress
+    const args = [schema, `0x${'0'.repeat(40)}`, true]
+    const hash = await client.writeContract({
+      address,
+      abi: registry.abi,
+      functionName: 'register',
+      args,
+      account,
+      chain: null,
+    })
+    await client.waitForTransactionReceipt({ hash })
+  }
+
+  async function write(functionName: string, args: readonly unknown[]) {
+    const call = { address: chain.easAddress, abi: eas.abi, functionName, args }
+    // A fixed ceiling: an estimate made before an equal attestation came into the same block would be too low.
+    const hash = await client.writeContract({ ...call, account, chain: null, gas: 5_000_000n })
+    const receipt = await client.waitForTransactionReceipt({ hash })
+    if (receipt.status !== 'success') throw new Error(`${functionName} reverted`)
+    return receipt
+  }
+
+  async function read<T>(functionName: string, args: readonly unknown[]): Promise<T> {
+    return (await client.readContract({ address: chain.easAddress, abi: eas.abi, functionName, args })) as T
+  }
+
+  async function attest(schema: Hex, data: Hex): Promise<Hex> {
+    const request = {
+      recipient: `0x${'0'.repeat(40)}`,
+      expirationTime: 0n,
+      revocable: true,
+      refUID: `0x${'0'.repeat(64)}`,
+      data,
+      value: 0n,
+    }
+    const receipt = await write('attest', [{ schema, data: request }])
+    return receipt.logs[0]!.data.slice(0, 66) as Hex
+  }
+
+  function getAttestation(uid: Hex): Promise<StoredAttestation> {
+    return read<StoredAttestation>('getAttestation', [uid])
+  }
+
+  /** `attestByDelegation` with what the service answered; returns what the contract stored. Throws when it reverts. */
+  async function submitAnswer(answer: Answer): Promise<StoredAttestation> {
+    const receipt = await write('attestByDelegation', [delegatedRequest(chain, answer)])
+    // Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schema)
+    return getAttestation(receipt.logs[0]!.data as Hex)
+  }
+
+  /** Name of the error with which the contract refuses an answer, `reverted` when it has none, undefined when it takes it. */
+  async function rejection(answer: Answer): Promise<string | undefined> {
+    try {
+      const data = encodeFunctionData({
+        abi: eas.abi,
+        functionName: 'attestByDelegation',
+        args: [delegatedRequest(chain, answer)],
+      })
+      await client.request({ method: 'eth_call', params: [{ from: account, to: chain.easAddress, data }, 'latest'] })
+      return undefined
+    } catch (error) {
+      return revertName(error, eas.abi)
+    }
+  }
+}
+
+function delegatedRequest(chain: Chain, { attestation, delegatedAttestation }: Answer) {
+  const { r, s, v } = splitSignature(delegatedAttestation.signature as Hex)
+  return {
+    schema: attestation.schema,
+    data: {
+      recipient: attestation.recipient,
+      expirationTime: 0n,
+      revocable: attestation.revocable,
+      refUID: attestation.refUID,
+      data: attestation.data,
+      value: 0n,
+    },
+    signature: { v, r, s },
+    attester: delegatedAttestation.attester,
+    ...(chain.profile === 'legacy' ? {} : { deadline: BigInt(delegatedAttestation.deadline) }),
+  }
+}
+
+function splitSignature(signature: Hex) {
+  return {
+    r: signature.slice(0, 66) as Hex,
+    s: `0x${signature.slice(66, 130)}` as Hex,
+    v: Number(`0x${signature.slice(130, 132)}`),
+  }
+}
+
+/** Throws what is no revert: a test must not take a lost connection for a refusal. */
+function revertName(error: unknown, abi: Abi): string {
+  const found = error instanceof BaseError ? error.walk((cause) => (cause as { code?: number }).code === 3) : undefined
+  if (found === null || found === undefined) throw error
+  const data = (found as unknown as { data?: Hex }).data
+  const reverted = new ContractFunctionRevertedError({
+    abi,
+    functionName: 'attestByDelegation',
+    ...(data ? { data } : {}),
+  })
+  return reverted.data?.errorName ?? 'reverted'
+}
+
+function readContract(version: EasVersion, name: 'EAS' | 'SchemaRegistry'): { abi: Abi; bytecode: Hex } {
+  return JSON.parse(readFileSync(join(root, 'contracts', 'vendor', `eas-${version}`, `${name}.json`), 'utf8'))
+}
+
+function createLocalClient({ id, name }: Chain, url: string) {
+  return createClient({
+    chain: {
+      id,
+      name,
+      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+      rpcUrls: { default: { http: [url] } },
+    },
+    transport: http(url, { retryCount: 0 }),
+    pollingInterval: 20,
+    cacheTime: 0,
+  })
+    .extend(publicActions)
+    .extend(walletActions)
+    .extend(testActions({ mode: 'anvil' }))
+}
+
+async function startAnvil(chainId: number): Promise<{ process: ChildProcess; url: string }> {
+  const child = spawn(anvilBinary()!, ['--port', '0', '--chain-id', String(chainId)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const port = await new Promise<string>((done, refuse) => {
+    child.once('exit', (code) => refuse(new Error(`anvil ended with ${code}`)))
+    // Goes on reading, or the pipe would fill and stop it.
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      const match = /^Listening on 127\.0\.0\.1:(\d+)/.exec(line)
+      if (match !== null) done(match[1]!)
+    })
+  })
+  return { process: child, url: `http://127.0.0.1:${port}` }
+}

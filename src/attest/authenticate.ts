@@ -112,6 +112,8 @@ function malformedField({ attestation, delegatedAttestation: delegated }: Signed
     ['revocable', typeof attestation.revocable === 'boolean'],
     ['time', isInteger(attestation.time)],
     ['expirationTime', isInteger(attestation.expirationTime)],
+    ['revocationTime', isInteger(attestation.revocationTime)],
+    ['signature', attestation.signature === undefined || typeof attestation.signature === 'string'],
     ['delegatedAttestation.attester', isBytes(delegated.attester, 20)],
     ['delegatedAttestation.signature', typeof delegated.signature === 'string'],
     ['delegatedAttestation.deadline', isInteger(delegated.deadline)],

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -30,17 +31,13 @@ export interface DevelopmentKeyParts {
  * @throws {ConfigError} with the remedy when the file is open to others, damaged or cannot be written
  */
 export function loadDevelopmentKey(file: string, { generate, addressOf }: DevelopmentKeyParts): Uint8Array {
-  if (!exists(file)) {
+  if (!existsSync(file)) {
     const key = generate()
     create(file, `${JSON.stringify({ purpose: PURPOSE, address: addressOf(key), privateKey: hex(key) }, null, 2)}\n`)
   }
   // Read back also what was just written: of two processes that start at once, both take the file that won.
   requirePrivate(file)
   return parse(file, addressOf)
-}
-
-function exists(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false }) !== undefined
 }
 
 function requirePrivate(file: string): void {

@@ -6,7 +6,8 @@ export type DecryptedKeystore =
   | { readonly ok: true; readonly key: Uint8Array }
   | { readonly ok: false; readonly reason: string }
 
-// geth writes n 262,144 and r 8, which take 256 MiB; a file that asks for more is not one a wallet wrote.
+// Wallets write n 262,144 and r 8, which take 256 MiB; a file that asks for more is not one of theirs. OpenSSL also
+// refuses n ≥ 2^(16 r), as RFC 7914 demands.
 const MAX_SCRYPT_BYTES = 512 * 1_048_576
 const MAX_PBKDF2_ROUNDS = 10_000_000
 
@@ -28,7 +29,7 @@ export async function decryptKeystore(json: string, password: string, keccak: Ke
   try {
     derived = await file.derive(password)
   } catch {
-    return { ok: false, reason: 'asks for a key derivation beyond our limits' }
+    return { ok: false, reason: 'asks for a key derivation that is invalid or takes over 512 MiB' }
   }
   const mac = keccak.hash(Buffer.concat([derived.subarray(16, 32), file.ciphertext]))
   if (!timingSafeEqual(mac, file.mac)) return { ok: false, reason: 'does not open with this password' }

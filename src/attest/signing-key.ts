@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ConfigError, type SigningKeySource } from '../config.ts'
 import { publicKeyAddress } from '../crypto/address.ts'
@@ -46,14 +46,28 @@ function requireKey(text: string, secp256k1: Secp256k1): Uint8Array {
 
 async function fromMnemonic(mnemonic: string, path: string): Promise<Uint8Array> {
   if (!/^m(?:\/\d+'?)+$/.test(path)) throw new ConfigError("SIGNER_MNEMONIC_PATH: must be like m/44'/60'/0'/0/0")
-  const { mnemonicToAccount } = await import('viem/accounts') // 0.2 s, for those who need it
-  try {
-    const key = mnemonicToAccount(mnemonic, { path: path as `m/44'/60'/${string}` }).getHdKey().privateKey
-    if (key !== null) return key
-  } catch {
-    // The error may repeat the words.
+  const { english, mnemonicToAccount } = await import('viem/accounts') // 0.2 s, for those who need it
+  const words = mnemonic.normalize('NFKD').split(/\s+/)
+  // viem derives a key from any words: a slip would silently make another attester.
+  if (!hasChecksum(words, english)) {
+    throw new ConfigError('SIGNER_MNEMONIC: is not a BIP-39 mnemonic (12 to 24 English words with their checksum)')
   }
-  throw new ConfigError('SIGNER_MNEMONIC: is not a BIP-39 mnemonic (12 to 24 English words with a checksum)')
+  const { privateKey } = mnemonicToAccount(words.join(' '), { path: path as `m/44'/60'/${string}` }).getHdKey()
+  if (privateKey === null) throw new ConfigError('SIGNER_MNEMONIC_PATH: leads to no private key')
+  return privateKey
+}
+
+/** BIP-39: 11 bits a word; the last bit of every 33 belongs to the SHA-256 of those before. */
+function hasChecksum(words: readonly string[], list: readonly string[]): boolean {
+  if (![12, 15, 18, 21, 24].includes(words.length)) return false
+  const indices = words.map((word) => list.indexOf(word))
+  if (indices.includes(-1)) return false
+  const bits = indices.map((index) => index.toString(2).padStart(11, '0')).join('')
+  const checksumBits = bits.length / 33
+  const entropy = bits.slice(0, -checksumBits)
+  const bytes = Buffer.from(entropy.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
+  const hash = createHash('sha256').update(bytes).digest()[0]!.toString(2).padStart(8, '0')
+  return hash.slice(0, checksumBits) === bits.slice(-checksumBits)
 }
 
 async function fromKeystore(file: string, passwordFile: string, keccak: Keccak): Promise<Uint8Array> {

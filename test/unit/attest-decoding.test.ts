@@ -1,0 +1,144 @@
+import fc from 'fast-check'
+import { encodeAbiParameters, parseAbiParameters } from 'viem'
+import { describe, expect, it } from 'vitest'
+import type { Decoded } from '../../src/attest/abi-reader.ts'
+import { decodeBoolean, decodeLocation, decodeNumeric, decodeVerify } from '../../src/attest/decode.ts'
+import { SCHEMA_STRINGS, type SchemaKind } from '../../src/attest/schemas.ts'
+import type { Hex } from '../../src/messages.ts'
+
+const DECODERS: Record<SchemaKind, (data: Hex) => Decoded<unknown>> = {
+  numeric: decodeNumeric,
+  boolean: decodeBoolean,
+  verify: decodeVerify,
+  location: decodeLocation,
+}
+const KINDS = Object.keys(DECODERS) as SchemaKind[]
+
+const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size }).map(toHex)
+const anyBytes = fc.uint8Array({ maxLength: 70 }).map(toHex)
+const text = fc.string({ unit: 'grapheme', maxLength: 40 })
+const uint = (bits: number) => fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n })
+
+function toHex(value: Uint8Array): Hex {
+  return `0x${Buffer.from(value).toString('hex')}`
+}
+
+/** Random values of a schema's fields, in order, as viem takes them. */
+const VALUES: Record<SchemaKind, fc.Arbitrary<unknown[]>> = {
+  numeric: fc.tuple(uint(256), text, fc.array(bytes(32), { maxLength: 4 }), uint(256), text),
+  boolean: fc.tuple(fc.boolean(), fc.array(bytes(32), { maxLength: 4 }), uint(256), text),
+  verify: fc.tuple(
+    bytes(32),
+    ...[32, 32].map((bits) => uint(bits).map(Number)),
+    ...Array.from({ length: 7 }, () => uint(16).map(Number)),
+    uint(8).map(Number),
+  ),
+  location: fc.tuple(
+    uint(256),
+    text,
+    text,
+    text,
+    fc.array(text, { maxLength: 4 }),
+    fc.array(anyBytes, { maxLength: 4 }),
+    fc.array(text, { maxLength: 4 }),
+    fc.array(text, { maxLength: 4 }),
+    text,
+  ),
+}
+
+function encode(kind: SchemaKind, values: unknown[]): Hex {
+  return encodeAbiParameters(parseAbiParameters(SCHEMA_STRINGS[kind]), values as never)
+}
+
+describe('decoding attestation data', () => {
+  it.each(KINDS)('reads what viem encodes for %s data', (kind) => {
+    fc.assert(
+      fc.property(VALUES[kind], (values) => {
+        const decoded = DECODERS[kind](encode(kind, values))
+        expect(decoded.ok && Object.values(decoded.value as object)).toEqual(values)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it.each(KINDS)('never throws on random bytes for %s data', (kind) => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 1500 }), (data) => {
+        const decoded = DECODERS[kind](toHex(data))
+        expect(typeof decoded.ok).toBe('boolean')
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it.each(KINDS)('reads each value of %s data from one encoding alone', (kind) => {
+    // A changed byte gives other values or a failure: never the same values from other bytes.
+    fc.assert(
+      fc.property(VALUES[kind], fc.nat(), fc.integer({ min: 1, max: 255 }), (values, place, change) => {
+        const data = encode(kind, values)
+        const changed = Buffer.from(data.slice(2), 'hex')
+        changed[place % changed.length]! ^= change
+        const decoded = DECODERS[kind](toHex(changed))
+        if (decoded.ok) expect(encode(kind, Object.values(decoded.value as object))).toBe(toHex(changed))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it.each(KINDS)('refuses %s data that is cut or continued', (kind) => {
+    fc.assert(
+      fc.property(VALUES[kind], fc.nat(), anyBytes, (values, cut, more) => {
+        const data = encode(kind, values)
+        const size = (data.length - 2) / 2
+        expect(DECODERS[kind](data.slice(0, 2 + 2 * (cut % size)) as Hex).ok).toBe(false)
+        if (more.length > 2) expect(DECODERS[kind](`${data}${more.slice(2)}`).ok).toBe(false)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('never takes the data of one kind for another', () => {
+    for (const kind of KINDS) {
+      for (const other of KINDS.filter((candidate) => candidate !== kind)) {
+        fc.assert(
+          fc.property(VALUES[kind], (values) => {
+            expect(DECODERS[other](encode(kind, values)).ok).toBe(false)
+          }),
+          { numRuns: 100 },
+        )
+      }
+    }
+  })
+
+  it('refuses a length that exceeds the bytes before allocating for it', () => {
+    const word = (value: bigint) => value.toString(16).padStart(64, '0')
+    for (const length of [2n, 2n ** 20n, 2n ** 31n, 2n ** 47n, 2n ** 48n, 2n ** 64n, 2n ** 256n - 1n]) {
+      // bool, offset, time, offset, then an array of `length` references of which one is there.
+      const data: Hex = `0x${word(1n)}${word(128n)}${word(0n)}${word(192n)}${word(length)}${word(7n)}`
+      expect(decodeBoolean(data)).toEqual({ ok: false, reason: 'has a length beyond its bytes' })
+    }
+  })
+
+  it('refuses arrays whose items point at the same bytes', () => {
+    const word = (value: number) => value.toString(16).padStart(64, '0')
+    const twice = encode('location', [0n, '', '', '', ['ab', 'ab'], [], [], [], ''])
+    // Items of recipeType: the second offset set to the first.
+    const shared = twice.replace(`${word(64)}${word(128)}`, `${word(64)}${word(64)}`)
+    expect(shared).not.toBe(twice)
+    expect(decodeLocation(twice).ok).toBe(true)
+    expect(decodeLocation(shared as Hex)).toMatchObject({ ok: false, reason: expect.stringContaining('offset') })
+  })
+
+  it('refuses what is not hex, a bool of 2, text that is not UTF-8 and padding that is not zero', () => {
+    for (const data of ['', '0x', '0x0', '0xzz', 'hello', `0X${'0'.repeat(64)}`]) {
+      expect(decodeVerify(data as Hex).ok, data).toBe(false)
+    }
+    const good = encode('boolean', [true, [], 0n, 'abc'])
+    expect(decodeBoolean(good).ok).toBe(true)
+    expect(decodeBoolean(good.replace(/1/, '2') as Hex)).toMatchObject({ reason: expect.stringContaining('bool') })
+    expect(decodeBoolean(good.replace('616263', 'ff6263') as Hex)).toMatchObject({
+      reason: expect.stringContaining('UTF-8'),
+    })
+    expect(decodeBoolean(good.replace(/0$/, '1') as Hex)).toMatchObject({ reason: expect.stringContaining('padding') })
+  })
+})

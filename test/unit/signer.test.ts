@@ -1,0 +1,153 @@
+import { recoverTypedDataAddress } from 'viem'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { encodeBoolean, encodeNumeric } from '../../src/attest/encode.ts'
+import { createNonces } from '../../src/attest/nonces.ts'
+import { createSigner } from '../../src/attest/signer.ts'
+import type { Hex, PayloadKind, SigningPayload, SigningResult } from '../../src/messages.ts'
+import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, TTL_SECONDS, ZERO_UID } from '../attest-parts.ts'
+
+let parts: TestSigner
+beforeAll(async () => {
+  parts = await createTestSigner()
+})
+
+function payload(changes: Partial<SigningPayload> = {}): SigningPayload {
+  return {
+    kind: 'boolean',
+    chainId: 84532,
+    schema: parts.schemas.boolean,
+    recipient: RECIPIENT,
+    data: encodeBoolean(true, [ZERO_UID], NOW_SECONDS, 'contains'),
+    ...changes,
+  }
+}
+
+function refusal(result: SigningResult | Promise<SigningResult>) {
+  if (result instanceof Promise || result.ok) throw new Error('was signed')
+  return result.problem
+}
+
+const TYPES = {
+  legacy:
+    'bytes32 schema,address recipient,uint64 expirationTime,bool revocable,bytes32 refUID,bytes data,uint256 nonce',
+  v1: 'bytes32 schema,address recipient,uint64 expirationTime,bool revocable,bytes32 refUID,bytes data,uint256 value,uint256 nonce,uint64 deadline',
+  v2: 'address attester,bytes32 schema,address recipient,uint64 expirationTime,bool revocable,bytes32 refUID,bytes data,uint256 value,uint256 nonce,uint64 deadline',
+}
+
+describe('the signer', () => {
+  it('signs for every chain of the table in the layout of its contract', async () => {
+    for (const { id, profile, easVersion, easAddress } of parts.chains.values()) {
+      const result = await parts.signer.sign(payload({ chainId: id }))
+      if (!result.ok) throw new Error(result.problem.detail)
+      expect(result).toMatchObject({ nonce: 0, nonceSource: 'default', deadlineSeconds: NOW_SECONDS + TTL_SECONDS })
+      expect(result.signature).toMatch(/^0x[0-9a-f]{128}1[bc]$/)
+      const fields = TYPES[profile]
+        .split(',')
+        .map((field) => ({ type: field.split(' ')[0]!, name: field.split(' ')[1]! }))
+      const recovered = await recoverTypedDataAddress({
+        domain: { name: 'EAS', version: easVersion, chainId: id, verifyingContract: easAddress },
+        types: { Attest: fields },
+        primaryType: 'Attest',
+        message: {
+          ...payload(),
+          attester: parts.signer.address,
+          expirationTime: 0n,
+          revocable: true,
+          refUID: ZERO_UID,
+          value: 0n,
+          nonce: 0n,
+          deadline: BigInt(result.deadlineSeconds),
+        },
+        signature: result.signature,
+      })
+      expect(recovered.toLowerCase()).toBe(parts.signer.address)
+    }
+  })
+
+  it('gives each chain a signature of its own for the same payload', async () => {
+    const signatures = await Promise.all(
+      [...parts.chains.keys()].map(async (chainId) => {
+        const result = await parts.signer.sign(payload({ chainId }))
+        return result.ok && result.signature
+      }),
+    )
+    expect(new Set(signatures).size).toBe(parts.chains.size)
+  })
+
+  it('refuses the schema of another kind of data, whatever its spelling', () => {
+    const numericData = encodeNumeric(1n, 'centimeters', [], NOW_SECONDS, 'distance')
+    const data: Record<PayloadKind, Hex> = {
+      numeric: numericData,
+      boolean: payload().data,
+      verify: `0x${'0'.repeat(11 * 64)}`,
+    }
+    for (const kind of ['numeric', 'boolean', 'verify'] as const) {
+      for (const other of ['numeric', 'boolean', 'verify', 'location'] as const) {
+        const result = parts.signer.sign(payload({ kind, data: data[kind], schema: parts.schemas[other] }))
+        if (kind === other) expect(result).toMatchObject({ ok: true })
+        else expect(refusal(result)).toMatchObject({ type: 'invalid-input', detail: expect.stringContaining(other) })
+      }
+    }
+  })
+
+  it('signs under a schema it does not know: main has asked the chain about it', () => {
+    expect(parts.signer.sign(payload({ schema: `0x${'77'.repeat(32)}` }))).toMatchObject({ ok: true })
+  })
+
+  it('refuses data that is not the one encoding of its kind', () => {
+    const { data } = payload()
+    const numericData = encodeNumeric(1n, 'centimeters', [], NOW_SECONDS, 'distance')
+    const others: Hex[] = [
+      '0x',
+      `${data}00`,
+      `${data}${'0'.repeat(64)}`,
+      data.slice(0, -64) as Hex,
+      numericData,
+      `0x${'00'.repeat(32)}`,
+    ]
+    for (const other of others) {
+      expect(refusal(parts.signer.sign(payload({ data: other }))).type).toBe('internal')
+    }
+  })
+
+  it('refuses a kind, a chain, a schema or a recipient that is none', () => {
+    for (const kind of ['digest', 'toString', '__proto__', 'location']) {
+      expect(refusal(parts.signer.sign(payload({ kind: kind as PayloadKind }))).type).toBe('internal')
+    }
+    expect(refusal(parts.signer.sign(payload({ chainId: 1 })))).toMatchObject({
+      type: 'invalid-input',
+      places: [{ pointer: '#/chainId' }],
+    })
+    expect(refusal(parts.signer.sign(payload({ schema: '0x12' }))).type).toBe('invalid-input')
+    expect(refusal(parts.signer.sign(payload({ schema: parts.schemas.boolean.toUpperCase() as Hex }))).type).toBe(
+      'invalid-input',
+    )
+    expect(refusal(parts.signer.sign(payload({ recipient: '0x12' }))).type).toBe('invalid-input')
+  })
+
+  it('refuses a chain whose contracts were found to be others', async () => {
+    const { secp256k1, keccak, chains } = parts
+    const signer = createSigner({
+      secp256k1,
+      keccak,
+      privateKey: Buffer.alloc(32, 1),
+      chains,
+      schemaKinds: new Map(),
+      nonces: createNonces({
+        read: async () => ({ ok: false, refusal: 'another contract' }),
+        readable: new Set([84532]),
+        maxAgeMs: 1000,
+        timeoutMs: 1000,
+        now: () => 0,
+        after: () => {},
+      }),
+      ttlSeconds: 60,
+      nowSeconds: () => NOW_SECONDS,
+    })
+    expect(await signer.sign(payload())).toMatchObject({
+      ok: false,
+      problem: { detail: expect.stringContaining('another contract') },
+    })
+    expect(await signer.sign(payload({ chainId: 8453 }))).toMatchObject({ ok: true })
+  })
+})

@@ -52,23 +52,18 @@ export class TupleReader {
 
   /** @param bits 8 … 256, a multiple of 8 */
   uint(bits: number): bigint {
-    const word = this.#nextHead()
-    const used = 32 - bits / 8
-    for (let index = 0; index < used; index++) {
-      if (word[index] !== 0) fail(`has a value beyond uint${bits}`)
-    }
-    return BigInt(`0x${word.toString('hex')}`)
+    return BigInt(`0x${this.#nextHead(bits).toString('hex')}`)
   }
 
-  /** @param bits at most 48 */
+  /** @param bits 8 … 48, a multiple of 8 */
   smallUint(bits: number): number {
-    return Number(this.uint(bits))
+    return this.#nextHead(bits).readUIntBE(26, 6)
   }
 
   bool(): boolean {
-    const value = this.uint(8)
-    if (value > 1n) fail('has a bool other than 0 and 1')
-    return value === 1n
+    const value = this.smallUint(8)
+    if (value > 1) fail('has a bool other than 0 and 1')
+    return value === 1
   }
 
   bytes32(): Hex {
@@ -105,9 +100,11 @@ export class TupleReader {
     return values
   }
 
-  #nextHead(): Buffer {
+  /** The next field's word, its bits beyond `bits` zero. */
+  #nextHead(bits = 256): Buffer {
     const word = this.#bytes.subarray(this.#head, this.#head + 32)
     this.#head += 32
+    if (!isZero(word, 0, 32 - bits / 8)) fail(`has a value beyond uint${bits}`)
     return word
   }
 
@@ -122,7 +119,7 @@ export class TupleReader {
   #length(at: number, bytesPerItem: number): number {
     const word = this.#bytes.subarray(at, at + 32)
     const left = this.#bytes.length - at - 32
-    for (let index = 0; index < 26; index++) if (word[index] !== 0) fail('has a length beyond its bytes')
+    if (!isZero(word, 0, 26)) fail('has a length beyond its bytes')
     const length = word.readUIntBE(26, 6)
     if (length * bytesPerItem > left) fail('has a length beyond its bytes')
     return length
@@ -133,11 +130,15 @@ export class TupleReader {
     const length = this.#length(start - 32, 1)
     const end = start + Math.ceil(length / 32) * 32
     if (end > this.#bytes.length) fail('ends within its last word')
-    for (let index = start + length; index < end; index++)
-      if (this.#bytes[index] !== 0) fail('has padding other than zeros')
+    if (!isZero(this.#bytes, start + length, end)) fail('has padding other than zeros')
     this.#tail = end
     return this.#bytes.subarray(start, start + length)
   }
+}
+
+function isZero(bytes: Buffer, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) if (bytes[index] !== 0) return false
+  return true
 }
 
 function fail(reason: string): never {

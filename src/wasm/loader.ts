@@ -8,17 +8,33 @@ interface Exports {
   mark(): number
   releaseTo(mark: number): void
   inverse(lat1: number, lon1: number, lat2: number, lon2: number): number
+  inverseWithArea(lat1: number, lon1: number, lat2: number, lon2: number): number
   s12(): number
   m12(): number
+  M12(): number
+  M21(): number
+  S12(): number
   salp1(): number
   calp1(): number
   salp2(): number
   calp2(): number
   direct(lat1: number, lon1: number, salp1: number, calp1: number, s12: number): number
   arrivalLon(): number
+  arrivalSalp2(): number
+  arrivalCalp2(): number
   lineLength(vertices: number, count: number): number
   ringArea(vertices: number, count: number): number
   enclosedPole(): number
+  prepareOperand(
+    vertices: number,
+    sequenceStarts: number,
+    sequenceCount: number,
+    partStarts: number,
+    partDimensions: number,
+    partCount: number,
+  ): number
+  minimumDistance(first: number, second: number, units: number): number
+  workDone(): number
 }
 
 /** The kernel of one thread: the exports, and a way to hand it arrays. Not reentrant. */
@@ -46,7 +62,7 @@ export function loadKernel(): Kernel {
   let bytes = new Uint8Array(exports.memory.buffer)
 
   function put(values: Float64Array | Uint32Array): number {
-    const pointer = exports.reserve(values.byteLength)
+    const pointer = exports.reserve(values.byteLength) >>> 0 // a pointer is unsigned, an i32 of WebAssembly is not
     if (pointer === 0) throw new RangeError('the kernel is out of memory')
     // Growing the memory detaches every view of it.
     if (bytes.buffer !== exports.memory.buffer) bytes = new Uint8Array(exports.memory.buffer)

@@ -58,3 +58,16 @@ export function ringArea(vertices: usize, count: i32): f64 {
   enclosedPole = isNorth ? NORTH : SOUTH
   return isNorth ? HALF - eastward : HALF + eastward
 }
+
+/** The pole a ring encloses: the decision of `ringArea`, without the area where the ring does not wind. */
+export function enclosedPoleOf(vertices: usize, count: i32): i32 {
+  let turn: f64 = 0
+  for (let i = 1; i < count; i++) {
+    const p = vertices + ((<usize>i) << 4)
+    longitudeDifference(load<f64>(p - 16), load<f64>(p))
+    turn += high
+  }
+  if (Math.round(turn / 360) == 0) return NO_POLE
+  ringArea(vertices, count)
+  return enclosedPole
+}

@@ -1,9 +1,12 @@
 /** What the host sees. Vertices are pointers to interleaved lon, lat in degrees; scalars come lat first, as in the literature. */
 export { mark, release, releaseTo, reserve } from './memory'
-export { inverse } from './inverse'
+export { inverse, inverseWithArea } from './inverse'
 export { direct } from './direct'
 export { lineLength } from './length'
 export { ringArea } from './area'
+export { prepareOperand } from './operand'
+export { minimumDistance } from './nearest'
+export { workDone } from './work'
 
 import * as solution from './inverse'
 import * as arrival from './direct'
@@ -14,6 +17,15 @@ export function s12(): f64 {
 }
 export function m12(): f64 {
   return solution.m12
+}
+export function M12(): f64 {
+  return solution.M12
+}
+export function M21(): f64 {
+  return solution.M21
+}
+export function S12(): f64 {
+  return solution.S12
 }
 export function salp1(): f64 {
   return solution.salp1
@@ -29,6 +41,12 @@ export function calp2(): f64 {
 }
 export function arrivalLon(): f64 {
   return arrival.lon2
+}
+export function arrivalSalp2(): f64 {
+  return arrival.salp2
+}
+export function arrivalCalp2(): f64 {
+  return arrival.calp2
 }
 export function enclosedPole(): i32 {
   return ring.enclosedPole

@@ -1,0 +1,169 @@
+/**
+ * Whether two edges, shortest geodesics of any length, cross.
+ *
+ * Long edges are halved where their boxes in space overlap, until both are short. Then each edge's ends must lie on
+ * different sides of the other. A side is certain by the plane through the edge and the Earth's centre when the point is
+ * farther from it than a geodesic can stray from that plane; otherwise the azimuths of two geodesics decide.
+ *
+ * Touching is no crossing here: an end on the other edge has distance 0 as a point.
+ */
+import { inverse, s12 } from './inverse'
+import * as solution from './inverse'
+import { direct } from './direct'
+import * as arrival from './direct'
+import { ECEF_BYTES, positionOf, RHI, sagitta } from './ecef'
+import { countLooks, countSolutions, isSpent } from './work'
+
+/** Halving stops here: metres. */
+const SHORT: f64 = 5e5
+/**
+ * A geodesic strays from the plane through its ends and the centre by at most this share of its sagitta: the plane leans
+ * by at most 0.00336 (the greatest angle between a normal and the radius) against the normals along it.
+ */
+const LEAN: f64 = 0.004
+/** Rounding of positions in space, metres. */
+const ROUNDING: f64 = 4e-9
+
+/** A piece of an edge: both ends with their positions, and its length or a little more. */
+@unmanaged
+class Piece {
+  lat1: f64
+  lon1: f64
+  lat2: f64
+  lon2: f64
+  length: f64
+  x1: f64
+  y1: f64
+  z1: f64
+  x2: f64
+  y2: f64
+  z2: f64
+}
+
+/** Two pieces for each level of halving; 20,004 km is below 500 km after six halvings of either edge. */
+const pieces: usize = memory.data(88 * 40)
+
+@inline
+function pieceAt(index: i32): Piece {
+  return changetype<Piece>(pieces + <usize>index * offsetof<Piece>())
+}
+
+/** Sets one of the two edges (0 or 1); `length` may be a little too great. */
+export function setCrossing(
+  which: i32, lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2: f64, position2: usize, length: f64,
+): void {
+  const isOrdered = lat1 < lat2 || (lat1 == lat2 && lon1 <= lon2)
+  const piece = pieceAt(which)
+  piece.lat1 = isOrdered ? lat1 : lat2
+  piece.lon1 = isOrdered ? lon1 : lon2
+  piece.lat2 = isOrdered ? lat2 : lat1
+  piece.lon2 = isOrdered ? lon2 : lon1
+  memory.copy(start(piece), isOrdered ? position1 : position2, ECEF_BYTES)
+  memory.copy(end(piece), isOrdered ? position2 : position1, ECEF_BYTES)
+  piece.length = length
+}
+
+/** Whether the edges of `setCrossing` cross. */
+export function edgesCross(): bool {
+  return cross(pieceAt(0), pieceAt(1), 2)
+}
+
+@inline
+function start(piece: Piece): usize {
+  return changetype<usize>(piece) + offsetof<Piece>('x1')
+}
+
+@inline
+function end(piece: Piece): usize {
+  return changetype<usize>(piece) + offsetof<Piece>('x2')
+}
+
+function cross(s: Piece, t: Piece, free: i32): bool {
+  countLooks(1)
+  if (areApart(s, t) || isSpent()) return false
+  if (s.length <= SHORT && t.length <= SHORT) return crossShort(s, t)
+  const first = pieceAt(free)
+  const second = pieceAt(free + 1)
+  if (s.length >= t.length) {
+    halve(s, first, second)
+    return cross(first, t, free + 2) || cross(second, t, free + 2)
+  }
+  halve(t, first, second)
+  return cross(s, first, free + 2) || cross(s, second, free + 2)
+}
+
+function halve(whole: Piece, first: Piece, second: Piece): void {
+  inverse(whole.lat1, whole.lon1, whole.lat2, whole.lon2)
+  direct(whole.lat1, whole.lon1, solution.salp1, solution.calp1, s12 / 2)
+  countSolutions(2)
+  memory.copy(changetype<usize>(first), changetype<usize>(whole), offsetof<Piece>())
+  memory.copy(changetype<usize>(second), changetype<usize>(whole), offsetof<Piece>())
+  first.lat2 = arrival.lat2
+  first.lon2 = arrival.lon2
+  second.lat1 = arrival.lat2
+  second.lon1 = arrival.lon2
+  positionOf(arrival.lat2, arrival.lon2, end(first))
+  memory.copy(start(second), end(first), ECEF_BYTES)
+  first.length = s12 / 2 + 1e-6
+  second.length = first.length
+}
+
+/** Whether the boxes around both pieces, widened by what they stand off their chords, leave a gap. */
+function areApart(s: Piece, t: Piece): bool {
+  // No two points of a geodesic are farther off a chord than a radius.
+  const margin = Math.min(RHI, sagitta(s.length)) + Math.min(RHI, sagitta(t.length)) + ROUNDING
+  for (let axis: usize = 0; axis < 24; axis += 8) {
+    const s1 = load<f64>(start(s) + axis)
+    const s2 = load<f64>(end(s) + axis)
+    const t1 = load<f64>(start(t) + axis)
+    const t2 = load<f64>(end(t) + axis)
+    if (Math.min(s1, s2) - Math.max(t1, t2) > margin || Math.min(t1, t2) - Math.max(s1, s2) > margin) return true
+  }
+  return false
+}
+
+function crossShort(s: Piece, t: Piece): bool {
+  const margin = LEAN * (sagitta(s.length) + sagitta(t.length))
+  // The certain answers first: most pairs end here, without a geodesic.
+  const t1 = planeSide(s, start(t), margin)
+  const t2 = planeSide(s, end(t), margin)
+  if (t1 * t2 > 0) return false
+  const s1 = planeSide(t, start(s), margin)
+  const s2 = planeSide(t, end(s), margin)
+  if (s1 * s2 > 0) return false
+  return (
+    (t1 != 0 ? t1 : geodesicSide(s, t.lat1, t.lon1)) * (t2 != 0 ? t2 : geodesicSide(s, t.lat2, t.lon2)) < 0 &&
+    (s1 != 0 ? s1 : geodesicSide(t, s.lat1, s.lon1)) * (s2 != 0 ? s2 : geodesicSide(t, s.lat2, s.lon2)) < 0
+  )
+}
+
+/** On which side of the plane through a piece and the centre P lies: 1 left, −1 right, 0 nearer than the margin. */
+function planeSide(piece: Piece, p: usize, margin: f64): i32 {
+  const dx = piece.x2 - piece.x1
+  const dy = piece.y2 - piece.y1
+  const dz = piece.z2 - piece.z1
+  const nx = piece.y1 * dz - piece.z1 * dy
+  const ny = piece.z1 * dx - piece.x1 * dz
+  const nz = piece.x1 * dy - piece.y1 * dx
+  const qx = load<f64>(p) - piece.x1
+  const qy = load<f64>(p, 8) - piece.y1
+  const qz = load<f64>(p, 16) - piece.z1
+  const offset = qx * nx + qy * ny + qz * nz
+  const n = Math.sqrt(nx * nx + ny * ny + nz * nz)
+  const d = Math.sqrt(dx * dx + dy * dy + dz * dz)
+  const q = Math.sqrt(qx * qx + qy * qy + qz * qz)
+  // A short piece fixes its plane only as well as its ends are rounded.
+  const room = (margin + ROUNDING * (1 + q / d)) * n
+  return offset > room ? 1 : offset < -room ? -1 : 0
+}
+
+/** The same for the geodesic itself: by the azimuths at its first end. */
+function geodesicSide(piece: Piece, lat: f64, lon: f64): i32 {
+  inverse(piece.lat1, piece.lon1, piece.lat2, piece.lon2)
+  const salp = solution.salp1
+  const calp = solution.calp1
+  inverse(piece.lat1, piece.lon1, lat, lon)
+  countSolutions(2)
+  const sine = salp * solution.calp1 - calp * solution.salp1
+  return sine > 0 ? 1 : sine < 0 ? -1 : 0
+}

@@ -43,7 +43,7 @@ export function twoSum(u: f64, v: f64): void {
 export function sincosDegrees(d: f64, t: f64): void {
   const q = Math.round(d / 90)
   let r = d - 90 * q + t
-  // 1/16 is the only angle near zero that survives: tiny ones would give near-singular triangles.
+  // Angles of less than a picometre on the ground would give near-singular triangles.
   r = roundAngle(r)
   let s: f64
   let c: f64

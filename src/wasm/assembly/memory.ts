@@ -6,13 +6,19 @@
 /** Doubles and pairs of doubles stay aligned. */
 const ALIGNMENT: usize = 16
 const PAGE: usize = 65536
+/** 1 GiB, as the build sets it: a request that asks for more fails here and not on the machine. */
+const MAXIMUM: usize = 16384 * PAGE
 
+let bottom: usize = 0
 let top: usize = 0
 
-/** Start of the arena: after static data and the buffers that were allocated while the module started. */
-@inline
+/**
+ * Start of the arena: after static data and the arrays that were allocated while the module started. It is asked for at
+ * the first request, so it lies above them all, however many there are; nothing may be allocated with `new` afterwards.
+ */
 function base(): usize {
-  return (__heap_base + 8192 + ALIGNMENT - 1) & ~(ALIGNMENT - 1)
+  if (bottom == 0) bottom = heap.alloc(ALIGNMENT)
+  return bottom
 }
 
 /** Takes everything back. Pointers given out before are void. */
@@ -36,6 +42,7 @@ export function releaseTo(to: usize): void {
  */
 export function reserve(bytes: usize): usize {
   if (top == 0) top = base()
+  if (bytes > MAXIMUM) return 0 // the sum below would wrap
   const pointer = top
   const end = (pointer + bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1)
   const size = <usize>memory.size() * PAGE

@@ -7,7 +7,7 @@ import { type Config, ConfigError, type Environment, type SigningKeySource } fro
 
 const DEFAULT_PATH = "m/44'/60'/0'/0/0"
 /** Names whose value is the key itself. Those of files stay, so that a thread that has to start again finds them. */
-const SECRETS = ['SIGNER_PRIVATE_KEY', 'SIGNER_MNEMONIC']
+export const SECRETS = ['SIGNER_PRIVATE_KEY', 'SIGNER_MNEMONIC']
 
 /**
  * @throws {ConfigError} on an incomplete or ambiguous source, and when a generated key would be used in production; the

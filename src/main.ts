@@ -1,11 +1,12 @@
 /** Wires, starts and stops everything. The one file besides the signer's that touches the process itself. */
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { bannerText } from './cli/banner.ts'
 import { helpText, readCommandLine } from './cli/arguments.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { bannerText } from './cli/banner.ts'
+import { ConfigError, type Environment, readConfig } from './config.ts'
+import { SECRETS } from './config-key.ts'
 import { createLog, type Log } from './log.ts'
-import { startService, type RunningService } from './start.ts'
+import { type RunningService, startService } from './start.ts'
 import { readCommit, version } from './version.ts'
 
 const EXIT_CONFIG = 78
@@ -16,7 +17,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const startedMs = performance.now()
   let log: Log = createLog('pretty')
   try {
-    const commandLine = readCommandLine(argv, process.env)
+    const commandLine = readCommandLine(argv, publicEnvironment())
     if (commandLine.help) return void process.stdout.write(helpText())
     if (commandLine.version) return void process.stdout.write(`${version}\n`)
     const config = readConfig(commandLine.env, availableParallelism())
@@ -27,6 +28,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (config.logFormat === 'json') log.info('ready', readyFields(facts))
     else process.stderr.write(bannerText(facts))
     stopOnSignals(service, log)
+    // The key came from the environment and went with its thread: only a new process can have it again.
+    void service.lost.then((error) => {
+      log.error('the signer is lost', { reason: error.message })
+      process.exit(EXIT_INTERNAL)
+    })
   } catch (error) {
     if (error instanceof ConfigError) {
       log.error('cannot start', { reason: error.message })
@@ -37,8 +43,17 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
+/** The environment without the key: it is never read on this thread, so it never stands in this heap (decision 96). */
+function publicEnvironment(): Environment {
+  const names = Object.keys(process.env).filter((name) => !SECRETS.includes(name))
+  return Object.fromEntries(names.map((name) => [name, process.env[name]]))
+}
+
 function readyFields({ apiKeys, ...facts }: Parameters<typeof bannerText>[0]) {
-  return { ...facts, ...(apiKeys === undefined ? {} : { developerKey: apiKeys.developer, internalKey: apiKeys.internal }) }
+  return {
+    ...facts,
+    ...(apiKeys === undefined ? {} : { developerKey: apiKeys.developer, internalKey: apiKeys.internal }),
+  }
 }
 
 /** First signal: stop accepting, answer what is under way, then exit. Second signal: exit at once. */

@@ -19,6 +19,8 @@ import { startSigner } from './threads/signer-client.ts'
 
 export interface RunningService {
   readonly facts: Omit<BannerFacts, 'readySeconds'>
+  /** Resolves when nothing can be signed any more in this process. */
+  readonly lost: Promise<Error>
   /** Stops accepting, answers everything in flight, ends the threads. */
   stop(): Promise<void>
 }
@@ -81,6 +83,7 @@ export async function startService(
       apiKeys: keys,
       publicPerHour: config.requestsPerHour.public,
     },
+    lost: signer.lost,
     async stop() {
       await server.close()
       await pool.close()

@@ -27,7 +27,8 @@ export function bannerText(facts: BannerFacts): string {
       ? `public tier: ${facts.publicPerHour} requests/hour`
       : `developer  ${facts.apiKeys.developer}   internal  ${facts.apiKeys.internal}\n` +
         `             (public tier: ${facts.publicPerHour} requests/hour)`
-  const moved = facts.busyPort === undefined ? '' : `  Port       ${facts.busyPort} is busy: moved to the next free one\n`
+  const moved =
+    facts.busyPort === undefined ? '' : `  Port       ${facts.busyPort} is busy: moved to the next free one\n`
   return `
   trigpoint ${facts.version} (${facts.commit.slice(0, 7)})  node ${facts.node}  ${threads}  ${facts.adapter}        ready in ${facts.readySeconds.toFixed(1)} s
   API        ${url}            health   ${url}/health

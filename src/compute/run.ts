@@ -7,13 +7,14 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import { type GeometryLimits, readGeometry } from '../geometry/read.ts'
 import type { Hex } from '../messages.ts'
 import { problemAt } from '../problem.ts'
-import { contains, UndecidableError } from '../topology/contains.ts'
+import { contains } from '../topology/contains.ts'
 import { intersects } from '../topology/intersects.ts'
+import { UndecidableError } from '../topology/undecidable.ts'
 import type { Geometry } from '../types/generated.ts'
 import { CM_PER_METER, toScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { OperationRow } from './operations.ts'
-import { checkInterior, poleOf } from './validity.ts'
+import { checkInterior, noArea, poleOf } from './validity.ts'
 
 /** What a computation needs and nothing else: no clock, no environment, no network. */
 export interface Engine {
@@ -63,7 +64,7 @@ export function runOperation(
     case 'distance':
       return numeric(row, inputRefs, distanceOf(first, second, engine))
     case 'area':
-      return numeric(row, inputRefs, areaSquareMeters(engine.kernel, first))
+      return numeric(row, inputRefs, areaOf(first, operands[0]!.path, engine))
     case 'length':
       return numeric(row, inputRefs, lengthMeters(engine.kernel, first))
     case 'within':
@@ -124,6 +125,13 @@ function numeric(row: OperationRow, inputRefs: readonly Hex[], value: number): O
 
 function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Outcome {
   return { kind: 'boolean', operation, inputRefs, value }
+}
+
+/** Holes that take all there is leave nothing to attest. */
+function areaOf(geometry: FlatGeometry, path: Operand['path'], { kernel }: Engine): number {
+  const area = areaSquareMeters(kernel, geometry)
+  if (area <= 0) throw noArea(path)
+  return area
 }
 
 function distanceOf(a: FlatGeometry, b: FlatGeometry, { kernel, limits }: Engine): number {

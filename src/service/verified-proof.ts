@@ -107,7 +107,11 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
     }
     const found = await chainClient.attestation(chain.id, uid)
     if (!found.ok) {
-      throw new ProblemError({ type: 'internal', detail: `chain unreachable: ${uid} could not be read`, retryAfterSeconds: 5 })
+      throw new ProblemError({
+        type: 'internal',
+        detail: `chain unreachable: ${uid} could not be read`,
+        retryAfterSeconds: 5,
+      })
     }
     if (found.value === undefined) {
       if (chain.profile === 'legacy') throw refusal(place, 'on-chain', `was not found on chain ${chain.id}`)

@@ -1,6 +1,6 @@
 /** A signer in this process, with a fixed clock and nonce: for tests of what it signs. */
 import { type Chain, chainTable } from '../src/attest/chains.ts'
-import { encodeVerify } from '../src/attest/encode.ts'
+import { encodeVerify, type VerifyData } from '../src/attest/encode.ts'
 import { createNonces } from '../src/attest/nonces.ts'
 import { schemaKinds, schemaUids } from '../src/attest/schemas.ts'
 import { createSigner } from '../src/attest/signer.ts'
@@ -39,7 +39,7 @@ export async function createTestSigner() {
   const schemas = schemaUids(config)
 
   /** The attestation part of a verified proof, as the service answers it. */
-  async function signProof(chain: Chain) {
+  async function signProof(chain: Chain, changes: Partial<VerifyData> = {}) {
     const data = encodeVerify({
       proofHash: `0x${'5a'.repeat(32)}`,
       meanDistanceMeters: 12,
@@ -52,6 +52,7 @@ export async function createTestSigner() {
       signalsConsistentBp: 9000,
       uniquePluginRatioBp: 5000,
       stampCount: 2,
+      ...changes,
     })
     const schema = schemas.verify
     const signed = await signer.sign({ kind: 'verify', chainId: chain.id, schema, recipient: RECIPIENT, data })

@@ -1,0 +1,163 @@
+import { encodeAbiParameters, parseAbiParameters } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SCHEMA_STRINGS, schemaUids } from '../../src/attest/schemas.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Hex } from '../../src/messages.ts'
+import { startTestService, type TestService } from '../service.ts'
+import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
+
+const uids = schemaUids(readConfig({}, 1))
+const ZERO_UID = `0x${'0'.repeat(64)}`
+const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+
+const eiffel = { type: 'Point', coordinates: [2.2945, 48.8584] }
+const road = {
+  type: 'LineString',
+  coordinates: [
+    [2.2945, 48.8584],
+    [2.3522, 48.8566],
+  ],
+}
+const square = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [2, 48],
+      [3, 48],
+      [3, 49],
+      [2, 49],
+      [2, 48],
+    ],
+  ],
+}
+
+const REQUESTS: readonly (readonly [operation: string, body: object])[] = [
+  ['distance', { from: eiffel, to: { type: 'Point', coordinates: [2.3522, 48.8566] } }],
+  ['area', { geometry: square }],
+  ['length', { geometry: road }],
+  ['contains', { container: square, containee: eiffel }],
+  ['within', { geometry: eiffel, target: road, radius: 500 }],
+  ['intersects', { geometry1: square, geometry2: road }],
+]
+
+/** The nine fields of a location attestation. */
+function locationData(location: string, locationType = 'geojson-point'): Hex {
+  const fields = parseAbiParameters(SCHEMA_STRINGS.location)
+  return encodeAbiParameters(fields, [1_700_000_000n, 'EPSG:4326', locationType, location, [], [], [], [], ''])
+}
+
+describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers of the service on EAS %s', (version) => {
+  let local: LocalChain
+  let service: TestService
+  let chainId: number
+  let isChainUp = false
+
+  beforeAll(async () => {
+    local = await startLocalChain(version)
+    isChainUp = true
+    chainId = local.chain.id
+    service = await startTestService({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '5000' })
+  })
+  afterAll(async () => {
+    await service?.stop()
+    if (isChainUp) await local.stop()
+  })
+
+  const compute = (operation: string, body: object) => service.post(`/compute/v0/${operation}`, { chainId, ...body })
+  const refusal = async (input: object) => {
+    const answer = await compute('distance', { from: input, to: eiffel })
+    expect(answer.status, JSON.stringify(answer.body)).toBe(400)
+    return answer.body.errors[0].code
+  }
+
+  it.each(REQUESTS)('%s is submitted and read back equal', async (operation, body) => {
+    const { status, headers, body: answer } = await compute(operation, { ...body, recipient: RECIPIENT })
+    expect(status).toBe(200)
+    expect(headers.get('x-attester-nonce-source')).toBeNull()
+    const nonce = await local.nonce(service.attester)
+    expect(BigInt(answer.delegatedAttestation.nonce)).toBe(nonce)
+    const stored = await local.submitAnswer(answer)
+    expect(stored).toMatchObject({
+      schema: answer.attestation.schema,
+      attester: service.attester,
+      recipient: RECIPIENT,
+      refUID: ZERO_UID,
+      revocable: true,
+      expirationTime: 0n,
+      data: answer.attestation.data,
+    })
+    expect(await local.nonce(service.attester)).toBe(nonce + 1n)
+    // The nonce is spent: the same answer is refused now.
+    expect(await local.rejection(answer)).toBeDefined()
+  })
+
+  it('a wrong byte anywhere is refused', async () => {
+    const { body: answer } = await compute('distance', { ...REQUESTS[0]![1], recipient: RECIPIENT })
+    expect(await local.rejection(answer)).toBeUndefined()
+    const flip = (text: string, at: number) =>
+      `${text.slice(0, at)}${((Number.parseInt(text[at]!, 16) + 1) % 16).toString(16)}${text.slice(at + 1)}`
+    const { attestation, delegatedAttestation } = answer
+    for (let at = 2; at < attestation.data.length; at += 37) {
+      const data = flip(attestation.data, at)
+      expect(await local.rejection({ ...answer, attestation: { ...attestation, data } })).toBeDefined()
+    }
+    for (let at = 2; at < 130; at += 13) {
+      const signature = flip(delegatedAttestation.signature, at)
+      expect(
+        await local.rejection({ ...answer, delegatedAttestation: { ...delegatedAttestation, signature } }),
+      ).toBeDefined()
+    }
+    const recipient = `0x${'11'.repeat(20)}`
+    expect(await local.rejection({ ...answer, attestation: { ...attestation, recipient } })).toBeDefined()
+  })
+
+  it('an on-chain location is an input like the geometry itself', async () => {
+    const uid = await local.attest(uids.location, locationData(JSON.stringify(eiffel)))
+    const target = { type: 'Point', coordinates: [2.3522, 48.8566] }
+    const direct = await compute('distance', { from: eiffel, to: target })
+    const chained = await compute('distance', { from: { uid: `0x${uid.slice(2).toUpperCase()}` }, to: target })
+    expect(chained.status).toBe(200)
+    expect(chained.body.result).toBe(direct.body.result)
+    expect(chained.body.inputRefs).toEqual([uid, direct.body.inputRefs[1]])
+    expect(await local.submitAnswer(chained.body)).toMatchObject({ data: chained.body.attestation.data })
+
+    const padding = 'x'.repeat(20_000) // over 16 KB: the reference comes back from the large lane to be resolved
+    const large = await compute('distance', { from: { uid }, to: target, padding })
+    expect(large.body).toMatchObject({ result: direct.body.result, inputRefs: chained.body.inputRefs })
+  })
+
+  it('an on-chain reference that is no usable location is refused by name', async () => {
+    expect(await refusal({ uid: `0x${'ab'.repeat(32)}` })).toBe('uid-not-found')
+    const other = await local.attest(uids.boolean, `0x${'0'.repeat(64)}`)
+    expect(await refusal({ uid: other })).toBe('uid-not-a-location')
+    const h3 = await local.attest(uids.location, locationData('8928308280fffff', 'h3-index'))
+    expect(await refusal({ uid: h3 })).toBe('uid-not-geojson')
+    const garbage = await local.attest(uids.location, `0x${'ff'.repeat(96)}`)
+    expect(await refusal({ uid: garbage })).toBe('uid-undecodable')
+    const swapped = await local.attest(uids.location, locationData('{"type":"Point","coordinates":[48,102]}'))
+    expect(await refusal({ uid: swapped })).toBe('latitude-range')
+    const revoked = await local.attest(uids.location, locationData(JSON.stringify(eiffel)))
+    await local.revoke(uids.location, revoked)
+    expect(await refusal({ uid: revoked })).toBe('uid-revoked')
+  })
+
+  it('a schema is taken when it is ours by layout or unknown, refused when it is registered for other data', async () => {
+    const body = REQUESTS[0]![1]
+    const code = async (schema: string) => (await compute('distance', { ...body, schema })).body.errors?.[0].code
+    expect(await code(uids.boolean)).toBe('schema-mismatch')
+    expect(await code(uids.location)).toBe('schema-mismatch')
+    expect(await code(`0x${'cd'.repeat(32)}`)).toBeUndefined()
+  })
+
+  it('a chain that is gone is a 500 that says so, and signing goes on with the last nonce', async () => {
+    await local.stop()
+    isChainUp = false
+    const { status, headers, body } = await compute('distance', { from: { uid: `0x${'ab'.repeat(32)}` }, to: eiffel })
+    expect(status).toBe(500)
+    expect(body.detail).toContain('chain unreachable')
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    const answer = await compute('distance', REQUESTS[0]![1])
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('x-attester-nonce-source')).toBe('cache')
+  })
+})

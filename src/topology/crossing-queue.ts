@@ -1,0 +1,39 @@
+import { type Crossing, compareCrossings } from './crossing.ts'
+
+/** Crossings ahead of the sweep, the first one at hand: a binary heap. */
+export class CrossingQueue {
+  readonly #heap: Crossing[] = []
+
+  get first(): Crossing | undefined {
+    return this.#heap[0]
+  }
+
+  add(crossing: Crossing): void {
+    const heap = this.#heap
+    let child = heap.length
+    heap.push(crossing)
+    while (child > 0) {
+      const parent = (child - 1) >>> 1
+      if (compareCrossings(heap[parent]!, crossing) <= 0) break
+      heap[child] = heap[parent]!
+      child = parent
+    }
+    heap[child] = crossing
+  }
+
+  removeFirst(): void {
+    const heap = this.#heap
+    const moved = heap.pop()
+    if (moved === undefined || heap.length === 0) return
+    let parent = 0
+    for (;;) {
+      let child = 2 * parent + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && compareCrossings(heap[child + 1]!, heap[child]!) < 0) child++
+      if (compareCrossings(moved, heap[child]!) <= 0) break
+      heap[parent] = heap[child]!
+      parent = child
+    }
+    heap[parent] = moved
+  }
+}

@@ -1,0 +1,112 @@
+import type { FlatGeometry } from '../geometry/flat.ts'
+
+/**
+ * Which pole a ring that winds around the axis encloses: 1 north, −1 south. Decided where areas are decided, and passed in.
+ *
+ * @param ring interleaved lon, lat in degrees, closed, as sent
+ */
+export type PoleOf = (ring: Float64Array) => 1 | -1
+
+/** A ring on the unrolled cylinder, closed, with the closing over its pole when it winds around the axis. */
+export interface UnwrappedRing {
+  readonly lon: Float64Array
+  readonly lat: Float64Array
+  /** Position i has the longitude lon[i] + 360 · turn[i]. */
+  readonly turn: Int32Array
+  /** Index of the sent vertex at which edge i starts; −1 for an edge that only closes the ring over its pole. */
+  readonly source: Int32Array
+  /** Times it winds around the axis, eastward positive; a simple ring has −1, 0 or 1. */
+  readonly winding: number
+  /** The pole it closes through; 0 when it closes by itself. */
+  readonly pole: -1 | 0 | 1
+}
+
+/**
+ * Turns to add to the longitude of an edge's second end so that the edge goes the short way: −1, 0 or 1.
+ *
+ * Not for an edge along a pole, where longitude means nothing, and not for exactly 180°, which both ways are as short.
+ * The comparison with 180 is exact: the rounding error of the difference breaks the tie.
+ */
+export function turnOfEdge(lon1: number, lat1: number, lon2: number, lat2: number): -1 | 0 | 1 {
+  const difference = lon2 - lon1
+  if (difference < 180 && difference > -180) return 0
+  if (lat1 === lat2 && (lat1 === 90 || lat1 === -90)) return 0
+  const back = lon2 - difference
+  const error = lon2 - (difference + back) + (back - lon1)
+  if (difference > 180 || (difference === 180 && error > 0)) return -1
+  if (difference < -180 || (difference === -180 && error < 0)) return 1
+  return 0
+}
+
+/**
+ * Whether any line or ring has an edge that goes the short way over ±180.
+ *
+ * @param firstPart parts looked at: from this one
+ * @param endPart to before this one
+ */
+export function hasLongitudeJump(
+  { vertices, sequenceStarts, partStarts, partDimensions }: FlatGeometry,
+  firstPart = 0,
+  endPart = partDimensions.length,
+): boolean {
+  for (let part = firstPart; part < endPart; part++) {
+    if (partDimensions[part] === 0) continue
+    for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
+      const end = 2 * sequenceStarts[sequence + 1]! - 2
+      for (let i = 2 * sequenceStarts[sequence]!; i < end; i += 2) {
+        const difference = vertices[i + 2]! - vertices[i]!
+        if (difference < 180 && difference > -180) continue
+        if (turnOfEdge(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!) !== 0) return true
+      }
+    }
+  }
+  return false
+}
+
+/**
+ * Unrolls a ring: every edge goes the short way, and a ring that then does not close closes through its pole.
+ *
+ * The closing leaves from the ring's position nearest to the pole, so that it crosses no edge of the ring.
+ *
+ * @param ring interleaved lon, lat in degrees, closed
+ */
+export function unwrapRing(ring: Float64Array, poleOf: PoleOf): UnwrappedRing {
+  const count = ring.length / 2
+  const turns = new Int32Array(count)
+  for (let i = 1; i < count; i++) {
+    turns[i] = turns[i - 1]! + turnOfEdge(ring[2 * i - 2]!, ring[2 * i - 1]!, ring[2 * i]!, ring[2 * i + 1]!)
+  }
+  const winding = turns[count - 1]!
+  const pole = winding === 0 ? 0 : poleOf(ring)
+  const start = pole === 0 ? 0 : nearestToPole(ring, pole)
+  const isAtPole = pole !== 0 && ring[2 * start + 1] === 90 * pole
+  const size = count + (pole === 0 ? 0 : isAtPole ? 1 : 3)
+  const lon = new Float64Array(size)
+  const lat = new Float64Array(size)
+  const turn = new Int32Array(size)
+  const source = new Int32Array(size).fill(-1)
+  for (let i = 0; i < count; i++) {
+    const overEnd = start + i >= count - 1 && start > 0
+    const from = overEnd ? start + i - (count - 1) : start + i
+    lon[i] = ring[2 * from]!
+    lat[i] = ring[2 * from + 1]!
+    turn[i] = turns[from]! + (overEnd ? winding : 0)
+    if (i < count - 1) source[i] = from
+  }
+  if (pole !== 0) {
+    lon.fill(lon[0]!, count)
+    lat.fill(90 * pole, count)
+    turn.fill(turn[0]!, count)
+    if (!isAtPole) turn[count] = turn[0]! + winding
+    lat[size - 1] = lat[0]!
+  }
+  return { lon, lat, turn, source, winding, pole }
+}
+
+function nearestToPole(ring: Float64Array, pole: 1 | -1): number {
+  let nearest = 0
+  for (let i = 1; i < ring.length / 2 - 1; i++) {
+    if (pole * ring[2 * i + 1]! > pole * ring[2 * nearest + 1]!) nearest = i
+  }
+  return nearest
+}

@@ -1,0 +1,186 @@
+import type { FlatGeometry } from '../geometry/flat.ts'
+import { crossingFault, faultAt, type Invalidity, overlapFault } from './invalidity.ts'
+import { extentOf, extentOfRing, turnsToward } from './lay-geometry.ts'
+import { depthsAt } from './locate.ts'
+import { isReal, RingSweep } from './ring-sweep.ts'
+import { Scene } from './scene.ts'
+import { APART, CROSS, contactOf, overlap } from './segment-contact.ts'
+import { SegmentIndex } from './segment-index.ts'
+import { UndecidableError } from './undecidable.ts'
+import { hasLongitudeJump, type PoleOf, type UnwrappedRing, unwrapRing } from './unwrap.ts'
+
+/** Comparisons of boxes, by segment, that are worth it before the sweep takes over. */
+const BOXES_PER_SEGMENT = 200
+/** Segments passed while locating rings one by one, before the sweep takes over. */
+const MAX_LOCATED_SEGMENTS = 2_000_000
+
+/**
+ * The first fault found in the polygons of a geometry by the rules of RFC 7946 and OGC: rings simple, holes inside, interiors
+ * connected, members of a MultiPolygon touching at points at most. Elements of a collection are judged separately; lines and
+ * points have no faults. Repeated vertices are no fault, nor is orientation.
+ *
+ * Decided exactly, in O(n log n). Edges along a pole do not count. What would cost too much to decide is a fault as well.
+ *
+ * @param geometry closed rings of at least 4 positions
+ * @param poleOf asked for rings that wind around the axis
+ */
+export function findInvalidity(geometry: FlatGeometry, poleOf: PoleOf): Invalidity | undefined {
+  for (let element = 0; element < geometry.elementTypes.length; element++) {
+    if (!geometry.elementTypes[element]!.endsWith('Polygon')) continue
+    const found = judgeElement(geometry, element, poleOf)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function judgeElement(geometry: FlatGeometry, element: number, poleOf: PoleOf): Invalidity | undefined {
+  try {
+    return findInElement(geometry, element, poleOf)
+  } catch (error) {
+    // Rings that wind around the axis hundreds of times, or cross the closing over a pole 20,000 times.
+    if (!(error instanceof UndecidableError)) throw error
+    const sequence = geometry.partStarts[geometry.elementStarts[element]!]!
+    const first = 2 * geometry.sequenceStarts[sequence]!
+    const place = { lon: geometry.vertices[first]!, lat: geometry.vertices[first + 1]! }
+    return { reason: 'too intricate around the axis', ...place, sequence, vertex: 0 }
+  }
+}
+
+interface Ring {
+  readonly unwrapped: UnwrappedRing
+  readonly role: { operand: number; dimension: number; step0: number; step1: number; sequence: number }
+  readonly isHole: boolean
+}
+
+function findInElement(geometry: FlatGeometry, element: number, poleOf: PoleOf): Invalidity | undefined {
+  const { vertices, sequenceStarts, partStarts, elementStarts } = geometry
+  const rings: Ring[] = []
+  /** Sequence of the exterior ring by key (part + 1 within the element). */
+  const exteriors: number[] = [-1]
+  const firstPart = elementStarts[element]!
+  for (let part = firstPart; part < elementStarts[element + 1]!; part++) {
+    const exterior = partStarts[part]!
+    exteriors.push(exterior)
+    for (let sequence = exterior; sequence < partStarts[part + 1]!; sequence++) {
+      const sent = vertices.subarray(2 * sequenceStarts[sequence]!, 2 * sequenceStarts[sequence + 1]!)
+      // Depth 0 counts polygons, depth 1 adds up their keys: a place of a valid element has (0, 0) or (1, some key).
+      const role = { operand: 0, dimension: 2, step0: 1, step1: part - firstPart + 1, sequence }
+      const unwrapped = unwrapRing(sent, poleOf)
+      if (Math.abs(unwrapped.winding) > 1) {
+        const reason = 'ring around the axis more than once'
+        return { reason, lon: sent[0]!, lat: sent[1]!, sequence, vertex: 0 }
+      }
+      rings.push({ unwrapped, role, isHole: sequence > exterior })
+    }
+  }
+  const planar = !hasLongitudeJump(geometry, firstPart, elementStarts[element + 1]!)
+  const scene = new Scene(
+    rings.reduce((sum, { unwrapped }) => sum + unwrapped.lon.length, 0),
+    planar,
+  )
+  for (const { unwrapped, role, isHole } of rings) {
+    const first = scene.positions.count
+    scene.addRing(unwrapped, role, isHole, 0)
+    if (!hasInside(scene, first)) {
+      const { sequence } = role
+      return { reason: 'ring without an inside', lon: unwrapped.lon[0]!, lat: unwrapped.lat[0]!, sequence, vertex: 0 }
+    }
+  }
+  if (planar) {
+    const found = findApart(scene, rings)
+    if (found !== 'unknown') return found
+  } else {
+    const extent = extentOf(scene)
+    for (const { unwrapped, role, isHole } of rings) {
+      const [first, last] = turnsToward(scene, extentOfRing(unwrapped), extent, unwrapped.lon.length)
+      for (let copy = first; copy <= last; copy++) if (copy !== 0) scene.addRing(unwrapped, role, isHole, copy)
+    }
+  }
+  return new RingSweep(scene, exteriors).find()
+}
+
+/** Whether the positions of a scene from one on, a ring, lie on more than one line. */
+function hasInside({ positions }: Scene, first: number): boolean {
+  let second = first
+  for (let i = first; i < positions.count; i++) {
+    if (second === first) {
+      if (positions.compare(first, i) !== 0) second = i
+    } else if (positions.orientation(first, second, i) !== 0) return true
+  }
+  return false
+}
+
+/** Two segments at fault: 0 they cross, 1 they overlap, 2 a ring touches itself. The first in the order sent is told. */
+interface Fault {
+  readonly rank: number
+  readonly s: number
+  readonly t: number
+}
+
+/** The judgement without a sweep, when no two rings touch: faults within rings, and every ring in its place. */
+function findApart(scene: Scene, rings: readonly Ring[]): Invalidity | undefined | 'unknown' {
+  const real = realSegments(scene)
+  const last = lastSegments(scene)
+  const index = new SegmentIndex(scene, real)
+  let fault: Fault | undefined
+  let isTouching = false
+  const end = index.join(index, BOXES_PER_SEGMENT * (scene.count + 100), (s, t) => {
+    if (s === t) return true
+    const contact = contactOf(scene, s, t)
+    if (contact === APART) return true
+    const isSameRing = scene.sequence[s] === scene.sequence[t]
+    const isNext =
+      isSameRing && (t === s + 1 || (t === last[s] && (s === 0 || scene.sequence[s - 1] !== scene.sequence[s])))
+    const rank = contact === CROSS ? 0 : overlap(scene, s, t) ? 1 : isSameRing && !isNext ? 2 : 3
+    if (rank < 3 && (fault === undefined || isBefore({ rank, s, t }, fault))) fault = { rank, s, t }
+    if (rank === 3 && !isSameRing) isTouching = true
+    return true
+  })
+  if (fault !== undefined) return describe(scene, fault)
+  if (end === 'exhausted' || isTouching) return 'unknown'
+  return rings.length === 1 ? undefined : findMisplaced(scene, rings)
+}
+
+function realSegments(scene: Scene): Int32Array {
+  const real: number[] = []
+  for (let s = 0; s < scene.count; s++) if (isReal(scene, s)) real.push(s)
+  return Int32Array.from(real)
+}
+
+/** By segment, the last segment of its ring. */
+function lastSegments({ sequence, count }: Scene): Int32Array {
+  const last = new Int32Array(count)
+  for (let s = count - 1; s >= 0; s--) last[s] = s + 1 < count && sequence[s + 1] === sequence[s] ? last[s + 1]! : s
+  return last
+}
+
+function isBefore(a: Fault, b: Fault): boolean {
+  return (a.rank - b.rank || a.s - b.s || a.t - b.t) < 0
+}
+
+function describe(scene: Scene, { rank, s, t }: Fault): Invalidity {
+  if (rank === 0) return crossingFault(scene, s, t)
+  if (rank === 1) return overlapFault(scene, s, t)
+  const { positions, left, right } = scene
+  const isOn = (segment: number, position: number): boolean =>
+    positions.orientation(left[segment]!, right[segment]!, position) === 0 &&
+    positions.compare(left[segment]!, position) <= 0 &&
+    positions.compare(position, right[segment]!) <= 0
+  const place = isOn(s, left[t]!) ? left[t]! : isOn(s, right[t]!) ? right[t]! : isOn(t, left[s]!) ? left[s]! : right[s]!
+  return faultAt(scene, 'self-touch', place, t)
+}
+
+/** Rings that do not touch: every exterior ring outside of all polygons, every hole inside its own alone. */
+function findMisplaced(scene: Scene, rings: readonly Ring[]): Invalidity | undefined | 'unknown' {
+  if (rings.length * scene.count > MAX_LOCATED_SEGMENTS) return 'unknown'
+  let segment = 0
+  for (const { role, isHole } of rings) {
+    while (scene.sequence[segment] !== role.sequence) segment++
+    const counted = { marks: scene.sequence, value: role.sequence, isEqual: false }
+    const depths = depthsAt(scene, scene.left[segment]!, counted)
+    // The sweep names the fault, and knows places on a pole.
+    if (depths === undefined || Math.abs(scene.positions.lat[scene.left[segment]!]!) === 90) return 'unknown'
+    if (depths.depth0 !== (isHole ? 1 : 0) || depths.depth1 !== (isHole ? role.step1 : 0)) return 'unknown'
+  }
+  return undefined
+}

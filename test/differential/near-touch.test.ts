@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { readGeometry } from '../../src/geometry/read.ts'
+import { contains } from '../../src/topology/contains.ts'
+import { intersects } from '../../src/topology/intersects.ts'
+import { findInvalidity } from '../../src/topology/validity.ts'
+import type { Geometry } from '../../src/types/generated.ts'
+import { oracleContains, oracleIntersects, shapeOf } from '../exact-oracle.ts'
+import { NEAR_TOUCH_SHAPES, NearTouchCases, type NearTouchShape } from '../near-touch-cases.ts'
+
+const CASES = Number(process.env['NEAR_TOUCH_CASES'] ?? 50_000)
+const SEED = Number(process.env['NEAR_TOUCH_SEED'] ?? 1)
+const LIMITS = { maxVertices: 50_000, maxParts: 10_000 }
+const poleOf = (): never => {
+  throw new Error('no ring here winds around the axis')
+}
+
+interface Tally {
+  pairs: number
+  invalid: number
+  intersecting: number
+  containing: number
+}
+
+function judge(a: Geometry, b: Geometry, tally: Tally, wrong: string[]): void {
+  const flatA = readGeometry(a, [], LIMITS)
+  const flatB = readGeometry(b, [], LIMITS)
+  if (findInvalidity(flatA, poleOf) !== undefined || findInvalidity(flatB, poleOf) !== undefined) {
+    tally.invalid++
+    return
+  }
+  tally.pairs++
+  const shapeA = shapeOf(a)
+  const shapeB = shapeOf(b)
+  const meet = oracleIntersects(shapeA, shapeB)
+  // A geometry contains nothing that it does not meet, which the oracle knows already.
+  const aHoldsB = meet && oracleContains(shapeA, shapeB)
+  const bHoldsA = meet && oracleContains(shapeB, shapeA)
+  if (meet) tally.intersecting++
+  if (aHoldsB || bHoldsA) tally.containing++
+  const say = (what: string): void => {
+    wrong.push(`${what}: ${JSON.stringify(a)} ${JSON.stringify(b)}`)
+  }
+  if (intersects(flatA, flatB, poleOf) !== meet) say(`intersects is ${meet}`)
+  if (intersects(flatB, flatA, poleOf) !== meet) say(`intersects, exchanged, is ${meet}`)
+  if (contains(flatA, flatB, poleOf) !== aHoldsB) say(`contains is ${aHoldsB}`)
+  if (contains(flatB, flatA, poleOf) !== bHoldsA) say(`contains, exchanged, is ${bHoldsA}`)
+}
+
+describe('predicates of geometries that touch or all but touch', () => {
+  // Expected values: brute force over exact fractions (test/exact-oracle.ts).
+  it.each(NEAR_TOUCH_SHAPES)('agree with exact fractions on: %s', (shape: NearTouchShape) => {
+    const cases = new NearTouchCases(SEED + NEAR_TOUCH_SHAPES.indexOf(shape))
+    const tally: Tally = { pairs: 0, invalid: 0, intersecting: 0, containing: 0 }
+    const wrong: string[] = []
+    const size = Math.ceil(CASES / NEAR_TOUCH_SHAPES.length)
+    for (let i = 0; i < size; i++) judge(...cases.next(shape), tally, wrong)
+    console.log(
+      `${shape}: ${tally.pairs} pairs (seed ${SEED}), ${tally.intersecting} meet, ${tally.containing} contain, ` +
+        `${tally.invalid} invalid left out, ${wrong.length} wrong`,
+    )
+    expect(wrong.slice(0, 3)).toEqual([])
+    // The cases are of use only when they fall on both sides.
+    expect(tally.intersecting).toBeGreaterThan(tally.pairs / 20)
+    expect(tally.intersecting).toBeLessThan(tally.pairs)
+  })
+})

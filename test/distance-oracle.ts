@@ -92,14 +92,15 @@ function contains({ rings, reference, isInside }: KnownPolygon, point: LonLat): 
 /** Least distance from P to an edge where it may be below `best`; else something not below it. */
 function toEdge(p: LonLat, edge: Edge, best: number): number {
   const { length } = edge
+  const f = (s: number) => inverse(p, edge.at(s))
+  // The distance changes by at most one metre a metre.
+  if (f(length / 2) - length / 2 > best) return best
   const count = length > 2e6 ? 64 : 12
   const step = length / count
-  const f = (s: number) => inverse(p, edge.at(s))
   const samples = Array.from({ length: count + 1 }, (_, index) => f(index * step))
   let least = best
   for (let i = 0; i <= count; i++) {
     const isLow = samples[i]! <= (samples[i - 1] ?? Infinity) && samples[i]! <= (samples[i + 1] ?? Infinity)
-    // The distance changes by at most one metre a metre.
     if (!isLow || samples[i]! - step > least) continue
     least = Math.min(least, goldenSection(f, Math.max(0, i - 1) * step, Math.min(count, i + 1) * step))
   }

@@ -93,6 +93,15 @@ export function boxDistanceSquare(p: usize, q: usize): f64 {
   return sum
 }
 
+/** Whether a box holds a position. */
+export function holds(box: usize, position: usize): bool {
+  for (let axis: usize = 0; axis < 24; axis += 8) {
+    const value = load<f64>(position + axis)
+    if (value < load<f64>(box + axis) || value > load<f64>(box + axis, 24)) return false
+  }
+  return true
+}
+
 /** Square of the diagonal of a box. */
 export function boxSizeSquare(box: usize): f64 {
   let sum: f64 = 0

@@ -6,32 +6,20 @@
  * pair of edges costs a crossing test and the distances from ends to edges, and any geometry is its edges and, for
  * polygons, what they contain.
  */
-import { boxDistanceSquare, BOX_BYTES, boxReach, boxSizeSquare, boxSupport, FANOUT, levelAt, levelSize } from './box-tree'
-import { chordUnder, ECEF_BYTES, RLO, sagitta, segmentDistanceSquare } from './ecef'
+import { best, bestChordSquare, forget, found } from './best'
+import { boxDistanceSquare, BOX_BYTES, boxSizeSquare, FANOUT, levelAt, levelSize } from './box-tree'
 import { edgesCross, setCrossing } from './edge-crossing'
-import { polygonContains, prepareRings } from './geodesic-containment'
+import { interiorsContain, prepareInteriors } from './interior-tree'
 import { inverse } from './inverse'
-import * as solution from './inverse'
-import { cosx, sincosDegrees, sinx, square } from './math'
-import { firstVertex, flagsOf, latAt, lengthBound, lonAt, Operand, OWNS_END, positionAt, startOf } from './operand'
-import { distanceToEdge, setEdge } from './point-edge'
-import { b } from './series'
+import { square } from './math'
+import { isBeside, isFar } from './node-bounds'
+import { firstVertex, flagsOf, latAt, lengthOf, lonAt, Operand, OWNS_END, positionAt, startOf } from './operand'
+import { chordToEdge, forgetEdge, toEdge } from './operand-edge'
 import { allow, countLooks, countSolutions, isSpent } from './work'
 
 /** Results of `minimumDistance` that are no distance. */
 const OVER_LIMIT: f64 = -1
 const OUT_OF_MEMORY: f64 = -2
-
-/** Nodes larger than this, metres, are not bounded by `farBound`. */
-const FAR_REACH: f64 = 5e5
-
-/** The least distance found, metres, and the square of a chord that any lower one must be shorter than. */
-let best: f64 = 0
-let bestChordSquare: f64 = 0
-
-// The edge that `setEdge` and the like were last called for.
-let edgeOperand: usize = 0
-let edgeIndex: i32 = -1
 
 /**
  * Open pairs of nodes: i32 level and index of both, then the square of their boxes' distance. A split adds at most three
@@ -39,12 +27,6 @@ let edgeIndex: i32 = -1
  */
 const PAIR: usize = 24
 const pairs: usize = memory.data(24 * 256)
-
-function found(distance: f64): void {
-  if (distance >= best) return
-  best = distance
-  bestChordSquare = distance == 0 ? 0 : square(chordUnder(distance))
-}
 
 /**
  * Least geodesic distance in metres between two operands of `prepareOperand`; 0 when they meet or one contains the other.
@@ -56,10 +38,9 @@ export function minimumDistance(first: usize, second: usize, units: f64): f64 {
   const p = changetype<Operand>(first)
   const q = changetype<Operand>(second)
   allow(units)
-  best = Infinity
-  bestChordSquare = Infinity
-  edgeOperand = 0
-  if (!prepareRings(p) || !prepareRings(q)) return OUT_OF_MEMORY
+  forget()
+  forgetEdge()
+  if (!prepareInteriors(p) || !prepareInteriors(q)) return OUT_OF_MEMORY
   if (holdsPartOf(p, q) || holdsPartOf(q, p)) return 0
   search(p, q)
   return isSpent() ? OVER_LIMIT : best
@@ -67,12 +48,9 @@ export function minimumDistance(first: usize, second: usize, units: f64): f64 {
 
 /** Whether a polygon of p contains the first vertex of a part of q. Parts that only cross are found by their edges. */
 function holdsPartOf(p: Operand, q: Operand): bool {
-  for (let container = 0; container < p.partCount && !isSpent(); container++) {
-    if (startOf(p.partDimensions, container) != 2) continue
-    for (let part = 0; part < q.partCount; part++) {
-      const v = startOf(q.sequenceStarts, startOf(q.partStarts, part))
-      if (polygonContains(p, container, latAt(q, v), lonAt(q, v))) return true
-    }
+  for (let part = 0; part < q.partCount && !isSpent(); part++) {
+    const v = startOf(q.sequenceStarts, startOf(q.partStarts, part))
+    if (interiorsContain(p, latAt(q, v), lonAt(q, v), positionAt(q, v))) return true
   }
   return false
 }
@@ -97,6 +75,11 @@ function search(p: Operand, q: Operand): void {
     if (isFar(p, levelP, indexP, boxP, q, levelQ, indexQ, boxQ)) continue
     if (levelP == 0 && levelQ == 0) {
       edgePair(p, indexP, q, indexQ, load<f64>(at, 16) == 0)
+    } else if (
+      (levelP == 0 && isBeside(p, indexP, q, levelQ, indexQ, boxQ)) ||
+      (levelQ == 0 && isBeside(q, indexQ, p, levelP, indexP, boxP))
+    ) {
+      continue
     } else if (levelQ == 0 || (levelP > 0 && boxSizeSquare(boxP) >= boxSizeSquare(boxQ))) {
       open = split(open, p, levelP, indexP, levelQ, indexQ, boxQ, 0)
     } else {
@@ -137,65 +120,6 @@ function split(
   return open
 }
 
-/**
- * Whether the geodesic between a vertex of each node proves that nothing nearer than `best` is in them; its own length is
- * a distance found.
- *
- * Chords over thousands of kilometres leave the distance open by kilometres (they do not know the curvature on the way),
- * and all pairs of two small distant geometries would have to be solved. The distance changes over the nodes by its first
- * variation and at most −tan(r/2b)/2b · (ra² + rb²), with r the greatest distance in question (from the second variation
- * and Sturm's comparison as in `point-edge.ts`, with the term that couples both ends).
- */
-function isFar(
-  p: Operand, levelP: i32, indexP: i32, boxP: usize, q: Operand, levelQ: i32, indexQ: i32, boxQ: usize,
-): bool {
-  // What chords leave open: c ≈ s − s³/24R², and 1/R² differs by 1.35 % over the ellipsoid.
-  const open = best < Infinity ? (0.0135 * best * best * best) / (24 * RLO * RLO) : FAR_REACH
-  const v = centre(p, levelP, indexP)
-  const w = centre(q, levelQ, indexQ)
-  const atV = positionAt(p, v)
-  const atW = positionAt(q, w)
-  const reachP = boxReach(boxP, atV) * 1.001
-  const reachQ = boxReach(boxQ, atW) * 1.001
-  if (reachP + reachQ > Math.min(4 * open, FAR_REACH)) return false
-  const lat1 = latAt(p, v)
-  const lon1 = lonAt(p, v)
-  const lat2 = latAt(q, w)
-  const lon2 = lonAt(q, w)
-  const distance = inverse(lat1, lon1, lat2, lon2)
-  const salp1 = solution.salp1
-  const calp1 = solution.calp1
-  const salp2 = solution.salp2
-  const calp2 = solution.calp2
-  countSolutions(1)
-  found(distance)
-  if (reachP == 0 && reachQ == 0) return true
-  const farthest = distance + reachP + reachQ
-  if (farthest > 0.97 * Math.PI * b) return distance - reachP - reachQ >= best
-  const change = variation(boxP, atV, lat1, lon1, -salp1, -calp1) + variation(boxQ, atW, lat2, lon2, salp2, calp2)
-  const second = (Math.tan(farthest / (2 * b)) / (2 * b)) * (square(reachP) + square(reachQ))
-  const third = (reachP * square(reachP) + reachQ * square(reachQ)) / (6 * RLO * RLO)
-  return distance + change - second - third - 1e-7 >= best
-}
-
-/** A vertex in the middle of a node's edges. */
-function centre(operand: Operand, level: i32, index: i32): i32 {
-  const width = 1 << (2 * level) // 4 to the level
-  const first = index * width
-  return firstVertex(operand, (first + min(first + width, operand.edgeCount)) >> 1)
-}
-
-/** Least first-order change of a distance over a box when its end moves from a position: (salp, calp) points away. */
-function variation(box: usize, position: usize, lat: f64, lon: f64, salp: f64, calp: f64): f64 {
-  sincosDegrees(lat, 0)
-  const slat = sinx
-  const clat = cosx
-  sincosDegrees(lon, 0)
-  return boxSupport(
-    box, position, -salp * sinx - calp * slat * cosx, salp * cosx - calp * slat * sinx, calp * clat,
-  )
-}
-
 /** Two edges: whether they cross, and the distances from the ends that each of them owns to the other. */
 function edgePair(p: Operand, i: i32, q: Operand, j: i32, overlap: bool): void {
   const v = firstVertex(p, i)
@@ -210,8 +134,8 @@ function edgePair(p: Operand, i: i32, q: Operand, j: i32, overlap: bool): void {
   if (flagsQ != 0) fromEnds(p, v, flagsP, q, j)
   if (flagsP != 0 && best > 0) fromEnds(q, w, flagsQ, p, i)
   if (!overlap || flagsP == 0 || flagsQ == 0 || best == 0) return
-  setSide(0, p, v)
-  setSide(1, q, w)
+  setSide(0, p, i)
+  setSide(1, q, j)
   if (edgesCross()) found(0)
 }
 
@@ -221,24 +145,16 @@ function fromEnds(from: Operand, v: i32, flags: i32, operand: Operand, edge: i32
 }
 
 function fromVertex(from: Operand, v: i32, operand: Operand, edge: i32): void {
-  const w = firstVertex(operand, edge)
-  const position = positionAt(from, v)
-  const start = positionAt(operand, w)
-  const end = start + ECEF_BYTES
   countLooks(1)
-  const chord = Math.sqrt(segmentDistanceSquare(position, start, end)) - sagitta(lengthBound(operand, w))
+  const chord = chordToEdge(positionAt(from, v), operand, edge)
   if (chord > 0 && square(chord) >= bestChordSquare) return
-  if (edgeOperand != changetype<usize>(operand) || edgeIndex != edge) {
-    setEdge(latAt(operand, w), lonAt(operand, w), start, latAt(operand, w + 1), lonAt(operand, w + 1), end)
-    edgeOperand = changetype<usize>(operand)
-    edgeIndex = edge
-  }
-  found(distanceToEdge(latAt(from, v), lonAt(from, v), position))
+  found(toEdge(from, v, operand, edge, best))
 }
 
-function setSide(which: i32, operand: Operand, v: i32): void {
+function setSide(which: i32, operand: Operand, edge: i32): void {
+  const v = firstVertex(operand, edge)
   setCrossing(
     which, latAt(operand, v), lonAt(operand, v), positionAt(operand, v),
-    latAt(operand, v + 1), lonAt(operand, v + 1), positionAt(operand, v + 1), lengthBound(operand, v),
+    latAt(operand, v + 1), lonAt(operand, v + 1), positionAt(operand, v + 1), lengthOf(operand, edge),
   )
 }

@@ -15,6 +15,8 @@ import { boxBytes, buildBoxes, putBox } from './box-tree'
 export const HAS_END: i32 = 1
 export const OWNS_END: i32 = 2
 
+const EDGE_BYTES: usize = 16
+
 @unmanaged
 export class Operand {
   /** Interleaved lon, lat in degrees. */
@@ -28,14 +30,21 @@ export class Operand {
   partCount: i32
   /** x, y, z of each vertex. */
   positions: usize
+  /** Sequences along a space-filling curve: 8 bytes each, the index in the lower half. */
+  order: usize
   edgeCount: i32
-  /** i32 pairs: index of the first vertex, flags. */
+  /** 16 bytes each: i32 index of the first vertex, i32 flags, f64 length in metres or a little more. */
   edges: usize
   /** Boxes of the edges, then of each level above; `box-tree.ts`. */
   boxes: usize
   levels: i32
-  /** Tables of the rings, made when the first point is looked for: `geodesic-containment.ts`. */
+  /** Tables of the rings: `geodesic-containment.ts`. */
   rings: usize
+  /** Boxes of the interiors of polygons, the part of each, and their numbers: `interior-tree.ts`. */
+  interiors: usize
+  interiorParts: usize
+  interiorCount: i32
+  interiorLevels: i32
 }
 
 /**
@@ -55,7 +64,7 @@ export function prepareOperand(
   const positions = reserve(<usize>vertexCount * ECEF_BYTES)
   const order = reserve((<usize>sequenceCount) << 3)
   // A sequence of n vertices has at most n edges: one less, or the one of a point.
-  const edges = reserve((<usize>vertexCount) << 3)
+  const edges = reserve(<usize>vertexCount * EDGE_BYTES)
   const boxes = reserve(boxBytes(vertexCount))
   if (pointer == 0 || positions == 0 || order == 0 || edges == 0 || boxes == 0) return 0
   const operand = changetype<Operand>(pointer)
@@ -69,7 +78,9 @@ export function prepareOperand(
   operand.positions = positions
   operand.edges = edges
   operand.boxes = boxes
+  operand.order = order
   operand.rings = 0
+  operand.interiors = 0
   toEcef(vertices, vertexCount, positions)
   mortonOrder(positions, sequenceStarts, sequenceCount, order)
   operand.edgeCount = listEdges(operand, order)
@@ -95,12 +106,18 @@ export function positionAt(operand: Operand, vertex: i32): usize {
 
 @inline
 export function firstVertex(operand: Operand, edge: i32): i32 {
-  return load<i32>(operand.edges + ((<usize>edge) << 3))
+  return load<i32>(operand.edges + <usize>edge * EDGE_BYTES)
 }
 
 @inline
 export function flagsOf(operand: Operand, edge: i32): i32 {
-  return load<i32>(operand.edges + ((<usize>edge) << 3), 4)
+  return load<i32>(operand.edges + <usize>edge * EDGE_BYTES, 4)
+}
+
+/** Length of an edge, or a little more. */
+@inline
+export function lengthOf(operand: Operand, edge: i32): f64 {
+  return load<f64>(operand.edges + <usize>edge * EDGE_BYTES, 8)
 }
 
 @inline
@@ -118,7 +135,7 @@ function listEdges(operand: Operand, order: usize): i32 {
     const isClosed = last > start && lonAt(operand, start) == lonAt(operand, last) &&
       latAt(operand, start) == latAt(operand, last)
     for (let v = start; v < last || v == start; v++) {
-      const at = operand.edges + ((<usize>count) << 3)
+      const at = operand.edges + <usize>count * EDGE_BYTES
       store<i32>(at, v)
       store<i32>(at, last == start ? 0 : v == last - 1 && !isClosed ? HAS_END | OWNS_END : HAS_END, 4)
       count++
@@ -132,13 +149,10 @@ function boundEdge(operand: Operand, edge: i32): void {
   const from = positionAt(operand, v)
   const hasEnd = flagsOf(operand, edge) != 0
   const to = hasEnd ? from + ECEF_BYTES : from
-  putBox(operand.boxes, edge, from, to, hasEnd ? sagitta(lengthBound(operand, v)) : 0)
-}
-
-/** Length of the edge that starts at a vertex, or a little more. */
-export function lengthBound(operand: Operand, v: i32): f64 {
-  const from = positionAt(operand, v)
-  const bound = longestOver(Math.sqrt(chordSquare(from, from + ECEF_BYTES)))
-  if (bound < LONGEST) return bound
-  return inverse(latAt(operand, v), lonAt(operand, v), latAt(operand, v + 1), lonAt(operand, v + 1)) + 1e-6
+  let length = longestOver(Math.sqrt(chordSquare(from, to)))
+  if (length == LONGEST) {
+    length = inverse(latAt(operand, v), lonAt(operand, v), latAt(operand, v + 1), lonAt(operand, v + 1)) + 1e-6
+  }
+  store<f64>(operand.edges + <usize>edge * EDGE_BYTES, length, 8)
+  putBox(operand.boxes, edge, from, to, sagitta(length))
 }

@@ -14,19 +14,13 @@ import { inverse } from './inverse'
 import * as solution from './inverse'
 import { direct } from './direct'
 import * as arrival from './direct'
-import { high, longitudeDifference } from './math'
-import { b, f1 } from './series'
+import { isOnCoordinateLine } from './coordinate-line'
+import { BOUNDED_TO, cubicBound, cubicLeastAt, SMOOTH, tangentBound } from './interval-bounds'
+import { b } from './series'
 import { countSolutions, isSpent } from './work'
 
 const CONVEX_TO: f64 = (Math.PI / 2) * b - 1
 const CONCAVE_FROM: f64 = (Math.PI / 2) * RHI + 1
-/** Beyond this cot(r/b) is of no use: πb is 19,970 km. */
-const BOUNDED_TO: f64 = 0.98 * Math.PI * b
-/**
- * Where r/b is within 0.3 of a right angle, ρ away from it at most, the fourth derivative of f is below (0.1 + 3ρ)/b³.
- * Twice the bound that 59,759 random lines kept: 0.04 at ρ = 0.02, growing by 1.8ρ.
- */
-const SMOOTH: f64 = 0.3
 /** A lower value than the best is looked for only when it may be lower by this much, metres. */
 const GAIN: f64 = 1e-6
 /** Above this length the foot is a share of an angle, not of a chord. */
@@ -71,8 +65,11 @@ export function setEdge(lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2:
   countSolutions(1)
 }
 
-/** Geodesic distance in metres from a point to the edge of `setEdge`; exact 0 on meridian and equator edges. */
-export function distanceToEdge(lat: f64, lon: f64, position: usize): f64 {
+/**
+ * Geodesic distance in metres from a point to the edge of `setEdge`; exact 0 on meridian and equator edges. Where it is
+ * not below `best` the result may be any number not below it.
+ */
+export function distanceToEdge(lat: f64, lon: f64, position: usize, best: f64): f64 {
   latP = lat
   lonP = lon
   if (length == 0) {
@@ -83,8 +80,9 @@ export function distanceToEdge(lat: f64, lon: f64, position: usize): f64 {
   const toB = longestOver(Math.sqrt(chordSquare(position, positionB)))
   const farthest = Math.min(Math.min(toA, toB) + length, (toA + toB + length) / 2)
   const start = foot(position)
-  const result = farthest < CONVEX_TO ? descend(0, length, start, false, false) : search(start)
-  return result < 1e-6 && isOnEdge() ? 0 : result
+  const result = farthest < CONVEX_TO ? descend(0, length, start, false, false) : search(start, best)
+  if (result < 1e-6 && isOnCoordinateLine(latA, lonA, latB, lonB, calpA > 0, latP, lonP)) return 0
+  return result
 }
 
 /** Sets `distance`, `slope` (f') and `bend` (f'') at t metres from A. */
@@ -167,12 +165,12 @@ function push(open: i32, t0: f64, f0: f64, d0: f64, t1: f64, f1: f64, d1: f64): 
 }
 
 /** Least f on the whole edge when f need not be convex: branch and bound on intervals with the values at their ends. */
-function search(start: f64): f64 {
+function search(start: f64, best: f64): f64 {
   evaluate(0)
   const fA = distance
   const dA = slope
   evaluate(length)
-  let least = Math.min(fA, distance)
+  let least = Math.min(best, Math.min(fA, distance))
   if (least == 0) return 0
   let hint = start
   push(0, 0, fA, dA, length, distance, slope)
@@ -214,39 +212,6 @@ function search(start: f64): f64 {
   return least
 }
 
-/** Lower bound of f on an interval of length h where no point is farther than `farthest`: f'' ≥ cot(farthest / b) / b. */
-function tangentBound(h: f64, f0: f64, d0: f64, f1: f64, d1: f64, farthest: f64): f64 {
-  const angle = farthest / b
-  const kappa = Math.max(0, -Math.cos(angle) / (b * Math.sin(angle)))
-  // f minus a parabola that vanishes at both ends is convex and nowhere above f: its tangents bound it.
-  const s0 = d0 - (kappa * h) / 2
-  const s1 = d1 + (kappa * h) / 2
-  if (s0 >= 0) return f0
-  if (s1 <= 0) return f1
-  return (f0 * s1 - f1 * s0 + s0 * s1 * h) / (s1 - s0)
-}
-
-/** Where the cubic of `cubicBound` is least, metres from the start of the interval. */
-let cubicLeastAt: f64 = 0
-
-/** Lower bound of f on an interval of length h: the cubic with the same ends, which errs by at most f''''·h⁴/384. */
-function cubicBound(h: f64, f0: f64, d0: f64, f1: f64, d1: f64, fourth: f64): f64 {
-  const secant = (f1 - f0) / h
-  const c2 = (3 * secant - 2 * d0 - d1) / h
-  const c3 = (d0 + d1 - 2 * secant) / (h * h)
-  const discriminant = c2 * c2 - 3 * c3 * d0
-  let least = Math.min(f0, f1)
-  cubicLeastAt = h / 2
-  if (discriminant > 0) {
-    const x = -d0 / (c2 + Math.sqrt(discriminant))
-    if (x > 0 && x < h) {
-      cubicLeastAt = x
-      least = Math.min(least, f0 + x * (d0 + x * (c2 + x * c3)))
-    }
-  }
-  return least - (fourth * (h * h) * (h * h)) / 384
-}
-
 /** Where the point projected centrally onto the plane of the edge and the Earth's centre falls, metres from A in [0, length]. */
 function foot(p: usize): f64 {
   const ax = load<f64>(positionA)
@@ -277,26 +242,4 @@ function foot(p: usize): f64 {
   if (sigma < 0) sigma += 2 * Math.PI
   if (sigma <= omega) return (sigma / omega) * length
   return sigma < omega / 2 + Math.PI ? length : 0
-}
-
-/** Whether P lies on the edge by its coordinates alone: on an edge along the equator or a meridian. */
-function isOnEdge(): bool {
-  longitudeDifference(lonA, lonB)
-  const width = high
-  longitudeDifference(lonA, lonP)
-  const east = high
-  longitudeDifference(lonB, lonP)
-  const isOnMeridianA = east == 0
-  const isOnMeridianB = high == 0
-  if (latA == 0 && latB == 0 && latP == 0 && Math.abs(width) <= 180 * f1) {
-    return width < 0 ? east <= 0 && east >= width : east >= 0 && east <= width
-  }
-  if (latA == -90 && latB == 90) return false
-  if (latA == -90) return isOnMeridianB && latP <= latB
-  if (latB == 90) return isOnMeridianA && latP >= latA
-  if (width == 0) return isOnMeridianA && latP >= latA && latP <= latB
-  if (Math.abs(width) != 180) return false
-  return calpA > 0
-    ? (isOnMeridianA && latP >= latA) || (isOnMeridianB && latP >= latB)
-    : (isOnMeridianA && latP <= latA) || (isOnMeridianB && latP <= latB)
 }

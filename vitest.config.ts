@@ -1,7 +1,14 @@
 import { defineConfig } from 'vitest/config'
 
 const project = (name: string, extra: object = {}) => ({
-  test: { name, include: [`test/${name}/**/*.test.ts`], environment: 'node', testTimeout: 60_000, hookTimeout: 60_000, ...extra },
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    environment: 'node',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    ...extra,
+  },
 })
 
 // Unit, property and differential tests run functions in this process; integration and contract tests start the built

@@ -56,7 +56,3 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   within: row('within', ['geometry', 'target'], TRUTH),
   intersects: row('intersects', ['geometry1', 'geometry2'], TRUTH),
 }
-
-export function isOperationName(name: string): name is OperationName {
-  return Object.hasOwn(OPERATIONS, name)
-}

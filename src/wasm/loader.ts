@@ -14,6 +14,7 @@ interface Exports {
   M12(): number
   M21(): number
   S12(): number
+  P12(): number
   salp1(): number
   calp1(): number
   salp2(): number

@@ -27,6 +27,9 @@ export function M21(): f64 {
 export function S12(): f64 {
   return solution.S12
 }
+export function P12(): f64 {
+  return solution.P12
+}
 export function salp1(): f64 {
   return solution.salp1
 }

@@ -4,6 +4,7 @@
  *
  * Letters of the paper: β reduced latitude, α azimuth, σ arc length and ω longitude on the auxiliary sphere, λ longitude,
  * s and c before a letter its sine and cosine; s12 length, m12 reduced length, M12 M21 scales, S12 area under the line.
+ * P12 is ours: the area between the line and a pole.
  */
 import {
   EPSILON, TINY, cosx, high, longitudeDifference, low, norm, roundAngle, sincosDegrees, sinx, square, DEGREE,
@@ -12,12 +13,13 @@ import * as start from './inverse-start'
 import { expansion, lengths, m12b, s12b, scale12, scale21 } from './lengths'
 import { A3f, C3a, C3f, C4a, C4f, a, b, c2, cosSeries, e2, ep2, f, f1, n, sinSeries } from './series'
 
-/** Results of `inverse`: metres, and square metres for S12; azimuths as sine and cosine, clockwise from north. */
+/** Results of `inverse`: metres, and square metres for S12, P12; azimuths as sine and cosine, clockwise from north. */
 export let s12: f64 = 0
 export let m12: f64 = 0
 export let M12: f64 = 0
 export let M21: f64 = 0
 export let S12: f64 = 0
+export let P12: f64 = 0
 export let salp1: f64 = 0
 export let calp1: f64 = 0
 export let salp2: f64 = 0
@@ -36,12 +38,15 @@ let eps: f64 = 0
 let domg12: f64 = 0
 let dlam12: f64 = 0
 
-/** Shortest geodesic between two points in degrees; sets s12, m12, M12, M21 and the azimuths, not S12. */
+/** Shortest geodesic between two points in degrees; sets s12, m12, M12, M21 and the azimuths, not S12 and P12. */
 export function inverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
   return solve(lat1, lon1, lat2, lon2, false)
 }
 
-/** The same with S12, the area between the geodesic and the equator, east-going positive. */
+/**
+ * The same with S12, the area between the geodesic and the equator, and, when both points lie on one side of the equator,
+ * P12, the area between it and the pole of that side; both east-going positive.
+ */
 export function inverseWithArea(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
   return solve(lat1, lon1, lat2, lon2, true)
 }
@@ -97,6 +102,7 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
   let somg12: f64 = 2 // not a sine: not known yet
   let comg12: f64 = 0
   let omg12: f64 = 0
+  let lamomg12: f64 = 0 // λ12 − ω12
 
   let meridian = lat1 == -90 || slam12 == 0
   if (meridian) {
@@ -133,6 +139,7 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
     salp2 = 1
     s12x = a * lam12
     omg12 = lam12 / f1
+    lamomg12 = lam12 - omg12
     sig12 = omg12
     m12x = b * Math.sin(sig12)
     M12 = Math.cos(sig12)
@@ -151,6 +158,7 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
       M12 = Math.cos(sig12 / dnm)
       M21 = M12
       omg12 = lam12 / (f1 * dnm)
+      lamomg12 = lam12 - omg12
     } else {
       newton(sbet1, cbet1, dn1, sbet2, cbet2, dn2, slam12, clam12)
       lengths(eps, sig12, ssig1, csig1, dn1, ssig2, csig2, dn2, cbet1, cbet2)
@@ -158,6 +166,7 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
       m12x = m12b * b
       M12 = scale12
       M21 = scale21
+      lamomg12 = domg12
       const sdomg12 = Math.sin(domg12)
       const cdomg12 = Math.cos(domg12)
       somg12 = slam12 * cdomg12 - clam12 * sdomg12
@@ -171,7 +180,11 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
       somg12 = Math.sin(omg12)
       comg12 = Math.cos(omg12)
     }
-    S12 = areaUnder(sbet1, cbet1, sbet2, cbet2, somg12, comg12, meridian) * swapp * lonsign * latsign + 0
+    const series = areaSeries(sbet1, cbet1, sbet2, cbet2)
+    const east = swapp * lonsign
+    S12 = (series + c2 * spherical(sbet1, cbet1, sbet2, cbet2, somg12, comg12, meridian)) * east * latsign + 0
+    // The canonical points lie south of the equator. A meridian passes through the pole and encloses nothing with it.
+    P12 = meridian ? 0 : (series + c2 * (lamomg12 + excess(sbet1, cbet1, sbet2, cbet2, somg12, comg12))) * east + 0
   }
 
   if (swapp < 0) {
@@ -290,37 +303,44 @@ function lambda12(
   return eta + domg12
 }
 
-/** S12 of the canonical problem (section 6). */
-function areaUnder(
-  sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, comg12: f64, meridian: bool,
-): f64 {
+/** The ellipsoidal part of the area of the canonical problem, by the series C4 (section 6). */
+function areaSeries(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64): f64 {
   const salp0 = salp1 * cbet1
   const calp0 = norm(calp1, salp1 * sbet1)
-  let area: f64 = 0
-  if (calp0 != 0 && salp0 != 0) {
-    let cs1 = calp1 * cbet1
-    let cs2 = calp2 * cbet2
-    const A4 = square(a) * calp0 * salp0 * e2
-    const t1 = norm(sbet1, cs1)
-    const t2 = norm(sbet2, cs2)
-    C4f(expansion(calp0))
-    area = A4 * (cosSeries(sbet2 / t2, cs2 / t2, C4a) - cosSeries(sbet1 / t1, cs1 / t1, C4a))
-  }
-  let alp12: f64
+  if (calp0 == 0 || salp0 == 0) return 0
+  const cs1 = calp1 * cbet1
+  const cs2 = calp2 * cbet2
+  const A4 = square(a) * calp0 * salp0 * e2
+  const t1 = norm(sbet1, cs1)
+  const t2 = norm(sbet2, cs2)
+  C4f(expansion(calp0))
+  return A4 * (cosSeries(sbet2 / t2, cs2 / t2, C4a) - cosSeries(sbet1 / t1, cs1 / t1, C4a))
+}
+
+/** α2 − α1, the area between a great circle and the equator of the unit sphere (section 6). */
+function spherical(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, comg12: f64, meridian: bool): f64 {
   if (!meridian && comg12 > -0.7071 && sbet2 - sbet1 < 1.75) {
     // tan(Γ/2) of the spherical excess: accurate for short lines.
     const domg = 1 + comg12
     const dbet1 = 1 + cbet1
     const dbet2 = 1 + cbet2
-    alp12 = 2 * Math.atan2(somg12 * (sbet1 * dbet2 + sbet2 * dbet1), domg * (sbet1 * sbet2 + dbet1 * dbet2))
-  } else {
-    let salp12 = salp2 * calp1 - calp2 * salp1
-    let calp12 = calp2 * calp1 + salp2 * salp1
-    if (salp12 == 0 && calp12 < 0) {
-      salp12 = TINY * calp1
-      calp12 = -1
-    }
-    alp12 = Math.atan2(salp12, calp12)
+    return 2 * Math.atan2(somg12 * (sbet1 * dbet2 + sbet2 * dbet1), domg * (sbet1 * sbet2 + dbet1 * dbet2))
   }
-  return area + c2 * alp12
+  let salp12 = salp2 * calp1 - calp2 * salp1
+  let calp12 = calp2 * calp1 + salp2 * salp1
+  if (salp12 == 0 && calp12 < 0) {
+    salp12 = TINY * calp1
+    calp12 = -1
+  }
+  return Math.atan2(salp12, calp12)
+}
+
+/**
+ * ω12 + α2 − α1, the area between a great circle and the south pole of the unit sphere: the excess of their triangle.
+ *
+ * S12 of a line at 85° is two hundred times larger than this, and so is its rounding error.
+ */
+function excess(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, comg12: f64): f64 {
+  const t = (cbet1 / (1 - sbet1)) * (cbet2 / (1 - sbet2)) // tangents of half the distances to the pole
+  return 2 * Math.atan2(t * somg12, 1 + t * comg12)
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { distanceMeters } from '../../src/geodesy/distance.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
-import type { Geometry } from '../../src/types/generated.ts'
+import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
-import { type LonLat, oracleDistance } from '../distance-oracle.ts'
+import { type LonLat, oracleDistance, type Shape } from '../distance-oracle.ts'
 import { type RandomGeometry, randomGeometry, seededRandom, TYPES, walk } from '../random-geometry.ts'
 
 const kernel = loadKernel()
@@ -69,5 +69,62 @@ describe.each(Object.keys(PLACES))('distance of geometries %s', (place) => {
       }
     }
     console.log(`${place}: ${count} pairs, ${touching} touching, greatest error ${worst.toExponential(1)} m`)
+  })
+})
+
+describe('distance of geometries of 150 vertices', () => {
+  /** A star with a coast-like outline; every tenth edge may be much longer than the others. */
+  const coast = (centre: LonLat, size: number): Shape => {
+    const ring = Array.from({ length: 150 }, (_, index) => {
+      const wave = 0.2 * Math.sin(index / 3) + 0.1 * Math.sin(index * 1.7)
+      return walk(centre, (360 * index) / 150, size * (0.7 + wave - (index % 10 === 0 ? 0.3 * random() : 0)))
+    })
+    return { points: [], lines: [], polygons: [{ rings: [[...ring, ring[0]!]], reference: centre, isInside: true }] }
+  }
+  const track = (centre: LonLat, size: number): Shape => {
+    let at = walk(centre, 360 * random(), size)
+    const positions = Array.from({ length: 150 }, () => {
+      at = walk(at, 360 * random(), (size / 15) * random() ** 3)
+      return at
+    })
+    return { points: [], lines: [positions], polygons: [] }
+  }
+  const cloud = (centre: LonLat, size: number): Shape => ({
+    points: Array.from({ length: 150 }, () => walk(centre, 360 * random(), size * Math.sqrt(random()))),
+    lines: [],
+    polygons: [],
+  })
+  const geometryOf = ({ points, lines, polygons }: Shape): Geometry => {
+    const list = (positions: readonly LonLat[]) => positions.map(([lon, lat]): Position => [lon, lat])
+    if (points.length > 0) return { type: 'MultiPoint', coordinates: list(points) }
+    if (lines.length > 0) return { type: 'MultiLineString', coordinates: lines.map(list) }
+    return { type: 'MultiPolygon', coordinates: polygons.map(({ rings }) => rings.map(list)) }
+  }
+
+  it.each([
+    ['neighbours', 1.6],
+    ['some sizes apart', 8],
+    ['thousands of kilometres apart', 0],
+    ['on opposite sides of the globe', -1],
+  ])('is within 1 mm of brute force between %s', (_, apart) => {
+    let worst = 0
+    const kinds = [coast, track, cloud]
+    for (const size of [100, 5e4, 1e6]) {
+      for (const [i, kindA] of kinds.entries()) {
+        const kindB = kinds[(i + Math.round(2 * random())) % 3]!
+        const centre = anywhere()
+        const antipode: LonLat = [centre[0] <= 0 ? centre[0] + 180 : centre[0] - 180, -centre[1]]
+        const other =
+          apart > 0
+            ? walk(centre, 360 * random(), apart * size)
+            : walk(apart < 0 ? antipode : centre, 360 * random(), apart < 0 ? size : between(4e6, 1.6e7))
+        const a = kindA(centre, size)
+        const b = kindB(other, size)
+        const actual = distanceMeters(kernel, flat(geometryOf(a)), flat(geometryOf(b)), 1e6)
+        worst = Math.max(worst, Math.abs(actual - oracleDistance(a, b)))
+      }
+    }
+    console.log(`150 vertices, parameter ${apart}: greatest error ${worst.toExponential(1)} m`)
+    expect(worst).toBeLessThanOrEqual(TOLERANCE_METERS)
   })
 })

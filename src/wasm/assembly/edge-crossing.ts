@@ -5,13 +5,15 @@
  * different sides of the other. A side is certain by the plane through the edge and the Earth's centre when the point is
  * farther from it than a geodesic can stray from that plane; otherwise the azimuths of two geodesics decide.
  *
- * Touching is no crossing here: an end on the other edge has distance 0 as a point.
+ * Touching is no crossing here: an end on the other edge has distance 0 as a point. Where an edge is halved its middle is
+ * compared with the other edge, so that no crossing hides between two pieces.
  */
 import { inverse, s12 } from './inverse'
 import * as solution from './inverse'
 import { direct } from './direct'
 import * as arrival from './direct'
 import { ECEF_BYTES, positionOf, RHI, sagitta } from './ecef'
+import { distanceToEdge, setEdge } from './point-edge'
 import { countLooks, countSolutions, isSpent } from './work'
 
 /** Halving stops here: metres. */
@@ -23,6 +25,9 @@ const SHORT: f64 = 5e5
 const LEAN: f64 = 0.004
 /** Rounding of positions in space, metres. */
 const ROUNDING: f64 = 4e-9
+
+/** A middle that is nearer to the other edge lies on it, metres: far above rounding, far below what anyone measures. */
+const TOUCH: f64 = 1e-7
 
 /** A piece of an edge: both ends with their positions, and its length or a little more. */
 @unmanaged
@@ -63,7 +68,7 @@ export function setCrossing(
   piece.length = length
 }
 
-/** Whether the edges of `setCrossing` cross. */
+/** Whether the edges of `setCrossing` cross. Chooses another edge in `point-edge.ts`. */
 export function edgesCross(): bool {
   return cross(pieceAt(0), pieceAt(1), 2)
 }
@@ -86,10 +91,16 @@ function cross(s: Piece, t: Piece, free: i32): bool {
   const second = pieceAt(free + 1)
   if (s.length >= t.length) {
     halve(s, first, second)
-    return cross(first, t, free + 2) || cross(second, t, free + 2)
+    return touches(second, pieceAt(1)) || cross(first, t, free + 2) || cross(second, t, free + 2)
   }
   halve(t, first, second)
-  return cross(s, first, free + 2) || cross(s, second, free + 2)
+  return touches(second, pieceAt(0)) || cross(s, first, free + 2) || cross(s, second, free + 2)
+}
+
+/** Whether the first end of a piece lies on an edge. */
+function touches(piece: Piece, edge: Piece): bool {
+  setEdge(edge.lat1, edge.lon1, start(edge), edge.lat2, edge.lon2, end(edge))
+  return distanceToEdge(piece.lat1, piece.lon1, start(piece), Infinity) < TOUCH
 }
 
 function halve(whole: Piece, first: Piece, second: Piece): void {

@@ -137,6 +137,7 @@ function edgePair(p: Operand, i: i32, q: Operand, j: i32, overlap: bool): void {
   setSide(0, p, i)
   setSide(1, q, j)
   if (edgesCross()) found(0)
+  forgetEdge()
 }
 
 function fromEnds(from: Operand, v: i32, flags: i32, operand: Operand, edge: i32): void {

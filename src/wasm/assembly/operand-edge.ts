@@ -7,7 +7,7 @@ import { distanceToEdge, setEdge } from './point-edge'
 let lastOperand: usize = 0
 let lastEdge: i32 = -1
 
-/** Forgets the edge of the last search, whose operand is gone. */
+/** Forgets that edge: its operand is gone, or somebody else has called `setEdge`. */
 export function forgetEdge(): void {
   lastOperand = 0
 }

@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { distanceMeters } from '../../src/geodesy/distance.ts'
+import { readGeometry } from '../../src/geometry/read.ts'
+import type { Geometry, Position } from '../../src/types/generated.ts'
+import { loadKernel } from '../../src/wasm/loader.ts'
+import type { LonLat } from '../distance-oracle.ts'
+import { type RandomGeometry, randomGeometry, seededRandom, TYPES, walk } from '../random-geometry.ts'
+
+const kernel = loadKernel()
+const flat = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 50_000, maxParts: 10_000 })
+const distance = (a: Geometry, b: Geometry) => distanceMeters(kernel, flat(a), flat(b), 1e6)
+const point = ([lon, lat]: LonLat): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
+const line = (positions: readonly LonLat[]): Geometry => ({
+  type: 'LineString',
+  coordinates: positions.map(([lon, lat]): Position => [lon, lat]),
+})
+
+const runs = { numRuns: 1500 }
+const place: fc.Arbitrary<LonLat> = fc.tuple(
+  fc.double({ min: -180, max: 180, noNaN: true }),
+  fc.oneof(fc.double({ min: -90, max: 90, noNaN: true }), fc.constantFrom(-90, 0, 90)),
+)
+const places = fc.array(place, { minLength: 2, maxLength: 6 })
+/** A pair of geometries of any types, 10 m to 10,000 km large, up to three times as far apart. */
+const pair = fc.integer({ min: 1, max: 2 ** 31 - 2 }).map((seed) => {
+  const random = seededRandom(seed)
+  random()
+  const size = 10 ** (1 + 6 * random())
+  const centre: LonLat = [360 * random() - 180, 180 * random() - 90]
+  const other = walk(centre, 360 * random(), Math.min(1.9e7, 3 * size * random()))
+  const any = () => TYPES[Math.floor(TYPES.length * random())]!
+  return [randomGeometry(random, any(), centre, size), randomGeometry(random, any(), other, size)] as const
+})
+
+/** The same geometry with every position replaced. */
+function mapPositions(geometry: Geometry, change: (position: Position) => Position): Geometry {
+  const deep = (value: unknown): unknown =>
+    Array.isArray(value) ? (typeof value[0] === 'number' ? change(value as Position) : value.map(deep)) : value
+  return geometry.type === 'GeometryCollection'
+    ? { ...geometry, geometries: geometry.geometries.map((member) => mapPositions(member, change)) }
+    : ({ ...geometry, coordinates: deep(geometry.coordinates) } as Geometry)
+}
+
+/** The same geometry with every line and ring rewritten. */
+function mapSequences(
+  geometry: Geometry,
+  line: (positions: Position[]) => Position[],
+  ring: (positions: Position[]) => Position[],
+): Geometry {
+  switch (geometry.type) {
+    case 'LineString':
+      return { ...geometry, coordinates: line(geometry.coordinates) }
+    case 'MultiLineString':
+      return { ...geometry, coordinates: geometry.coordinates.map(line) }
+    case 'Polygon':
+      return { ...geometry, coordinates: geometry.coordinates.map(ring) }
+    case 'MultiPolygon':
+      return { ...geometry, coordinates: geometry.coordinates.map((rings) => rings.map(ring)) }
+    case 'GeometryCollection':
+      return { ...geometry, geometries: geometry.geometries.map((member) => mapSequences(member, line, ring)) }
+    default:
+      return geometry
+  }
+}
+
+const rotate = (ring: Position[]) => [...ring.slice(1), ring[1]!]
+const reverse = (positions: Position[]) => [...positions].reverse()
+const keep = (positions: Position[]) => positions
+
+describe('distance', () => {
+  it('does not depend on the order of its arguments, to the last bit', () => {
+    fc.assert(
+      fc.property(pair, ([a, b]) => {
+        expect(distance(a.geometry, b.geometry)).toBe(distance(b.geometry, a.geometry))
+      }),
+      runs,
+    )
+    fc.assert(
+      fc.property(places, places, (a, b) => {
+        expect(distance(line(a), line(b))).toBe(distance(line(b), line(a)))
+      }),
+      runs,
+    )
+  })
+
+  it('is 0 from a geometry to itself', () => {
+    fc.assert(
+      fc.property(pair, ([{ geometry }]) => {
+        expect(distance(geometry, geometry)).toBe(0)
+      }),
+      runs,
+    )
+  })
+
+  it('obeys the triangle inequality between points', () => {
+    fc.assert(
+      fc.property(place, place, place, (p, q, r) => {
+        const direct = distance(point(p), point(r))
+        expect(direct).toBeLessThanOrEqual(distance(point(p), point(q)) + distance(point(q), point(r)) + 3e-8)
+      }),
+      runs,
+    )
+  })
+
+  it('to a line is no greater than to its vertices, and no less than to its ends by more than its length', () => {
+    fc.assert(
+      fc.property(place, place, place, (p, q, r) => {
+        const toLine = distance(point(p), line([q, r]))
+        const toEnds = Math.min(distance(point(p), point(q)), distance(point(p), point(r)))
+        expect(toLine).toBeLessThanOrEqual(toEnds + 2e-8)
+        expect(toLine).toBeGreaterThanOrEqual(toEnds - distance(point(q), point(r)) / 2 - 2e-8)
+      }),
+      runs,
+    )
+  })
+
+  it('does not depend on where a ring begins or which way lines and rings run', () => {
+    fc.assert(
+      fc.property(pair, ([a, b]) => {
+        const expected = distance(a.geometry, b.geometry)
+        expect(distance(mapSequences(a.geometry, keep, rotate), b.geometry)).toBeCloseTo(expected, 6)
+        expect(distance(mapSequences(a.geometry, reverse, reverse), b.geometry)).toBeCloseTo(expected, 6)
+      }),
+      runs,
+    )
+  })
+
+  it('does not change when everything turns about the axis', () => {
+    const turn = (by: number) => (position: Position) => {
+      const lon = position[0] + by
+      return [lon > 180 ? lon - 360 : lon < -180 ? lon + 360 : lon, position[1]] as Position
+    }
+    fc.assert(
+      fc.property(pair, fc.integer({ min: -180, max: 180 }), ([a, b], degrees) => {
+        const turned = distance(mapPositions(a.geometry, turn(degrees)), mapPositions(b.geometry, turn(degrees)))
+        expect(Math.abs(turned - distance(a.geometry, b.geometry))).toBeLessThan(1e-6)
+      }),
+      runs,
+    )
+  })
+
+  it('does not change when north and south, or east and west, change places', () => {
+    fc.assert(
+      fc.property(pair, ([a, b]) => {
+        const expected = distance(a.geometry, b.geometry)
+        const south = ([lon, lat]: Position): Position => [lon, -lat]
+        const west = ([lon, lat]: Position): Position => [-lon, lat]
+        for (const mirror of [south, west]) {
+          const mirrored = distance(mapPositions(a.geometry, mirror), mapPositions(b.geometry, mirror))
+          expect(Math.abs(mirrored - expected)).toBeLessThan(1e-6)
+        }
+      }),
+      runs,
+    )
+  })
+
+  it('does not change beyond 1 mm when an edge gets a vertex that lies on it', () => {
+    fc.assert(
+      fc.property(pair, fc.double({ min: 0.01, max: 0.99, noNaN: true }), ([a, b], share) => {
+        const expected = distance(a.geometry, b.geometry)
+        const divided = mapSequences(
+          a.geometry,
+          (positions) => divide(positions, share),
+          (ring) => divide(ring, share),
+        )
+        expect(Math.abs(distance(divided, b.geometry) - expected)).toBeLessThan(1e-3)
+      }),
+      runs,
+    )
+  })
+
+  it('to a collection is the least distance to its members', () => {
+    fc.assert(
+      fc.property(pair, pair, ([a, b], [c]) => {
+        const members = [a, c].map(({ geometry }: RandomGeometry) => geometry)
+        const least = Math.min(...members.map((member) => distance(member, b.geometry)))
+        const whole = distance({ type: 'GeometryCollection', geometries: members }, b.geometry)
+        expect(Math.abs(whole - least)).toBeLessThan(1e-6)
+      }),
+      runs,
+    )
+  })
+})
+
+/** With a vertex on the geodesic of the first edge: `walk` and the kernel agree to nanometres. */
+function divide(positions: Position[], share: number): Position[] {
+  const [from, to] = positions as [Position, Position, ...Position[]]
+  kernel.inverse(from[1], from[0], to[1], to[0])
+  const azimuth = (Math.atan2(kernel.salp1(), kernel.calp1()) * 180) / Math.PI
+  const [lon, lat] = walk([from[0], from[1]], azimuth, share * kernel.s12())
+  return [from, [lon, lat], ...positions.slice(1)]
+}

@@ -1,0 +1,307 @@
+import geodesic from 'geographiclib-geodesic'
+import { describe, expect, it } from 'vitest'
+import { distanceMeters, WorkLimitError } from '../../src/geodesy/distance.ts'
+import { readGeometry } from '../../src/geometry/read.ts'
+import type { Geometry, Position } from '../../src/types/generated.ts'
+import { loadKernel } from '../../src/wasm/loader.ts'
+
+const kernel = loadKernel()
+const flat = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 50_000, maxParts: 10_000 })
+const distance = (a: Geometry, b: Geometry, limit = 1e6) => distanceMeters(kernel, flat(a), flat(b), limit)
+const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
+const line = (...coordinates: Position[]): Geometry => ({ type: 'LineString', coordinates })
+const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
+const rectangle = (west: number, south: number, east: number, north: number): Position[] => [
+  [west, south],
+  [east, south],
+  [east, north],
+  [west, north],
+  [west, south],
+]
+// geographiclib-geodesic: an implementation of its own.
+const inverse = (lon1: number, lat1: number, lon2: number, lat2: number) =>
+  geodesic.Geodesic.WGS84.Inverse(lat1, lon1, lat2, lon2).s12!
+
+const square = polygon(rectangle(0, 0, 10, 10))
+const ringed = polygon(rectangle(0, 0, 10, 10), rectangle(4, 4, 6, 6))
+
+describe('distance between points and lines', () => {
+  it('is the geodesic between two points', () => {
+    expect(distance(point(2.3522, 48.8566), point(-0.1276, 51.5072))).toBeCloseTo(
+      inverse(2.3522, 48.8566, -0.1276, 51.5072),
+      7,
+    )
+  })
+
+  it('is exactly 0 for a point on an edge along a meridian, the equator, or a shared vertex', () => {
+    expect(distance(point(10, 5.3), line([10, 0], [10, 10]))).toBe(0)
+    expect(distance(point(-180, 5.3), line([180, 0], [-180, 10]))).toBe(0)
+    expect(distance(point(5.3, 0), line([0, 0], [10, 0]))).toBe(0)
+    expect(distance(point(-179.3, 0), line([175, 0], [-175, 0]))).toBe(0)
+    expect(distance(point(100, 85), line([10, 80], [-170, 80]))).toBeGreaterThan(0)
+    expect(distance(point(-170, 85), line([10, 80], [-170, 80]))).toBe(0)
+    expect(distance(point(12, 90), line([10, 80], [-170, 80]))).toBe(0)
+    expect(distance(point(33, 70), line([33, 60], [120, 90]))).toBe(0)
+    expect(distance(point(3.1, 4.2), line([0, 0], [3.1, 4.2], [7, 7]))).toBe(0)
+  })
+
+  it('is 0 for a point on an oblique edge, up to rounding', () => {
+    const { WGS84 } = geodesic.Geodesic
+    const edge = WGS84.InverseLine(10, 20, 60, 130)
+    for (const share of [0.1, 0.35, 0.5, 0.9]) {
+      const { lat2, lon2 } = edge.Position(share * edge.s13!)
+      expect(distance(point(lon2!, lat2!), line([20, 10], [130, 60]))).toBeLessThan(1e-8)
+    }
+  })
+
+  it('takes the inside of an edge, not its vertices, where that is nearer', () => {
+    // The nearest point of the equator is due south, along the meridian.
+    expect(distance(point(0.5, 0.5), line([0, 0], [1, 0]))).toBeCloseTo(inverse(0.5, 0.5, 0.5, 0), 8)
+  })
+
+  it('follows the geodesic and not the parallel', () => {
+    // From 90° west to 90° east at 60° the geodesic goes over the pole.
+    expect(distance(point(0, 90), line([-90, 60], [90, 60]))).toBe(0)
+    expect(distance(point(45, 85), line([0, 60], [90, 60]))).toBeLessThan(distance(point(45, 85), point(45, 60)))
+  })
+
+  it('finds the nearer of several minima of an edge a quarter of the globe away', () => {
+    // From a point near the pole every point of the equator is nearly as far; due south of it is nearest.
+    expect(distance(point(30, 89.99), line([0, 0], [170, 0]))).toBeCloseTo(inverse(30, 89.99, 30, 0), 5)
+    expect(distance(point(-30, 89.99), line([0, 0], [170, 0]))).toBeCloseTo(inverse(-30, 89.99, 0, 0), 5)
+    expect(distance(point(0, 90), line([0, 0], [170, 0]))).toBeCloseTo(inverse(0, 90, 0, 0), 6)
+  })
+
+  it('is 0 for lines that cross, however long', () => {
+    expect(distance(line([0, 0], [1, 1]), line([0, 1], [1, 0]))).toBe(0)
+    expect(distance(line([-100, 10], [60, 20]), line([0, -80], [10, 89]))).toBe(0)
+    expect(distance(line([179.99, 0.3], [-179.99, 0.4]), line([180, 0], [-180, 1]))).toBe(0)
+  })
+
+  it('is 0 for long lines that cross in the middle of both', () => {
+    // Regression: both were halved at the crossing, and the pieces only touched.
+    expect(distance(line([180, -45], [180, 90]), line([-135, -45], [135, 45]))).toBe(0)
+    expect(distance(line([-45, 0], [45, 0]), line([0, -45], [0, 45]))).toBe(0)
+    expect(distance(line([-120, 60], [120, -60]), line([180, -60], [180, 60]))).toBe(0)
+  })
+
+  it('takes lines apart that would only cross on the far side of the globe', () => {
+    expect(distance(line([-10, 0], [10, 0]), line([180, -10], [180, 10]))).toBeCloseTo(inverse(10, 0, 180, 10), 6)
+  })
+
+  it('does not need distinct vertices', () => {
+    const still = line([5, 5], [5, 5], [5, 5])
+    expect(distance(still, still)).toBe(0)
+    expect(distance(still, point(6, 6))).toBe(distance(point(5, 5), point(6, 6)))
+    expect(distance(still, line([6, 6], [6, 6]))).toBe(distance(point(5, 5), point(6, 6)))
+  })
+})
+
+describe('distance to polygons', () => {
+  it('is 0 inside and positive in a hole', () => {
+    expect(distance(point(1, 1), ringed)).toBe(0)
+    expect(distance(point(5, 5), square)).toBe(0)
+    expect(distance(point(5, 5), ringed)).toBeCloseTo(distance(point(5, 5), line(...rectangle(4, 4, 6, 6))), 9)
+    expect(distance(point(5, 5), ringed)).toBeGreaterThan(110_000)
+  })
+
+  it('is 0 on the boundary, of a hole too', () => {
+    expect(distance(point(0, 3.3), ringed)).toBe(0)
+    expect(distance(point(4, 4.7), ringed)).toBe(0)
+    expect(distance(point(10, 10), ringed)).toBe(0)
+  })
+
+  it('is 0 for a polygon inside another, both ways round, and positive for one in its hole', () => {
+    const inner = polygon(rectangle(1, 1, 2, 2))
+    expect(distance(inner, square)).toBe(0)
+    expect(distance(square, inner)).toBe(0)
+    const island = polygon(rectangle(4.9, 4.9, 5.1, 5.1))
+    expect(distance(island, ringed)).toBeGreaterThan(90_000)
+    expect(distance(island, square)).toBe(0)
+  })
+
+  it('is 0 for polygons that touch at a vertex or along an edge, or overlap', () => {
+    expect(distance(square, polygon(rectangle(10, 10, 11, 11)))).toBe(0)
+    expect(distance(square, polygon(rectangle(10, 2, 11, 3)))).toBe(0)
+    expect(distance(square, polygon(rectangle(9, -1, 11, 11)))).toBe(0)
+  })
+
+  it('takes every member of multi geometries and collections', () => {
+    const scattered: Geometry = {
+      type: 'MultiPoint',
+      coordinates: [
+        [20, 20],
+        [5, 5],
+        [-20, 3],
+      ],
+    }
+    expect(distance(scattered, square)).toBe(0)
+    expect(distance(scattered, ringed)).toBe(distance(point(5, 5), ringed))
+    const two: Geometry = { type: 'MultiPolygon', coordinates: [[rectangle(50, 50, 51, 51)], [rectangle(4, 4, 6, 6)]] }
+    expect(distance({ type: 'GeometryCollection', geometries: [point(30, 30), ringed] }, two)).toBe(0)
+  })
+})
+
+describe('which side of a ring is inside', () => {
+  const cap = (lat: number): Geometry =>
+    polygon([
+      [0, lat],
+      [120, lat],
+      [-120, lat],
+      [0, lat],
+    ])
+
+  it('is the smaller one for a ring around a pole', () => {
+    expect(distance(point(77, 90), cap(80))).toBe(0)
+    expect(distance(point(77, 86), cap(80))).toBe(0)
+    expect(distance(point(77, 60), cap(80))).toBeGreaterThan(1e6)
+    expect(distance(point(77, -90), cap(-80))).toBe(0)
+    expect(distance(point(77, 90), cap(-80))).toBeGreaterThan(1e7)
+  })
+
+  it('is the side of the pole that a vertex names', () => {
+    // As maps cut at the antimeridian write everything north of about 10° south: down the cut, along, up the cut.
+    const named = polygon([
+      [-180, 90],
+      [-180, -10],
+      [-90, -10],
+      [0, -10],
+      [90, -10],
+      [180, -10],
+      [180, 90],
+      [-180, 90],
+    ])
+    expect(distance(point(33, 50), named)).toBe(0)
+    expect(distance(point(33, -60), named)).toBeGreaterThan(5e6)
+  })
+
+  it('is the side without poles otherwise, even when it is the larger one', () => {
+    // A crescent from 80° south to 80° north over 300° of longitude.
+    const most = polygon([
+      [-150, -80],
+      [-50, -80],
+      [50, -80],
+      [150, -80],
+      [150, 80],
+      [50, 80],
+      [-50, 80],
+      [-150, 80],
+      [-150, -80],
+    ])
+    expect(distance(point(0, 0), most)).toBe(0)
+    expect(distance(point(180, 0), most)).toBeGreaterThan(3e6)
+    expect(distance(point(0, 90), most)).toBeGreaterThan(4e5)
+  })
+
+  it('does not depend on orientation or on the first vertex', () => {
+    const ring = rectangle(3, 4, 8, 9)
+    const turned = [...ring.slice(2), ring[1]!, ring[2]!]
+    for (const other of [point(5, 5), point(9.7, 9.3), line([0, 0], [20, 5])]) {
+      const expected = distance(polygon(ring), other)
+      expect(distance(polygon([...ring].reverse()), other)).toBe(expected)
+      expect(distance(polygon(turned), other)).toBe(expected)
+    }
+  })
+
+  it('is the same for a ring over the antimeridian written in one piece or cut in two', () => {
+    const whole = polygon([
+      [170, -10],
+      [-170, -10],
+      [-170, 10],
+      [170, 10],
+      [170, -10],
+    ])
+    const cut: Geometry = {
+      type: 'MultiPolygon',
+      coordinates: [
+        // The cut goes through the vertices that the geodesic edges have on the antimeridian.
+        [
+          [
+            [170, -10],
+            [180, latitudeAt180(-10)],
+            [180, latitudeAt180(10)],
+            [170, 10],
+            [170, -10],
+          ],
+        ],
+        [
+          [
+            [-180, latitudeAt180(-10)],
+            [-170, -10],
+            [-170, 10],
+            [-180, latitudeAt180(10)],
+            [-180, latitudeAt180(-10)],
+          ],
+        ],
+      ],
+    }
+    for (const [lon, lat] of [
+      [180, 0],
+      [-180, 3],
+      [175, -9.99],
+      [-170.5, 9],
+      [160, 0],
+      [-150, 20],
+      [180, 30],
+      [0, 0],
+    ]) {
+      expect(distance(point(lon!, lat!), cut)).toBeCloseTo(distance(point(lon!, lat!), whole), 6)
+    }
+  })
+
+  it('counts a vertex on the meridian of the point once', () => {
+    const diamond = polygon([
+      [0, -5],
+      [5, 0],
+      [0, 5],
+      [-5, 0],
+      [0, -5],
+    ])
+    expect(distance(point(0, 0), diamond)).toBe(0)
+    expect(distance(point(0, 6), diamond)).toBeCloseTo(inverse(0, 6, 0, 5), 7)
+    expect(distance(point(0, -6), diamond)).toBeCloseTo(inverse(0, -6, 0, -5), 7)
+    const far = polygon([
+      [180, -5],
+      [-175, 0],
+      [-180, 5],
+      [175, 0],
+      [180, -5],
+    ])
+    for (const lon of [180, -180]) {
+      expect(distance(point(lon, 0), far)).toBe(0)
+      expect(distance(point(lon, -6), far)).toBeCloseTo(inverse(180, -6, 180, -5), 7)
+    }
+  })
+})
+
+describe('the bound on the work of a distance', () => {
+  const circle = (radius: number): Position[] => {
+    const open = Array.from({ length: 2000 }, (_, index): Position => {
+      const { lat2, lon2 } = geodesic.Geodesic.WGS84.Direct(45, 10, (360 * index) / 2000, radius)
+      return [lon2!, lat2!]
+    })
+    return [...open, open[0]!]
+  }
+  // All edges of the hole are equally near to the middle, so each has to be solved.
+  const annulus = polygon(circle(100_000), circle(50_000))
+
+  it('throws when it is reached, and answers again afterwards', () => {
+    expect(() => distance(point(10, 45), annulus, 500)).toThrow(WorkLimitError)
+    expect(distance(point(10, 45), annulus, 1e6)).toBeGreaterThan(49_999)
+    expect(distance(point(0, 0), point(0, 1), 500)).toBeGreaterThan(110_000)
+  })
+
+  it('counts the solutions of the inverse problem', () => {
+    distance(point(0, 0), point(1, 1))
+    expect(kernel.workDone()).toBe(1)
+    distance(point(10, 45), annulus)
+    expect(kernel.workDone()).toBeGreaterThan(2000)
+    expect(kernel.workDone()).toBeLessThan(10_000)
+  })
+})
+
+/** Where the geodesic from 170° to −170° at some latitude meets the antimeridian: its middle. */
+function latitudeAt180(lat: number): number {
+  const edge = geodesic.Geodesic.WGS84.InverseLine(lat, 170, lat, -170)
+  return edge.Position(edge.s13! / 2).lat2!
+}

@@ -33,6 +33,7 @@ export class CoverSweep implements SweepVisitor {
     const { operand, dimension } = this.#scene
     const { below0, below1, above0, above1 } = this.#sweep
     const first = outgoing[from]!
+    if (!this.#scene.isInWindow(first)) return true
     const coversBelow = below0[first]! > 0
     const coversAbove = above0[first]! > 0
     if ((below1[first]! > 0 && !coversBelow) || (above1[first]! > 0 && !coversAbove)) return false

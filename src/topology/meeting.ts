@@ -27,7 +27,7 @@ export interface Meeting {
    * each stretch of b's lines that does not. Lines that cross themselves a million times would cost a sweep as much.
    */
   readonly needed: Int32Array
-  /** One place of each ring, line and point of two geometries that are apart; undefined when there are too many. */
+  /** One place of each ring, line and point in the window of two geometries that are apart; undefined: too many. */
   locate(): readonly PartPlace[] | undefined
 }
 
@@ -59,6 +59,7 @@ function locateParts(scene: Scene): PartPlace[] | undefined {
   if (firsts.length * scene.count > MAX_LOCATED_SEGMENTS) return undefined
   const places: PartPlace[] = []
   for (const segment of firsts) {
+    if (!scene.isInWindow(segment)) continue
     const operand = scene.operand[segment]!
     const depths = depthsAt(scene, scene.left[segment]!, { marks: scene.operand, value: operand, isEqual: false })
     if (depths === undefined) return undefined

@@ -1,4 +1,5 @@
 import { scaledInteger, scaledLongitude, signOf } from './exact.ts'
+import type { Extent } from './extent.ts'
 import { Positions } from './positions.ts'
 import type { UnwrappedRing } from './unwrap.ts'
 
@@ -37,6 +38,8 @@ export class Scene {
   vertex: Int32Array
   /** Whole turns by which this is a shifted copy; 0 for the original. */
   copy: Int32Array
+  /** Longitudes within which the depths of every edge are complete; undefined: everywhere. */
+  window: Extent | undefined
 
   constructor(capacity: number, planar: boolean) {
     this.positions = new Positions(capacity, planar)
@@ -49,6 +52,7 @@ export class Scene {
     this.sequence = new Int32Array(capacity)
     this.vertex = new Int32Array(capacity)
     this.copy = new Int32Array(capacity)
+    this.window = undefined
   }
 
   /** @returns the index of the segment between two positions; `upward`: 1 when the inside lies above, −1 below, 0 neither */
@@ -72,6 +76,13 @@ export class Scene {
   addPoint(lon: number, lat: number, turn: number, role: Role, vertex: number, copy: number): number {
     const position = this.positions.add(lon, lat, turn)
     return this.addSegment(position, position, role, 0, vertex, copy)
+  }
+
+  /** Whether a segment comes into the window. */
+  isInWindow(segment: number): boolean {
+    if (this.window === undefined) return true
+    const { x } = this.positions
+    return x[this.right[segment]!]! >= this.window.west && x[this.left[segment]!]! <= this.window.east
   }
 
   /** All edges of a ring but those of no length. */

@@ -1,13 +1,13 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
+import { addCopies, type ElementRing, type ElementRings, layElement } from './element-rings.ts'
 import { crossingFault, faultAt, type Invalidity, overlapFault } from './invalidity.ts'
-import { extentOf, extentOfRing, turnsToward } from './lay-geometry.ts'
 import { depthsAt } from './locate.ts'
 import { isReal, RingSweep } from './ring-sweep.ts'
-import { Scene } from './scene.ts'
+import type { Scene } from './scene.ts'
 import { APART, CROSS, contactOf, overlap } from './segment-contact.ts'
 import { SegmentIndex } from './segment-index.ts'
 import { UndecidableError } from './undecidable.ts'
-import { hasLongitudeJump, type PoleOf, type UnwrappedRing, unwrapRing } from './unwrap.ts'
+import type { PoleOf } from './unwrap.ts'
 
 /** Comparisons of boxes, by segment, that are worth it before the sweep takes over. */
 const BOXES_PER_SEGMENT = 200
@@ -46,68 +46,21 @@ function judgeElement(geometry: FlatGeometry, element: number, poleOf: PoleOf): 
   }
 }
 
-interface Ring {
-  readonly unwrapped: UnwrappedRing
-  readonly role: { operand: number; dimension: number; step0: number; step1: number; sequence: number }
-  readonly isHole: boolean
-}
-
 function findInElement(geometry: FlatGeometry, element: number, poleOf: PoleOf): Invalidity | undefined {
-  const { vertices, sequenceStarts, partStarts, elementStarts } = geometry
-  const rings: Ring[] = []
-  /** Sequence of the exterior ring by key (part + 1 within the element). */
-  const exteriors: number[] = [-1]
-  const firstPart = elementStarts[element]!
-  for (let part = firstPart; part < elementStarts[element + 1]!; part++) {
-    const exterior = partStarts[part]!
-    exteriors.push(exterior)
-    for (let sequence = exterior; sequence < partStarts[part + 1]!; sequence++) {
-      const sent = vertices.subarray(2 * sequenceStarts[sequence]!, 2 * sequenceStarts[sequence + 1]!)
-      // Depth 0 counts polygons, depth 1 adds up their keys: a place of a valid element has (0, 0) or (1, some key).
-      const role = { operand: 0, dimension: 2, step0: 1, step1: part - firstPart + 1, sequence }
-      const unwrapped = unwrapRing(sent, poleOf)
-      if (Math.abs(unwrapped.winding) > 1) {
-        const reason = 'ring around the axis more than once'
-        return { reason, lon: sent[0]!, lat: sent[1]!, sequence, vertex: 0 }
-      }
-      rings.push({ unwrapped, role, isHole: sequence > exterior })
-    }
-  }
-  const planar = !hasLongitudeJump(geometry, firstPart, elementStarts[element + 1]!)
-  const scene = new Scene(
-    rings.reduce((sum, { unwrapped }) => sum + unwrapped.lon.length, 0),
-    planar,
-  )
-  for (const { unwrapped, role, isHole } of rings) {
-    const first = scene.positions.count
-    scene.addRing(unwrapped, role, isHole, 0)
-    if (!hasInside(scene, first)) {
-      const { sequence } = role
-      return { reason: 'ring without an inside', lon: unwrapped.lon[0]!, lat: unwrapped.lat[0]!, sequence, vertex: 0 }
-    }
-  }
-  if (planar) {
-    const found = findApart(scene, rings)
-    if (found !== 'unknown') return found
-  } else {
-    const extent = extentOf(scene)
-    for (const { unwrapped, role, isHole } of rings) {
-      const [first, last] = turnsToward(scene, extentOfRing(unwrapped), extent, unwrapped.lon.length)
-      for (let copy = first; copy <= last; copy++) if (copy !== 0) scene.addRing(unwrapped, role, isHole, copy)
-    }
-  }
-  return new RingSweep(scene, exteriors).find()
+  const laid = layElement(geometry, element, poleOf)
+  if ('reason' in laid) return laid
+  const found = laid.scene.positions.planar ? findApart(laid) : 'unknown'
+  return found === 'unknown' ? findBySweep(laid) : found
 }
 
-/** Whether the positions of a scene from one on, a ring, lie on more than one line. */
-function hasInside({ positions }: Scene, first: number): boolean {
-  let second = first
-  for (let i = first; i < positions.count; i++) {
-    if (second === first) {
-      if (positions.compare(first, i) !== 0) second = i
-    } else if (positions.orientation(first, second, i) !== 0) return true
-  }
-  return false
+/**
+ * The judgement by sweep alone: for everything, and slower where rings do not touch.
+ *
+ * @param laid as laid, without copies
+ */
+export function findBySweep(laid: ElementRings): Invalidity | undefined {
+  if (!laid.scene.positions.planar) addCopies(laid)
+  return new RingSweep(laid.scene, laid.exteriors).find()
 }
 
 /** Two segments at fault: 0 they cross, 1 they overlap, 2 a ring touches itself. The first in the order sent is told. */
@@ -118,7 +71,7 @@ interface Fault {
 }
 
 /** The judgement without a sweep, when no two rings touch: faults within rings, and every ring in its place. */
-function findApart(scene: Scene, rings: readonly Ring[]): Invalidity | undefined | 'unknown' {
+function findApart({ scene, rings }: ElementRings): Invalidity | undefined | 'unknown' {
   const real = realSegments(scene)
   const last = lastSegments(scene)
   const index = new SegmentIndex(scene, real)
@@ -171,7 +124,7 @@ function describe(scene: Scene, { rank, s, t }: Fault): Invalidity {
 }
 
 /** Rings that do not touch: every exterior ring outside of all polygons, every hole inside its own alone. */
-function findMisplaced(scene: Scene, rings: readonly Ring[]): Invalidity | undefined | 'unknown' {
+function findMisplaced(scene: Scene, rings: readonly ElementRing[]): Invalidity | undefined | 'unknown' {
   if (rings.length * scene.count > MAX_LOCATED_SEGMENTS) return 'unknown'
   let segment = 0
   for (const { role, isHole } of rings) {

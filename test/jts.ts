@@ -1,0 +1,29 @@
+/** JTS (jsts 2.12.1) as a comparator. Not a judge: it is wrong on lines that end on each other, and throws on collections. */
+import GeoJSONReader from 'jsts/org/locationtech/jts/io/GeoJSONReader.js'
+import IsValidOp from 'jsts/org/locationtech/jts/operation/valid/IsValidOp.js'
+// Adds the methods contains and intersects to its geometries.
+import 'jsts/org/locationtech/jts/monkey.js'
+import type { Geometry } from '../src/types/generated.ts'
+
+export interface JtsGeometry {
+  contains(other: JtsGeometry): boolean
+  intersects(other: JtsGeometry): boolean
+}
+
+/** @throws on shapes that JTS refuses to build */
+export function jtsGeometry(geometry: Geometry): JtsGeometry {
+  return new GeoJSONReader(undefined as never).read(geometry as never) as unknown as JtsGeometry
+}
+
+export function jtsIsValid(geometry: JtsGeometry): boolean {
+  return (new IsValidOp(geometry as never) as unknown as { isValid(): boolean }).isValid()
+}
+
+/** The answer, or undefined when JTS throws. */
+export function jtsAnswer(question: () => boolean): boolean | undefined {
+  try {
+    return question()
+  } catch {
+    return undefined
+  }
+}

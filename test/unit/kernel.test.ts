@@ -76,6 +76,41 @@ describe('the results of the kernel', () => {
   })
 })
 
+describe('the area under a line', () => {
+  it('changes its sign with the way walked, also over exactly 180° of longitude', () => {
+    const kernel = loadKernel()
+    for (const [lat1, lon1, lat2, lon2] of [
+      [10, 20, 30, 40],
+      [45, 0, 45, 180],
+      [45, -90, 30, 90],
+      [-60, 180, -10, 0],
+    ] as const) {
+      kernel.inverseWithArea(lat1, lon1, lat2, lon2)
+      const [fromEquator, fromPole] = [kernel.S12(), kernel.P12()]
+      expect(Math.sign(fromEquator)).toBe(Math.sign(lat1) * Math.sign(lon2 - lon1))
+      kernel.inverseWithArea(lat2, lon2, lat1, lon1)
+      expect(kernel.S12()).toBe(-fromEquator)
+      expect(kernel.P12() + fromPole).toBe(0)
+    }
+  })
+
+  it('is the same measured from the pole and from the equator, to the rounding of the larger', () => {
+    // 2π(a² + b² atanh(e)/e) / 4π of WGS 84, evaluated to 40 digits: the area of a hemisphere under a radian of longitude.
+    const hemisphere = 40_589_732_499_314.76
+    const kernel = loadKernel()
+    for (let index = 0; index < 2000; index++) {
+      const lat1 = ((index * 37) % 9001) / 100
+      const lat2 = Math.min(90, lat1 + 10 ** -(index % 7))
+      const lon2 = index % 2 === 0 ? ((index * 53) % 17000) / 100 : 10 ** -(index % 11)
+      for (const side of [1, -1]) {
+        kernel.inverseWithArea(side * lat1, 0, side * lat2, lon2)
+        const expected = ((hemisphere * lon2) / 180) * Math.PI - side * kernel.S12()
+        expect(Math.abs(kernel.P12() - expected), `${lat1} ${lat2} ${lon2}`).toBeLessThanOrEqual(0.125)
+      }
+    }
+  })
+})
+
 describe('the arena', () => {
   it('keeps what was written until it is released, also when later writes grow the memory', () => {
     const kernel = loadKernel()

@@ -32,7 +32,7 @@ const square = {
 const REQUESTS = [
   ['distance', { from: point, to: { type: 'Point', coordinates: [2.3522, 48.8566] } }, 4238.77],
   ['length', { geometry: line }, 4238.77],
-  ['area', { geometry: square }, 8_217_589_924.7705],
+  ['area', { geometry: square }, 8_217_589_924.7707],
   ['contains', { container: square, containee: point }, true],
   ['within', { geometry: point, target: line, radius: 500 }, true],
   ['intersects', { geometry1: square, geometry2: line }, true],

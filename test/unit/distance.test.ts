@@ -300,6 +300,49 @@ describe('the bound on the work of a distance', () => {
   })
 })
 
+describe('the work of a distance', () => {
+  /** Solutions, and looks at boxes in sixteenths, of one distance. */
+  const work = (a: Geometry, b: Geometry) => {
+    distance(a, b)
+    return kernel.workDone()
+  }
+  /** A zigzag; one moved north runs between the teeth of the other and never meets it. */
+  const comb = (count: number, north: number) =>
+    line(...Array.from({ length: count }, (_, i): Position => [10 + 1e-4 * i, 45 + north + 0.01 * (i % 2)]))
+  const island = (lon: number, lat: number, count: number): Geometry => {
+    const open = Array.from({ length: count }, (_, index): Position => {
+      const radius = 1000 * (0.9 + 0.08 * Math.sin(index / 7))
+      const { lat2, lon2 } = geodesic.Geodesic.WGS84.Direct(lat, lon, (360 * index) / count, radius)
+      return [lon2!, lat2!]
+    })
+    return polygon([...open, open[0]!])
+  }
+  const houses = (side: number, shift: number): Geometry => ({
+    type: 'MultiPolygon',
+    // Every 7th of 7 passes, so that neighbours in the text are no neighbours on the ground.
+    coordinates: Array.from({ length: side * side }, (_, i) => (7 * i) % (side * side)).map((i) => {
+      const west = 0.001 * (i % side) + shift
+      const south = 45 + 0.001 * Math.floor(i / side) + shift
+      return [rectangle(west, south, west + 0.0003, south + 0.0003)]
+    }),
+  })
+
+  it('grows with the number of vertices and not with the product', () => {
+    const ratio = work(comb(8000, 0), comb(8000, 0.002)) / work(comb(2000, 0), comb(2000, 0.002))
+    expect(ratio).toBeLessThan(6)
+    const far = work(island(10, 45, 8000), island(146, -25, 8000)) / work(island(10, 45, 2000), island(146, -25, 2000))
+    expect(far).toBeLessThan(6)
+    const towns = work(houses(50, 0), houses(50, 0.0005)) / work(houses(25, 0), houses(25, 0.0005))
+    expect(towns).toBeLessThan(6)
+  })
+
+  it('is a small part of the default limit of 2,000,000 for the largest of them', () => {
+    expect(work(comb(25_000, 0), comb(25_000, 0.002))).toBeLessThan(500_000)
+    expect(work(island(10, 45, 25_000), island(146, -25, 25_000))).toBeLessThan(500_000)
+    expect(work(houses(69, 0), houses(69, 0.0005))).toBeLessThan(500_000)
+  })
+})
+
 /** Where the geodesic from 170° to −170° at some latitude meets the antimeridian: its middle. */
 function latitudeAt180(lat: number): number {
   const edge = geodesic.Geodesic.WGS84.InverseLine(lat, 170, lat, -170)

@@ -86,3 +86,34 @@ export function segmentDistanceSquare(p: usize, from: usize, to: usize): f64 {
   const t = along >= whole ? 1 : along / whole
   return square(qx - t * dx) + square(qy - t * dy) + square(qz - t * dz)
 }
+
+/**
+ * A geodesic of at most this length, metres, strays from the plane through its ends and the Earth's centre by at most LEAN
+ * of its sagitta: the plane leans by at most 0.00336 (the greatest angle between normal and radius) against the normals.
+ */
+export const PLANAR: f64 = 5e5
+export const LEAN: f64 = 0.004
+/** Rounding of positions in space, metres. */
+export const ROUNDING: f64 = 4e-9
+
+/** Set by `planeOffset`: how much of it may be rounding, for a short segment fixes its plane only as well as its ends. */
+export let offsetRounding: f64 = 0
+
+/** Signed distance of P from the plane through A, B and the Earth's centre, left of A–B positive; A and B differ. */
+export function planeOffset(p: usize, from: usize, to: usize): f64 {
+  const ax = load<f64>(from)
+  const ay = load<f64>(from, 8)
+  const az = load<f64>(from, 16)
+  const dx = load<f64>(to) - ax
+  const dy = load<f64>(to, 8) - ay
+  const dz = load<f64>(to, 16) - az
+  const nx = ay * dz - az * dy
+  const ny = az * dx - ax * dz
+  const nz = ax * dy - ay * dx
+  const qx = load<f64>(p) - ax
+  const qy = load<f64>(p, 8) - ay
+  const qz = load<f64>(p, 16) - az
+  offsetRounding =
+    ROUNDING * (1 + Math.sqrt((qx * qx + qy * qy + qz * qz) / (dx * dx + dy * dy + dz * dz)))
+  return (qx * nx + qy * ny + qz * nz) / Math.sqrt(nx * nx + ny * ny + nz * nz)
+}

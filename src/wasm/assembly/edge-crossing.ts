@@ -12,19 +12,9 @@ import { inverse, s12 } from './inverse'
 import * as solution from './inverse'
 import { direct } from './direct'
 import * as arrival from './direct'
-import { ECEF_BYTES, positionOf, RHI, sagitta } from './ecef'
+import { ECEF_BYTES, LEAN, offsetRounding, PLANAR, planeOffset, positionOf, RHI, ROUNDING, sagitta } from './ecef'
 import { distanceToEdge, setEdge } from './point-edge'
 import { countLooks, countSolutions, isSpent } from './work'
-
-/** Halving stops here: metres. */
-const SHORT: f64 = 5e5
-/**
- * A geodesic strays from the plane through its ends and the centre by at most this share of its sagitta: the plane leans
- * by at most 0.00336 (the greatest angle between a normal and the radius) against the normals along it.
- */
-const LEAN: f64 = 0.004
-/** Rounding of positions in space, metres. */
-const ROUNDING: f64 = 4e-9
 
 /** A middle that is nearer to the other edge lies on it, metres: far above rounding, far below what anyone measures. */
 const TOUCH: f64 = 1e-7
@@ -86,7 +76,7 @@ function end(piece: Piece): usize {
 function cross(s: Piece, t: Piece, free: i32): bool {
   countLooks(1)
   if (areApart(s, t) || isSpent()) return false
-  if (s.length <= SHORT && t.length <= SHORT) return crossShort(s, t)
+  if (s.length <= PLANAR && t.length <= PLANAR) return crossShort(s, t)
   const first = pieceAt(free)
   const second = pieceAt(free + 1)
   if (s.length >= t.length) {
@@ -150,21 +140,8 @@ function crossShort(s: Piece, t: Piece): bool {
 
 /** On which side of the plane through a piece and the centre P lies: 1 left, −1 right, 0 nearer than the margin. */
 function planeSide(piece: Piece, p: usize, margin: f64): i32 {
-  const dx = piece.x2 - piece.x1
-  const dy = piece.y2 - piece.y1
-  const dz = piece.z2 - piece.z1
-  const nx = piece.y1 * dz - piece.z1 * dy
-  const ny = piece.z1 * dx - piece.x1 * dz
-  const nz = piece.x1 * dy - piece.y1 * dx
-  const qx = load<f64>(p) - piece.x1
-  const qy = load<f64>(p, 8) - piece.y1
-  const qz = load<f64>(p, 16) - piece.z1
-  const offset = qx * nx + qy * ny + qz * nz
-  const n = Math.sqrt(nx * nx + ny * ny + nz * nz)
-  const d = Math.sqrt(dx * dx + dy * dy + dz * dz)
-  const q = Math.sqrt(qx * qx + qy * qy + qz * qz)
-  // A short piece fixes its plane only as well as its ends are rounded.
-  const room = (margin + ROUNDING * (1 + q / d)) * n
+  const offset = planeOffset(p, start(piece), end(piece))
+  const room = margin + offsetRounding
   return offset > room ? 1 : offset < -room ? -1 : 0
 }
 

@@ -1,5 +1,5 @@
 /** Distances between positions and the edges of an operand. */
-import { ECEF_BYTES, sagitta, segmentDistanceSquare } from './ecef'
+import { ECEF_BYTES, LEAN, offsetRounding, PLANAR, planeOffset, sagitta, segmentDistanceSquare } from './ecef'
 import { firstVertex, flagsOf, latAt, lengthOf, lonAt, Operand, positionAt } from './operand'
 import { distanceToEdge, setEdge } from './point-edge'
 
@@ -16,7 +16,12 @@ export function forgetEdge(): void {
 export function chordToEdge(position: usize, operand: Operand, edge: i32): f64 {
   const start = positionAt(operand, firstVertex(operand, edge))
   const end = flagsOf(operand, edge) == 0 ? start : start + ECEF_BYTES
-  return Math.sqrt(segmentDistanceSquare(position, start, end)) - sagitta(lengthOf(operand, edge))
+  const length = lengthOf(operand, edge)
+  const height = sagitta(length)
+  const chord = Math.sqrt(segmentDistanceSquare(position, start, end)) - height
+  if (length == 0 || length > PLANAR) return chord
+  // The sagitta points downwards: sideways the edge is where its plane is, to a small share of that.
+  return Math.max(chord, Math.abs(planeOffset(position, start, end)) - LEAN * height - offsetRounding)
 }
 
 /** The distance from a vertex to the edge of an operand; see `distanceToEdge` about `cutoff`. */

@@ -259,3 +259,9 @@ function divide(p: Fraction, q: Fraction): Fraction {
 function half(p: Fraction): Fraction {
   return { n: p.n, d: 2n * p.d }
 }
+
+/** Side of c to the line a → b: 1 left, −1 right, 0 on it. */
+export function oracleSide(a: Position, b: Position, c: Position): number {
+  const place = ([x, y]: Position): Place => ({ x: fraction(x), y: fraction(y) })
+  return sideOf(place(a), place(b), place(c))
+}

@@ -1,3 +1,4 @@
+import { crossingOf } from './crossing.ts'
 import { type Scene, wrapLongitude } from './scene.ts'
 
 /** What makes a polygon invalid (OGC 06-103r4, 6.1.11), in words for the one who sent it. */
@@ -35,8 +36,8 @@ export function faultAt(scene: Scene, reason: InvalidityReason, position: number
 
 /** Two edges that cross. */
 export function crossingFault(scene: Scene, s: number, t: number): Invalidity {
-  const [lon, lat] = scene.crossingPlace(s, t)
-  return { reason: 'self-intersection', lon, lat, ...edgeOf(scene, Math.max(s, t)) }
+  const { lon, lat } = crossingOf(scene, s, t)
+  return { reason: 'self-intersection', lon: wrapLongitude(lon), lat, ...edgeOf(scene, Math.max(s, t)) }
 }
 
 /** Two edges that run on each other: a ring that folds back, or two rings side by side. */

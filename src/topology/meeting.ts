@@ -1,10 +1,8 @@
 import { depthsAt } from './locate.ts'
 import type { Scene } from './scene.ts'
 import { APART, type Contact, contactOf } from './segment-contact.ts'
-import { SegmentIndex } from './segment-index.ts'
+import { joinBudget, SegmentIndex } from './segment-index.ts'
 
-/** Comparisons of boxes, by segment, that are worth it before the sweep takes over: about 10 ms per 10,000 segments. */
-const BOXES_PER_SEGMENT = 200
 /** Segments passed while locating parts one by one, before the sweep takes over: about 10 ms. */
 const MAX_LOCATED_SEGMENTS = 2_000_000
 
@@ -37,7 +35,7 @@ export function meet(scene: Scene, isDecisive: (contact: Contact, own: number) =
   const own = new SegmentIndex(scene, segmentsOf(scene, 0))
   const others = new SegmentIndex(scene, segmentsOf(scene, 1))
   let isTouching = false
-  const end = own.join(others, BOXES_PER_SEGMENT * (scene.count + 100), (s, t) => {
+  const end = own.join(others, joinBudget(scene.count), (s, t) => {
     const contact = contactOf(scene, s, t)
     if (contact === APART) return true
     isTouching = true

@@ -103,8 +103,10 @@ export class RingSweep implements SweepVisitor {
     const place = left[segment]!
     if (ring === exterior) return faultAt(scene, 'overlapping polygons', place, segment)
     const counted = { marks: sequence, value: exterior, isEqual: true }
-    for (let s = 0; s < count; s++) {
+    // A few places, since each costs a pass; a hole that touches its exterior ring in all of them lies on its wrong side.
+    for (let s = 0, tries = 0; s < count && tries < 8; s++) {
       if (sequence[s] !== ring || Math.abs(positions.lat[left[s]!]!) === 90) continue
+      tries++
       const depths = depthsAt(scene, left[s]!, counted)
       if (depths === undefined) continue
       return faultAt(scene, depths.depth0 > 0 ? 'nested holes' : 'hole outside its exterior ring', place, segment)

@@ -100,23 +100,6 @@ export class Scene {
     }
   }
 
-  /** The crossing of two segments, rounded: for messages only. */
-  crossingPlace(s: number, t: number): readonly [lon: number, lat: number] {
-    const { x, lat } = this.positions
-    const a = this.left[s]!
-    const b = this.right[s]!
-    const c = this.left[t]!
-    const d = this.right[t]!
-    const ux = x[b]! - x[a]!
-    const uy = lat[b]! - lat[a]!
-    const vx = x[d]! - x[c]!
-    const vy = lat[d]! - lat[c]!
-    const cross = ux * vy - uy * vx
-    const along = cross === 0 ? 0 : ((x[c]! - x[a]!) * vy - (lat[c]! - lat[a]!) * vx) / cross
-    const clamped = Math.min(1, Math.max(0, along))
-    return [wrapLongitude(x[a]! + clamped * ux), lat[a]! + clamped * uy]
-  }
-
   #grow(): void {
     const capacity = 2 * this.left.length + 16
     this.left = grown(this.left, new Int32Array(capacity))

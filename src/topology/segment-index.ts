@@ -3,6 +3,17 @@ import type { Scene } from './scene.ts'
 /** Children of a node; also segments of a leaf's parent. */
 const FANOUT = 8
 
+/** Effort of a pair of segments let through, in comparisons of boxes. */
+const PAIR_EFFORT = 4
+
+/**
+ * Effort that a join of so many segments is worth before the sweep takes over. Ordinary rings need 10 to 60 comparisons by
+ * segment; a sweep takes as long as some 300.
+ */
+export function joinBudget(segments: number): number {
+  return 60 * segments + 10_000
+}
+
 /** How a walk over pairs ended: all seen, ended by the visitor, or given up. */
 export type JoinEnd = 'done' | 'stopped' | 'exhausted'
 
@@ -36,7 +47,7 @@ export class SegmentIndex {
    * Visits the pairs of segments, one of each index, whose boxes meet. Joined with itself, every pair comes once, own ≤ others,
    * each segment with itself among them.
    *
-   * @param budget comparisons of boxes after which it gives up
+   * @param budget effort in comparisons of boxes after which it gives up
    * @param visit answers false to stop
    */
   join(other: SegmentIndex, budget: number, visit: (own: number, others: number) => boolean): JoinEnd {
@@ -54,6 +65,7 @@ export class SegmentIndex {
       // With itself, each pair comes in both orders: one will do.
       if (other === this && level === otherLevel && node > otherNode) continue
       if (level === 0 && otherLevel === 0) {
+        left -= PAIR_EFFORT
         if (!visit(this.#items[node]!, other.#items[otherNode]!)) return 'stopped'
         continue
       }

@@ -6,8 +6,10 @@ import { SegmentOrder } from './segment-order.ts'
 import type { SweepNode, SweepVisitor } from './sweep-visitor.ts'
 import { UndecidableError } from './undecidable.ts'
 
-/** Crossings the sweep goes on over before it gives up; about 5 µs each. */
-const MAX_CROSSINGS = 20_000
+/** Crossings the sweep goes on over before it gives up; about 20 µs each. */
+const MAX_CROSSINGS = 10_000
+/** Segments at nodes, one by one, before it gives up: thousands of lines on one line would all meet at every position. */
+const MAX_ENDS = 1_500_000
 
 /**
  * Bentley–Ottmann sweep over the segments of a scene, by longitude then latitude, with the depth on both sides of every
@@ -25,6 +27,7 @@ export class Sweep {
   readonly #order: SegmentOrder
   readonly #crossings: CrossingQueue
   #crossingsMade = 0
+  #ends = 0
   #incoming: number[] = []
   #outgoing: number[] = []
   /** Rank by position of what takes part. */
@@ -153,6 +156,8 @@ export class Sweep {
     const order = this.#order
     const incoming = this.#incoming
     const outgoing = this.#outgoing
+    this.#ends += incoming.length + outgoing.length
+    if (this.#ends > MAX_ENDS) throw new UndecidableError('too many segments lie on each other')
     if (outgoing.length > 1) outgoing.sort((s, t) => this.#turn(t, s) || s - t)
     if (incoming.length === 1 && outgoing.length === 1) {
       if (incoming[0] !== outgoing[0]) order.replace(incoming[0]!, outgoing[0]!)

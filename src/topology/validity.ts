@@ -5,12 +5,10 @@ import { depthsAt } from './locate.ts'
 import { isReal, RingSweep } from './ring-sweep.ts'
 import type { Scene } from './scene.ts'
 import { APART, CROSS, contactOf, overlap } from './segment-contact.ts'
-import { SegmentIndex } from './segment-index.ts'
+import { joinBudget, SegmentIndex } from './segment-index.ts'
 import { UndecidableError } from './undecidable.ts'
 import type { PoleOf } from './unwrap.ts'
 
-/** Comparisons of boxes, by segment, that are worth it before the sweep takes over. */
-const BOXES_PER_SEGMENT = 200
 /** Segments passed while locating rings one by one, before the sweep takes over. */
 const MAX_LOCATED_SEGMENTS = 2_000_000
 
@@ -77,7 +75,7 @@ function findApart({ scene, rings }: ElementRings): Invalidity | undefined | 'un
   const index = new SegmentIndex(scene, real)
   let fault: Fault | undefined
   let isTouching = false
-  const end = index.join(index, BOXES_PER_SEGMENT * (scene.count + 100), (s, t) => {
+  const end = index.join(index, joinBudget(scene.count), (s, t) => {
     if (s === t) return true
     const contact = contactOf(scene, s, t)
     if (contact === APART) return true

@@ -1,0 +1,304 @@
+import { describe, expect, it } from 'vitest'
+import { readGeometry } from '../../src/geometry/read.ts'
+import { contains } from '../../src/topology/contains.ts'
+import { intersects } from '../../src/topology/intersects.ts'
+import { orientation } from '../../src/topology/orientation.ts'
+import { UndecidableError } from '../../src/topology/undecidable.ts'
+import { turnOfEdge } from '../../src/topology/unwrap.ts'
+import type { Geometry, Position } from '../../src/types/generated.ts'
+import { oracleSide } from '../exact-oracle.ts'
+import { seededNumbers } from '../near-touch-cases.ts'
+
+const north = () => 1 as const
+const south = () => -1 as const
+const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 50_000, maxParts: 10_000 })
+const holds = (a: Geometry, b: Geometry) => contains(read(a), read(b), north)
+const meets = (a: Geometry, b: Geometry) => intersects(read(a), read(b), north)
+
+/** '0 0, 1 2' → [[0, 0], [1, 2]]: lon and lat, as in well-known text. */
+const at = (text: string): Position[] =>
+  text.split(', ').map((pair): Position => {
+    const [lon, lat] = pair.split(' ').map(Number)
+    return [lon!, lat!]
+  })
+const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
+const points = (...coordinates: Position[]): Geometry => ({ type: 'MultiPoint', coordinates })
+const line = (...coordinates: Position[]): Geometry => ({ type: 'LineString', coordinates })
+const lines = (...coordinates: Position[][]): Geometry => ({ type: 'MultiLineString', coordinates })
+const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
+const multiPolygon = (...coordinates: Position[][][]): Geometry => ({ type: 'MultiPolygon', coordinates })
+const collection = (first: Geometry, ...rest: Geometry[]): Geometry => ({
+  type: 'GeometryCollection',
+  geometries: [first, ...rest],
+})
+const box = (west: number, south: number, east: number, north: number): Position[] => [
+  [west, south],
+  [east, south],
+  [east, north],
+  [west, north],
+  [west, south],
+]
+const square = polygon(box(0, 0, 10, 10))
+const holed = polygon(box(0, 0, 10, 10), box(4, 4, 6, 6))
+
+describe('orientation', () => {
+  it('has the exact sign at all magnitudes, also where products underflow', () => {
+    // Expected values: fractions of BigInts.
+    const random = seededNumbers(5)
+    const powers = [0, 0, 0, -1, -52, -60, -200, -398, -402, -600, -1022, -1060, -1074]
+    const number = (): number => {
+      if (random() < 0.1) return 0
+      const size = random() < 0.5 ? Math.floor(random() * 8) : random() * 180
+      return (random() < 0.5 ? -1 : 1) * size * 2 ** powers[Math.floor(random() * powers.length)]!
+    }
+    const wrong: number[][] = []
+    let zeros = 0
+    for (let i = 0; i < 20_000; i++) {
+      const [ax, ay, bx, by] = [number(), number(), number(), number()] as const
+      const t = i % 2 === 0 ? 0.5 : random()
+      const [cx, cy] = random() < 0.3 ? [number(), number()] : [ax + t * (bx - ax), ay + t * (by - ay)]
+      const truth = oracleSide([ax, ay], [bx, by], [cx, cy])
+      if (truth === 0) zeros++
+      if (Math.sign(orientation(ax, ay, bx, by, cx, cy)) !== truth) wrong.push([ax, ay, bx, by, cx, cy])
+    }
+    expect(wrong).toEqual([])
+    expect(zeros).toBeGreaterThan(1000)
+  })
+})
+
+describe('intersects', () => {
+  it('sees two lines cross that JTS takes for disjoint', () => {
+    // The smallest case known in which jsts 2.12.1 is wrong; exact fractions say that they meet.
+    expect(meets(line([1.7, 4.7], [3.2, 3.0]), line([4.0, 4.6], [2.5, 1.6]))).toBe(true)
+  })
+
+  it('counts boundaries', () => {
+    expect(meets(square, point(10, 5))).toBe(true)
+    expect(meets(square, line([10, 10], [11, 11]))).toBe(true)
+    expect(meets(square, polygon(box(10, 10, 11, 11)))).toBe(true)
+    expect(meets(square, polygon(box(10.000001, 10, 11, 11)))).toBe(false)
+  })
+
+  it('is false in a hole and true around it', () => {
+    expect(meets(holed, polygon(box(4.5, 4.5, 5.5, 5.5)))).toBe(false)
+    expect(meets(holed, point(5, 5))).toBe(false)
+    expect(meets(holed, polygon(box(4, 4, 6, 6)))).toBe(true)
+    expect(meets(holed, polygon(box(3, 3, 7, 7)))).toBe(true)
+  })
+
+  it('takes the elements of a collection one by one', () => {
+    expect(meets(collection(point(20, 20), line([-1, 5], [0, 5])), square)).toBe(true)
+    expect(meets(collection(point(20, 20), line([-2, 5], [-1, 5])), square)).toBe(false)
+    expect(meets(collection(square, polygon(box(5, 5, 15, 15))), point(12, 12))).toBe(true)
+  })
+})
+
+describe('contains', () => {
+  // Expected values: DE-9IM by hand.
+  it('needs the interiors to meet: what lies on the boundary alone is not contained', () => {
+    expect(holds(square, point(5, 5))).toBe(true)
+    expect(holds(square, point(0, 5))).toBe(false)
+    expect(holds(square, points([0, 5], [5, 5]))).toBe(true)
+    expect(holds(square, line([0, 0], [10, 0]))).toBe(false)
+    expect(holds(square, line([0, 0], [10, 0], [5, 5]))).toBe(true)
+    expect(holds(square, line([0, 0], [10, 0], [11, 0]))).toBe(false)
+  })
+
+  it('lets areas share boundaries', () => {
+    expect(holds(square, square)).toBe(true)
+    expect(holds(square, polygon(box(0, 0, 5, 5)))).toBe(true)
+    expect(holds(square, polygon(box(0, 0, 5, 11)))).toBe(false)
+    expect(holds(holed, polygon(box(4, 4, 6, 6)))).toBe(false)
+    expect(holds(holed, polygon(box(3, 3, 7, 7)))).toBe(false)
+    expect(holds(holed, polygon(box(6, 4, 8, 6)))).toBe(true)
+    expect(holds(holed, holed)).toBe(true)
+  })
+
+  it('follows lines', () => {
+    const bent = line([0, 0], [5, 0], [5, 5])
+    expect(holds(bent, line([2, 0], [5, 0], [5, 1]))).toBe(true)
+    expect(holds(bent, line([0, 0], [5, 5]))).toBe(false)
+    expect(holds(bent, point(3, 0))).toBe(true)
+    expect(holds(bent, point(0, 0))).toBe(false)
+    expect(holds(bent, points([0, 0], [5, 5]))).toBe(false)
+    expect(holds(bent, square)).toBe(false)
+    // Of no length: the point it is.
+    expect(holds(bent, line([3, 0], [3, 0]))).toBe(true)
+    expect(holds(line([3, 0], [3, 0]), point(3, 0))).toBe(true)
+  })
+
+  it('takes the boundary of lines by the mod-2 rule', () => {
+    const closed = line([0, 0], [5, 0], [5, 5], [0, 0])
+    expect(holds(closed, point(0, 0))).toBe(true)
+    expect(
+      holds(
+        lines(
+          [
+            [0, 0],
+            [5, 0],
+          ],
+          [
+            [5, 0],
+            [9, 0],
+          ],
+        ),
+        point(5, 0),
+      ),
+    ).toBe(true)
+    expect(
+      holds(
+        lines(
+          [
+            [0, 0],
+            [5, 0],
+          ],
+          [
+            [5, 0],
+            [9, 0],
+          ],
+          [
+            [5, 0],
+            [5, 5],
+          ],
+        ),
+        point(5, 0),
+      ),
+    ).toBe(false)
+    expect(
+      holds(
+        lines(
+          [
+            [0, 0],
+            [9, 0],
+          ],
+          [
+            [5, 0],
+            [5, 5],
+          ],
+        ),
+        point(5, 0),
+      ),
+    ).toBe(false)
+    expect(
+      holds(
+        lines(
+          [
+            [0, 0],
+            [5, 0],
+          ],
+          [
+            [5, 0],
+            [9, 0],
+          ],
+        ),
+        line([1, 0], [8, 0]),
+      ),
+    ).toBe(true)
+  })
+
+  it('compares points', () => {
+    expect(holds(points([1, 1], [2, 2]), point(2, 2))).toBe(true)
+    expect(holds(points([1, 1], [2, 2]), points([2, 2], [3, 3]))).toBe(false)
+    expect(holds(point(1, 1), line([1, 1], [2, 2]))).toBe(false)
+  })
+
+  it('takes members of a MultiPolygon together only where they touch', () => {
+    const two = multiPolygon([box(0, 0, 5, 5)], [box(5, 5, 10, 10)])
+    expect(holds(two, line([1, 1], [9, 9]))).toBe(true)
+    expect(holds(two, line([1, 1], [9, 8]))).toBe(false)
+    expect(holds(two, point(5, 5))).toBe(false)
+    expect(holds(two, polygon(box(1, 1, 4, 4)))).toBe(true)
+  })
+
+  it('takes the elements of a collection as their union', () => {
+    const halves = collection(polygon(box(0, 0, 5, 10)), polygon(box(5, 0, 10, 10)))
+    expect(holds(halves, square)).toBe(true)
+    expect(holds(halves, point(5, 5))).toBe(true)
+    expect(holds(halves, point(5, 0))).toBe(false)
+    expect(holds(halves, line([5, 1], [5, 9]))).toBe(true)
+    const overlapping = collection(polygon(box(0, 0, 6, 10)), polygon(box(4, 2, 10, 8)))
+    expect(holds(overlapping, polygon(at('1 1, 9 3, 2 8, 1 1')))).toBe(true)
+    expect(holds(overlapping, polygon(at('1 1, 9 1, 2 8, 1 1')))).toBe(false)
+    // Edges that cross at 0.3 and 1/3, which no double is.
+    const crossing = collection(polygon(at('0 0, 9 3, 0 3, 0 0')), polygon(at('0 3, 9 0, 9 3, 0 3')))
+    expect(holds(crossing, polygon(at('1 2, 8 2, 8 2.5, 1 2')))).toBe(true)
+    expect(holds(crossing, polygon(at('1 2, 4.5 1.4, 8 2, 1 2')))).toBe(false)
+    expect(holds(crossing, polygon(at('1 2, 4.5 1.5, 8 2, 1 2')))).toBe(true)
+  })
+
+  it('puts polygons before lines and lines before points in a collection', () => {
+    const mixed = collection(square, line([-5, 0], [15, 0]), point(20, 20))
+    expect(holds(mixed, line([-5, 0], [15, 0]))).toBe(true)
+    expect(holds(mixed, line([0, 0], [10, 0]))).toBe(false)
+    expect(holds(mixed, line([12, 0], [14, 0]))).toBe(true)
+    expect(holds(mixed, collection(point(20, 20), point(12, 0)))).toBe(true)
+    expect(holds(mixed, point(5, 0))).toBe(false)
+    expect(holds(mixed, point(15, 0))).toBe(false)
+    expect(holds(square, collection(point(0, 0), line([0, 5], [5, 5])))).toBe(true)
+  })
+
+  it('refuses to guess when deciding would cost too much', () => {
+    const random = seededNumbers(1)
+    const scribble = line(...Array.from({ length: 3000 }, (): Position => [random() * 10, random() * 10]))
+    expect(() => holds(scribble, scribble)).toThrow(UndecidableError)
+    expect(holds(polygon(box(-1, -1, 11, 11)), scribble)).toBe(true)
+  })
+})
+
+describe('longitude jumps', () => {
+  it('take the short way exactly', () => {
+    // Expected values: decision by the exact difference; 180 − (−1e-20) rounds to 180 and is more.
+    expect(turnOfEdge(170, 0, -170, 0)).toBe(1)
+    expect(turnOfEdge(-170, 0, 170, 0)).toBe(-1)
+    expect(turnOfEdge(0, 0, 180, 0)).toBe(0)
+    expect(turnOfEdge(-1e-20, 0, 180, 0)).toBe(-1)
+    expect(turnOfEdge(1e-20, 0, 180, 0)).toBe(0)
+    expect(turnOfEdge(1e-20, 0, -180, 0)).toBe(1)
+    expect(turnOfEdge(180, 90, -180, 90)).toBe(0)
+    expect(turnOfEdge(180, 90, -180, 89)).toBe(1)
+  })
+
+  const uncut = polygon(at('170 0, -170 0, -170 10, 170 10, 170 0'))
+  const cut = multiPolygon([box(170, 0, 180, 10)], [box(-180, 0, -170, 10)])
+
+  it('make one polygon of what is sent on both sides of 180', () => {
+    for (const lon of [171, 180, -180, -171]) expect(holds(uncut, point(lon, 5))).toBe(true)
+    for (const lon of [170, -170]) expect(holds(uncut, point(lon, 5))).toBe(false)
+    for (const lon of [169, -169, 0]) expect(meets(uncut, point(lon, 5))).toBe(false)
+    expect(holds(uncut, line([175, 5], [-175, 5]))).toBe(true)
+    expect(holds(uncut, cut)).toBe(true)
+    expect(holds(cut, uncut)).toBe(true)
+  })
+
+  it('leave planar what is cut: the seam is boundary then', () => {
+    expect(holds(cut, point(180, 5))).toBe(false)
+    expect(meets(cut, point(-180, 5))).toBe(true)
+    expect(meets(point(180, 5), point(-180, 5))).toBe(false)
+  })
+
+  it('find a hole on the other side of 180, whichever operand has it', () => {
+    // Regression: the hole of a second operand stood outside its exterior ring.
+    const ring = polygon(at('170 0, -170 0, -170 10, 170 10, 170 0'), box(-178, 4, -174, 6))
+    expect(meets(point(-176, 5), ring)).toBe(false)
+    expect(meets(ring, point(-176, 5))).toBe(false)
+    expect(meets(ring, point(-179, 5))).toBe(true)
+  })
+
+  it('close a ring through its pole', () => {
+    const ring: Position[] = at('0 60, 90 60, 180 60, -90 60, 0 60')
+    const cap = polygon(ring)
+    expect(holds(cap, point(45, 70))).toBe(true)
+    expect(holds(cap, point(0, 70))).toBe(true)
+    expect(holds(cap, point(45, 50))).toBe(false)
+    expect(holds(cap, polygon(at('0 70, 90 65, 180 80, -90 70, 0 70')))).toBe(true)
+    expect(contains(read(cap), read(point(45, 50)), south)).toBe(true)
+    expect(contains(read(cap), read(point(45, 70)), south)).toBe(false)
+  })
+
+  it('are exact for longitudes that lose bits when a turn is added', () => {
+    // (−1e-20) + 360 rounds to 360: as numbers both positions would be one.
+    const thin = polygon(at('100 0, -100 0, -1e-20 10, -100 20, 100 20, 100 0'))
+    expect(meets(thin, point(-1e-20, 10))).toBe(true)
+    expect(meets(thin, point(0, 10))).toBe(false)
+  })
+})

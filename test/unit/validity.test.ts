@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest'
+import { readGeometry } from '../../src/geometry/read.ts'
+import { findInvalidity } from '../../src/topology/validity.ts'
+import type { Geometry, Position } from '../../src/types/generated.ts'
+
+type Ring = Position[]
+
+/** '0 0, 1 2' → [[0, 0], [1, 2]]: lon and lat, as in well-known text. */
+const at = (text: string): Position[] =>
+  text.split(', ').map((pair): Position => {
+    const [lon, lat] = pair.split(' ').map(Number)
+    return [lon!, lat!]
+  })
+const judge = (geometry: Geometry) =>
+  findInvalidity(readGeometry(geometry, [], { maxVertices: 99, maxParts: 99 }), () => 1)
+const polygon = (...coordinates: Ring[]) => judge({ type: 'Polygon', coordinates })
+const multiPolygon = (...coordinates: Ring[][]) => judge({ type: 'MultiPolygon', coordinates })
+const box = (west: number, south: number, east: number, north: number): Ring => [
+  [west, south],
+  [east, south],
+  [east, north],
+  [west, north],
+  [west, south],
+]
+
+describe('a valid polygon', () => {
+  // Expected values: OGC 06-103r4, 6.1.11, by hand.
+  it('may have holes, also one that touches the exterior ring at one vertex', () => {
+    expect(polygon(box(0, 0, 10, 10), box(4, 4, 6, 6))).toBeUndefined()
+    expect(polygon(box(0, 0, 10, 10), at('0 5, 5 4, 5 6, 0 5'))).toBeUndefined()
+    expect(polygon(box(0, 0, 10, 10), at('0 0, 5 4, 4 5, 0 0'))).toBeUndefined()
+  })
+
+  it('may have holes that touch each other at one vertex', () => {
+    expect(polygon(box(0, 0, 10, 10), box(2, 2, 5, 5), box(5, 5, 8, 8))).toBeUndefined()
+  })
+
+  it('may repeat vertices and run in either direction', () => {
+    expect(polygon(at('0 0, 0 0, 10 0, 10 0, 10 10, 0 10, 0 0, 0 0'))).toBeUndefined()
+    expect(polygon(box(0, 0, 10, 10).toReversed(), box(4, 4, 6, 6).toReversed())).toBeUndefined()
+  })
+
+  it('may have vertices in the middle of straight edges', () => {
+    expect(polygon(at('0 0, 5 0, 10 0, 10 10, 5 10, 0 10, 0 5, 0 0'))).toBeUndefined()
+  })
+
+  it('may lie in the hole of another member, or touch another at points', () => {
+    expect(multiPolygon([box(0, 0, 10, 10), box(4, 4, 6, 6)], [box(4.5, 4.5, 5.5, 5.5)])).toBeUndefined()
+    expect(multiPolygon([box(0, 0, 10, 10)], [box(10, 10, 15, 15)])).toBeUndefined()
+    expect(multiPolygon([box(0, 0, 10, 10)], [at('10 5, 12 4, 12 6, 10 5')])).toBeUndefined()
+    expect(multiPolygon([box(0, 0, 10, 10)], [at('10 2, 12 4, 12 6, 10 8, 11 5, 10 2')])).toBeUndefined()
+  })
+})
+
+describe('an invalid polygon', () => {
+  it('crosses itself, and the crossing is named', () => {
+    expect(polygon(at('0 0, 2 2, 2 0, 0 2, 0 0'))).toEqual({
+      reason: 'self-intersection',
+      lon: 1,
+      lat: 1,
+      sequence: 0,
+      vertex: 2,
+    })
+  })
+
+  it('is told by the first of its crossings in the order sent', () => {
+    const zigzag: Ring = at('0 0, 10 0, 10 4, 9 -1, 8 4, 7 -1, 6 4, 0 4, 0 0')
+    // The edge (0, 0)–(10, 0) is crossed by the edges from vertex 2 on: (10, 4)–(9, −1) at 9.2.
+    expect(polygon(zigzag)).toEqual({ reason: 'self-intersection', lon: 9.2, lat: 0, sequence: 0, vertex: 2 })
+  })
+
+  it('touches itself, as a figure eight does', () => {
+    expect(polygon(at('0 0, 2 2, 4 0, 4 4, 2 2, 0 4, 0 0'))).toMatchObject({
+      reason: 'self-touch',
+      lon: 2,
+      lat: 2,
+    })
+    // A vertex on an edge of its own ring.
+    expect(polygon(at('0 0, 10 0, 10 10, 5 0, 0 10, 0 0'))).toMatchObject({
+      reason: 'self-touch',
+      lon: 5,
+      lat: 0,
+    })
+  })
+
+  it('has a spike, outward or inward', () => {
+    const outward: Ring = at('0 0, 10 0, 10 10, 15 10, 10 10, 0 10, 0 0')
+    const inward: Ring = at('0 0, 10 0, 10 5, 5 5, 10 5, 10 10, 0 10, 0 0')
+    expect(polygon(outward)).toMatchObject({ reason: 'repeated edge', lon: 10, lat: 10 })
+    expect(polygon(inward)).toMatchObject({ reason: 'repeated edge', lon: 5, lat: 5 })
+  })
+
+  it('encloses nothing', () => {
+    expect(polygon(at('0 0, 2 2, 4 4, 0 0'))).toMatchObject({ reason: 'ring without an inside', sequence: 0 })
+    expect(polygon(at('3 3, 3 3, 3 3, 3 3'))).toMatchObject({ reason: 'ring without an inside' })
+    // By a hair: the third vertex is off the line by one unit in the last place.
+    expect(
+      polygon([
+        [0, 0],
+        [2, 2],
+        [4, 4 + 2 ** -50],
+        [0, 0],
+      ]),
+    ).toBeUndefined()
+  })
+
+  it('has a hole outside, across or around its exterior ring', () => {
+    expect(polygon(box(0, 0, 10, 10), box(14, 4, 16, 6))).toMatchObject({
+      reason: 'hole outside its exterior ring',
+      lon: 14,
+      lat: 4,
+      sequence: 1,
+    })
+    expect(polygon(box(0, 0, 10, 10), box(-4, -4, 16, 16))).toMatchObject({ reason: 'hole outside its exterior ring' })
+    expect(polygon(box(0, 0, 10, 10), box(-1, 4, 6, 6))).toMatchObject({
+      reason: 'self-intersection',
+      lon: 0,
+      lat: 4,
+      sequence: 1,
+    })
+    // Touching from outside at one vertex.
+    expect(polygon(box(0, 0, 10, 10), at('10 5, 12 4, 12 6, 10 5'))).toMatchObject({
+      reason: 'hole outside its exterior ring',
+    })
+  })
+
+  it('has rings that cross through vertices of both', () => {
+    const shell: Ring = at('0 0, 10 0, 10 10, 0 10, 0 6, 0 4, 0 0')
+    const hole: Ring = at('0 4, 5 5, 0 6, -5 5, 0 4')
+    expect(polygon(shell, hole)).toMatchObject({ reason: 'self-intersection', lon: 0, lat: 4 })
+  })
+
+  it('has a hole that shares an edge with its exterior ring or with another hole', () => {
+    expect(polygon(box(0, 0, 10, 10), box(0, 4, 6, 6))).toMatchObject({ reason: 'shared edge', lon: 0, lat: 4 })
+    expect(polygon(box(0, 0, 10, 10), box(0, 0, 10, 10))).toMatchObject({ reason: 'shared edge' })
+    expect(polygon(box(0, 0, 10, 10), box(2, 2, 5, 5), box(5, 3, 8, 4))).toMatchObject({
+      reason: 'shared edge',
+      lon: 5,
+      lat: 3,
+    })
+  })
+
+  it('has nested holes', () => {
+    expect(polygon(box(0, 0, 10, 10), box(2, 2, 8, 8), box(4, 4, 6, 6))).toMatchObject({
+      reason: 'nested holes',
+      sequence: 2,
+    })
+    // The inner one touches the outer one.
+    expect(polygon(box(0, 0, 10, 10), box(2, 2, 8, 8), at('2 2, 6 4, 4 6, 2 2'))).toMatchObject({
+      reason: 'nested holes',
+    })
+  })
+
+  it('has an interior cut in two by touching rings', () => {
+    expect(polygon(box(0, 0, 10, 10), at('0 5, 5 4, 10 5, 5 6, 0 5'))).toMatchObject({
+      reason: 'disconnected interior',
+    })
+    const chain: Ring[] = [at('0 5, 5 4, 5 6, 0 5'), at('5 4, 10 5, 6 4, 5 4')]
+    expect(polygon(box(0, 0, 10, 10), ...chain)).toMatchObject({ reason: 'disconnected interior' })
+  })
+
+  it('has members that overlap, nest or share an edge', () => {
+    expect(multiPolygon([box(0, 0, 10, 10)], [box(5, 5, 15, 15)])).toMatchObject({ reason: 'self-intersection' })
+    expect(multiPolygon([box(0, 0, 10, 10)], [box(5, 5, 8, 8)])).toMatchObject({
+      reason: 'overlapping polygons',
+      sequence: 1,
+    })
+    expect(multiPolygon([box(0, 0, 10, 10)], [box(10, 0, 15, 10)])).toMatchObject({ reason: 'shared edge' })
+  })
+
+  it('has a hole in the wrong member', () => {
+    expect(multiPolygon([box(0, 0, 10, 10)], [box(20, 0, 30, 10), box(4, 4, 6, 6)])).toMatchObject({
+      reason: 'hole outside its exterior ring',
+      sequence: 2,
+    })
+  })
+})
+
+describe('rings over the antimeridian and around a pole', () => {
+  const over: Ring = at('170 0, -170 0, -170 10, 170 10, 170 0')
+  const around = (lat: number): Ring => [
+    [0, lat],
+    [90, lat],
+    [180, lat],
+    [-90, lat],
+    [0, lat],
+  ]
+
+  it('are judged on the cylinder, holes on either side', () => {
+    expect(polygon(over, box(-176, 4, -174, 6), box(174, 4, 176, 6))).toBeUndefined()
+    expect(polygon(over, box(-166, 4, -164, 6))).toMatchObject({ reason: 'hole outside its exterior ring', lon: -166 })
+    expect(polygon(at('170 0, -170 10, -170 0, 170 10, 170 0'))).toMatchObject({
+      reason: 'self-intersection',
+      lon: 180,
+      lat: 5,
+    })
+  })
+
+  it('close through their pole', () => {
+    expect(polygon(around(60))).toBeUndefined()
+    expect(polygon(around(60), box(-1, 70, 1, 80), around(85))).toBeUndefined()
+    expect(polygon(around(60), around(50))).toMatchObject({ reason: 'hole outside its exterior ring' })
+    expect(polygon(around(60), box(-1, 50, 1, 70))).toMatchObject({ reason: 'self-intersection', lat: 60 })
+  })
+
+  it('may be cut at 180 with an edge along the pole', () => {
+    const rim: Ring = at('-180 60, -90 60, 0 60, 90 60, 180 60')
+    expect(polygon([...rim, [180, 90], [-180, 90], [-180, 60]])).toBeUndefined()
+    // A sector over the antimeridian whose edge along the pole spans more than 180 as sent.
+    expect(polygon(at('32 70, 110 70, 180 70, -168 66, -168 90, 32 90, 32 70'))).toBeUndefined()
+  })
+
+  it('may not go around twice', () => {
+    const twice: Ring = [...around(60).slice(0, -1), [0, 50], [90, 50], [180, 50], [-90, 50], [0, 60]]
+    expect(polygon(twice)).toMatchObject({ reason: 'ring around the axis more than once' })
+  })
+})
+
+describe('what has no faults', () => {
+  it('lines that cross themselves, and points', () => {
+    expect(
+      judge({
+        type: 'LineString',
+        coordinates: at('0 0, 2 2, 2 0, 0 2'),
+      }),
+    ).toBeUndefined()
+    expect(
+      judge({
+        type: 'MultiPoint',
+        coordinates: [
+          [0, 0],
+          [0, 0],
+        ],
+      }),
+    ).toBeUndefined()
+  })
+
+  it('elements of a collection are judged by themselves', () => {
+    const a: Geometry = { type: 'Polygon', coordinates: [box(0, 0, 10, 10)] }
+    const b: Geometry = { type: 'Polygon', coordinates: [box(5, 5, 15, 15)] }
+    const bowtie: Geometry = {
+      type: 'Polygon',
+      coordinates: [at('0 0, 2 2, 2 0, 0 2, 0 0')],
+    }
+    expect(judge({ type: 'GeometryCollection', geometries: [a, b] })).toBeUndefined()
+    expect(judge({ type: 'GeometryCollection', geometries: [a, b, bowtie] })).toMatchObject({ sequence: 2 })
+  })
+})

@@ -30,7 +30,9 @@ export function contains(a: FlatGeometry, b: FlatGeometry, poleOf: PoleOf): bool
   if (meeting.kind === 'decided') return false
   const answer = meeting.kind === 'apart' ? containsApart(scene, meeting, isSimple) : undefined
   if (answer !== undefined) return answer
-  return new CoverSweep(scene, new LineBoundary(a, scene.positions.planar)).decide(meeting.needed)
+  // Before the sweep is made: it may add places to the scene.
+  const needed = meeting.needed()
+  return new CoverSweep(scene, new LineBoundary(a, scene.positions.planar)).decide(needed)
 }
 
 /** One Polygon or MultiPolygon: every edge has the outside of a on one side. */

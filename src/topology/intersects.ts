@@ -18,5 +18,6 @@ export function intersects(a: FlatGeometry, b: FlatGeometry, poleOf: PoleOf): bo
   if (meeting.kind === 'decided') return true
   const places = meeting.kind === 'apart' ? meeting.locate() : undefined
   if (places !== undefined) return places.some(({ depth }) => depth > 0)
-  return !new ContactSweep(scene).isApart(meeting.needed)
+  const needed = meeting.needed()
+  return !new ContactSweep(scene).isApart(needed)
 }

@@ -24,7 +24,7 @@ export interface Meeting {
    * The segments a sweep needs: rings, points, and of the lines only what touches the other geometry, with one point for
    * each stretch of b's lines that does not. Lines that cross themselves a million times would cost a sweep as much.
    */
-  readonly needed: Int32Array
+  needed(): Int32Array
   /** One place of each ring, line and point in the window of two geometries that are apart; undefined: too many. */
   locate(): readonly PartPlace[] | undefined
 }
@@ -43,11 +43,11 @@ export function meet(scene: Scene, isDecisive: (contact: Contact, own: number) =
     touched[t] = 1
     return !isDecisive(contact, s)
   })
-  if (end === 'stopped') return { kind: 'decided', needed: new Int32Array(0), locate: () => undefined }
+  if (end === 'stopped') return { kind: 'decided', needed: () => new Int32Array(0), locate: () => undefined }
   const isKnown = end === 'done'
   return {
     kind: isKnown && !isTouching ? 'apart' : 'touching',
-    needed: isKnown ? neededSegments(scene, touched) : Int32Array.from(touched.keys()),
+    needed: () => (isKnown ? neededSegments(scene, touched) : Int32Array.from(touched.keys())),
     locate: () => locateParts(scene),
   }
 }
@@ -67,9 +67,10 @@ function locateParts(scene: Scene): PartPlace[] | undefined {
 }
 
 function segmentsOf({ operand, count }: Scene, wanted: number): Int32Array {
-  const segments: number[] = []
-  for (let s = 0; s < count; s++) if (operand[s] === wanted) segments.push(s)
-  return Int32Array.from(segments)
+  const segments = new Int32Array(count)
+  let size = 0
+  for (let s = 0; s < count; s++) if (operand[s] === wanted) segments[size++] = s
+  return segments.subarray(0, size)
 }
 
 /** The first segment of every sequence and copy. */

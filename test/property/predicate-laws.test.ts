@@ -227,6 +227,25 @@ describe('the form in which a shape is sent', () => {
   })
 })
 
+describe('the size of numbers', () => {
+  it('does not matter: scaled by a power of two, each axis by its own, everything stays as it was', () => {
+    // Down to where products, and then the numbers themselves, are near the end of what doubles hold.
+    const power = fc.integer({ min: -960, max: 2 })
+    fc.assert(
+      fc.property(anyShape(), anyShape(AREAS), anyShape(AREAS), power, power, (a, b, c, x, y) => {
+        const scaled = (geometry: Geometry): Geometry =>
+          withChains(geometry, (chain) => chain.map(([lon, lat]): Position => [lon * 2 ** x, lat * 2 ** y]))
+        const both: Geometry = { type: 'GeometryCollection', geometries: [b, c] }
+        expect(isValid(scaled(b))).toBe(isValid(b))
+        if (!isValid(a) || !isValid(both)) return
+        expect(holds(scaled(both), scaled(a))).toBe(holds(both, a))
+        expect(meets(scaled(both), scaled(a))).toBe(meets(both, a))
+      }),
+      RUNS,
+    )
+  })
+})
+
 describe('the sweep', () => {
   const everything = (scene: { count: number }): Int32Array => Int32Array.from({ length: scene.count }, (_, s) => s)
 

@@ -52,14 +52,3 @@ export function spiral(count: number, turns: number, isMirrored = false): Positi
     })
   return closed([...arm(0), ...arm(2).reverse()])
 }
-
-/** A wavy circle. */
-export function wavyCircle(count: number, radius: number, lon = 0, lat = 0): Position[] {
-  return closed(
-    Array.from({ length: count }, (_, i): Position => {
-      const angle = (2 * Math.PI * i) / count
-      const distance = radius * (1 + 0.1 * Math.sin(37 * angle))
-      return [lon + distance * Math.cos(angle), lat + distance * Math.sin(angle)]
-    }),
-  )
-}

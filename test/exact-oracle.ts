@@ -27,9 +27,15 @@ export interface Shape {
   readonly polygons: readonly (readonly (readonly Place[])[])[]
 }
 
-/** @param geometry in the plane: longitudes are taken as they are */
-export function shapeOf(geometry: Geometry): Shape {
-  const place = (position: Position): Place => ({ x: fraction(position[0]), y: fraction(position[1]) })
+/**
+ * @param geometry longitudes are taken as they are
+ * @param isUnrolled true: 360 is added to negative longitudes, exactly
+ */
+export function shapeOf(geometry: Geometry, isUnrolled = false): Shape {
+  const place = ([lon, lat]: Position): Place => {
+    const x = fraction(lon)
+    return { x: isUnrolled && lon < 0 ? add(x, fraction(360)) : x, y: fraction(lat) }
+  }
   const chain = (positions: readonly Position[]): Place[] => positions.map(place)
   const none: Shape = { points: [], lines: [], polygons: [] }
   switch (geometry.type) {
@@ -46,7 +52,7 @@ export function shapeOf(geometry: Geometry): Shape {
     case 'MultiPolygon':
       return { ...none, polygons: geometry.coordinates.map((rings) => rings.map(chain)) }
     case 'GeometryCollection': {
-      const shapes = geometry.geometries.map(shapeOf)
+      const shapes = geometry.geometries.map((member) => shapeOf(member, isUnrolled))
       return {
         points: shapes.flatMap(({ points }) => points),
         lines: shapes.flatMap(({ lines }) => lines),

@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readGeometry } from '../../src/geometry/read.ts'
+import { contains } from '../../src/topology/contains.ts'
+import { intersects } from '../../src/topology/intersects.ts'
+import { hasLongitudeJump } from '../../src/topology/unwrap.ts'
+import { findInvalidity } from '../../src/topology/validity.ts'
+import type { Geometry, Position } from '../../src/types/generated.ts'
+import { seededNumbers } from '../near-touch-cases.ts'
+import type { Random } from '../random-shapes.ts'
+
+const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 2000) }
+const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 500, maxParts: 50 })
+
+/** The pole a vertex names, else that of the hemisphere the ring lies in: no areas here, but turning changes neither. */
+function poleOf(ring: Float64Array): 1 | -1 {
+  const lats = ring.filter((_, i) => i % 2 === 1)
+  const [isNorth, isSouth] = [lats.includes(90), lats.includes(-90)]
+  if (isNorth !== isSouth) return isNorth ? 1 : -1
+  return lats.slice(1).reduce((sum, lat) => sum + lat, 0) >= 0 ? 1 : -1
+}
+
+/** Coarse shapes all over the globe, poles and ±180 among their vertices, so that much touches, jumps and winds. */
+function globalShape(random: Random): Geometry {
+  const kind = random()
+  const step = [15, 30, 45, 60, 10][Math.floor(random() * 5)]!
+  const position = (): Position => [
+    Math.max(-180, Math.min(180, Math.round((random() * 360 - 180) / step) * step)),
+    Math.max(-90, Math.min(90, Math.round((random() * 180 - 90) / step) * step)),
+  ]
+  const several = (least: number): Position[] => Array.from({ length: least + Math.floor(random() * 5) }, position)
+  if (kind < 0.15) return { type: 'Point', coordinates: position() }
+  if (kind < 0.3) return { type: 'LineString', coordinates: several(2) }
+  const ring = (): Position[] => {
+    const vertices = random() < 0.4 ? around(random) : random() < 0.5 ? block(random) : several(3)
+    return [...vertices, vertices[0]!]
+  }
+  if (kind < 0.6) return { type: 'Polygon', coordinates: [ring()] }
+  if (kind < 0.8) return { type: 'Polygon', coordinates: [ring(), ring()] }
+  return { type: 'MultiPolygon', coordinates: [[ring()], [ring()]] }
+}
+
+/** Around the axis in eight steps. */
+function around(random: Random): Position[] {
+  const side = random() < 0.5 ? 1 : -1
+  const from = Math.floor(random() * 8) * 45
+  const vertices = Array.from(
+    { length: 8 },
+    (_, i): Position => [-180 + ((45 * i + from) % 360), side * (50 + 5 * Math.round(random() * 4))],
+  )
+  return random() < 0.5 ? vertices : vertices.reverse()
+}
+
+/** Between meridians and parallels, often over 180 and up to a pole. */
+function block(random: Random): Position[] {
+  const west = Math.round(random() * 24 - 12) * 15
+  const east = west + Math.ceil(random() * 10) * 15
+  const south = Math.round(random() * 10 - 6) * 15
+  const north = Math.min(90, south + Math.ceil(random() * 4) * 15)
+  const on = (lon: number): number => (lon > 180 ? lon - 360 : lon)
+  const lons = [west, (west + east) / 2, east]
+  return [...lons.map((lon): Position => [on(lon), south]), ...lons.reverse().map((lon): Position => [on(lon), north])]
+}
+
+function chainsOf(geometry: Geometry): Position[][] {
+  switch (geometry.type) {
+    case 'LineString':
+      return [geometry.coordinates]
+    case 'Polygon':
+      return geometry.coordinates
+    case 'MultiPolygon':
+      return geometry.coordinates.flat()
+    default:
+      return []
+  }
+}
+
+/** An edge of exactly 180, whose way depends on the signs sent, or one along a pole whose ends are more than 180 apart. */
+function isAmbiguous(geometry: Geometry): boolean {
+  return chainsOf(geometry).some((chain) =>
+    chain.some(([lon, lat], i) => {
+      const before = chain[i - 1]
+      if (before === undefined) return false
+      const difference = Math.abs(lon - before[0])
+      return difference === 180 || (difference > 180 && Math.abs(lat) === 90 && lat === before[1])
+    }),
+  )
+}
+
+function turned(geometry: Geometry): Geometry {
+  const turn = ([lon, lat]: Position): Position => [lon + 90 > 180 ? lon - 270 : lon + 90, lat]
+  switch (geometry.type) {
+    case 'Point':
+      return { type: 'Point', coordinates: turn(geometry.coordinates) }
+    case 'LineString':
+      return { type: 'LineString', coordinates: geometry.coordinates.map(turn) }
+    case 'Polygon':
+      return { type: 'Polygon', coordinates: geometry.coordinates.map((ring) => ring.map(turn)) }
+    case 'MultiPolygon':
+      return {
+        type: 'MultiPolygon',
+        coordinates: geometry.coordinates.map((rings) => rings.map((ring) => ring.map(turn))),
+      }
+    default:
+      throw new RangeError(geometry.type)
+  }
+}
+
+describe('the globe turned by 90 degrees', () => {
+  const shape = fc.integer({ min: 0 }).map((seed) => globalShape(seededNumbers(seed)))
+  // The plane of what does not jump is torn at ±180, so only what jumps before and after is compared.
+  const jumps = (...geometries: Geometry[]): boolean => geometries.some((geometry) => hasLongitudeJump(read(geometry)))
+
+  it('has the same valid polygons', () => {
+    let compared = 0
+    fc.assert(
+      fc.property(shape, (a) => {
+        const b = turned(a)
+        if (isAmbiguous(a) || isAmbiguous(b) || !jumps(a) || !jumps(b)) return
+        compared++
+        expect(findInvalidity(read(b), poleOf) === undefined).toBe(findInvalidity(read(a), poleOf) === undefined)
+      }),
+      RUNS,
+    )
+    expect(compared).toBeGreaterThan(RUNS.numRuns / 10)
+  })
+
+  it('has the same intersections and containments, and each area holds itself', () => {
+    let compared = 0
+    const isFit = (geometry: Geometry): boolean =>
+      !isAmbiguous(geometry) && !isAmbiguous(turned(geometry)) && findInvalidity(read(geometry), poleOf) === undefined
+    fc.assert(
+      fc.property(shape.filter(isFit), shape.filter(isFit), (a, b) => {
+        const [flatA, flatB, turnedA, turnedB] = [read(a), read(b), read(turned(a)), read(turned(b))]
+        const meet = intersects(flatA, flatB, poleOf)
+        expect(intersects(flatB, flatA, poleOf)).toBe(meet)
+        if (a.type.endsWith('Polygon')) expect(contains(flatA, flatA, poleOf)).toBe(true)
+        if (!jumps(a, b) || !jumps(turned(a), turned(b))) return
+        if (findInvalidity(turnedA, poleOf) !== undefined || findInvalidity(turnedB, poleOf) !== undefined) return
+        compared++
+        expect(intersects(turnedA, turnedB, poleOf)).toBe(meet)
+        expect(contains(turnedA, turnedB, poleOf)).toBe(contains(flatA, flatB, poleOf))
+      }),
+      RUNS,
+    )
+    expect(compared).toBeGreaterThan(RUNS.numRuns / 10)
+  })
+})

@@ -45,7 +45,11 @@ export function ensureInstalled() {
     return
   }
   say('installing packages from package-lock.json (once) …')
-  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], 'npm ci')
+  run(
+    'npm',
+    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+    'npm ci (see above: it needs the npm registry once; then try again)',
+  )
   writeFileSync(stamp, wanted)
 }
 

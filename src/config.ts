@@ -109,6 +109,8 @@ export interface Limits {
   readonly maxConnections: number
   /** Exact geodesic solves one distance may cost; beyond it the answer is 400. */
   readonly maxDistanceSolves: number
+  /** The same in the small lane; a request that needs more is computed in the large lane. */
+  readonly maxSmallDistanceSolves: number
   readonly workerHeapMb: number
   readonly maxRateLimitSubjects: number
   readonly maxUnresolvedInputs: number
@@ -190,6 +192,7 @@ export function readConfig(env: Environment, cores: number): Config {
       drainTimeoutMs: read.integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),
       maxConnections: read.integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000),
       maxDistanceSolves: read.integer('MAX_DISTANCE_SOLVES', 2_000_000, 1000, 1e9),
+      maxSmallDistanceSolves: 20_000,
       workerHeapMb: 512,
       maxRateLimitSubjects: 1_000_000,
       maxUnresolvedInputs: 256,

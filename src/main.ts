@@ -5,6 +5,7 @@ import { helpText, readCommandLine } from './cli/arguments.ts'
 import { bannerText } from './cli/banner.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
 import { SECRETS } from './config-key.ts'
+import { ListenError } from './http/port.ts'
 import { createLog, type Log } from './log.ts'
 import { type RunningService, startService } from './start.ts'
 import { readCommit, version } from './version.ts'
@@ -34,6 +35,10 @@ export async function main(argv: readonly string[]): Promise<void> {
       process.exit(EXIT_INTERNAL)
     })
   } catch (error) {
+    if (error instanceof ListenError && error.failure === 'in-use') {
+      log.error('cannot start', { reason: `${error.message}: choose another PORT, or leave it out to take a free one` })
+      process.exit(EXIT_CONFIG)
+    }
     if (error instanceof ConfigError) {
       log.error('cannot start', { reason: error.message })
       process.exit(EXIT_CONFIG)

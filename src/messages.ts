@@ -148,6 +148,8 @@ export interface ComputeWorkerData {
     readonly maxCollectionDepth: number
     readonly maxJsonDepth: number
     readonly maxDistanceSolves: number
+    /** Chains that are supported at all. */
+    readonly chainIds: readonly number[]
   }
   /** True in the large lane: the thread asks the system to be scheduled after the others. */
   readonly lowPriority: boolean

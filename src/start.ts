@@ -26,6 +26,8 @@ export interface RunningService {
 }
 
 const PORTS_TRIED = 100
+/** Share of the drain time after which open computations are refused, so that the refusals still reach their clients. */
+const ABANDON_AFTER = 0.8
 
 /**
  * Starts everything in the order that keeps the key in one thread: the signer first, which takes the key out of the
@@ -42,7 +44,7 @@ export async function startService(
   const schemas = schemaUids(config)
   const signer = await startSigner(config, log)
   const chainClient = await startChainAccess(config, log, signer)
-  const pool = await startComputePool(config)
+  const pool = await startComputePool(config, [...chains.keys()])
 
   const policy = createChainPolicy({
     chains,
@@ -85,7 +87,10 @@ export async function startService(
     },
     lost: signer.lost,
     async stop() {
+      // What cannot be computed before the sockets close is answered all the same.
+      const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
       await server.close()
+      clearTimeout(abandon)
       await pool.close()
       await Promise.all([signer.close(), chainClient?.close()])
     },

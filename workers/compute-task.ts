@@ -10,7 +10,7 @@ import type {
   ResolvedInput,
   UnresolvedInput,
 } from '../src/messages.ts'
-import { ProblemError } from '../src/problem.ts'
+import { ProblemError, problemAt } from '../src/problem.ts'
 import { fromScaledInteger } from '../src/units.ts'
 import { type ComputeRequest, readComputeRequest, trustedComputeRequest } from '../src/validation/compute-request.ts'
 import { checkGeometry } from '../src/validation/input.ts'
@@ -38,6 +38,10 @@ function compute(task: ComputeTask, engine: Engine, limits: Limits): ComputeResu
   const request = task.validated
     ? trustedComputeRequest(row, parseTrustedObject(task.body))
     : readComputeRequest(row, parseJsonObject(task.body, limits.maxJsonDepth), limits.maxCollectionDepth)
+  // Main knows the chains: it refuses this one before anything is computed for it.
+  if (!task.validated && !limits.chainIds.includes(request.chainId)) {
+    return { ok: 'unresolved', chainId: request.chainId, inputs: [] }
+  }
   const unresolved = unresolvedInputs(request, task.resolved)
   if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
 
@@ -79,7 +83,20 @@ function unresolvedInputs(request: ComputeRequest, resolved: readonly ResolvedIn
 function operandOf(input: Input, resolved: readonly ResolvedInput[], limits: Limits): Operand {
   if (input.form === 'geometry') return { geometry: input.geometry, path: input.path, ref: undefined }
   const found = resolved.find(({ field }) => field === input.path[0])!
-  const geometry = parseJsonObject(Buffer.from(found.geometry), limits.maxJsonDepth)
-  checkGeometry(geometry, input.path, limits.maxCollectionDepth)
-  return { geometry, path: input.path, ref: found.ref }
+  const path = input.form === 'proof' ? [...input.path, 'verifiedProof', 'proof', 'claim', 'location'] : input.path
+  const geometry = parseLocation(found.geometry, path, limits)
+  checkGeometry(geometry, path, limits.maxCollectionDepth)
+  return { geometry, path, ref: found.ref }
+}
+
+/** The text of an attestation is as foreign as a body, but not the body: what is wrong with it is an invalid input. */
+function parseLocation(text: string, path: Input['path'], limits: Limits) {
+  try {
+    return parseJsonObject(Buffer.from(text), limits.maxJsonDepth)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    throw problemAt('invalid-input', path, `its location is not GeoJSON: ${error.data.detail}`, {
+      code: 'uid-not-geojson',
+    })
+  }
 }

@@ -25,5 +25,10 @@ let runner: Promise<(batch: ComputeBatch) => ComputeResult[]> | undefined
 /** A Piscina task: one batch. */
 export default async function run(batch: ComputeBatch): Promise<ComputeResult[]> {
   runner ??= createBatchRunner(workerData as ComputeWorkerData)
-  return (await runner)(batch)
+  try {
+    return (await runner)(batch)
+  } catch (error) {
+    runner = undefined // whatever broke, the next task starts from a fresh kernel
+    throw error
+  }
 }

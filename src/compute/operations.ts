@@ -3,6 +3,9 @@ import type { ElementType } from '../geometry/flat.ts'
 import type { OperationName } from '../messages.ts'
 import { CM_PER_METER, CM2_PER_SQUARE_METER } from '../units.ts'
 
+/** Code of the refusal of a distance that would cost more exact solutions than it is allowed. */
+export const TOO_MUCH_WORK = 'too-much-work'
+
 export interface OperationRow {
   readonly name: OperationName
   /** Members of the request that hold the inputs, in the order of `inputRefs`. */

@@ -11,9 +11,9 @@ import { contains } from '../topology/contains.ts'
 import { intersects } from '../topology/intersects.ts'
 import { UndecidableError } from '../topology/undecidable.ts'
 import type { Geometry } from '../types/generated.ts'
-import { CM_PER_METER, toScaledInteger } from '../units.ts'
+import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import type { OperationRow } from './operations.ts'
+import { type OperationRow, TOO_MUCH_WORK } from './operations.ts'
 import { checkInterior, noArea, poleOf } from './validity.ts'
 
 /** What a computation needs and nothing else: no clock, no environment, no network. */
@@ -52,6 +52,7 @@ export function runOperation(
   engine: Engine,
 ): Outcome {
   const geometries = operands.map((operand) => readOperand(row, operand, engine))
+  checkTotals(geometries, operands, engine)
   const inputRefs = operands.map(({ geometry, ref }) => ref ?? geometryRef(geometry, engine.keccak))
   if (row.takesInterior) {
     geometries.forEach((geometry, index) => {
@@ -103,6 +104,19 @@ function readOperand(row: OperationRow, { geometry, path }: Operand, { limits }:
   return readGeometry(geometry, path, limits)
 }
 
+/** The limits hold for a request as a whole (decision 29); each operand alone was checked while it was read. */
+function checkTotals(geometries: readonly FlatGeometry[], operands: readonly Operand[], { limits }: Engine): void {
+  const vertices = geometries.reduce((sum, geometry) => sum + geometry.vertices.length / 2, 0)
+  const parts = geometries.reduce((sum, geometry) => sum + geometry.sequenceStarts.length - 1, 0)
+  if (vertices <= limits.maxVertices && parts <= limits.maxParts) return
+  const most =
+    vertices > limits.maxVertices ? `${limits.maxVertices} vertices` : `${limits.maxParts} rings, lines and points`
+  throw problemAt('invalid-input', operands.at(-1)!.path, `brings the request to more than ${most} in all`, {
+    code: vertices > limits.maxVertices ? 'too-many-vertices' : 'too-many-parts',
+    hint: 'simplify the geometries or split them over several requests',
+  })
+}
+
 /**
  * `within` is decided on the rounded distance in centimetres, inclusive: what `distance` answers is within itself,
  * and the attested radius agrees with the attested truth (decision 7).
@@ -127,10 +141,12 @@ function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Ou
   return { kind: 'boolean', operation, inputRefs, value }
 }
 
-/** Holes that take all there is leave nothing to attest. */
+/** Half a square centimetre: what rounds to 0 on the chain is nothing to attest, nor is what holes take wholly. */
+const SMALLEST_SQUARE_METERS = 0.5 / CM2_PER_SQUARE_METER
+
 function areaOf(geometry: FlatGeometry, path: Operand['path'], { kernel }: Engine): number {
   const area = areaSquareMeters(kernel, geometry)
-  if (area <= 0) throw noArea(path)
+  if (area < SMALLEST_SQUARE_METERS) throw noArea(path)
   return area
 }
 
@@ -140,7 +156,7 @@ function distanceOf(a: FlatGeometry, b: FlatGeometry, { kernel, limits }: Engine
   } catch (error) {
     if (!(error instanceof WorkLimitError)) throw error
     throw problemAt('invalid-input', [], `the distance needs more than ${limits.maxDistanceSolves} exact solutions`, {
-      code: 'too-much-work',
+      code: TOO_MUCH_WORK,
       hint: 'simplify the geometries or split them over several requests',
     })
   }

@@ -62,7 +62,11 @@ export function createApp(parts: AppParts): App {
     }
     const path = findPath(exchange.path)
     if (path === undefined) {
-      decline(exchange, { type: 'not-found', detail: 'there is nothing under this path' }, false)
+      decline(
+        exchange,
+        { type: 'not-found', detail: 'there is nothing under this path; GET / lists every route' },
+        false,
+      )
       return
     }
     const { method } = exchange

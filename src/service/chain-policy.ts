@@ -24,6 +24,8 @@ export interface ChainPolicy {
   defaultSchema(kind: SchemaKind): Hex
 }
 
+const NO_SCHEMA = `0x${'0'.repeat(64)}`
+
 export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
   const { chains, schemas, builtInKinds, allowAnySchema, chainClient } = parts
   return {
@@ -49,6 +51,7 @@ export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
       if (schema === undefined) return
       const builtInKind = builtInKinds.get(schema)
       if (builtInKind === kind) return
+      if (schema === NO_SCHEMA) throw schemaProblem('is zero: no schema can have this UID')
       if (builtInKind !== undefined) {
         throw schemaProblem(`is the schema of ${builtInKind} data, the result is ${kind}`)
       }

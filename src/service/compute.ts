@@ -1,5 +1,5 @@
 import { checksumAddress } from '../attest/address.ts'
-import { OPERATIONS } from '../compute/operations.ts'
+import { OPERATIONS, TOO_MUCH_WORK } from '../compute/operations.ts'
 import type { Config } from '../config.ts'
 import type { ComputeResult, ComputeTask, Hex, OperationName } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
@@ -55,7 +55,11 @@ export function createComputeService(parts: ComputeServiceParts) {
     await chains.requireSchema(chain, row.result.kind, request.schema)
     const open = request.inputs.filter((input) => input.form !== 'geometry')
     const { resolved, proofInputs } = open.length === 0 ? NOTHING : await resolver.resolve(request.chainId, open)
-    const result = await pool.runSmall(jobOf({ ...task, validated: true, resolved }, context))
+    const job = jobOf({ ...task, validated: true, resolved }, context)
+    // A reference may stand for a geometry of any size.
+    const isSmall = resolved.every(({ geometry }) => geometry.length <= limits.smallBodyBytes)
+    const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)
+    const result = isSmall && needsMoreWork(first) ? await pool.runLarge(job) : first
     return { computed: requireComputed(result), proofInputs }
   }
 
@@ -118,6 +122,11 @@ export function createComputeService(parts: ComputeServiceParts) {
 
 const FROM_CACHE = { 'X-Attester-Nonce-Source': 'cache' }
 const FROM_DEFAULT = { 'X-Attester-Nonce-Source': 'default' }
+
+/** The small lane gave up: how much work a request needs is not seen from its size. */
+function needsMoreWork(result: ComputeResult): boolean {
+  return result.ok === false && result.problem.places?.[0]?.code === TOO_MUCH_WORK
+}
 
 function requireComputed(result: ComputeResult): Computed {
   if (result.ok === true) return result

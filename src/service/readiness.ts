@@ -16,6 +16,8 @@ export function createReadiness({ pool, signer, chainClient }: ReadinessParts): 
       compute: pool.isReady ? { ok: true } : { ok: false, detail: 'no compute thread is running' },
       signer: signer.isReady ? { ok: true } : { ok: false, detail: 'the signer thread is restarting' },
     }
+    if (chainClient === undefined)
+      checks['chains'] = { ok: true, detail: 'no RPC is set: nonces are not read from a chain' }
     for (const [chainId, state] of chainClient?.states() ?? []) {
       checks[`chain-${chainId}`] =
         state.state === 'refused' ? { ok: false, detail: state.reason } : { ok: true, detail: state.state }

@@ -95,7 +95,17 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
       },
     )
     if (!checked.ok) throw refusal([...at, 'attestation'], checked.check, checked.reason)
+    requireSigningTime(attestation.time, delegatedAttestation.deadline, at)
     await requireNotRevoked(chain, uid, at)
+  }
+
+  /**
+   * The time is not signed, yet the UID and so the reference hang on it: it has to be one that the signed deadline allows.
+   */
+  function requireSigningTime(timeSeconds: number, deadlineSeconds: number, at: Path): void {
+    const isPossible = timeSeconds >= deadlineSeconds - LONGEST_TTL_SECONDS && timeSeconds <= deadlineSeconds
+    if (isPossible && timeSeconds * 1000 <= now() + CLOCK_SKEW_MS) return
+    throw refusal([...at, 'attestation', 'time'], 'time', 'is not a time at which it can have been signed')
   }
 
   /** Legacy signatures carry no deadline, so there only the chain can say that an attestation still stands. */
@@ -120,6 +130,10 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
     if (found.value.revocationTimeSeconds !== 0) throw refusal(place, 'revoked', 'is revoked')
   }
 }
+
+/** Longest `ATTESTATION_TTL_SECONDS` there may be (decision 76). */
+const LONGEST_TTL_SECONDS = 86_400
+const CLOCK_SKEW_MS = 300_000
 
 function refusal(path: Path, check: string, detail: string): ProblemError {
   return problemAt('invalid-input', path, detail, {

@@ -16,6 +16,8 @@ export interface BatcherOptions<Item, Result> {
   readonly isStale: (item: Item) => boolean
   /** What the caller of a stale item gets. */
   readonly staleError: (item: Item) => Error
+  /** True when the thread died, so that another may do better; false when the time was over. */
+  readonly isRetryable: (error: unknown) => boolean
 }
 
 interface Waiting<Item, Result> {
@@ -33,6 +35,7 @@ export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
   #queue: Waiting<Item, Result>[] = []
   #batchesOut = 0
+  readonly #out = new Set<Waiting<Item, Result>[]>()
   #flushPlanned = false
   #idle: (() => void)[] = []
 
@@ -91,26 +94,31 @@ export class Batcher<Item, Result> {
 
   async #send(batch: Waiting<Item, Result>[]): Promise<void> {
     this.#batchesOut++
+    this.#out.add(batch)
     try {
       const results = await this.#options.run(batch.map(({ item }) => item))
       batch.forEach(({ resolve }, index) => {
         resolve(results[index]!)
       })
     } catch (error) {
-      await this.#sendAlone(batch, error as Error)
+      if (this.#options.isRetryable(error)) await this.#sendAlone(batch)
+      else for (const { reject } of batch) reject(error as Error)
     } finally {
       this.#batchesOut--
+      this.#out.delete(batch)
       this.#flush()
     }
   }
 
   /** One item may have killed the thread: each goes again alone, so that the others get their answer. */
-  async #sendAlone(batch: Waiting<Item, Result>[], first: Error): Promise<void> {
-    if (batch.length === 1 && this.#options.isStale(batch[0]!.item)) {
-      batch[0]!.reject(first)
-      return
-    }
+  async #sendAlone(batch: Waiting<Item, Result>[]): Promise<void> {
+    const { isStale, staleError } = this.#options
     for (const { item, resolve, reject } of batch) {
+      // Asked anew each time: the one before may have taken all the time there was.
+      if (isStale(item)) {
+        reject(staleError(item))
+        continue
+      }
       try {
         const [result] = await this.#options.run([item])
         resolve(result!)
@@ -118,6 +126,12 @@ export class Batcher<Item, Result> {
         reject(error as Error)
       }
     }
+  }
+
+  /** Refuses everything that waits or is out; what comes back later is dropped. */
+  abandon(error: Error): void {
+    for (const { reject } of this.#queue.splice(0)) reject(error)
+    for (const batch of this.#out) for (const { reject } of batch) reject(error)
   }
 
   #announceIdle(): void {

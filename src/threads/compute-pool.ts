@@ -23,21 +23,28 @@ export interface ComputePool {
   readonly queueSize: number
   /** False while no thread of the small lane is alive. */
   readonly isReady: boolean
+  /** Answers `overloaded` to everybody who still waits. */
+  abandon(): void
+  /** Ends the threads; whoever still waits gets no answer, so `abandon` or wait first. */
   close(): Promise<void>
 }
 
-type Run = (batch: ComputeBatch) => Promise<ComputeResult[]>
+/** @param leftMs until the first of the batch's callers goes */
+type ComputeBatcher = Batcher<ComputeJob, ComputeResult>
+type Run = (batch: ComputeBatch, leftMs: number) => Promise<ComputeResult[]>
 
 /**
  * Starts the compute threads and waits until each has loaded and tested the kernel.
  *
+ * @param chainIds chains that are supported at all: large bodies for another one are not computed
+ *
  * @throws {Error} when a thread fails its self-test: the service must not start then (decision 97)
  */
-export async function startComputePool(config: Config): Promise<ComputePool> {
+export async function startComputePool(config: Config, chainIds: readonly number[]): Promise<ComputePool> {
   const { limits } = config
-  if (limits.computeThreads === 0) return inlinePool(config)
-  const small = createLane(config, limits.computeThreads, false)
-  const large = createLane(config, limits.largeThreads, true)
+  if (limits.computeThreads === 0) return inlinePool(config, chainIds)
+  const small = createLane(config, chainIds, limits.computeThreads, false)
+  const large = createLane(config, chainIds, limits.largeThreads, true)
   await Promise.all([small.warmUp(), large.warmUp()])
   return {
     runSmall: (job) => small.submit(job),
@@ -48,15 +55,19 @@ export async function startComputePool(config: Config): Promise<ComputePool> {
     get isReady() {
       return small.isReady
     },
+    abandon() {
+      small.abandon()
+      large.abandon()
+    },
     async close() {
       await Promise.all([small.close(), large.close()])
     },
   }
 }
 
-function createLane(config: Config, threads: number, large: boolean) {
+function createLane(config: Config, chainIds: readonly number[], threads: number, large: boolean) {
   const { limits } = config
-  const workerData: ComputeWorkerData = { limits: computeLimits(config), lowPriority: large }
+  const workerData: ComputeWorkerData = { limits: computeLimits(config, chainIds, large), lowPriority: large }
   const pool = new Piscina<ComputeBatch, ComputeResult[]>({
     filename: workerUrl('compute').href,
     minThreads: threads,
@@ -72,8 +83,8 @@ function createLane(config: Config, threads: number, large: boolean) {
   })
   // A thread that dies is reported by the task that it failed; without a listener the event would end the process.
   pool.on('error', () => {})
-  const batcher = createBatcher(config, threads, large ? 1 : limits.maxBatchSize, (batch) =>
-    pool.run(batch, { transferList: [batch.bytes.buffer], signal: AbortSignal.timeout(limits.requestDeadlineMs) }),
+  const batcher = createBatcher(config, threads, large ? 1 : limits.maxBatchSize, (batch, leftMs) =>
+    pool.run(batch, { transferList: [batch.bytes.buffer], signal: AbortSignal.timeout(leftMs) }),
   )
   return {
     submit: (job: ComputeJob) => submit(batcher, job),
@@ -86,30 +97,38 @@ function createLane(config: Config, threads: number, large: boolean) {
     async warmUp() {
       await Promise.all(Array.from({ length: threads }, () => pool.run(batchOf([]))))
     },
+    abandon: () => batcher.abandon(overloaded('the service is stopping')),
     async close() {
-      await batcher.drained()
-      await pool.close()
+      await pool.destroy()
     },
   }
 }
 
 /** One core: everything on the main thread, by the same code. */
-async function inlinePool(config: Config): Promise<ComputePool> {
+async function inlinePool(config: Config, chainIds: readonly number[]): Promise<ComputePool> {
   const { createBatchRunner } = (await import(workerUrl('compute').href)) as {
     createBatchRunner(data: ComputeWorkerData): Promise<(batch: ComputeBatch) => ComputeResult[]>
   }
-  const runBatch = await createBatchRunner({ limits: computeLimits(config), lowPriority: false })
-  const run: Run = async (batch) => runBatch(batch)
-  const batcher = createBatcher(config, 1, config.limits.maxBatchSize, run)
-  const runJob = (job: ComputeJob) => submit(batcher, job)
+  const lanes = [false, true].map(async (large) => {
+    const runBatch = await createBatchRunner({ limits: computeLimits(config, chainIds, large), lowPriority: false })
+    // One at a time, and a turn of the event loop between: this thread also answers /health and ends deadlines.
+    return createBatcher(config, 1, 1, async (batch) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return runBatch(batch)
+    })
+  })
+  const [small, large] = (await Promise.all(lanes)) as [ComputeBatcher, ComputeBatcher]
   return {
-    runSmall: runJob,
-    runLarge: runJob,
+    runSmall: (job) => submit(small, job),
+    runLarge: (job) => submit(large, job),
     get queueSize() {
-      return batcher.queueSize
+      return small.queueSize + large.queueSize
     },
     isReady: true,
-    close: () => batcher.drained(),
+    abandon() {
+      for (const batcher of [small, large]) batcher.abandon(overloaded('the service is stopping'))
+    },
+    async close() {},
   }
 }
 
@@ -118,7 +137,11 @@ function createBatcher(config: Config, lanes: number, maxBatchSize: number, run:
     lanes,
     maxBatchSize,
     maxQueueSize: config.limits.maxQueuedRequests,
-    run: (jobs) => run(batchOf(jobs.map(({ task }) => task))),
+    run: (jobs) => {
+      const firstDeadlineMs = Math.min(...jobs.map(({ deadlineMs }) => deadlineMs))
+      return run(batchOf(jobs.map(({ task }) => task)), Math.max(1, firstDeadlineMs - Date.now()))
+    },
+    isRetryable: (error) => !isTimeout(error),
     isStale: ({ deadlineMs, isAborted }) => isAborted() || Date.now() >= deadlineMs,
     staleError: () => overloaded('the request waited longer than its deadline'),
   })
@@ -128,22 +151,28 @@ function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
   return { bytes: pack(tasks.map(({ body }) => body)), heads: tasks.map(({ body: _, ...head }) => head) }
 }
 
-async function submit(batcher: Batcher<ComputeJob, ComputeResult>, job: ComputeJob): Promise<ComputeResult> {
+async function submit(batcher: ComputeBatcher, job: ComputeJob): Promise<ComputeResult> {
   try {
     return await batcher.submit(job)
   } catch (error) {
     if (error instanceof ProblemError) throw error
     if (error instanceof QueueFullError) throw overloaded('too many requests are waiting')
-    if (error instanceof Error && error.name === 'AbortError') {
+    if (isTimeout(error)) {
       throw overloaded('the computation took longer than its deadline')
     }
     throw error
   }
 }
 
-function computeLimits({ limits }: Config): ComputeWorkerData['limits'] {
-  const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves } = limits
-  return { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves }
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}
+
+/** In the small lane little work is allowed, so that nobody there waits long; what needs more goes to the large lane. */
+function computeLimits({ limits }: Config, chainIds: readonly number[], large: boolean): ComputeWorkerData['limits'] {
+  const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth } = limits
+  const maxDistanceSolves = large ? limits.maxDistanceSolves : limits.maxSmallDistanceSolves
+  return { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, chainIds }
 }
 
 function overloaded(detail: string): ProblemError {

@@ -75,7 +75,7 @@ export class SigningQueue {
     const { maxBatchSize, send } = this.#options
     while (this.#queue.length > 0 && this.#messagesOut < MESSAGES_OUT) {
       this.#messagesOut++
-      send(this.#queue.splice(0, maxBatchSize))
+      send(this.#queue.splice(0, maxBatchSize).filter(([id]) => this.#waiting.has(id)))
     }
   }
 
@@ -92,6 +92,8 @@ export class SigningQueue {
       }
       this.#settle(id, overloaded('the signature took longer than its deadline'))
     }
+    // Every waiting one is over: a thread that hangs must not find them all when it comes back.
+    this.#queue = []
   }
 
   #settle(id: number, result: SigningResult): void {

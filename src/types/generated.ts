@@ -140,7 +140,7 @@ export interface LocationProof {
   claim: LocationClaim
   /**
    * @minItems 1
-   * @maxItems 255
+   * @maxItems 64
    */
   stamps: {
     [k: string]: unknown

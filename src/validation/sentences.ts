@@ -32,7 +32,7 @@ function problemOf(error: ErrorObject, path: Path, type: ProblemType): ProblemEr
   const value = error.data
   switch (error.keyword) {
     case 'required':
-      return missingMember(String(error.params['missingProperty']), value, path, type)
+      return missingMember(error, path, type)
     case 'type':
       return wrongType(String(error.params['type']), value, path, type)
     case 'minimum':
@@ -58,11 +58,23 @@ function problemOf(error: ErrorObject, path: Path, type: ProblemType): ProblemEr
   }
 }
 
-function missingMember(name: string, parent: unknown, path: Path, type: ProblemType): ProblemError {
-  const near = isJsonObject(parent) ? nearest(name, Object.keys(parent)) : undefined
+function missingMember(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
+  const name = String(error.params['missingProperty'])
+  const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {})
+  const unknown = isJsonObject(error.data) ? Object.keys(error.data).filter((key) => !known.includes(key)) : []
+  const near = nearest(name, unknown)
+  const hint =
+    near !== undefined
+      ? `found "${near}": did you mean "${name}"?`
+      : unknown.length > 0
+        ? `found the unknown ${unknown.length === 1 ? 'member' : 'members'} ${unknown
+            .slice(0, 3)
+            .map((key) => JSON.stringify(key.slice(0, 40)))
+            .join(', ')}`
+        : undefined
   return problemAt(type, [...path, name], 'is missing', {
     code: 'missing-member',
-    ...(near === undefined ? {} : { hint: `found "${near}": did you mean "${name}"?` }),
+    ...(hint === undefined ? {} : { hint }),
   })
 }
 

@@ -120,6 +120,7 @@ const limits = {
   maxCollectionDepth: 8,
   maxJsonDepth: 32,
   maxDistanceSolves: 100_000,
+  chainIds: [84532, 31337],
 }
 
 describe('mutated bodies', () => {

@@ -17,6 +17,7 @@ function create(
     run,
     isStale: ({ stale }) => stale === true,
     staleError: () => new Error('stale'),
+    isRetryable: (error) => (error as Error).message !== 'time is over',
     ...options,
   })
 }
@@ -59,6 +60,39 @@ describe('the batcher', () => {
     })
     const settled = await Promise.allSettled([1, 13, 2].map((value) => batcher.submit({ value })))
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  })
+
+  it('does not repeat a batch whose time was over, nor an item nobody waits for any more', async () => {
+    let runs = 0
+    const late = create(async () => {
+      runs++
+      throw new Error('time is over')
+    })
+    const settled = await Promise.allSettled([1, 2, 3, 4].map((value) => late.submit({ value })))
+    expect(settled.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(runs).toBe(2)
+
+    const items: Item[] = [{ value: 1 }, { value: 2 }, { value: 3 }]
+    const sent: number[] = []
+    const dying = create(
+      async (batch) => {
+        sent.push(...batch.map(({ value }) => value))
+        items[1]!.stale = true
+        throw new Error('the thread died')
+      },
+      { lanes: 1 },
+    )
+    const errors = await Promise.all(items.map((item) => dying.submit(item).catch((error: Error) => error.message)))
+    expect(errors).toEqual(['the thread died', 'stale', 'the thread died'])
+    expect(sent).toEqual([1, 2, 3, 1, 3])
+  })
+
+  it('refuses at once what waits and what is out when it is abandoned', async () => {
+    const batcher = create(() => new Promise(() => {}), { maxBatchSize: 1 })
+    const answers = [1, 2, 3, 4].map((value) => batcher.submit({ value }).catch((error: Error) => error.message))
+    await new Promise((resolve) => setImmediate(resolve))
+    batcher.abandon(new Error('stopping'))
+    expect(await Promise.all(answers)).toEqual(Array(4).fill('stopping'))
   })
 
   it('drops an item nobody waits for before it is sent', async () => {

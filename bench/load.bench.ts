@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { recoverTypedDataAddress } from 'viem'
+import { ATTEST_V1 } from './eas-v1.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const SECONDS = 5
@@ -198,18 +199,6 @@ async function checkSignatures(url: string): Promise<number> {
   }
   return SIGNATURES_CHECKED
 }
-
-const ATTEST_V1 = [
-  { name: 'schema', type: 'bytes32' },
-  { name: 'recipient', type: 'address' },
-  { name: 'expirationTime', type: 'uint64' },
-  { name: 'revocable', type: 'bool' },
-  { name: 'refUID', type: 'bytes32' },
-  { name: 'data', type: 'bytes' },
-  { name: 'value', type: 'uint256' },
-  { name: 'nonce', type: 'uint256' },
-  { name: 'deadline', type: 'uint64' },
-]
 
 function round(value: number): number {
   return Math.round(value * 100) / 100

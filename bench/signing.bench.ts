@@ -17,6 +17,7 @@ import { readConfig } from '../src/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1, type Secp256k1, type Secp256k1Backend } from '../src/crypto/secp256k1.ts'
 import type { Hex } from '../src/messages.ts'
+import { ATTEST_V1 } from './eas-v1.ts'
 
 const MILLISECONDS_A_TASK = 300
 const BACKENDS: readonly Secp256k1Backend[] = ['native', 'libauth', 'noble']
@@ -58,17 +59,7 @@ export async function run(): Promise<object> {
   const typedData = (signed: Hex) => ({
     domain: { name: 'EAS', version: chain.easVersion, chainId: chain.id, verifyingContract: chain.easAddress },
     types: {
-      Attest: [
-        { name: 'schema', type: 'bytes32' },
-        { name: 'recipient', type: 'address' },
-        { name: 'expirationTime', type: 'uint64' },
-        { name: 'revocable', type: 'bool' },
-        { name: 'refUID', type: 'bytes32' },
-        { name: 'data', type: 'bytes' },
-        { name: 'value', type: 'uint256' },
-        { name: 'nonce', type: 'uint256' },
-        { name: 'deadline', type: 'uint64' },
-      ],
+      Attest: ATTEST_V1,
     } as const,
     primaryType: 'Attest' as const,
     message: {

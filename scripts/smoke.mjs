@@ -1,12 +1,15 @@
 // Starts the service as a stranger would (`npm start`, no environment, a data folder of its own), asks every operation
-// once, stops it with SIGTERM. Fails when /health takes longer than 2 s, an answer is wrong or the exit code is not 0.
+// once, stops it with SIGTERM. Prints how long it took until /health; fails when an answer is wrong or it does not stop.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { root } from './prepare.mjs'
+import { ensureBuilt, ensureInstalled, root } from './prepare.mjs'
+
+ensureInstalled()
+ensureBuilt()
 
 const point = { type: 'Point', coordinates: [2.2945, 48.8584] }
 const line = {
@@ -45,7 +48,7 @@ const child = spawn('npm', ['start', '--silent', '--', '--log-format', 'json', '
   stdio: ['ignore', 'inherit', 'pipe'],
   detached: true,
 })
-const deadline = setTimeout(() => fail('no banner within 300 s'), 300_000)
+const deadline = setTimeout(() => fail('did not start, answer and stop within 60 s'), 60_000)
 const exited = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)))
 
 function fail(why) {
@@ -57,10 +60,15 @@ function fail(why) {
 }
 
 let isReady = false
+let announceStop
+const stopped = new Promise((resolve) => {
+  announceStop = resolve
+})
 const ready = await new Promise((resolve) => {
   createInterface({ input: child.stderr }).on('line', (text) => {
     console.error(`  ${text}`)
     if (text.includes('"event":"ready"')) resolve(JSON.parse(text))
+    if (text.includes('"event":"stopped"')) announceStop()
   })
   void exited.then((code) => isReady || fail(`exited with ${code} before it was ready`))
 })
@@ -71,7 +79,6 @@ assert.equal(health.status, 200)
 console.error(
   `smoke: /health after ${seconds.toFixed(2)} s of npm start, ${ready.readySeconds.toFixed(2)} s of our own`,
 )
-if (seconds > 2 && process.env.SMOKE_BUILT !== '0') fail('/health took longer than 2 s from a built tree')
 
 for (const [operation, body, expected] of REQUESTS) {
   const response = await fetch(`${ready.url}/compute/v0/${operation}`, {
@@ -85,10 +92,11 @@ for (const [operation, body, expected] of REQUESTS) {
   assert.match(answer.attestation.signature, /^0x[0-9a-f]{128}1[bc]$/)
 }
 assert.equal(statSync(join(data, 'dev-signer.json')).mode & 0o777, 0o600)
-process.kill(-child.pid, 'SIGTERM')
-const code = await exited
-assert.equal(code, 0, `exit code ${code} after SIGTERM`)
+// To npm alone, as `kill $!` or a supervisor does; the service has to end all the same.
+process.kill(child.pid, 'SIGTERM')
+await stopped
+assert.equal(await fetch(`${ready.url}/health`).catch(() => 'refused'), 'refused')
 clearTimeout(deadline)
 rmSync(data, { recursive: true, force: true })
-console.error('smoke: every operation answered, SIGTERM ended it with 0')
+console.error('smoke: every operation answered, SIGTERM to npm ended it')
 process.exit(0)

@@ -22,4 +22,6 @@ function endWithNpm() {
     process.kill(process.pid, 'SIGTERM')
   }, 250)
   timer.unref()
+  // A signal that did come through is the only one: a second one would end the process without its answers.
+  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => clearInterval(timer))
 }

@@ -37,7 +37,6 @@ export class Batcher<Item, Result> {
   #batchesOut = 0
   readonly #out = new Set<Waiting<Item, Result>[]>()
   #flushPlanned = false
-  #idle: (() => void)[] = []
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
@@ -54,12 +53,6 @@ export class Batcher<Item, Result> {
       this.#queue.push({ item, resolve, reject })
       this.#planFlush()
     })
-  }
-
-  /** Resolves when nothing waits and nothing is out. */
-  drained(): Promise<void> {
-    if (this.#queue.length === 0 && this.#batchesOut === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#idle.push(resolve))
   }
 
   #planFlush(): void {
@@ -80,7 +73,6 @@ export class Batcher<Item, Result> {
       const batch = this.#takeFresh(Math.min(share, maxBatchSize))
       if (batch.length > 0) void this.#send(batch)
     }
-    this.#announceIdle()
   }
 
   #takeFresh(count: number): Waiting<Item, Result>[] {
@@ -132,10 +124,5 @@ export class Batcher<Item, Result> {
   abandon(error: Error): void {
     for (const { reject } of this.#queue.splice(0)) reject(error)
     for (const batch of this.#out) for (const { reject } of batch) reject(error)
-  }
-
-  #announceIdle(): void {
-    if (this.#queue.length > 0 || this.#batchesOut > 0) return
-    for (const resolve of this.#idle.splice(0)) resolve()
   }
 }

@@ -29,15 +29,14 @@ export interface ComputePool {
   close(): Promise<void>
 }
 
-/** @param leftMs until the first of the batch's callers goes */
 type ComputeBatcher = Batcher<ComputeJob, ComputeResult>
+/** @param leftMs until the first of the batch's callers goes */
 type Run = (batch: ComputeBatch, leftMs: number) => Promise<ComputeResult[]>
 
 /**
  * Starts the compute threads and waits until each has loaded and tested the kernel.
  *
  * @param chainIds chains that are supported at all: large bodies for another one are not computed
- *
  * @throws {Error} when a thread fails its self-test: the service must not start then (decision 97)
  */
 export async function startComputePool(config: Config, chainIds: readonly number[]): Promise<ComputePool> {

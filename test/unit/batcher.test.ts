@@ -115,14 +115,4 @@ describe('the batcher', () => {
     await expect(batcher.submit({ value: 3 })).rejects.toBeInstanceOf(QueueFullError)
     expect(await Promise.all(first)).toEqual([2, 4])
   })
-
-  it('says when it is drained', async () => {
-    const batcher = create(double)
-    let answered = 0
-    for (const value of [1, 2, 3]) void batcher.submit({ value }).then(() => answered++)
-    await batcher.drained()
-    await Promise.resolve()
-    expect(answered).toBe(3)
-    await batcher.drained()
-  })
 })

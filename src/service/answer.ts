@@ -26,7 +26,7 @@ const ZERO_UID = `0x${'0'.repeat(64)}`
 /**
  * The body of a compute answer.
  *
- * A template, for `JSON.stringify` takes ten times as long: every value in it is hex, a finite number, a truth value
+ * A template, for `JSON.stringify` would look at every value again: each in it is hex, a finite number, a truth value
  * or a word of ours, so nothing needs escaping. `proofInputs` holds the caller's words and is stringified.
  */
 export function computeAnswerJson(answer: ComputeAnswer): string {

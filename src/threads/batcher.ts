@@ -1,8 +1,8 @@
 /**
  * Adaptive micro-batching: what arrives in one turn of the event loop travels together.
  *
- * One message per request costs a thread pool 32–60 µs of CPU; a batch costs the same once. At one connection a batch
- * is one request and adds about 20 µs. At most `lanes` batches are out at a time, so the receiver's own queue stays
+ * A message to a thread costs more than a small request itself; a batch pays it once. At one connection a batch is one
+ * request and nothing waits for company. At most `lanes` batches are out at a time, so the receiver's own queue stays
  * empty and the order is first in, first out.
  */
 export interface BatcherOptions<Item, Result> {

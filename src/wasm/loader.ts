@@ -1,4 +1,5 @@
-import { kernelBase64 } from './generated/kernel.ts'
+import { scalarBase64 } from './generated/scalar.ts'
+import { simdBase64 } from './generated/simd.ts'
 
 /** What the WebAssembly module exports, as it is: pointers and numbers. Degrees in, metres out. */
 interface Exports {
@@ -51,16 +52,42 @@ export interface Kernel extends Exports {
   writeIntegers(values: Uint32Array): number
 }
 
+/** `(module (func (drop (v128.const 0))))`: valid where f64x2 arithmetic is. */
+const SIMD_PROBE = Uint8Array.of(
+  ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 0x0a, 0x17, 1, 0x15, 0, 0xfd, 0x0c],
+  ...[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x1a, 0x0b],
+)
+
 let compiled: WebAssembly.Module | undefined
 
-/** Instantiates the kernel; the module is compiled once a thread. */
+/** Instantiates the kernel, with SIMD where there is: both give the same bits. It is compiled once a thread. */
 export function loadKernel(): Kernel {
-  compiled ??= new WebAssembly.Module(Buffer.from(kernelBase64, 'base64'))
-  const abort = () => {
-    throw new Error('the kernel aborted')
-  }
-  const exports = new WebAssembly.Instance(compiled, { env: { abort } }).exports as unknown as Exports
+  compiled ??= compileModule(WebAssembly.validate(SIMD_PROBE) ? simdBase64 : scalarBase64)
+  return instantiateKernel(compiled)
+}
+
+/** @param base64 one of the builds in `generated/` */
+export function compileModule(base64: string): WebAssembly.Module {
+  return new WebAssembly.Module(Buffer.from(base64, 'base64'))
+}
+
+/** A kernel with a memory of its own. */
+export function instantiateKernel(module: WebAssembly.Module): Kernel {
+  const instance = new WebAssembly.Instance(module, { env: { abort } })
+  const exports = instance.exports as unknown as Exports
   let bytes = new Uint8Array(exports.memory.buffer)
+
+  // Only the checked build calls it: an argument broke the contract of an export.
+  function abort(message: number, file: number, line: number): void {
+    throw new RangeError(`the kernel aborted: ${textAt(message)} (${textAt(file)}:${line})`)
+  }
+
+  /** A string of AssemblyScript: UTF-16, its size in bytes before it. */
+  function textAt(pointer: number): string {
+    if (pointer === 0) return 'no message'
+    const memory = Buffer.from(exports.memory.buffer)
+    return memory.toString('utf16le', pointer, pointer + memory.readUInt32LE(pointer - 4))
+  }
 
   function put(values: Float64Array | Uint32Array): number {
     const pointer = exports.reserve(values.byteLength) >>> 0 // a pointer is unsigned, an i32 of WebAssembly is not

@@ -1,5 +1,6 @@
 /** The part of the WebAssembly JavaScript interface that the loader uses; otherwise only the DOM's types declare it. */
 declare namespace WebAssembly {
+  function validate(bytes: Uint8Array): boolean
   interface Memory {
     readonly buffer: ArrayBuffer
   }

@@ -1,0 +1,118 @@
+/**
+ * Arithmetic on one double or on two at a time. Code written with these functions for a type `T` is compiled twice: for
+ * `v128`, two lanes of f64x2, and for `f64`, where WebAssembly has no SIMD. Lane by lane the operations and their order are
+ * the same, and none of them is fused, so both give the same bits.
+ */
+
+/** Doubles in a T. */
+@inline
+export function lanesOf<T>(): i32 {
+  return isVector<T>() ? 2 : 1
+}
+
+/** The same number in every lane. */
+@inline
+export function splat<T>(x: f64): T {
+  if (isVector<T>()) return changetype<T>(f64x2.splat(x))
+  return <T>x
+}
+
+/** Doubles that lie next to each other in memory. */
+@inline
+export function loadLanes<T>(pointer: usize): T {
+  if (isVector<T>()) return changetype<T>(v128.load(pointer))
+  return <T>load<f64>(pointer)
+}
+
+@inline
+export function storeLanes<T>(pointer: usize, x: T): void {
+  if (isVector<T>()) v128.store(pointer, changetype<v128>(x))
+  else store<f64>(pointer, <f64>x)
+}
+
+@inline
+export function add<T>(x: T, y: T): T {
+  if (isVector<T>()) return changetype<T>(f64x2.add(changetype<v128>(x), changetype<v128>(y)))
+  return <T>(<f64>x + <f64>y)
+}
+
+@inline
+export function sub<T>(x: T, y: T): T {
+  if (isVector<T>()) return changetype<T>(f64x2.sub(changetype<v128>(x), changetype<v128>(y)))
+  return <T>(<f64>x - <f64>y)
+}
+
+@inline
+export function mul<T>(x: T, y: T): T {
+  if (isVector<T>()) return changetype<T>(f64x2.mul(changetype<v128>(x), changetype<v128>(y)))
+  return <T>(<f64>x * <f64>y)
+}
+
+@inline
+export function div<T>(x: T, y: T): T {
+  if (isVector<T>()) return changetype<T>(f64x2.div(changetype<v128>(x), changetype<v128>(y)))
+  return <T>(<f64>x / <f64>y)
+}
+
+@inline
+export function sqrtOf<T>(x: T): T {
+  if (isVector<T>()) return changetype<T>(f64x2.sqrt(changetype<v128>(x)))
+  return <T>sqrt<f64>(<f64>x)
+}
+
+@inline
+export function absOf<T>(x: T): T {
+  if (isVector<T>()) return changetype<T>(f64x2.abs(changetype<v128>(x)))
+  return <T>abs<f64>(<f64>x)
+}
+
+@inline
+export function negate<T>(x: T): T {
+  if (isVector<T>()) return changetype<T>(f64x2.neg(changetype<v128>(x)))
+  return <T>-(<f64>x)
+}
+
+/** The nearest integer, halves to the even one. */
+@inline
+export function nearestOf<T>(x: T): T {
+  if (isVector<T>()) return changetype<T>(f64x2.nearest(changetype<v128>(x)))
+  return <T>nearest<f64>(<f64>x)
+}
+
+@inline
+export function maxOf<T>(x: T, y: T): T {
+  if (isVector<T>()) return changetype<T>(f64x2.max(changetype<v128>(x), changetype<v128>(y)))
+  return <T>max<f64>(<f64>x, <f64>y)
+}
+
+@inline
+export function minOf<T>(x: T, y: T): T {
+  if (isVector<T>()) return changetype<T>(f64x2.min(changetype<v128>(x), changetype<v128>(y)))
+  return <T>min<f64>(<f64>x, <f64>y)
+}
+
+/** Lane by lane: x < y ? a : b. */
+@inline
+export function ifLess<T>(x: T, y: T, a: T, b: T): T {
+  if (isVector<T>()) {
+    const mask = f64x2.lt(changetype<v128>(x), changetype<v128>(y))
+    return changetype<T>(v128.bitselect(changetype<v128>(a), changetype<v128>(b), mask))
+  }
+  return select<T>(a, b, <f64>x < <f64>y)
+}
+
+/** Lane by lane: x = y ? a : b. */
+@inline
+export function ifEqual<T>(x: T, y: T, a: T, b: T): T {
+  if (isVector<T>()) {
+    const mask = f64x2.eq(changetype<v128>(x), changetype<v128>(y))
+    return changetype<T>(v128.bitselect(changetype<v128>(a), changetype<v128>(b), mask))
+  }
+  return select<T>(a, b, <f64>x == <f64>y)
+}
+
+/** x · y + z, rounded twice: never a fused operation. */
+@inline
+export function mulAdd<T>(x: T, y: T, z: T): T {
+  return add<T>(mul<T>(x, y), z)
+}

@@ -7,6 +7,7 @@
 import type { ChainProfile } from '../config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Chain } from './chains.ts'
+import { putHex, putUint } from './words.ts'
 
 /** What is signed. Integers up to 2⁴⁸−1, addresses 20 bytes, UIDs 32 bytes. */
 export interface AttestMessage {
@@ -87,16 +88,4 @@ export function createAttestDigest(
     envelope.set(keccak.hash(words), 34)
     return keccak.hash(envelope)
   }
-}
-
-/** Right-aligned in its word: addresses and full words alike. Every bit of the word was zero or is overwritten. */
-function putHex(words: Buffer, index: number, hex: string): void {
-  const bytes = (hex.length - 2) / 2
-  const written = words.write(hex.slice(2), index * 32 + 32 - bytes, bytes, 'hex')
-  if (written !== bytes || (bytes !== 20 && bytes !== 32))
-    throw new RangeError('a field is neither 20 nor 32 bytes of hex')
-}
-
-function putUint(words: Buffer, index: number, value: number): void {
-  words.writeUIntBE(value, index * 32 + 26, 6)
 }

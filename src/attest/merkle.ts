@@ -1,0 +1,155 @@
+/**
+ * One root over many results, so that one signature and one attestation stand for all of them (decision 103).
+ *
+ * A leaf is keccak256(keccak256(abi.encode(bytes32 schema, address recipient, bytes32 keccak256(data)))). Hashed twice,
+ * no leaf can be taken for an inner node, whose preimage has 64 bytes. A node is the keccak256 of its two children,
+ * the smaller first: a proof is a list of siblings without sides.
+ *
+ * The tree is the one OpenZeppelin's `StandardMerkleTree` builds over ['bytes32', 'address', 'bytes32']: leaves sorted,
+ * a complete binary tree in one array, node i above 2i + 1 and 2i + 2. There is no odd node to be doubled or carried
+ * up: with a number of leaves that is no power of two, some stand one level higher and have a proof shorter by one.
+ */
+import type { Keccak } from '../crypto/keccak.ts'
+import type { Hex } from '../messages.ts'
+import { putHex } from './words.ts'
+
+/** A result as its leaf covers it. */
+export interface MerkleItem {
+  /** Schema UID. */
+  readonly schema: string
+  readonly recipient: string
+  /** ABI-encoded data. */
+  readonly data: string
+}
+
+export interface MerkleTree {
+  readonly root: Hex
+  readonly leafCount: number
+  /**
+   * Siblings of leaf `index` (in the order the leaves were given) from the bottom up; empty for a lone leaf.
+   *
+   * @throws {RangeError} on an index that is none
+   */
+  proof(index: number): Hex[]
+  /** The same as the text of a JSON array, a third of the work of stringifying it. */
+  proofJson(index: number): string
+}
+
+/** No tree with a `uint32` number of leaves is higher. */
+export const MAX_PROOF_LENGTH = 32
+
+/**
+ * The leaf function with its buffers. One a thread: a leaf can be made where the data is, the tree somewhere else.
+ *
+ * @returns a function that gives 32 bytes and throws {RangeError} on a field that is no hex of its length
+ */
+export function createLeafHasher(keccak: Keccak): (item: MerkleItem) => Uint8Array {
+  const words = Buffer.alloc(3 * 32)
+  let head = { schema: '', recipient: '' }
+  return ({ schema, recipient, data }) => {
+    const bytes = Buffer.from(data.slice(2), 'hex')
+    // Buffer.from stops at the first digit that is none: the leaf would be that of shorter data.
+    if (bytes.length * 2 + 2 !== data.length) throw new RangeError('data is not pairs of hex digits')
+    // The items of a batch mostly share both.
+    if (schema !== head.schema || recipient !== head.recipient) {
+      if (schema.length !== 66 || recipient.length !== 42) throw new RangeError('not a schema UID and an address')
+      head = { schema: '', recipient: '' } // until both are written: what throws in between leaves neither behind
+      putHex(words, 0, schema)
+      putHex(words, 1, recipient)
+      head = { schema, recipient }
+    }
+    words.set(keccak.hash(bytes), 2 * 32)
+    return keccak.hash(keccak.hash(words))
+  }
+}
+
+/** The tree over the leaves of `items`. */
+export function merkleTreeOf(items: readonly MerkleItem[], keccak: Keccak): MerkleTree {
+  return createMerkleTree(items.map(createLeafHasher(keccak)), keccak)
+}
+
+/**
+ * @param leaves 32 bytes each, as `createLeafHasher` makes them
+ * @throws {RangeError} without leaves: a root over nothing would vouch for nothing
+ */
+export function createMerkleTree(leaves: readonly Uint8Array[], keccak: Keccak): MerkleTree {
+  const leafCount = leaves.length
+  if (leafCount === 0) throw new RangeError('a Merkle tree needs a leaf')
+  const nodeCount = 2 * leafCount - 1
+  const nodes = Buffer.alloc(nodeCount * 32)
+  const positions = placeLeaves(leaves, nodes)
+  const pair = Buffer.alloc(64)
+  for (let index = leafCount - 2; index >= 0; index--) {
+    const left = (2 * index + 1) * 32
+    const right = left + 32
+    const isInOrder = compareNodes(nodes, left, right) <= 0
+    nodes.copy(pair, isInOrder ? 0 : 32, left, right)
+    nodes.copy(pair, isInOrder ? 32 : 0, right, right + 32)
+    nodes.set(keccak.hash(pair), index * 32)
+  }
+  const hex = nodes.toString('hex') // at once: a node stands in many proofs
+
+  return {
+    root: `0x${hex.slice(0, 64)}`,
+    leafCount,
+    proof: (index) => siblingsOf(index).map((digits): Hex => `0x${digits}`),
+    proofJson(index) {
+      const siblings = siblingsOf(index)
+      return siblings.length === 0 ? '[]' : `["0x${siblings.join('","0x')}"]`
+    },
+  }
+
+  function siblingsOf(index: number): string[] {
+    const position = positions[index]
+    if (position === undefined) throw new RangeError(`no leaf ${index} among ${leafCount}`)
+    const siblings: string[] = []
+    for (let at = position; at > 0; at = (at - 1) >> 1) {
+      const sibling = at % 2 === 0 ? at - 1 : at + 1
+      siblings.push(hex.slice(sibling * 64, sibling * 64 + 64))
+    }
+    return siblings
+  }
+}
+
+/** Writes the leaves in falling order behind the inner nodes; returns where each of them stands. */
+function placeLeaves(leaves: readonly Uint8Array[], nodes: Buffer): Uint32Array {
+  const leafCount = leaves.length
+  const unsorted = Buffer.concat(leaves as Uint8Array[], leafCount * 32)
+  const order = Uint32Array.from(leaves.keys())
+  order.sort((a, b) => compareNodes(unsorted, b * 32, a * 32))
+  const positions = new Uint32Array(leafCount)
+  for (let rank = 0; rank < leafCount; rank++) {
+    const leaf = order[rank]!
+    const position = leafCount - 1 + rank
+    unsorted.copy(nodes, position * 32, leaf * 32, leaf * 32 + 32)
+    positions[leaf] = position
+  }
+  return positions
+}
+
+/** Byte order of two nodes in one buffer. Their first four bytes decide all but one case in 2³². */
+function compareNodes(bytes: Buffer, a: number, b: number): number {
+  const difference = bytes.readUInt32BE(a) - bytes.readUInt32BE(b)
+  return difference !== 0 ? difference : bytes.compare(bytes, b, b + 32, a, a + 32)
+}
+
+/**
+ * Whether `item` is a leaf under `root`.
+ *
+ * Says nothing of who stands behind the root: `verifyMerkleAttestation` does.
+ *
+ * @param proof hex from anywhere; what is no list of 32-byte words proves nothing
+ */
+export function verifyMerkleProof(item: MerkleItem, proof: readonly string[], root: string, keccak: Keccak): boolean {
+  if (proof.length > MAX_PROOF_LENGTH || !proof.every(isBytes32) || !isBytes32(root)) return false
+  let node = createLeafHasher(keccak)(item)
+  for (const sibling of proof) {
+    const other = Buffer.from(sibling.slice(2), 'hex')
+    node = keccak.hash(Buffer.concat(Buffer.compare(node, other) <= 0 ? [node, other] : [other, node]))
+  }
+  return Buffer.from(root.slice(2), 'hex').equals(node)
+}
+
+function isBytes32(text: unknown): boolean {
+  return typeof text === 'string' && /^0x[0-9a-fA-F]{64}$/.test(text)
+}

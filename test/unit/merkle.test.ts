@@ -1,0 +1,178 @@
+import fc from 'fast-check'
+import { concat, encodeAbiParameters, keccak256, parseAbiParameters } from 'viem'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  createLeafHasher,
+  createMerkleTree,
+  MAX_PROOF_LENGTH,
+  type MerkleItem,
+  merkleTreeOf,
+  verifyMerkleProof,
+} from '../../src/attest/merkle.ts'
+import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
+import type { Hex } from '../../src/messages.ts'
+import vectors from '../vectors/merkle-tree.json' with { type: 'json' }
+
+let keccak: Keccak
+beforeAll(async () => {
+  keccak = await createKeccak()
+})
+
+/** As the vectors say it. */
+function item(index: number): MerkleItem {
+  return {
+    schema: `0x${(index % 3 === 0 ? 'a1' : 'b2').repeat(32)}`,
+    recipient: index % 2 === 0 ? '0x00112233445566778899aabbccddeeff00112233' : `0x${'0'.repeat(40)}`,
+    data: `0x${index
+      .toString(16)
+      .padStart(64, '0')
+      .repeat((index % 5) + 1)}`,
+  }
+}
+const items = (count: number) => Array.from({ length: count }, (_, index) => item(index))
+
+describe('a Merkle tree of results', () => {
+  it('has the leaf of the formula', () => {
+    const { schema, recipient, data } = item(3)
+    const inner = keccak256(
+      encodeAbiParameters(parseAbiParameters('bytes32, address, bytes32'), [
+        schema as Hex,
+        recipient as Hex,
+        keccak256(data as Hex),
+      ]),
+    )
+    expect(Buffer.from(createLeafHasher(keccak)(item(3))).toString('hex')).toBe(keccak256(inner).slice(2))
+  })
+
+  it.each(vectors.trees)('of $leafCount leaves is the one of OpenZeppelin', ({ leafCount, root, proofs }) => {
+    const tree = merkleTreeOf(items(leafCount), keccak)
+    expect(tree.root).toBe(root)
+    expect(tree.leafCount).toBe(leafCount)
+    for (const [index, proof] of Object.entries(proofs)) {
+      expect(tree.proof(Number(index))).toEqual(proof)
+      expect(tree.proofJson(Number(index))).toBe(JSON.stringify(proof))
+      expect(verifyMerkleProof(item(Number(index)), proof, root, keccak)).toBe(true)
+    }
+  })
+
+  it('proves every leaf of every size up to 70, and none of another place', () => {
+    for (let count = 1; count <= 70; count++) {
+      const tree = merkleTreeOf(items(count), keccak)
+      for (let index = 0; index < count; index++) {
+        const proof = tree.proof(index)
+        // A complete binary tree: ⌊log2⌋ or ⌈log2⌉.
+        expect(proof.length).toBeGreaterThanOrEqual(Math.floor(Math.log2(count)))
+        expect(proof.length).toBeLessThanOrEqual(Math.ceil(Math.log2(count)))
+        expect(verifyMerkleProof(item(index), proof, tree.root, keccak)).toBe(true)
+        expect(verifyMerkleProof(item((index + 1) % 71), proof, tree.root, keccak)).toBe(false)
+      }
+    }
+  })
+
+  it('does not depend on the order of its leaves', () => {
+    const forward = merkleTreeOf(items(37), keccak)
+    const backward = merkleTreeOf(items(37).reverse(), keccak)
+    expect(backward.root).toBe(forward.root)
+    expect(backward.proof(36)).toEqual(forward.proof(0))
+  })
+
+  it('proves equal results each', () => {
+    const tree = merkleTreeOf([item(1), item(1), item(2), item(1)], keccak)
+    for (const [index, one] of [item(1), item(1), item(2), item(1)].entries()) {
+      expect(verifyMerkleProof(one, tree.proof(index), tree.root, keccak)).toBe(true)
+    }
+  })
+
+  it('sorts leaves whose first bytes are equal by the rest', () => {
+    const leaf = (last: number) => Buffer.concat([Buffer.alloc(31, 0xff), Buffer.from([last])])
+    const trees = [
+      [1, 2, 3],
+      [3, 1, 2],
+      [2, 3, 1],
+    ].map((order) => createMerkleTree(order.map(leaf), keccak))
+    expect(new Set(trees.map(({ root }) => root)).size).toBe(1)
+    // The two smallest are a pair, the greatest stands beside it.
+    const pair = keccak256(concat([`0x${leaf(1).toString('hex')}`, `0x${leaf(2).toString('hex')}`]))
+    const [low, high] = [pair, `0x${leaf(3).toString('hex')}` as Hex].sort()
+    expect(trees[0]!.root).toBe(keccak256(concat([low!, high!])))
+  })
+
+  it('takes no inner node for a leaf', () => {
+    const tree = merkleTreeOf(items(8), keccak)
+    const [sibling, ...above] = tree.proof(0)
+    const leaf: Hex = `0x${Buffer.from(createLeafHasher(keccak)(item(0))).toString('hex')}`
+    const children = [leaf, sibling!].sort()
+    // The preimage of the node over leaf 0 has 64 bytes; offered as data of any item it is hashed into something else.
+    for (const data of [concat(children as Hex[]), keccak256(concat(children as Hex[])), leaf]) {
+      expect(verifyMerkleProof({ ...item(0), data }, above, tree.root, keccak)).toBe(false)
+      expect(verifyMerkleProof({ ...item(0), data }, [sibling!, ...above], tree.root, keccak)).toBe(false)
+    }
+    expect(verifyMerkleProof(item(0), above, tree.root, keccak)).toBe(false)
+    expect(verifyMerkleProof(item(0), [], tree.root, keccak)).toBe(false)
+  })
+
+  it('leaves nothing of an item that is none in the leaf of the next', () => {
+    const leafOf = createLeafHasher(keccak)
+    const wanted = createLeafHasher(keccak)(item(0))
+    expect(leafOf(item(0))).toEqual(wanted)
+    for (const broken of [
+      { ...item(0), schema: `0x${'zz'.repeat(32)}` },
+      { ...item(0), recipient: `0x${'11'.repeat(32)}` },
+      { ...item(0), recipient: `0x${'1z'.repeat(20)}` },
+      { ...item(0), schema: '0x11' },
+      { ...item(0), data: '0x1' },
+      { ...item(0), data: '0x11zz' },
+    ]) {
+      expect(() => leafOf(broken)).toThrow(RangeError)
+      expect(leafOf(item(0))).toEqual(wanted)
+    }
+  })
+
+  it('needs a leaf, and has no proof of what is not in it', () => {
+    expect(() => createMerkleTree([], keccak)).toThrow(RangeError)
+    for (const index of [-1, 3, 0.5, Number.NaN]) expect(() => merkleTreeOf(items(3), keccak).proof(index)).toThrow()
+  })
+
+  it('finds nothing proved by what is no proof', () => {
+    const tree = merkleTreeOf(items(5), keccak)
+    const proof = tree.proof(2)
+    expect(
+      verifyMerkleProof(
+        item(2),
+        proof.map((word) => `0x${word.slice(2).toUpperCase()}`),
+        tree.root,
+        keccak,
+      ),
+    ).toBe(true)
+    const bad: unknown[][] = [
+      [...proof, '0x'],
+      [...proof, proof[0]],
+      proof.slice(1),
+      [...proof].reverse(),
+      proof.map((word) => word.slice(0, -2)),
+      proof.map((word) => `${word}00`),
+      [null],
+      [{}],
+      Array.from({ length: MAX_PROOF_LENGTH + 1 }, () => proof[0]),
+    ]
+    for (const words of bad) expect(verifyMerkleProof(item(2), words as string[], tree.root, keccak)).toBe(false)
+    for (const root of ['', '0x', `${tree.root}00`, tree.root.slice(2)]) {
+      expect(verifyMerkleProof(item(2), proof, root, keccak)).toBe(false)
+    }
+  })
+
+  it('proves random results of any number', () => {
+    const hex = (bytes: number) =>
+      fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((value) => `0x${Buffer.from(value).toString('hex')}`)
+    const data = fc.uint8Array({ maxLength: 200 }).map((value) => `0x${Buffer.from(value).toString('hex')}`)
+    const anyItem = fc.record({ schema: hex(32), recipient: hex(20), data })
+    fc.assert(
+      fc.property(fc.array(anyItem, { minLength: 1, maxLength: 40 }), fc.nat(), (list, place) => {
+        const tree = merkleTreeOf(list, keccak)
+        const index = place % list.length
+        expect(verifyMerkleProof(list[index]!, tree.proof(index), tree.root, keccak)).toBe(true)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})

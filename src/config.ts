@@ -43,6 +43,7 @@ export interface Config {
     readonly numeric: string | undefined
     readonly boolean: string | undefined
     readonly verify: string | undefined
+    readonly 'merkle-root': string | undefined
     readonly location: string | undefined
   }
   readonly allowAnySchema: boolean
@@ -50,6 +51,8 @@ export interface Config {
   readonly rpcTimeoutMs: number
   readonly attestationTtlSeconds: number
   readonly verifiedProofMaxAgeSeconds: number
+  /** How long after a result was computed it can be signed again. */
+  readonly resignMaxAgeSeconds: number
   /** Former attester addresses, lower case, whose verified proofs are still accepted as inputs. */
   readonly retiredAttesters: readonly string[]
   readonly apiKeys: readonly ApiKey[]
@@ -157,6 +160,7 @@ export function readConfig(env: Environment, cores: number): Config {
       numeric: read.bytes32('NUMERIC_SCHEMA_UID'),
       boolean: read.bytes32('BOOLEAN_SCHEMA_UID'),
       verify: read.bytes32('VERIFY_SCHEMA_UID'),
+      'merkle-root': read.bytes32('MERKLE_ROOT_SCHEMA_UID'),
       location: read.bytes32('LOCATION_SCHEMA_UID'),
     },
     allowAnySchema: read.flag('ALLOW_ANY_SCHEMA', true),
@@ -164,6 +168,7 @@ export function readConfig(env: Environment, cores: number): Config {
     rpcTimeoutMs: read.integer('RPC_TIMEOUT_MS', 500, 10, 60_000),
     attestationTtlSeconds: read.integer('ATTESTATION_TTL_SECONDS', 3600, 60, 86_400),
     verifiedProofMaxAgeSeconds: read.integer('VERIFIED_PROOF_MAX_AGE_SECONDS', 86_400, 0, 31_536_000),
+    resignMaxAgeSeconds: read.integer('RESIGN_MAX_AGE_SECONDS', 86_400, 0, 31_536_000),
     retiredAttesters: read.list('RETIRED_ATTESTERS').map((address) => address.toLowerCase()),
     apiKeys: readApiKeys(env['API_KEYS']),
     requireApiKey: read.flag('REQUIRE_API_KEY', false),

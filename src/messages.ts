@@ -13,12 +13,10 @@ export type Hex = `0x${string}`
 
 // ── Signing ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The kinds of data the signer knows the layout of; it signs nothing else (decision 95). */
-export type PayloadKind = 'numeric' | 'boolean' | 'verify'
+/** The kinds of attested data the signer knows the layout of; it signs no other (decision 95). */
+export type AttestationKind = 'numeric' | 'boolean' | 'verify' | 'merkle-root'
 
-/** What main sends to the signer: never a digest, always the data with its kind. The signer adds nonce and deadline. */
-export interface SigningPayload {
-  readonly kind: PayloadKind
+interface PayloadFields {
   readonly chainId: number
   /** Schema UID, lower case. */
   readonly schema: Hex
@@ -28,19 +26,47 @@ export interface SigningPayload {
   readonly data: Hex
 }
 
+/** A delegated EAS attestation. The signer adds nonce and deadline. */
+export interface AttestationPayload extends PayloadFields {
+  readonly kind: AttestationKind
+}
+
+/** A result signed for contracts of others, without a nonce (decision 104). The signer adds the deadline. */
+export interface ResultPayload extends PayloadFields {
+  readonly kind: 'result'
+  readonly dataKind: 'numeric' | 'boolean'
+  /** 32 random bytes: equal results signed in one second stay two. */
+  readonly salt: Hex
+}
+
+/** What main sends to the signer: never a digest, always the data with its kind. */
+export type SigningPayload = AttestationPayload | ResultPayload
+
 /** How the nonce was found (decision 100): read from the chain now, last known value, or 0 because nothing is known. */
 export type NonceSource = 'chain' | 'cache' | 'default'
 
-export type SigningResult =
-  | {
-      readonly ok: true
-      /** 65 bytes r‖s‖v, v 27 or 28. */
-      readonly signature: Hex
-      readonly nonce: number
-      readonly nonceSource: NonceSource
-      readonly deadlineSeconds: number
-    }
-  | { readonly ok: false; readonly problem: ProblemData }
+export interface SignedResult {
+  readonly ok: true
+  /** 65 bytes r‖s‖v, v 27 or 28. */
+  readonly signature: Hex
+  readonly deadlineSeconds: number
+}
+
+export interface SignedAttestation extends SignedResult {
+  readonly nonce: number
+  readonly nonceSource: NonceSource
+}
+
+export interface SigningRefusal {
+  readonly ok: false
+  readonly problem: ProblemData
+}
+
+/** What becomes of an attestation payload. */
+export type SigningResult = SignedAttestation | SigningRefusal
+/** What becomes of a result payload. */
+export type ResultSigningResult = SignedResult | SigningRefusal
+export type AnySigningResult = SigningResult | ResultSigningResult
 
 export type SigningKeyKind = 'private-key' | 'mnemonic' | 'keystore' | 'development'
 
@@ -57,7 +83,7 @@ export type SignerReply =
   | { readonly type: 'refused'; readonly reason: string }
   | {
       readonly type: 'signed'
-      readonly results: readonly (readonly [id: number, result: SigningResult])[]
+      readonly results: readonly (readonly [id: number, result: AnySigningResult])[]
       /** True once a `sign` message: the rest of its results, which wait for a nonce, come alone. */
       readonly isBatchEnd: boolean
     }

@@ -9,7 +9,7 @@ import { ConfigError, type SignerConfig } from '../src/config.ts'
 import { forgetSigningKey, readSigningKey } from '../src/config-key.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
-import type { SignerReply, SignerRequest, SigningPayload, SigningResult } from '../src/messages.ts'
+import type { AnySigningResult, SignerReply, SignerRequest, SigningPayload, SigningRefusal } from '../src/messages.ts'
 import { createNonceLine, type NonceLine } from './nonce-port.ts'
 
 const main = parentPort!
@@ -47,8 +47,8 @@ async function start(config: SignerConfig): Promise<{ signer: Signer; line: Nonc
 }
 
 function serve({ signer, line }: { signer: Signer; line: NonceLine }): void {
-  let late: (readonly [number, SigningResult])[] = []
-  const addLate = (id: number, result: SigningResult) => {
+  let late: (readonly [number, AnySigningResult])[] = []
+  const addLate = (id: number, result: AnySigningResult) => {
     // Those who waited for the same nonce answer in one message.
     if (late.length === 0)
       setImmediate(() => {
@@ -59,7 +59,7 @@ function serve({ signer, line }: { signer: Signer; line: NonceLine }): void {
   }
   main.on('message', (request: SignerRequest) => {
     if (request.type === 'nonces') return line.connect(request.port)
-    const results: (readonly [number, SigningResult])[] = []
+    const results: (readonly [number, AnySigningResult])[] = []
     for (const [id, payload] of request.items) {
       const result = sign(signer, payload)
       if (result instanceof Promise) void result.catch(fault).then((settled) => addLate(id, settled))
@@ -69,7 +69,7 @@ function serve({ signer, line }: { signer: Signer; line: NonceLine }): void {
   })
 }
 
-function sign(signer: Signer, payload: SigningPayload): SigningResult | Promise<SigningResult> {
+function sign(signer: Signer, payload: SigningPayload): AnySigningResult | Promise<AnySigningResult> {
   try {
     return signer.sign(payload)
   } catch (error) {
@@ -77,9 +77,9 @@ function sign(signer: Signer, payload: SigningPayload): SigningResult | Promise<
   }
 }
 
-function fault(error: unknown): SigningResult {
+function fault(error: unknown): SigningRefusal {
   post({ type: 'fault', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-  return { ok: false, problem: { type: 'internal', detail: 'the attestation could not be signed' } }
+  return { ok: false, problem: { type: 'internal', detail: 'the result could not be signed' } }
 }
 
 start(workerData as SignerConfig).then(serve, (error: unknown) => {

@@ -1,6 +1,6 @@
 import type { Hex } from '../messages.ts'
 import { type Decoded, readAbi } from './abi-reader.ts'
-import { VERIFY_FIELDS, type VerifyData } from './encode.ts'
+import { type MerkleRootData, VERIFY_FIELDS, type VerifyData } from './encode.ts'
 
 export interface NumericData {
   readonly result: bigint
@@ -58,6 +58,16 @@ export function decodeVerify(data: Hex): Decoded<VerifyData> {
     const numbers = Object.fromEntries(VERIFY_FIELDS.map(([name, bits]) => [name, tuple.smallUint(bits)]))
     return { proofHash, ...(numbers as unknown as Omit<VerifyData, 'proofHash'>) }
   })
+}
+
+/** Strict reading of `encodeMerkleRoot`'s bytes; never throws on hostile ones. Times beyond 2⁴⁸−1 are refused. */
+export function decodeMerkleRoot(data: Hex): Decoded<MerkleRootData> {
+  const decoded = readAbi(data, 3, (tuple) => ({
+    merkleRoot: tuple.bytes32(),
+    leafCount: tuple.smallUint(32),
+    timestampSeconds: tuple.smallUint(48),
+  }))
+  return decoded.ok && decoded.value.leafCount === 0 ? { ok: false, reason: 'counts no leaves' } : decoded
 }
 
 /** Strict reading of a location attestation's data, as found on a chain; never throws on hostile bytes. */

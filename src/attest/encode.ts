@@ -20,6 +20,14 @@ export interface VerifyData {
   readonly stampCount: number
 }
 
+/** What `merkle-root` data says: that we stand behind every leaf under this root (decision 103). */
+export interface MerkleRootData {
+  readonly merkleRoot: Hex
+  readonly leafCount: number
+  /** When the results were computed. */
+  readonly timestampSeconds: number
+}
+
 /** The fields of `VerifyData` after the hash, in order, with their sizes in bits. */
 export const VERIFY_FIELDS = [
   ['meanDistanceMeters', 32],
@@ -74,6 +82,15 @@ export function encodeVerify(data: VerifyData): Hex {
     text += word(data[name])
   }
   return text as Hex
+}
+
+/**
+ * @param leafCount 1 … 2³²−1
+ * @throws {RangeError} on a value that does not fit its field
+ */
+export function encodeMerkleRoot({ merkleRoot, leafCount, timestampSeconds }: MerkleRootData): Hex {
+  if (leafCount === 0 || leafCount >= 2 ** 32) throw new RangeError(`a root over ${leafCount} leaves`)
+  return `0x${bytes32(merkleRoot)}${word(leafCount)}${word(timestampSeconds)}`
 }
 
 function word(value: number): string {

@@ -1,10 +1,16 @@
 import { type Config, ConfigError } from '../config.ts'
 import { javascriptKeccak, type Keccak } from '../crypto/keccak.ts'
-import type { Hex, PayloadKind } from '../messages.ts'
+import type { AttestationKind, Hex } from '../messages.ts'
 
 /** What we sign, and the location attestations that inputs may point to. */
-export type SchemaKind = PayloadKind | 'location'
-export const SCHEMA_KINDS = ['numeric', 'boolean', 'verify', 'location'] as const satisfies readonly SchemaKind[]
+export type SchemaKind = AttestationKind | 'location'
+export const SCHEMA_KINDS = [
+  'numeric',
+  'boolean',
+  'verify',
+  'merkle-root',
+  'location',
+] as const satisfies readonly SchemaKind[]
 
 /** As registered: without spaces, which would make another UID. */
 export const SCHEMA_STRINGS: Readonly<Record<SchemaKind, string>> = {
@@ -14,16 +20,18 @@ export const SCHEMA_STRINGS: Readonly<Record<SchemaKind, string>> = {
     'bytes32 proofHash,uint32 meanDistanceMeters,uint32 maxDistanceMeters,uint16 withinRadiusBp,uint16 meanOverlapBp,' +
     'uint16 minOverlapBp,uint16 signaturesValidBp,uint16 structureValidBp,uint16 signalsConsistentBp,' +
     'uint16 uniquePluginRatioBp,uint8 stampCount',
+  'merkle-root': 'bytes32 merkleRoot,uint32 leafCount,uint256 timestamp',
   location:
     'uint256 eventTimestamp,string srs,string locationType,string location,string[] recipeType,bytes[] recipePayload,' +
     'string[] mediaType,string[] mediaData,string memo',
 }
 
-/** UIDs of the strings above with no resolver, revocable: the ones registered for them on the public chains. */
+/** UIDs of the strings above with no resolver, revocable. All but ours for Merkle roots are registered on the public chains. */
 const DEFAULT_UIDS: Readonly<Record<SchemaKind, Hex>> = {
   numeric: '0xc2b013ecb68d59b28f5d301203ec630335d97c37b400b16b359db6972572e02a',
   boolean: '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5',
   verify: '0x8b3c602e17eb091dc3a26af8b9a05369ec682046eadffa9b36a93ce4215d6e2f',
+  'merkle-root': '0x2b7f289873aff658740590ce899d52e1cee1edecdf6b2d8fa54a4ac001cb9886',
   location: '0xba4171c92572b1e4f241d044c32cdf083be9fd946b8766977558ca6378c824e2',
 }
 
@@ -41,6 +49,7 @@ export function schemaUids({ schemas }: Pick<Config, 'schemas'>): Readonly<Recor
     numeric: (schemas.numeric ?? DEFAULT_UIDS.numeric) as Hex,
     boolean: (schemas.boolean ?? DEFAULT_UIDS.boolean) as Hex,
     verify: (schemas.verify ?? DEFAULT_UIDS.verify) as Hex,
+    'merkle-root': (schemas['merkle-root'] ?? DEFAULT_UIDS['merkle-root']) as Hex,
     location: (schemas.location ?? DEFAULT_UIDS.location) as Hex,
   }
 }
@@ -63,7 +72,9 @@ export function schemaKinds(config: Pick<Config, 'schemas'>): ReadonlyMap<string
     for (const uid of [configured[kind], ...spellings]) {
       const other = kinds.get(uid)
       if (other !== undefined && other !== kind) {
-        throw new ConfigError(`${kind.toUpperCase()}_SCHEMA_UID=${uid}: is the schema of ${other} data`)
+        throw new ConfigError(
+          `${kind.toUpperCase().replace('-', '_')}_SCHEMA_UID=${uid}: is the schema of ${other} data`,
+        )
       }
       kinds.set(uid, kind)
     }

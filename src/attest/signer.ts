@@ -2,12 +2,22 @@ import { publicKeyAddress } from '../crypto/address.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Secp256k1 } from '../crypto/secp256k1.ts'
 import { formatSignature } from '../crypto/signature.ts'
-import type { Hex, PayloadKind, SigningPayload, SigningResult } from '../messages.ts'
+import type {
+  AnySigningResult,
+  AttestationKind,
+  AttestationPayload,
+  Hex,
+  ResultPayload,
+  ResultSigningResult,
+  SigningPayload,
+  SigningResult,
+} from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { Decoded } from './abi-reader.ts'
 import type { Chain } from './chains.ts'
-import { decodeBoolean, decodeNumeric, decodeVerify } from './decode.ts'
+import { decodeBoolean, decodeMerkleRoot, decodeNumeric, decodeVerify } from './decode.ts'
 import type { NonceAnswer, Nonces } from './nonces.ts'
+import { createResultDigest, type ResultMessage } from './result-digest.ts'
 import type { SchemaKind } from './schemas.ts'
 import { type AttestMessage, createAttestDigest } from './typed-data.ts'
 
@@ -34,18 +44,30 @@ export interface Signer {
    *
    * @returns at once unless a nonce has to be read first; a refusal as data, never a rejection
    */
-  sign(payload: SigningPayload): SigningResult | Promise<SigningResult>
+  sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
+  /** Checks a result, adds the deadline, hashes and signs; it has no nonce to wait for. */
+  sign(payload: ResultPayload): ResultSigningResult
+  sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult>
+}
+
+/** What a payload becomes before it is signed, for one chain. */
+interface ChainDigests {
+  readonly attestation: (message: AttestMessage) => Uint8Array
+  readonly result: (message: ResultMessage) => Uint8Array
 }
 
 const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 const BYTES32 = /^0x[0-9a-f]{64}$/
 const ADDRESS = /^0x[0-9a-f]{40}$/
 
-const DECODERS: Readonly<Record<PayloadKind, (data: Hex) => Decoded<unknown>>> = {
+const DECODERS: Readonly<Record<AttestationKind, (data: Hex) => Decoded<unknown>>> = {
   numeric: decodeNumeric,
   boolean: decodeBoolean,
   verify: decodeVerify,
+  'merkle-root': decodeMerkleRoot,
 }
+/** What can be signed without a nonce: a root is no result, and a proof is attested alone. */
+const RESULT_KINDS: readonly AttestationKind[] = ['numeric', 'boolean']
 
 /**
  * The one place that signs. It takes typed payloads, never digests, so the key cannot be made to sign a transaction, a
@@ -56,26 +78,41 @@ const DECODERS: Readonly<Record<PayloadKind, (data: Hex) => Decoded<unknown>>> =
 export function createSigner(parts: SignerParts): Signer {
   const { secp256k1, keccak, privateKey, chains, schemaKinds, nonces, ttlSeconds, nowSeconds } = parts
   const address = publicKeyAddress(secp256k1.publicKey(privateKey), keccak)
-  const digests = new Map<number, (message: AttestMessage) => Uint8Array>()
-  for (const chain of chains.values()) digests.set(chain.id, createAttestDigest(chain, keccak))
+  const digests = new Map<number, ChainDigests>()
+  for (const chain of chains.values()) {
+    digests.set(chain.id, {
+      attestation: createAttestDigest(chain, keccak),
+      result: createResultDigest(chain.id, keccak),
+    })
+  }
+  return { address, sign }
 
-  return {
-    address,
-    sign(payload) {
-      const refusal = refusalOf(payload, schemaKinds)
-      if (refusal !== undefined) return { ok: false, problem: refusal.data }
-      const digest = digests.get(payload.chainId)
-      if (digest === undefined) return { ok: false, problem: unsupported(payload.chainId, 'is not supported') }
-      const nonce = nonces.get(payload.chainId)
-      return nonce instanceof Promise
-        ? nonce.then((answer) => signWith(answer, payload, digest))
-        : signWith(nonce, payload, digest)
-    },
+  function sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
+  function sign(payload: ResultPayload): ResultSigningResult
+  function sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult> {
+    const refusal = refusalOf(payload, schemaKinds)
+    if (refusal !== undefined) return { ok: false, problem: refusal.data }
+    const digest = digests.get(payload.chainId)
+    if (digest === undefined) return { ok: false, problem: unsupported(payload.chainId, 'is not supported') }
+    if (payload.kind === 'result') return signResult(payload, digest.result)
+    const nonce = nonces.get(payload.chainId)
+    return nonce instanceof Promise
+      ? nonce.then((answer) => signWith(answer, payload, digest.attestation))
+      : signWith(nonce, payload, digest.attestation)
+  }
+
+  function signResult(
+    { schema, recipient, data, salt }: ResultPayload,
+    digest: (message: ResultMessage) => Uint8Array,
+  ): ResultSigningResult {
+    const deadlineSeconds = nowSeconds() + ttlSeconds
+    const hash = digest({ schema, recipient, data: Buffer.from(data.slice(2), 'hex'), deadlineSeconds, salt })
+    return { ok: true, signature: formatSignature(secp256k1.sign(hash, privateKey)), deadlineSeconds }
   }
 
   function signWith(
     answer: NonceAnswer,
-    { chainId, schema, recipient, data }: SigningPayload,
+    { chainId, schema, recipient, data }: AttestationPayload,
     digest: (message: AttestMessage) => Uint8Array,
   ): SigningResult {
     if (!answer.ok) return { ok: false, problem: unsupported(chainId, `is refused: ${answer.refusal}`) }
@@ -98,11 +135,14 @@ export function createSigner(parts: SignerParts): Signer {
 }
 
 /** Main has checked what a client sent; this is checked again where the key is. */
-function refusalOf(
-  { kind, schema, recipient, data }: SigningPayload,
-  schemaKinds: ReadonlyMap<string, SchemaKind>,
-): ProblemError | undefined {
-  if (!Object.hasOwn(DECODERS, kind)) return new ProblemError({ type: 'internal', detail: 'unknown kind of payload' })
+function refusalOf(payload: SigningPayload, schemaKinds: ReadonlyMap<string, SchemaKind>): ProblemError | undefined {
+  const { schema, recipient, data } = payload
+  const kind = payload.kind === 'result' ? payload.dataKind : payload.kind
+  const isKnown = payload.kind === 'result' ? RESULT_KINDS.includes(kind) : Object.hasOwn(DECODERS, kind)
+  if (!isKnown) return new ProblemError({ type: 'internal', detail: 'unknown kind of payload' })
+  if (payload.kind === 'result' && !BYTES32.test(payload.salt)) {
+    return new ProblemError({ type: 'internal', detail: 'a salt is 0x and 64 lower-case hex digits' })
+  }
   if (!BYTES32.test(schema)) return problemAt('invalid-input', ['schema'], 'is not 0x and 64 lower-case hex digits')
   if (!ADDRESS.test(recipient))
     return problemAt('invalid-input', ['recipient'], 'is not 0x and 40 lower-case hex digits')
@@ -115,7 +155,10 @@ function refusalOf(
   const decoded = DECODERS[kind](data)
   return decoded.ok
     ? undefined
-    : new ProblemError({ type: 'internal', detail: `the data of a ${kind} attestation ${decoded.reason}` })
+    : new ProblemError({
+        type: 'internal',
+        detail: `the data of a ${kind} ${payload.kind === 'result' ? 'result' : 'attestation'} ${decoded.reason}`,
+      })
 }
 
 function unsupported(chainId: number, why: string) {

@@ -1,7 +1,16 @@
 import { type MessagePort, SHARE_ENV, Worker } from 'node:worker_threads'
 import { type Config, ConfigError, type SignerConfig } from '../config.ts'
 import type { Log } from '../log.ts'
-import type { SignerReply, SignerRequest, SigningKeyKind, SigningPayload, SigningResult } from '../messages.ts'
+import type {
+  AttestationPayload,
+  ResultPayload,
+  ResultSigningResult,
+  SignerReply,
+  SignerRequest,
+  SigningKeyKind,
+  SigningPayload,
+  SigningResult,
+} from '../messages.ts'
 import { overloaded, SigningQueue } from './signing-queue.ts'
 import { workerUrl } from './spawn.ts'
 
@@ -15,7 +24,8 @@ export interface SignerClient {
   /** False while the thread starts again. */
   readonly isReady: boolean
   /** Resolves with a problem as data, `overloaded` when the thread died or took too long; never rejects. */
-  sign(payload: SigningPayload): Promise<SigningResult>
+  sign(payload: AttestationPayload): Promise<SigningResult>
+  sign(payload: ResultPayload): Promise<ResultSigningResult>
   /**
    * Gives the thread its line to the chain thread, now and whenever it starts again.
    *
@@ -77,8 +87,7 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
     get isReady() {
       return thread !== undefined
     },
-    sign: (payload) =>
-      thread === undefined ? Promise.resolve(overloaded('the signer is starting again')) : queue.submit(payload),
+    sign,
     connectNonces(give) {
       connect = give
       connectLine()
@@ -87,6 +96,13 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
       isClosing = true
       await thread?.worker.terminate()
     },
+  }
+
+  function sign(payload: AttestationPayload): Promise<SigningResult>
+  function sign(payload: ResultPayload): Promise<ResultSigningResult>
+  function sign(payload: SigningPayload): Promise<unknown> {
+    // The result of an id is of its payload's kind.
+    return thread === undefined ? Promise.resolve(overloaded('the signer is starting again')) : queue.submit(payload)
   }
 
   function onReply(reply: SignerReply): void {

@@ -1,4 +1,4 @@
-import type { SigningPayload, SigningResult } from '../messages.ts'
+import type { AnySigningResult, SigningPayload, SigningRefusal } from '../messages.ts'
 
 export interface SigningQueueOptions {
   readonly maxQueueSize: number
@@ -12,7 +12,7 @@ export interface SigningQueueOptions {
 const MESSAGES_OUT = 2
 
 interface Waiting {
-  readonly resolve: (result: SigningResult) => void
+  readonly resolve: (result: AnySigningResult) => void
   readonly sinceMs: number
 }
 
@@ -35,7 +35,7 @@ export class SigningQueue {
     this.#options = options
   }
 
-  submit(payload: SigningPayload): Promise<SigningResult> {
+  submit(payload: SigningPayload): Promise<AnySigningResult> {
     const { maxQueueSize, timeoutMs } = this.#options
     if (this.#waiting.size >= maxQueueSize) return Promise.resolve(overloaded('too many answers wait for a signature'))
     return new Promise((resolve) => {
@@ -48,7 +48,7 @@ export class SigningQueue {
   }
 
   /** What came back; results nobody waits for any more are dropped. */
-  take(results: readonly (readonly [number, SigningResult])[], isBatchEnd: boolean): void {
+  take(results: readonly (readonly [number, AnySigningResult])[], isBatchEnd: boolean): void {
     for (const [id, result] of results) this.#settle(id, result)
     if (!isBatchEnd) return
     this.#messagesOut--
@@ -96,7 +96,7 @@ export class SigningQueue {
     this.#queue = []
   }
 
-  #settle(id: number, result: SigningResult): void {
+  #settle(id: number, result: AnySigningResult): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     waiting?.resolve(result)
@@ -104,6 +104,6 @@ export class SigningQueue {
 }
 
 /** A refusal after which the same request may succeed. */
-export function overloaded(detail: string): SigningResult {
+export function overloaded(detail: string): SigningRefusal {
   return { ok: false, problem: { type: 'overloaded', detail, retryAfterSeconds: 1 } }
 }

@@ -6,7 +6,7 @@ import { encodeBoolean } from '../../src/attest/encode.ts'
 import { schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import type { SigningPayload } from '../../src/messages.ts'
+import type { AttestationPayload } from '../../src/messages.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
 
 const spawned = vi.hoisted((): { terminate(): Promise<number> }[] => [])
@@ -21,7 +21,7 @@ vi.mock('node:worker_threads', async (load) => {
   return { ...actual, Worker: RecordedWorker }
 })
 
-const payload: SigningPayload = {
+const payload: AttestationPayload = {
   kind: 'boolean',
   chainId: 84532,
   schema: schemaUids(readConfig({}, 1)).boolean,

@@ -9,7 +9,7 @@ import { encodeBoolean } from '../../src/attest/encode.ts'
 import { schemaUids } from '../../src/attest/schemas.ts'
 import { ConfigError, type Environment, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import type { Hex, SigningPayload } from '../../src/messages.ts'
+import type { AttestationPayload, Hex } from '../../src/messages.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
 
 // The first account of "test test … junk", known to every development chain.
@@ -17,7 +17,7 @@ const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const MNEMONIC = 'test test test test test test test test test test test junk'
 
-const payload: SigningPayload = {
+const payload: AttestationPayload = {
   kind: 'boolean',
   chainId: 84532,
   schema: schemaUids(readConfig({}, 2)).boolean,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { encodeBoolean, encodeNumeric, encodeVerify } from '../../src/attest/encode.ts'
+import { encodeBoolean, encodeMerkleRoot, encodeNumeric, encodeVerify } from '../../src/attest/encode.ts'
 import { createNonces } from '../../src/attest/nonces.ts'
 import { schemaKinds, schemaUids } from '../../src/attest/schemas.ts'
 import { createSigner, type Signer } from '../../src/attest/signer.ts'
@@ -8,7 +8,7 @@ import { attestationUid } from '../../src/attest/uid.ts'
 import { readConfig } from '../../src/config.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
-import type { Hex, SigningPayload } from '../../src/messages.ts'
+import type { AttestationKind, Hex } from '../../src/messages.ts'
 import { type Answer, EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const config = readConfig({}, 1)
@@ -17,7 +17,7 @@ const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 const RECIPIENT: Hex = '0x00112233445566778899aabbccddeeff00112233'
 const REF: Hex = `0x${'5a'.repeat(32)}`
 
-const DATA: Record<SigningPayload['kind'], Hex> = {
+const DATA: Record<AttestationKind, Hex> = {
   numeric: encodeNumeric(34_355_606n, 'centimeters', [REF, REF], 1_700_000_000, 'distance'),
   boolean: encodeBoolean(true, [REF, REF], 1_700_000_000, 'within:50000'),
   verify: encodeVerify({
@@ -33,6 +33,7 @@ const DATA: Record<SigningPayload['kind'], Hex> = {
     uniquePluginRatioBp: 5_000,
     stampCount: 2,
   }),
+  'merkle-root': encodeMerkleRoot({ merkleRoot: REF, leafCount: 10_000, timestampSeconds: 1_700_000_000 }),
 }
 
 describe.skipIf(skipReason()).each(EAS_VERSIONS)('EAS %s', (version) => {
@@ -64,7 +65,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('EAS %s', (version) => {
   })
   afterAll(() => local?.stop())
 
-  async function sign(kind: SigningPayload['kind']): Promise<Answer & { nonce: number }> {
+  async function sign(kind: AttestationKind): Promise<Answer & { nonce: number }> {
     const [schema, data] = [uids[kind], DATA[kind]]
     const signed = await signer.sign({ kind, chainId: local.chain.id, schema, recipient: RECIPIENT, data })
     if (!signed.ok) throw new Error(signed.problem.detail)
@@ -82,7 +83,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('EAS %s', (version) => {
     expect(await local.read('getDomainSeparator', [])).toBe(bytes(domainSeparator(local.chain, keccak)))
   })
 
-  it.each(['numeric', 'boolean', 'verify'] as const)(
+  it.each(['numeric', 'boolean', 'verify', 'merkle-root'] as const)(
     'stores a delegated %s attestation as it was signed',
     async (kind) => {
       const before = await local.nonce(signer.address)

@@ -6,7 +6,7 @@ import { encodeBoolean } from '../../src/attest/encode.ts'
 import { SCHEMA_STRINGS, schemaUids } from '../../src/attest/schemas.ts'
 import { type Environment, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import type { Hex, SigningPayload, SigningResult } from '../../src/messages.ts'
+import type { AttestationPayload, Hex, SigningResult } from '../../src/messages.ts'
 import { type ChainClient, startChainAccess } from '../../src/threads/chain-client.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
@@ -25,7 +25,7 @@ vi.mock('node:worker_threads', async (load) => {
 
 const uids = schemaUids(readConfig({}, 1))
 const UNKNOWN: Hex = `0x${'ab'.repeat(32)}`
-const payload: SigningPayload = {
+const payload: AttestationPayload = {
   kind: 'boolean',
   chainId: 84532,
   schema: uids.boolean,

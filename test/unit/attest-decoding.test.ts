@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { encodeAbiParameters, parseAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
 import type { Decoded } from '../../src/attest/abi-reader.ts'
-import { decodeBoolean, decodeLocation, decodeNumeric, decodeVerify } from '../../src/attest/decode.ts'
+import {
+  decodeBoolean,
+  decodeLocation,
+  decodeMerkleRoot,
+  decodeNumeric,
+  decodeVerify,
+} from '../../src/attest/decode.ts'
 import { SCHEMA_STRINGS, type SchemaKind } from '../../src/attest/schemas.ts'
 import type { Hex } from '../../src/messages.ts'
 
@@ -10,6 +16,7 @@ const DECODERS: Record<SchemaKind, (data: Hex) => Decoded<unknown>> = {
   numeric: decodeNumeric,
   boolean: decodeBoolean,
   verify: decodeVerify,
+  'merkle-root': decodeMerkleRoot,
   location: decodeLocation,
 }
 const KINDS = Object.keys(DECODERS) as SchemaKind[]
@@ -32,6 +39,11 @@ const VALUES: Record<SchemaKind, fc.Arbitrary<unknown[]>> = {
     ...[32, 32].map((bits) => uint(bits).map(Number)),
     ...Array.from({ length: 7 }, () => uint(16).map(Number)),
     uint(8).map(Number),
+  ),
+  'merkle-root': fc.tuple(
+    bytes(32),
+    uint(32).map((count) => Math.max(1, Number(count))),
+    uint(48).map(Number),
   ),
   location: fc.tuple(
     uint(256),
@@ -108,6 +120,11 @@ describe('decoding attestation data', () => {
         )
       }
     }
+  })
+
+  it('reads no root over nothing', () => {
+    const data = encode('merkle-root', [`0x${'ab'.repeat(32)}`, 0, 1_700_000_000])
+    expect(decodeMerkleRoot(data)).toEqual({ ok: false, reason: 'counts no leaves' })
   })
 
   it('refuses a length that exceeds the bytes before allocating for it', () => {

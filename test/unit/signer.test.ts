@@ -1,9 +1,9 @@
-import { recoverTypedDataAddress } from 'viem'
+import { keccak256, recoverTypedDataAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { encodeBoolean, encodeNumeric } from '../../src/attest/encode.ts'
+import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
 import { createNonces } from '../../src/attest/nonces.ts'
 import { createSigner } from '../../src/attest/signer.ts'
-import type { Hex, PayloadKind, SigningPayload, SigningResult } from '../../src/messages.ts'
+import type { AnySigningResult, AttestationKind, AttestationPayload, Hex, ResultPayload } from '../../src/messages.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, TTL_SECONDS, ZERO_UID } from '../attest-parts.ts'
 
 let parts: TestSigner
@@ -11,7 +11,7 @@ beforeAll(async () => {
   parts = await createTestSigner()
 })
 
-function payload(changes: Partial<SigningPayload> = {}): SigningPayload {
+function payload(changes: Partial<AttestationPayload> = {}): AttestationPayload {
   return {
     kind: 'boolean',
     chainId: 84532,
@@ -22,7 +22,7 @@ function payload(changes: Partial<SigningPayload> = {}): SigningPayload {
   }
 }
 
-function refusal(result: SigningResult | Promise<SigningResult>) {
+function refusal(result: AnySigningResult | Promise<AnySigningResult>) {
   if (result instanceof Promise || result.ok) throw new Error('was signed')
   return result.problem
 }
@@ -76,13 +76,14 @@ describe('the signer', () => {
 
   it('refuses the schema of another kind of data, whatever its spelling', () => {
     const numericData = encodeNumeric(1n, 'centimeters', [], NOW_SECONDS, 'distance')
-    const data: Record<PayloadKind, Hex> = {
+    const data: Record<AttestationKind, Hex> = {
       numeric: numericData,
       boolean: payload().data,
       verify: `0x${'0'.repeat(11 * 64)}`,
+      'merkle-root': encodeMerkleRoot({ merkleRoot: ZERO_UID, leafCount: 1, timestampSeconds: NOW_SECONDS }),
     }
-    for (const kind of ['numeric', 'boolean', 'verify'] as const) {
-      for (const other of ['numeric', 'boolean', 'verify', 'location'] as const) {
+    for (const kind of ['numeric', 'boolean', 'verify', 'merkle-root'] as const) {
+      for (const other of ['numeric', 'boolean', 'verify', 'merkle-root', 'location'] as const) {
         const result = parts.signer.sign(payload({ kind, data: data[kind], schema: parts.schemas[other] }))
         if (kind === other) expect(result).toMatchObject({ ok: true })
         else expect(refusal(result)).toMatchObject({ type: 'invalid-input', detail: expect.stringContaining(other) })
@@ -112,7 +113,7 @@ describe('the signer', () => {
 
   it('refuses a kind, a chain, a schema or a recipient that is none', () => {
     for (const kind of ['digest', 'toString', '__proto__', 'location']) {
-      expect(refusal(parts.signer.sign(payload({ kind: kind as PayloadKind }))).type).toBe('internal')
+      expect(refusal(parts.signer.sign(payload({ kind: kind as AttestationKind }))).type).toBe('internal')
     }
     expect(refusal(parts.signer.sign(payload({ chainId: 1 })))).toMatchObject({
       type: 'invalid-input',
@@ -149,5 +150,72 @@ describe('the signer', () => {
       problem: { detail: expect.stringContaining('another contract') },
     })
     expect(await signer.sign(payload({ chainId: 8453 }))).toMatchObject({ ok: true })
+  })
+})
+
+describe('a result signed without a nonce', () => {
+  const salt: Hex = `0x${'5a'.repeat(32)}`
+  function result(changes: Partial<ResultPayload> = {}): ResultPayload {
+    return { ...payload(), kind: 'result', dataKind: 'boolean', salt, ...changes }
+  }
+  const types = {
+    SignedResult: [
+      { name: 'schema', type: 'bytes32' },
+      { name: 'recipient', type: 'address' },
+      { name: 'dataHash', type: 'bytes32' },
+      { name: 'deadline', type: 'uint64' },
+      { name: 'salt', type: 'bytes32' },
+    ],
+  }
+
+  it('is the EIP-712 signature of the attester in a domain without a contract, on every chain', async () => {
+    for (const chainId of parts.chains.keys()) {
+      const signed = parts.signer.sign(result({ chainId }))
+      if (!signed.ok) throw new Error(signed.problem.detail)
+      expect(signed).toEqual({ ok: true, signature: signed.signature, deadlineSeconds: NOW_SECONDS + TTL_SECONDS })
+      const { schema, recipient, data } = result()
+      const recovered = await recoverTypedDataAddress({
+        domain: { name: 'GeoResult', version: '1', chainId },
+        types,
+        primaryType: 'SignedResult',
+        message: { schema, recipient, dataHash: keccak256(data), deadline: BigInt(signed.deadlineSeconds), salt },
+        signature: signed.signature,
+      })
+      expect(recovered.toLowerCase()).toBe(parts.signer.address)
+    }
+  })
+
+  it('is no signature of the attestation of the same data, and the other way round', () => {
+    const attested = parts.signer.sign(payload())
+    const signed = parts.signer.sign(result())
+    expect(attested).toMatchObject({ ok: true, nonce: 0 })
+    expect(signed.ok && attested !== signed && 'signature' in attested && attested.signature).not.toBe(
+      signed.ok && signed.signature,
+    )
+  })
+
+  it('differs by its salt alone', () => {
+    const first = parts.signer.sign(result())
+    const second = parts.signer.sign(result({ salt: `0x${'5b'.repeat(32)}` }))
+    expect(first.ok && first.signature).not.toBe(second.ok && second.signature)
+    expect(parts.signer.sign(result())).toEqual(first)
+  })
+
+  it('is refused for other kinds, other layouts, schemas of other kinds and salts that are none', () => {
+    for (const dataKind of ['verify', 'merkle-root', 'result', 'location', '__proto__', undefined]) {
+      expect(refusal(parts.signer.sign(result({ dataKind: dataKind as never }))).type).toBe('internal')
+    }
+    expect(refusal(parts.signer.sign(result({ dataKind: 'numeric' })))).toMatchObject({ type: 'invalid-input' })
+    const unknown: Hex = `0x${'77'.repeat(32)}`
+    expect(refusal(parts.signer.sign(result({ dataKind: 'numeric', schema: unknown }))).type).toBe('internal')
+    expect(refusal(parts.signer.sign(result({ data: `${result().data}00` }))).type).toBe('internal')
+    expect(refusal(parts.signer.sign(result({ schema: parts.schemas['merkle-root'] })))).toMatchObject({
+      type: 'invalid-input',
+      detail: expect.stringContaining('merkle-root'),
+    })
+    for (const bad of ['0x', `0x${'5A'.repeat(32)}`, `0x${'5a'.repeat(31)}`, undefined]) {
+      expect(refusal(parts.signer.sign(result({ salt: bad as Hex }))).type).toBe('internal')
+    }
+    expect(refusal(parts.signer.sign(result({ chainId: 1 })))).toMatchObject({ places: [{ pointer: '#/chainId' }] })
   })
 })

@@ -1,0 +1,58 @@
+/**
+ * EIP-712 digest of a result that any contract can check by itself: no EAS, no nonce (decision 104).
+ *
+ * The domain names no contract, so one signature serves every contract of its chain, each once: a contract keeps replays
+ * out by remembering digests. The salt keeps equal results apart.
+ */
+import type { Keccak } from '../crypto/keccak.ts'
+import { putHex, putUint } from './words.ts'
+
+/** What is signed. */
+export interface ResultMessage {
+  readonly schema: string
+  readonly recipient: string
+  readonly data: Uint8Array
+  /** Seconds, up to 2⁴⁸−1. */
+  readonly deadlineSeconds: number
+  /** 32 bytes. */
+  readonly salt: string
+}
+
+export const RESULT_TYPE =
+  'SignedResult(bytes32 schema,address recipient,bytes32 dataHash,uint64 deadline,bytes32 salt)'
+const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId)'
+const DOMAIN_NAME = 'GeoResult'
+const DOMAIN_VERSION = '1'
+
+/** EIP-712 domain separator of signed results on one chain, 32 bytes. */
+export function resultDomainSeparator(chainId: number, keccak: Keccak): Uint8Array {
+  const words = Buffer.alloc(4 * 32)
+  for (const [index, text] of [DOMAIN_TYPE, DOMAIN_NAME, DOMAIN_VERSION].entries()) {
+    words.set(keccak.hash(Buffer.from(text, 'latin1')), index * 32)
+  }
+  putUint(words, 3, chainId)
+  return keccak.hash(words)
+}
+
+/**
+ * The digest function of one chain: type hash and domain separator are computed once.
+ *
+ * @returns a function that throws {RangeError} on a value that does not fit its field
+ */
+export function createResultDigest(chainId: number, keccak: Keccak): (message: ResultMessage) => Uint8Array {
+  const words = Buffer.alloc(6 * 32)
+  words.set(keccak.hash(Buffer.from(RESULT_TYPE, 'latin1')), 0)
+  const envelope = Buffer.alloc(66)
+  envelope.set([0x19, 0x01])
+  envelope.set(resultDomainSeparator(chainId, keccak), 2)
+
+  return ({ schema, recipient, data, deadlineSeconds, salt }) => {
+    putHex(words, 1, schema)
+    putHex(words, 2, recipient)
+    words.set(keccak.hash(data), 3 * 32)
+    putUint(words, 4, deadlineSeconds)
+    putHex(words, 5, salt)
+    envelope.set(keccak.hash(words), 34)
+    return keccak.hash(envelope)
+  }
+}

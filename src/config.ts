@@ -90,6 +90,9 @@ export type ChainAccessConfig = Pick<Config, 'chains' | 'rpcTimeoutMs' | 'limits
 /** Sizes and waits. Every queue has a size, every wait a limit. */
 export interface Limits {
   readonly maxBodyBytes: number
+  /** Bytes and items of a batch in JSON; a stream of lines has no limit, each of its lines `maxBodyBytes`. */
+  readonly maxBatchBytes: number
+  readonly maxBatchItems: number
   readonly maxVertices: number
   readonly maxParts: number
   readonly maxCollectionDepth: number
@@ -180,13 +183,15 @@ export function readConfig(env: Environment, cores: number): Config {
     trustedProxies: read.list('TRUSTED_PROXIES'),
     limits: {
       maxBodyBytes: read.integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576),
+      maxBatchBytes: read.integer('MAX_BATCH_BYTES', 8 * 1_048_576, 1024, 256 * 1_048_576),
+      maxBatchItems: 10_000,
       maxVertices: read.integer('MAX_VERTICES', 50_000, 4, 5_000_000),
       maxParts: read.integer('MAX_PARTS', 10_000, 1, 1_000_000),
       maxCollectionDepth: 8,
       maxJsonDepth: 32,
       smallBodyBytes: 16_384,
       computeThreads,
-      largeThreads: Math.max(1, computeThreads - 1),
+      largeThreads: Math.max(1, computeThreads),
       maxBatchSize: 32,
       maxQueuedRequests: read.integer('MAX_QUEUED_REQUESTS', 4096, 1, 1_000_000),
       maxInFlightBytes: read.integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9),

@@ -86,3 +86,10 @@ function dottedPath(segments: readonly (string | number)[]): string {
   }
   return path
 }
+
+/** The same problem of something that stands deeper in the request: its places begin at `path`. */
+export function underPath(problem: ProblemData, path: readonly (string | number)[]): ProblemData {
+  const prefix = jsonPointer(path)
+  const places = problem.places?.map((place) => ({ ...place, pointer: prefix + place.pointer.slice(1) }))
+  return { ...problem, places: places ?? [{ pointer: prefix, detail: problem.detail }] }
+}

@@ -7,11 +7,13 @@ import { developmentKeyEntries, loadDevelopmentKeys } from './http/dev-keys.ts'
 import { type HttpServer, ListenError } from './http/port.ts'
 import { createHttpServer } from './http/server.ts'
 import type { Log } from './log.ts'
+import { createBatchService } from './service/batches.ts'
 import { createChainPolicy } from './service/chain-policy.ts'
 import { createComputeService } from './service/compute.ts'
 import { createIdentity } from './service/identity.ts'
 import { createInputResolver } from './service/inputs.ts'
 import { createReadiness } from './service/readiness.ts'
+import { createSignedAnswers } from './service/signed-answer.ts'
 import { createProofReader } from './service/verified-proof.ts'
 import { startChainAccess } from './threads/chain-client.ts'
 import { startComputePool } from './threads/compute-pool.ts'
@@ -55,14 +57,16 @@ export async function startService(
   })
   const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, now: Date.now })
   const resolver = createInputResolver({ chainClient, schemas, readProof, now: Date.now })
-  const compute = createComputeService({ config, pool, signer, chains: policy, resolver, now: Date.now })
+  const answers = createSignedAnswers(signer, policy)
+  const parts = { config, pool, chains: policy, resolver, answers, now: Date.now }
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const app = createApp({
     config,
     log,
     now: Date.now,
     services: {
-      compute,
+      compute: createComputeService(parts),
+      ...createBatchService(parts),
       readiness: createReadiness({ pool, signer, chainClient }),
       identity: createIdentity({ config, chains, schemas, signer, ...build }),
     },

@@ -66,6 +66,12 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
   const log: Log = { info: write('info'), warn: write('warn'), error: write('error') }
   const services: Services = {
     compute: parts.compute ?? echo,
+    batch: async (body, _context, sink) => void (await sink.write(`{"bytes":${body.byteLength}}`)),
+    openBatch: (_query, _context, sink) => ({
+      isFull: false,
+      take: (bytes) => void sink.write(Buffer.from(bytes).toString('latin1')),
+      end: async () => {},
+    }),
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
     identity: IDENTITY,
   }

@@ -1,5 +1,5 @@
 import { encodeBoolean, encodeNumeric } from '../src/attest/encode.ts'
-import { OPERATIONS } from '../src/compute/operations.ts'
+import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import { type Engine, type Operand, runOperation } from '../src/compute/run.ts'
 import type {
   ComputeResult,
@@ -12,9 +12,9 @@ import type {
 } from '../src/messages.ts'
 import { ProblemError, problemAt } from '../src/problem.ts'
 import { fromScaledInteger } from '../src/units.ts'
-import { type ComputeRequest, readComputeRequest, trustedComputeRequest } from '../src/validation/compute-request.ts'
+import { type ComputeRequest, readComputeRequest } from '../src/validation/compute-request.ts'
 import { checkGeometry } from '../src/validation/input.ts'
-import { parseJsonObject, parseTrustedObject } from '../src/validation/json-body.ts'
+import { parseJsonObject } from '../src/validation/json-body.ts'
 
 type Limits = ComputeWorkerData['limits']
 
@@ -35,17 +35,24 @@ export function runComputeTask(task: ComputeTask, engine: Engine, limits: Limits
 
 function compute(task: ComputeTask, engine: Engine, limits: Limits): ComputeResult {
   const row = OPERATIONS[task.operation]
-  const request = task.validated
-    ? trustedComputeRequest(row, parseTrustedObject(task.body))
-    : readComputeRequest(row, parseJsonObject(task.body, limits.maxJsonDepth), limits.maxCollectionDepth)
+  const request = readComputeRequest(row, parseJsonObject(task.body, limits.maxJsonDepth), limits.maxCollectionDepth)
+  return answerRequest(row, request, task, engine, limits)
+}
+
+/** From a checked request to its unsigned result; or to what main has to resolve first. */
+export function answerRequest(
+  row: OperationRow,
+  request: ComputeRequest,
+  { resolved, timestampSeconds }: Pick<ComputeTask, 'resolved' | 'timestampSeconds'>,
+  engine: Engine,
+  limits: Limits,
+): ComputeResult {
   // Main knows the chains: it refuses this one before anything is computed for it.
-  if (!task.validated && !limits.chainIds.includes(request.chainId)) {
-    return { ok: 'unresolved', chainId: request.chainId, inputs: [] }
-  }
-  const unresolved = unresolvedInputs(request, task.resolved)
+  if (!limits.chainIds.includes(request.chainId)) return { ok: 'unresolved', chainId: request.chainId, inputs: [] }
+  const unresolved = unresolvedInputs(request, resolved)
   if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
 
-  const operands = request.inputs.map((input) => operandOf(input, task.resolved, limits))
+  const operands = request.inputs.map((input) => operandOf(input, resolved, limits))
   const outcome = runOperation(row, operands, request.radiusMeters, engine)
   const { operation, inputRefs } = outcome
   const answer =
@@ -53,13 +60,13 @@ function compute(task: ComputeTask, engine: Engine, limits: Limits): ComputeResu
       ? {
           kind: outcome.kind,
           result: fromScaledInteger(outcome.integer, row.result.scale),
-          data: encodeNumeric(outcome.integer, row.result.onchainUnits, inputRefs, task.timestampSeconds, operation),
+          data: encodeNumeric(outcome.integer, row.result.onchainUnits, inputRefs, timestampSeconds, operation),
         }
       : outcome.kind === 'boolean'
         ? {
             kind: outcome.kind,
             result: outcome.value,
-            data: encodeBoolean(outcome.value, inputRefs, task.timestampSeconds, operation),
+            data: encodeBoolean(outcome.value, inputRefs, timestampSeconds, operation),
           }
         : undefined
   if (answer === undefined) throw new RangeError(`${row.name} gave a result of another kind`)

@@ -7,12 +7,13 @@ import { createAccessLog } from './access-log.ts'
 import { ApiKeys } from './api-keys.ts'
 import { addressKey, clientAddress, parseRanges } from './client-address.ts'
 import type { Exchange, HttpHandler, Reply } from './port.ts'
-import { RateLimiter, rateStatus, takeOne } from './rate-limit.ts'
+import { limitReached, RateLimiter, rateStatus, takeSome } from './rate-limit.ts'
 import { framingProblem } from './request-head.ts'
 import { createRequestIds, isRequestId } from './request-id.ts'
 import { baseUrlOf, RequestState } from './request-state.ts'
 import { contentReply, isFieldValue, preflightReply, problemReply, unparsableReply } from './respond.ts'
 import { createRouter, createRoutes, parameterOf, type Route, type RouteAnswer } from './routes.ts'
+import { streamRequest } from './stream-request.ts'
 
 export interface AppParts {
   readonly config: Config
@@ -42,7 +43,7 @@ const FAILED: ProblemData = { type: 'internal', detail: 'something failed on our
  */
 export function createApp(parts: AppParts): App {
   const { config, services, log, now } = parts
-  const routes = createRoutes(services)
+  const routes = createRoutes(services, config.limits.maxBatchBytes)
   const findPath = createRouter(routes)
   const keys = new ApiKeys([...config.apiKeys, ...(parts.moreKeys ?? [])])
   const limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
@@ -85,6 +86,7 @@ export function createApp(parts: AppParts): App {
     state.parameter = parameterOf(exchange.path, path.prefix)
     const refusal = refusalBeforeBody(state, route)
     if (refusal !== undefined) decline(exchange, refusal, false)
+    else if (route.stream !== undefined) route.stream(streamRequest(state, { limiter, now, fail: failStream, finish }))
     else if (route.method === 'GET') run(state, route, NO_BODY)
     else exchange.readBody(state.subject, (body) => run(state, route, body))
   }
@@ -121,9 +123,9 @@ export function createApp(parts: AppParts): App {
   function admit(state: RequestState): ProblemData | undefined {
     const { holder, limit, nowMs } = state
     const window = limiter.open(state.subject, nowMs)
-    const isAdmitted = takeOne(window, limit)
+    const isAdmitted = takeSome(window, limit, 1) === 1
     state.knownRate = rateStatus(window, limit, nowMs)
-    if (!isAdmitted) return { type: 'rate-limited', detail: `the limit of ${limit} requests per hour is reached` }
+    if (!isAdmitted) return limitReached(limit)
     if (holder === 'invalid') return INVALID_KEY
     return holder === undefined && config.requireApiKey ? KEY_REQUIRED : undefined
   }
@@ -143,6 +145,17 @@ export function createApp(parts: AppParts): App {
         (error) => fail(state.exchange, error),
       )
     } else succeed(state, answer)
+  }
+
+  /** Once the answer has begun, only its missing end can say that it failed. */
+  function failStream(state: RequestState, error: unknown): void {
+    const { exchange } = state
+    if (!exchange.answered || exchange.aborted) {
+      fail(exchange, error)
+      return
+    }
+    log.error('stream failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
+    exchange.breakStream()
   }
 
   function succeed(state: RequestState, answer: RouteAnswer): void {

@@ -7,7 +7,7 @@ type TransportLimits = Pick<
 >
 
 /**
- * Every request that is read and not answered, in the order of arrival: bounds their bytes, their number for one
+ * Every request that is read and not answered, in the order of arrival or last movement: bounds their bytes, their number for one
  * address and their time. Time is looked at by one timer over the whole list, for a timer a request costs more than
  * the rest of the bookkeeping.
  */
@@ -42,6 +42,14 @@ export class InFlight {
     if (this.#last === undefined) this.#first = exchange
     else this.#last.next = exchange
     this.#last = exchange
+  }
+
+  /** Something moved in a stream: its time begins anew. */
+  touch(exchange: TransportExchange): void {
+    exchange.movedMs = performance.now()
+    if (exchange === this.#last) return
+    this.remove(exchange)
+    this.add(exchange)
   }
 
   remove(exchange: TransportExchange): void {
@@ -81,10 +89,10 @@ export class InFlight {
     const { requestDeadlineMs, receiveTimeoutMs } = this.limits
     const shortest = Math.min(requestDeadlineMs, receiveTimeoutMs)
     let exchange = this.#first
-    while (exchange !== undefined && now - exchange.startedMs >= shortest) {
+    while (exchange !== undefined && now - exchange.movedMs >= shortest) {
       const { next } = exchange
       const limit = exchange.isReceiving ? shortest : requestDeadlineMs
-      if (now - exchange.startedMs >= limit) exchange.expire()
+      if (now - exchange.movedMs >= limit) exchange.expire()
       exchange = next
     }
   }

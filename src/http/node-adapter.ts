@@ -6,6 +6,7 @@ import { drain } from './drain.ts'
 import { InFlight } from './in-flight.ts'
 import { type HttpHandler, type HttpServer, ListenError, type Reply } from './port.ts'
 import { RequestHead } from './request-head.ts'
+import { splitTarget } from './request-target.ts'
 import { TransportExchange } from './transport-exchange.ts'
 
 /** As tight as uWebSockets.js, whose own limit is about 4 KB and loose. */
@@ -165,6 +166,45 @@ class NodeExchange extends TransportExchange {
     this.#message.on('end', () => this.take(NOTHING, true))
   }
 
+  protected pauseBody(): void {
+    this.#message.pause()
+  }
+
+  protected resumeBody(): void {
+    this.#message.resume()
+  }
+
+  protected sendHead(reply: Omit<Reply, 'body'>, close: boolean): void {
+    if (close) {
+      this.#connection.isClosing = true
+      this.#response.shouldKeepAlive = false
+    }
+    this.#response.writeHead(reply.status, [...reply.headers.pairs, ...reply.fields])
+    // Before the first piece: a client may wait for the head while it still sends.
+    this.#response.flushHeaders()
+  }
+
+  protected sendChunk(text: string): boolean {
+    return this.#response.write(text)
+  }
+
+  protected onDrain(listener: () => void): void {
+    this.#response.once('drain', listener)
+  }
+
+  protected sendEnd(close: boolean): void {
+    if (close) {
+      this.#connection.isClosing = true
+      this.#response.shouldKeepAlive = false
+      if (!this.#message.complete) lingeringClose(this.#message.socket)
+    }
+    this.#response.end()
+  }
+
+  protected hangUp(): void {
+    this.#response.destroy()
+  }
+
   protected send(reply: Reply, close: boolean): void {
     const response = this.#response
     const mustClose = close || this.isBroken
@@ -191,21 +231,6 @@ function headOf(message: IncomingMessage): RequestHead {
   const lines = message.rawHeaders
   for (let at = 0; at < lines.length; at += 2) head.add(lines[at]!.toLowerCase(), lines[at + 1]!)
   return head
-}
-
-/** `/path?query`, or the same with a scheme and a host before it, as proxies send it. */
-function splitTarget(target: string): { path: string; query: string } {
-  let start = 0
-  if (!target.startsWith('/')) {
-    const authority = target.indexOf('://')
-    const slash = authority < 0 ? -1 : target.indexOf('/', authority + 3)
-    if (slash < 0) return { path: authority < 0 ? target : '/', query: '' }
-    start = slash
-  }
-  const mark = target.indexOf('?', start)
-  return mark < 0
-    ? { path: target.slice(start), query: '' }
-    : { path: target.slice(start, mark), query: target.slice(mark + 1) }
 }
 
 /** Ends our half and waits a moment: a socket destroyed with unread bytes is reset, and a reset can overtake the answer. */

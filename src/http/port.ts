@@ -52,10 +52,51 @@ export interface Exchange extends RequestContext {
    *
    * @param owner whose open bodies are counted together
    * @param receive gets the whole body once; the bytes belong to it
+   * @param maxBodyBytes another limit than the usual one
    */
-  readBody(owner: number | string, receive: (body: Uint8Array) => void): void
+  readBody(owner: number | string, receive: (body: Uint8Array) => void, maxBodyBytes?: number): void
+  /**
+   * Reads the body piece by piece, without a limit of its size; to be called before `HttpHandler.handle` returns. What was
+   * taken and not released counts towards the bytes of all requests. Time runs from one piece to the next.
+   *
+   * @returns the way to hold the client back
+   */
+  streamBody(owner: number | string, receiver: BodyReceiver): BodyFlow
   /** Sends the answer; nothing happens when the client is gone or an answer was given already. */
   answer(reply: Reply): void
+  /**
+   * Begins an answer whose length is not known yet; undefined when the client is gone or an answer was given already.
+   *
+   * @param head without a body
+   */
+  beginAnswer(head: Omit<Reply, 'body'>): AnswerStream | undefined
+  /** Ends the connection in the middle of a begun answer: the client learns from the missing end that it failed. */
+  breakStream(): void
+}
+
+/** Who takes a body piece by piece. */
+export interface BodyReceiver {
+  /** @param chunk belongs to the receiver */
+  take(chunk: Uint8Array): void
+  /** The body is complete. Not called when the client left or the transport refused the rest. */
+  end(): void
+}
+
+/** Backpressure to the sender of a body. */
+export interface BodyFlow {
+  pause(): void
+  resume(): void
+  /** The receiver is done with so many bytes. */
+  release(bytes: number): void
+}
+
+/** An answer that is written piece by piece. Nothing happens once the client is gone. */
+export interface AnswerStream {
+  /** @returns false when the client reads slower than we write: wait for `onWritable` */
+  write(text: string): boolean
+  /** Called once, when there is room again. */
+  onWritable(listener: () => void): void
+  end(): void
 }
 
 /** What the service does with requests; `createApp` makes it. */

@@ -1,3 +1,5 @@
+import type { ProblemData } from '../problem.ts'
+
 /** Whose requests are counted together: an address key or the name of an API key. */
 export type Subject = number | string
 
@@ -62,11 +64,16 @@ export class RateLimiter {
   }
 }
 
-/** @returns false when the window is spent; otherwise one request is counted */
-export function takeOne(window: RateWindow, limit: number): boolean {
-  if (window.used >= limit) return false
-  window.used++
-  return true
+/** Counts as many of some requests as the window still has. @returns how many */
+export function takeSome(window: RateWindow, limit: number, requests: number): number {
+  const granted = Math.max(0, Math.min(requests, limit - window.used))
+  window.used += granted
+  return granted
+}
+
+/** The refusal of what the window does not allow any more. */
+export function limitReached(limit: number): ProblemData {
+  return { type: 'rate-limited', detail: `the limit of ${limit} requests per hour is reached` }
 }
 
 /** The numbers of the headers, as the request that carries them saw them. */

@@ -11,6 +11,7 @@ export class RequestHead {
   transferEncoding: string | undefined = undefined
   transferEncodingLines = 0
   contentEncoding: string | undefined = undefined
+  contentType: string | undefined = undefined
   host: string | undefined = undefined
   hostLines = 0
   /** Repeated lines are joined with commas, which makes a key that no table holds. */
@@ -34,6 +35,9 @@ export class RequestHead {
         break
       case 'content-encoding':
         this.contentEncoding = joined(this.contentEncoding, value)
+        break
+      case 'content-type':
+        this.contentType = value
         break
       case 'host':
         this.host = value

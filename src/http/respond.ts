@@ -14,12 +14,13 @@ export interface AnswerContext {
   readonly errorTypeBase: string
 }
 
-export type ContentKind = 'json' | 'problem' | 'html'
+export type ContentKind = 'json' | 'problem' | 'html' | 'ndjson'
 
 const CONTENT_TYPES: Readonly<Record<ContentKind, string>> = {
   json: 'application/json; charset=utf-8',
   problem: 'application/problem+json; charset=utf-8',
   html: 'text/html; charset=utf-8',
+  ndjson: 'application/x-ndjson; charset=utf-8',
 }
 
 const SECURITY = [
@@ -56,6 +57,7 @@ function blocksOf(cors: readonly (readonly [string, string])[]): Readonly<Record
   return {
     json: block('json'),
     problem: block('problem'),
+    ndjson: block('ndjson'),
     html: headerBlock([
       ['Content-Type', CONTENT_TYPES.html],
       ...SECURITY,
@@ -168,7 +170,7 @@ const MAX_PLACE_TEXT = 300
 const MAX_INSTANCE = 200
 
 /** RFC 9457; below 4 KB whatever the client sent. */
-function problemJson(context: AnswerContext, problem: ProblemData): string {
+export function problemJson(context: AnswerContext, problem: ProblemData): string {
   const { status, title } = PROBLEMS[problem.type]
   let detail = clip(problem.detail, MAX_DETAIL)
   let places = (problem.places ?? []).slice(0, MAX_PLACES).map(clipPlace)

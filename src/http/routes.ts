@@ -1,6 +1,7 @@
 import { ProblemError } from '../problem.ts'
-import type { Services } from '../service/services.ts'
-import type { Exchange } from './port.ts'
+import type { BatchContext, Services } from '../service/services.ts'
+import { batchRoute } from './batch-route.ts'
+import type { AnswerStream, Exchange } from './port.ts'
 import { problemPageJson } from './problem-pages.ts'
 import type { ContentKind } from './respond.ts'
 import { rootHtml, rootJson } from './root-page.ts'
@@ -36,10 +37,23 @@ export interface Route {
   readonly counts: boolean
   /** @param body empty unless the method is `POST` */
   run(request: RouteRequest, body: Uint8Array): RouteAnswer | Promise<RouteAnswer>
+  /** Instead of `run`: reads and answers by itself, piece by piece. */
+  readonly stream?: (request: StreamRequest) => void
+}
+
+/** A request whose route reads its body and writes its answer itself. */
+export interface StreamRequest extends RouteRequest, BatchContext {
+  /** Who the body counts for. */
+  readonly owner: number | string
+  /** Begins the answer with status 200; undefined when nobody waits any more. */
+  begin(kind: ContentKind): AnswerStream | undefined
+  /** Ends it: what `begin` gave, or a problem in its place. */
+  finish(stream: AnswerStream): void
+  fail(error: unknown): void
 }
 
 /** Every route there is: a new endpoint is a new row. */
-export function createRoutes(services: Services): readonly Route[] {
+export function createRoutes(services: Services, maxBatchBytes: number): readonly Route[] {
   const routes: Route[] = [
     compute('distance', 'geodesic distance between two geometries, in metres'),
     compute('area', 'geodesic area of a polygon, in square metres'),
@@ -47,6 +61,7 @@ export function createRoutes(services: Services): readonly Route[] {
     compute('contains', 'whether one geometry contains another'),
     compute('within', 'whether a geometry lies within a radius of another'),
     compute('intersects', 'whether two geometries share any point'),
+    batchRoute(services, maxBatchBytes),
     get('/', 'this list', ({ exchange, baseUrl }) => {
       const page = { baseUrl, identity: services.identity, routes }
       // Only what names the type asks for a page: curl sends */* (decision 112).

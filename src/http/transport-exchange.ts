@@ -1,21 +1,22 @@
 import type { ProblemData } from '../problem.ts'
+import { BodyCollector } from './body-collector.ts'
 import type { InFlight } from './in-flight.ts'
-import type { Exchange, HttpHandler, Reply } from './port.ts'
+import type { AnswerStream, BodyFlow, BodyReceiver, Exchange, HttpHandler, Reply } from './port.ts'
 import type { RequestHead } from './request-head.ts'
-
-/** Seconds a client should wait when the service is full. */
-const RETRY_SECONDS = 1
+import { overloaded, tooLarge } from './transport-problems.ts'
 
 /**
  * What both transports share of one request: who answers first wins, the body's limits, leaving the in-flight list.
  * A class with fields instead of closures: one of these is made for each request.
  */
-export abstract class TransportExchange implements Exchange {
+export abstract class TransportExchange implements Exchange, BodyFlow, AnswerStream {
   readonly method: string
   readonly path: string
   readonly query: string
   readonly head: RequestHead
   readonly startedMs: number
+  /** When the request began, or something last moved in one of its streams. */
+  movedMs: number
   abstract readonly peer: Uint8Array
   answered = false
   aborted = false
@@ -27,10 +28,14 @@ export abstract class TransportExchange implements Exchange {
 
   readonly #inFlight: InFlight
   readonly #handler: HttpHandler
-  #receive: ((body: Uint8Array) => void) | undefined = undefined
+  #receiver: BodyReceiver | undefined = undefined
+  /** True between the head and the end of an answer that is written piece by piece. */
+  #isStreaming = false
+  #closesAtEnd = false
+  #hasLeft = false
   #owner: number | string = 0
   #received = 0
-  #chunks: Uint8Array[] | undefined = undefined
+  #maxBodyBytes: number
   /** True when every byte of the body was seen, or there is none. */
   #bodyEnded: boolean
 
@@ -44,8 +49,10 @@ export abstract class TransportExchange implements Exchange {
     this.query = request.query
     this.head = request.head
     this.startedMs = performance.now()
+    this.movedMs = this.startedMs
     this.#inFlight = inFlight
     this.#handler = handler
+    this.#maxBodyBytes = inFlight.limits.maxBodyBytes
     this.#bodyEnded = request.head.bodyBytes === 0
     inFlight.add(this)
   }
@@ -54,6 +61,15 @@ export abstract class TransportExchange implements Exchange {
   protected abstract send(reply: Reply, close: boolean): void
   /** Lets the body flow into `take`. */
   protected abstract startBody(): void
+  protected abstract pauseBody(): void
+  protected abstract resumeBody(): void
+  /** Puts the head of an answer on the wire, and what follows in chunks. */
+  protected abstract sendHead(reply: Omit<Reply, 'body'>, close: boolean): void
+  protected abstract sendChunk(text: string): boolean
+  protected abstract onDrain(listener: () => void): void
+  protected abstract sendEnd(close: boolean): void
+  /** Ends a connection in the middle of an answer: the only way left to say that it failed. */
+  protected abstract hangUp(): void
 
   /**
    * Runs the handler so that it cannot end without an answer.
@@ -70,59 +86,81 @@ export abstract class TransportExchange implements Exchange {
   }
 
   get isReceiving(): boolean {
-    return this.#receive !== undefined
+    return this.#receiver !== undefined
   }
 
-  readBody(owner: number | string, receive: (body: Uint8Array) => void): void {
-    const { maxBodyBytes } = this.#inFlight.limits
-    if (this.#bodyEnded) {
-      receive(new Uint8Array(0))
-    } else if ((this.head.bodyBytes ?? 0) > maxBodyBytes) {
-      // Said before a byte is read; a chunked body announces nothing and is counted.
-      this.#refuse(tooLarge(maxBodyBytes))
-    } else if (!this.#inFlight.openBody(owner)) {
+  readBody(
+    owner: number | string,
+    receive: (body: Uint8Array) => void,
+    maxBodyBytes = this.#inFlight.limits.maxBodyBytes,
+  ): void {
+    this.#maxBodyBytes = maxBodyBytes
+    if (this.#bodyEnded) receive(new Uint8Array(0))
+    // Said before a byte is read; a chunked body announces nothing and is counted.
+    else if ((this.head.bodyBytes ?? 0) > maxBodyBytes) this.#refuse(tooLarge(maxBodyBytes))
+    else this.#open(owner, new BodyCollector(receive))
+  }
+
+  streamBody(owner: number | string, receiver: BodyReceiver): BodyFlow {
+    this.#maxBodyBytes = Number.POSITIVE_INFINITY
+    // Not in this call: the caller has not got the flow yet.
+    if (this.#bodyEnded) setImmediate(() => receiver.end())
+    else this.#open(owner, receiver)
+    return this
+  }
+
+  pause(): void {
+    if (this.isReceiving) this.pauseBody()
+  }
+
+  resume(): void {
+    if (this.isReceiving) this.resumeBody()
+  }
+
+  release(bytes: number): void {
+    // With the end of the exchange everything was released.
+    if (this.#hasLeft) return
+    this.#received -= bytes
+    this.#inFlight.bytes -= bytes
+  }
+
+  #open(owner: number | string, receiver: BodyReceiver): void {
+    if (!this.#inFlight.openBody(owner)) {
       this.#refuse(overloaded('too many unfinished bodies from one address'))
-    } else {
-      this.#owner = owner
-      this.#receive = receive
-      this.startBody()
+      return
     }
+    this.#owner = owner
+    this.#receiver = receiver
+    this.startBody()
   }
 
-  /** @param chunk bytes that stay valid; ignored once an answer was given */
+  /** @param chunk bytes that stay valid; ignored once nobody wants them */
   protected take(chunk: Uint8Array, isLast: boolean): void {
-    const receive = this.#receive
-    if (receive === undefined) return
+    const receiver = this.#receiver
+    if (receiver === undefined) return
     const refusal = this.#keep(chunk.byteLength)
     if (refusal !== undefined) {
       this.#refuse(refusal)
       return
     }
-    if (!isLast) {
-      this.#chunks ??= []
-      if (chunk.byteLength > 0) this.#chunks.push(chunk)
-      return
-    }
-    this.#bodyEnded = true
-    this.#stopReceiving()
-    let body = chunk
-    if (this.#chunks !== undefined) {
-      this.#chunks.push(chunk)
-      const [first] = this.#chunks
-      body = first?.byteLength === this.#received ? first : Buffer.concat(this.#chunks, this.#received)
-      this.#chunks = undefined
+    // A body that has a limit has to be here in time as a whole.
+    if (this.#maxBodyBytes === Number.POSITIVE_INFINITY) this.#inFlight.touch(this)
+    if (isLast) {
+      this.#bodyEnded = true
+      this.#stopReceiving()
     }
     try {
-      receive(body)
+      if (chunk.byteLength > 0) receiver.take(chunk)
+      if (isLast) receiver.end()
     } catch (error) {
-      this.#handler.fail(this, error)
+      if (this.#isStreaming) this.breakStream()
+      else this.#handler.fail(this, error)
     }
   }
 
   /** Counts bytes that arrived, or says why they are too many. */
   #keep(bytes: number): ProblemData | undefined {
-    const { maxBodyBytes } = this.#inFlight.limits
-    if (this.#received + bytes > maxBodyBytes) return tooLarge(maxBodyBytes)
+    if (this.#received + bytes > this.#maxBodyBytes) return tooLarge(this.#maxBodyBytes)
     if (!this.#inFlight.reserve(bytes)) return overloaded('too many bytes of requests are waiting')
     this.#received += bytes
     return undefined
@@ -136,9 +174,42 @@ export abstract class TransportExchange implements Exchange {
     this.send(reply, close)
   }
 
+  beginAnswer(head: Omit<Reply, 'body'>): AnswerStream | undefined {
+    if (this.answered || this.aborted) return undefined
+    this.answered = true
+    this.#isStreaming = true
+    this.#closesAtEnd = head.close === true || this.#inFlight.draining
+    this.sendHead(head, this.#closesAtEnd)
+    return this
+  }
+
+  write(text: string): boolean {
+    if (!this.#isStreaming) return true
+    this.#inFlight.touch(this)
+    return this.sendChunk(text)
+  }
+
+  onWritable(listener: () => void): void {
+    if (this.#isStreaming) this.onDrain(listener)
+  }
+
+  end(): void {
+    if (!this.#isStreaming) return
+    this.#isStreaming = false
+    this.#leave()
+    this.sendEnd(this.#closesAtEnd || !this.#bodyEnded)
+  }
+
+  breakStream(): void {
+    if (this.aborted || !this.#isStreaming) return
+    this.abandon()
+    this.hangUp()
+  }
+
   /** The client is gone. */
   protected abandon(): void {
-    if (this.answered || this.aborted) return
+    if (this.aborted || (this.answered && !this.#isStreaming)) return
+    this.#isStreaming = false
     this.aborted = true
     this.#leave()
     this.#handler.abandoned(this)
@@ -160,35 +231,28 @@ export abstract class TransportExchange implements Exchange {
   }
 
   #refuse(problem: ProblemData): void {
-    this.#handler.decline(this, problem, false)
+    if (this.#isStreaming) this.breakStream()
+    else this.#handler.decline(this, problem, false)
   }
 
   /** A rest that is known to be small is read and thrown away: the connection stays, and the client gets to its answer. */
   #canDiscardBody(): boolean {
     if (this.#bodyEnded) return true
     const { bodyBytes } = this.head
-    return this.#receive === undefined && bodyBytes !== undefined && bodyBytes <= this.#inFlight.limits.maxBodyBytes
+    return !this.isReceiving && bodyBytes !== undefined && bodyBytes <= this.#maxBodyBytes
   }
 
   #stopReceiving(): void {
-    if (this.#receive === undefined) return
-    this.#receive = undefined
+    if (!this.isReceiving) return
+    this.#receiver = undefined
     this.#inFlight.closeBody(this.#owner)
   }
 
   #leave(): void {
+    this.#hasLeft = true
     this.#stopReceiving()
-    this.#chunks = undefined
     this.#inFlight.bytes -= this.#received
     this.#received = 0
     this.#inFlight.remove(this)
   }
-}
-
-function tooLarge(maxBodyBytes: number): ProblemData {
-  return { type: 'payload-too-large', detail: `the body is larger than ${maxBodyBytes} bytes` }
-}
-
-function overloaded(detail: string): ProblemData {
-  return { type: 'overloaded', detail, retryAfterSeconds: RETRY_SECONDS }
 }

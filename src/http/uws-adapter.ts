@@ -83,6 +83,8 @@ class UwsExchange extends TransportExchange {
   readonly #response: HttpResponse
   #isInHandler = false
   #isGone = false
+  #drainListener: (() => void) | undefined = undefined
+  #isListening = false
 
   constructor(inFlight: InFlight, handler: HttpHandler, response: HttpResponse, request: HttpRequest) {
     // uWebSockets.js frees the request after the handler returns: everything is copied here.
@@ -132,12 +134,59 @@ class UwsExchange extends TransportExchange {
     } else this.#write(reply, close)
   }
 
+  protected pauseBody(): void {
+    this.#response.pause()
+  }
+
+  protected resumeBody(): void {
+    this.#response.resume()
+  }
+
+  protected sendHead(reply: Omit<Reply, 'body'>, close: boolean): void {
+    this.#response.cork(() => {
+      this.#writeHead(reply)
+      if (close) this.#response.writeHeader('Connection', 'close')
+    })
+  }
+
+  protected sendChunk(text: string): boolean {
+    let hasRoom = true
+    this.#response.cork(() => {
+      hasRoom = this.#response.write(text)
+    })
+    return hasRoom
+  }
+
+  protected onDrain(listener: () => void): void {
+    this.#drainListener = listener
+    if (this.#isListening) return
+    this.#isListening = true
+    this.#response.onWritable(() => {
+      const waiting = this.#drainListener
+      this.#drainListener = undefined
+      waiting?.()
+      return true
+    })
+  }
+
+  protected sendEnd(close: boolean): void {
+    this.#response.cork(() => this.#response.end(undefined, close))
+  }
+
+  protected hangUp(): void {
+    if (!this.#isGone) this.#response.close()
+  }
+
+  #writeHead(reply: Omit<Reply, 'body'>): void {
+    this.#response.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status))
+    // One call with all lines: each call costs about 100 ns, and this transport copies the value as it is.
+    this.#response.writeHeader(reply.headers.firstName, reply.headers.rest + linesOf(reply.fields))
+  }
+
   #write(reply: Reply, close: boolean): void {
     const response = this.#response
     response.cork(() => {
-      response.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status))
-      // One call with all lines: each call costs about 100 ns, and this transport copies the value as it is.
-      response.writeHeader(reply.headers.firstName, reply.headers.rest + linesOf(reply.fields))
+      this.#writeHead(reply)
       const isBodiless = this.method === 'HEAD' || reply.status === 204
       if (!isBodiless || close) response.end(isBodiless ? '' : reply.body, close)
       else {

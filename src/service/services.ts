@@ -1,5 +1,6 @@
 /** What the HTTP layer asks of the service, without HTTP. */
 import type { OperationName } from '../messages.ts'
+import type { ProblemData } from '../problem.ts'
 
 /** One request as the service sees it: how long it may take, and whether anybody still waits. */
 export interface RequestContext {
@@ -7,6 +8,35 @@ export interface RequestContext {
   readonly aborted: boolean
   /** Milliseconds since the epoch after which the answer comes too late. */
   readonly deadlineMs: number
+}
+
+/** The same for a batch, each of whose items counts as a request and may fail by itself. */
+export interface BatchContext extends RequestContext {
+  /**
+   * Counts items towards the caller's hourly limit.
+   *
+   * @returns how many of them are allowed
+   */
+  takeQuota(items: number): number
+  /** What the items beyond the limit are told. */
+  readonly quotaProblem: ProblemData
+  /** A problem as the object that a refused request would get. */
+  problemJson(problem: ProblemData): string
+}
+
+/** Where the text of a batch goes, piece by piece. */
+export interface TextSink {
+  /** Resolves when the client has room for more. */
+  write(text: string): void | Promise<void>
+}
+
+/** Takes the lines of a stream as bytes, in pieces that end anywhere. */
+export interface LineStream {
+  take(bytes: Uint8Array): void
+  /** True when it has enough for now. */
+  readonly isFull: boolean
+  /** Resolves when every line was answered. */
+  end(): Promise<void>
 }
 
 export interface ServiceAnswer {
@@ -44,6 +74,20 @@ export interface Services {
    * @throws {ProblemError} whatever the client has to be told
    */
   compute(operation: OperationName, body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
+  /**
+   * Runs a JSON batch; the answer goes to `sink` in pieces.
+   *
+   * @throws {ProblemError} before the first piece: the batch as a whole cannot be taken
+   */
+  batch(body: Uint8Array, context: BatchContext, sink: TextSink): Promise<void>
+  /**
+   * Opens a batch whose items come as lines and go as lines.
+   *
+   * @param query options as in `?chainId=84532&attest=none`
+   * @param onRoom called with the bytes of lines that were answered
+   * @throws {ProblemError} for options that are wrong
+   */
+  openBatch(query: string, context: BatchContext, sink: TextSink, onRoom: (bytes: number) => void): LineStream
   readiness(): Readiness
   readonly identity: Identity
 }

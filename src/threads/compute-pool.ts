@@ -1,7 +1,14 @@
 import { Piscina } from 'piscina'
 import type { Config } from '../config.ts'
-import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData } from '../messages.ts'
-import { pack } from '../packed-bytes.ts'
+import type {
+  ChunkItem,
+  ComputeBatch,
+  ComputeChunk,
+  ComputeResult,
+  ComputeTask,
+  ComputeWorkerData,
+} from '../messages.ts'
+import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { ProblemError } from '../problem.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
 import { workerUrl } from './spawn.ts'
@@ -15,11 +22,24 @@ export interface ComputeJob {
   readonly isAborted: () => boolean
 }
 
+/** A chunk of a batch with the same. */
+export interface ChunkJob {
+  readonly chunk: ComputeChunk
+  readonly deadlineMs: number
+  readonly isAborted: () => boolean
+}
+
 export interface ComputePool {
   /** Small bodies: micro-batched, high priority. */
   runSmall(job: ComputeJob): Promise<ComputeResult>
   /** Bodies beyond `smallBodyBytes`: one at a time and thread, on threads of lowered priority. */
   runLarge(job: ComputeJob): Promise<ComputeResult>
+  /**
+   * A chunk of a batch, on the threads of lowered priority.
+   *
+   * @throws {Error} that is no ProblemError when its thread died
+   */
+  runChunk(job: ChunkJob): Promise<ChunkItem[]>
   readonly queueSize: number
   /** False while no thread of the small lane is alive. */
   readonly isReady: boolean
@@ -29,34 +49,39 @@ export interface ComputePool {
   close(): Promise<void>
 }
 
-type ComputeBatcher = Batcher<ComputeJob, ComputeResult>
-/** @param leftMs until the first of the batch's callers goes */
-type Run = (batch: ComputeBatch, leftMs: number) => Promise<ComputeResult[]>
+type Work = ComputeBatch | ComputeChunk
+type Done = ComputeResult[] | ChunkItem[]
+/** @param leftMs until the first of its callers goes */
+type Run = (work: Work, leftMs: number) => Promise<Done>
 
 /**
  * Starts the compute threads and waits until each has loaded and tested the kernel.
  *
- * @param chainIds chains that are supported at all: large bodies for another one are not computed
+ * @param chainIds chains that are supported at all: bodies for another one are not computed
  * @throws {Error} when a thread fails its self-test: the service must not start then (decision 97)
  */
 export async function startComputePool(config: Config, chainIds: readonly number[]): Promise<ComputePool> {
   const { limits } = config
-  if (limits.computeThreads === 0) return inlinePool(config, chainIds)
-  const small = createLane(config, chainIds, limits.computeThreads, false)
-  const large = createLane(config, chainIds, limits.largeThreads, true)
-  await Promise.all([small.warmUp(), large.warmUp()])
+  const isInline = limits.computeThreads === 0
+  const create = isInline ? createInlineLane : createLane
+  const [small, large] = await Promise.all([create(config, chainIds, false), create(config, chainIds, true)])
+  const requests = [
+    requestBatcher(config, small, isInline ? 1 : limits.maxBatchSize),
+    requestBatcher(config, large, 1),
+  ] as const
+  const chunks = chunkBatcher(config, large)
   return {
-    runSmall: (job) => small.submit(job),
-    runLarge: (job) => large.submit(job),
+    runSmall: (job) => submit(requests[0], job),
+    runLarge: (job) => submit(requests[1], job),
+    runChunk: (job) => submit(chunks, job),
     get queueSize() {
-      return small.queueSize + large.queueSize
+      return requests[0].queueSize + requests[1].queueSize + chunks.queueSize
     },
     get isReady() {
-      return small.isReady
+      return small.isReady()
     },
     abandon() {
-      small.abandon()
-      large.abandon()
+      for (const batcher of [...requests, chunks]) batcher.abandon(overloaded('the service is stopping'))
     },
     async close() {
       await Promise.all([small.close(), large.close()])
@@ -64,15 +89,24 @@ export async function startComputePool(config: Config, chainIds: readonly number
   }
 }
 
-function createLane(config: Config, chainIds: readonly number[], threads: number, large: boolean) {
+/** Threads of one priority. */
+interface Lane {
+  readonly threads: number
+  readonly run: Run
+  isReady(): boolean
+  close(): Promise<void>
+}
+
+async function createLane(config: Config, chainIds: readonly number[], large: boolean): Promise<Lane> {
   const { limits } = config
+  const threads = large ? limits.largeThreads : limits.computeThreads
   const workerData: ComputeWorkerData = { limits: computeLimits(config, chainIds, large), lowPriority: large }
-  const pool = new Piscina<ComputeBatch, ComputeResult[]>({
+  const pool = new Piscina<Work, Done>({
     filename: workerUrl('compute').href,
     minThreads: threads,
     maxThreads: threads,
     idleTimeout: Number.POSITIVE_INFINITY,
-    // Two tasks a worker are packed on one thread while another idles; our own queue stands before this one.
+    // Two tasks a worker are packed on one thread while another idles; our own queues stand before this one.
     concurrentTasksPerWorker: 1,
     maxQueue: threads * 2,
     resourceLimits: { maxOldGenerationSizeMb: limits.workerHeapMb },
@@ -82,75 +116,82 @@ function createLane(config: Config, chainIds: readonly number[], threads: number
   })
   // A thread that dies is reported by the task that it failed; without a listener the event would end the process.
   pool.on('error', () => {})
-  const batcher = createBatcher(config, threads, large ? 1 : limits.maxBatchSize, (batch, leftMs) =>
-    pool.run(batch, { transferList: [batch.bytes.buffer], signal: AbortSignal.timeout(leftMs) }),
-  )
+  await Promise.all(Array.from({ length: threads }, () => pool.run(batchOf([]))))
   return {
-    submit: (job: ComputeJob) => submit(batcher, job),
-    get queueSize() {
-      return batcher.queueSize
-    },
-    get isReady() {
-      return pool.threads.length > 0
-    },
-    async warmUp() {
-      await Promise.all(Array.from({ length: threads }, () => pool.run(batchOf([]))))
-    },
-    abandon: () => batcher.abandon(overloaded('the service is stopping')),
-    async close() {
-      await pool.destroy()
-    },
+    threads,
+    run: (work, leftMs) => pool.run(work, { transferList: [packed(work).buffer], signal: AbortSignal.timeout(leftMs) }),
+    isReady: () => pool.threads.length > 0,
+    close: () => pool.destroy(),
   }
 }
 
 /** One core: everything on the main thread, by the same code. */
-async function inlinePool(config: Config, chainIds: readonly number[]): Promise<ComputePool> {
-  const { createBatchRunner } = (await import(workerUrl('compute').href)) as {
-    createBatchRunner(data: ComputeWorkerData): Promise<(batch: ComputeBatch) => ComputeResult[]>
+async function createInlineLane(config: Config, chainIds: readonly number[], large: boolean): Promise<Lane> {
+  const { createComputeRunner } = (await import(workerUrl('compute').href)) as {
+    createComputeRunner(data: ComputeWorkerData): Promise<{
+      runBatch(batch: ComputeBatch): ComputeResult[]
+      runChunk(chunk: ComputeChunk): ChunkItem[]
+    }>
   }
-  const lanes = [false, true].map(async (large) => {
-    const runBatch = await createBatchRunner({ limits: computeLimits(config, chainIds, large), lowPriority: false })
-    // One at a time, and a turn of the event loop between: this thread also answers /health and ends deadlines.
-    return createBatcher(config, 1, 1, async (batch) => {
-      await new Promise((resolve) => setImmediate(resolve))
-      return runBatch(batch)
-    })
-  })
-  const [small, large] = (await Promise.all(lanes)) as [ComputeBatcher, ComputeBatcher]
+  const runner = await createComputeRunner({ limits: computeLimits(config, chainIds, large), lowPriority: false })
   return {
-    runSmall: (job) => submit(small, job),
-    runLarge: (job) => submit(large, job),
-    get queueSize() {
-      return small.queueSize + large.queueSize
+    threads: 1,
+    async run(work) {
+      // A turn of the event loop between: this thread also answers /health and ends deadlines.
+      await new Promise((resolve) => setImmediate(resolve))
+      return 'heads' in work ? runner.runBatch(work) : runner.runChunk(work)
     },
-    isReady: true,
-    abandon() {
-      for (const batcher of [small, large]) batcher.abandon(overloaded('the service is stopping'))
-    },
-    async close() {},
+    isReady: () => true,
+    close: async () => {},
   }
 }
 
-function createBatcher(config: Config, lanes: number, maxBatchSize: number, run: Run) {
+function requestBatcher(config: Config, lane: Lane, maxBatchSize: number) {
   return new Batcher<ComputeJob, ComputeResult>({
-    lanes,
+    ...commonOptions(config, lane),
     maxBatchSize,
-    maxQueueSize: config.limits.maxQueuedRequests,
-    run: (jobs) => {
-      const firstDeadlineMs = Math.min(...jobs.map(({ deadlineMs }) => deadlineMs))
-      return run(batchOf(jobs.map(({ task }) => task)), Math.max(1, firstDeadlineMs - Date.now()))
-    },
+    run: async (jobs) => (await lane.run(batchOf(jobs.map(({ task }) => task)), leftMs(jobs))) as ComputeResult[],
     isRetryable: (error) => !isTimeout(error),
-    isStale: ({ deadlineMs, isAborted }) => isAborted() || Date.now() >= deadlineMs,
-    staleError: () => overloaded('the request waited longer than its deadline'),
   })
+}
+
+/** A chunk is a batch already. Whoever sent it knows better how to try again. */
+function chunkBatcher(config: Config, lane: Lane) {
+  return new Batcher<ChunkJob, ChunkItem[]>({
+    ...commonOptions(config, lane),
+    maxBatchSize: 1,
+    run: async (jobs) => [(await lane.run(jobs[0]!.chunk, leftMs(jobs))) as ChunkItem[]],
+    isRetryable: () => false,
+  })
+}
+
+interface Job {
+  readonly deadlineMs: number
+  readonly isAborted: () => boolean
+}
+
+function commonOptions(config: Config, lane: Lane) {
+  return {
+    lanes: lane.threads,
+    maxQueueSize: config.limits.maxQueuedRequests,
+    isStale: ({ deadlineMs, isAborted }: Job) => isAborted() || Date.now() >= deadlineMs,
+    staleError: () => overloaded('the request waited longer than its deadline'),
+  }
+}
+
+function leftMs(jobs: readonly Job[]): number {
+  return Math.max(1, Math.min(...jobs.map(({ deadlineMs }) => deadlineMs)) - Date.now())
 }
 
 function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
   return { bytes: pack(tasks.map(({ body }) => body)), heads: tasks.map(({ body: _, ...head }) => head) }
 }
 
-async function submit(batcher: ComputeBatcher, job: ComputeJob): Promise<ComputeResult> {
+function packed(work: Work): PackedBytes {
+  return 'heads' in work ? work.bytes : work.items
+}
+
+async function submit<Item, Result>(batcher: Batcher<Item, Result>, job: Item): Promise<Result> {
   try {
     return await batcher.submit(job)
   } catch (error) {

@@ -46,11 +46,6 @@ export function readComputeRequest(shape: RequestShape, body: JsonObject, maxCol
   }
 }
 
-/** The same for a body that was checked in another thread: nothing is looked at twice. */
-export function trustedComputeRequest(shape: RequestShape, body: JsonObject): ComputeRequest {
-  return { ...commonMembers(body), inputs: inputFields(shape, body).map((field) => trustedInput(body[field], field)) }
-}
-
 function commonMembers(body: JsonObject): Omit<ComputeRequest, 'inputs'> {
   return {
     chainId: body['chainId'] as number,
@@ -58,17 +53,6 @@ function commonMembers(body: JsonObject): Omit<ComputeRequest, 'inputs'> {
     recipient: (body['recipient'] as string | undefined)?.toLowerCase() ?? ZERO_ADDRESS,
     radiusMeters: body['radius'] as number | undefined,
   }
-}
-
-function trustedInput(value: unknown, field: string): Input {
-  const input = value as JsonObject
-  if (Object.hasOwn(input, 'uid')) return { form: 'onchain', uid: String(input['uid']).toLowerCase(), path: [field] }
-  if (Object.hasOwn(input, 'verifiedProof')) {
-    return { form: 'proof', verifiedProof: input['verifiedProof'] as never, path: [field] }
-  }
-  return input['type'] === 'Feature'
-    ? { form: 'geometry', geometry: input['geometry'] as never, path: [field, 'geometry'] }
-    : { form: 'geometry', geometry: input as never, path: [field] }
 }
 
 /**

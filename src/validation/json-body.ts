@@ -31,11 +31,6 @@ export function parseJsonObject(bytes: Uint8Array, maxDepth: number): JsonObject
   return value
 }
 
-/** Parses text that went through `parseJsonObject` before, in another thread: nothing is checked again. */
-export function parseTrustedObject(bytes: Uint8Array): JsonObject {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as JsonObject
-}
-
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import batchRequest from '../../schemas/batch-request.schema.json' with { type: 'json' }
 import computeRequest from '../../schemas/compute-request.schema.json' with { type: 'json' }
 import geometry from '../../schemas/geometry.schema.json' with { type: 'json' }
 import input from '../../schemas/input.schema.json' with { type: 'json' }
@@ -15,13 +16,21 @@ export type Validator = ((value: unknown) => boolean) & { errors?: ErrorObject[]
  * is told by the member that is present instead, and the schema of that form alone is asked (`input.ts`).
  */
 function createAjv(): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: false, strict: true, strictTypes: false, strictTuples: false, verbose: true })
+  const ajv = new Ajv2020({
+    allErrors: false,
+    strict: true,
+    strictTypes: false,
+    allowUnionTypes: true,
+    strictTuples: false,
+    verbose: true,
+  })
   ajv.addKeyword('tsType')
   ajv.addSchema({ $id: 'input.schema.json' })
   ajv.addSchema({ $id: 'input-forms', $defs: { OnchainInput: input.$defs.OnchainInput } })
   ajv.addSchema(geometry)
   ajv.addSchema(computeRequest)
   ajv.addSchema(verifiedProof)
+  ajv.addSchema(batchRequest)
   return ajv
 }
 

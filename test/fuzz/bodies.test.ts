@@ -134,11 +134,7 @@ describe('mutated bodies', () => {
       const body = mutate(seed)
       let result: ReturnType<typeof runComputeTask>
       try {
-        result = runComputeTask(
-          { operation, body, validated: false, resolved: [], timestampSeconds: 1_700_000_000 },
-          engine,
-          limits,
-        )
+        result = runComputeTask({ operation, body, resolved: [], timestampSeconds: 1_700_000_000 }, engine, limits)
       } catch (error) {
         throw new Error(`body ${index} broke the worker: ${body.toString('base64')}`, { cause: error })
       }

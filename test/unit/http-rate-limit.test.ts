@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RateLimiter, rateStatus, secondsUntil, takeOne } from '../../src/http/rate-limit.ts'
+import { RateLimiter, rateStatus, secondsUntil, takeSome } from '../../src/http/rate-limit.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
 
@@ -14,7 +14,7 @@ describe('the hourly window', () => {
 
   it('admits exactly the limit', () => {
     const window = new RateLimiter(10).open('a', NOON)
-    expect(Array.from({ length: 5 }, () => takeOne(window, 3))).toEqual([true, true, true, false, false])
+    expect(Array.from({ length: 3 }, () => takeSome(window, 3, 2))).toEqual([2, 1, 0])
     expect(rateStatus(window, 3, NOON).remaining).toBe(0)
   })
 
@@ -48,7 +48,7 @@ describe('the hourly window', () => {
 describe('the memory of the limiter', () => {
   it('never holds more subjects than it may, and lets the oldest go', () => {
     const limiter = new RateLimiter(3)
-    for (const subject of ['a', 'b', 'c', 'd']) takeOne(limiter.open(subject, NOON), 10)
+    for (const subject of ['a', 'b', 'c', 'd']) takeSome(limiter.open(subject, NOON), 10, 1)
     expect(limiter.size).toBe(3)
     expect(limiter.peek('a', NOON)).toBeUndefined()
     expect(limiter.peek('d', NOON)?.used).toBe(1)
@@ -64,7 +64,7 @@ describe('the memory of the limiter', () => {
   it('holds a million addresses in less than 200 MB', () => {
     const before = process.memoryUsage().heapUsed
     const limiter = new RateLimiter(1_000_000)
-    for (let address = 0; address < 1_200_000; address++) takeOne(limiter.open(address, NOON), 100)
+    for (let address = 0; address < 1_200_000; address++) takeSome(limiter.open(address, NOON), 100, 1)
     expect(limiter.size).toBe(1_000_000)
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1_048_576)
   })

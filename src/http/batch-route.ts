@@ -1,0 +1,81 @@
+import type { Services, TextSink } from '../service/services.ts'
+import type { AnswerStream } from './port.ts'
+import type { Route, StreamRequest } from './routes.ts'
+
+/** Media types of a stream of lines. */
+const LINES = /^application\/(x-ndjson|ndjson|jsonl|jsonlines|x-jsonlines)\s*(;|$)/i
+
+/** `POST /compute/v0/batch`: a JSON document, or lines in and lines out when the content type says so. */
+export function batchRoute(services: Services, maxBatchBytes: number): Route {
+  return {
+    method: 'POST',
+    path: '/compute/v0/batch',
+    summary: 'many operations in one request, as JSON or as lines of application/x-ndjson',
+    counts: true,
+    run: () => {
+      throw new RangeError('a batch is streamed')
+    },
+    stream(request) {
+      if (LINES.test(request.exchange.head.contentType ?? '')) streamLines(services, request)
+      else answerJson(services, request, maxBatchBytes)
+    },
+  }
+}
+
+function answerJson(services: Services, request: StreamRequest, maxBatchBytes: number): void {
+  const sink = new Sink(request, 'json')
+  request.exchange.readBody(
+    request.owner,
+    (body) => {
+      services.batch(body, request, sink).then(
+        () => sink.end(),
+        (error) => request.fail(error),
+      )
+    },
+    maxBatchBytes,
+  )
+}
+
+function streamLines(services: Services, request: StreamRequest): void {
+  const sink = new Sink(request, 'ndjson')
+  const flow = request.exchange.streamBody(request.owner, {
+    take(bytes) {
+      lines.take(bytes)
+      if (lines.isFull) flow.pause()
+    },
+    end() {
+      lines.end().then(
+        () => sink.end(),
+        (error) => request.fail(error),
+      )
+    },
+  })
+  const lines = services.openBatch(request.exchange.query, request, sink, (bytes) => {
+    flow.release(bytes)
+    if (!lines.isFull) flow.resume()
+  })
+}
+
+/** Begins the answer with the first text, and holds the writer back while the client does not read. */
+class Sink implements TextSink {
+  readonly #request: StreamRequest
+  readonly #kind: 'json' | 'ndjson'
+  #stream: AnswerStream | undefined
+
+  constructor(request: StreamRequest, kind: 'json' | 'ndjson') {
+    this.#request = request
+    this.#kind = kind
+  }
+
+  write(text: string): void | Promise<void> {
+    this.#stream ??= this.#request.begin(this.#kind)
+    const stream = this.#stream
+    if (stream === undefined || stream.write(text)) return
+    return new Promise((resolve) => stream.onWritable(resolve))
+  }
+
+  end(): void {
+    this.#stream ??= this.#request.begin(this.#kind)
+    if (this.#stream !== undefined) this.#request.finish(this.#stream)
+  }
+}

@@ -1,0 +1,48 @@
+import { limitReached, type RateLimiter, rateStatus, takeSome } from './rate-limit.ts'
+import type { RequestState } from './request-state.ts'
+import { contentReply, problemJson } from './respond.ts'
+import type { StreamRequest } from './routes.ts'
+
+export interface StreamRequestParts {
+  readonly limiter: RateLimiter
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  readonly fail: (state: RequestState, error: unknown) => void
+  readonly finish: (state: RequestState, status: number) => void
+}
+
+/** What a route gets that reads and answers piece by piece. Its first item was counted with the request. */
+export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
+  const { limiter, now, fail, finish } = parts
+  const { exchange, subject, limit } = state
+  let counted = 1
+  return {
+    exchange,
+    owner: subject,
+    baseUrl: state.baseUrl,
+    errorTypeBase: state.errorTypeBase,
+    parameter: state.parameter,
+    get aborted() {
+      return exchange.aborted
+    },
+    deadlineMs: exchange.deadlineMs,
+    takeQuota(items) {
+      const free = Math.min(items, counted)
+      counted -= free
+      return free + takeSome(limiter.open(subject, now()), limit, items - free)
+    },
+    quotaProblem: limitReached(limit),
+    problemJson: (problem) => problemJson(state, problem),
+    begin(kind) {
+      const nowMs = now()
+      state.knownRate = rateStatus(limiter.open(subject, nowMs), limit, nowMs)
+      return exchange.beginAnswer(contentReply(state, 200, kind, ''))
+    },
+    finish(stream) {
+      if (exchange.aborted) return
+      stream.end()
+      finish(state, 200)
+    },
+    fail: (error) => fail(state, error),
+  }
+}

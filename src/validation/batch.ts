@@ -1,0 +1,52 @@
+import type { BatchAttest, OperationName } from '../messages.ts'
+import { type JsonObject, parseJsonObject } from './json-body.ts'
+import { validatorOf } from './schemas.ts'
+import { check } from './sentences.ts'
+
+/** What holds for all items of a batch. */
+export interface BatchOptions {
+  readonly chainId: number | undefined
+  /** As sent. */
+  readonly recipient: string | undefined
+  readonly attest: BatchAttest
+}
+
+/**
+ * Checks a batch without its items.
+ *
+ * @param bytes the body with an empty list in their place
+ * @throws {ProblemError} `bad-request` or `invalid-input`
+ */
+export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOptions {
+  const envelope = parseJsonObject(bytes, maxDepth)
+  check(validatorOf('batch-request.schema.json'), envelope, [])
+  return {
+    chainId: envelope['chainId'] as number,
+    recipient: envelope['recipient'] as string | undefined,
+    attest: (envelope['attest'] as BatchAttest | undefined) ?? 'each',
+  }
+}
+
+/**
+ * The same from the query of a stream of lines: `chainId=84532&attest=none`. All of it may be absent.
+ *
+ * @throws {ProblemError} `invalid-input`
+ */
+export function readBatchQuery(query: string): BatchOptions {
+  const parameters = new URLSearchParams(query)
+  const chainId = parameters.get('chainId')
+  const options = {
+    ...(chainId === null ? {} : { chainId: /^\d+$/.test(chainId) ? Number(chainId) : chainId }),
+    ...(parameters.has('recipient') ? { recipient: parameters.get('recipient') } : {}),
+    ...(parameters.has('attest') ? { attest: parameters.get('attest') } : {}),
+  }
+  check(validatorOf('batch-request.schema.json#/$defs/BatchOptions'), options, [])
+  return { chainId: undefined, recipient: undefined, attest: 'each', ...(options as Partial<BatchOptions>) }
+}
+
+/** The members of an item that are not its operation's: `op`, and `id` as JSON text with a comma after it. */
+export function readBatchItem(item: JsonObject): { readonly operation: OperationName; readonly id: string } {
+  check(validatorOf('batch-request.schema.json#/$defs/BatchItem'), item, [])
+  const { id, op } = item
+  return { operation: op as OperationName, id: id === undefined ? '' : `"id":${JSON.stringify(id)},` }
+}

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../service.ts'
+
+const CHAIN = 84532
+const paris = { type: 'Point', coordinates: [2.2945, 48.8584] }
+const rome = { type: 'Point', coordinates: [12.4964, 41.9028] }
+const square = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [2, 48],
+      [3, 48],
+      [3, 49],
+      [2, 49],
+      [2, 48],
+    ],
+  ],
+}
+const UNREADABLE = { uid: `0x${'1'.repeat(64)}` }
+
+const distance = (id?: string | number) => ({
+  op: 'distance',
+  ...(id === undefined ? {} : { id }),
+  from: paris,
+  to: rome,
+})
+
+describe.each(['uws', 'node'])('batches over %s', (adapter) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ HTTP_ADAPTER: adapter })
+  })
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+  })
+
+  const batch = (body: object) => service.post('/compute/v0/batch', { chainId: CHAIN, ...body })
+  const lines = async (text: string | Uint8Array, query = `?chainId=${CHAIN}&attest=none`) => {
+    const response = await fetch(`${service.url}/compute/v0/batch${query}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: text as string,
+    })
+    const answer = await response.text()
+    return { status: response.status, type: response.headers.get('content-type'), answer }
+  }
+  const parsed = (answer: string) =>
+    answer
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+
+  it('answers each item as its own request would be answered', async () => {
+    const items = [
+      distance('a'),
+      { op: 'area', geometry: square },
+      { op: 'contains', container: square, containee: paris },
+      { op: 'within', geometry: paris, target: rome, radius: 2_000_000 },
+    ]
+    const { status, body } = await batch({ items })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ chainId: CHAIN, attest: 'each', count: 4, failed: 0 })
+    for (const [index, { op, id, ...rest }] of (items as (Record<string, unknown> & { op: string })[]).entries()) {
+      const alone = await service.post(`/compute/v0/${op}`, { chainId: CHAIN, ...rest })
+      const { id: echoed, ...answer } = body.results[index]
+      expect(echoed).toBe(id)
+      expect(answer).toMatchObject({
+        result: alone.body.result,
+        operation: alone.body.operation,
+        inputRefs: alone.body.inputRefs,
+        attestation: { schema: alone.body.attestation.schema, attester: alone.body.attestation.attester },
+      })
+      expect(Object.keys(answer)).toEqual(Object.keys(alone.body))
+    }
+  })
+
+  it('signs nothing when asked for none', async () => {
+    const { body } = await batch({ attest: 'none', items: [distance(7)] })
+    expect(Object.keys(body.results[0])).toEqual(['id', 'result', 'units', 'operation', 'timestamp', 'inputRefs'])
+    expect(body.results[0].id).toBe(7)
+  })
+
+  it('says what is wrong with an item in its place and keeps the others', async () => {
+    const items = [
+      distance('first'),
+      { op: 'distance', id: 'second', from: paris, to: { type: 'Point', coordinates: [2, 95] } },
+      { op: 'circumference', id: 'third' },
+      17,
+      { op: 'distance', id: 'fifth', from: UNREADABLE, to: paris },
+      distance('last'),
+    ]
+    const { status, body } = await batch({ items })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ count: 6, failed: 4 })
+    const [first, second, third, fourth, fifth, last] = body.results
+    expect(first.result).toBe(last.result)
+    expect(second).toMatchObject({
+      id: 'second',
+      error: { status: 400, errors: [{ pointer: '#/items/1/to/coordinates/1' }] },
+    })
+    expect(second.error.type).toMatch(/\/errors\/invalid-input$/)
+    expect(third.error.errors[0].pointer).toBe('#/items/2/op')
+    expect(fourth.error.errors[0].pointer).toBe('#/items/3')
+    expect(fifth).toMatchObject({ id: 'fifth', error: { errors: [{ pointer: '#/items/4/from', code: 'no-rpc' }] } })
+  })
+
+  it('takes a deposit of 2,500 items apart and puts the answers in order', async () => {
+    const items = Array.from({ length: 2500 }, (_, id) => distance(id))
+    const { body } = await batch({ attest: 'none', items })
+    expect(body.count).toBe(2500)
+    expect(body.results.map(({ id }: { id: number }) => id)).toEqual(items.map(({ id }) => id))
+  })
+
+  it.each([
+    ['no list', { chainId: CHAIN }, '#/items'],
+    ['a list that is an object', { chainId: CHAIN, items: {} }, '#/items'],
+    ['no chain', { items: [] }, '#/chainId'],
+    ['an unknown way to attest', { chainId: CHAIN, attest: 'maybe', items: [] }, '#/attest'],
+    ['a recipient that is none', { chainId: CHAIN, recipient: '0x12', items: [] }, '#/recipient'],
+  ])('refuses a batch with %s', async (_what, body, pointer) => {
+    const answer = await service.post('/compute/v0/batch', body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.errors[0].pointer).toBe(pointer)
+  })
+
+  it.each([
+    '{"chainId":84532,"items":[',
+    '{"chainId":84532,"items":[]',
+    '{"items":[],"items":[],"chainId":1}',
+    '[]',
+    '',
+  ])('refuses %j, which is no batch', async (text) => {
+    const answer = await service.post('/compute/v0/batch', text)
+    expect(answer.status).toBe(400)
+    expect(answer.body.type).toMatch(/bad-request|invalid-input/)
+  })
+
+  it('refuses more than 10,000 items and says what to do instead', async () => {
+    const answer = await batch({ items: Array(10_001).fill(0) })
+    expect(answer.status).toBe(400)
+    expect(answer.body.errors[0]).toMatchObject({ code: 'too-many-items', hint: expect.stringContaining('NDJSON') })
+  })
+
+  it('takes a body of more than a mebibyte, which a single request must not have', async () => {
+    const items = Array.from({ length: 3000 }, (_, id) => ({ ...distance(id), note: 'x'.repeat(300) }))
+    const { status, body } = await batch({ attest: 'none', items })
+    expect([status, body.count, body.failed]).toEqual([200, 3000, 0])
+  })
+
+  it('answers lines with lines', async () => {
+    const text = `${JSON.stringify(distance('a'))}\n\n  \r\nnot json\n${JSON.stringify({ op: 'area', geometry: square })}`
+    const { status, type, answer } = await lines(text)
+    expect(status).toBe(200)
+    expect(type).toBe('application/x-ndjson; charset=utf-8')
+    const [first, second, third] = parsed(answer)
+    expect(first).toMatchObject({ id: 'a', operation: 'distance' })
+    expect(second.error).toMatchObject({ status: 400, errors: [{ pointer: '#', code: 'not-json' }] })
+    expect(third).toMatchObject({ operation: 'area' })
+  })
+
+  it('signs lines when asked to', async () => {
+    const { answer } = await lines(`${JSON.stringify(distance())}\n`, `?chainId=${CHAIN}`)
+    expect(parsed(answer)[0].attestation.attester).toBe(service.attester)
+  })
+
+  it('keeps the order of 5,000 lines', async () => {
+    const text = Array.from({ length: 5000 }, (_, id) => `${JSON.stringify(distance(id))}\n`).join('')
+    const { answer } = await lines(text)
+    expect(parsed(answer).map(({ id }) => id)).toEqual(Array.from({ length: 5000 }, (_, id) => id))
+  })
+
+  it('refuses a line of more than a mebibyte in its place', async () => {
+    const long = JSON.stringify({ ...distance('long'), note: 'x'.repeat(1_100_000) })
+    const { answer } = await lines(`${JSON.stringify(distance('a'))}\n${long}\n${JSON.stringify(distance('b'))}\n`)
+    const [first, second, third] = parsed(answer)
+    expect([first.id, third.id]).toEqual(['a', 'b'])
+    expect(second.error).toMatchObject({ status: 413, detail: expect.stringContaining('1048576') })
+  })
+
+  it('refuses options of a stream that are wrong before anything is computed', async () => {
+    const { status, answer } = await lines(`${JSON.stringify(distance())}\n`, '?chainId=Base')
+    expect(status).toBe(400)
+    expect(JSON.parse(answer).errors[0].pointer).toBe('#/chainId')
+  })
+
+  it('answers an empty stream with nothing', async () => {
+    expect(await lines('')).toMatchObject({ status: 200, answer: '' })
+  })
+})
+
+describe('the hourly limit', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ RATE_LIMIT_PUBLIC: '10' })
+  })
+  afterAll(() => service.stop())
+
+  it('counts items, and refuses those beyond it in their place', async () => {
+    const { status, body } = await service.post('/compute/v0/batch', {
+      chainId: CHAIN,
+      attest: 'none',
+      items: Array.from({ length: 13 }, (_, id) => distance(id)),
+    })
+    expect(status).toBe(200)
+    const answered = body.results.filter(({ error }: { error?: object }) => error === undefined)
+    expect(answered.map(({ id }: { id: number }) => id)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    expect(body.results[12].error).toMatchObject({ status: 429 })
+    expect((await service.post('/compute/v0/batch', { chainId: CHAIN, items: [] })).status).toBe(429)
+  })
+})

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import { Gate } from '../../src/service/gate.ts'
+import { splitBatch } from '../../src/service/item-splitter.ts'
+import { LineCutter, type LineGroup } from '../../src/service/line-cutter.ts'
+import { OrderedLane } from '../../src/service/ordered-lane.ts'
+
+const split = (text: string) => {
+  const body = Buffer.from(text)
+  const found = splitBatch(body, 100)
+  if (found === undefined) return undefined
+  const items = Array.from({ length: found.count }, (_, i) => body.toString('utf8', found.starts[i], found.ends[i]))
+  return { items, envelope: Buffer.from(found.envelope).toString() }
+}
+
+describe('taking a batch apart', () => {
+  it.each([
+    ['{"items":[1,2]}', ['1', '2'], '{"items":[]}'],
+    [
+      '{"a":{"items":[9]},"items" : [ {"x":[1,2]} , "a,]b" ],"b":1}',
+      [' {"x":[1,2]} ', ' "a,]b" '],
+      '{"a":{"items":[9]},"items" : [],"b":1}',
+    ],
+    ['{"items":["\\"]",{"k":"\\\\"}]}', ['"\\"]"', '{"k":"\\\\"}'], '{"items":[]}'],
+    ['{"items":[]}', [], '{"items":[]}'],
+    ['{"items":[ ]}', [], '{"items":[]}'],
+    ['{"items":[,]}', ['', ''], '{"items":[]}'],
+  ])('finds the items of %s', (text, items, envelope) => {
+    expect(split(text)).toEqual({ items, envelope })
+  })
+
+  it.each(['{}', '[]', '', '{"items":{}}', '{"items":[1', '{"items', '{"items":"[1]"}', '{"x":["items",[1]]}'])(
+    'finds no list in %j',
+    (text) => {
+      expect(split(text)).toBeUndefined()
+    },
+  )
+
+  it('finds in random JSON what JSON.parse finds', () => {
+    let seed = 1
+    const next = (n: number) => {
+      seed = (seed * 16807) % 2147483647
+      return seed % n
+    }
+    const value = (depth: number): unknown => {
+      const kind = next(depth > 3 ? 4 : 6)
+      if (kind === 4) return Array.from({ length: next(4) }, () => value(depth + 1))
+      if (kind === 5) return Object.fromEntries(Array.from({ length: next(4) }, () => [text(), value(depth + 1)]))
+      return [next(1000) / 8, text(), true, null][kind]
+    }
+    const text = () => ['items', 'a"b', 'x\\', '[{', '}],', '\u00e9'][next(6)]
+    for (let round = 0; round < 3000; round++) {
+      const items = Array.from({ length: next(6) }, () => value(0))
+      const batch = { before: value(0), items, after: value(0) }
+      const found = split(JSON.stringify(batch, undefined, next(3)))!
+      expect(found.items.map((item) => JSON.parse(item))).toEqual(items)
+      expect(JSON.parse(found.envelope)).toEqual({ ...batch, items: [] })
+    }
+  })
+})
+
+describe('cutting a stream into lines', () => {
+  const cut = (pieces: readonly Uint8Array[], maxLineBytes = 100) => {
+    const groups: LineGroup[] = []
+    const cutter = new LineCutter(maxLineBytes, (group) => groups.push(group))
+    for (const piece of pieces) cutter.take(piece)
+    cutter.end()
+    const lines = groups.flatMap((group) => group.lines)
+    return {
+      lines: lines.map((line) => (typeof line === 'number' ? line : Buffer.from(line).toString())),
+      streamBytes: groups.reduce((sum, group) => sum + group.streamBytes, 0),
+    }
+  }
+
+  it('gives the same lines wherever the pieces end, and accounts for every byte', () => {
+    const text = Buffer.from('one\n\ntwo é\r\n   \nthree')
+    for (let a = 0; a <= text.length; a++) {
+      for (let b = a; b <= text.length; b++) {
+        const found = cut([text.subarray(0, a), text.subarray(a, b), text.subarray(b)])
+        expect(found).toEqual({ lines: ['one', 'two é\r', 'three'], streamBytes: text.length })
+      }
+    }
+  })
+
+  it('throws away a line that is too long, in pieces or whole', () => {
+    const long = Buffer.from(`a\n${'x'.repeat(101)}\nb\n${'y'.repeat(250)}`)
+    const pieces = Array.from({ length: long.length }, (_, i) => long.subarray(i, i + 1))
+    const expected = { lines: ['a', 101, 'b', 250], streamBytes: long.length }
+    expect(cut([long])).toEqual(expected)
+    expect(cut(pieces)).toEqual(expected)
+  })
+})
+
+describe('work that comes out in order', () => {
+  it('writes in the order of adding whatever ends first, and never begins more than its width', async () => {
+    const written: string[] = []
+    let begun = 0
+    let most = 0
+    const lane = new OrderedLane({ width: 3, write: (text) => void written.push(text), onRoom: () => {} })
+    for (let index = 0; index < 20; index++) {
+      lane.add(async () => {
+        most = Math.max(most, ++begun - written.length)
+        await new Promise((resolve) => setTimeout(resolve, (index * 7) % 5))
+        return String(index)
+      })
+    }
+    expect(lane.isFull).toBe(true)
+    await lane.finish()
+    expect(written).toEqual(Array.from({ length: 20 }, (_, index) => String(index)))
+    expect(most).toBeLessThanOrEqual(3)
+  })
+
+  it('waits for a writer that waits', async () => {
+    let release = () => {}
+    const written: string[] = []
+    const write = (text: string) => {
+      written.push(text)
+      return new Promise<void>((resolve) => {
+        release = resolve
+      })
+    }
+    const lane = new OrderedLane({ width: 2, write, onRoom: () => {} })
+    for (const text of ['a', 'b']) lane.add(async () => text)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(written).toEqual(['a'])
+    release()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(written).toEqual(['a', 'b'])
+    release()
+    await lane.finish()
+  })
+
+  it('ends with the first failure', async () => {
+    const written: string[] = []
+    const lane = new OrderedLane({ width: 2, write: (text) => void written.push(text), onRoom: () => {} })
+    lane.add(async () => 'a')
+    lane.add(() => Promise.reject(new Error('broken')))
+    lane.add(async () => 'c')
+    await expect(lane.finish()).rejects.toThrow('broken')
+    expect(written).toEqual(['a'])
+  })
+})
+
+describe('a gate', () => {
+  it('lets as many in as it is wide, in order, whatever fails', async () => {
+    const gate = new Gate(2)
+    const order: number[] = []
+    let inside = 0
+    let most = 0
+    const tasks = Array.from({ length: 9 }, (_, index) =>
+      gate.run(async () => {
+        order.push(index)
+        most = Math.max(most, ++inside)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        inside--
+        if (index === 3) throw new Error('no')
+      }),
+    )
+    const results = await Promise.allSettled(tasks)
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
+    expect(most).toBe(2)
+  })
+})

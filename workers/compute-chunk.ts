@@ -1,0 +1,55 @@
+import { OPERATIONS } from '../src/compute/operations.ts'
+import { resultMembers } from '../src/compute/result-text.ts'
+import type { Engine } from '../src/compute/run.ts'
+import type { ChunkItem, ComputeChunk, ComputeResult, ComputeWorkerData, OperationName } from '../src/messages.ts'
+import { unpack } from '../src/packed-bytes.ts'
+import { ProblemError, underPath } from '../src/problem.ts'
+import { readBatchItem } from '../src/validation/batch.ts'
+import { readComputeRequest } from '../src/validation/compute-request.ts'
+import { parseJsonObject } from '../src/validation/json-body.ts'
+import { answerRequest } from './compute-task.ts'
+
+type Limits = ComputeWorkerData['limits']
+
+/**
+ * The items of one chunk, each from bytes to its unsigned result: what is wrong with one is no matter of the others.
+ *
+ * @throws whatever is a bug of ours
+ */
+export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Limits): ChunkItem[] {
+  return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) => runItem(chunk, index, engine, limits))
+}
+
+function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Limits): ChunkItem {
+  let id = ''
+  let operation: OperationName = 'distance'
+  try {
+    const { chainId, recipient, timestampSeconds } = chunk
+    const item = parseJsonObject(unpack(chunk.items, index), limits.maxJsonDepth)
+    const head = readBatchItem(item)
+    id = head.id
+    operation = head.operation
+    const row = OPERATIONS[operation]
+    const request = readComputeRequest(row, { chainId, recipient, ...item }, limits.maxCollectionDepth)
+    const resolved = chunk.resolved[index] ?? []
+    const result = answerRequest(row, request, { resolved, timestampSeconds }, engine, limits)
+    if (chunk.attest === 'none' && result.ok === true) return unsignedText(id, operation, result, timestampSeconds)
+    return { id, operation, result }
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    const { firstIndex } = chunk
+    const problem = firstIndex === undefined ? error.data : underPath(error.data, ['items', firstIndex + index])
+    return { id, operation, result: { ok: false, problem } }
+  }
+}
+
+function unsignedText(
+  id: string,
+  operation: OperationName,
+  computed: Extract<ComputeResult, { ok: true }>,
+  timestampSeconds: number,
+): string {
+  const { result } = OPERATIONS[operation]
+  const units = result.kind === 'numeric' ? result.units : undefined
+  return `{${id}${resultMembers({ ...computed, units, timestampSeconds })}}`
+}

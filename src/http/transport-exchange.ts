@@ -4,12 +4,13 @@ import type { InFlight } from './in-flight.ts'
 import type { AnswerStream, BodyFlow, BodyReceiver, Exchange, HttpHandler, Reply } from './port.ts'
 import type { RequestHead } from './request-head.ts'
 import { overloaded, tooLarge } from './transport-problems.ts'
+import { Wire } from './wire.ts'
 
 /**
  * What both transports share of one request: who answers first wins, the body's limits, leaving the in-flight list.
  * A class with fields instead of closures: one of these is made for each request.
  */
-export abstract class TransportExchange implements Exchange, BodyFlow, AnswerStream {
+export abstract class TransportExchange extends Wire implements Exchange, BodyFlow, AnswerStream {
   readonly method: string
   readonly path: string
   readonly query: string
@@ -44,6 +45,7 @@ export abstract class TransportExchange implements Exchange, BodyFlow, AnswerStr
     handler: HttpHandler,
     request: { method: string; path: string; query: string; head: RequestHead },
   ) {
+    super()
     this.method = request.method
     this.path = request.path
     this.query = request.query
@@ -56,20 +58,6 @@ export abstract class TransportExchange implements Exchange, BodyFlow, AnswerStr
     this.#bodyEnded = request.head.bodyBytes === 0
     inFlight.add(this)
   }
-
-  /** Puts the answer on the wire. */
-  protected abstract send(reply: Reply, close: boolean): void
-  /** Lets the body flow into `take`. */
-  protected abstract startBody(): void
-  protected abstract pauseBody(): void
-  protected abstract resumeBody(): void
-  /** Puts the head of an answer on the wire, and what follows in chunks. */
-  protected abstract sendHead(reply: Omit<Reply, 'body'>, close: boolean): void
-  protected abstract sendChunk(text: string): boolean
-  protected abstract onDrain(listener: () => void): void
-  protected abstract sendEnd(close: boolean): void
-  /** Ends a connection in the middle of an answer: the only way left to say that it failed. */
-  protected abstract hangUp(): void
 
   /**
    * Runs the handler so that it cannot end without an answer.

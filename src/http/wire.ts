@@ -1,0 +1,18 @@
+import type { Reply } from './port.ts'
+
+/** What a transport does for one request. */
+export abstract class Wire {
+  /** Puts the answer on the wire. */
+  protected abstract send(reply: Reply, close: boolean): void
+  /** Lets the body flow into `take`. */
+  protected abstract startBody(): void
+  protected abstract pauseBody(): void
+  protected abstract resumeBody(): void
+  /** Puts the head of an answer on the wire, and what follows in chunks. */
+  protected abstract sendHead(reply: Omit<Reply, 'body'>, close: boolean): void
+  protected abstract sendChunk(text: string): boolean
+  protected abstract onDrain(listener: () => void): void
+  protected abstract sendEnd(close: boolean): void
+  /** Ends a connection in the middle of an answer: the only way left to say that it failed. */
+  protected abstract hangUp(): void
+}

@@ -3,10 +3,11 @@ import { CoverSweep } from './cover-sweep.ts'
 import { sceneOf } from './lay-geometry.ts'
 import { LineBoundary } from './line-boundary.ts'
 import { type Meeting, meet } from './meeting.ts'
+import { arePlanar, globeMarksOf } from './plane.ts'
 import { isOnSegment, type Location, sideOfRing } from './point-in-ring.ts'
 import type { Scene } from './scene.ts'
 import { CROSS } from './segment-contact.ts'
-import { hasLongitudeJump, type PoleOf } from './unwrap.ts'
+import type { PoleOf } from './unwrap.ts'
 
 /** Products of points and edges up to which every point is compared with every edge: about 10 ms. */
 const MAX_POINT_EDGES = 2_000_000
@@ -63,7 +64,7 @@ function isPointwise(a: FlatGeometry, b: FlatGeometry): boolean {
     b.partDimensions.every((dimension) => dimension === 0) &&
     (a.partDimensions.every((dimension) => dimension < 2) || hasOnePolygonal(a)) &&
     b.partDimensions.length * a.vertices.length <= 2 * MAX_POINT_EDGES &&
-    !hasLongitudeJump(a)
+    arePlanar(globeMarksOf(a), globeMarksOf(b))
   )
 }
 

@@ -1,7 +1,8 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { layOnCylinder } from './lay-on-cylinder.ts'
+import { arePlanar, globeMarksOf } from './plane.ts'
 import { Scene } from './scene.ts'
-import { hasLongitudeJump, type PoleOf, unwrapRing } from './unwrap.ts'
+import { type PoleOf, unwrapRing } from './unwrap.ts'
 
 /**
  * Both geometries of a predicate in one scene: depth 0 counts the polygons of a, depth 1 those of b. In the plane as they
@@ -11,7 +12,7 @@ import { hasLongitudeJump, type PoleOf, unwrapRing } from './unwrap.ts'
  */
 export function sceneOf(a: FlatGeometry, b: FlatGeometry, poleOf: PoleOf): Scene {
   const capacity = (a.vertices.length + b.vertices.length) / 2
-  if (hasLongitudeJump(a) || hasLongitudeJump(b)) {
+  if (!arePlanar(globeMarksOf(a), globeMarksOf(b))) {
     const scene = new Scene(3 * capacity, false)
     layOnCylinder(scene, a, b, poleOf)
     return scene

@@ -10,6 +10,13 @@ interface Exports {
   releaseTo(mark: number): void
   inverse(lat1: number, lon1: number, lat2: number, lon2: number): number
   inverseWithArea(lat1: number, lon1: number, lat2: number, lon2: number): number
+  fastInverse(lat1: number, lon1: number, lat2: number, lon2: number): number
+  guardedInverse(lat1: number, lon1: number, lat2: number, lon2: number): number
+  residualSeen(): number
+  correctionSeen(): number
+  lengthSeen(): number
+  generalLengths(vertices: number, count: number, out: number): void
+  pairLengths(pairs: number, count: number, out: number): void
   s12(): number
   m12(): number
   M12(): number

@@ -1,6 +1,7 @@
 /** What the host sees. Vertices are pointers to interleaved lon, lat in degrees; scalars come lat first, as in the literature. */
 export { mark, release, releaseTo, reserve } from './memory'
 export { inverse, inverseWithArea } from './inverse'
+export { fastInverse, generalLengths, guardedInverse, pairLengths } from './general-edge'
 export { direct } from './direct'
 export { lineLength } from './length'
 export { ringArea } from './area'
@@ -11,6 +12,7 @@ export { workDone } from './work'
 import * as solution from './inverse'
 import * as arrival from './direct'
 import * as ring from './area'
+import * as general from './general-length'
 
 export function s12(): f64 {
   return solution.s12
@@ -53,4 +55,13 @@ export function arrivalCalp2(): f64 {
 }
 export function enclosedPole(): i32 {
   return ring.enclosedPole
+}
+export function residualSeen(): f64 {
+  return general.residualSeen
+}
+export function correctionSeen(): f64 {
+  return general.correctionSeen
+}
+export function lengthSeen(): f64 {
+  return general.lengthSeen
 }

@@ -116,3 +116,26 @@ export function ifEqual<T>(x: T, y: T, a: T, b: T): T {
 export function mulAdd<T>(x: T, y: T, z: T): T {
   return add<T>(mul<T>(x, y), z)
 }
+
+/** The first of two doubles; with two lanes, also the first of the two that lie `stride` bytes further. */
+@inline
+export function loadFirsts<T>(pointer: usize, stride: usize): T {
+  if (isVector<T>()) return changetype<T>(v128.shuffle<f64>(v128.load(pointer), v128.load(pointer + stride), 0, 2))
+  return <T>load<f64>(pointer)
+}
+
+/** The second of them. */
+@inline
+export function loadSeconds<T>(pointer: usize, stride: usize): T {
+  if (isVector<T>()) return changetype<T>(v128.shuffle<f64>(v128.load(pointer), v128.load(pointer + stride), 1, 3))
+  return <T>load<f64>(pointer, 8)
+}
+
+/** In a sequence that is read lanesOf<T>() at a time: what stands one place before `next`, `previous` being read before it. */
+@inline
+export function shiftIn<T>(previous: T, next: T): T {
+  if (isVector<T>()) {
+    return changetype<T>(v128.shuffle<f64>(changetype<v128>(previous), changetype<v128>(next), 1, 2))
+  }
+  return previous
+}

@@ -1,0 +1,36 @@
+/**
+ * The series of Karney, Algorithms for geodesics, J. Geodesy 87 (2013), on WGS 84, as far as the general kernel needs them:
+ * what is left out stays below 0.1 nm. Coefficients Ckl multiply ε^l; a factor ε^k is left to the products of
+ * `general-length.ts`, so each table begins with the order k and holds the rest, by powers of ε or, where only each second
+ * one occurs, of ε².
+ */
+import { ep2, n } from './series'
+
+/** ε / k² by powers of k² = e'² cos²α0. */
+export const EXPANSION = memory.data<f64>([
+  1 / 4.0, -1 / 8.0, 5 / 64.0, -7 / 128.0, 21 / 512.0, -33 / 1024.0,
+])
+
+/** (A1 − 1) / ε (equation 17, expanded). */
+export const A1 = memory.data<f64>([1, 5 / 4.0, 5 / 4.0, 81 / 64.0, 81 / 64.0])
+
+/** Equation 18, by powers of ε². */
+export const C11 = memory.data<f64>([-1 / 2.0, 3 / 16.0, -1 / 32.0])
+export const C12 = memory.data<f64>([-1 / 16.0, 1 / 32.0])
+export const C13 = memory.data<f64>([-1 / 48.0, 3 / 256.0])
+export const C14: f64 = -5 / 512.0
+export const C15: f64 = -7 / 1280.0
+
+/** Equation 24. */
+export const A3 = memory.data<f64>([
+  1, (n - 1) / 2, (n * (3 * n - 1) - 2) / 8, (n * (-n - 3) - 1) / 16, (-2 * n - 3) / 64, -3 / 128.0,
+])
+
+/** Equation 25. */
+export const C31 = memory.data<f64>([(1 - n) / 4, (1 - n * n) / 8, (n * (3 - n) + 3) / 64, (2 * n + 5) / 128])
+export const C32 = memory.data<f64>([(n * (n - 3) + 2) / 32, (n * (-3 * n - 2) + 3) / 64, (n + 3) / 128])
+export const C33 = memory.data<f64>([(n * (5 * n - 9) + 5) / 192, (9 - 10 * n) / 384])
+export const C34: f64 = (7 - 14 * n) / 512
+
+/** The same to low order, for the first look: ε / cos²α0 by powers of k². */
+export const FIRST_EXPANSION = memory.data<f64>([ep2 / 4, -ep2 / 8, (5 * ep2) / 64])

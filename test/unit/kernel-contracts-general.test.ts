@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { checkedBase64 } from '../../src/wasm/generated/checked.ts'
+import { compileModule, instantiateKernel } from '../../src/wasm/loader.ts'
+
+const module = compileModule(checkedBase64)
+/** A trap leaves a kernel as it was, but each case gets its own all the same. */
+const checked = () => instantiateKernel(module)
+
+const BAD_POSITIONS: readonly (readonly [lon: number, lat: number])[] = [
+  [Number.NaN, 0],
+  [0, Number.NaN],
+  [Number.POSITIVE_INFINITY, 0],
+  [0, Number.NEGATIVE_INFINITY],
+  [180.00000000000003, 0],
+  [-181, 0],
+  [0, 90.00000000000001],
+  [0, -91],
+]
+
+describe('the checked build', () => {
+  it('takes the limits of every range', () => {
+    const kernel = checked()
+    const pairs = kernel.write(Float64Array.of(-180, -90, 180, 90))
+    const out = kernel.write(new Float64Array(1))
+    kernel.pairLengths(pairs, 1, out)
+    kernel.generalLengths(pairs, 2, out)
+    expect(new Float64Array(kernel.memory.buffer, out, 1)[0]).toBeCloseTo(20003931.4586254, 6)
+    expect(kernel.fastInverse(-90, -180, 90, 180)).toBeCloseTo(20003931.4586254, 6)
+  })
+
+  it('takes no edges and no pairs without looking at the pointers', () => {
+    const kernel = checked()
+    expect(() => kernel.generalLengths(0, 0, 0)).not.toThrow()
+    expect(() => kernel.pairLengths(0, 0, 0)).not.toThrow()
+  })
+
+  it.each(BAD_POSITIONS)('refuses a position of longitude %d and latitude %d', (lon, lat) => {
+    const refusal = /the kernel aborted: \w+: .* finite and in range/
+    for (const place of [0, 1]) {
+      const kernel = checked()
+      const values = place === 0 ? [lon, lat, 1, 1] : [1, 1, lon, lat]
+      const vertices = kernel.write(Float64Array.from(values))
+      const out = kernel.write(new Float64Array(1))
+      const [lon1, lat1, lon2, lat2] = values as [number, number, number, number]
+      expect(() => kernel.generalLengths(vertices, 2, out)).toThrow(refusal)
+      expect(() => kernel.pairLengths(vertices, 1, out)).toThrow(refusal)
+      expect(() => kernel.fastInverse(lat1, lon1, lat2, lon2)).toThrow(refusal)
+      expect(() => kernel.guardedInverse(lat1, lon1, lat2, lon2)).toThrow(refusal)
+    }
+  })
+
+  it('refuses negative counts', () => {
+    const kernel = checked()
+    const vertices = kernel.write(new Float64Array(4))
+    expect(() => kernel.generalLengths(vertices, -1, vertices)).toThrow('count must not be negative')
+    expect(() => kernel.pairLengths(vertices, -1, vertices)).toThrow('count must not be negative')
+  })
+
+  it('refuses pointers that are not aligned, null, or end outside the memory', () => {
+    const kernel = checked()
+    const vertices = kernel.write(new Float64Array(8))
+    const end = kernel.memory.buffer.byteLength
+    for (const bad of [0, vertices + 4, end - 8]) {
+      expect(() => kernel.generalLengths(bad, 3, vertices)).toThrow('vertices must be aligned')
+      expect(() => kernel.generalLengths(vertices, 3, bad)).toThrow('out must be aligned and in memory')
+      expect(() => kernel.pairLengths(bad, 2, vertices)).toThrow('pairs must be aligned')
+      expect(() => kernel.pairLengths(vertices, 2, bad)).toThrow('out must be aligned and in memory')
+    }
+    expect(() => kernel.pairLengths(vertices, 0x7fffffff, vertices)).toThrow('pairs must be aligned')
+  })
+})

@@ -6,7 +6,15 @@ import { compile } from 'json-schema-to-typescript'
 const schemas = fileURLToPath(new URL('../schemas/', import.meta.url))
 const target = fileURLToPath(new URL('../src/types/generated.ts', import.meta.url))
 // Every schema reachable from one root: each type is then declared once.
-const FILES = ['input', 'compute-request', 'compute-response', 'problem', 'verified-proof']
+const FILES = [
+  'input',
+  'compute-request',
+  'compute-response',
+  'problem',
+  'verified-proof',
+  'resign-request',
+  'resign-response',
+]
 
 const root = {
   title: 'Contract',

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { chainTable } from './attest/chains.ts'
 import { schemaKinds, schemaUids } from './attest/schemas.ts'
 import type { BannerFacts } from './cli/banner.ts'
@@ -13,6 +14,7 @@ import { createComputeService } from './service/compute.ts'
 import { createIdentity } from './service/identity.ts'
 import { createInputResolver } from './service/inputs.ts'
 import { createReadiness } from './service/readiness.ts'
+import { createResignService } from './service/resign.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
 import { createProofReader } from './service/verified-proof.ts'
 import { startChainAccess } from './threads/chain-client.ts'
@@ -57,7 +59,7 @@ export async function startService(
   })
   const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, now: Date.now })
   const resolver = createInputResolver({ chainClient, schemas, readProof, now: Date.now })
-  const answers = createSignedAnswers(signer, policy)
+  const answers = createSignedAnswers(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const parts = { config, pool, chains: policy, resolver, answers, now: Date.now }
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const app = createApp({
@@ -67,6 +69,7 @@ export async function startService(
     services: {
       compute: createComputeService(parts),
       ...createBatchService(parts),
+      resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
       readiness: createReadiness({ pool, signer, chainClient }),
       identity: createIdentity({ config, chains, schemas, signer, ...build }),
     },

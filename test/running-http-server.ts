@@ -72,6 +72,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
       take: (bytes) => void sink.write(Buffer.from(bytes).toString('latin1')),
       end: async () => {},
     }),
+    resign: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
     identity: IDENTITY,
   }

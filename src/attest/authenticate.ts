@@ -24,6 +24,25 @@ export interface AuthenticationOptions {
   readonly secp256k1: Secp256k1
 }
 
+/** The fields a signature covers, in the shape of answers; hex of the right lengths. */
+export interface SignedFields {
+  readonly schema: string
+  readonly attester: string
+  readonly recipient: string
+  readonly data: string
+  readonly revocable: boolean
+  readonly refUID: string
+  /** Seconds; 0 is never. */
+  readonly expirationTime: number
+  readonly signature?: string
+}
+
+export type SignatureOptions = Pick<AuthenticationOptions, 'chain' | 'attesters' | 'keccak' | 'secp256k1'>
+
+export type SignatureAuthentication =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly check: 'attester' | 'signature'; readonly reason: string }
+
 export type Authentication =
   | { readonly ok: true }
   | {
@@ -46,10 +65,34 @@ const HEX_BYTES = /^0x(?:[0-9a-fA-F]{2})*$/
  */
 export function authenticateAttestation(signed: SignedAttestation, options: AuthenticationOptions): Authentication {
   const { attestation, delegatedAttestation: delegated } = signed
-  const { chain, attesters, nowSeconds, maxAgeSeconds, keccak, secp256k1 } = options
+  const { chain, nowSeconds, maxAgeSeconds, keccak } = options
   const malformed = malformedField(signed)
   if (malformed !== undefined) return { ok: false, check: 'fields', reason: `${malformed} is malformed` }
+  const authenticated = authenticateSignature(signed, options)
+  if (!authenticated.ok) return authenticated
+  const uid = attestationUid(
+    { ...attestation, timeSeconds: attestation.time, expirationTimeSeconds: attestation.expirationTime },
+    keccak,
+  )
+  if (uid !== attestation.uid.toLowerCase()) return { ok: false, check: 'uid', reason: 'uid is not that of the fields' }
+  if (chain.profile !== 'legacy' && nowSeconds > delegated.deadline + maxAgeSeconds) {
+    return { ok: false, check: 'age', reason: `deadline passed more than ${maxAgeSeconds} s ago` }
+  }
+  if (attestation.revocationTime !== 0) return { ok: false, check: 'revoked', reason: 'is marked as revoked' }
+  return { ok: true }
+}
 
+/**
+ * Whether one of `attesters` signed exactly these fields for the chain's EAS contract, with the nonce and the deadline as
+ * sent. On `legacy` chains the deadline is not covered.
+ *
+ * @param signed whose shape is checked: hex of the right lengths, integers up to 2⁴⁸−1
+ */
+export function authenticateSignature(
+  signed: { readonly attestation: SignedFields; readonly delegatedAttestation: Readonly<ProofDelegation> },
+  { chain, attesters, keccak, secp256k1 }: SignatureOptions,
+): SignatureAuthentication {
+  const { attestation, delegatedAttestation: delegated } = signed
   const attester = attestation.attester.toLowerCase()
   if (!attesters.includes(attester)) {
     return { ok: false, check: 'attester', reason: 'attester is not an address of this service' }
@@ -63,7 +106,6 @@ export function authenticateAttestation(signed: SignedAttestation, options: Auth
   }
   const parsed = parseSignature(delegated.signature)
   if (!parsed.ok) return { ok: false, check: 'signature', reason: `signature ${parsed.reason}` }
-
   const digest = createAttestDigest(
     chain,
     keccak,
@@ -78,23 +120,9 @@ export function authenticateAttestation(signed: SignedAttestation, options: Auth
     nonce: delegated.nonce,
     deadlineSeconds: delegated.deadline,
   })
-  if (recoverAddress(digest, parsed.signature, secp256k1, keccak) !== attester) {
-    return {
-      ok: false,
-      check: 'signature',
-      reason: `signature is not the attester's over these fields and chain ${chain.id}`,
-    }
-  }
-  const uid = attestationUid(
-    { ...attestation, timeSeconds: attestation.time, expirationTimeSeconds: attestation.expirationTime },
-    keccak,
-  )
-  if (uid !== attestation.uid.toLowerCase()) return { ok: false, check: 'uid', reason: 'uid is not that of the fields' }
-  if (chain.profile !== 'legacy' && nowSeconds > delegated.deadline + maxAgeSeconds) {
-    return { ok: false, check: 'age', reason: `deadline passed more than ${maxAgeSeconds} s ago` }
-  }
-  if (attestation.revocationTime !== 0) return { ok: false, check: 'revoked', reason: 'is marked as revoked' }
-  return { ok: true }
+  if (recoverAddress(digest, parsed.signature, secp256k1, keccak) === attester) return { ok: true }
+  const reason = `signature is not the attester's over these fields and chain ${chain.id}`
+  return { ok: false, check: 'signature', reason }
 }
 
 function malformedField({ attestation, delegatedAttestation: delegated }: SignedAttestation): string | undefined {

@@ -20,6 +20,7 @@ export class RequestHead {
   requestId: string | undefined = undefined
   forwardedFor: string | undefined = undefined
   accept: string | undefined = undefined
+  prefer: string | undefined = undefined
 
   /** @param name lower case */
   add(name: string, value: string): void {
@@ -57,6 +58,9 @@ export class RequestHead {
         break
       case 'accept':
         this.accept = joined(this.accept, value)
+        break
+      case 'prefer':
+        this.prefer = joined(this.prefer, value)
         break
     }
   }

@@ -36,13 +36,13 @@ const CORS = [
   [
     'Access-Control-Expose-Headers',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, ' +
-      'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source',
+      'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied',
   ],
 ] as const
 
 const PREFLIGHT = [
   ['Access-Control-Allow-Methods', 'GET, HEAD, POST, OPTIONS'],
-  ['Access-Control-Allow-Headers', 'Content-Type, Authorization, X-API-Key, X-Request-Id'],
+  ['Access-Control-Allow-Headers', 'Content-Type, Authorization, X-API-Key, X-Request-Id, Prefer'],
   ['Access-Control-Max-Age', '86400'],
 ] as const
 

@@ -2,6 +2,7 @@ import { ProblemError } from '../problem.ts'
 import type { BatchContext, Services } from '../service/services.ts'
 import { batchRoute } from './batch-route.ts'
 import type { AnswerStream, Exchange } from './port.ts'
+import { prefers } from './prefer.ts'
 import { problemPageJson } from './problem-pages.ts'
 import type { ContentKind } from './respond.ts'
 import { rootHtml, rootJson } from './root-page.ts'
@@ -61,6 +62,13 @@ export function createRoutes(services: Services, maxBatchBytes: number): readonl
     compute('contains', 'whether one geometry contains another'),
     compute('within', 'whether a geometry lies within a radius of another'),
     compute('intersects', 'whether two geometries share any point'),
+    {
+      method: 'POST',
+      path: '/compute/v0/resign',
+      summary: 'signs a result of this service again, with a fresh nonce and deadline',
+      counts: true,
+      run: (_request, body) => services.resign(body),
+    },
     batchRoute(services, maxBatchBytes),
     get('/', 'this list', ({ exchange, baseUrl }) => {
       const page = { baseUrl, identity: services.identity, routes }
@@ -99,7 +107,8 @@ export function createRoutes(services: Services, maxBatchBytes: number): readonl
       path: `/compute/v0/${operation}`,
       summary,
       counts: true,
-      run: ({ exchange }, body) => services.compute(operation, body, exchange),
+      run: ({ exchange }, body) =>
+        services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
     }
   }
 }

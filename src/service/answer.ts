@@ -1,19 +1,20 @@
 import { type ResultFacts, resultMembers } from '../compute/result-text.ts'
 import type { Hex } from '../messages.ts'
+import type { Attested } from './attest.ts'
+
+/** A result signed without a nonce, beside its attestation (decision 104). */
+export interface ResultSignature {
+  readonly signature: Hex
+  readonly deadlineSeconds: number
+  readonly salt: Hex
+}
 
 /** Everything an answer to a compute request says. */
-export interface ComputeAnswer extends ResultFacts {
-  readonly schema: Hex
-  /** Checksummed. */
-  readonly attester: string
-  /** Checksummed. */
-  readonly recipient: string
-  readonly data: Hex
-  readonly signature: Hex
-  readonly nonce: number
-  readonly deadlineSeconds: number
+export interface ComputeAnswer extends ResultFacts, Attested {
   /** What authenticated proofs among the inputs said (decision 86); JSON values. */
   readonly proofInputs: readonly unknown[]
+  /** Only for those who prefer one. */
+  readonly resultSignature: ResultSignature | undefined
 }
 
 const ZERO_UID = `0x${'0'.repeat(64)}`
@@ -24,13 +25,26 @@ const ZERO_UID = `0x${'0'.repeat(64)}`
  * @param id `"id":…,` of a batch item
  */
 export function computeAnswerJson(answer: ComputeAnswer, id = ''): string {
-  const { signature, attester } = answer
   const proofInputs = answer.proofInputs.length === 0 ? '' : `,"proofInputs":${JSON.stringify(answer.proofInputs)}`
+  return `{${id}${resultMembers(answer)},${attestationMembers(answer)}${proofInputs}${resultSignatureMember(answer)}}`
+}
+
+/** The members `attestation` and `delegatedAttestation`, without braces around them. */
+export function attestationMembers(attested: Attested): string {
+  const { schema, attester, recipient, data, signature, nonce, deadlineSeconds } = attested
   return (
-    `{${id}${resultMembers(answer)},` +
-    `"attestation":{"schema":"${answer.schema}","attester":"${attester}","recipient":"${answer.recipient}",` +
-    `"data":"${answer.data}","revocable":true,"refUID":"${ZERO_UID}","signature":"${signature}"},` +
+    `"attestation":{"schema":"${schema}","attester":"${attester}","recipient":"${recipient}",` +
+    `"data":"${data}","revocable":true,"refUID":"${ZERO_UID}","signature":"${signature}"},` +
     `"delegatedAttestation":{"signature":"${signature}","attester":"${attester}",` +
-    `"deadline":${answer.deadlineSeconds},"nonce":${answer.nonce}}${proofInputs}}`
+    `"deadline":${deadlineSeconds},"nonce":${nonce}}`
+  )
+}
+
+function resultSignatureMember({ attester, resultSignature }: ComputeAnswer): string {
+  if (resultSignature === undefined) return ''
+  const { signature, deadlineSeconds, salt } = resultSignature
+  return (
+    `,"resultSignature":{"signature":"${signature}","attester":"${attester}",` +
+    `"deadline":${deadlineSeconds},"salt":"${salt}"}`
   )
 }

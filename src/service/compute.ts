@@ -5,7 +5,7 @@ import type { ComputePool } from '../threads/compute-pool.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { InputResolver } from './inputs.ts'
 import type { RequestContext, ServiceAnswer } from './services.ts'
-import type { SignedAnswers } from './signed-answer.ts'
+import type { Computed, SignedAnswers } from './signed-answer.ts'
 
 export interface ComputeServiceParts {
   readonly config: Config
@@ -31,11 +31,14 @@ export function createComputeService(parts: ComputeServiceParts) {
     operation: OperationName,
     body: Uint8Array,
     context: RequestContext,
+    prefersResultSignature: boolean,
   ): Promise<ServiceAnswer> {
     const timestampSeconds = Math.floor(now() / 1000)
     const task: ComputeTask = { operation, body, resolved: [], timestampSeconds }
+    const sign = (computed: Computed, proofInputs: readonly unknown[]) =>
+      answers.answer(operation, computed, timestampSeconds, proofInputs, undefined, prefersResultSignature)
     const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
-    if (first.ok !== 'unresolved') return answers.answer(operation, first, timestampSeconds, [])
+    if (first.ok !== 'unresolved') return sign(first, [])
     chains.require(first.chainId)
     const inputs = first.inputs.map(({ input }) => input)
     const { resolved, proofInputs } = await resolver.resolve(first.chainId, inputs)
@@ -43,7 +46,7 @@ export function createComputeService(parts: ComputeServiceParts) {
     const size = resolved.reduce((sum, { geometry }) => sum + geometry.length, body.byteLength)
     const second = await run({ ...task, resolved }, size <= limits.smallBodyBytes, context)
     if (second.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
-    return answers.answer(operation, second, timestampSeconds, proofInputs)
+    return sign(second, proofInputs)
   }
 
   /** How much work a small request needs is not seen from its size: the small lane gives up, and the large one takes it. */

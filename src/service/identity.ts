@@ -16,7 +16,7 @@ export interface IdentityParts {
 
 /** Who signs here and for which contracts: what a resolver contract compares with. */
 export function createIdentity({ config, chains, schemas, signer, version, commit }: IdentityParts): Identity {
-  const { numeric, boolean, verify } = schemas
+  const { numeric, boolean, verify, 'merkle-root': merkleRoot } = schemas
   return {
     attester: signer.address,
     purpose: signer.keyKind === 'development' ? 'development' : config.production ? 'production' : 'staging',
@@ -27,7 +27,7 @@ export function createIdentity({ config, chains, schemas, signer, version, commi
       name,
       registry: easAddress,
       schemaRegistry: schemaRegistryAddress,
-      schemas: { numeric, boolean, verify },
+      schemas: { numeric, boolean, verify, merkleRoot },
     })),
     retired: config.retiredAttesters,
   }

@@ -62,7 +62,7 @@ export interface Identity {
     readonly name: string
     readonly registry: string
     readonly schemaRegistry: string
-    readonly schemas: Readonly<Record<'numeric' | 'boolean' | 'verify', string>>
+    readonly schemas: Readonly<Record<'numeric' | 'boolean' | 'verify' | 'merkleRoot', string>>
   }[]
   readonly retired: readonly string[]
 }
@@ -71,9 +71,21 @@ export interface Services {
   /**
    * Runs one compute operation.
    *
+   * @param prefersResultSignature also signs the result without a nonce, and says so in `Preference-Applied`
    * @throws {ProblemError} whatever the client has to be told
    */
-  compute(operation: OperationName, body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
+  compute(
+    operation: OperationName,
+    body: Uint8Array,
+    context: RequestContext,
+    prefersResultSignature: boolean,
+  ): Promise<ServiceAnswer>
+  /**
+   * Signs an answer of this service again.
+   *
+   * @throws {ProblemError} whatever the client has to be told
+   */
+  resign(body: Uint8Array): Promise<ServiceAnswer>
   /**
    * Runs a JSON batch; the answer goes to `sink` in pieces.
    *

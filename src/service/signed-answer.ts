@@ -1,9 +1,9 @@
-import { checksumAddress } from '../attest/address.ts'
 import { OPERATIONS } from '../compute/operations.ts'
-import type { ComputeResult, Hex, OperationName, SigningResult } from '../messages.ts'
+import type { ComputeResult, Hex, OperationName, ResultPayload } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
-import { computeAnswerJson } from './answer.ts'
+import { computeAnswerJson, type ResultSignature } from './answer.ts'
+import { attest, nonceHeaders } from './attest.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { ServiceAnswer } from './services.ts'
 
@@ -15,6 +15,7 @@ export interface SignedAnswers {
   /**
    * @param proofInputs what authenticated proofs among the inputs said (decision 86)
    * @param id `"id":…,` of a batch item
+   * @param prefersResultSignature also signs the result without a nonce (decision 104)
    * @throws {ProblemError} the result's own problem, a schema that must not be used, a signer that cannot sign now
    */
   answer(
@@ -23,19 +24,28 @@ export interface SignedAnswers {
     timestampSeconds: number,
     proofInputs: readonly unknown[],
     id?: string,
+    prefersResultSignature?: boolean,
   ): Promise<ServiceAnswer>
 }
 
-export function createSignedAnswers(signer: SignerClient, chains: ChainPolicy): SignedAnswers {
+/** @param randomSalt gives 32 random bytes */
+export function createSignedAnswers(
+  signer: Pick<SignerClient, 'address' | 'sign'>,
+  chains: ChainPolicy,
+  randomSalt: () => Hex,
+): SignedAnswers {
   return {
-    async answer(operation, computed, timestampSeconds, proofInputs, id) {
+    async answer(operation, computed, timestampSeconds, proofInputs, id, prefersResultSignature = false) {
       if (!computed.ok) throw new ProblemError(computed.problem)
       const { kind, chainId, recipient, data } = computed
       const chain = chains.require(chainId)
       if (computed.schema !== undefined) await chains.requireSchema(chain, kind, computed.schema)
-      const schema: Hex = computed.schema ?? chains.defaultSchema(kind)
-      const signed = await signer.sign({ kind, chainId, schema, recipient, data })
-      if (!signed.ok) throw new ProblemError(signed.problem)
+      const payload = { chainId, schema: computed.schema ?? chains.defaultSchema(kind), recipient, data }
+      const attesting = attest({ kind, ...payload }, signer)
+      // Asked for in the same turn, both travel to the signer in one message.
+      const [attested, resultSignature] = prefersResultSignature
+        ? await Promise.all([attesting, signResult({ kind: 'result', dataKind: kind, salt: randomSalt(), ...payload })])
+        : [await attesting, undefined]
       const { result } = OPERATIONS[operation]
       const json = computeAnswerJson(
         {
@@ -44,28 +54,23 @@ export function createSignedAnswers(signer: SignerClient, chains: ChainPolicy): 
           operation: computed.operation,
           timestampSeconds,
           inputRefs: computed.inputRefs,
-          schema,
-          attester: signer.address,
-          recipient: checksumAddress(recipient),
-          data,
-          signature: signed.signature,
-          nonce: signed.nonce,
-          deadlineSeconds: signed.deadlineSeconds,
+          ...attested,
           proofInputs,
+          resultSignature,
         },
         id,
       )
-      const headers = NONCE_HEADERS[signed.nonceSource]
-      return headers === undefined ? { json } : { json, headers }
+      const headers = nonceHeaders(attested)
+      return { json, headers: resultSignature === undefined ? headers : { ...headers, ...APPLIED } }
     },
+  }
+
+  async function signResult(payload: ResultPayload): Promise<ResultSignature> {
+    const signed = await signer.sign(payload)
+    if (!signed.ok) throw new ProblemError(signed.problem)
+    return { signature: signed.signature, deadlineSeconds: signed.deadlineSeconds, salt: payload.salt }
   }
 }
 
-type NonceSource = Extract<SigningResult, { ok: true }>['nonceSource']
-
-/** Said when the nonce was not read from the chain just now (decision 100). */
-const NONCE_HEADERS: Readonly<Record<NonceSource, Readonly<Record<string, string>> | undefined>> = {
-  chain: undefined,
-  cache: { 'X-Attester-Nonce-Source': 'cache' },
-  default: { 'X-Attester-Nonce-Source': 'default' },
-}
+/** RFC 7240: the preference was heard. */
+const APPLIED = { 'Preference-Applied': 'result-signature' }

@@ -43,6 +43,8 @@ export interface Contract {
   'compute-response'?: ComputeResponse
   problem?: ProblemDetails
   'verified-proof'?: VerifiedLocationProof
+  'resign-request'?: ResignRequest
+  'resign-response'?: ResignResponse
 }
 export interface Point {
   type: 'Point'
@@ -315,6 +317,7 @@ export interface NumericComputeResponse {
   attestation: AttestationData
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
+  resultSignature?: ResultSignature
 }
 export interface AttestationData {
   schema: string
@@ -355,6 +358,21 @@ export interface ProofInput {
   evaluationMethod: string
   [k: string]: unknown
 }
+/**
+ * Extension, on `Prefer: result-signature`: EIP-712 signature of SignedResult(schema, recipient, keccak256(data), deadline, salt) in the domain GeoResult, version 1, of the chain, without a verifying contract.
+ */
+export interface ResultSignature {
+  /**
+   * 65 bytes r, s, v with v 27 or 28.
+   */
+  signature: string
+  attester: string
+  /**
+   * Unix seconds.
+   */
+  deadline: number
+  salt: string
+}
 export interface BooleanComputeResponse {
   result: boolean
   operation: string
@@ -367,6 +385,7 @@ export interface BooleanComputeResponse {
   attestation: AttestationData
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
+  resultSignature?: ResultSignature
 }
 /**
  * Error body of the verify and compute APIs (RFC 9457), media type application/problem+json.
@@ -390,4 +409,33 @@ export interface ProblemItem {
   code?: string
   hint?: string
   [k: string]: unknown
+}
+/**
+ * Body of POST /compute/v0/resign: the two members of a compute answer, unchanged, with the chain it was signed for. Unknown members are ignored.
+ */
+export interface ResignRequest {
+  attestation: SignedAttestationData
+  delegatedAttestation: ProofDelegation
+  /**
+   * EIP-155 chain the delegated attestation is formatted for.
+   */
+  chainId: number
+  [k: string]: unknown
+}
+export interface SignedAttestationData {
+  schema: string
+  attester: string
+  recipient: string
+  data: string
+  revocable: boolean
+  refUID: string
+  signature?: string
+  [k: string]: unknown
+}
+/**
+ * The members of a compute answer that a new signature changes.
+ */
+export interface ResignResponse {
+  attestation: AttestationData
+  delegatedAttestation: DelegatedAttestationData
 }

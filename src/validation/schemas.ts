@@ -3,6 +3,7 @@ import batchRequest from '../../schemas/batch-request.schema.json' with { type: 
 import computeRequest from '../../schemas/compute-request.schema.json' with { type: 'json' }
 import geometry from '../../schemas/geometry.schema.json' with { type: 'json' }
 import input from '../../schemas/input.schema.json' with { type: 'json' }
+import resignRequest from '../../schemas/resign-request.schema.json' with { type: 'json' }
 import verifiedProof from '../../schemas/verified-proof.schema.json' with { type: 'json' }
 
 /** Compiled check of one schema; `errors` holds the first violation after a `false`. */
@@ -30,6 +31,7 @@ function createAjv(): Ajv2020 {
   ajv.addSchema(geometry)
   ajv.addSchema(computeRequest)
   ajv.addSchema(verifiedProof)
+  ajv.addSchema(resignRequest)
   ajv.addSchema(batchRequest)
   return ajv
 }

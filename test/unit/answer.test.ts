@@ -13,8 +13,10 @@ const answer: ComputeAnswer = {
   data: `0x${'4'.repeat(64)}`,
   signature: `0x${'5'.repeat(130)}`,
   nonce: 7,
+  nonceSource: 'chain',
   deadlineSeconds: 1_700_003_600,
   proofInputs: [],
+  resultSignature: undefined,
 }
 
 /** The same answer built as an object: what the template has to parse to. */
@@ -36,6 +38,16 @@ function asObject({ signature, attester, ...rest }: ComputeAnswer) {
     },
     delegatedAttestation: { signature, attester, deadline: rest.deadlineSeconds, nonce: rest.nonce },
     ...(rest.proofInputs.length === 0 ? {} : { proofInputs: rest.proofInputs }),
+    ...(rest.resultSignature === undefined
+      ? {}
+      : {
+          resultSignature: {
+            signature: rest.resultSignature.signature,
+            attester,
+            deadline: rest.resultSignature.deadlineSeconds,
+            salt: rest.resultSignature.salt,
+          },
+        }),
   }
 }
 
@@ -44,6 +56,13 @@ it.each<Partial<ComputeAnswer>>([
   { result: true, units: undefined, operation: 'within:50000' },
   { result: 0, inputRefs: [`0x${'1'.repeat(64)}`] },
   { result: 510_065_621_724_088.44, units: 'square_meters' },
+  {
+    resultSignature: {
+      signature: `0x${'6'.repeat(130)}`,
+      salt: `0x${'7'.repeat(64)}`,
+      deadlineSeconds: 1_700_003_599,
+    },
+  },
   { proofInputs: [{ ref: 'x', claim: { eventType: '"\u2028\n' } }] },
 ])('writes the JSON of the answer with %j', (changes) => {
   const given = { ...answer, ...changes }

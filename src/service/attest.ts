@@ -1,0 +1,52 @@
+import { checksumAddress } from '../attest/address.ts'
+import type { AttestationPayload, Hex, NonceSource } from '../messages.ts'
+import { ProblemError } from '../problem.ts'
+import type { SignerClient } from '../threads/signer-client.ts'
+
+/** A delegated attestation as answers say it. */
+export interface Attested {
+  readonly schema: Hex
+  /** Checksummed. */
+  readonly attester: string
+  /** Checksummed. */
+  readonly recipient: string
+  readonly data: Hex
+  readonly signature: Hex
+  readonly nonce: number
+  readonly nonceSource: NonceSource
+  readonly deadlineSeconds: number
+}
+
+/**
+ * Has a payload signed.
+ *
+ * @param payload whose schema `ChainPolicy.requireSchema` has let pass
+ * @throws {ProblemError} what the signer refuses it for
+ */
+export async function attest(
+  payload: AttestationPayload,
+  signer: Pick<SignerClient, 'address' | 'sign'>,
+): Promise<Attested> {
+  const signed = await signer.sign(payload)
+  if (!signed.ok) throw new ProblemError(signed.problem)
+  return {
+    schema: payload.schema,
+    attester: signer.address,
+    recipient: checksumAddress(payload.recipient),
+    data: payload.data,
+    signature: signed.signature,
+    nonce: signed.nonce,
+    nonceSource: signed.nonceSource,
+    deadlineSeconds: signed.deadlineSeconds,
+  }
+}
+
+const NO_HEADERS = {}
+const FROM_CACHE = { 'X-Attester-Nonce-Source': 'cache' }
+const FROM_DEFAULT = { 'X-Attester-Nonce-Source': 'default' }
+
+/** Said when the nonce was not read from the chain just now (decision 100). */
+export function nonceHeaders({ nonceSource }: Pick<Attested, 'nonceSource'>): Readonly<Record<string, string>> {
+  if (nonceSource === 'chain') return NO_HEADERS
+  return nonceSource === 'cache' ? FROM_CACHE : FROM_DEFAULT
+}

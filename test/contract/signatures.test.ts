@@ -1,0 +1,162 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { keccak256, recoverTypedDataAddress } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import computeResponse from '../../schemas/compute-response.schema.json' with { type: 'json' }
+import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
+import resignResponse from '../../schemas/resign-response.schema.json' with { type: 'json' }
+import { startTestService, type TestService } from '../service.ts'
+
+const ajv = new Ajv2020({ strict: false }).addSchema(computeResponse)
+const isAnswer = ajv.getSchema('compute-response.schema.json')!
+const isResigned = ajv.compile(resignResponse)
+const isProblem = ajv.compile(problemSchema)
+
+const body = {
+  chainId: 84532,
+  from: { type: 'Point', coordinates: [2.2945, 48.8584] },
+  to: { type: 'Point', coordinates: [2.3522, 48.8566] },
+  recipient: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+}
+
+describe.each(['uws', 'node'])('signatures over %s', (adapter) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ HTTP_ADAPTER: adapter })
+  })
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+  })
+  const distance = (headers?: Record<string, string>) => service.post('/compute/v0/distance', body, headers)
+
+  describe('Prefer: result-signature', () => {
+    it.each([
+      ['distance', body, 'result-signature'],
+      ['intersects', { chainId: 84532, geometry1: body.from, geometry2: body.to }, 'wait=1, Result-Signature'],
+      ['distance', { ...body, padding: 'x'.repeat(20_000) }, 'result-signature'],
+    ])('adds a signature that any contract can check to %s', async (operation, request, Prefer) => {
+      const { status, headers, body: answer } = await service.post(`/compute/v0/${operation}`, request, { Prefer })
+      expect(status).toBe(200)
+      expect(headers.get('preference-applied')).toBe('result-signature')
+      expect(headers.get('access-control-expose-headers')).toContain('Preference-Applied')
+      expect(isAnswer(answer), JSON.stringify(isAnswer.errors)).toBe(true)
+      const { schema, recipient, data } = answer.attestation
+      const { signature, attester, deadline, salt } = answer.resultSignature
+      expect(attester).toBe(service.attester)
+      expect(deadline - answer.timestamp).toBeGreaterThanOrEqual(3600)
+      const recovered = await recoverTypedDataAddress({
+        domain: { name: 'GeoResult', version: '1', chainId: 84532 },
+        types: {
+          SignedResult: [
+            { name: 'schema', type: 'bytes32' },
+            { name: 'recipient', type: 'address' },
+            { name: 'dataHash', type: 'bytes32' },
+            { name: 'deadline', type: 'uint64' },
+            { name: 'salt', type: 'bytes32' },
+          ],
+        },
+        primaryType: 'SignedResult',
+        message: { schema, recipient, dataHash: keccak256(data), deadline: BigInt(deadline), salt },
+        signature,
+      })
+      expect(recovered).toBe(service.attester)
+    })
+
+    it('salts each', async () => {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => distance({ Prefer: 'result-signature' })))
+      expect(new Set(answers.map((answer) => answer.body.resultSignature.salt)).size).toBe(20)
+    })
+
+    it.each([undefined, 'respond-async', 'result-signature=1', 'x-result-signature'])(
+      'leaves the answer as it is for %j',
+      async (Prefer) => {
+        const { headers, body: answer } = await distance(Prefer === undefined ? {} : { Prefer })
+        expect(headers.get('preference-applied')).toBeNull()
+        expect(answer).not.toHaveProperty('resultSignature')
+      },
+    )
+
+    it('may be sent from a page of another origin', async () => {
+      const preflight = await fetch(`${service.url}/compute/v0/distance`, { method: 'OPTIONS' })
+      expect(preflight.headers.get('access-control-allow-headers')).toContain('Prefer')
+    })
+
+    it('changes nothing about a refusal', async () => {
+      const { status, headers } = await service.post('/compute/v0/distance', {}, { Prefer: 'result-signature' })
+      expect(status).toBe(400)
+      expect(headers.get('preference-applied')).toBeNull()
+    })
+  })
+
+  describe('POST /compute/v0/resign', () => {
+    const resign = async (request: unknown) => {
+      const answer = await service.post('/compute/v0/resign', request)
+      const valid = answer.status === 200 ? isResigned : isProblem
+      expect(valid(answer.body), JSON.stringify([valid.errors, answer.body])).toBe(true)
+      return answer
+    }
+
+    it('takes an answer as it is and gives it a fresh deadline', async () => {
+      const { body: before } = await distance()
+      const { status, headers, body: after } = await resign({ ...before, chainId: 84532 })
+      expect(status).toBe(200)
+      expect(headers.get('x-attester-nonce-source')).toBe('default')
+      const { signature, ...fields } = after.attestation
+      expect(before.attestation).toMatchObject(fields)
+      expect(after.delegatedAttestation.signature).toBe(signature)
+      expect(after.delegatedAttestation.deadline).toBeGreaterThanOrEqual(before.delegatedAttestation.deadline)
+      // What was signed again can be signed again.
+      expect((await resign({ ...before, ...after, chainId: 84532 })).status).toBe(200)
+    })
+
+    it.each([
+      ['on another chain', { chainId: 8453 }, 'resign-signature'],
+      ['on a chain that is none', { chainId: 1 }, 'unsupported-chain'],
+      ['without its chain', { chainId: undefined }, 'missing-member'],
+      ['without its attestation', { attestation: undefined }, 'missing-member'],
+    ])('refuses an answer %s', async (_, changes, code) => {
+      const { body: before } = await distance()
+      const { status, body: problem } = await resign({ ...before, chainId: 84532, ...changes })
+      expect(status).toBe(400)
+      expect(problem).toMatchObject({ title: 'Invalid Input', errors: [{ code }] })
+    })
+
+    it('refuses a result that was changed', async () => {
+      const { body: before } = await distance()
+      const data = before.attestation.data.replace(/^0x0/, '0x1')
+      const { body: problem } = await resign({
+        ...before,
+        chainId: 84532,
+        attestation: { ...before.attestation, data },
+      })
+      expect(problem.errors[0]).toMatchObject({ code: 'resign-signature', hint: expect.any(String) })
+    })
+
+    it('counts towards the hourly limit and is listed', async () => {
+      const before = await resign({})
+      const after = await resign({})
+      const remaining = ({ headers }: typeof before) => Number(headers.get('x-ratelimit-remaining'))
+      expect(remaining(after)).toBe(remaining(before) - 1)
+      const root = await (await fetch(service.url)).json()
+      expect(JSON.stringify(root)).toContain('/compute/v0/resign')
+      const identity = await (await fetch(`${service.url}/.well-known/attester.json`)).json()
+      expect(identity.chains[0].schemas.merkleRoot).toMatch(/^0x[0-9a-f]{64}$/)
+    })
+  })
+})
+
+it('signs nothing again that is older than RESIGN_MAX_AGE_SECONDS', async () => {
+  const service = await startTestService({ RESIGN_MAX_AGE_SECONDS: '0' })
+  try {
+    const { body: before } = await service.post('/compute/v0/distance', body)
+    await expect
+      .poll(
+        async () => (await service.post('/compute/v0/resign', { ...before, chainId: 84532 })).body.errors?.[0].code,
+        {
+          timeout: 5000,
+        },
+      )
+      .toBe('resign-age')
+  } finally {
+    await service.stop()
+  }
+})

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { prefers } from '../../src/http/prefer.ts'
+
+describe('the Prefer header', () => {
+  it.each([
+    'result-signature',
+    'Result-Signature',
+    ' result-signature ',
+    'respond-async, result-signature',
+    'result-signature;foo=bar, wait=10',
+    'result-signature=',
+    'result-signature=""',
+    'wait="1,2", result-signature',
+    'wait="a\\"b,", result-signature',
+    ', ,result-signature,',
+  ])('names the preference in %j', (header) => {
+    expect(prefers(header, 'result-signature')).toBe(true)
+  })
+
+  it.each([
+    undefined,
+    '',
+    'result-signatures',
+    'x-result-signature',
+    'result-signature=0',
+    'result-signature="no"',
+    'return=result-signature',
+    'wait="1, result-signature"',
+    'wait="1, result-signature',
+    'foo;result-signature',
+    'result signature',
+  ])('does not name it in %j', (header) => {
+    expect(prefers(header, 'result-signature')).toBe(false)
+  })
+
+  it('is read in time that grows with its length alone', () => {
+    const started = performance.now()
+    for (const piece of [' ', ',', '"', '=', ';', '\t=', '\\"']) prefers(piece.repeat(20_000), 'result-signature')
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+})

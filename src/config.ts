@@ -104,6 +104,8 @@ export interface Limits {
   readonly maxBatchSize: number
   /** Requests waiting for a worker; beyond it the answer is 503. */
   readonly maxQueuedRequests: number
+  /** Longest wait for a worker that is worth queueing for; beyond it, as estimated, the answer is 503. */
+  readonly maxQueueMs: number
   /** Bytes of bodies held at one time, over all connections; beyond it the answer is 503. */
   readonly maxInFlightBytes: number
   readonly maxOpenBodiesPerAddress: number
@@ -194,6 +196,7 @@ export function readConfig(env: Environment, cores: number): Config {
       largeThreads: Math.max(1, computeThreads),
       maxBatchSize: 32,
       maxQueuedRequests: read.integer('MAX_QUEUED_REQUESTS', 4096, 1, 1_000_000),
+      maxQueueMs: read.integer('MAX_QUEUE_MS', 1000, 10, 600_000),
       maxInFlightBytes: read.integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9),
       maxOpenBodiesPerAddress: read.integer('MAX_OPEN_BODIES_PER_ADDRESS', 1024, 1, 1_000_000),
       requestDeadlineMs: read.integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000),

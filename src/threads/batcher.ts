@@ -10,6 +10,8 @@ export interface BatcherOptions<Item, Result> {
   readonly lanes: number
   readonly maxBatchSize: number
   readonly maxQueueSize: number
+  /** Longest wait that is worth queueing for, as estimated from how long items took lately. */
+  readonly maxWaitMs: number
   /** Results in the order of the items; may reject when the thread behind it died. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
   /** True for an item nobody waits for any more: it is dropped before it is sent. */
@@ -18,6 +20,8 @@ export interface BatcherOptions<Item, Result> {
   readonly staleError: (item: Item) => Error
   /** True when the thread died, so that another may do better; false when the time was over. */
   readonly isRetryable: (error: unknown) => boolean
+  /** Milliseconds on a clock that only goes forward. */
+  readonly nowMs: () => number
 }
 
 interface Waiting<Item, Result> {
@@ -26,10 +30,20 @@ interface Waiting<Item, Result> {
   readonly reject: (error: Error) => void
 }
 
-/** Thrown at once when `maxQueueSize` items wait already. */
+/** Thrown at once when `maxQueueSize` items wait already, or a new one would wait longer than `maxWaitMs`. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
+  /** When the queue may be short enough again. */
+  readonly retryAfterSeconds: number
+
+  constructor(waitMs: number) {
+    super('queue is full')
+    this.retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
+  }
 }
+
+/** Share of the newest batch in the running average of the time an item takes. */
+const NEWEST_SHARE = 0.2
 
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
@@ -37,6 +51,8 @@ export class Batcher<Item, Result> {
   #batchesOut = 0
   readonly #out = new Set<Waiting<Item, Result>[]>()
   #flushPlanned = false
+  /** Of a lane's time, one item. */
+  #itemMs = 0
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
@@ -47,8 +63,15 @@ export class Batcher<Item, Result> {
     return this.#queue.length
   }
 
+  /** How long an item that came now would wait. */
+  get estimatedWaitMs(): number {
+    return (this.#queue.length * this.#itemMs) / this.#options.lanes
+  }
+
   submit(item: Item): Promise<Result> {
-    if (this.#queue.length >= this.#options.maxQueueSize) return Promise.reject(new QueueFullError('queue is full'))
+    const { maxQueueSize, maxWaitMs } = this.#options
+    const waitMs = this.estimatedWaitMs
+    if (this.#queue.length >= maxQueueSize || waitMs > maxWaitMs) return Promise.reject(new QueueFullError(waitMs))
     return new Promise((resolve, reject) => {
       this.#queue.push({ item, resolve, reject })
       this.#planFlush()
@@ -85,6 +108,7 @@ export class Batcher<Item, Result> {
   }
 
   async #send(batch: Waiting<Item, Result>[]): Promise<void> {
+    const startMs = this.#options.nowMs()
     this.#batchesOut++
     this.#out.add(batch)
     try {
@@ -96,6 +120,8 @@ export class Batcher<Item, Result> {
       if (this.#options.isRetryable(error)) await this.#sendAlone(batch)
       else for (const { reject } of batch) reject(error as Error)
     } finally {
+      const itemMs = (this.#options.nowMs() - startMs) / batch.length
+      this.#itemMs += NEWEST_SHARE * (itemMs - this.#itemMs)
       this.#batchesOut--
       this.#out.delete(batch)
       this.#flush()

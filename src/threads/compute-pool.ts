@@ -92,6 +92,8 @@ export async function startComputePool(config: Config, chainIds: readonly number
 /** Threads of one priority. */
 interface Lane {
   readonly threads: number
+  /** Longest wait that is worth queueing for. */
+  readonly maxWaitMs: number
   readonly run: Run
   isReady(): boolean
   close(): Promise<void>
@@ -119,6 +121,7 @@ async function createLane(config: Config, chainIds: readonly number[], large: bo
   await Promise.all(Array.from({ length: threads }, () => pool.run(batchOf([]))))
   return {
     threads,
+    maxWaitMs: maxWaitMs(config, large),
     run: (work, leftMs) => pool.run(work, { transferList: [packed(work).buffer], signal: AbortSignal.timeout(leftMs) }),
     isReady: () => pool.threads.length > 0,
     close: () => pool.destroy(),
@@ -136,6 +139,7 @@ async function createInlineLane(config: Config, chainIds: readonly number[], lar
   const runner = await createComputeRunner({ limits: computeLimits(config, chainIds, large), lowPriority: false })
   return {
     threads: 1,
+    maxWaitMs: maxWaitMs(config, large),
     async run(work) {
       // A turn of the event loop between: this thread also answers /health and ends deadlines.
       await new Promise((resolve) => setImmediate(resolve))
@@ -144,6 +148,11 @@ async function createInlineLane(config: Config, chainIds: readonly number[], lar
     isReady: () => true,
     close: async () => {},
   }
+}
+
+/** Large work takes its time: whoever sends it waits for half the deadline. */
+function maxWaitMs({ limits }: Config, large: boolean): number {
+  return large ? limits.requestDeadlineMs / 2 : limits.maxQueueMs
 }
 
 function requestBatcher(config: Config, lane: Lane, maxBatchSize: number) {
@@ -174,6 +183,8 @@ function commonOptions(config: Config, lane: Lane) {
   return {
     lanes: lane.threads,
     maxQueueSize: config.limits.maxQueuedRequests,
+    maxWaitMs: lane.maxWaitMs,
+    nowMs: () => performance.now(),
     isStale: ({ deadlineMs, isAborted }: Job) => isAborted() || Date.now() >= deadlineMs,
     staleError: () => overloaded('the request waited longer than its deadline'),
   }
@@ -196,7 +207,7 @@ async function submit<Item, Result>(batcher: Batcher<Item, Result>, job: Item): 
     return await batcher.submit(job)
   } catch (error) {
     if (error instanceof ProblemError) throw error
-    if (error instanceof QueueFullError) throw overloaded('too many requests are waiting')
+    if (error instanceof QueueFullError) throw overloaded('too many requests are waiting', error.retryAfterSeconds)
     if (isTimeout(error)) {
       throw overloaded('the computation took longer than its deadline')
     }
@@ -215,6 +226,6 @@ function computeLimits({ limits }: Config, chainIds: readonly number[], large: b
   return { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, chainIds }
 }
 
-function overloaded(detail: string): ProblemError {
-  return new ProblemError({ type: 'overloaded', detail, retryAfterSeconds: 1 })
+function overloaded(detail: string, retryAfterSeconds = 1): ProblemError {
+  return new ProblemError({ type: 'overloaded', detail, retryAfterSeconds })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Batcher, QueueFullError } from '../../src/threads/batcher.ts'
+import { Batcher, type BatcherOptions, QueueFullError } from '../../src/threads/batcher.ts'
 
 interface Item {
   readonly value: number
@@ -8,12 +8,14 @@ interface Item {
 
 function create(
   run: (items: readonly Item[]) => Promise<readonly number[]>,
-  options: Partial<{ lanes: number; maxBatchSize: number; maxQueueSize: number }> = {},
+  options: Partial<BatcherOptions<Item, number>> = {},
 ) {
   return new Batcher<Item, number>({
     lanes: 2,
     maxBatchSize: 4,
     maxQueueSize: 100,
+    maxWaitMs: 1000,
+    nowMs: () => performance.now(),
     run,
     isStale: ({ stale }) => stale === true,
     staleError: () => new Error('stale'),
@@ -114,5 +116,41 @@ describe('the batcher', () => {
     const first = [batcher.submit({ value: 1 }), batcher.submit({ value: 2 })]
     await expect(batcher.submit({ value: 3 })).rejects.toBeInstanceOf(QueueFullError)
     expect(await Promise.all(first)).toEqual([2, 4])
+  })
+
+  it('refuses what would wait too long by how long items took lately, and says when to come again', async () => {
+    let nowMs = 0
+    let finish = () => {}
+    const batcher = create(
+      async (items) => {
+        await new Promise<void>((resolve) => {
+          finish = resolve
+        })
+        nowMs += 500 * items.length
+        return double(items)
+      },
+      { lanes: 1, maxBatchSize: 1, maxWaitMs: 1000, nowMs: () => nowMs },
+    )
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    const end = async () => {
+      finish()
+      await turn()
+    }
+    // Nothing is known yet: everybody may queue. Each takes 500 ms, and the average comes near that.
+    const first = Array.from({ length: 12 }, (_, value) => batcher.submit({ value }))
+    await turn()
+    for (let index = 0; index < 12; index++) await end()
+    expect(await Promise.all(first)).toHaveLength(12)
+    const second = [1, 2, 3, 4].map((value) => batcher.submit({ value }))
+    const refused = await Promise.allSettled(second.slice(3))
+    expect(refused[0]).toMatchObject({ status: 'rejected', reason: { retryAfterSeconds: 2 } })
+    await turn()
+    for (let index = 0; index < 3; index++) await end()
+    expect(await Promise.all(second.slice(0, 3))).toEqual([2, 4, 6])
+    // An idle lane is open to everybody, however long the last ones took.
+    const alone = batcher.submit({ value: 21 })
+    await turn()
+    await end()
+    expect(await alone).toBe(42)
   })
 })

@@ -37,6 +37,8 @@ export interface Config {
   readonly logFormat: 'pretty' | 'json'
   /** 1: every request is logged; 0.01: one in a hundred, and every error and slow request. */
   readonly logSampleRatio: number
+  /** False: `GET /metrics` answers loopback peers alone. */
+  readonly publicMetrics: boolean
   readonly allowDevelopmentKey: boolean
   readonly chains: ReadonlyMap<number, ChainOverride>
   readonly schemas: {
@@ -159,6 +161,7 @@ export function readConfig(env: Environment, cores: number): Config {
     httpAdapter: read.choice('HTTP_ADAPTER', ['uws', 'node'] as const),
     logFormat: read.choice('LOG_FORMAT', ['pretty', 'json'] as const),
     logSampleRatio: read.number('LOG_SAMPLE_RATIO', 0.01, 0, 1),
+    publicMetrics: read.flag('METRICS_PUBLIC', false),
     allowDevelopmentKey: !production || read.flag('ALLOW_DEV_KEY', false),
     chains: readChains(env),
     schemas: {

@@ -8,6 +8,7 @@ import { developmentKeyEntries, loadDevelopmentKeys } from './http/dev-keys.ts'
 import { type HttpServer, ListenError } from './http/port.ts'
 import { createHttpServer } from './http/server.ts'
 import type { Log } from './log.ts'
+import { Metrics } from './metrics.ts'
 import { createBatchService } from './service/batches.ts'
 import { createChainPolicy } from './service/chain-policy.ts'
 import { createComputeService } from './service/compute.ts'
@@ -18,7 +19,7 @@ import { createResignService } from './service/resign.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
 import { createProofReader } from './service/verified-proof.ts'
 import { startChainAccess } from './threads/chain-client.ts'
-import { startComputePool } from './threads/compute-pool.ts'
+import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
 import { startSigner } from './threads/signer-client.ts'
 
 export interface RunningService {
@@ -62,9 +63,11 @@ export async function startService(
   const answers = createSignedAnswers(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const parts = { config, pool, chains: policy, resolver, answers, now: Date.now }
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
+  const metrics = new Metrics()
   const app = createApp({
     config,
     log,
+    metrics,
     now: Date.now,
     services: {
       compute: createComputeService(parts),
@@ -76,6 +79,7 @@ export async function startService(
     moreKeys: keys === undefined ? [] : developmentKeyEntries(keys),
   })
   const server = createHttpServer(config, app.handler, log)
+  watchProcess(metrics, { build, pool, server })
   const port = await listen(server, config)
 
   return {
@@ -102,6 +106,23 @@ export async function startService(
       await Promise.all([signer.close(), chainClient?.close()])
     },
   }
+}
+
+/** What is read only when somebody asks. */
+function watchProcess(
+  metrics: Metrics,
+  parts: { build: { version: string; commit: string }; pool: ComputePool; server: HttpServer },
+): void {
+  const { build, pool, server } = parts
+  metrics.gauge('http_in_flight', 'Requests read and not answered', () => server.inFlight)
+  metrics.gauge('worker_queue_depth', 'Requests and chunks that wait for a compute thread', () => pool.queueSize)
+  metrics.gauge('process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss())
+  metrics.gauge('process_cpu_seconds_total', 'User and system time of all threads', () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  })
+  metrics.gauge('process_uptime_seconds', 'Since the process began', () => process.uptime())
+  metrics.gauge('build_info', 'Always 1', () => 1, { ...build, node: process.versions.node })
 }
 
 /** The port asked for, or, when nobody asked, the next free one after the default. */

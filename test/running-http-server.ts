@@ -5,6 +5,7 @@ import type { HttpServer } from '../src/http/port.ts'
 import { createHttpServer } from '../src/http/server.ts'
 import { loadUws } from '../src/http/uws-binary.ts'
 import type { Log, LogFields } from '../src/log.ts'
+import { Metrics } from '../src/metrics.ts'
 import type { Identity, Readiness, Services } from '../src/service/services.ts'
 
 export type AdapterName = 'node' | 'uws'
@@ -76,7 +77,14 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
     identity: IDENTITY,
   }
-  const app = createApp({ config, services, log, now: parts.now ?? Date.now, random: parts.random ?? Math.random })
+  const app = createApp({
+    config,
+    services,
+    log,
+    metrics: new Metrics(),
+    now: parts.now ?? Date.now,
+    random: parts.random ?? Math.random,
+  })
   const server = createHttpServer(config, app.handler, log)
   const port = await server.listen('127.0.0.1', 0)
   return { app, server, port, url: `http://127.0.0.1:${port}`, lines, stop: () => server.close() }

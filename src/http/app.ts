@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import type { ApiKey, Config } from '../config.ts'
 import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
 import { type ProblemData, ProblemError } from '../problem.ts'
 import type { Services } from '../service/services.ts'
 import { createAccessLog } from './access-log.ts'
@@ -10,6 +11,7 @@ import type { Exchange, HttpHandler, Reply } from './port.ts'
 import { limitReached, RateLimiter, rateStatus, takeSome } from './rate-limit.ts'
 import { framingProblem } from './request-head.ts'
 import { createRequestIds, isRequestId } from './request-id.ts'
+import { createRequestMetrics } from './request-metrics.ts'
 import { baseUrlOf, RequestState } from './request-state.ts'
 import { contentReply, isFieldValue, preflightReply, problemReply, unparsableReply } from './respond.ts'
 import { createRouter, createRoutes, parameterOf, type Route, type RouteAnswer } from './routes.ts'
@@ -19,6 +21,7 @@ export interface AppParts {
   readonly config: Config
   readonly services: Services
   readonly log: Log
+  readonly metrics: Metrics
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** 0 ≤ value < 1, for log sampling. */
@@ -42,13 +45,15 @@ const FAILED: ProblemData = { type: 'internal', detail: 'something failed on our
  * @throws {ConfigError} on trusted proxies that are no addresses
  */
 export function createApp(parts: AppParts): App {
-  const { config, services, log, now } = parts
-  const routes = createRoutes(services, config.limits.maxBatchBytes)
+  const { config, services, log, metrics, now } = parts
+  const routes = createRoutes(services, config, metrics)
   const findPath = createRouter(routes)
   const keys = new ApiKeys([...config.apiKeys, ...(parts.moreKeys ?? [])])
   const limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
   const trusted = parseRanges(config.trustedProxies)
   const writeAccess = createAccessLog(log, config.logSampleRatio, parts.random ?? Math.random)
+  const countRequest = createRequestMetrics(metrics)
+  const refused = metrics.counter('ratelimit_rejected_total', 'Requests refused because the hourly limit was reached')
   const nextRequestId = createRequestIds()
   const publicLimit = config.requestsPerHour.public
 
@@ -125,7 +130,10 @@ export function createApp(parts: AppParts): App {
     const window = limiter.open(state.subject, nowMs)
     const isAdmitted = takeSome(window, limit, 1) === 1
     state.knownRate = rateStatus(window, limit, nowMs)
-    if (!isAdmitted) return limitReached(limit)
+    if (!isAdmitted) {
+      refused.series({ tier: state.tier }).count++
+      return limitReached(limit)
+    }
     if (holder === 'invalid') return INVALID_KEY
     return holder === undefined && config.requireApiKey ? KEY_REQUIRED : undefined
   }
@@ -204,15 +212,10 @@ export function createApp(parts: AppParts): App {
 
   /** The one place every request passes at its end: what is counted is counted here. */
   function finish({ exchange, requestId, route, tier, subject }: RequestState, status: number): void {
-    writeAccess({
-      requestId,
-      method: exchange.method,
-      route: route?.path ?? 'none',
-      status,
-      durationMs: performance.now() - exchange.startedMs,
-      tier,
-      subject,
-    })
+    const durationMs = performance.now() - exchange.startedMs
+    const request = { method: exchange.method, route: route?.path ?? 'none', status, durationMs }
+    countRequest(request)
+    writeAccess({ ...request, requestId, tier, subject })
   }
 
   function unparsable(status: 400 | 408 | 431, peer: Uint8Array): Reply {

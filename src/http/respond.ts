@@ -14,13 +14,14 @@ export interface AnswerContext {
   readonly errorTypeBase: string
 }
 
-export type ContentKind = 'json' | 'problem' | 'html' | 'ndjson'
+export type ContentKind = 'json' | 'problem' | 'html' | 'ndjson' | 'metrics'
 
 const CONTENT_TYPES: Readonly<Record<ContentKind, string>> = {
   json: 'application/json; charset=utf-8',
   problem: 'application/problem+json; charset=utf-8',
   html: 'text/html; charset=utf-8',
   ndjson: 'application/x-ndjson; charset=utf-8',
+  metrics: 'text/plain; version=0.0.4; charset=utf-8',
 }
 
 const SECURITY = [
@@ -58,6 +59,7 @@ function blocksOf(cors: readonly (readonly [string, string])[]): Readonly<Record
     json: block('json'),
     problem: block('problem'),
     ndjson: block('ndjson'),
+    metrics: block('metrics'),
     html: headerBlock([
       ['Content-Type', CONTENT_TYPES.html],
       ...SECURITY,

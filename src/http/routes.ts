@@ -1,6 +1,9 @@
+import type { Config } from '../config.ts'
+import type { Metrics } from '../metrics.ts'
 import { ProblemError } from '../problem.ts'
 import type { BatchContext, Services } from '../service/services.ts'
 import { batchRoute } from './batch-route.ts'
+import { metricsRoute } from './metrics-route.ts'
 import type { AnswerStream, Exchange } from './port.ts'
 import { prefers } from './prefer.ts'
 import { problemPageJson } from './problem-pages.ts'
@@ -54,7 +57,7 @@ export interface StreamRequest extends RouteRequest, BatchContext {
 }
 
 /** Every route there is: a new endpoint is a new row. */
-export function createRoutes(services: Services, maxBatchBytes: number): readonly Route[] {
+export function createRoutes(services: Services, config: Config, metrics: Metrics): readonly Route[] {
   const routes: Route[] = [
     compute('distance', 'geodesic distance between two geometries, in metres'),
     compute('area', 'geodesic area of a polygon, in square metres'),
@@ -69,7 +72,7 @@ export function createRoutes(services: Services, maxBatchBytes: number): readonl
       counts: true,
       run: (_request, body) => services.resign(body),
     },
-    batchRoute(services, maxBatchBytes),
+    batchRoute(services, config.limits.maxBatchBytes),
     get('/', 'this list', ({ exchange, baseUrl }) => {
       const page = { baseUrl, identity: services.identity, routes }
       // Only what names the type asks for a page: curl sends */* (decision 112).
@@ -97,6 +100,7 @@ export function createRoutes(services: Services, maxBatchBytes: number): readonl
       if (json === undefined) throw new ProblemError({ type: 'not-found', detail: 'there is no such problem type' })
       return { json }
     }),
+    metricsRoute(metrics, config.publicMetrics),
     get('/.well-known/attester.json', 'who signs here', () => ({ json: attesterJson(services) })),
   ]
   return routes

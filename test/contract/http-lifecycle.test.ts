@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config.ts'
 import { createApp } from '../../src/http/app.ts'
 import { ListenError } from '../../src/http/port.ts'
 import { createHttpServer } from '../../src/http/server.ts'
+import { Metrics } from '../../src/metrics.ts'
 import type { RequestContext, ServiceAnswer } from '../../src/service/services.ts'
 import { sendRaw } from '../raw-socket.ts'
 import { ADAPTERS, type RunningServer, startServer } from '../running-http-server.ts'
@@ -290,7 +291,7 @@ it('falls back to node:http and says why, once', () => {
   const warnings: unknown[] = []
   const log = { info() {}, warn: (...line: unknown[]) => void warnings.push(line), error() {} }
   const services = { compute: async () => ({ json: '' }), readiness: () => ({ ready: true, checks: {} }) }
-  const { handler } = createApp({ config, services: services as never, log, now: Date.now })
+  const { handler } = createApp({ config, services: services as never, log, metrics: new Metrics(), now: Date.now })
   const server = createHttpServer(config, handler, log, () => ({ ok: false, reason: 'no such file' }))
   expect(server.adapter).toBe('node')
   expect(warnings).toEqual([['http adapter falls back to node:http', { reason: 'no such file' }]])

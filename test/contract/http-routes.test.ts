@@ -87,6 +87,20 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     expect(await response.json()).toMatchObject({ checks: { signer: { ok: false, detail: 'no key' } } })
   })
 
+  it('counts what it answered, for this machine alone', async () => {
+    await fetch(`${server.url}/health`)
+    await fetch(`${server.url}/nothing/${Math.random()}`)
+    const response = await fetch(`${server.url}/metrics`)
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+    const text = await response.text()
+    expect(text).toMatch(/^http_requests_total\{route="\/health",method="GET",status="200"\} [1-9]/m)
+    expect(text).toMatch(/^http_requests_total\{route="none",method="GET",status="404"\} [1-9]/m)
+    expect(text).toMatch(/^http_request_duration_seconds_count [1-9]/m)
+    const forwarded = await fetch(`${server.url}/metrics`, { headers: { 'X-Forwarded-For': '203.0.113.9' } })
+    expect(forwarded.status).toBe(404)
+  })
+
   it('says who signs', async () => {
     const page = (await (await fetch(`${server.url}/.well-known/attester.json`)).json()) as { statement: string }
     expect(page).toMatchObject({ address: IDENTITY.attester, purpose: 'development', chains: [], retired: [] })

@@ -11,6 +11,7 @@ const CHECKS = [
   ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['types', bin('tsc'), ['-p', 'tsconfig.json']],
   ['unused code', bin('knip'), []],
+  ['compiled contracts fresh', process.execPath, [join(root, 'scripts', 'compile-contracts.mjs'), '--check']],
   ['generated types fresh', process.execPath, [join(root, 'scripts', 'generate-types.mjs'), '--check']],
 ]
 const failed = CHECKS.filter(([name, command, args]) => {

@@ -138,8 +138,9 @@ describe.each(['uws', 'node'])('signatures over %s', (adapter) => {
       expect(remaining(after)).toBe(remaining(before) - 1)
       const root = await (await fetch(service.url)).json()
       expect(JSON.stringify(root)).toContain('/compute/v0/resign')
-      const identity = await (await fetch(`${service.url}/.well-known/attester.json`)).json()
-      expect(identity.chains[0].schemas.merkleRoot).toMatch(/^0x[0-9a-f]{64}$/)
+      const response = await fetch(`${service.url}/.well-known/attester.json`)
+      const identity = (await response.json()) as { chains: { schemas: { merkleRoot: string } }[] }
+      expect(identity.chains[0]!.schemas.merkleRoot).toMatch(/^0x[0-9a-f]{64}$/)
     })
   })
 })

@@ -39,8 +39,19 @@ export interface ResultPayload extends PayloadFields {
   readonly salt: Hex
 }
 
+/** Attestations of one chain that will be submitted together: signed with consecutive nonces (decision 102). */
+export interface SequencePayload {
+  readonly kind: 'sequence'
+  readonly chainId: number
+  /** In the order of submission, at most `MAX_SEQUENCE`, each of the same chain. */
+  readonly items: readonly AttestationPayload[]
+}
+
+/** What EAS takes in one transaction without running out of gas, and what one caller may have signed ahead of the nonce. */
+export const MAX_SEQUENCE = 40
+
 /** What main sends to the signer: never a digest, always the data with its kind. */
-export type SigningPayload = AttestationPayload | ResultPayload
+export type SigningPayload = AttestationPayload | ResultPayload | SequencePayload
 
 /** How the nonce was found (decision 100): read from the chain now, last known value, or 0 because nothing is known. */
 export type NonceSource = 'chain' | 'cache' | 'default'
@@ -66,7 +77,9 @@ export interface SigningRefusal {
 export type SigningResult = SignedAttestation | SigningRefusal
 /** What becomes of a result payload. */
 export type ResultSigningResult = SignedResult | SigningRefusal
-export type AnySigningResult = SigningResult | ResultSigningResult
+/** What becomes of a sequence: all of it or nothing. */
+export type SequenceSigningResult = { readonly ok: true; readonly items: readonly SignedAttestation[] } | SigningRefusal
+export type AnySigningResult = SigningResult | ResultSigningResult | SequenceSigningResult
 
 export type SigningKeyKind = 'private-key' | 'mnemonic' | 'keystore' | 'development'
 
@@ -165,7 +178,7 @@ export interface ComputeBatch {
 }
 
 /** Whether each result of a batch is signed. */
-export type BatchAttest = 'each' | 'none'
+export type BatchAttest = 'each' | 'merkle' | 'none'
 
 /** Items of a batch for one thread: each is parsed, computed and refused by itself. */
 export interface ComputeChunk {
@@ -176,6 +189,8 @@ export interface ComputeChunk {
   readonly chainId: number | undefined
   readonly recipient: string | undefined
   readonly attest: BatchAttest
+  /** UIDs that stand in leaves where an item names none. */
+  readonly schemas: Readonly<Record<'numeric' | 'boolean', Hex>>
   /** By item, where main resolved its inputs; empty at first. */
   readonly resolved: readonly (readonly ResolvedInput[])[]
   readonly timestampSeconds: number
@@ -189,6 +204,8 @@ export type ChunkItem =
       readonly id: string
       readonly operation: OperationName
       readonly result: ComputeResult
+      /** 32 bytes, of a result that goes under a Merkle root. */
+      readonly leaf?: Uint8Array
     }
 
 /** What a compute thread is told once, at its start. */

@@ -3,6 +3,7 @@ import { chainTable } from './attest/chains.ts'
 import { schemaKinds, schemaUids } from './attest/schemas.ts'
 import type { BannerFacts } from './cli/banner.ts'
 import type { Config } from './config.ts'
+import { createKeccak } from './crypto/keccak.ts'
 import { createApp } from './http/app.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/dev-keys.ts'
 import { type HttpServer, ListenError } from './http/port.ts'
@@ -61,7 +62,8 @@ export async function startService(
   const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, now: Date.now })
   const resolver = createInputResolver({ chainClient, schemas, readProof, now: Date.now })
   const answers = createSignedAnswers(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
-  const parts = { config, pool, chains: policy, resolver, answers, now: Date.now }
+  const keccak = await createKeccak()
+  const parts = { config, pool, chains: policy, resolver, answers, signer, keccak, now: Date.now }
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
   const app = createApp({

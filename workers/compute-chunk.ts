@@ -1,3 +1,4 @@
+import { createLeafHasher } from '../src/attest/merkle.ts'
 import { OPERATIONS } from '../src/compute/operations.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
 import type { Engine } from '../src/compute/run.ts'
@@ -17,7 +18,13 @@ type Limits = ComputeWorkerData['limits']
  * @throws whatever is a bug of ours
  */
 export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Limits): ChunkItem[] {
-  return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) => runItem(chunk, index, engine, limits))
+  const leafOf = createLeafHasher(engine.keccak)
+  return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) => {
+    const item = runItem(chunk, index, engine, limits)
+    if (chunk.attest !== 'merkle' || typeof item === 'string' || item.result.ok !== true) return item
+    const { kind, schema = chunk.schemas[kind], recipient, data } = item.result
+    return { ...item, leaf: leafOf({ schema, recipient, data }) }
+  })
 }
 
 function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Limits): ChunkItem {

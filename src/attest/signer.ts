@@ -2,15 +2,19 @@ import { publicKeyAddress } from '../crypto/address.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Secp256k1 } from '../crypto/secp256k1.ts'
 import { formatSignature } from '../crypto/signature.ts'
-import type {
-  AnySigningResult,
-  AttestationKind,
-  AttestationPayload,
-  Hex,
-  ResultPayload,
-  ResultSigningResult,
-  SigningPayload,
-  SigningResult,
+import {
+  type AnySigningResult,
+  type AttestationKind,
+  type AttestationPayload,
+  type Hex,
+  MAX_SEQUENCE,
+  type ResultPayload,
+  type ResultSigningResult,
+  type SequencePayload,
+  type SequenceSigningResult,
+  type SignedAttestation,
+  type SigningPayload,
+  type SigningResult,
 } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { Decoded } from './abi-reader.ts'
@@ -47,6 +51,8 @@ export interface Signer {
   sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
   /** Checks a result, adds the deadline, hashes and signs; it has no nonce to wait for. */
   sign(payload: ResultPayload): ResultSigningResult
+  /** Signs attestations with the chain's nonce and the ones after it; one that is refused refuses them all. */
+  sign(payload: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult>
   sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult>
 }
 
@@ -89,7 +95,9 @@ export function createSigner(parts: SignerParts): Signer {
 
   function sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
   function sign(payload: ResultPayload): ResultSigningResult
+  function sign(payload: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult>
   function sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult> {
+    if (payload.kind === 'sequence') return signSequence(payload)
     const refusal = refusalOf(payload, schemaKinds)
     if (refusal !== undefined) return { ok: false, problem: refusal.data }
     const digest = digests.get(payload.chainId)
@@ -99,6 +107,28 @@ export function createSigner(parts: SignerParts): Signer {
     return nonce instanceof Promise
       ? nonce.then((answer) => signWith(answer, payload, digest.attestation))
       : signWith(nonce, payload, digest.attestation)
+  }
+
+  function signSequence({ chainId, items }: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult> {
+    const refusal = sequenceRefusal(chainId, items) ?? items.map((item) => refusalOf(item, schemaKinds)).find(Boolean)
+    if (refusal !== undefined) return { ok: false, problem: refusal.data }
+    const digest = digests.get(chainId)
+    if (digest === undefined) return { ok: false, problem: unsupported(chainId, 'is not supported') }
+    const signAll = (answer: NonceAnswer): SequenceSigningResult => {
+      const signed: SignedAttestation[] = []
+      for (const [index, item] of items.entries()) {
+        const result = signWith(
+          answer.ok ? { ...answer, nonce: answer.nonce + index } : answer,
+          item,
+          digest.attestation,
+        )
+        if (!result.ok) return result
+        signed.push(result)
+      }
+      return { ok: true, items: signed }
+    }
+    const nonce = nonces.get(chainId)
+    return nonce instanceof Promise ? nonce.then(signAll) : signAll(nonce)
   }
 
   function signResult(
@@ -134,8 +164,17 @@ export function createSigner(parts: SignerParts): Signer {
   }
 }
 
+function sequenceRefusal(chainId: number, items: readonly AttestationPayload[]): ProblemError | undefined {
+  const isOfOneChain = items.every((item) => item.chainId === chainId)
+  if (isOfOneChain && items.length > 0 && items.length <= MAX_SEQUENCE) return undefined
+  return new ProblemError({ type: 'internal', detail: `a sequence is 1 to ${MAX_SEQUENCE} attestations of one chain` })
+}
+
 /** Main has checked what a client sent; this is checked again where the key is. */
-function refusalOf(payload: SigningPayload, schemaKinds: ReadonlyMap<string, SchemaKind>): ProblemError | undefined {
+function refusalOf(
+  payload: AttestationPayload | ResultPayload,
+  schemaKinds: ReadonlyMap<string, SchemaKind>,
+): ProblemError | undefined {
   const { schema, recipient, data } = payload
   const kind = payload.kind === 'result' ? payload.dataKind : payload.kind
   const isKnown = payload.kind === 'result' ? RESULT_KINDS.includes(kind) : Object.hasOwn(DECODERS, kind)

@@ -68,6 +68,8 @@ class Sink implements TextSink {
   }
 
   write(text: string): void | Promise<void> {
+    // A piece of no bytes ends a chunked body.
+    if (text === '') return
     this.#stream ??= this.#request.begin(this.#kind)
     const stream = this.#stream
     if (stream === undefined || stream.write(text)) return

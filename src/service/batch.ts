@@ -1,23 +1,18 @@
 import type { Config } from '../config.ts'
-import type { ChunkItem, ComputeChunk, ComputeResult } from '../messages.ts'
+import type { ChunkItem, ComputeChunk, ComputeResult, OperationName } from '../messages.ts'
 import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
 import type { BatchOptions } from '../validation/batch.ts'
 import type { ChainPolicy } from './chain-policy.ts'
-import type { Gate } from './gate.ts'
 import type { InputResolver } from './inputs.ts'
 import type { BatchContext } from './services.ts'
-import type { SignedAnswers } from './signed-answer.ts'
 
 export interface BatchParts {
   readonly config: Config
   readonly pool: ComputePool
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
-  readonly answers: SignedAnswers
-  /** Of all batches together. */
-  readonly signing: Gate
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -25,45 +20,68 @@ export interface BatchParts {
 type OpenItem = Exclude<ChunkItem, string>
 type Unresolved = Extract<ComputeResult, { ok: 'unresolved' }>
 
-/** Runs the items of one caller's batch, chunk by chunk. Every item has a text in the end: its answer or its problem. */
+/** A result that waits for what attests it. */
+export interface ComputedItem {
+  /** `"id":…,` as JSON text, empty when the item had none. */
+  readonly id: string
+  readonly operation: OperationName
+  readonly computed: Extract<ComputeResult, { ok: true }>
+  /** What authenticated proofs among the inputs said. */
+  readonly proofInputs: readonly unknown[]
+  /** For a Merkle tree. */
+  readonly leaf: Uint8Array | undefined
+  /** Where it stands in the body. */
+  readonly path: readonly (string | number)[]
+}
+
+/** Runs the items of one caller's batch, chunk by chunk. Every item becomes a result, or the text of its problem. */
 export class BatchRun {
   readonly #parts: BatchParts
-  readonly #options: BatchOptions
+  readonly options: BatchOptions
   readonly #context: BatchContext
-  readonly #timestampSeconds: number
+  readonly timestampSeconds: number
   failed = 0
   /** True once anything was computed: from then on what fails is said in the place of its items. */
   #isStarted = false
 
   constructor(parts: BatchParts, options: BatchOptions, context: BatchContext) {
     this.#parts = parts
-    this.#options = options
+    this.options = options
     this.#context = context
-    this.#timestampSeconds = Math.floor(parts.now() / 1000)
+    this.timestampSeconds = Math.floor(parts.now() / 1000)
   }
 
   /**
    * @param firstIndex of the items in the batch; undefined for lines of a stream
-   * @returns one JSON text for each item, in order
+   * @returns in order, what was computed or the finished text
    * @throws {ProblemError} `overloaded` when nothing of the chunk can be computed now
    */
-  async run(items: PackedBytes, firstIndex: number | undefined): Promise<string[]> {
+  async compute(items: PackedBytes, firstIndex: number | undefined): Promise<(string | ComputedItem)[]> {
     const granted = this.#context.takeQuota(items.offsets.length - 1)
     const chunk = this.#chunkOf(items, firstIndex, [])
-    const found = await this.#compute(chunk, granted)
-    if (found.every((item) => typeof item === 'string')) return found
-    const finish = () =>
-      Promise.all(found.map((item, index) => (typeof item === 'string' ? item : this.#finish(item, chunk, index))))
-    return this.#parts.signing.run(finish)
+    const found = await this.#computeChunk(chunk, granted)
+    const settled = found.map((item, index) => (typeof item === 'string' ? item : this.#settle(item, chunk, index)))
+    return settled.some((item) => item instanceof Promise)
+      ? Promise.all(settled)
+      : (settled as (string | ComputedItem)[])
+  }
+
+  /** The text in the place of an item that has no answer. */
+  refuse(id: string, problem: ProblemData): string {
+    this.failed++
+    return `{${id}"error":${this.#context.problemJson(problem)}}`
   }
 
   #chunkOf(items: PackedBytes, firstIndex: number | undefined, resolved: ComputeChunk['resolved']): ComputeChunk {
-    const { chainId, recipient, attest } = this.#options
-    return { items, firstIndex, chainId, recipient, attest, resolved, timestampSeconds: this.#timestampSeconds }
+    const { chainId, recipient, attest } = this.options
+    const { timestampSeconds } = this
+    const { chains } = this.#parts
+    const schemas = { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') }
+    return { items, firstIndex, chainId, recipient, attest, schemas, resolved, timestampSeconds }
   }
 
   /** @param granted items that the caller's limit still allows; the others are refused in place */
-  async #compute(chunk: ComputeChunk, granted: number): Promise<(ChunkItem | ProblemData)[]> {
+  async #computeChunk(chunk: ComputeChunk, granted: number): Promise<(ChunkItem | ProblemData)[]> {
     const count = chunk.items.offsets.length - 1
     const allowed = granted < count ? { ...chunk, items: firstOf(chunk.items, granted) } : chunk
     const found: (ChunkItem | ProblemData)[] = granted === 0 ? [] : await this.#runChunk(allowed)
@@ -122,52 +140,53 @@ export class BatchRun {
     return this.#chunkOf(pack([body]), firstIndex === undefined ? undefined : firstIndex + index, resolved)
   }
 
-  async #finish(item: OpenItem | ProblemData, chunk: ComputeChunk, index: number): Promise<string> {
-    if (!('operation' in item)) return this.#refused('', item)
-    const { id, operation, result } = item
-    if (result.ok === false) return this.#refused(id, result.problem)
-    try {
-      if (result.ok === 'unresolved') return await this.#resolve(item, result, chunk, index)
-      const { json } = await this.#parts.answers.answer(operation, result, this.#timestampSeconds, [], id)
-      return json
-    } catch (error) {
-      if (!(error instanceof ProblemError)) throw error
-      return this.#refused(id, placed(error.data, chunk, index))
-    }
+  #settle(
+    item: OpenItem | ProblemData,
+    chunk: ComputeChunk,
+    index: number,
+    proofInputs: readonly unknown[] = [],
+  ): string | ComputedItem | Promise<string | ComputedItem> {
+    if (!('operation' in item)) return this.refuse('', item)
+    const { id, operation, result, leaf } = item
+    if (result.ok === false) return this.refuse(id, result.problem)
+    if (result.ok === 'unresolved') return this.#resolve(item, result, chunk, index)
+    return { id, operation, computed: result, proofInputs, leaf, path: pathOf(chunk, index) }
   }
 
   /** References are looked up here, and the item goes again by itself. */
-  async #resolve(item: OpenItem, { chainId, inputs }: Unresolved, chunk: ComputeChunk, index: number): Promise<string> {
-    const { chains, resolver, answers } = this.#parts
-    chains.require(chainId)
-    const open = inputs.map(({ input }) => input)
-    const { resolved, proofInputs } = await resolver.resolve(chainId, open)
-    const { buffer, offsets } = chunk.items
-    const body = new Uint8Array(buffer).slice(offsets[index], offsets[index + 1])
-    const [again] = await this.#submit(this.#alone(chunk, index, body, [resolved]))
-    if (typeof again === 'string') return again
-    const { id, operation, result } = again!
-    if (result.ok === false) return this.#refused(id, result.problem)
-    if (result.ok === 'unresolved') throw new RangeError(`an input of ${item.operation} stayed unresolved`)
-    const { json } = await answers.answer(operation, result, this.#timestampSeconds, proofInputs, id)
-    return json
-  }
-
-  #refused(id: string, problem: ProblemData): string {
-    this.failed++
-    return `{${id}"error":${this.#context.problemJson(problem)}}`
+  async #resolve(
+    { id }: OpenItem,
+    { chainId, inputs }: Unresolved,
+    chunk: ComputeChunk,
+    index: number,
+  ): Promise<string | ComputedItem> {
+    const { chains, resolver } = this.#parts
+    try {
+      chains.require(chainId)
+      const open = inputs.map(({ input }) => input)
+      const { resolved, proofInputs } = await resolver.resolve(chainId, open)
+      const { buffer, offsets } = chunk.items
+      const body = new Uint8Array(buffer).slice(offsets[index], offsets[index + 1])
+      const [again] = await this.#submit(this.#alone(chunk, index, body, [resolved]))
+      if (typeof again === 'string') return again
+      if (again!.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
+      return this.#settle(again!, chunk, index, proofInputs)
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error
+      return this.refuse(id, underPath(error.data, pathOf(chunk, index)))
+    }
   }
 }
 
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }
 
 function refusal(problem: ProblemData, chunk: ComputeChunk, index: number): ChunkItem {
-  return { id: '', operation: 'distance', result: { ok: false, problem: placed(problem, chunk, index) } }
+  return { id: '', operation: 'distance', result: { ok: false, problem: underPath(problem, pathOf(chunk, index)) } }
 }
 
 /** In a list of items, places begin at the list. */
-function placed(problem: ProblemData, { firstIndex }: ComputeChunk, index: number): ProblemData {
-  return firstIndex === undefined ? problem : underPath(problem, ['items', firstIndex + index])
+function pathOf({ firstIndex }: ComputeChunk, index: number): readonly (string | number)[] {
+  return firstIndex === undefined ? [] : ['items', firstIndex + index]
 }
 
 function firstOf({ buffer, offsets }: PackedBytes, count: number): PackedBytes {

@@ -1,19 +1,28 @@
+import { MAX_SEQUENCE } from '../messages.ts'
 import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { problemAt } from '../problem.ts'
 import { type BatchOptions, readBatchEnvelope, readBatchQuery } from '../validation/batch.ts'
-import { type BatchParts, BatchRun } from './batch.ts'
+import { type BatchParts, BatchRun, type ComputedItem } from './batch.ts'
+import {
+  answerEach,
+  answerInSequence,
+  answerUnderRoot,
+  type BatchAnswerParts,
+  type BatchTexts,
+} from './batch-answers.ts'
 import { Gate } from './gate.ts'
-import { splitBatch } from './item-splitter.ts'
+import { type SplitBatch, splitBatch } from './item-splitter.ts'
 import { LineCutter } from './line-cutter.ts'
 import { OrderedLane } from './ordered-lane.ts'
 import type { BatchContext, LineStream, Services, TextSink } from './services.ts'
 
+export type BatchServiceParts = BatchParts & Omit<BatchAnswerParts, 'signing'>
+
 /** Batches as JSON and as streams of lines: one line of work, two ways in and out. */
-export function createBatchService(parts: Omit<BatchParts, 'signing'>): Pick<Services, 'batch' | 'openBatch'> {
-  const { limits } = parts.config
+export function createBatchService(given: BatchServiceParts): Pick<Services, 'batch' | 'openBatch'> {
+  const { limits } = given.config
+  const parts = { ...given, signing: new Gate(SIGNED_CHUNKS) }
   const width = 2 * limits.largeThreads + 2
-  // Whatever the number of batches: single requests find room at the signer.
-  const signing = new Gate(SIGNED_CHUNKS)
 
   return {
     async batch(body, context, sink) {
@@ -21,48 +30,80 @@ export function createBatchService(parts: Omit<BatchParts, 'signing'>): Pick<Ser
       // Without a list of items the envelope says what is missing.
       const options = readBatchEnvelope(split?.envelope ?? body, limits.maxJsonDepth)
       if (split === undefined) throw noItems()
-      const run = new BatchRun({ ...parts, signing }, options, context)
-      await writeJson(run, options, split.count, sink, (begin) => {
-        const end = endOfChunk(split.starts, split.ends, begin, split.count)
-        return [end, packItems(body, split.starts, split.ends, begin, end)]
-      })
+      const isSequence = options.sequence === 'consecutive'
+      if (isSequence) checkSequence(options, split.count)
+      const run = new BatchRun(parts, options, context)
+      if (options.attest === 'merkle') await writeTogether(run, body, split, sink, answerUnderRoot)
+      else if (isSequence) await writeTogether(run, body, split, sink, answerInSequence)
+      else await writeAsComputed(run, body, split, sink)
     },
 
     openBatch(query, context, sink, onRoom) {
-      return openLines(new BatchRun({ ...parts, signing }, readBatchQuery(query), context), context, sink, onRoom)
+      return openLines(new BatchRun(parts, readBatchQuery(query), context), context, sink, onRoom)
     },
   }
 
-  async function writeJson(
-    run: BatchRun,
-    options: BatchOptions,
-    count: number,
-    sink: TextSink,
-    next: (begin: number) => readonly [end: number, items: PackedBytes],
-  ): Promise<void> {
-    let begin = 0
+  /** What needs no look at the others is written as it comes. */
+  async function writeAsComputed(run: BatchRun, body: Uint8Array, split: SplitBatch, sink: TextSink): Promise<void> {
     let isStarted = false
-    const lane = new OrderedLane({
-      width,
-      write(text) {
-        const head = isStarted ? ',' : `{"chainId":${options.chainId},"attest":"${options.attest}","results":[`
+    await inChunks(
+      body,
+      split,
+      async (items, first) => (await answerEach(run, await run.compute(items, first), parts)).join(','),
+      (text) => {
+        const head = isStarted ? ',' : `${headOf(run.options)}"results":[`
         isStarted = true
         return sink.write(head + text)
       },
-      onRoom: fill,
-    })
+    )
+    await sink.write(`${isStarted ? '' : `${headOf(run.options)}"results":[`}${tailOf(run, split.count)}`)
+  }
+
+  /** What is signed together is written when all of it is there. */
+  async function writeTogether(
+    run: BatchRun,
+    body: Uint8Array,
+    split: SplitBatch,
+    sink: TextSink,
+    answerAll: (
+      run: BatchRun,
+      found: readonly (string | ComputedItem)[],
+      parts: BatchAnswerParts,
+    ) => Promise<BatchTexts>,
+  ): Promise<void> {
+    const found: (string | ComputedItem)[] = []
+    await inChunks(
+      body,
+      split,
+      (items, first) => run.compute(items, first),
+      (chunk) => void found.push(...chunk),
+    )
+    const { items, head } = await answerAll(run, found, parts)
+    await sink.write(`${headOf(run.options)}${head}"results":[`)
+    for (let begin = 0; begin < items.length; begin += CHUNK_ITEMS) {
+      await sink.write((begin > 0 ? ',' : '') + items.slice(begin, begin + CHUNK_ITEMS).join(','))
+    }
+    await sink.write(tailOf(run, split.count))
+  }
+
+  async function inChunks<T>(
+    body: Uint8Array,
+    { starts, ends, count }: SplitBatch,
+    compute: (items: PackedBytes, first: number) => Promise<T>,
+    write: (piece: T) => void | Promise<void>,
+  ): Promise<void> {
+    let begin = 0
+    const lane = new OrderedLane<T>({ width, write, onRoom: fill })
     function fill(): void {
       while (begin < count && !lane.isFull) {
-        const [end, items] = next(begin)
         const first = begin
-        lane.add(async () => (await run.run(items, first)).join(','))
-        begin = end
+        begin = endOfChunk(starts, ends, first, count)
+        const items = packItems(body, starts, ends, first, begin)
+        lane.add(() => compute(items, first))
       }
     }
     fill()
     await lane.finish()
-    const empty = isStarted ? '' : `{"chainId":${options.chainId},"attest":"${options.attest}","results":[`
-    await sink.write(`${empty}],"count":${count},"failed":${run.failed}}`)
   }
 
   function openLines(
@@ -72,7 +113,7 @@ export function createBatchService(parts: Omit<BatchParts, 'signing'>): Pick<Ser
     onRoom: (bytes: number) => void,
   ): LineStream {
     const sizes: number[] = []
-    const lane = new OrderedLane({
+    const lane = new OrderedLane<string>({
       width,
       write: (text) => sink.write(text),
       onRoom: () => onRoom(sizes.shift()!),
@@ -100,7 +141,7 @@ export function createBatchService(parts: Omit<BatchParts, 'signing'>): Pick<Ser
     lines: readonly (Uint8Array | number)[],
   ): Promise<string> {
     const whole = lines.filter((line) => typeof line !== 'number')
-    const answers = whole.length === 0 ? [] : await run.run(pack(whole), undefined)
+    const answers = whole.length === 0 ? [] : await answerEach(run, await run.compute(pack(whole), undefined), parts)
     let next = 0
     return lines.map((line) => `${typeof line === 'number' ? tooLong(context, line) : answers[next++]!}\n`).join('')
   }
@@ -125,6 +166,27 @@ function endOfChunk(starts: Uint32Array, ends: Uint32Array, begin: number, count
 
 function packItems(body: Uint8Array, starts: Uint32Array, ends: Uint32Array, begin: number, end: number): PackedBytes {
   return pack(Array.from({ length: end - begin }, (_, i) => body.subarray(starts[begin + i], ends[begin + i])))
+}
+
+function headOf({ chainId, attest }: BatchOptions): string {
+  return `{"chainId":${chainId},"attest":"${attest}",`
+}
+
+function tailOf({ failed }: BatchRun, count: number): string {
+  return `],"count":${count},"failed":${failed}}`
+}
+
+function checkSequence({ attest }: BatchOptions, count: number): void {
+  if (attest !== 'each') {
+    throw problemAt('invalid-input', ['sequence'], `consecutive nonces need attest "each", found "${attest}"`, {
+      code: 'sequence-unsigned',
+    })
+  }
+  if (count <= MAX_SEQUENCE) return
+  throw problemAt('invalid-input', ['items'], `has ${count} items, a sequence at most ${MAX_SEQUENCE}`, {
+    code: 'sequence-too-long',
+    hint: 'one transaction takes no more; attest "merkle" puts any number under one signature',
+  })
 }
 
 function noItems() {

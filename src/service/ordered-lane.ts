@@ -2,25 +2,25 @@
  * Work that runs side by side and comes out in order: at most `width` pieces are begun and not written. Whoever reads slowly
  * holds everything back, so memory stays bounded whatever the length of the stream.
  */
-export interface OrderedLaneOptions {
+export interface OrderedLaneOptions<T> {
   /** Pieces begun and not yet written. */
   readonly width: number
   /** Resolves when there is room for more. */
-  readonly write: (text: string) => void | Promise<void>
+  readonly write: (result: T) => void | Promise<void>
   /** Called when a piece was written. */
   readonly onRoom: () => void
 }
 
-/** @returns its text; rejects to end the whole lane */
-export type Piece = () => Promise<string>
+/** Rejects to end the whole lane. */
+export type Piece<T> = () => Promise<T>
 
-export class OrderedLane {
-  readonly #options: OrderedLaneOptions
-  readonly #waiting: Piece[] = []
-  readonly #begun: Promise<string>[] = []
+export class OrderedLane<T> {
+  readonly #options: OrderedLaneOptions<T>
+  readonly #waiting: Piece<T>[] = []
+  readonly #begun: Promise<T>[] = []
   #writing: Promise<void> | undefined
 
-  constructor(options: OrderedLaneOptions) {
+  constructor(options: OrderedLaneOptions<T>) {
     this.#options = options
   }
 
@@ -29,7 +29,7 @@ export class OrderedLane {
     return this.#waiting.length > 0 || this.#begun.length >= this.#options.width
   }
 
-  add(piece: Piece): void {
+  add(piece: Piece<T>): void {
     this.#waiting.push(piece)
     this.#begin()
     if (this.#writing !== undefined) return
@@ -45,17 +45,16 @@ export class OrderedLane {
 
   #begin(): void {
     while (this.#waiting.length > 0 && this.#begun.length < this.#options.width) {
-      const text = this.#waiting.shift()!()
-      text.catch(() => {})
-      this.#begun.push(text)
+      const result = this.#waiting.shift()!()
+      result.catch(() => {})
+      this.#begun.push(result)
     }
   }
 
   async #writeAll(): Promise<void> {
     const { write, onRoom } = this.#options
     while (this.#begun.length > 0) {
-      const text = await this.#begun[0]!
-      if (text !== '') await write(text)
+      await write(await this.#begun[0]!)
       this.#begun.shift()
       this.#begin()
       onRoom()

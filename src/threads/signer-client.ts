@@ -5,6 +5,8 @@ import type {
   AttestationPayload,
   ResultPayload,
   ResultSigningResult,
+  SequencePayload,
+  SequenceSigningResult,
   SignerReply,
   SignerRequest,
   SigningKeyKind,
@@ -26,6 +28,7 @@ export interface SignerClient {
   /** Resolves with a problem as data, `overloaded` when the thread died or took too long; never rejects. */
   sign(payload: AttestationPayload): Promise<SigningResult>
   sign(payload: ResultPayload): Promise<ResultSigningResult>
+  sign(payload: SequencePayload): Promise<SequenceSigningResult>
   /**
    * Gives the thread its line to the chain thread, now and whenever it starts again.
    *
@@ -100,6 +103,7 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
 
   function sign(payload: AttestationPayload): Promise<SigningResult>
   function sign(payload: ResultPayload): Promise<ResultSigningResult>
+  function sign(payload: SequencePayload): Promise<SequenceSigningResult>
   function sign(payload: SigningPayload): Promise<unknown> {
     // The result of an id is of its payload's kind.
     return thread === undefined ? Promise.resolve(overloaded('the signer is starting again')) : queue.submit(payload)

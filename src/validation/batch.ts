@@ -1,4 +1,5 @@
 import type { BatchAttest, OperationName } from '../messages.ts'
+import { problemAt } from '../problem.ts'
 import { type JsonObject, parseJsonObject } from './json-body.ts'
 import { validatorOf } from './schemas.ts'
 import { check } from './sentences.ts'
@@ -9,6 +10,8 @@ export interface BatchOptions {
   /** As sent. */
   readonly recipient: string | undefined
   readonly attest: BatchAttest
+  /** Nonces of the signatures: all the current one, or one after the other (decision 102). */
+  readonly sequence: 'same' | 'consecutive'
 }
 
 /**
@@ -24,6 +27,7 @@ export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOpt
     chainId: envelope['chainId'] as number,
     recipient: envelope['recipient'] as string | undefined,
     attest: (envelope['attest'] as BatchAttest | undefined) ?? 'each',
+    sequence: (envelope['sequence'] as BatchOptions['sequence'] | undefined) ?? 'same',
   }
 }
 
@@ -41,7 +45,20 @@ export function readBatchQuery(query: string): BatchOptions {
     ...(parameters.has('attest') ? { attest: parameters.get('attest') } : {}),
   }
   check(validatorOf('batch-request.schema.json#/$defs/BatchOptions'), options, [])
-  return { chainId: undefined, recipient: undefined, attest: 'each', ...(options as Partial<BatchOptions>) }
+  if (parameters.get('attest') === 'merkle' || parameters.get('sequence') === 'consecutive') {
+    const member = parameters.get('attest') === 'merkle' ? 'attest' : 'sequence'
+    throw problemAt('invalid-input', [member], `${parameters.get(member)} needs all items before the first answer`, {
+      code: 'not-for-streams',
+      hint: 'send the items as one JSON document',
+    })
+  }
+  return {
+    chainId: undefined,
+    recipient: undefined,
+    attest: 'each',
+    sequence: 'same',
+    ...(options as Partial<BatchOptions>),
+  }
 }
 
 /** The members of an item that are not its operation's: `op`, and `id` as JSON text with a comma after it. */

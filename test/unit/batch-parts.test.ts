@@ -95,7 +95,7 @@ describe('work that comes out in order', () => {
     const written: string[] = []
     let begun = 0
     let most = 0
-    const lane = new OrderedLane({ width: 3, write: (text) => void written.push(text), onRoom: () => {} })
+    const lane = new OrderedLane<string>({ width: 3, write: (text) => void written.push(text), onRoom: () => {} })
     for (let index = 0; index < 20; index++) {
       lane.add(async () => {
         most = Math.max(most, ++begun - written.length)
@@ -118,7 +118,7 @@ describe('work that comes out in order', () => {
         release = resolve
       })
     }
-    const lane = new OrderedLane({ width: 2, write, onRoom: () => {} })
+    const lane = new OrderedLane<string>({ width: 2, write, onRoom: () => {} })
     for (const text of ['a', 'b']) lane.add(async () => text)
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(written).toEqual(['a'])
@@ -131,7 +131,7 @@ describe('work that comes out in order', () => {
 
   it('ends with the first failure', async () => {
     const written: string[] = []
-    const lane = new OrderedLane({ width: 2, write: (text) => void written.push(text), onRoom: () => {} })
+    const lane = new OrderedLane<string>({ width: 2, write: (text) => void written.push(text), onRoom: () => {} })
     lane.add(async () => 'a')
     lane.add(() => Promise.reject(new Error('broken')))
     lane.add(async () => 'c')

@@ -80,6 +80,38 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect(body.results[0].id).toBe(7)
   })
 
+  it('puts results under one root, and leaves out of it what cannot be computed', async () => {
+    const items = [distance('a'), { op: 'area', geometry: paris }, { ...distance('c'), chainId: 8453 }, distance('d')]
+    const { body } = await batch({ attest: 'merkle', items })
+    expect(body).toMatchObject({ attest: 'merkle', count: 4, failed: 2, merkle: { leafCount: 2 } })
+    expect(body.merkle.attestation.attester).toBe(service.attester)
+    const [first, second, third, fourth] = body.results
+    expect(first.proof).toHaveLength(1)
+    expect(fourth).toMatchObject({ id: 'd', data: first.data })
+    expect(second.error.errors[0].pointer).toBe('#/items/1/geometry')
+    expect(third.error.errors[0]).toMatchObject({ pointer: '#/items/2/chainId', code: 'other-chain' })
+    const none = await batch({ attest: 'merkle', items: [17] })
+    expect(none.body).toMatchObject({ merkle: null, count: 1, failed: 1 })
+  })
+
+  it.each([
+    ['41 items in a sequence', { sequence: 'consecutive', items: Array(41).fill(distance()) }, 'sequence-too-long'],
+    ['a sequence of nothing signed', { sequence: 'consecutive', attest: 'none', items: [] }, 'sequence-unsigned'],
+  ])('refuses %s', async (_what, body, code) => {
+    const answer = await batch(body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.errors[0].code).toBe(code)
+  })
+
+  it.each(['attest=merkle', 'sequence=consecutive'])(
+    'refuses lines with %s, which needs all of them',
+    async (option) => {
+      const { status, answer } = await lines(`${JSON.stringify(distance())}\n`, `?chainId=${CHAIN}&${option}`)
+      expect(status).toBe(400)
+      expect(JSON.parse(answer).errors[0].code).toBe('not-for-streams')
+    },
+  )
+
   it('says what is wrong with an item in its place and keeps the others', async () => {
     const items = [
       distance('first'),

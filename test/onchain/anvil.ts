@@ -106,6 +106,7 @@ export async function startLocalChain(version: EasVersion) {
     nonce: (attester: string) => read<bigint>('getNonce', [attester]),
     read,
     submitAnswer,
+    submitGroups,
     rejection,
     revoke: (schema: Hex, uid: Hex) => write('revoke', [{ schema, data: { uid, value: 0n } }]),
     async stop() {
@@ -144,7 +145,7 @@ export async function startLocalChain(version: EasVersion) {
   async function write(functionName: string, args: readonly unknown[]) {
     const call = { address: chain.easAddress, abi: eas.abi, functionName, args }
     // A fixed ceiling: an estimate made before an equal attestation came into the same block would be too low.
-    const hash = await client.writeContract({ ...call, account, chain: null, gas: 5_000_000n })
+    const hash = await client.writeContract({ ...call, account, chain: null, gas: 28_000_000n })
     const receipt = await client.waitForTransactionReceipt({ hash })
     if (receipt.status !== 'success') throw new Error(`${functionName} reverted`)
     return receipt
@@ -178,6 +179,19 @@ export async function startLocalChain(version: EasVersion) {
     return getAttestation(receipt.logs[0]!.data as Hex)
   }
 
+  /** `multiAttestByDelegation` with the groups of a batch; returns what the contract stored, in order. */
+  async function submitGroups(groups: readonly DelegatedGroup[]): Promise<StoredAttestation[]> {
+    const requests = groups.map(({ schema, data, signatures, attester, deadline }) => ({
+      schema,
+      data: data.map((item) => ({ ...item, expirationTime: 0n, value: 0n })),
+      signatures,
+      attester,
+      ...(chain.profile === 'legacy' ? {} : { deadline: BigInt(deadline) }),
+    }))
+    const receipt = await write('multiAttestByDelegation', [requests])
+    return Promise.all(receipt.logs.map((log) => getAttestation(log.data as Hex)))
+  }
+
   /** Name of the error with which the contract refuses an answer, `reverted` when it has none, undefined when it takes it. */
   async function rejection(answer: Answer): Promise<string | undefined> {
     try {
@@ -192,6 +206,15 @@ export async function startLocalChain(version: EasVersion) {
       return revertName(error, eas.abi)
     }
   }
+}
+
+/** One of `multi` in the answer to a batch. */
+export interface DelegatedGroup {
+  readonly schema: Hex
+  readonly data: readonly Record<string, unknown>[]
+  readonly signatures: readonly object[]
+  readonly attester: string
+  readonly deadline: number
 }
 
 function delegatedRequest(chain: Chain, { attestation, delegatedAttestation }: Answer) {

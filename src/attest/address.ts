@@ -1,6 +1,8 @@
 import { javascriptKeccak } from '../crypto/keccak.ts'
 
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
+/** Spellings made lately: callers name few addresses, and a hash costs more than the rest of an answer. */
+const MAX_KNOWN = 1024
+const known = new Map<string, string>()
 const keccak = javascriptKeccak()
 
 /**
@@ -10,7 +12,8 @@ const keccak = javascriptKeccak()
  * @throws {RangeError} on anything else
  */
 export function checksumAddress(address: string): string {
-  if (address === ZERO_ADDRESS) return address // what most answers carry: spares a hash
+  const spelled = known.get(address)
+  if (spelled !== undefined) return spelled
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw new RangeError('an address is 0x and 40 hex digits')
   const digits = address.slice(2).toLowerCase()
   const hash = keccak.hash(Buffer.from(digits, 'latin1'))
@@ -19,5 +22,7 @@ export function checksumAddress(address: string): string {
     const nibble = (hash[index >> 1]! >> (index % 2 === 0 ? 4 : 0)) & 15
     text += nibble >= 8 ? digits[index]!.toUpperCase() : digits[index]
   }
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(address, text)
   return text
 }

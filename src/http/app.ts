@@ -213,9 +213,10 @@ export function createApp(parts: AppParts): App {
   /** The one place every request passes at its end: what is counted is counted here. */
   function finish({ exchange, requestId, route, tier, subject }: RequestState, status: number): void {
     const durationMs = performance.now() - exchange.startedMs
-    const request = { method: exchange.method, route: route?.path ?? 'none', status, durationMs }
+    const { method } = exchange
+    const request = { requestId, method, route: route?.path ?? 'none', status, durationMs, tier, subject }
     countRequest(request)
-    writeAccess({ ...request, requestId, tier, subject })
+    writeAccess(request)
   }
 
   function unparsable(status: 400 | 408 | 431, peer: Uint8Array): Reply {

@@ -45,6 +45,7 @@ export const MAX_PROOF_LENGTH = 32
  */
 export function createLeafHasher(keccak: Keccak): (item: MerkleItem) => Uint8Array {
   const words = Buffer.alloc(3 * 32)
+  const inner = Buffer.alloc(32)
   let head = { schema: '', recipient: '' }
   return ({ schema, recipient, data }) => {
     const bytes = Buffer.from(data.slice(2), 'hex')
@@ -59,7 +60,9 @@ export function createLeafHasher(keccak: Keccak): (item: MerkleItem) => Uint8Arr
       head = { schema, recipient }
     }
     words.set(keccak.hash(bytes), 2 * 32)
-    return keccak.hash(keccak.hash(words))
+    // Copied, for the small array a hash gives would need a buffer of its own before it can be hashed.
+    inner.set(keccak.hash(words))
+    return keccak.hash(inner)
   }
 }
 

@@ -9,7 +9,10 @@ import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
 requireNode()
 ensureInstalled()
 ensureBuilt()
-const asked = process.argv.slice(2)
+const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const against = process.argv.find((argument) => argument.startsWith('--against='))
+// Another implementation of the interface, measured in turn: `npm run bench -- load --against=http://127.0.0.1:4000`.
+if (against !== undefined) process.env.BENCH_AGAINST = against.slice('--against='.length).replace(/\/+$/, '')
 const names = readdirSync(join(root, 'bench'))
   .filter((file) => file.endsWith('.bench.ts'))
   .map((file) => file.slice(0, -'.bench.ts'.length))

@@ -1,0 +1,67 @@
+/** The built service as a process of its own, and what /proc says of it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const CLOCK_TICKS_PER_SECOND = 100
+
+export interface BenchService {
+  readonly url: string
+  readonly child: ChildProcess
+}
+
+/** @param folder for its development key */
+export function startService(folder: string): Promise<BenchService> {
+  const child = spawn(process.execPath, ['-e', 'import("./dist/src/main.js").then((m) => m.main([]))'], {
+    cwd: root,
+    env: {
+      PATH: process.env['PATH'],
+      PORT: '0',
+      DATA_DIR: folder,
+      LOG_FORMAT: 'json',
+      LOG_SAMPLE_RATIO: '0',
+      RATE_LIMIT_PUBLIC: '1000000000',
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  return new Promise((resolve, reject) => {
+    createInterface({ input: child.stderr! }).on('line', (line) => {
+      if (line.includes('"event":"ready"')) resolve({ url: JSON.parse(line).url, child })
+    })
+    child.on('exit', (code) => reject(new Error(`the service ended with ${code}`)))
+  })
+}
+
+/** User and system seconds by thread, the main thread under the id of the process. */
+export function threadSeconds(pid: number): Map<number, number> {
+  const seconds = new Map<number, number>()
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const fields = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ')[1]!.split(' ')
+    seconds.set(Number(thread), (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND)
+  }
+  return seconds
+}
+
+/** Microseconds of CPU a request: of the main thread, of the three busiest others, and of all together. */
+export function cpuPerRequest(pid: number, before: Map<number, number>, requests: number) {
+  const micros = [...threadSeconds(pid)].map(
+    ([thread, seconds]) => [thread, ((seconds - (before.get(thread) ?? 0)) * 1e6) / requests] as const,
+  )
+  const round = (value: number) => Math.round(value * 10) / 10
+  const others = micros
+    .filter(([thread]) => thread !== pid)
+    .map(([, value]) => value)
+    .sort((a, b) => b - a)
+  return {
+    main: round(micros.find(([thread]) => thread === pid)?.[1] ?? 0),
+    others: others.slice(0, 3).map(round),
+    all: round(micros.reduce((sum, [, value]) => sum + value, 0)),
+  }
+}
+
+export function residentMiB(pid: number): number {
+  const kib = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+  return Math.round(kib / 1024)
+}

@@ -16,6 +16,7 @@ interface Exports {
   correctionSeen(): number
   lengthSeen(): number
   generalLengths(vertices: number, count: number, out: number): void
+  generalAreas(vertices: number, count: number, side: number, out: number): void
   pairLengths(pairs: number, count: number, out: number): void
   s12(): number
   m12(): number

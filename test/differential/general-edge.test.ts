@@ -169,6 +169,90 @@ describe('the length of an edge', () => {
   })
 })
 
+describe('the area under an edge', () => {
+  /** Areas of the edges of a polyline; vertices are lon, lat. */
+  function edgeAreas(vertices: readonly (readonly [number, number])[], side: number, by = kernel): Float64Array {
+    by.release()
+    const pointer = by.write(Float64Array.from(vertices.flat()))
+    const out = by.write(new Float64Array(vertices.length).fill(-1))
+    by.generalAreas(pointer, vertices.length, side, out)
+    const results = new Float64Array(by.memory.buffer, out, vertices.length)
+    expect(results[vertices.length - 1]).toBe(-1)
+    return results.slice(0, vertices.length - 1)
+  }
+  function karneyAreas(vertices: readonly (readonly [number, number])[], side: number): Float64Array {
+    return Float64Array.from(vertices.slice(1), ([lon2, lat2], index) => {
+      kernel.inverseWithArea(vertices[index]![1], vertices[index]![0], lat2, lon2)
+      return side === 0 ? kernel.S12() : kernel.P12()
+    })
+  }
+  const random = generator(19)
+  /** A walk whose steps are of every decade from 100 m to 10,000 km. */
+  const walk = Array.from({ length: 5001 }, (): readonly [number, number] => [0, 0])
+  for (let index = 1; index < walk.length; index++) {
+    const [lon, lat] = walk[index - 1]!
+    const end = WGS84.Direct(lat, lon, random(0, 360), 10 ** random(2, 7))
+    walk[index] = [end.lon2!, end.lat2!]
+  }
+  const north = walk.map(([lon, lat]) => [lon, Math.abs(lat)] as const)
+  const south = walk.map(([lon, lat]) => [lon, -Math.abs(lat)] as const)
+  // Every pair of positions with round coordinates: poles under several names, meridians, the equator, the antimeridian.
+  const round = [-180, -90, 0, 1e-9, 90, 180].flatMap((lon) => [-90, -45, 0, 30, 90].map((lat) => [lon, lat] as const))
+  const everyPair = round.flatMap((a) => round.flatMap((b) => [a, b]))
+
+  it.each([
+    ['the equator, anywhere', walk, 0],
+    ['the north pole', north, 1],
+    ['the south pole', south, -1],
+    ['the equator, between round coordinates', everyPair, 0],
+    ['the north pole, between round coordinates', everyPair.map(([lon, lat]) => [lon, Math.abs(lat)] as const), 1],
+  ] as const)('is that of the iterative solution, measured from %s', (_, vertices, side) => {
+    const expected = karneyAreas(vertices, side)
+    edgeAreas(vertices, side).forEach((area, index) => {
+      // Rounding: of ω in a sum of the size of the area, and of c² times the angles of long lines.
+      const [[lon1, lat1], [lon2, lat2]] = [vertices[index]!, vertices[index + 1]!]
+      const meters = kernel.inverse(lat1, lon1, lat2, lon2)
+      const tolerance = meters < 1e6 ? 1e-4 + 2e-15 * Math.abs(expected[index]!) : 0.25
+      expect(Math.abs(area - expected[index]!), `${lat1} ${lon1} ${lat2} ${lon2}`).toBeLessThanOrEqual(tolerance)
+    })
+  })
+
+  it('agrees with geographiclib-geodesic', () => {
+    const areas = edgeAreas(walk, 0)
+    let worst = 0
+    for (let index = 1; index < walk.length; index++) {
+      const [[lon1, lat1], [lon2, lat2]] = [walk[index - 1]!, walk[index]!]
+      const { S12 } = WGS84.Inverse(lat1, lon1, lat2, lon2, geodesic.Geodesic.AREA)
+      worst = Math.max(worst, Math.abs(areas[index - 1]! - S12!))
+    }
+    expect(worst).toBeLessThanOrEqual(0.25)
+  })
+
+  it('is the same bits in one lane as in two, changes its sign with the way and in the mirror', () => {
+    const scalar = instantiateKernel(compileModule(scalarBase64))
+    for (const [vertices, side] of [
+      [walk, 0],
+      [north, 1],
+      [south, -1],
+      [everyPair, 0],
+    ] as const) {
+      const areas = edgeAreas(vertices, side)
+      expect(edgeAreas(vertices, side, scalar)).toEqual(areas)
+      expect(edgeAreas(vertices.slice(1), side)).toEqual(areas.slice(1))
+      edgeAreas(vertices.toReversed(), side)
+        .toReversed()
+        .forEach((area, index) => {
+          // Between the poles every meridian is shortest, and the one taken leaves point 1 with the longitude of point 2.
+          const [lat1, lat2] = [vertices[index]![1], vertices[index + 1]![1]]
+          if (lat1 * lat2 !== -8100) expect(area).toBe(0 - areas[index]!)
+        })
+    }
+    expect(edgeAreas(south, -1)).toEqual(edgeAreas(north, 1))
+    const mirrored = walk.map(([lon, lat]) => [lon, -lat] as const)
+    expect(edgeAreas(mirrored, 0)).toEqual(edgeAreas(walk, 0).map((area) => 0 - area))
+  })
+})
+
 describe('the guards of the kernel without iteration', () => {
   /** Which guards a line fails. */
   function failing(line: Line): string {
@@ -183,7 +267,7 @@ describe('the guards of the kernel without iteration', () => {
   }
 
   // Each guard is seen to refuse what each of the others would let pass. No line is known that the residual alone refuses.
-  it.each([
+  const cases: readonly (readonly [guards: string, line: Line])[] = [
     ['correction', [38.37691778150141, 0, -32.4688846793053, 172.66977387111842]],
     ['correction', [28.116713370250878, 0, -23.21847015990784, 174.49349944385327]],
     ['length', [74.54340953591438, 0, -71.17750532155138, 179.9749264532045]],
@@ -191,7 +275,8 @@ describe('the guards of the kernel without iteration', () => {
     ['residual and length', [2.596712475979183e-8, 0, -2.5967154051302238e-8, 179.99860922504354]],
     ['residual and correction', [12.093951749659126, 0, -9.974729948630884, 174.01346669319753]],
     ['', [76.16170291144479, 0, -66.30978427899322, 179.96856578966717]],
-  ] as const)('refuse by: %s', (expected, line) => {
+  ]
+  it.each(cases)('refuse by: %s', (expected, line) => {
     expect(failing(line)).toBe(expected)
     // Whatever refused it, Karney's inverse has measured it then.
     expect(Math.abs(pairLengths([line])[0]! - WGS84.Inverse(...line).s12!)).toBeLessThanOrEqual(15 * NANO)

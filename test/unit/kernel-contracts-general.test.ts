@@ -43,6 +43,7 @@ describe('the checked build', () => {
       const out = kernel.write(new Float64Array(1))
       const [lon1, lat1, lon2, lat2] = values as [number, number, number, number]
       expect(() => kernel.generalLengths(vertices, 2, out)).toThrow(refusal)
+      expect(() => kernel.generalAreas(vertices, 2, 0, out)).toThrow(refusal)
       expect(() => kernel.pairLengths(vertices, 1, out)).toThrow(refusal)
       expect(() => kernel.fastInverse(lat1, lon1, lat2, lon2)).toThrow(refusal)
       expect(() => kernel.guardedInverse(lat1, lon1, lat2, lon2)).toThrow(refusal)
@@ -53,7 +54,19 @@ describe('the checked build', () => {
     const kernel = checked()
     const vertices = kernel.write(new Float64Array(4))
     expect(() => kernel.generalLengths(vertices, -1, vertices)).toThrow('count must not be negative')
+    expect(() => kernel.generalAreas(vertices, -1, 0, vertices)).toThrow('count must not be negative')
     expect(() => kernel.pairLengths(vertices, -1, vertices)).toThrow('count must not be negative')
+  })
+
+  it('refuses a side that is none, and vertices beyond the equator from their pole', () => {
+    const kernel = checked()
+    const vertices = kernel.write(Float64Array.of(0, 10, 1, 10, 2, -1e-9))
+    const out = kernel.write(new Float64Array(2))
+    expect(() => kernel.generalAreas(vertices, 2, 2, out)).toThrow('side must be −1, 0 or 1')
+    expect(() => kernel.generalAreas(vertices, 2, -2, out)).toThrow('side must be −1, 0 or 1')
+    expect(() => kernel.generalAreas(vertices, 2, 1, out)).not.toThrow()
+    expect(() => kernel.generalAreas(vertices, 2, -1, out)).toThrow('on the side of their pole')
+    expect(() => kernel.generalAreas(vertices, 3, 1, out)).toThrow('on the side of their pole')
   })
 
   it('refuses pointers that are not aligned, null, or end outside the memory', () => {
@@ -63,6 +76,8 @@ describe('the checked build', () => {
     for (const bad of [0, vertices + 4, end - 8]) {
       expect(() => kernel.generalLengths(bad, 3, vertices)).toThrow('vertices must be aligned')
       expect(() => kernel.generalLengths(vertices, 3, bad)).toThrow('out must be aligned and in memory')
+      expect(() => kernel.generalAreas(bad, 3, 0, vertices)).toThrow('vertices must be aligned')
+      expect(() => kernel.generalAreas(vertices, 3, 0, bad)).toThrow('out must be aligned and in memory')
       expect(() => kernel.pairLengths(bad, 2, vertices)).toThrow('pairs must be aligned')
       expect(() => kernel.pairLengths(vertices, 2, bad)).toThrow('out must be aligned and in memory')
     }

@@ -20,3 +20,11 @@ export function areDegrees(pointer: usize, count: i64): bool {
   }
   return true
 }
+
+/** Whether no position lies beyond the equator as seen from a pole: 1 north, −1 south, 0 neither. */
+export function areOnSide(pointer: usize, count: i64, side: i32): bool {
+  for (let i: i64 = 0; i < count; i++) {
+    if (<f64>side * load<f64>(pointer + ((<usize>i) << 4), 8) < 0) return false
+  }
+  return true
+}

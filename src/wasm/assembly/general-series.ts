@@ -1,10 +1,12 @@
 /**
  * The series of Karney, Algorithms for geodesics, J. Geodesy 87 (2013), on WGS 84, as far as the general kernel needs them:
- * what is left out stays below 0.1 nm. Coefficients Ckl multiply ε^l; a factor ε^k is left to the products of
- * `general-length.ts`, so each table begins with the order k and holds the rest, by powers of ε or, where only each second
+ * what is left out stays below 0.1 nm of a length and 10⁻⁴ m² of the area under the longest line. Coefficients Ckl multiply ε^l; a factor ε^k is left to the products of
+ * `general-longitude.ts`, so each table begins with the order k and holds the rest, by powers of ε or, where only each second
  * one occurs, of ε².
  */
-import { ep2, n } from './series'
+import {
+  C400, C401, C402, C403, C404, C411, C412, C413, C414, C422, C423, C424, C433, C434, C444, ep2, n,
+} from './series'
 
 /** ε / k² by powers of k² = e'² cos²α0. */
 export const EXPANSION = memory.data<f64>([
@@ -32,5 +34,12 @@ export const C32 = memory.data<f64>([(n * (n - 3) + 2) / 32, (n * (-3 * n - 2) +
 export const C33 = memory.data<f64>([(n * (5 * n - 9) + 5) / 192, (9 - 10 * n) / 384])
 export const C34: f64 = (7 - 14 * n) / 512
 
-/** The same to low order, for the first look: ε / cos²α0 by powers of k². */
+/** Equation 63, to the fourth order. */
+export const C40 = memory.data<f64>([C400, C401, C402, C403, C404])
+export const C41 = memory.data<f64>([C411, C412, C413, C414])
+export const C42 = memory.data<f64>([C422, C423, C424])
+export const C43 = memory.data<f64>([C433, C434])
+export const C44: f64 = C444
+
+/** ε / cos²α0 by powers of k², to low order for the first look. */
 export const FIRST_EXPANSION = memory.data<f64>([ep2 / 4, -ep2 / 8, (5 * ep2) / 64])

@@ -1,7 +1,7 @@
 /** What the host sees. Vertices are pointers to interleaved lon, lat in degrees; scalars come lat first, as in the literature. */
 export { mark, release, releaseTo, reserve } from './memory'
 export { inverse, inverseWithArea } from './inverse'
-export { fastInverse, generalLengths, guardedInverse, pairLengths } from './general-edge'
+export { fastInverse, generalAreas, generalLengths, guardedInverse, pairLengths } from './general-edge'
 export { direct } from './direct'
 export { lineLength } from './length'
 export { ringArea } from './area'

@@ -2,7 +2,7 @@
  * Polynomials for one lane or two whose coefficients stand in memory, lowest order first: a load that repeats a double in
  * both lanes is one instruction, a constant of that kind in the code is three.
  */
-import { mulAdd } from './lanes'
+import { mul, mulAdd } from './lanes'
 
 /** The coefficient of order `order` in every lane. */
 @inline
@@ -25,20 +25,15 @@ export function polynomial2<T>(table: usize, x: T): T {
 
 @inline
 export function polynomial3<T>(table: usize, x: T): T {
-  return mulAdd<T>(polynomial2<T>(table + 8, x), x, coefficient<T>(table, 0))
+  return mulAdd<T>(polynomial1<T>(table + 16, x), mul<T>(x, x), polynomial1<T>(table, x))
 }
 
 @inline
 export function polynomial4<T>(table: usize, x: T): T {
-  return mulAdd<T>(polynomial3<T>(table + 8, x), x, coefficient<T>(table, 0))
+  return mulAdd<T>(polynomial2<T>(table + 16, x), mul<T>(x, x), polynomial1<T>(table, x))
 }
 
 @inline
 export function polynomial5<T>(table: usize, x: T): T {
-  return mulAdd<T>(polynomial4<T>(table + 8, x), x, coefficient<T>(table, 0))
-}
-
-@inline
-export function polynomial6<T>(table: usize, x: T): T {
-  return mulAdd<T>(polynomial5<T>(table + 8, x), x, coefficient<T>(table, 0))
+  return mulAdd<T>(polynomial3<T>(table + 16, x), mul<T>(x, x), polynomial1<T>(table, x))
 }

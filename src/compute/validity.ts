@@ -1,12 +1,21 @@
 import { enclosedPole, partAreaSquareMeters } from '../geodesy/area.ts'
 import { type FlatGeometry, placeOf } from '../geometry/flat.ts'
 import { type ProblemError, problemAt } from '../problem.ts'
+import type { InvalidityReason } from '../topology/invalidity.ts'
 import type { PoleOf } from '../topology/unwrap.ts'
 import { findInvalidity } from '../topology/validity.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
 /** Area below which a polygon with an edge over half the globe counts as nothing, m²: such a ring is degenerate. */
 const NOTHING_SQUARE_METERS = 1
+
+const HINT = 'a polygon needs rings that do not cross or overlap, holes inside, and parts that touch at points at most'
+const HINT_HALF_GLOBE =
+  'edges are shortest geodesics: insert vertices along edges over 180° of longitude, or cut at the antimeridian'
+const HINTS: Partial<Record<InvalidityReason, string>> = {
+  'ring without an inside': HINT_HALF_GLOBE,
+  'inside not defined by edges along the poles': HINT_HALF_GLOBE,
+}
 
 /** The pole a winding ring encloses, by the same decision that its area rests on (decision 92). */
 export function poleOf(kernel: Kernel): PoleOf {
@@ -30,7 +39,7 @@ export function checkInterior(geometry: FlatGeometry, path: readonly (string | n
       `${reason} at [${lon}, ${lat}]`,
       {
         code: reason.replaceAll(' ', '-'),
-        hint: 'a polygon needs rings that do not cross or overlap, holes inside, and parts that touch at points at most',
+        hint: HINTS[reason] ?? HINT,
       },
     )
   }
@@ -56,7 +65,7 @@ function checkExtent(geometry: FlatGeometry, path: readonly (string | number)[],
 export function noArea(path: readonly (string | number)[]): ProblemError {
   return problemAt('invalid-input', path, 'the polygon encloses no area on the ground', {
     code: 'no-area',
-    hint: 'edges are shortest geodesics: insert vertices along edges over 180° of longitude, or cut at the antimeridian',
+    hint: HINT_HALF_GLOBE,
   })
 }
 

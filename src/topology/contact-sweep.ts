@@ -21,21 +21,28 @@ export class ContactSweep implements SweepVisitor {
     return this.#scene.operand[lower] === this.#scene.operand[upper]
   }
 
-  piece(outgoing: readonly number[], from: number): boolean {
+  piece(outgoing: readonly number[], from: number, to: number): boolean {
     const { below0, below1, above0, above1 } = this.#sweep
     const first = outgoing[from]!
     if (!this.#scene.isInWindow(first)) return true
     const { operand, dimension } = this.#scene
     if ((below0[first]! > 0 && below1[first]! > 0) || (above0[first]! > 0 && above1[first]! > 0)) return false
-    // A line inside the other's polygons.
-    return dimension[first] === 2 || (operand[first] === 0 ? below1[first]! <= 0 : below0[first]! <= 0)
+    // A line inside the other's polygons, or along an edge that only closes one of their rings.
+    for (let i = from; i < to; i++) {
+      const segment = outgoing[i]!
+      if (dimension[segment] !== 1) continue
+      const [below, above] = operand[segment] === 0 ? [below1, above1] : [below0, above0]
+      if (below[first]! > 0 || above[first]! > 0) return false
+    }
+    return true
   }
 
   node({ incoming, outgoing, points, most0, most1 }: SweepNode): boolean {
-    const { operand } = this.#scene
+    const scene = this.#scene
+    const { operand } = scene
     let seen = 0
-    for (const segment of incoming) seen |= 1 << operand[segment]!
-    for (const segment of outgoing) seen |= 1 << operand[segment]!
+    for (const segment of incoming) if (scene.isReal(segment)) seen |= 1 << operand[segment]!
+    for (const segment of outgoing) if (scene.isReal(segment)) seen |= 1 << operand[segment]!
     for (const segment of points) {
       seen |= 1 << operand[segment]!
       if ((operand[segment] === 0 ? most1 : most0) > 0) return false

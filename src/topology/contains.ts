@@ -13,7 +13,7 @@ import type { PoleOf } from './unwrap.ts'
 const MAX_POINT_EDGES = 2_000_000
 
 /**
- * Whether a contains b, in the plane of lon and lat: nothing of b lies outside a, and their interiors meet. So what lies only
+ * Whether a contains b, in the plane of lon and lat, with the seam at ±180 closed and each pole one place: nothing of b lies outside a, and their interiors meet. So what lies only
  * on a's boundary is not contained. The elements of a collection count as their union: polygons before lines before points,
  * shared edges inside the union are interior; lines have the boundary of the mod-2 rule.
  *
@@ -26,6 +26,14 @@ const MAX_POINT_EDGES = 2_000_000
 export function contains(a: FlatGeometry, b: FlatGeometry, poleOf: PoleOf): boolean {
   if (isPointwise(a, b)) return containsPoints(a, b)
   const scene = sceneOf(a, b, poleOf)
+  let isInteriorMet = false
+  for (const [own, others] of scene.poles) {
+    if (others === 'exterior') continue
+    if (own === 'exterior') return false
+    if (own === 'interior' && others === 'interior') isInteriorMet = true
+  }
+  // Nothing of b stands elsewhere.
+  if (scene.count === 0) return isInteriorMet
   const isSimple = scene.positions.planar && hasOnePolygonal(a)
   const meeting = meet(scene, (contact, own) => isSimple && contact === CROSS && scene.dimension[own] === 2)
   if (meeting.kind === 'decided') return false
@@ -33,7 +41,7 @@ export function contains(a: FlatGeometry, b: FlatGeometry, poleOf: PoleOf): bool
   if (answer !== undefined) return answer
   // Before the sweep is made: it may add places to the scene.
   const needed = meeting.needed()
-  return new CoverSweep(scene, new LineBoundary(a, scene.positions.planar)).decide(needed)
+  return new CoverSweep(scene, new LineBoundary(a, scene.positions.planar)).decide(needed, isInteriorMet)
 }
 
 /** One Polygon or MultiPolygon: every edge has the outside of a on one side. */

@@ -20,8 +20,12 @@ export class CoverSweep implements SweepVisitor {
     this.#lineBoundary = lineBoundary
   }
 
-  /** @param needed segments that matter */
-  decide(needed: Int32Array): boolean {
+  /**
+   * @param needed segments that matter
+   * @param isInteriorMet the interiors meet at a pole
+   */
+  decide(needed: Int32Array, isInteriorMet = false): boolean {
+    this.#isInteriorMet = isInteriorMet
     return this.#sweep.run(needed, this) && this.#isInteriorMet
   }
 

@@ -18,6 +18,8 @@ export interface ElementRings {
   readonly rings: readonly ElementRing[]
   /** Sequence of the exterior ring by key: the number of the part within the element, from 1. */
   readonly exteriors: readonly number[]
+  /** By pole, the rings that have a vertex there: it is one place, so there they touch. */
+  readonly atPoles: readonly (readonly ElementRing[])[]
 }
 
 /**
@@ -29,6 +31,7 @@ export function layElement(geometry: FlatGeometry, element: number, poleOf: Pole
   const { vertices, sequenceStarts, partStarts, elementStarts } = geometry
   const rings: ElementRing[] = []
   const exteriors: number[] = [-1]
+  const atPoles: ElementRing[][] = [[], []]
   const firstPart = elementStarts[element]!
   for (let part = firstPart; part < elementStarts[element + 1]!; part++) {
     const exterior = partStarts[part]!
@@ -41,7 +44,20 @@ export function layElement(geometry: FlatGeometry, element: number, poleOf: Pole
         const reason = 'ring around the axis more than once'
         return { reason, lon: sent[0]!, lat: sent[1]!, sequence, vertex: 0 }
       }
-      rings.push({ unwrapped, role, isHole: sequence > exterior })
+      if (!unwrapped.isClear) {
+        const reason = 'inside not defined by edges along the poles'
+        return { reason, lon: sent[0]!, lat: sent[1]!, sequence, vertex: 0 }
+      }
+      const ring = { unwrapped, role, isHole: sequence > exterior }
+      rings.push(ring)
+      for (const [index, lat] of [90, -90].entries()) {
+        const visits = visitsTo(sent, lat)
+        if (visits.length > 1) {
+          const vertex = visits[1]!
+          return { reason: 'self-touch', lon: sent[2 * vertex]!, lat, sequence, vertex }
+        }
+        if (visits.length === 1) atPoles[index]!.push(ring)
+      }
     }
   }
   const planar = !hasLongitudeJump(geometry, firstPart, elementStarts[element + 1]!)
@@ -57,7 +73,17 @@ export function layElement(geometry: FlatGeometry, element: number, poleOf: Pole
       return { reason: 'ring without an inside', lon: unwrapped.lon[0]!, lat: unwrapped.lat[0]!, sequence, vertex: 0 }
     }
   }
-  return { scene, rings, exteriors }
+  return { scene, rings, exteriors, atPoles }
+}
+
+/** First vertices of the stretches in which a ring stands at a latitude, without the one that only goes on from its start. */
+function visitsTo(ring: Float64Array, lat: number): number[] {
+  const visits: number[] = []
+  for (let i = 2; i < ring.length; i += 2) {
+    if (ring[i + 1] === lat && ring[i - 1] !== lat) visits.push(i / 2)
+  }
+  // A stretch that begins at the first vertex was entered at the end, where the ring closes, or it is all there is.
+  return visits
 }
 
 /** Copies shifted by whole turns, wherever they come near: what is wrong on the cylinder shows around the originals. */

@@ -9,6 +9,7 @@ export type InvalidityReason =
   | 'shared edge'
   | 'ring without an inside'
   | 'ring around the axis more than once'
+  | 'inside not defined by edges along the poles'
   | 'hole outside its exterior ring'
   | 'nested holes'
   | 'overlapping polygons'

@@ -10,11 +10,12 @@ import type { Scene } from './scene.ts'
 export class LineBoundary {
   readonly #ends = new Set<string>()
 
-  /** @param planar false: 180 and −180 are one longitude */
+  /** @param planar false: 180 and −180 are one longitude, and all longitudes at a pole */
   constructor({ vertices, sequenceStarts, partStarts, partDimensions }: FlatGeometry, planar: boolean) {
     const toggle = (vertex: number): void => {
       const lon = vertices[2 * vertex]!
-      const key = keyOf(!planar && lon === 180 ? -180 : lon, vertices[2 * vertex + 1]!)
+      const lat = vertices[2 * vertex + 1]!
+      const key = planar ? keyOf(lon, lat) : Math.abs(lat) === 90 ? keyOf(0, lat) : keyOf(lon === 180 ? -180 : lon, lat)
       if (!this.#ends.delete(key)) this.#ends.add(key)
     }
     for (let part = 0; part < partDimensions.length; part++) {

@@ -30,7 +30,7 @@ export interface Meeting {
 }
 
 /** @param isDecisive whether this contact of a segment of a with one of b settles the question */
-export function meet(scene: Scene, isDecisive: (contact: Contact, own: number) => boolean): Meeting {
+export function meet(scene: Scene, isDecisive: (contact: Contact, own: number, other: number) => boolean): Meeting {
   const touched = new Uint8Array(scene.count)
   const own = new SegmentIndex(scene, segmentsOf(scene, 0))
   const others = new SegmentIndex(scene, segmentsOf(scene, 1))
@@ -41,7 +41,7 @@ export function meet(scene: Scene, isDecisive: (contact: Contact, own: number) =
     isTouching = true
     touched[s] = 1
     touched[t] = 1
-    return !isDecisive(contact, s)
+    return !isDecisive(contact, s, t)
   })
   if (end === 'stopped') return { kind: 'decided', needed: () => new Int32Array(0), locate: () => undefined }
   const isKnown = end === 'done'

@@ -1,3 +1,4 @@
+import type { ElementRings } from './element-rings.ts'
 import { crossingFault, faultAt, type Invalidity, overlapFault } from './invalidity.ts'
 import { depthsAt } from './locate.ts'
 import type { Scene } from './scene.ts'
@@ -20,13 +21,25 @@ export class RingSweep implements SweepVisitor {
   #misplaced = -1
   #cut: Invalidity | undefined
 
-  /** @param scene rings whose depth 0 counts polygons and whose depth 1 adds their keys */
-  constructor(scene: Scene, exteriors: readonly number[]) {
+  /** Sequences of rings that stay within [−180, 180]: their edges on its two ends are cuts, which meet only on the globe. */
+  readonly #uncrossed: ReadonlySet<number>
+
+  constructor({ scene, rings, exteriors, atPoles }: ElementRings) {
     this.#scene = scene
     this.#sweep = new Sweep(scene)
     this.#exteriors = exteriors
     this.#isReal = new Uint8Array(scene.count)
-    for (let s = 0; s < scene.count; s++) this.#isReal[s] = isReal(scene, s) ? 1 : 0
+    for (let s = 0; s < scene.count; s++) this.#isReal[s] = scene.isReal(s) ? 1 : 0
+    const uncrossed = rings.filter(
+      ({ unwrapped }) => unwrapped.pole === 0 && unwrapped.turn.every((turn) => turn === 0),
+    )
+    this.#uncrossed = new Set(uncrossed.map(({ role }) => role.sequence))
+    for (const [index, lat] of [90, -90].entries()) {
+      const at = atPoles[index]!
+      if (at.length < 2 || this.#touches.join(at.map(({ role: { sequence, step1 } }) => ({ sequence, key: step1 }))))
+        continue
+      this.#cut ??= { reason: 'disconnected interior', lon: 0, lat, sequence: at[1]!.role.sequence }
+    }
   }
 
   find(): Invalidity | undefined {
@@ -46,7 +59,7 @@ export class RingSweep implements SweepVisitor {
     for (let i = from; i < to; i++) {
       const segment = outgoing[i]!
       if (this.#isReal[segment] === 0) continue
-      if (real >= 0) {
+      if (real >= 0 && !this.#isCut(real, segment)) {
         this.#fault = overlapFault(this.#scene, real, segment)
         return false
       }
@@ -63,22 +76,42 @@ export class RingSweep implements SweepVisitor {
 
   node({ position, incoming, outgoing }: SweepNode): boolean {
     if (incoming.length + outgoing.length <= 2) return true
-    const { sequence } = this.#scene
     // Counter-clockwise from below: what leaves from bottom to top, then what arrives from top to bottom.
-    const around = [...outgoing, ...incoming.toReversed()].filter((segment) => this.#isReal[segment] === 1)
+    const around = [...this.#uncut(outgoing), ...this.#uncut(incoming).toReversed()]
     if (around.length <= 2) return true
+    const [west, east] = [0, 1].map((side) => around.filter((segment) => this.#sideOfSeam(segment, position) === side))
+    return this.#judgeRings(position, around) && this.#touch(position, west!, 0) && this.#touch(position, east!, 1)
+  }
+
+  /** The edges that count, without the pairs of cuts that run on each other: the seam is no boundary there. */
+  #uncut(segments: readonly number[]): number[] {
+    const kept: number[] = []
+    for (const segment of segments) {
+      if (this.#isReal[segment] === 0) continue
+      const last = kept[kept.length - 1]
+      if (last !== undefined && this.#isCut(last, segment)) kept.pop()
+      else kept.push(segment)
+    }
+    return kept
+  }
+
+  /** Rings at a place: none comes there twice, and none changes sides with another. */
+  #judgeRings(position: number, around: readonly number[]): boolean {
+    // What comes from the other side of the seam is another strand of the same ring.
+    const strandOf = (segment: number): number =>
+      2 * this.#scene.sequence[segment]! + this.#sideOfSeam(segment, position)
     const ends = new Map<number, number>()
-    for (const segment of around) ends.set(sequence[segment]!, (ends.get(sequence[segment]!) ?? 0) + 1)
+    for (const segment of around) ends.set(strandOf(segment), (ends.get(strandOf(segment)) ?? 0) + 1)
     const open: number[] = []
     const isOpen = new Set<number>()
     for (const segment of around) {
-      const ring = sequence[segment]!
+      const ring = strandOf(segment)
       const count = ends.get(ring)!
       if (count > 2) {
         this.#fault = faultAt(this.#scene, 'self-touch', position, segment)
         return false
       }
-      // A ring with one end here goes on along the pole.
+      // A ring with one end here goes on along the pole or a cut.
       if (count < 2) continue
       if (open[open.length - 1] === ring) open.pop()
       else if (!isOpen.has(ring)) {
@@ -89,10 +122,35 @@ export class RingSweep implements SweepVisitor {
         return false
       }
     }
-    if (ends.size > 1 && !this.#touches.add(this.#scene, position, around)) {
-      this.#cut ??= faultAt(this.#scene, 'disconnected interior', position, around[0]!)
+    return true
+  }
+
+  #touch(position: number, around: readonly number[], side: 0 | 1): true {
+    const { sequence } = this.#scene
+    if (around.some((segment) => sequence[segment] !== sequence[around[0]!])) {
+      const isForest = this.#touches.add(this.#scene, position, around, side)
+      if (!isForest) this.#cut ??= faultAt(this.#scene, 'disconnected interior', position, around[0]!)
     }
     return true
+  }
+
+  /** 1 when a segment of a ring within [−180, 180] comes to the seam at 180, else 0. */
+  #sideOfSeam(segment: number, position: number): 0 | 1 {
+    const { positions, copy, sequence } = this.#scene
+    if (positions.planar || positions.lon[position] !== -180 || !this.#uncrossed.has(sequence[segment]!)) return 0
+    return positions.turn[position] === copy[segment]! + 1 ? 1 : 0
+  }
+
+  /** Whether two segments on each other are a cut: edges at 180 and at −180. */
+  #isCut(s: number, t: number): boolean {
+    const { left, right, positions, sequence } = this.#scene
+    if (positions.planar || !this.#uncrossed.has(sequence[s]!) || !this.#uncrossed.has(sequence[t]!)) return false
+    const isOnSeam = (segment: number): boolean =>
+      positions.lon[left[segment]!] === -180 &&
+      positions.lon[right[segment]!] === -180 &&
+      positions.turn[left[segment]!] === positions.turn[right[segment]!]
+    if (!isOnSeam(s) || !isOnSeam(t) || positions.turn[left[s]!] !== positions.turn[left[t]!]) return false
+    return this.#sideOfSeam(s, left[s]!) !== this.#sideOfSeam(t, left[t]!)
   }
 
   #explainMisplaced(segment: number): Invalidity {
@@ -113,13 +171,6 @@ export class RingSweep implements SweepVisitor {
     }
     return faultAt(scene, 'hole outside its exterior ring', place, segment)
   }
-}
-
-/** Edges that count: not those along a pole, which is one point, nor those that only close a ring over its pole. */
-export function isReal({ positions, left, right, vertex }: Scene, segment: number): boolean {
-  if (vertex[segment]! < 0) return false
-  const lat = positions.lat[left[segment]!]!
-  return (lat !== 90 && lat !== -90) || lat !== positions.lat[right[segment]!]
 }
 
 /** Depth and sum of keys as in a place outside of all polygons or inside one. */

@@ -1,5 +1,6 @@
 import { scaledInteger, scaledLongitude, signOf } from './exact.ts'
 import type { Extent } from './extent.ts'
+import type { Location } from './point-in-ring.ts'
 import { Positions } from './positions.ts'
 import type { UnwrappedRing } from './unwrap.ts'
 
@@ -40,6 +41,8 @@ export class Scene {
   copy: Int32Array
   /** Longitudes within which the depths of every edge are complete; undefined: everywhere. */
   window: Extent | undefined
+  /** Where each pole lies to the two geometries, when they may meet there; then nothing of dimension 0 or 1 stands on a pole. */
+  poles: readonly (readonly [Location, Location])[] = []
 
   constructor(capacity: number, planar: boolean) {
     this.positions = new Positions(capacity, planar)
@@ -76,6 +79,16 @@ export class Scene {
   addPoint(lon: number, lat: number, turn: number, role: Role, vertex: number, copy: number): number {
     const position = this.positions.add(lon, lat, turn)
     return this.addSegment(position, position, role, 0, vertex, copy)
+  }
+
+  /**
+   * Edges that count as boundary: not those along a pole, which is one point, nor those that only close a ring over its pole.
+   */
+  isReal(segment: number): boolean {
+    if (this.vertex[segment]! < 0) return false
+    const { lat } = this.positions
+    const south = lat[this.left[segment]!]!
+    return this.dimension[segment] !== 2 || (south !== 90 && south !== -90) || south !== lat[this.right[segment]!]
   }
 
   /** Whether a segment comes into the window. */
@@ -130,7 +143,7 @@ function grown<T extends Int32Array | Uint8Array>(from: T, to: T): T {
  * Over a pole it follows from the direction of winding. Otherwise the leftmost position tells: there a simple ring turns
  * towards its inside. When the ring folds back on itself there (along a pole, or because it is invalid), its exact area tells.
  */
-function isInsideOnLeft(positions: Positions, first: number, size: number, ring: UnwrappedRing): boolean {
+export function isInsideOnLeft(positions: Positions, first: number, size: number, ring: UnwrappedRing): boolean {
   if (ring.pole !== 0) return ring.winding > 0 === ring.pole > 0
   let extreme = 0
   for (let i = 1; i < size - 1; i++) {

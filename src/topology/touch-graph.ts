@@ -12,21 +12,28 @@ export class TouchGraph {
 
   /**
    * @param around segments that meet at the position
+   * @param side of the seam, where what meets only through it is no touch
    * @returns false when rings of one polygon that hung together already meet again
    */
-  add({ positions, sequence, step1 }: Scene, position: number, around: readonly number[]): boolean {
-    const place = `${positions.lon[position]!} ${positions.lat[position]!}`
+  add({ positions, sequence, step1 }: Scene, position: number, around: readonly number[], side = 0): boolean {
+    const place = `${positions.lon[position]!} ${positions.lat[position]!} ${side}`
     if (this.#places.has(place)) return true
     this.#places.add(place)
+    return this.join(around.map((segment) => ({ sequence: sequence[segment]!, key: Math.abs(step1[segment]!) })))
+  }
+
+  /**
+   * @param rings that meet at one place: their sequences, and the keys of their polygons
+   * @returns false when rings of one polygon that hung together already meet again
+   */
+  join(rings: readonly { readonly sequence: number; readonly key: number }[]): boolean {
     /** First ring of each polygon here, by key. */
     const firsts = new Map<number, number>()
     const seen = new Set<number>()
     let isForest = true
-    for (const segment of around) {
-      const ring = sequence[segment]!
+    for (const { sequence: ring, key } of rings) {
       if (seen.has(ring)) continue
       seen.add(ring)
-      const key = Math.abs(step1[segment]!)
       const first = firsts.get(key)
       if (first === undefined) {
         firsts.set(key, ring)

@@ -19,6 +19,8 @@ export interface UnwrappedRing {
   readonly winding: number
   /** The pole it closes through; 0 when it closes by itself. */
   readonly pole: -1 | 0 | 1
+  /** False when its edges along the poles say another inside than the rule by which areas are measured. */
+  readonly isClear: boolean
 }
 
 /**
@@ -28,9 +30,13 @@ export interface UnwrappedRing {
  * The comparison with 180 is exact: the rounding error of the difference breaks the tie.
  */
 export function turnOfEdge(lon1: number, lat1: number, lon2: number, lat2: number): -1 | 0 | 1 {
+  if (lat1 === lat2 && (lat1 === 90 || lat1 === -90)) return 0
+  return turnOf(lon1, lon2)
+}
+
+function turnOf(lon1: number, lon2: number): -1 | 0 | 1 {
   const difference = lon2 - lon1
   if (difference < 180 && difference > -180) return 0
-  if (lat1 === lat2 && (lat1 === 90 || lat1 === -90)) return 0
   const back = lon2 - difference
   const error = lon2 - (difference + back) + (back - lon1)
   if (difference > 180 || (difference === 180 && error > 0)) return -1
@@ -73,11 +79,24 @@ export function hasLongitudeJump(
 export function unwrapRing(ring: Float64Array, poleOf: PoleOf): UnwrappedRing {
   const count = ring.length / 2
   const turns = new Int32Array(count)
+  // Turns that the edges along each pole are away from the short way, on which areas are measured.
+  let detourNorth = 0
+  let detourSouth = 0
   for (let i = 1; i < count; i++) {
-    turns[i] = turns[i - 1]! + turnOfEdge(ring[2 * i - 2]!, ring[2 * i - 1]!, ring[2 * i]!, ring[2 * i + 1]!)
+    const lat1 = ring[2 * i - 1]!
+    const lat2 = ring[2 * i + 1]!
+    turns[i] = turns[i - 1]! + turnOfEdge(ring[2 * i - 2]!, lat1, ring[2 * i]!, lat2)
+    if (lat1 !== lat2) continue
+    if (lat1 === 90) detourNorth += turnOf(ring[2 * i - 2]!, ring[2 * i]!)
+    else if (lat1 === -90) detourSouth += turnOf(ring[2 * i - 2]!, ring[2 * i]!)
   }
   const winding = turns[count - 1]!
-  const pole = winding === 0 ? 0 : poleOf(ring)
+  // A detour along a pole winds around that pole alone.
+  const passed = detourNorth !== 0 ? 1 : detourSouth !== 0 ? -1 : 0
+  const windsOtherwise = winding + detourNorth + detourSouth !== 0
+  const pole = winding === 0 ? 0 : windsOtherwise || passed === 0 ? poleOf(ring) : passed
+  const isDrawn = winding !== 0 || !windsOtherwise || poleOf(ring) === passed
+  const isClear = isDrawn && (detourNorth === 0 || detourSouth === 0)
   const start = pole === 0 ? 0 : nearestToPole(ring, pole)
   const isAtPole = pole !== 0 && ring[2 * start + 1] === 90 * pole
   const size = count + (pole === 0 ? 0 : isAtPole ? 1 : 3)
@@ -100,7 +119,7 @@ export function unwrapRing(ring: Float64Array, poleOf: PoleOf): UnwrappedRing {
     if (!isAtPole) turn[count] = turn[0]! + winding
     lat[size - 1] = lat[0]!
   }
-  return { lon, lat, turn, source, winding, pole }
+  return { lon, lat, turn, source, winding, pole, isClear }
 }
 
 function nearestToPole(ring: Float64Array, pole: 1 | -1): number {

@@ -2,7 +2,7 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import { addCopies, type ElementRing, type ElementRings, layElement } from './element-rings.ts'
 import { crossingFault, faultAt, type Invalidity, overlapFault } from './invalidity.ts'
 import { depthsAt } from './locate.ts'
-import { isReal, RingSweep } from './ring-sweep.ts'
+import { RingSweep } from './ring-sweep.ts'
 import type { Scene } from './scene.ts'
 import { APART, CROSS, contactOf, overlap } from './segment-contact.ts'
 import { joinBudget, SegmentIndex } from './segment-index.ts'
@@ -47,7 +47,8 @@ function judgeElement(geometry: FlatGeometry, element: number, poleOf: PoleOf): 
 function findInElement(geometry: FlatGeometry, element: number, poleOf: PoleOf): Invalidity | undefined {
   const laid = layElement(geometry, element, poleOf)
   if ('reason' in laid) return laid
-  const found = laid.scene.positions.planar ? findApart(laid) : 'unknown'
+  const found =
+    laid.scene.positions.planar && laid.atPoles.every((rings) => rings.length < 2) ? findApart(laid) : 'unknown'
   return found === 'unknown' ? findBySweep(laid) : found
 }
 
@@ -58,7 +59,7 @@ function findInElement(geometry: FlatGeometry, element: number, poleOf: PoleOf):
  */
 export function findBySweep(laid: ElementRings): Invalidity | undefined {
   if (!laid.scene.positions.planar) addCopies(laid)
-  return new RingSweep(laid.scene, laid.exteriors).find()
+  return new RingSweep(laid).find()
 }
 
 /** Two segments at fault: 0 they cross, 1 they overlap, 2 a ring touches itself. The first in the order sent is told. */
@@ -94,7 +95,7 @@ function findApart({ scene, rings }: ElementRings): Invalidity | undefined | 'un
 
 function realSegments(scene: Scene): Int32Array {
   const real: number[] = []
-  for (let s = 0; s < scene.count; s++) if (isReal(scene, s)) real.push(s)
+  for (let s = 0; s < scene.count; s++) if (scene.isReal(s)) real.push(s)
   return Int32Array.from(real)
 }
 

@@ -270,10 +270,22 @@ describe('longitude jumps', () => {
     expect(holds(cut, uncut)).toBe(true)
   })
 
-  it('leave planar what is cut: the seam is boundary then', () => {
-    expect(holds(cut, point(180, 5))).toBe(false)
-    expect(meets(cut, point(-180, 5))).toBe(true)
-    expect(meets(point(180, 5), point(-180, 5))).toBe(false)
+  it('are not needed: what is cut at ±180 is one there, whatever side its parts and the other geometry name', () => {
+    for (const lon of [180, -180]) {
+      expect(holds(cut, point(lon, 5))).toBe(true)
+      expect(holds(cut, point(lon, 0))).toBe(false)
+      expect(meets(cut, point(lon, 0))).toBe(true)
+      expect(meets(polygon(box(170, 0, 180, 10)), point(lon, 5))).toBe(true)
+      expect(holds(polygon(box(170, 0, 180, 10)), point(lon, 5))).toBe(false)
+    }
+    expect(meets(point(180, 5), point(-180, 5))).toBe(true)
+    expect(holds(point(180, 5), point(-180, 5))).toBe(true)
+    expect(meets(polygon(box(170, 0, 180, 10)), polygon(box(-180, 5, -170, 6)))).toBe(true)
+    expect(holds(cut, line([180, 1], [180, 9]))).toBe(true)
+    expect(holds(cut, lines(at('175 5, 180 5'), at('-180 5, -175 5')))).toBe(true)
+    // The boundary of a line that is cut: its two ends at the seam are one inner place.
+    expect(holds(lines(at('175 5, 180 5'), at('-180 5, -175 5')), point(180, 5))).toBe(true)
+    expect(holds(line([175, 5], [-175, 5]), lines(at('175 5, 180 5'), at('-180 5, -175 5')))).toBe(true)
   })
 
   it('find a hole on the other side of 180, whichever operand has it', () => {
@@ -293,6 +305,49 @@ describe('longitude jumps', () => {
     expect(holds(cap, polygon(at('0 70, 90 65, 180 80, -90 70, 0 70')))).toBe(true)
     expect(contains(read(cap), read(point(45, 50)), south)).toBe(true)
     expect(contains(read(cap), read(point(45, 70)), south)).toBe(false)
+  })
+
+  it('leave a pole one place, at all longitudes', () => {
+    const uncutCap = polygon(at('-180 60, -90 60, 0 60, 90 60, -180 60'))
+    const cutCap = polygon(at('-180 60, -90 60, 0 60, 90 60, 180 60, 180 90, -180 90, -180 60'))
+    for (const cap of [uncutCap, cutCap]) {
+      for (const lon of [0, 50, 180, -180]) expect(holds(cap, point(lon, 90))).toBe(true)
+      for (const lon of [180, -180]) expect(holds(cap, point(lon, 70))).toBe(true)
+      expect(holds(cap, line([0, 75], [0, 90], [180, 90], [180, 75]))).toBe(true)
+      expect(holds(cap, line([20, 90], [70, 90]))).toBe(true)
+      expect(meets(cap, line([20, -90], [70, -90]))).toBe(false)
+    }
+    expect(holds(uncutCap, cutCap) && holds(cutCap, uncutCap)).toBe(true)
+    expect(meets(point(0, 90), point(50, 90))).toBe(true)
+    expect(meets(point(0, 90), point(0, -90))).toBe(false)
+    // A sector ends at the pole: boundary. Four of them are all around it.
+    const sectors = [-180, -90, 0, 90].map((west) => polygon(box(west, 60, west + 90, 90)))
+    for (const sector of sectors) {
+      expect(holds(sector, point(33, 90))).toBe(false)
+      expect(meets(sector, point(33, 90))).toBe(true)
+    }
+    expect(meets(polygon(box(10, 60, 20, 90)), polygon(box(30, 60, 40, 90)))).toBe(true)
+    expect(holds(collection(sectors[0]!, ...sectors.slice(1)), point(33, 90))).toBe(true)
+    expect(holds(collection(sectors[0]!, ...sectors.slice(1, 3)), point(33, 90))).toBe(false)
+    // Lines that meet at the pole: two ends there are none.
+    expect(holds(lines(at('0 80, 0 90'), at('50 90, 50 80')), point(7, 90))).toBe(true)
+    expect(holds(line([0, 80], [0, 90]), point(7, 90))).toBe(false)
+  })
+
+  it('keep a pole out of a hole around it', () => {
+    // Regression: the edge that closes the hole over the pole counted as a place of the polygon.
+    const uncut = polygon(at('-180 60, -90 60, 0 60, 90 60, -180 60'), at('0 80, 90 80, 180 80, -90 80, 0 80'))
+    const cut = polygon(at('-180 60, -90 60, 0 60, 90 60, 180 60, 180 80, 90 80, 0 80, -90 80, -180 80, -180 60'))
+    for (const ring of [uncut, cut]) {
+      for (const lon of [0, 180, -180]) {
+        expect(meets(ring, point(lon, 85))).toBe(false)
+        expect(meets(ring, point(lon, 90))).toBe(false)
+        expect(meets(ring, line([lon, 82], [lon, 88]))).toBe(false)
+        expect(holds(ring, point(lon, 70))).toBe(true)
+      }
+      expect(meets(ring, polygon(at('-180 85, -90 85, 0 85, 90 85, -180 85')))).toBe(false)
+    }
+    expect(holds(uncut, cut) && holds(cut, uncut)).toBe(true)
   })
 
   it('are exact for longitudes that lose bits when a turn is added', () => {

@@ -210,6 +210,37 @@ describe('rings over the antimeridian and around a pole', () => {
     expect(polygon(at('32 70, 110 70, 180 70, -168 66, -168 90, 32 90, 32 70'))).toBeUndefined()
   })
 
+  it('may be cut at ±180 beside others that are not', () => {
+    const east: Ring = box(170, 0, 180, 10)
+    const other: Ring = at('170 20, -170 20, -170 30, 170 30, 170 20')
+    const rim: Ring = at('-180 60, -90 60, 0 60, 90 60, 180 60')
+    expect(multiPolygon([east], [box(-180, 0, -170, 10)], [other])).toBeUndefined()
+    expect(multiPolygon([east], [box(-180, 5, -170, 15)], [other])).toBeUndefined()
+    expect(multiPolygon([[...rim, [180, 90], [-180, 90], [-180, 60]]], [other])).toBeUndefined()
+    // A slit is none: there the ring runs back on the same side.
+    const slit: Ring = at('170 0, 180 0, 180 5, 180 0, -170 0, -170 10, 170 10, 170 0')
+    expect(polygon(slit)).toMatchObject({ reason: 'repeated edge' })
+  })
+
+  it('may come to a pole once: it is one place at all longitudes', () => {
+    const twice: Ring = at('0 60, 40 60, 40 90, 80 90, 80 60, 120 60, 120 90, 0 90, 0 60')
+    expect(polygon(twice)).toMatchObject({ reason: 'self-touch', lat: 90 })
+    const sector: Ring = box(0, 40, 60, 90)
+    expect(polygon(sector, at('20 90, 10 70, 20 60, 30 70, 20 90'))).toBeUndefined()
+    // The hole touches the rim as well, and cuts the inside in two.
+    expect(polygon(sector, at('20 90, 10 70, 20 40, 30 70, 20 90'))).toMatchObject({ reason: 'disconnected interior' })
+  })
+
+  it('leave no inside to choose by edges along both poles', () => {
+    // As drawn 340° wide, the short way 20°; of the whole world nothing or all.
+    expect(polygon(box(-170, -90, 170, 90))).toMatchObject({ reason: 'inside not defined by edges along the poles' })
+    expect(polygon(box(-180, -90, 180, 90))).toMatchObject({ reason: 'inside not defined by edges along the poles' })
+    const south: Ring = at('-180 -90, -90 -90, 0 -90, 90 -90, 180 -90')
+    expect(polygon([...south, ...at('180 90, 90 90, 0 90, -90 90, -180 90, -180 -90')])).toBeUndefined()
+    // Sectors over the seam of 20°, whose edge along the pole is sent as 340°.
+    for (const lat of [90, -90]) expect(polygon(at(`170 0, -170 0, -170 ${lat}, 170 ${lat}, 170 0`))).toBeUndefined()
+  })
+
   it('may not go around twice', () => {
     const twice: Ring = [...around(60).slice(0, -1), [0, 50], [90, 50], [180, 50], [-90, 50], [0, 60]]
     expect(polygon(twice)).toMatchObject({ reason: 'ring around the axis more than once' })

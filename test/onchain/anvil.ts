@@ -155,10 +155,10 @@ export async function startLocalChain(version: EasVersion) {
     return (await client.readContract({ address: chain.easAddress, abi: eas.abi, functionName, args })) as T
   }
 
-  async function attest(schema: Hex, data: Hex): Promise<Hex> {
+  async function attest(schema: Hex, data: Hex, expirationTime = 0n): Promise<Hex> {
     const request = {
       recipient: `0x${'0'.repeat(40)}`,
-      expirationTime: 0n,
+      expirationTime,
       revocable: true,
       refUID: `0x${'0'.repeat(64)}`,
       data,

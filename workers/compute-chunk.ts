@@ -7,8 +7,10 @@ import { unpack } from '../src/packed-bytes.ts'
 import { ProblemError, underPath } from '../src/problem.ts'
 import { readBatchItem } from '../src/validation/batch.ts'
 import { readComputeRequest } from '../src/validation/compute-request.ts'
-import { parseJsonObject } from '../src/validation/json-body.ts'
+import type { GeometryCheck } from '../src/validation/input.ts'
+import type { JsonObject } from '../src/validation/json-body.ts'
 import { answerRequest } from './compute-task.ts'
+import { readRequest } from './read-request.ts'
 
 type Limits = ComputeWorkerData['limits']
 
@@ -32,14 +34,16 @@ function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Lim
   let operation: OperationName = 'distance'
   try {
     const { chainId, recipient, timestampSeconds } = chunk
-    const item = parseJsonObject(unpack(chunk.items, index), limits.maxJsonDepth)
-    const head = readBatchItem(item)
-    id = head.id
-    operation = head.operation
-    const row = OPERATIONS[operation]
-    const request = readComputeRequest(row, { chainId, recipient, ...item }, limits.maxCollectionDepth)
+    const read = (item: JsonObject, check: GeometryCheck) => {
+      const head = readBatchItem(item)
+      id = head.id
+      operation = head.operation
+      const request = { chainId, recipient, ...item }
+      return readComputeRequest(OPERATIONS[operation], request, limits.maxCollectionDepth, check)
+    }
+    const request = readRequest(unpack(chunk.items, index), read, engine, limits, true)
     const resolved = chunk.resolved[index] ?? []
-    const result = answerRequest(row, request, { resolved, timestampSeconds }, engine, limits)
+    const result = answerRequest(OPERATIONS[operation], request, { resolved, timestampSeconds }, engine, limits)
     if (chunk.attest === 'none' && result.ok === true) return unsignedText(id, operation, result, timestampSeconds)
     return { id, operation, result }
   } catch (error) {

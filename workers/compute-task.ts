@@ -15,34 +15,42 @@ import { fromScaledInteger } from '../src/units.ts'
 import { type ComputeRequest, readComputeRequest } from '../src/validation/compute-request.ts'
 import { checkGeometry } from '../src/validation/input.ts'
 import { parseJsonObject } from '../src/validation/json-body.ts'
+import { type ReadRequest, readRequest } from './read-request.ts'
 
 type Limits = ComputeWorkerData['limits']
 
 /**
- * One request from bytes to unsigned result: parse, validate unless main did, compute, encode.
+ * One request from bytes to unsigned result: read, validate, compute, encode.
  *
+ * @param canScan see `readRequest`
  * @returns a problem as data instead of throwing it: an Error would lose its class on the way to main
  * @throws whatever is a bug of ours
  */
-export function runComputeTask(task: ComputeTask, engine: Engine, limits: Limits): ComputeResult {
+export function runComputeTask(task: ComputeTask, engine: Engine, limits: Limits, canScan = true): ComputeResult {
   try {
-    return compute(task, engine, limits)
+    return compute(task, engine, limits, canScan)
   } catch (error) {
     if (error instanceof ProblemError) return { ok: false, problem: error.data }
     throw error
   }
 }
 
-function compute(task: ComputeTask, engine: Engine, limits: Limits): ComputeResult {
+function compute(task: ComputeTask, engine: Engine, limits: Limits, canScan: boolean): ComputeResult {
   const row = OPERATIONS[task.operation]
-  const request = readComputeRequest(row, parseJsonObject(task.body, limits.maxJsonDepth), limits.maxCollectionDepth)
-  return answerRequest(row, request, task, engine, limits)
+  const read = readRequest(
+    task.body,
+    (body, check) => readComputeRequest(row, body, limits.maxCollectionDepth, check),
+    engine,
+    limits,
+    canScan,
+  )
+  return answerRequest(row, read, task, engine, limits)
 }
 
 /** From a checked request to its unsigned result; or to what main has to resolve first. */
 export function answerRequest(
   row: OperationRow,
-  request: ComputeRequest,
+  { request, operandOf }: ReadRequest,
   { resolved, timestampSeconds }: Pick<ComputeTask, 'resolved' | 'timestampSeconds'>,
   engine: Engine,
   limits: Limits,
@@ -52,7 +60,9 @@ export function answerRequest(
   const unresolved = unresolvedInputs(request, resolved)
   if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
 
-  const operands = request.inputs.map((input) => operandOf(input, resolved, limits))
+  const operands = request.inputs.map((input) =>
+    input.form === 'geometry' ? operandOf(input) : resolvedOperand(input, resolved, limits),
+  )
   const outcome = runOperation(row, operands, request.radiusMeters, engine)
   const { operation, inputRefs } = outcome
   const answer =
@@ -87,8 +97,7 @@ function unresolvedInputs(request: ComputeRequest, resolved: readonly ResolvedIn
     .map((input) => ({ field: String(input.path[0]), input }))
 }
 
-function operandOf(input: Input, resolved: readonly ResolvedInput[], limits: Limits): Operand {
-  if (input.form === 'geometry') return { geometry: input.geometry, path: input.path, ref: undefined }
+function resolvedOperand(input: Input, resolved: readonly ResolvedInput[], limits: Limits): Operand {
   const found = resolved.find(({ field }) => field === input.path[0])!
   const path = input.form === 'proof' ? [...input.path, 'verifiedProof', 'proof', 'claim', 'location'] : input.path
   const geometry = parseLocation(found.geometry, path, limits)

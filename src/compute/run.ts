@@ -23,13 +23,20 @@ export interface Engine {
   readonly limits: GeometryLimits & { readonly maxDistanceSolves: number }
 }
 
-/** One operand: a geometry whose shape was checked, and its reference when that is not the geometry's own hash. */
-export interface Operand {
-  readonly geometry: Geometry
-  /** Where it stands in the request. */
-  readonly path: readonly (string | number)[]
-  readonly ref: Hex | undefined
-}
+/** One operand: a geometry whose shape was checked, and where it stands in the request. */
+export type Operand = { readonly path: readonly (string | number)[] } & (
+  | {
+      /** As parsed. */
+      readonly geometry: Geometry
+      /** Its reference, when that is not its own hash. */
+      readonly ref: Hex | undefined
+    }
+  | {
+      /** Read within `Engine.limits` already. */
+      readonly flat: FlatGeometry
+      readonly ref: Hex
+    }
+)
 
 export type Outcome = {
   /** e.g. `distance`, `within:50000`. */
@@ -53,7 +60,7 @@ export function runOperation(
 ): Outcome {
   const geometries = operands.map((operand) => readOperand(row, operand, engine))
   checkTotals(geometries, operands, engine)
-  const inputRefs = operands.map(({ geometry, ref }) => ref ?? geometryRef(geometry, engine.keccak))
+  const inputRefs = operands.map((operand) => refOf(operand, engine))
   if (row.takesInterior) {
     geometries.forEach((geometry, index) => {
       checkInterior(geometry, operands[index]!.path, engine.kernel)
@@ -85,23 +92,26 @@ export function runOperation(
   }
 }
 
-/** keccak-256 of the canonical text: the reference of a geometry sent as GeoJSON (decision 19). */
-export function geometryRef(geometry: Geometry, keccak: Keccak): Hex {
-  return keccak.hashHex(Buffer.from(canonicalGeometry(geometry), 'latin1'))
+/** A reference given with the operand, or that of a geometry sent as GeoJSON: keccak-256 of its canonical text (decision 19). */
+function refOf(operand: Operand, { keccak }: Engine): Hex {
+  if ('flat' in operand) return operand.ref
+  return operand.ref ?? keccak.hashHex(Buffer.from(canonicalGeometry(operand.geometry), 'latin1'))
 }
 
-function readOperand(row: OperationRow, { geometry, path }: Operand, { limits }: Engine): FlatGeometry {
-  if (row.accepts !== undefined && !row.accepts.some((type) => type === geometry.type)) {
+/** The operand in the form in which everything computes. */
+function readOperand(row: OperationRow, operand: Operand, { limits }: Engine): FlatGeometry {
+  const { type } = 'flat' in operand ? operand.flat : operand.geometry
+  if (row.accepts !== undefined && !row.accepts.some((accepted) => accepted === type)) {
     throw problemAt(
       'invalid-input',
-      path,
-      `${row.name} takes a ${row.accepts.join(' or a ')}, found a ${geometry.type}`,
+      operand.path,
+      `${row.name} takes a ${row.accepts.join(' or a ')}, found a ${type}`,
       {
         code: 'wrong-geometry-type',
       },
     )
   }
-  return readGeometry(geometry, path, limits)
+  return 'flat' in operand ? operand.flat : readGeometry(operand.geometry, operand.path, limits)
 }
 
 /** The limits hold for a request as a whole (decision 29); each operand alone was checked while it was read. */

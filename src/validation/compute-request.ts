@@ -1,6 +1,6 @@
 import type { Input } from '../messages.ts'
 import { problemAt } from '../problem.ts'
-import { readInput } from './input.ts'
+import { checkGeometry, type GeometryCheck, readInput } from './input.ts'
 import type { JsonObject } from './json-body.ts'
 import { validatorOf } from './schemas.ts'
 import { check } from './sentences.ts'
@@ -30,9 +30,15 @@ const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'
  * Checks the body of one compute request.
  *
  * @param body parsed JSON
+ * @param geometryCheck another than `checkGeometry` for a body whose coordinates are read elsewhere
  * @throws {ProblemError} `invalid-input` or `not-implemented`, at the first place that is wrong
  */
-export function readComputeRequest(shape: RequestShape, body: JsonObject, maxCollectionDepth: number): ComputeRequest {
+export function readComputeRequest(
+  shape: RequestShape,
+  body: JsonObject,
+  maxCollectionDepth: number,
+  geometryCheck: GeometryCheck = checkGeometry,
+): ComputeRequest {
   const fields = inputFields(shape, body)
   const canonical =
     fields === shape.inputs
@@ -42,7 +48,7 @@ export function readComputeRequest(shape: RequestShape, body: JsonObject, maxCol
   check(validatorOf(`compute-request.schema.json#/$defs/${title}`), canonical, [])
   return {
     ...commonMembers(body),
-    inputs: fields.map((field) => readInput(body[field], [field], maxCollectionDepth)),
+    inputs: fields.map((field) => readInput(body[field], [field], maxCollectionDepth, geometryCheck)),
   }
 }
 

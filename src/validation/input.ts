@@ -18,6 +18,9 @@ const GEOMETRY_TYPES = [
 const FORM_MEMBERS = ['type', 'uid', 'verifiedProof']
 const FORMS = 'a GeoJSON geometry, {"uid": "0x…"} or {"verifiedProof": {…}}'
 
+/** Throws where a value is not a geometry that the schema allows. */
+export type GeometryCheck = (value: unknown, path: Path, maxCollectionDepth: number) => void
+
 /**
  * Checks one input and says which form it has.
  *
@@ -25,7 +28,12 @@ const FORMS = 'a GeoJSON geometry, {"uid": "0x…"} or {"verifiedProof": {…}}'
  * @param maxCollectionDepth GeometryCollections inside each other
  * @throws {ProblemError} `invalid-input` with the place, or `not-implemented` for `{uid, uri}`
  */
-export function readInput(value: unknown, path: Path, maxCollectionDepth: number): Input {
+export function readInput(
+  value: unknown,
+  path: Path,
+  maxCollectionDepth: number,
+  geometryCheck: GeometryCheck = checkGeometry,
+): Input {
   if (!isJsonObject(value)) throw notAnObject(value, path)
   const members = FORM_MEMBERS.filter((name) => Object.hasOwn(value, name))
   if (members.length > 1) {
@@ -41,7 +49,7 @@ export function readInput(value: unknown, path: Path, maxCollectionDepth: number
   }
   switch (members[0]) {
     case 'type':
-      return readGeoJson(value, path, maxCollectionDepth)
+      return readGeoJson(value, path, maxCollectionDepth, geometryCheck)
     case 'uid':
       if (Object.hasOwn(value, 'uri')) throw offchain(path)
       check(validatorOf('input-forms#/$defs/OnchainInput'), value, path)
@@ -82,7 +90,7 @@ export function checkGeometry(value: unknown, path: Path, maxCollectionDepth: nu
 }
 
 /** A geometry, or a Feature that stands for its geometry (decision 12). */
-function readGeoJson(value: JsonObject, path: Path, maxCollectionDepth: number): Input {
+function readGeoJson(value: JsonObject, path: Path, maxCollectionDepth: number, geometryCheck: GeometryCheck): Input {
   if (value['type'] === 'FeatureCollection') {
     throw problemAt('invalid-input', path, 'is a FeatureCollection', {
       code: 'feature-collection',
@@ -97,11 +105,11 @@ function readGeoJson(value: JsonObject, path: Path, maxCollectionDepth: number):
         hint: 'send one geometry',
       })
     }
-    checkGeometry(geometry, [...path, 'geometry'], maxCollectionDepth)
-    return { form: 'geometry', geometry, path: [...path, 'geometry'] }
+    geometryCheck(geometry, [...path, 'geometry'], maxCollectionDepth)
+    return { form: 'geometry', geometry: geometry as Geometry, path: [...path, 'geometry'] }
   }
-  checkGeometry(value, path, maxCollectionDepth)
-  return { form: 'geometry', geometry: value, path }
+  geometryCheck(value, path, maxCollectionDepth)
+  return { form: 'geometry', geometry: value as unknown as Geometry, path }
 }
 
 function notAnObject(value: unknown, path: Path): ProblemError {

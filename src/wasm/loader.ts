@@ -45,6 +45,13 @@ interface Exports {
   ): number
   minimumDistance(first: number, second: number, units: number): number
   workDone(): number
+  scanJson(text: number, length: number, maxDepth: number, maxVertices: number): number
+  scanResult(): number
+  canonicalText(start: number, end: number): number
+  canonicalLength(): number
+  keccakStart(): void
+  keccakAdd(bytes: number, length: number): void
+  keccakEnd(): number
 }
 
 /** The kernel of one thread: the exports, and a way to hand it arrays. Not reentrant. */
@@ -58,7 +65,21 @@ export interface Kernel extends Exports {
   write(values: Float64Array): number
   /** The same for 32-bit integers. */
   writeIntegers(values: Uint32Array): number
+  /** The same for text that `scanJson` shall read, with the room behind it that it needs. */
+  writeText(bytes: Uint8Array): number
+  /** The memory as it is now: valid until something is reserved. */
+  views(): MemoryViews
 }
+
+/** The kernel's memory by bytes and by words and doubles, whose index is the pointer divided by 4 and by 8. */
+export interface MemoryViews {
+  readonly bytes: Buffer
+  readonly words: Uint32Array
+  readonly doubles: Float64Array
+}
+
+/** Bytes behind a text that the kernel may read and write. */
+const TEXT_MARGIN = 32
 
 /** `(module (func (drop (v128.const 0))))`: valid where f64x2 arithmetic is. */
 const SIMD_PROBE = Uint8Array.of(
@@ -83,7 +104,7 @@ export function compileModule(base64: string): WebAssembly.Module {
 export function instantiateKernel(module: WebAssembly.Module): Kernel {
   const instance = new WebAssembly.Instance(module, { env: { abort } })
   const exports = instance.exports as unknown as Exports
-  let bytes = new Uint8Array(exports.memory.buffer)
+  let memory = viewsOf(exports.memory.buffer)
 
   // Only the checked build calls it: an argument broke the contract of an export.
   function abort(message: number, file: number, line: number): void {
@@ -93,17 +114,31 @@ export function instantiateKernel(module: WebAssembly.Module): Kernel {
   /** A string of AssemblyScript: UTF-16, its size in bytes before it. */
   function textAt(pointer: number): string {
     if (pointer === 0) return 'no message'
-    const memory = Buffer.from(exports.memory.buffer)
-    return memory.toString('utf16le', pointer, pointer + memory.readUInt32LE(pointer - 4))
+    const { bytes } = views()
+    return bytes.toString('utf16le', pointer, pointer + bytes.readUInt32LE(pointer - 4))
   }
 
-  function put(values: Float64Array | Uint32Array): number {
-    const pointer = exports.reserve(values.byteLength) >>> 0 // a pointer is unsigned, an i32 of WebAssembly is not
+  /** Growing the memory detaches every view of it. */
+  function views(): MemoryViews {
+    if (memory.bytes.buffer !== exports.memory.buffer) memory = viewsOf(exports.memory.buffer)
+    return memory
+  }
+
+  function put(values: Float64Array | Uint32Array | Uint8Array, margin: number): number {
+    const pointer = exports.reserve(values.byteLength + margin) >>> 0 // a pointer is unsigned, an i32 of WebAssembly is not
     if (pointer === 0) throw new RangeError('the kernel is out of memory')
-    // Growing the memory detaches every view of it.
-    if (bytes.buffer !== exports.memory.buffer) bytes = new Uint8Array(exports.memory.buffer)
-    bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), pointer)
+    views().bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), pointer)
     return pointer
   }
-  return { ...exports, write: put, writeIntegers: put }
+  return {
+    ...exports,
+    write: (values) => put(values, 0),
+    writeIntegers: (values) => put(values, 0),
+    writeText: (bytes) => put(bytes, TEXT_MARGIN),
+    views,
+  }
+}
+
+function viewsOf(buffer: ArrayBuffer): MemoryViews {
+  return { bytes: Buffer.from(buffer), words: new Uint32Array(buffer), doubles: new Float64Array(buffer) }
 }

@@ -8,10 +8,14 @@ export { ringArea } from './area'
 export { prepareOperand } from './operand'
 export { minimumDistance } from './nearest'
 export { workDone } from './work'
+export { scanJson, scanResult } from './scan'
+export { canonicalText } from './canonical-text'
+export { keccakAdd, keccakEnd, keccakStart } from './keccak'
 
 import * as solution from './inverse'
 import * as arrival from './direct'
 import * as ring from './area'
+import * as canonical from './canonical-text'
 import * as general from './general-length'
 
 export function s12(): f64 {
@@ -64,4 +68,7 @@ export function correctionSeen(): f64 {
 }
 export function lengthSeen(): f64 {
   return general.lengthSeen
+}
+export function canonicalLength(): i32 {
+  return canonical.canonicalLength
 }

@@ -1,0 +1,87 @@
+import type { Engine, Operand } from '../src/compute/run.ts'
+import type { FlatGeometry } from '../src/geometry/flat.ts'
+import { type ScannedText, scanText } from '../src/geometry/scan.ts'
+import { hashScannedGeometry, readScannedGeometry, scannedCanonicalText } from '../src/geometry/scanned-geometry.ts'
+import type { ComputeWorkerData, Hex, Input } from '../src/messages.ts'
+import { ProblemError } from '../src/problem.ts'
+import type { ComputeRequest } from '../src/validation/compute-request.ts'
+import { checkGeometry, type GeometryCheck } from '../src/validation/input.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../src/validation/json-body.ts'
+
+type Limits = ComputeWorkerData['limits']
+type GeometryInput = Extract<Input, { form: 'geometry' }>
+
+/** A checked request, and its geometries as operands. */
+export interface ReadRequest {
+  readonly request: ComputeRequest
+  /** To be asked before the kernel computes anything: the bytes that are hashed lie in its arena. */
+  operandOf(input: GeometryInput): Operand
+}
+
+/** What makes a request of a body; `check` is told each geometry in it. */
+type Reader = (body: JsonObject, check: GeometryCheck) => ComputeRequest
+
+/**
+ * Reads a body: by the scanner, and where that declines by the parser, which also words every error. The answer is the
+ * same; the parser takes several times longer for many coordinates.
+ *
+ * @param canScan false takes the parser at once: for tests that compare the two
+ * @throws {ProblemError} at the first thing that is wrong
+ */
+export function readRequest(
+  bytes: Uint8Array,
+  read: Reader,
+  engine: Engine,
+  limits: Limits,
+  canScan: boolean,
+): ReadRequest {
+  return (canScan ? scanRequest(bytes, read, engine, limits) : undefined) ?? parseRequest(bytes, read, limits)
+}
+
+function parseRequest(bytes: Uint8Array, read: Reader, limits: Limits): ReadRequest {
+  return {
+    request: read(parseJsonObject(bytes, limits.maxJsonDepth), checkGeometry),
+    operandOf: ({ geometry, path }) => ({ geometry, path, ref: undefined }),
+  }
+}
+
+/** @returns undefined when anything is unusual or wrong */
+function scanRequest(bytes: Uint8Array, read: Reader, engine: Engine, limits: Limits): ReadRequest | undefined {
+  engine.kernel.release()
+  const text = scanText(engine.kernel, bytes, limits)
+  if (text === undefined || !isJsonObject(text.skeleton)) return undefined
+  const request = readSkeleton(text.skeleton, read)
+  if (request === undefined) return undefined
+  const flats = new Map<Input, FlatGeometry>()
+  for (const input of request.inputs) {
+    if (input.form === 'proof') return undefined // its hashes cover the coordinates, which the skeleton does not have
+    if (input.form !== 'geometry') continue
+    const flat = readScannedGeometry(text, input.geometry, limits)
+    if (flat === undefined) return undefined
+    flats.set(input, flat)
+  }
+  return {
+    request,
+    operandOf: (input) => ({
+      flat: flats.get(input)!,
+      path: input.path,
+      ref: scannedRef(text, input.geometry, engine),
+    }),
+  }
+}
+
+function readSkeleton(skeleton: JsonObject, read: Reader): ComputeRequest | undefined {
+  try {
+    return read(skeleton, () => {}) // its geometries are checked by `readScannedGeometry`
+  } catch (error) {
+    if (error instanceof ProblemError) return undefined
+    throw error
+  }
+}
+
+/** keccak-256 of the canonical text, as `runOperation` takes it of a parsed geometry. */
+function scannedRef(text: ScannedText, value: unknown, { kernel, keccak }: Engine): Hex {
+  const hash = hashScannedGeometry(kernel, text, value)
+  if (hash !== undefined) return `0x${hash}`
+  return keccak.hashHex(Buffer.from(scannedCanonicalText(kernel, text, value), 'latin1'))
+}

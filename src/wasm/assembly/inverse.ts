@@ -7,11 +7,12 @@
  * P12 is ours: the area between the line and a pole.
  */
 import {
-  EPSILON, TINY, cosx, high, longitudeDifference, low, norm, roundAngle, sincosDegrees, sinx, square, DEGREE,
+  EPSILON, TINY, atan2, cosx, high, longitudeDifference, low, norm, roundAngle, sincosDegrees, sinx, square, DEGREE,
 } from './math'
 import * as start from './inverse-start'
 import { expansion, lengths, m12b, s12b, scale12, scale21 } from './lengths'
-import { A3f, C3a, C3f, C4a, C4f, a, b, c2, cosSeries, e2, ep2, f, f1, n, sinSeries } from './series'
+import { A3f, C4a, C4f, a, b, c2, cosSeries, e2, ep2, f, f1, n } from './series'
+import { multiplySines, roughJ12, sumC3 } from './sine-products'
 
 /** Results of `inverse`: metres, and square metres for S12, P12; azimuths as sine and cosine, clockwise from north. */
 export let s12: f64 = 0
@@ -167,10 +168,12 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
       M12 = scale12
       M21 = scale21
       lamomg12 = domg12
-      const sdomg12 = Math.sin(domg12)
-      const cdomg12 = Math.cos(domg12)
-      somg12 = slam12 * cdomg12 - clam12 * sdomg12
-      comg12 = clam12 * cdomg12 + slam12 * sdomg12
+      if (wantsArea) {
+        const sdomg12 = Math.sin(domg12)
+        const cdomg12 = Math.cos(domg12)
+        somg12 = slam12 * cdomg12 - clam12 * sdomg12
+        comg12 = clam12 * cdomg12 + slam12 * sdomg12
+      }
     }
   }
   s12 = s12x + 0
@@ -284,19 +287,20 @@ function lambda12(
   t = norm(ssig2, csig2)
   ssig2 /= t
   csig2 /= t
-  sig12 = Math.atan2(Math.max(0, csig1 * ssig2 - ssig1 * csig2), csig1 * csig2 + ssig1 * ssig2)
+  const ssig12 = Math.max(0, csig1 * ssig2 - ssig1 * csig2)
+  const csig12 = csig1 * csig2 + ssig1 * ssig2
+  sig12 = atan2(ssig12, csig12)
   const somg12 = Math.max(0, comg1 * somg2 - somg1 * comg2)
   const comg12 = comg1 * comg2 + somg1 * somg2
-  const eta = Math.atan2(somg12 * clam120 - comg12 * slam120, comg12 * clam120 + somg12 * slam120)
+  const eta = atan2(somg12 * clam120 - comg12 * slam120, comg12 * clam120 + somg12 * slam120)
   eps = expansion(calp0)
-  C3f(eps)
-  const B312 = sinSeries(ssig2, csig2, C3a) - sinSeries(ssig1, csig1, C3a)
-  domg12 = -f * A3f(eps) * salp0 * (sig12 + B312)
+  multiplySines(ssig1, csig1, ssig2, csig2, ssig12, csig12)
+  domg12 = -f * A3f(eps) * salp0 * (sig12 + sumC3(eps))
   if (wantsSlope) {
     if (calp2 == 0) {
       dlam12 = (-2 * f1 * dn1) / sbet1
     } else {
-      lengths(eps, sig12, ssig1, csig1, dn1, ssig2, csig2, dn2, cbet1, cbet2)
+      const m12b = dn2 * (csig1 * ssig2) - dn1 * (ssig1 * csig2) - csig1 * csig2 * roughJ12(eps, sig12)
       dlam12 = (m12b * f1) / (calp2 * cbet2)
     }
   }

@@ -1,13 +1,12 @@
 /** Distance, reduced length and geodesic scales between two points of one geodesic. */
 import { square } from './math'
-import { A1m1f, A2m1f, C1a, C1f, C2a, C2f, ep2, sinSeries } from './series'
+import { A1m1f, A2m1f, ep2 } from './series'
+import { multiplySines, sumC1, sumC2 } from './sine-products'
 
 /** Distance / b. */
 export let s12b: f64 = 0
 /** Reduced length / b (Karney 2013, equation 38). */
 export let m12b: f64 = 0
-/** Coefficient of the secular term of m12b. */
-export let m0: f64 = 0
 /** Geodesic scales (equation 46). */
 export let scale12: f64 = 0
 export let scale21: f64 = 0
@@ -22,20 +21,18 @@ export let scale21: f64 = 0
 export function lengths(
   eps: f64, sig12: f64, ssig1: f64, csig1: f64, dn1: f64, ssig2: f64, csig2: f64, dn2: f64, cbet1: f64, cbet2: f64,
 ): void {
-  C1f(eps)
-  C2f(eps)
+  const csig12 = csig1 * csig2 + ssig1 * ssig2
+  multiplySines(ssig1, csig1, ssig2, csig2, Math.max(0, csig1 * ssig2 - ssig1 * csig2), csig12)
   const A1m1 = A1m1f(eps)
   const A2m1 = A2m1f(eps)
   const A1 = 1 + A1m1
   const A2 = 1 + A2m1
-  m0 = A1m1 - A2m1
-  const B1 = sinSeries(ssig2, csig2, C1a) - sinSeries(ssig1, csig1, C1a)
-  const B2 = sinSeries(ssig2, csig2, C2a) - sinSeries(ssig1, csig1, C2a)
+  const B1 = sumC1(eps)
+  const B2 = sumC2(eps)
   s12b = A1 * (sig12 + B1)
-  const J12 = m0 * sig12 + (A1 * B1 - A2 * B2)
+  const J12 = (A1m1 - A2m1) * sig12 + (A1 * B1 - A2 * B2)
   // The parentheses make coincident points cancel exactly.
   m12b = dn2 * (csig1 * ssig2) - dn1 * (ssig1 * csig2) - csig1 * csig2 * J12
-  const csig12 = csig1 * csig2 + ssig1 * ssig2
   const t = (ep2 * (cbet1 - cbet2) * (cbet1 + cbet2)) / (dn1 + dn2)
   scale12 = csig12 + ((t * ssig2 - csig2 * J12) * ssig1) / dn1
   scale21 = csig12 - ((t * ssig1 - csig1 * J12) * ssig2) / dn2

@@ -3,6 +3,8 @@
  * the same bits on every machine; AssemblyScript's own Math is compiled WebAssembly too.
  */
 
+import { angleOf, cosineOf, sineOf } from './lane-trigonometry'
+
 export const DEGREE: f64 = 0.017453292519943295 // π/180
 /** √(smallest normal double): a cosine of latitude at a pole that is not yet zero. */
 export const TINY: f64 = 1.4916681462400413e-154
@@ -24,6 +26,12 @@ export function square(x: f64): f64 {
 @inline
 export function norm(x: f64, y: f64): f64 {
   return Math.sqrt(x * x + y * y)
+}
+
+/** Angle of the direction (x, y) in radians, that of (0, 0) being 0. */
+@inline
+export function atan2(y: f64, x: f64): f64 {
+  return y == 0 && x == 0 ? 0 : copysign(angleOf<f64>(Math.abs(y), x), y)
 }
 
 /** u + v = high + low exactly (Knuth). */
@@ -56,8 +64,9 @@ export function sincosDegrees(d: f64, t: f64): void {
     s = copysign<f64>(0.5, r)
   } else {
     const radians = r * DEGREE
-    s = Math.sin(radians)
-    c = Math.cos(radians)
+    const radians2 = square(radians)
+    s = sineOf<f64>(radians, radians2)
+    c = cosineOf<f64>(radians2)
   }
   switch ((<i32>q) & 3) {
     case 0:

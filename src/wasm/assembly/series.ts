@@ -2,7 +2,7 @@
  * Series of Karney, Algorithms for geodesics, J. Geodesy 87 (2013), to order 6, on WGS 84.
  *
  * ε is the expansion parameter of one geodesic, n the third flattening. A1, A2, A3 are mean values, the Fourier
- * coefficients C1, C1', C2, C3, C4 stand in arrays of the same names (index 0 is used by C4 alone).
+ * coefficients C1, C1', C3, C4 stand in arrays of the same names (index 0 is used by C4 alone).
  */
 import { square } from './math'
 
@@ -21,7 +21,6 @@ export const c2: f64 =
 
 export const C1a = new StaticArray<f64>(7)
 export const C1pa = new StaticArray<f64>(7)
-export const C2a = new StaticArray<f64>(7)
 export const C3a = new StaticArray<f64>(6)
 export const C4a = new StaticArray<f64>(6)
 
@@ -73,23 +72,6 @@ export function A2m1f(eps: f64): f64 {
   return (t - eps) / (1 + eps)
 }
 
-/** Equation 43. */
-export function C2f(eps: f64): void {
-  const eps2 = square(eps)
-  let d = eps
-  unchecked((C2a[1] = (d * (eps2 * (eps2 + 2) + 16)) / 32))
-  d *= eps
-  unchecked((C2a[2] = (d * (eps2 * (35 * eps2 + 64) + 384)) / 2048))
-  d *= eps
-  unchecked((C2a[3] = (d * (15 * eps2 + 80)) / 768))
-  d *= eps
-  unchecked((C2a[4] = (d * (7 * eps2 + 35)) / 512))
-  d *= eps
-  unchecked((C2a[5] = (63 * d) / 1280))
-  d *= eps
-  unchecked((C2a[6] = (77 * d) / 2048))
-}
-
 // Polynomials in n, constant on one ellipsoid (equation 24).
 const A30: f64 = 1
 const A31: f64 = (n - 1) / 2
@@ -103,21 +85,21 @@ export function A3f(eps: f64): f64 {
 }
 
 // Equation 25.
-const C311: f64 = (1 - n) / 4
-const C312: f64 = (1 - n * n) / 8
-const C313: f64 = (n * (3 - n) + 3) / 64
-const C314: f64 = (2 * n + 5) / 128
-const C315: f64 = 3 / 128.0
-const C322: f64 = (n * (n - 3) + 2) / 32
-const C323: f64 = (n * (-3 * n - 2) + 3) / 64
-const C324: f64 = (n + 3) / 128
-const C325: f64 = 5 / 256.0
-const C333: f64 = (n * (5 * n - 9) + 5) / 192
-const C334: f64 = (9 - 10 * n) / 384
-const C335: f64 = 7 / 512.0
-const C344: f64 = (7 - 14 * n) / 512
-const C345: f64 = 7 / 512.0
-const C355: f64 = 21 / 2560.0
+export const C311: f64 = (1 - n) / 4
+export const C312: f64 = (1 - n * n) / 8
+export const C313: f64 = (n * (3 - n) + 3) / 64
+export const C314: f64 = (2 * n + 5) / 128
+export const C315: f64 = 3 / 128.0
+export const C322: f64 = (n * (n - 3) + 2) / 32
+export const C323: f64 = (n * (-3 * n - 2) + 3) / 64
+export const C324: f64 = (n + 3) / 128
+export const C325: f64 = 5 / 256.0
+export const C333: f64 = (n * (5 * n - 9) + 5) / 192
+export const C334: f64 = (9 - 10 * n) / 384
+export const C335: f64 = 7 / 512.0
+export const C344: f64 = (7 - 14 * n) / 512
+export const C345: f64 = 7 / 512.0
+export const C355: f64 = 21 / 2560.0
 
 export function C3f(eps: f64): void {
   let d = eps

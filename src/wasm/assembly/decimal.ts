@@ -280,5 +280,5 @@ export function passNumber(p: usize): usize {
   isCanonical = false
   const exponent = p
   p = endOfExponent(p)
-  return p - exponent > 4 ? 0 : p // e, a sign and two digits: 10¹⁰⁰ × 10⁹⁹ is a double
+  return p - exponent > 3 ? 0 : p // e and two digits: 10¹⁰⁰ × 10⁹⁹ is a double
 }

@@ -1,0 +1,44 @@
+import { isDeepStrictEqual } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import { scanText } from '../../src/geometry/scan.ts'
+import { loadKernel } from '../../src/wasm/loader.ts'
+import { runComputeTask } from '../../workers/compute-task.ts'
+import { mutate, SEEDS } from '../mutated-bodies.ts'
+
+const limits = {
+  maxVertices: 50_000,
+  maxParts: 10_000,
+  maxCollectionDepth: 8,
+  maxJsonDepth: 32,
+  maxDistanceSolves: 100_000,
+  chainIds: [84532, 31337],
+}
+
+/** FUZZ_SCANNED_BODIES=200000 for the full size. */
+const count = Number(process.env['FUZZ_SCANNED_BODIES'] ?? 40_000)
+
+describe('a body that the scanner reads', () => {
+  it(`comes to what the parser makes of it, ${count} mutated ones, to the last byte`, async () => {
+    const engine = { kernel: loadKernel(), keccak: await createKeccak(), limits }
+    const seen = { answered: 0, refused: 0, unresolved: 0, scanned: 0 }
+    for (let index = 0; index < count; index++) {
+      const [operation, seed] = SEEDS[index % SEEDS.length]!
+      const body = index < SEEDS.length ? Buffer.from(seed) : mutate(seed)
+      const task = { operation, body, resolved: [], timestampSeconds: 1_700_000_000 }
+      const scanned = runComputeTask(task, engine, limits)
+      const parsed = runComputeTask(task, engine, limits, false)
+      if (!isDeepStrictEqual(scanned, parsed)) {
+        throw new Error(`${body}: ${JSON.stringify(scanned)}, the parser: ${JSON.stringify(parsed)}`)
+      }
+      seen[parsed.ok === true ? 'answered' : parsed.ok === false ? 'refused' : 'unresolved']++
+      engine.kernel.release()
+      if (parsed.ok === true && scanText(engine.kernel, body, limits) !== undefined) seen.scanned++
+    }
+    console.log(seen)
+    // Both ways were taken, and answers and refusals compared.
+    expect(seen.answered).toBeGreaterThan(count / 20)
+    expect(seen.refused).toBeGreaterThan(count / 20)
+    expect(seen.scanned).toBeGreaterThan(seen.answered / 2)
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import { canonicalGeometry } from '../../src/geometry/canonical.ts'
+import { readGeometry } from '../../src/geometry/read.ts'
+import { scanText } from '../../src/geometry/scan.ts'
+import { hashScannedGeometry, readScannedGeometry, scannedCanonicalText } from '../../src/geometry/scanned-geometry.ts'
+import type { Geometry } from '../../src/types/generated.ts'
+import { scalarBase64 } from '../../src/wasm/generated/scalar.ts'
+import { compileModule, instantiateKernel, loadKernel } from '../../src/wasm/loader.ts'
+import { type Random, seededRandom, TYPES } from '../random-geometry.ts'
+
+const LIMITS = { maxVertices: 50_000, maxParts: 10_000, maxCollectionDepth: 8, maxJsonDepth: 32 }
+
+/** How a text is spelled: decimals (undefined: all of them), white space, altitudes, foreign members. */
+interface Style {
+  readonly decimals: number | undefined
+  readonly trailingZeros: boolean
+  readonly spaces: boolean
+  readonly altitudes: boolean
+  readonly foreign: boolean
+}
+
+function randomText(random: Random, style: Style, type: (typeof TYPES)[number], depth = 0): string {
+  const below = (count: number) => Math.floor(random() * count)
+  const space = () => (style.spaces ? ' \n\t\r'.slice(below(4), 4) : '')
+  const number = (most: number) => {
+    const x = (2 * random() - 1) * most
+    if (style.decimals === undefined) return String(x)
+    return style.trailingZeros ? x.toFixed(style.decimals) : String(Number(x.toFixed(style.decimals)))
+  }
+  const list = (items: string[]) => `[${space()}${items.join(`${space()},${space()}`)}${space()}]`
+  const position = () => {
+    const more = style.altitudes ? below(3) : 0
+    return list([number(180), number(90), ...Array.from({ length: more }, () => number(5000))])
+  }
+  const times = (count: number, make: () => string) => Array.from({ length: count }, make)
+  const ring = () => {
+    const positions = times(3 + below(5), position)
+    return list([...positions, positions[0]!])
+  }
+  const coordinates = () => {
+    switch (type) {
+      case 'Point':
+        return position()
+      case 'MultiPoint':
+        return list(times(1 + below(5), position))
+      case 'LineString':
+        return list(times(2 + below(5), position))
+      case 'MultiLineString':
+        return list(times(1 + below(3), () => list(times(2 + below(3), position))))
+      case 'Polygon':
+        return list(times(1 + below(3), ring))
+      default:
+        return list(times(1 + below(3), () => list(times(1 + below(3), ring))))
+    }
+  }
+  const members = [`"type"${space()}:${space()}"${type}"`]
+  if (type === 'GeometryCollection') {
+    const child = () => randomText(random, style, TYPES[below(depth < 3 ? 7 : 6)]!, depth + 1)
+    members.push(`"geometries":${list(times(1 + below(4), child))}`)
+  } else {
+    members.push(`"coordinates"${space()}:${space()}${coordinates()}`)
+  }
+  if (style.foreign) {
+    members.push(`"bbox":[1,2,3,4],"properties":{"coordinates":[[[${number(10)},5]]],"name":"Zürich \\u00e9 ]}"}`)
+  }
+  if (below(2)) members.reverse()
+  return `{${space()}${members.join(`${space()},`)}${space()}}`
+}
+
+describe.each([
+  ['with SIMD', loadKernel()],
+  ['without SIMD', instantiateKernel(compileModule(scalarBase64))],
+])('a geometry scanned by the kernel %s', (_, kernel) => {
+  it('is the one that is parsed, and has its reference, for all types and spellings', async () => {
+    const keccak = await createKeccak()
+    const random = seededRandom(11)
+    const hashed = { inPlace: 0, formatted: 0 }
+    for (let index = 0; index < 3000; index++) {
+      const flag = (bit: number) => (index & (1 << bit)) !== 0
+      const style: Style = {
+        decimals: flag(0) ? undefined : Math.floor(random() * 17),
+        trailingZeros: flag(1),
+        spaces: flag(2),
+        altitudes: flag(3),
+        foreign: flag(4),
+      }
+      const text = randomText(random, style, TYPES[index % TYPES.length]!)
+      const geometry = JSON.parse(text) as Geometry
+      kernel.release()
+      const scanned = scanText(kernel, Buffer.from(text), LIMITS)!
+      expect(readScannedGeometry(scanned, scanned.skeleton, LIMITS)).toEqual(readGeometry(geometry, [], LIMITS))
+      const canonical = canonicalGeometry(geometry)
+      expect(scannedCanonicalText(kernel, scanned, scanned.skeleton)).toBe(canonical)
+      const hash = hashScannedGeometry(kernel, scanned, scanned.skeleton)
+      if (hash !== undefined) expect(`0x${hash}`).toBe(keccak.hashHex(Buffer.from(canonical)))
+      hashed[hash === undefined ? 'formatted' : 'inPlace']++
+    }
+    // Most texts are hashed where they lie, and not all of them.
+    expect(hashed.inPlace).toBeGreaterThan(1800)
+    expect(hashed.formatted).toBeGreaterThan(10)
+  })
+})

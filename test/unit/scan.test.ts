@@ -1,0 +1,145 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { describe, expect, it } from 'vitest'
+import { scanText } from '../../src/geometry/scan.ts'
+import { readScannedGeometry } from '../../src/geometry/scanned-geometry.ts'
+import { loadKernel } from '../../src/wasm/loader.ts'
+
+const kernel = loadKernel()
+const LIMITS = { maxJsonDepth: 8, maxVertices: 10, maxParts: 5, maxCollectionDepth: 2 }
+
+function scan(text: string | Uint8Array) {
+  kernel.release()
+  return scanText(kernel, Buffer.from(text as string), LIMITS)
+}
+
+function flat(text: string) {
+  const scanned = scan(text)
+  return scanned && readScannedGeometry(scanned, scanned.skeleton, LIMITS)
+}
+
+describe('a scanned text', () => {
+  it('leaves a number in brackets where coordinates were, and all else as it was', () => {
+    const scanned = scan(
+      '{"a" : {"coordinates" :\n[ [1,2] , [3, 4.5]] , "x":"[1]"},"b":{"coordinates":[5,6,7]},"é":"coordinates"}',
+    )!
+    expect(scanned.skeleton).toEqual({ a: { coordinates: [0], x: '[1]' }, b: { coordinates: [1] }, é: 'coordinates' })
+    expect(scanned.spans.map(({ nesting }) => nesting)).toEqual([2, 1])
+    expect(scanned.spans.map(({ vertices }) => [...vertices])).toEqual([
+      [1, 2, 3, 4.5],
+      [5, 6],
+    ])
+  })
+
+  it('says where rings and polygons end', () => {
+    const [span] = scan('{"coordinates":[[[[1,2],[3,4]],[[5,6]]],[[[7,8,9,10]]]]}')!.spans
+    expect(span).toMatchObject({ nesting: 4, isCanonical: true })
+    expect([...span!.sequenceEnds]).toEqual([2, 3, 4])
+    expect([...span!.partEnds]).toEqual([2, 3])
+  })
+
+  it('keeps a number as it is that is a member of other names', () => {
+    expect(scan('{"coordinate":[1e999],"coordinatesX":[[]],"a":["coordinates",[9]]}')).toBeDefined()
+  })
+
+  it.each([
+    ['', 'nothing'],
+    ['{', 'an open object'],
+    ['{"coordinates":[1,2]5}', 'a digit behind an array'],
+    ['{"coordinates":[1,2]"a":1}', 'a missing comma'],
+    ['{"coordinates":[1,2]},', 'a comma behind the end'],
+    ['{"coordinates":[1,2]]', 'a bracket for a brace'],
+    ['{"coordinates" [1,2]}', 'a missing colon'],
+    ['{"coordinates":[1,2],"coordinates":[3,4]}', 'a key twice'],
+    ['{"a":{"x":1,"y":2,"x":3}}', 'a key twice further down'],
+    ['{"coordin\\u0061tes":[1,2]}', 'an escaped key'],
+    ['{"__proto__":1}', '__proto__'],
+    ['{"a":[{"constructor":1}]}', 'constructor'],
+    ['{"coordinates":5}', 'a number for an array'],
+    ['{"coordinates":[0]}', 'what a skeleton has itself'],
+    ['{"coordinates":null}', 'null for an array'],
+    ['{"coordinates":[]}', 'an empty array'],
+    ['{"coordinates":[[1,2],[]]}', 'an empty position'],
+    ['{"coordinates":[[1,2],[3]]}', 'a position of one number'],
+    ['{"coordinates":[1,2,3,4,5]}', 'a position of five numbers'],
+    ['{"coordinates":[[1,2],3]}', 'arrays of two depths'],
+    ['{"coordinates":[[[1,2]],[3,4]]}', 'arrays of two depths, the deeper first'],
+    ['{"coordinates":[[[[[1,2]]]]]}', 'five arrays'],
+    ['{"coordinates":[180.1,2]}', 'a longitude out of range'],
+    ['{"coordinates":[180.00000000000003,2]}', 'a longitude one unit in the last place out of range'],
+    ['{"coordinates":[1,90.00000000000001]}', 'a latitude one unit in the last place out of range'],
+    ['{"coordinates":[1,9.1e1]}', 'a latitude out of range with an exponent'],
+    ['{"coordinates":[1,2,1e999]}', 'an altitude that is no double'],
+    ['{"coordinates":[01,2]}', 'a leading zero'],
+    ['{"coordinates":[-,2]}', 'a sign alone'],
+    ['{"coordinates":[+1,2]}', 'a plus'],
+    ['{"coordinates":[.5,2]}', 'a point without digits before it'],
+    ['{"coordinates":[1.,2]}', 'a point without digits behind it'],
+    ['{"coordinates":[1e,2]}', 'an exponent without digits'],
+    ['{"coordinates":[1,2,01]}', 'a leading zero of an altitude'],
+    ['{"coordinates":[1,2,]}', 'a comma too many'],
+    ['{"coordinates":[1,2', 'an end inside of a position'],
+    ['{"coordinates":[1,1', 'an end inside of a number'],
+    ['{"coordinates":[1,"2"]}', 'a string'],
+    ['{"coordinates":[1,\v2]}', 'white space that is none of JSON'],
+    ['{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}}}}', 'nesting beyond the limit'],
+    ['{"a":{"a":{"a":{"a":{"a":{"a":{"coordinates":[[1,2]]}}}}}}}', 'coordinates beyond the limit of nesting'],
+    [`{"coordinates":[${'[1,2],'.repeat(10)}[1,2]]}`, 'more vertices than allowed'],
+    ['\ufeff{"coordinates":[1,2]}', 'a byte order mark'],
+    ['{"a":"\n"}', 'a control character in a string'],
+    ['{"a":"\\x"}', 'a bad escape'],
+    [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'bytes that are not UTF-8'],
+  ])('is declined: %s (%s)', (text, _) => {
+    expect(scan(text)).toBeUndefined()
+  })
+
+  it('is accepted up to the limits of nesting and vertices', () => {
+    expect(scan('{"a":{"a":{"a":{"a":{"a":{"a":{"coordinates":[1,2]}}}}}}}')).toBeDefined()
+    expect(scan(`{"coordinates":[${'[1,2],'.repeat(9)}[1,2]]}`)).toBeDefined()
+  })
+})
+
+describe('a geometry of a scanned text', () => {
+  it.each([
+    ['{"type":"Point","coordinates":[[1,2]]}', 'coordinates of another type'],
+    ['{"type":"Circle","coordinates":[1,2]}', 'an unknown type'],
+    ['{"type":"Point"}', 'no coordinates'],
+    ['{"type":"LineString","coordinates":[[1,2]]}', 'a line of one position'],
+    ['{"type":"MultiLineString","coordinates":[[[1,2],[2,3]],[[1,2]]]}', 'a line of one position among others'],
+    ['{"type":"Polygon","coordinates":[[[1,2],[3,4],[1,2]]]}', 'a ring of three positions'],
+    ['{"type":"Polygon","coordinates":[[[1,2],[3,4],[5,6],[1,3]]]}', 'an open ring'],
+    ['{"type":"MultiPoint","coordinates":[[1,2],[1,2],[1,2],[1,2],[1,2],[1,2]]}', 'too many parts'],
+    ['{"type":"GeometryCollection","geometries":[]}', 'an empty collection'],
+    ['{"type":"GeometryCollection","geometries":[[]]}', 'an array for a geometry'],
+    ['{"type":"GeometryCollection","coordinates":[1,2]}', 'a collection without geometries'],
+    [
+      '{"type":"GeometryCollection","geometries":[{"type":"GeometryCollection","geometries":[{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]}]}]}]}',
+      'collections beyond the limit',
+    ],
+  ])('is declined: %s (%s)', (text, _) => {
+    expect(scan(text)).toBeDefined()
+    expect(flat(text)).toBeUndefined()
+  })
+
+  it('is closed where 0 meets −0, as after parsing', () => {
+    expect(flat('{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[-0,-0.0,5]]]}')?.vertices.slice(6)).toEqual(
+      Float64Array.of(0, 0),
+    )
+  })
+})
+
+describe('the keccak-256 of the kernel', () => {
+  it('is that of another implementation at every length around a block, in any pieces', () => {
+    const bytes = Uint8Array.from({ length: 700 }, (_, index) => (index * 167) & 255)
+    for (const length of [0, 1, 8, 134, 135, 136, 137, 271, 272, 273, 408, 700]) {
+      for (const piece of [1, 7, 135, 136, 137, 300, 700]) {
+        kernel.release()
+        const pointer = kernel.writeText(bytes)
+        kernel.keccakStart()
+        for (let at = 0; at < length; at += piece) kernel.keccakAdd(pointer + at, Math.min(piece, length - at))
+        const digest = kernel.keccakEnd()
+        const hash = kernel.views().bytes.toString('hex', digest, digest + 32)
+        expect(hash).toBe(Buffer.from(keccak_256(bytes.subarray(0, length))).toString('hex'))
+      }
+    }
+  })
+})

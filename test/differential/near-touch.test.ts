@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { readGeometry } from '../../src/geometry/read.ts'
 import { contains } from '../../src/topology/contains.ts'
 import { intersects } from '../../src/topology/intersects.ts'
-import { hasLongitudeJump } from '../../src/topology/unwrap.ts'
 import { findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { oracleContains, oracleIntersects, shapeOf } from '../exact-oracle.ts'
@@ -17,7 +16,6 @@ const poleOf = (): never => {
 
 interface Tally {
   pairs: number
-  planar: number
   invalid: number
   intersecting: number
   containing: number
@@ -28,11 +26,6 @@ function judge(a: Geometry, b: Geometry, tally: Tally, wrong: string[], isUnroll
   const flatB = readGeometry(b, [], LIMITS)
   if (findInvalidity(flatA, poleOf) !== undefined || findInvalidity(flatB, poleOf) !== undefined) {
     tally.invalid++
-    return
-  }
-  // Where no edge goes over ±180 nothing is unrolled.
-  if (isUnrolled && !hasLongitudeJump(flatA) && !hasLongitudeJump(flatB)) {
-    tally.planar++
     return
   }
   tally.pairs++
@@ -57,7 +50,7 @@ describe('predicates of geometries that touch or all but touch', () => {
   // Expected values: brute force over exact fractions (test/exact-oracle.ts).
   it.each(NEAR_TOUCH_SHAPES)('agree with exact fractions on: %s', (shape: NearTouchShape) => {
     const cases = new NearTouchCases(SEED + NEAR_TOUCH_SHAPES.indexOf(shape))
-    const tally: Tally = { pairs: 0, planar: 0, invalid: 0, intersecting: 0, containing: 0 }
+    const tally: Tally = { pairs: 0, invalid: 0, intersecting: 0, containing: 0 }
     const wrong: string[] = []
     const size = Math.ceil(CASES / NEAR_TOUCH_SHAPES.length)
     for (let i = 0; i < size; i++) judge(...cases.next(shape), tally, wrong)
@@ -74,24 +67,29 @@ describe('predicates of geometries that touch or all but touch', () => {
   it('agree with exact fractions over the antimeridian', () => {
     const cases = new NearTouchCases(SEED + 100)
     const random = seededNumbers(SEED + 101)
-    const tally: Tally = { pairs: 0, planar: 0, invalid: 0, intersecting: 0, containing: 0 }
+    const tally: Tally = { pairs: 0, invalid: 0, intersecting: 0, containing: 0 }
     const wrong: string[] = []
     const size = Math.ceil(CASES / 4)
     for (let i = 0; i < size; i++) {
       const [a, b] = cases.next(NEAR_TOUCH_SHAPES[i % NEAR_TOUCH_SHAPES.length]!)
       const middle = firstLongitude(a)
-      // Somewhere near 180, and sent with as many bits as a longitude on the other side has.
-      const east = 180 - middle + (random() - 0.5) * 2
-      const moved = (geometry: Geometry): Geometry =>
-        onto(geometry, ([lon, lat]) => [lon + east > 180 ? lon - (360 - east) : lon + east, lat])
+      // Somewhere near 180 or on it, and sent with as many bits as a longitude on the other side has.
+      const east = 180 - middle + (i % 3 === 0 ? 0 : (random() - 0.5) * 2)
+      const moved = (geometry: Geometry): Geometry => {
+        const seam = random() < 0.5 ? 180 : -180
+        return onto(geometry, ([lon, lat]) => {
+          const x = lon + east > 180 ? lon - (360 - east) : lon + east
+          return [x === 180 ? seam : x, lat]
+        })
+      }
       judge(moved(a), moved(b), tally, wrong, true)
     }
     console.log(
       `antimeridian: ${tally.pairs} pairs (seed ${SEED + 100}), ${tally.intersecting} meet, ${tally.containing} contain, ` +
-        `${tally.invalid} invalid and ${tally.planar} planar left out, ${wrong.length} wrong`,
+        `${tally.invalid} invalid left out, ${wrong.length} wrong`,
     )
     expect(wrong.slice(0, 3)).toEqual([])
-    expect(tally.pairs).toBeGreaterThan(size / 5)
+    expect(tally.pairs).toBeGreaterThan(size / 2)
     expect(tally.intersecting).toBeGreaterThan(tally.pairs / 20)
   })
 })

@@ -47,17 +47,22 @@ export function checkInterior(geometry: FlatGeometry, path: readonly (string | n
 }
 
 /**
- * A box drawn around the whole globe has vertices on one meridian only: as geodesics its edges run back and forth, and it
- * encloses nothing (decision 93). Only an edge over half the globe can bring that about, so only then an area is computed.
+ * A band drawn halfway around the globe has vertices on one meridian circle only: as geodesics its edges run back and forth,
+ * and it encloses nothing, as exterior ring or as hole (decision 93). Only an edge over half the globe can bring that about,
+ * so only then an area is computed.
  */
 function checkExtent(geometry: FlatGeometry, path: readonly (string | number)[], kernel: Kernel): void {
   const { partDimensions, partStarts, sequenceStarts, vertices } = geometry
   for (let part = 0; part < partDimensions.length; part++) {
     if (partDimensions[part] !== 2) continue
-    const exterior = partStarts[part]!
-    if (!hasHalfGlobeEdge(vertices, sequenceStarts[exterior]!, sequenceStarts[exterior + 1]!)) continue
-    if (partAreaSquareMeters(kernel, geometry, part) >= NOTHING_SQUARE_METERS) continue
-    throw noArea([...path, ...placeOf(geometry, exterior)])
+    for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
+      const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
+      if (!hasHalfGlobeEdge(vertices, start, end)) continue
+      const ring = { ...geometry, sequenceStarts: Uint32Array.of(start, end), partStarts: Uint32Array.of(0, 1) }
+      const isSmall = partAreaSquareMeters(kernel, ring, 0) < NOTHING_SQUARE_METERS
+      if (!isSmall && partAreaSquareMeters(kernel, geometry, part) >= NOTHING_SQUARE_METERS) continue
+      throw noArea([...path, ...placeOf(geometry, sequence)])
+    }
   }
 }
 

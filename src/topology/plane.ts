@@ -1,5 +1,5 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
-import { turnOfEdge } from './unwrap.ts'
+import { hasLongitudeJump } from './unwrap.ts'
 
 /** Places where the plane of lon and lat is not the globe, as bits: where a geometry meets them. */
 export const EAST = 1
@@ -11,12 +11,13 @@ export const JUMPS = 16
 
 /**
  * What of a geometry decides whether questions about it can be answered in the plane: vertices at 180 (`EAST`), −180 (`WEST`),
- * the poles, and edges that jump. One pass.
+ * the poles, and edges that jump. Linear.
  *
  * Without jumps a geometry meets the seam and the poles in its vertices or not at all.
  */
-export function globeMarksOf({ vertices, sequenceStarts, partStarts, partDimensions }: FlatGeometry): number {
-  let marks = 0
+export function globeMarksOf(geometry: FlatGeometry): number {
+  const { vertices } = geometry
+  let marks = hasLongitudeJump(geometry) ? JUMPS : 0
   for (let i = 0; i < vertices.length; i += 2) {
     const lon = vertices[i]!
     const lat = vertices[i + 1]!
@@ -24,17 +25,6 @@ export function globeMarksOf({ vertices, sequenceStarts, partStarts, partDimensi
     else if (lon === -180) marks |= WEST
     if (lat === 90) marks |= NORTH
     else if (lat === -90) marks |= SOUTH
-  }
-  for (let part = 0; part < partDimensions.length; part++) {
-    if (partDimensions[part] === 0) continue
-    for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
-      const end = 2 * sequenceStarts[sequence + 1]! - 2
-      for (let i = 2 * sequenceStarts[sequence]!; i < end; i += 2) {
-        const difference = vertices[i + 2]! - vertices[i]!
-        if (difference < 180 && difference > -180) continue
-        if (turnOfEdge(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!) !== 0) return marks | JUMPS
-      }
-    }
   }
   return marks
 }

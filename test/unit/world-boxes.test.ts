@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { checkInterior, poleOf as poleOfKernel } from '../../src/compute/validity.ts'
+import { areaSquareMeters } from '../../src/geodesy/area.ts'
+import { distanceMeters } from '../../src/geodesy/distance.ts'
+import { readGeometry } from '../../src/geometry/read.ts'
+import { ProblemError } from '../../src/problem.ts'
+import { contains } from '../../src/topology/contains.ts'
+import { intersects } from '../../src/topology/intersects.ts'
+import type { Geometry, Position } from '../../src/types/generated.ts'
+import { loadKernel } from '../../src/wasm/loader.ts'
+
+const kernel = loadKernel()
+const poleOf = poleOfKernel(kernel)
+const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 100, maxParts: 10 })
+const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
+const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
+const at = (text: string): Position[] => text.split(', ').map((pair) => pair.split(' ').map(Number) as Position)
+const box = (west: number, south: number, east: number, north: number): Position[] =>
+  at(`${west} ${south}, ${east} ${south}, ${east} ${north}, ${west} ${north}, ${west} ${south}`)
+/** The same box with vertices every 90 degrees from −180 to 180. */
+const denseBox = (south: number, north: number): Position[] => {
+  const lons = [-180, -90, 0, 90, 180]
+  const [bottom, top] = [south, north].map((lat) => lons.map((lon): Position => [lon, lat]))
+  return [...bottom!, ...top!.reverse(), bottom![0]!]
+}
+
+/** The code of the refusal and its hint; undefined when there is none. */
+function refusal(geometry: Geometry): { code: string | undefined; hint: string | undefined } | undefined {
+  try {
+    checkInterior(read(geometry), [], kernel)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    expect(error.data.type).toBe('invalid-input')
+    const { code, hint } = error.data.places![0]!
+    return { code, hint }
+  }
+  return undefined
+}
+
+/** contains, intersects and distance 0 of a point. */
+const answers = (geometry: Geometry, lon: number, lat: number): [boolean, boolean, boolean] => [
+  contains(read(geometry), read(point(lon, lat)), poleOf),
+  intersects(read(geometry), read(point(lon, lat)), poleOf),
+  distanceMeters(kernel, read(geometry), read(point(lon, lat)), 10_000) < 1e-6,
+]
+const INSIDE = [true, true, true]
+const EDGE = [false, true, true]
+const OUTSIDE = [false, false, false]
+/** 4πc² with c the authalic radius of WGS 84 (Karney 2013, eq. 60), in m². */
+const GLOBE = 510_065_621_724_088
+
+describe('boxes around the world', () => {
+  it('are refused where their edges are no shortest way, with a hint', () => {
+    const hint = expect.stringContaining('insert vertices along edges over 180° of longitude') as string
+    const code = 'inside-not-defined-by-edges-along-the-poles'
+    expect(refusal(polygon(box(-180, -90, 180, 90)))).toEqual({ code, hint })
+    expect(refusal(polygon(box(-170, -90, 170, 90)))).toEqual({ code, hint })
+    expect(refusal(polygon(box(-180, -60, 180, 60)))).toEqual({ code: 'ring-without-an-inside', hint })
+    expect(refusal(polygon(box(0, 50, 180, 60)))).toEqual({ code: 'no-area', hint })
+    // The same as a hole.
+    const rim = at('-180 40, -90 40, 0 40, 90 40, -180 40')
+    expect(refusal(polygon(rim, box(0, 50, 180, 60)))).toEqual({ code: 'no-area', hint })
+  })
+
+  it('are the world with vertices along the poles', () => {
+    const world = polygon(denseBox(-90, 90))
+    expect(refusal(world)).toBeUndefined()
+    expect(Math.abs(areaSquareMeters(kernel, read(world)) - GLOBE)).toBeLessThan(1)
+    for (const lon of [0, 180, -180, 33])
+      for (const lat of [90, 0, -90]) expect(answers(world, lon, lat)).toEqual(INSIDE)
+  })
+
+  it('are half the world from one meridian to the opposite one', () => {
+    for (const [west, inside, outside] of [
+      [0, 90, -90],
+      [-180, -90, 90],
+    ] as const) {
+      const half = polygon(box(west, -90, west + 180, 90))
+      expect(refusal(half)).toBeUndefined()
+      expect(Math.abs(areaSquareMeters(kernel, read(half)) - GLOBE / 2)).toBeLessThan(1)
+      expect(answers(half, inside, 10)).toEqual(INSIDE)
+      expect(answers(half, outside, 10)).toEqual(OUTSIDE)
+      for (const lon of [0, 180, -180]) expect(answers(half, lon, 10)).toEqual(EDGE)
+      for (const lat of [90, -90]) expect(answers(half, 33, lat)).toEqual(EDGE)
+    }
+  })
+
+  it('are a band around the world, whose seam is no edge, cut and uncut', () => {
+    const cut = polygon(denseBox(-60, 60))
+    const uncut = polygon(at('-180 -60, -90 -60, 0 -60, 90 -60, -180 -60'), at('-180 60, -90 60, 0 60, 90 60, -180 60'))
+    expect(refusal(cut)).toBeUndefined()
+    for (const lon of [0, 180, -180]) expect(answers(cut, lon, 0)).toEqual(INSIDE)
+    for (const lat of [90, -90]) expect(answers(cut, 33, lat)).toEqual(OUTSIDE)
+    // Uncut it would be all beyond one rim without the other cap; each rim takes the side of its own pole as its inside.
+    expect(refusal(uncut)).toMatchObject({ code: 'hole-outside-its-exterior-ring' })
+  })
+})

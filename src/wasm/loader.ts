@@ -35,6 +35,8 @@ interface Exports {
   lineLength(vertices: number, count: number): number
   ringArea(vertices: number, count: number): number
   enclosedPole(): number
+  /** Length of the ring that `ringArea` measured last, metres: the bits of `lineLength`. */
+  perimeter(): number
   prepareOperand(
     vertices: number,
     sequenceStarts: number,

@@ -4,36 +4,44 @@
  * A ring that does not wind around the axis encloses the side without poles, whatever its orientation. A ring that winds
  * once encloses the pole that one of its vertices stands on, or else the smaller side.
  */
-import { inverseWithArea, P12, S12 } from './inverse'
-import { DEGREE, high, longitudeDifference, low, twoSum } from './math'
-import { c2 } from './series'
-import * as edge from './short-edge'
+import { areDegrees } from './contracts'
+import * as exact from './double-double'
+import { product } from './double-double'
+import * as sums from './edge-sums'
+import { NO_POLE, NORTH, SOUTH, polarSide, sumEdges, turnsLost } from './edge-sums'
+import { high, low, twoSum } from './math'
+import { c2, e2 } from './series'
+import * as origin from './short-edge'
+
+export { NO_POLE, NORTH, SOUTH } from './edge-sums'
 
 /** Area of half the ellipsoid, m². */
 const HALF: f64 = 2 * Math.PI * c2
 
-/** Which pole a ring encloses. */
-export const NO_POLE: i32 = 0
-export const NORTH: i32 = 1
-export const SOUTH: i32 = -1
-
-/** Beyond this latitude a position has less of the hemisphere between itself and the pole than towards the equator. */
-const POLAR_DEGREES: f64 = 30
-
 /** Set by `ringArea`: NO_POLE, NORTH or SOUTH. */
 export let enclosedPole: i32 = NO_POLE
+/** Set by `ringArea`: length of the ring, metres, the same bits as `lineLength` gives. */
+export let perimeter: f64 = 0
+
+/** b² π/180, evaluated to 80 digits and split: m² under one degree of longitude for each unit of A(φ)/b². */
+const B2_DEGREE: f64 = 705257879865.9164
+const B2_DEGREE_LOW: f64 = 1.4113157388514599e-05
 
 /**
- * Area enclosed by a ring, m², ≥ 0; sets `enclosedPole`.
+ * Area enclosed by a ring, m², ≥ 0; sets `enclosedPole` and `perimeter`.
  *
  * @param vertices pointer to interleaved lon, lat in degrees
  * @param count vertices, the last equal to the first
  */
 export function ringArea(vertices: usize, count: i32): f64 {
-  const side = polarSide(vertices, count)
-  const winding = windingOf(vertices, count)
-  // One method for the whole ring: what the two differ by in the last place of A(φ) cancels around a ring, not between them.
-  const area = sumShort(vertices, count, side) ? total : sumGeneral(vertices, count, side)
+  assert(count >= 4, 'ringArea: a ring needs 4 vertices')
+  assert(areDegrees(vertices, count), 'ringArea: vertices must be aligned, finite and in range')
+  assert(isClosed(vertices, count), 'ringArea: the last vertex must equal the first')
+  sumEdges(vertices, count, true)
+  perimeter = sums.length
+  const winding = sums.winding
+  const side = winding == 0 || sums.isSideKnown ? sums.side : polarSide(vertices, count)
+  const area = eastward(side)
   if (winding == 0) {
     enclosedPole = NO_POLE
     return Math.abs(area)
@@ -43,11 +51,58 @@ export function ringArea(vertices: usize, count: i32): f64 {
     enclosedPole = side
     return Math.abs(area)
   }
-  const eastward = winding > 0 ? area : -area
+  const east = winding > 0 ? area : -area
   const onNorth = touches(vertices, count, 90)
-  const isNorth = onNorth == touches(vertices, count, -90) ? eastward >= 0 : onNorth
+  const isNorth = onNorth == touches(vertices, count, -90) ? east >= 0 : onNorth
   enclosedPole = isNorth ? NORTH : SOUTH
-  return isNorth ? HALF - eastward : HALF + eastward
+  return isNorth ? HALF - east : HALF + east
+}
+
+/** Σ of the areas between the edges and the equator or, with a side, between the edges and its pole; east-going positive. */
+function eastward(side: i32): f64 {
+  const sign: f64 = side == NO_POLE ? 1 : -(<f64>side)
+  twoSum(sums.areas, sign * sums.strips)
+  let sum = high
+  let error = low + (sums.areasLow + sign * sums.stripsLow)
+  // Short edges are measured from the parallel of the first vertex. What lies beyond it cancels around a ring of them; what
+  // is left where general edges take part in the turn is added with 31 digits, being as large as their areas.
+  twoSum(<f64>sums.winding * 360, -sums.turn)
+  const turn = high
+  const turnLow = low - sums.turnLow
+  if (turn != 0) {
+    if (side == NO_POLE) twoSum(origin.head, origin.tail + origin.bulge)
+    else polarReference(<f64>side)
+    product(high, low, B2_DEGREE, B2_DEGREE_LOW)
+    product(exact.high, exact.low, turn, turnLow)
+    error += exact.low
+    twoSum(sum, exact.high)
+    sum = high
+    error += low
+  }
+  return sum + error
+}
+
+/**
+ * Sets `high` + `low` to the area between the first parallel and a pole under a radian of longitude, in units of b².
+ *
+ * A(pole) − A(φ) with A = b² Σ kⱼ e²ʲ s²ʲ⁺¹, kⱼ = (j + 1)/(2j + 1): each difference 1 − s²ʲ⁺¹ has the factor 1 − s.
+ */
+function polarReference(side: f64): void {
+  twoSum(1 - side * origin.head, -side * origin.tail) // the first difference is exact beyond 30°
+  const v = high
+  const vLow = low
+  const s = 1 - v
+  let power = s // s²ʲ⁻¹
+  let geometric: f64 = 1 // 1 + s + … + s²ʲ
+  let et: f64 = 1 // e²ʲ
+  let rest: f64 = 0
+  for (let j = 1; j <= 7; j++) {
+    et *= e2
+    geometric += power + power * s
+    power *= s * s
+    rest += (<f64>(j + 1) / <f64>(2 * j + 1)) * et * geometric
+  }
+  twoSum(v, vLow + v * rest)
 }
 
 /** The pole a ring encloses: the decision of `ringArea`, without the area where the ring does not wind. */
@@ -57,56 +112,20 @@ export function enclosedPoleOf(vertices: usize, count: i32): i32 {
   return enclosedPole
 }
 
-/** Σ S12 or, measured from a pole, Σ P12: by Karney's inverse, for edges of any length. */
-function sumGeneral(vertices: usize, count: i32, side: i32): f64 {
-  let sum: f64 = 0
-  let error: f64 = 0
-  for (let i = 1; i < count; i++) {
-    const p = vertices + ((<usize>i) << 4)
-    inverseWithArea(load<f64>(p - 8), load<f64>(p - 16), load<f64>(p, 8), load<f64>(p))
-    twoSum(sum, side == NO_POLE ? S12 : P12)
-    sum = high
-    error += low
-  }
-  return sum + error
-}
-
-/** Result of `sumShort`. */
-let total: f64 = 0
-
-/** The same sum for a ring of short edges; false when one of them is not. */
-function sumShort(vertices: usize, count: i32, side: i32): bool {
-  let sum: f64 = 0
-  let error: f64 = 0
-  edge.place(load<f64>(vertices, 8))
-  for (let i = 1; i < count; i++) {
-    const p = vertices + ((<usize>i) << 4)
-    longitudeDifference(load<f64>(p - 16), load<f64>(p))
-    const lam12 = high * DEGREE
-    const sphi1 = edge.sphi
-    const r1 = edge.r
-    const z1 = edge.z
-    const A1 = edge.A
-    edge.place(load<f64>(p, 8))
-    if (!edge.isShort(lam12, sphi1, r1, z1, A1)) return false
-    twoSum(sum, lam12 * (side == NO_POLE ? edge.meanA : c2 - <f64>side * edge.meanA))
-    sum = high
-    error += low
-  }
-  total = sum + error
-  return true
-}
-
 /** How often a ring winds around the axis, east-going positive. */
-function windingOf(vertices: usize, count: i32): f64 {
-  let turn: f64 = 0 // Σ Δlon, degrees: a multiple of 360 up to rounding
+function windingOf(vertices: usize, count: i32): i32 {
+  let winding = 0
   for (let i = 1; i < count; i++) {
     const p = vertices + ((<usize>i) << 4)
-    // Two names of one pole count too: S12 takes the wedge between them, and the turn has to match it.
-    longitudeDifference(load<f64>(p - 16), load<f64>(p))
-    turn += high
+    winding += turnsLost(load<f64>(p - 16), load<f64>(p))
   }
-  return Math.round(turn / 360)
+  return winding
+}
+
+function isClosed(vertices: usize, count: i32): bool {
+  if (ASC_NO_ASSERT) return true
+  const last = vertices + ((<usize>(count - 1)) << 4)
+  return load<f64>(vertices) == load<f64>(last) && load<f64>(vertices, 8) == load<f64>(last, 8)
 }
 
 /** Whether a vertex of the ring has exactly this latitude. */
@@ -115,21 +134,4 @@ function touches(vertices: usize, count: i32, lat: f64): bool {
     if (load<f64>(vertices + ((<usize>i) << 4), 8) == lat) return true
   }
   return false
-}
-
-/**
- * The pole to measure from: that of a ring that lies wholly beyond 30° on its side, else none, which is the equator.
- *
- * The terms of the sum are then no larger than they have to be. From the equator, a ring of 80 km at 85° lost 10⁻³ m² and
- * any ring around a pole up to 0.01 m² to cancellation.
- */
-function polarSide(vertices: usize, count: i32): i32 {
-  let lowest: f64 = 90
-  let highest: f64 = -90
-  for (let i = 0; i < count; i++) {
-    const lat = load<f64>(vertices + ((<usize>i) << 4), 8)
-    lowest = Math.min(lowest, lat)
-    highest = Math.max(highest, lat)
-  }
-  return lowest > POLAR_DEGREES ? NORTH : highest < -POLAR_DEGREES ? SOUTH : NO_POLE
 }

@@ -72,3 +72,7 @@ export function lengthSeen(): f64 {
 export function canonicalLength(): i32 {
   return canonical.canonicalLength
 }
+/** Length of the ring that `ringArea` measured last, metres. */
+export function perimeter(): f64 {
+  return ring.perimeter
+}

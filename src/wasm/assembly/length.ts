@@ -1,6 +1,7 @@
 /** Length of a polyline. */
-import { inverse } from './inverse'
-import { high, low, twoSum } from './math'
+import { areDegrees } from './contracts'
+import * as sums from './edge-sums'
+import { sumEdges } from './edge-sums'
 
 /**
  * @param vertices pointer to interleaved lon, lat in degrees
@@ -8,13 +9,8 @@ import { high, low, twoSum } from './math'
  * @returns metres; summed with the rounding errors, so 10⁵ edges lose nothing
  */
 export function lineLength(vertices: usize, count: i32): f64 {
-  let sum: f64 = 0
-  let error: f64 = 0
-  for (let i = 1; i < count; i++) {
-    const p = vertices + ((<usize>i) << 4)
-    twoSum(sum, inverse(load<f64>(p - 8), load<f64>(p - 16), load<f64>(p, 8), load<f64>(p)))
-    sum = high
-    error += low
-  }
-  return sum + error
+  assert(count >= 1, 'lineLength: a line needs a vertex')
+  assert(areDegrees(vertices, count), 'lineLength: vertices must be aligned, finite and in range')
+  sumEdges(vertices, count, false)
+  return sums.length
 }

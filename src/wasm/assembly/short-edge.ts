@@ -1,52 +1,245 @@
 /**
- * Area between a short edge and the equator, without solving for the geodesic.
+ * Length and area of a short edge from one series about its middle, without solving for the geodesic.
  *
- * Karney's S12 is the difference of two numbers of the size of e²a²: every edge, however short, adds 10⁻⁵ m² of rounding,
- * and rings of real data are dense. Here all terms shrink with the edge. A(φ) is the area between the equator and latitude φ
- * under one radian of longitude; along a geodesic its second derivative by length is −sin φ times that of the straight line
- * from end to end, which leaves λ/12 · sin φ · (x² + 3y²) above the mean of its ends, x and y being the extent of the edge
- * across and along the meridian. The next term is of the fifth order in the length: 4·10⁻⁷ m² at the limit below, which is
- * 2 km on the equator, 1 km at 60°, by quadrature.
+ * With λ and Δ the differences of longitude and latitude, s and c sine and cosine of the mean latitude, W² = 1 − e²s²,
+ * X = a c λ / W and Y = a (1 − e²) Δ / W³, that is their lengths on the parallel and on the meridian:
+ *
+ *   length² = X² (1 − λ² s²/12) + Y² (1 + p λ² + q Δ²)
+ *     p = (8e² s⁴ − (2 + 5e²) s² − 1) / 12(1 − e²)      q = e² (1 − (2 − 4e²) s² − 3e² s⁴) / 4W⁴
+ *   area to the equator = λ (A + s (X² (1/12 + p₁ λ²) + Y² (w + p₂ λ² + p₃ Δ²)))
+ *     A = b² s (1 + 2/3 t + 3/5 t² + …), t = e² s²      w = (1 + 2e² − 3e² s²) / 8(1 − e²)
+ *     p₁ = (2 − 3s²)/240 + e² c⁴/120      p₂ = (1 − 3s²)/96 + e² c² (8 − 23s²)/240
+ *     p₃ = 5/384 + e² (37 − 97s²)/1920 + e⁴ (165 − 353s² + 128s⁴)/1920
+ *
+ * The coefficients of both are the solution, order by order, of the equations of Hamilton and Jacobi for the length and of
+ * its like for the area, dT = A dλ along the geodesic; they are exact in e² but for p₁ to p₃. No power of λ has the tangent
+ * of the latitude before it, so differences in degrees are the only limits, up to the poles.
+ *
+ * Lengths do not suffer from the size of the Earth: Δ is exact, and the error is in proportion to the length.
  */
+import { DEGREE } from './math'
+import { add, div, mul, mulAdd, splat, sqrtOf, storeLanes, sub } from './lanes'
 import { a, b, e2 } from './series'
-import { cosx, sincosDegrees, sinx, square } from './math'
+import { ROWS_A_DEGREE, ROW_BYTES, equatorRow } from './sine-table'
 
-/** Largest chord as a share of the distance from the axis. */
-const LIMIT: f64 = 1 / 3200.0
-/** Largest difference of longitude in radians for which the chord is worth computing. */
-const LIMIT_LONGITUDE: f64 = 1 / 2000.0
+/** Largest distance of longitudes and latitudes, degrees, for which p₁ to p₃ are left out: 4·10⁻⁷ m². */
+export const SHORT_DEGREES: f64 = 0.02
+/** The same with p₁ to p₃. */
+export const LONGEST_DEGREES: f64 = 0.125
 
-/** Results of `place`: sine of the latitude, distance from the axis and height above the equator, metres, A(φ). */
-export let sphi: f64 = 0
-export let r: f64 = 0
-export let z: f64 = 0
-export let A: f64 = 0
+const e4: f64 = e2 * e2
+const DEGREE2: f64 = DEGREE * DEGREE
 
-/** Result of `isShort`: mean of A(φ) along the edge. */
-export let meanA: f64 = 0
+/**
+ * The constants of the formulae above, for λ and Δ in degrees and areas in units of b². They stand in memory because one
+ * load brings a number into both lanes, which otherwise takes three instructions, as often as it is used.
+ */
+const constants = memory.data<f64>([
+  ROWS_A_DEGREE / 2,
+  6755399441055744.0, // 1.5 · 2⁵²: added to a number below 2³¹, it leaves the nearest integer in the lowest bits
+  DEGREE / 2,
+  -0.16666665803980615, // of sin d = d − d³/6 + …, fitted to less than 1/16°: within 2·10⁻¹⁸
+  1 / 24.0,
+  -0.5,
+  e2,
+  1,
+  a * a * DEGREE2,
+  a * a * (1 - e2) * (1 - e2) * DEGREE2,
+  -DEGREE2 / 12,
+  // p
+  -DEGREE2 / (12 * (1 - e2)),
+  (-DEGREE2 * (2 + 5 * e2)) / (12 * (1 - e2)),
+  (DEGREE2 * 8 * e2) / (12 * (1 - e2)),
+  // q
+  (DEGREE2 * e2) / 4,
+  (-DEGREE2 * e2 * (2 - 4 * e2)) / 4,
+  (-DEGREE2 * e2 * 3 * e2) / 4,
+  // 1/12 and w
+  1 / (12 * b * b),
+  (1 + 2 * e2) / (8 * (1 - e2) * b * b),
+  (-3 * e2) / (8 * (1 - e2) * b * b),
+  b * b * DEGREE,
+  // 2/3 + 3/5 t + 4/7 t² + …, fitted to 0 ≤ t ≤ e²: within 4·10⁻¹⁷
+  0.6666666666666666,
+  0.6000000000002571,
+  0.5714285709806295,
+  0.555555840769651,
+  0.5453725336816249,
+  0.5493073562367756,
+  SHORT_DEGREES * SHORT_DEGREES,
+])
+const HALF_ROWS: usize = 0
+const TO_INTEGER: usize = 8
+const HALF_DEGREE: usize = 16
+const SINE3: usize = 24
+const COSINE4: usize = 32
+const COSINE2: usize = 40
+const E2: usize = 48
+const ONE: usize = 56
+const XX: usize = 64
+const YY: usize = 72
+const SS: usize = 80
+const P: usize = 88
+const Q: usize = 112
+const V: usize = 136
+const W: usize = 144
+const B2: usize = 160
+const G: usize = 168
+const SHORT: usize = 216
 
-/** Looks at one vertex; latitude in degrees. */
-export function place(lat: f64): void {
-  sincosDegrees(lat, 0)
-  sphi = sinx
-  const t = e2 * square(sinx)
-  const N = a / Math.sqrt(1 - t)
-  r = N * cosx
-  z = N * (1 - e2) * sinx
-  // b²/2 (s / (1 − t) + atanh(e s) / e) as a series, converged at t⁷.
-  A =
-    b * b * sinx * (1 + t * (2 / 3.0 + t * (3 / 5.0 + t * (4 / 7.0 + t * (5 / 9.0 + t * (6 / 11.0 + t * (7 / 13.0 + (t * 8) / 15)))))))
+@inline
+function constant<T>(offset: usize): T {
+  if (isVector<T>()) return changetype<T>(v128.load64_splat(constants + offset))
+  return <T>load<f64>(constants + offset)
 }
 
-/** Whether the edge from a vertex to the one placed last is short; sets `meanA` then. */
-export function isShort(lam12: f64, sphi1: f64, r1: f64, z1: f64, A1: f64): bool {
-  if (Math.abs(lam12) > LIMIT_LONGITUDE) return false
-  const r1r2 = r1 * r
-  const lam2 = square(lam12)
-  const x2 = r1r2 * lam2 * (1 - lam2 / 12)
-  const y2 = square(r - r1) + square(z - z1)
-  if (x2 + y2 > r1r2 * (LIMIT * LIMIT)) return false
-  const sphim = ((sphi1 + sphi) / 2) * (1 + y2 / (8 * a * a))
-  meanA = (A1 + A) / 2 + (sphim / 12) * (x2 + 3 * y2)
-  return true
+/** Sine of a latitude as head + tail, and what A(φ)/b² has more than it: what `shortEdge` measures areas from. */
+export let head: f64 = 0
+export let tail: f64 = 0
+export let bulge: f64 = 0
+/** Its cosine. */
+export let cosine: f64 = 0
+
+/** Sets the globals above; latitude in degrees. */
+export function lookUp(lat: f64): void {
+  const row = equatorRow + <usize>(<i32>nearest<f64>(lat * ROWS_A_DEGREE)) * ROW_BYTES
+  const d = (lat - load<f64>(row, 24)) * DEGREE
+  const s0 = load<f64>(row)
+  const c0 = load<f64>(row, 8)
+  head = s0
+  tail = load<f64>(row, 16) + sineStep<f64>(d, s0, c0)
+  bulge = bulgeOf<f64>(s0 + tail)
+  cosine = c0 + cosineStep<f64>(d, s0, c0)
+}
+
+/** sin(φ0 + d) − sin φ0. */
+@inline
+function sineStep<T>(d: T, s0: T, c0: T): T {
+  return add<T>(mul<T>(c0, sineOf<T>(d)), mul<T>(s0, versineOf<T>(d)))
+}
+
+/** cos(φ0 + d) − cos φ0. */
+@inline
+function cosineStep<T>(d: T, s0: T, c0: T): T {
+  return sub<T>(mul<T>(c0, versineOf<T>(d)), mul<T>(s0, sineOf<T>(d)))
+}
+
+@inline
+function sineOf<T>(d: T): T {
+  const dd = mul<T>(d, d)
+  return mulAdd<T>(mul<T>(d, dd), constant<T>(SINE3), d)
+}
+
+/** cos d − 1. */
+@inline
+function versineOf<T>(d: T): T {
+  const dd = mul<T>(d, d)
+  return mul<T>(dd, mulAdd<T>(dd, constant<T>(COSINE4), constant<T>(COSINE2)))
+}
+
+/** A(φ)/b² − sin φ = s (2/3 t + 3/5 t² + …): 150 times smaller than the sine, and so is its rounding. */
+@inline
+function bulgeOf<T>(s: T): T {
+  const t = mul<T>(constant<T>(E2), mul<T>(s, s))
+  const tt = mul<T>(t, t)
+  const low = mulAdd<T>(t, constant<T>(G + 8), constant<T>(G))
+  const middle = mulAdd<T>(t, constant<T>(G + 24), constant<T>(G + 16))
+  const high = mulAdd<T>(t, constant<T>(G + 40), constant<T>(G + 32))
+  const g = mulAdd<T>(tt, mulAdd<T>(tt, high, middle), low)
+  return mul<T>(mul<T>(s, t), g)
+}
+
+/** Square of the distance in degrees between the ends of an edge, as on a plane: what its kernel is chosen by. */
+@inline
+export function squareDegrees<T>(lon12: T, lat1: T, lat2: T): T {
+  const lat12 = sub<T>(lat2, lat1)
+  return mulAdd<T>(lon12, lon12, mul<T>(lat12, lat12))
+}
+
+/** Whether the edges of all lanes are short. */
+@inline
+export function areShort<T>(lon12: T, lat1: T, lat2: T): bool {
+  const square = squareDegrees<T>(lon12, lat1, lat2)
+  if (isVector<T>()) return i64x2.bitmask(f64x2.le(changetype<v128>(square), changetype<v128>(constant<T>(SHORT)))) == 3
+  return <f64>square <= SHORT_DEGREES * SHORT_DEGREES
+}
+
+/**
+ * Stores lengths in metres at `lengths` and, when wanted, at `strips` the areas between the edges and the parallel that
+ * head, tail and bulge are of, m², east-going positive.
+ *
+ * @param lon12 difference of longitude, degrees
+ * @param isLong with the terms p₁ to p₃
+ */
+@inline
+export function shortEdge<T>(
+  lon12: T, lat1: T, lat2: T, head: T, tail: T, bulge: T, wantsArea: bool, isLong: bool, lengths: usize, strips: usize,
+): void {
+  const place = add<T>(mul<T>(add<T>(lat1, lat2), constant<T>(HALF_ROWS)), constant<T>(TO_INTEGER))
+  let s0: T
+  let c0: T
+  let low0: T
+  let lat0: T
+  if (isVector<T>()) {
+    const bits = changetype<v128>(place)
+    const row0 = equatorRow + <usize>i32x4.extract_lane(bits, 0) * ROW_BYTES
+    const row1 = equatorRow + <usize>i32x4.extract_lane(bits, 2) * ROW_BYTES
+    const left0 = v128.load(row0)
+    const left1 = v128.load(row1)
+    const right0 = v128.load(row0, 16)
+    const right1 = v128.load(row1, 16)
+    s0 = changetype<T>(v128.shuffle<f64>(left0, left1, 0, 2))
+    c0 = changetype<T>(v128.shuffle<f64>(left0, left1, 1, 3))
+    low0 = changetype<T>(v128.shuffle<f64>(right0, right1, 0, 2))
+    lat0 = changetype<T>(v128.shuffle<f64>(right0, right1, 1, 3))
+  } else {
+    const row = equatorRow + <usize>(<i32>reinterpret<i64>(<f64>place)) * ROW_BYTES
+    s0 = <T>load<f64>(row)
+    c0 = <T>load<f64>(row, 8)
+    low0 = <T>load<f64>(row, 16)
+    lat0 = <T>load<f64>(row, 24)
+  }
+  // Each difference is exact, their sum has no digits of the latitude itself.
+  const d = mul<T>(add<T>(sub<T>(lat1, lat0), sub<T>(lat2, lat0)), constant<T>(HALF_DEGREE))
+  const ds = sineStep<T>(d, s0, c0)
+  const s = add<T>(s0, ds)
+  const c = add<T>(c0, cosineStep<T>(d, s0, c0))
+  const ss = mul<T>(s, s)
+  const w = div<T>(constant<T>(ONE), sub<T>(constant<T>(ONE), mul<T>(constant<T>(E2), ss))) // 1/W²
+  const ww = mul<T>(w, w)
+
+  const lat12 = sub<T>(lat2, lat1)
+  const ll = mul<T>(lon12, lon12)
+  const dd = mul<T>(lat12, lat12)
+  const x2 = mul<T>(mul<T>(ll, constant<T>(XX)), mul<T>(mul<T>(c, c), w))
+  const y2 = mul<T>(mul<T>(dd, constant<T>(YY)), mul<T>(ww, w))
+  const p = mulAdd<T>(ss, mulAdd<T>(ss, constant<T>(P + 16), constant<T>(P + 8)), constant<T>(P))
+  const q = mul<T>(ww, mulAdd<T>(ss, mulAdd<T>(ss, constant<T>(Q + 16), constant<T>(Q + 8)), constant<T>(Q)))
+  const more = mulAdd<T>(y2, mulAdd<T>(ll, p, mul<T>(dd, q)), mul<T>(x2, mul<T>(mul<T>(ss, constant<T>(SS)), ll)))
+  storeLanes<T>(lengths, sqrtOf<T>(add<T>(add<T>(x2, y2), more)))
+  if (!wantsArea) return
+
+  let v = constant<T>(V)
+  let u = mulAdd<T>(ss, constant<T>(W + 8), constant<T>(W))
+  if (isLong) {
+    const LL: f64 = DEGREE2 / (b * b)
+    const cc = mul<T>(c, c)
+    const p1 = mulAdd<T>(splat<T>(e2 / 120), mul<T>(cc, cc), mulAdd<T>(ss, splat<T>(-3 / 240.0), splat<T>(2 / 240.0)))
+    const p2 = mulAdd<T>(
+      mul<T>(splat<T>(e2 / 240), cc),
+      mulAdd<T>(ss, splat<T>(-23), splat<T>(8)),
+      mulAdd<T>(ss, splat<T>(-3 / 96.0), splat<T>(1 / 96.0)),
+    )
+    const p3 = mulAdd<T>(
+      ss,
+      mulAdd<T>(ss, splat<T>((128 * e4) / 1920), splat<T>((-97 * e2 - 353 * e4) / 1920)),
+      splat<T>(5 / 384.0 + (37 * e2 + 165 * e4) / 1920),
+    )
+    v = mulAdd<T>(mul<T>(ll, splat<T>(LL)), p1, v)
+    u = add<T>(u, mul<T>(splat<T>(LL), mulAdd<T>(ll, p2, mul<T>(dd, p3))))
+  }
+  const above = add<T>(sub<T>(s0, head), sub<T>(add<T>(low0, ds), tail))
+  const curved = mul<T>(s, add<T>(mul<T>(x2, v), mul<T>(y2, u)))
+  const mean = add<T>(above, add<T>(sub<T>(bulgeOf<T>(s), bulge), curved))
+  storeLanes<T>(strips, mul<T>(mul<T>(lon12, constant<T>(B2)), mean))
 }

@@ -5,7 +5,7 @@
  */
 import { areDegrees, areDoubles, areOnSide, isPosition } from './contracts'
 import { generalArea } from './general-area'
-import { generalLength } from './general-length'
+import { generalLength, lengthFrom, lookAt, RECORD } from './general-length'
 import { inverse, inverseWithArea, P12, S12 } from './inverse'
 import { lanesOf, loadFirsts, loadSeconds, shiftIn, splat, storeLanes } from './lanes'
 import { reducedCosine, reducedSine, turnLow, turnOf } from './reduced-latitude'
@@ -116,6 +116,11 @@ function measureRefused(result: usize, lat1: f64, lon1: f64, lat2: f64, lon2: f6
   if (length != length) store<f64>(result, inverse(lat1, lon1, lat2, lon2))
 }
 
+/** Records at a time: enough for the loops, few enough for the fastest cache. */
+const BLOCK: usize = 8
+const records = memory.data(1408, 16) // BLOCK · RECORD
+const recordsEnd = records + BLOCK * RECORD
+
 /** Measures edges from the one numbered `first`; returns the one it stopped before, for want of vertices to fill the lanes. */
 function edgeLengths<T>(vertices: usize, first: i32, count: i32, out: usize): i32 {
   if (first >= count) return first
@@ -125,24 +130,36 @@ function edgeLengths<T>(vertices: usize, first: i32, count: i32, out: usize): i3
   let sbet = reducedSine<T>(lat)
   let cbet = reducedCosine<T>(lat)
   let i = first
-  for (; i + lanesOf<T>() < count; i += lanesOf<T>()) {
-    const p = vertices + <usize>(i + 1) * POSITION
-    const lon2 = loadFirsts<T>(p, POSITION)
-    const lat2 = loadSeconds<T>(p, POSITION)
-    const sbet2 = reducedSine<T>(lat2)
-    const cbet2 = reducedCosine<T>(lat2)
-    const lon1 = shiftIn<T>(lon, lon2)
-    const length = generalLength<T>(
-      shiftIn<T>(lat, lat2), shiftIn<T>(sbet, sbet2), shiftIn<T>(cbet, cbet2), lat2, sbet2, cbet2,
-      turnOf<T>(lon1, lon2), turnLow<T>(lon1, lon2), false,
-    )
-    storeLanes<T>(out + <usize>i * RESULT, length)
-    lon = lon2
-    lat = lat2
-    sbet = sbet2
-    cbet = cbet2
+  while (i + lanesOf<T>() < count) {
+    const blockStart = i
+    let record = records
+    for (; record < recordsEnd && i + lanesOf<T>() < count; record += RECORD, i += lanesOf<T>()) {
+      const p = vertices + <usize>(i + 1) * POSITION
+      const lon2 = loadFirsts<T>(p, POSITION)
+      const lat2 = loadSeconds<T>(p, POSITION)
+      const sbet2 = reducedSine<T>(lat2)
+      const cbet2 = reducedCosine<T>(lat2)
+      const lon1 = shiftIn<T>(lon, lon2)
+      lookAt<T>(
+        record, shiftIn<T>(lat, lat2), shiftIn<T>(sbet, sbet2), shiftIn<T>(cbet, cbet2), lat2, sbet2, cbet2,
+        turnOf<T>(lon1, lon2), turnLow<T>(lon1, lon2),
+      )
+      lon = lon2
+      lat = lat2
+      sbet = sbet2
+      cbet = cbet2
+    }
+    storeLengths<T>(record, out + <usize>blockStart * RESULT)
   }
   return i
+}
+
+/** Second half of the edges whose records end at `end`. */
+@inline
+function storeLengths<T>(end: usize, out: usize): void {
+  for (let record = records, p = out; record < end; record += RECORD, p += <usize>lanesOf<T>() * RESULT) {
+    storeLanes<T>(p, lengthFrom<T>(record, false))
+  }
 }
 
 /** The same for areas; `fromPole` is a constant. */
@@ -178,17 +195,21 @@ function edgeAreas<T>(vertices: usize, first: i32, count: i32, out: usize, fromP
 /** Measures pairs from the one numbered `first`; returns the one it stopped before, for want of pairs to fill the lanes. */
 function distances<T>(pairs: usize, first: i32, count: i32, out: usize): i32 {
   let i = first
-  for (; i + lanesOf<T>() <= count; i += lanesOf<T>()) {
-    const p = pairs + <usize>i * PAIR
-    const lon1 = loadFirsts<T>(p, PAIR)
-    const lat1 = loadSeconds<T>(p, PAIR)
-    const lon2 = loadFirsts<T>(p + POSITION, PAIR)
-    const lat2 = loadSeconds<T>(p + POSITION, PAIR)
-    const length = generalLength<T>(
-      lat1, reducedSine<T>(lat1), reducedCosine<T>(lat1), lat2, reducedSine<T>(lat2), reducedCosine<T>(lat2),
-      turnOf<T>(lon1, lon2), turnLow<T>(lon1, lon2), false,
-    )
-    storeLanes<T>(out + <usize>i * RESULT, length)
+  while (i + lanesOf<T>() <= count) {
+    const blockStart = i
+    let record = records
+    for (; record < recordsEnd && i + lanesOf<T>() <= count; record += RECORD, i += lanesOf<T>()) {
+      const p = pairs + <usize>i * PAIR
+      const lon1 = loadFirsts<T>(p, PAIR)
+      const lat1 = loadSeconds<T>(p, PAIR)
+      const lon2 = loadFirsts<T>(p + POSITION, PAIR)
+      const lat2 = loadSeconds<T>(p + POSITION, PAIR)
+      lookAt<T>(
+        record, lat1, reducedSine<T>(lat1), reducedCosine<T>(lat1), lat2, reducedSine<T>(lat2), reducedCosine<T>(lat2),
+        turnOf<T>(lon1, lon2), turnLow<T>(lon1, lon2),
+      )
+    }
+    storeLengths<T>(record, out + <usize>blockStart * RESULT)
   }
   return i
 }

@@ -18,7 +18,7 @@
  *
  * in which nothing is divided by cos α0: the equator and the meridians are not special.
  */
-import { absOf, add, ifLess, mul, mulAdd, splat, sub } from './lanes'
+import { absOf, add, ifLess, loadLanes, storeLanes, mul, mulAdd, splat, sub } from './lanes'
 import { polynomial1, polynomial2, polynomial4 } from './lane-series'
 import { angleOf, smallArcsineOf } from './lane-trigonometry'
 import {
@@ -44,18 +44,25 @@ export let correctionSeen: f64 = 0
 export let lengthSeen: f64 = 0
 
 /**
- * Length in metres of the shortest geodesic, NaN where a guard fails.
+ * Bytes of what the first half leaves for the second. With the halves in loops of their own a processor has several edges
+ * at work at once; the whole is too long for that, and each edge waits for the one before.
+ */
+export const RECORD: usize = 176
+/** The record of a lone edge. */
+const lone = memory.data(176, 16)
+
+/**
+ * First half: leaves ω − λ and the triangle with ω = λ in a record.
  *
  * @param lat1 degrees; the point of higher |latitude| plays the first part, so that a line and its reverse give the same
  *   bits
  * @param turn lon2 − lon1 reduced to [−180°, 180°], in degrees, as the sum of `turn` and `low`
  * @param sbet1 sine and cosine of the reduced latitudes
- * @param reports whether to leave what the guards saw in the globals above: a constant, and only for one lane
  */
 @inline
-export function generalLength<T>(
-  lat1: T, sbet1: T, cbet1: T, lat2: T, sbet2: T, cbet2: T, turn: T, low: T, reports: bool,
-): T {
+export function lookAt<T>(
+  record: usize, lat1: T, sbet1: T, cbet1: T, lat2: T, sbet2: T, cbet2: T, turn: T, low: T,
+): void {
   const one = splat<T>(1)
   const east = ifLess<T>(turn, splat<T>(0), splat<T>(-1), one)
   const slam = sineOfTurn<T>(mul<T>(turn, east), mul<T>(low, east))
@@ -67,14 +74,45 @@ export function generalLength<T>(
   const turned = ofHigher<T>(lat1, lat2, mul<T>(sbet1, cbet2), mul<T>(cbet1, sbet2))
 
   const step = firstStep<T>(far, straight, turned, ss, cc, slam, clam)
+  const ssig0 = arcSine<T>(far, straight, turned, slam, clam)
+  const csig0 = arcCosine<T>(ss, cc, clam)
+  storeLanes<T>(record, slam)
+  storeLanes<T>(record + 16, clam)
+  storeLanes<T>(record + 32, far)
+  storeLanes<T>(record + 48, straight)
+  storeLanes<T>(record + 64, turned)
+  storeLanes<T>(record + 80, ss)
+  storeLanes<T>(record + 96, cc)
+  storeLanes<T>(record + 112, ssig0)
+  storeLanes<T>(record + 128, csig0)
+  storeLanes<T>(record + 144, angleOf<T>(ssig0, csig0))
+  storeLanes<T>(record + 160, step)
+}
+
+/**
+ * Second half: length in metres of the shortest geodesic, NaN where a guard fails.
+ *
+ * @param reports whether to leave what the guards saw in the globals above: a constant, and only for one lane
+ */
+@inline
+export function lengthFrom<T>(record: usize, reports: bool): T {
+  const one = splat<T>(1)
+  const slam = loadLanes<T>(record)
+  const clam = loadLanes<T>(record + 16)
+  const far = loadLanes<T>(record + 32)
+  const straight = loadLanes<T>(record + 48)
+  const turned = loadLanes<T>(record + 64)
+  const ss = loadLanes<T>(record + 80)
+  const cc = loadLanes<T>(record + 96)
+  const ssig0 = loadLanes<T>(record + 112)
+  const csig0 = loadLanes<T>(record + 128)
+  const sig0 = loadLanes<T>(record + 144)
+  const step = loadLanes<T>(record + 160)
   const somg = turnedSine<T>(slam, clam, step)
   const comg = turnedCosine<T>(slam, clam, step)
   const ssig = arcSine<T>(far, straight, turned, somg, comg)
   const csig = arcCosine<T>(ss, cc, comg)
-  // σ12 differs little from the one with ω = λ, which the first step has needed anyway.
-  const ssig0 = arcSine<T>(far, straight, turned, slam, clam)
-  const csig0 = arcCosine<T>(ss, cc, clam)
-  const sig = add<T>(angleOf<T>(ssig0, csig0), smallArcsineOf<T>(sub<T>(mul<T>(ssig, csig0), mul<T>(csig, ssig0))))
+  const sig = add<T>(sig0, smallArcsineOf<T>(sub<T>(mul<T>(ssig, csig0), mul<T>(csig, ssig0))))
   const salp = equatorialSine<T>(cc, somg, ssig)
   const residual = sub<T>(longitudeExcess<T>(salp, sig, ssig, csig, ss), step)
 
@@ -114,4 +152,13 @@ export function generalLength<T>(
     ifLess<T>(second, splat<T>(LARGEST_CORRECTION), ifLess<T>(corrected, splat<T>(LARGEST_LENGTH), corrected, none), none),
     none,
   )
+}
+
+/** Both halves for one edge. */
+@inline
+export function generalLength<T>(
+  lat1: T, sbet1: T, cbet1: T, lat2: T, sbet2: T, cbet2: T, turn: T, low: T, reports: bool,
+): T {
+  lookAt<T>(lone, lat1, sbet1, cbet1, lat2, sbet2, cbet2, turn, low)
+  return lengthFrom<T>(lone, reports)
 }

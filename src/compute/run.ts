@@ -81,13 +81,13 @@ export function runOperation(
       return truth(
         row.name,
         inputRefs,
-        decide(() => contains(first, second, poleOf(engine.kernel)), operands),
+        decide(() => contains(first, second, poleOf(engine.kernel), engine.kernel), operands),
       )
     case 'intersects':
       return truth(
         row.name,
         inputRefs,
-        decide(() => intersects(first, second, poleOf(engine.kernel)), operands),
+        decide(() => intersects(first, second, poleOf(engine.kernel), engine.kernel), operands),
       )
   }
 }

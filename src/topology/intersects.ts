@@ -1,20 +1,33 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
+import type { Kernel } from '../wasm/loader.ts'
 import { ContactSweep } from './contact-sweep.ts'
+import { intersectsInPlane, type Touches } from './in-plane.ts'
 import { sceneOf } from './lay-geometry.ts'
-import { meet } from './meeting.ts'
+import { meet, neededOfTouches } from './meeting.ts'
+import { preparedOf, type Topology } from './prepared.ts'
 import type { PoleOf } from './unwrap.ts'
 
 /**
  * Whether a and b share any place, boundaries included, in the plane of lon and lat, whose seam at ±180 is closed and whose
  * poles are one place each.
  *
- * @param a of valid polygons (`findInvalidity`); for invalid ones the answer means nothing
+ * @param a of valid polygons (`findInvalidity`), as sent or prepared; for invalid ones the answer means nothing
  * @param b likewise
  * @param poleOf asked for rings that wind around the axis
+ * @param kernel passes over large geometries faster; the answer is the same without it
  * @throws {UndecidableError} when it cannot be decided exactly with reasonable effort
  */
-export function intersects(a: FlatGeometry, b: FlatGeometry, poleOf: PoleOf): boolean {
+export function intersects(a: Topology, b: Topology, poleOf: PoleOf, kernel?: Kernel): boolean {
+  const [own, others] = [preparedOf(a), preparedOf(b)]
+  const inPlane = intersectsInPlane(own, others, kernel)
+  if (typeof inPlane === 'boolean') return inPlane
+  return intersectsBySweep(own.geometry, others.geometry, poleOf, inPlane)
+}
+
+/** @param touches known in the plane; undefined on the cylinder */
+function intersectsBySweep(a: FlatGeometry, b: FlatGeometry, poleOf: PoleOf, touches: Touches | undefined): boolean {
   const scene = sceneOf(a, b, poleOf)
+  if (touches !== undefined) return !new ContactSweep(scene).isApart(neededOfTouches(scene, [a, b], touches))
   if (scene.poles.some(([own, others]) => own !== 'exterior' && others !== 'exterior')) return true
   // An edge that only closes a ring over its pole may lie in a hole around the pole.
   const meeting = meet(scene, (_, own, other) => scene.isReal(own) && scene.isReal(other))

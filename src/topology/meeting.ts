@@ -1,3 +1,5 @@
+import type { FlatGeometry } from '../geometry/flat.ts'
+import type { Touches } from './in-plane.ts'
 import { depthsAt } from './locate.ts'
 import type { Scene } from './scene.ts'
 import { APART, type Contact, contactOf } from './segment-contact.ts'
@@ -64,6 +66,24 @@ function locateParts(scene: Scene): PartPlace[] | undefined {
     places.push({ segment, operand, depth: operand === 0 ? depths.depth1 : depths.depth0 })
   }
   return places
+}
+
+/**
+ * The segments a sweep needs when it is known what touches.
+ *
+ * @param scene both geometries in the plane, as sent
+ * @param touches undefined by operand: nothing is known of its edges
+ */
+export function neededOfTouches(scene: Scene, geometries: readonly FlatGeometry[], touches: Touches): Int32Array {
+  const { own, others } = touches
+  if (own === undefined || others === undefined) return Int32Array.from({ length: scene.count }, (_, s) => s)
+  const marks = [own, others]
+  const touched = new Uint8Array(scene.count)
+  for (let s = 0; s < scene.count; s++) {
+    const operand = scene.operand[s]!
+    touched[s] = marks[operand]![geometries[operand]!.sequenceStarts[scene.sequence[s]!]! + scene.vertex[s]!]!
+  }
+  return neededSegments(scene, touched)
 }
 
 function segmentsOf({ operand, count }: Scene, wanted: number): Int32Array {

@@ -45,6 +45,7 @@ interface Exports {
     partDimensions: number,
     partCount: number,
   ): number
+  sideOfRing(vertices: number, count: number, lon: number, lat: number): number
   minimumDistance(first: number, second: number, units: number): number
   workDone(): number
   scanJson(text: number, length: number, maxDepth: number, maxVertices: number): number

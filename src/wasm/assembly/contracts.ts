@@ -35,3 +35,10 @@ export function areOnSide(pointer: usize, count: i64, side: i32): bool {
   }
   return true
 }
+
+/** Whether the last of `count` ≥ 1 positions at `pointer` is the first one again. */
+export function isClosed(pointer: usize, count: i32): bool {
+  if (ASC_NO_ASSERT) return true
+  const last = pointer + ((<usize>(count - 1)) << 4)
+  return load<f64>(pointer) == load<f64>(last) && load<f64>(pointer, 8) == load<f64>(last, 8)
+}

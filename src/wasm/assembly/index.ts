@@ -5,6 +5,7 @@ export { fastInverse, generalAreas, generalLengths, guardedInverse, pairLengths 
 export { direct } from './direct'
 export { lineLength } from './length'
 export { ringArea } from './area'
+export { sideOfRing } from './point-in-ring'
 export { prepareOperand } from './operand'
 export { minimumDistance } from './nearest'
 export { workDone } from './work'

@@ -1,0 +1,146 @@
+import { type EdgeTree, FANOUT } from './edge-tree.ts'
+import { orientation } from './orientation.ts'
+import { isOnSegment } from './point-in-ring.ts'
+
+/** What is kept by sequence, as bits. */
+export const ODD = 1
+export const ON = 2
+
+/** Where a position lies to the rings of a tree: the two answers of one ray. */
+export class EdgeRay {
+  /** Edges of rings that the ray from the position to the east passes: whether their number is odd, over all rings. */
+  isOdd = false
+  /** The position lies on an edge. */
+  isOnRing = false
+  /** By sequence: `ODD` when the number of its edges passed is odd, and `ON` when the position lies on it. */
+  readonly sequences: Uint8Array | undefined
+  /** Leaves looked into since the ray was made: what it costs. */
+  effort = 0
+  readonly #tree: EdgeTree
+  #lon = 0
+  #lat = 0
+
+  /**
+   * @param tree of the edges
+   * @param keepsSequences whether the parity is wanted by sequence. Over all rings it means something when the tree holds rings
+   *   alone; by sequence, for the sequences that are rings.
+   */
+  constructor(tree: EdgeTree, keepsSequences: boolean) {
+    this.#tree = tree
+    this.sequences = keepsSequences ? new Uint8Array(tree.sequenceStarts.length - 1) : undefined
+  }
+
+  /** Exact. Looks only into boxes around the position: what lies east of it as a whole is passed as its ends say. */
+  cast(lon: number, lat: number): this {
+    this.#lon = lon
+    this.#lat = lat
+    this.isOdd = false
+    this.isOnRing = false
+    this.sequences?.fill(0)
+    if (this.#tree.leafCount > 0) this.#visit(this.#tree.top, 0)
+    return this
+  }
+
+  #visit(level: number, node: number): void {
+    const { boxes, levels } = this.#tree
+    const lon = this.#lon
+    const lat = this.#lat
+    const o = 4 * (levels[level]! + node)
+    if (lat < boxes[o + 1]! || lat > boxes[o + 3]! || lon > boxes[o + 2]!) return
+    if (lon < boxes[o]!) this.#pass(level, node)
+    else if (level === 0) this.#visitLeaf(node)
+    else {
+      const end = Math.min(FANOUT * node + FANOUT, levels[level]! - levels[level - 1]!)
+      for (let child = FANOUT * node; child < end; child++) this.#visit(level - 1, child)
+    }
+  }
+
+  /** All edges of a node lie east: whole rings are passed an even number of times. */
+  #pass(level: number, node: number): void {
+    const { leafFirst, leafLast, leafSequence, sequenceStarts, vertices, leafCount } = this.#tree
+    const width = FANOUT ** level
+    const firstLeaf = width * node
+    const lastLeaf = Math.min(firstLeaf + width, leafCount) - 1
+    const isFirstAbove = vertices[2 * leafFirst[firstLeaf]! + 1]! > this.#lat
+    const isLastAbove = vertices[2 * leafLast[lastLeaf]! + 1]! > this.#lat
+    const first = leafSequence[firstLeaf]!
+    const last = leafSequence[lastLeaf]!
+    if (first === last) {
+      if (isFirstAbove !== isLastAbove) this.#toggle(first)
+      return
+    }
+    // The rest of the first ring, which ends where it began, and the beginning of the last.
+    if (isFirstAbove !== vertices[2 * sequenceStarts[first]! + 1]! > this.#lat) this.#toggle(first)
+    if (isLastAbove !== vertices[2 * sequenceStarts[last]! + 1]! > this.#lat) this.#toggle(last)
+  }
+
+  #toggle(sequence: number): void {
+    this.isOdd = !this.isOdd
+    if (this.sequences !== undefined) this.sequences[sequence]! ^= ODD
+  }
+
+  #visitLeaf(leaf: number): void {
+    const { vertices, leafFirst, leafLast, leafSequence } = this.#tree
+    const lon = this.#lon
+    const lat = this.#lat
+    const end = 2 * leafLast[leaf]!
+    let x1 = vertices[2 * leafFirst[leaf]!]!
+    let y1 = vertices[2 * leafFirst[leaf]! + 1]!
+    let isOdd = false
+    let isOn = false
+    this.effort++
+    for (let i = 2 * leafFirst[leaf]! + 2; i <= end; i += 2) {
+      const x2 = vertices[i]!
+      const y2 = vertices[i + 1]!
+      if (y1 > lat !== y2 > lat) {
+        if (x1 > lon && x2 > lon) {
+          isOdd = !isOdd
+        } else if (x1 >= lon || x2 >= lon) {
+          const side = orientation(x1, y1, x2, y2, lon, lat)
+          if (side === 0) isOn = true
+          if (side > 0 === y2 > y1) isOdd = !isOdd
+        }
+      } else if (y1 === lat && (x1 === lon || (y2 === lat && x1 > lon !== x2 > lon))) {
+        isOn = true
+      }
+      x1 = x2
+      y1 = y2
+    }
+    if (isOdd) this.#toggle(leafSequence[leaf]!)
+    if (!isOn) return
+    this.isOnRing = true
+    if (this.sequences !== undefined) this.sequences[leafSequence[leaf]!]! |= ON
+  }
+}
+
+/**
+ * Whether a position lies on an edge or is a point of a tree.
+ *
+ * @param isLeftOut by sequence: 1 for those that do not count; absent when all do
+ */
+export function isOnEdges(tree: EdgeTree, lon: number, lat: number, isLeftOut?: Uint8Array): boolean {
+  const { boxes, levels, leafFirst, leafLast, leafSequence, vertices, leafCount } = tree
+  if (leafCount === 0) return false
+  const stack = [tree.top, 0]
+  while (stack.length > 0) {
+    const node = stack.pop()!
+    const level = stack.pop()!
+    const o = 4 * (levels[level]! + node)
+    if (lon < boxes[o]! || lat < boxes[o + 1]! || lon > boxes[o + 2]! || lat > boxes[o + 3]!) continue
+    if (level > 0) {
+      const end = Math.min(FANOUT * node + FANOUT, levels[level]! - levels[level - 1]!)
+      for (let child = FANOUT * node; child < end; child++) stack.push(level - 1, child)
+      continue
+    }
+    if (isLeftOut?.[leafSequence[node]!] === 1) continue
+    let i = leafFirst[node]!
+    do {
+      const j = Math.min(i + 1, leafLast[node]!)
+      if (isOnSegment(vertices[2 * i]!, vertices[2 * i + 1]!, vertices[2 * j]!, vertices[2 * j + 1]!, lon, lat)) {
+        return true
+      }
+      i++
+    } while (i < leafLast[node]!)
+  }
+  return false
+}

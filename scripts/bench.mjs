@@ -1,7 +1,6 @@
 // `npm run bench [-- name …]`: runs bench/*.bench.ts from the build and writes their numbers to bench/results/.
-// Without names all of them run; with names those alone, e.g. `npm run bench -- kernel load`.
+// Without names all of them run; with names those alone, e.g. `npm run bench -- geodesy topology`.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
@@ -21,17 +20,21 @@ if (unknown.length > 0) {
   console.error(`no bench ${unknown.join(', ')}; there are ${names.join(', ')}`)
   process.exit(2)
 }
-const results = {
-  node: process.version,
-  cores: availableParallelism(),
-  cpu: cpus()[0]?.model ?? 'unknown',
-  date: new Date().toISOString(),
-}
-console.log(`Node.js ${results.node}, ${results.cores} cores, ${results.cpu}`)
+const inDist = (name) => import(pathToFileURL(join(root, 'dist', 'bench', `${name}.js`)).href)
+const [{ machineFacts }, { printMarks }] = await Promise.all([inDist('machine'), inDist('tables')])
+const results = { ...machineFacts(), date: new Date().toISOString() }
+const { node, cores, cpu, gibibytes, load } = results
+console.log(`Node.js ${node}, ${cores} cores, ${cpu}, ${gibibytes} GiB, load average ${load.join(' ')}`)
 for (const name of asked.length > 0 ? asked : names) {
-  console.log(`\n── ${name} ${'─'.repeat(Math.max(0, 70 - name.length))}`)
-  const { run } = await import(pathToFileURL(join(root, 'dist', 'bench', `${name}.bench.js`)).href)
+  console.log(`\n## ${name}\n`)
+  const { run } = await inDist(`${name}.bench`)
   results[name] = await run()
+}
+const marks = Object.values(results).flatMap((result) => result?.marks ?? [])
+if (marks.length > 0) {
+  console.log('\n## marks\n')
+  printMarks(marks)
+  console.log(`\nload average at the end ${machineFacts().load.join(' ')}`)
 }
 mkdirSync(join(root, 'bench', 'results'), { recursive: true })
 const target = join(root, 'bench', 'results', `${results.date.replaceAll(':', '-')}.json`)

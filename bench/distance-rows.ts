@@ -1,0 +1,112 @@
+/**
+ * The least distance between two geometries. PostGIS computes it on a sphere and measures the ellipsoid between the two places
+ * it found; the libraries have vertices alone. So the last column shows how wrong they are, not Trigpoint.
+ */
+import turfDistance from '@turf/distance'
+import geodesic from 'geographiclib-geodesic'
+import { distanceMeters } from '../src/geodesy/distance.ts'
+import type { FlatGeometry } from '../src/geometry/flat.ts'
+import { readGeometry } from '../src/geometry/read.ts'
+import type { Geometry, Position } from '../src/types/generated.ts'
+import type { Anchors } from './geodesy-rows.ts'
+import { generator, point } from './inputs.ts'
+import { tableName } from './postgis.ts'
+import { type Contender, inProcess, type Row } from './rounds.ts'
+import { wkb } from './wkb.ts'
+
+const { WGS84 } = geodesic.Geodesic
+const WORK_LIMIT = 2_000_000
+const LIMITS = { maxVertices: 50_000, maxParts: 10_000 }
+/** Positions asked about one polygon. */
+const POINTS = 100
+
+type Distance = (lon1: number, lat1: number, lon2: number, lat2: number) => number
+
+const onEllipsoid: Distance = (lon1, lat1, lon2, lat2) => WGS84.Inverse(lat1, lon1, lat2, lon2).s12!
+const onSphere: Distance = (lon1, lat1, lon2, lat2) => turfDistance([lon1, lat1], [lon2, lat2], { units: 'meters' })
+
+export function distanceRows(anchors: Anchors): Row[] {
+  const isle = island(10, 45, 10_000, 1e5)
+  return [
+    cold(anchors, 'point to polygon of 10,000, near', point(12, 45), isle, true),
+    cold(anchors, 'point to polygon of 10,000, far', point(150, -45), isle, true),
+    cold(anchors, 'line of 500 to line of 500, interleaved', zigzag(500, 0), zigzag(500, 0.002), true),
+    cold(anchors, 'line of 10,000 to line of 10,000, interleaved', zigzag(10_000, 0), zigzag(10_000, 0.002), false),
+    cold(anchors, 'polygon of 10,000 to polygon of 10,000, 15,000 km', isle, island(146, -25, 10_000, 1e5), false),
+    prepared(anchors, 'point to polygon of 10,000, prepared', isle),
+  ]
+}
+
+/** From flat coordinates on: copying them and building trees is counted. */
+function cold({ kernel, postGis }: Anchors, name: string, a: Geometry, b: Geometry, isSmall: boolean): Row {
+  const [flatA, flatB] = [a, b].map((geometry) => readGeometry(geometry, [], LIMITS)) as [FlatGeometry, FlatGeometry]
+  const contenders: Contender[] = [inProcess('Trigpoint', () => distanceMeters(kernel, flatA, flatB, WORK_LIMIT))]
+  if (isSmall) {
+    contenders.push(
+      inProcess('geographiclib-geodesic, vertices alone', () => leastOverVertices(flatA, flatB, onEllipsoid)),
+      inProcess('turf (sphere), vertices alone', () => leastOverVertices(flatA, flatB, onSphere)),
+    )
+  }
+  // PostGIS compares all pairs of edges of two lines: 12 s for 10,000 and 10,000.
+  if (postGis !== undefined && (isSmall || a.type === 'Polygon')) {
+    const table = tableName(name)
+    postGis.load(table, ['geography', 'geography'], [[wkb(a), wkb(b)]])
+    // One statement a time: repeated in one, PostGIS would keep the tree of an argument that recurs.
+    contenders.push(postGis.contender('PostGIS ST_Distance(geography)', `SELECT ST_Distance(a, b) FROM ${table}`))
+  }
+  return { name, items: 1, item: 'call', unit: 'm', contenders }
+}
+
+/** Many positions and one polygon that each contender may prepare. */
+function prepared({ kernel, postGis }: Anchors, name: string, polygon: Geometry): Row {
+  const random = generator(7)
+  const points = Array.from({ length: POINTS }, () => point(10 + random(-5, 5), 45 + random(-5, 5)))
+  const flat = readGeometry(polygon, [], LIMITS)
+  const flatPoints = points.map((geometry) => readGeometry(geometry, [], LIMITS))
+  const contenders: Contender[] = [
+    inProcess('Trigpoint', () => {
+      let sum = 0
+      for (const each of flatPoints) sum += distanceMeters(kernel, flat, each, WORK_LIMIT)
+      return sum
+    }),
+  ]
+  if (postGis !== undefined) {
+    postGis.load('prepared_polygon', ['geography'], [[wkb(polygon)]])
+    postGis.load(
+      'prepared_points',
+      ['geography'],
+      points.map((geometry) => [wkb(geometry)]),
+    )
+    const select =
+      'SELECT sum(ST_Distance(p.a, q.a)) / :n FROM prepared_polygon p, prepared_points q, generate_series(1, :n)'
+    contenders.push(postGis.contender('PostGIS ST_Distance(geography)', select))
+  }
+  return { name, items: POINTS, item: 'point', unit: 'm', contenders }
+}
+
+/** A ring with a wavy outline. */
+function island(lon: number, lat: number, count: number, radiusMeters: number): Geometry {
+  const ring = Array.from({ length: count }, (_, index): Position => {
+    const radius = radiusMeters * (0.9 + 0.08 * Math.sin(index / 7) + 0.02 * Math.sin(2.3 * index))
+    const { lat2, lon2 } = WGS84.Direct(lat, lon, (360 * index) / count, radius)
+    return [lon2!, lat2!]
+  })
+  return { type: 'Polygon', coordinates: [[...ring, ring[0]!]] }
+}
+
+/** Moved north, its teeth lie between those of the other and never meet them. */
+const zigzag = (count: number, north: number): Geometry => ({
+  type: 'LineString',
+  coordinates: Array.from(
+    { length: count },
+    (_, index): Position => [10 + 1e-4 * index, 45 + north + 0.01 * (index % 2) + 1e-6 * Math.sin(index)],
+  ),
+})
+
+function leastOverVertices({ vertices: a }: FlatGeometry, { vertices: b }: FlatGeometry, distance: Distance): number {
+  let least = Infinity
+  for (let i = 0; i < a.length; i += 2) {
+    for (let j = 0; j < b.length; j += 2) least = Math.min(least, distance(a[i]!, a[i + 1]!, b[j]!, b[j + 1]!))
+  }
+  return least
+}

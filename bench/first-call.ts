@@ -1,0 +1,35 @@
+/** A process that answers one question once and says how long that took: what a cold start costs. */
+
+import { poleOf } from '../src/compute/validity.ts'
+import { readGeometry } from '../src/geometry/read.ts'
+import { intersects } from '../src/topology/intersects.ts'
+import { loadKernel } from '../src/wasm/loader.ts'
+import { jtsGeometry } from '../test/jts.ts'
+import { loadGeos } from './geos-wasm.ts'
+import { comb } from './inputs.ts'
+
+const LIMITS = { maxVertices: 50_000, maxParts: 10_000 }
+
+/** Prints nanoseconds and the answer of the first `intersects` of two combs. */
+export async function answerOnce(contender: string): Promise<void> {
+  const [a, b] = [comb(950, 1), comb(950, -1)]
+  const ask = await questionOf(contender)
+  const start = performance.now()
+  const answer = ask()
+  console.log(`${1e6 * (performance.now() - start)} ${Number(answer)}`)
+
+  async function questionOf(name: string): Promise<() => boolean | undefined> {
+    if (name === 'jsts') {
+      const [jtsA, jtsB] = [jtsGeometry(a), jtsGeometry(b)]
+      return () => jtsA.intersects(jtsB)
+    }
+    if (name === 'geos-wasm') {
+      const geos = await loadGeos()
+      const [geosA, geosB] = [geos.read(a), geos.read(b)]
+      return () => geos.intersects(geosA, geosB)
+    }
+    const pole = poleOf(loadKernel())
+    const [flatA, flatB] = [readGeometry(a, [], LIMITS), readGeometry(b, [], LIMITS)]
+    return () => intersects(flatA, flatB, pole)
+  }
+}

@@ -1,0 +1,56 @@
+// What the native anchors share: reading the input, timing a call, and the line they print.
+// Arguments: task, file, milliseconds. Output: nanoseconds a call and the result of the last call; with 0 milliseconds the
+// first call alone is timed. The task `results` prints nothing and writes doubles to a fourth argument.
+#pragma once
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+inline std::vector<char> readBytes(const char* path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    std::fprintf(stderr, "cannot read %s\n", path);
+    std::exit(1);
+  }
+  return std::vector<char>(std::istreambuf_iterator<char>(in), {});
+}
+
+inline std::vector<double> readDoubles(const char* path) {
+  const std::vector<char> bytes = readBytes(path);
+  const double* values = reinterpret_cast<const double*>(bytes.data());
+  return std::vector<double>(values, values + bytes.size() / sizeof(double));
+}
+
+inline void writeDoubles(const char* path, const std::vector<double>& values) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+}
+
+// Repeats the call until it fills the time: a third of it to warm up and to find how often, the rest measured in one piece.
+template <class Call>
+void report(double milliseconds, Call call) {
+  using clock = std::chrono::steady_clock;
+  const auto since = [](clock::time_point start) {
+    return std::chrono::duration<double, std::nano>(clock::now() - start).count();
+  };
+  double result = 0;
+  auto start = clock::now();
+  if (milliseconds <= 0) {
+    result = call();
+    std::printf("%.3f %.17g\n", since(start), result);
+    return;
+  }
+  long warm = 0;
+  do {
+    result = call();
+    ++warm;
+  } while (since(start) < milliseconds * 1e6 / 3);
+  const long calls = 2 * warm;
+  start = clock::now();
+  for (long i = 0; i < calls; ++i) result = call();
+  std::printf("%.3f %.17g\n", since(start) / calls, result);
+}

@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
 import { createKeccak } from '../src/crypto/keccak.ts'
+import { selfTestScanner } from '../src/geometry/self-test.ts'
 import type { ChunkItem, ComputeBatch, ComputeChunk, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
@@ -19,6 +20,7 @@ export async function createComputeRunner({ limits, lowPriority }: ComputeWorker
   if (lowPriority) setPriority(0, 15) // this thread alone: small requests keep the cores, large ones take the rest
   const kernel = loadKernel()
   selfTestKernel(kernel)
+  selfTestScanner(kernel)
   const engine = { kernel, keccak: await createKeccak(), limits }
   return {
     runBatch: ({ bytes, heads }) =>

@@ -2,6 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { describe, expect, it } from 'vitest'
 import { scanText } from '../../src/geometry/scan.ts'
 import { readScannedGeometry } from '../../src/geometry/scanned-geometry.ts'
+import { selfTestScanner } from '../../src/geometry/self-test.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 
 const kernel = loadKernel()
@@ -124,6 +125,14 @@ describe('a geometry of a scanned text', () => {
     expect(flat('{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[-0,-0.0,5]]]}')?.vertices.slice(6)).toEqual(
       Float64Array.of(0, 0),
     )
+  })
+})
+
+describe('the self-test of the scanner', () => {
+  it('passes on the kernel as built, and fails on one that reads or hashes otherwise', () => {
+    expect(() => selfTestScanner(kernel)).not.toThrow()
+    expect(() => selfTestScanner({ ...kernel, scanJson: () => 1 })).toThrow('the scanner misreads numbers')
+    expect(() => selfTestScanner({ ...kernel, keccakAdd: () => {} })).toThrow('the scanner hashes a geometry wrongly')
   })
 })
 

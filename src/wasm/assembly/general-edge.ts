@@ -1,7 +1,7 @@
 /**
- * Lengths of edges of any length and areas under them: by the kernels without iteration where their guards hold, else by
- * Karney's inverse. Which of the two measures an edge depends on its two ends alone, and the first give the same bits in
- * one lane as in two.
+ * Lengths of edges of any length and areas under them: lengths by the series of short edges up to LONGEST_DEGREES, else by
+ * the kernels without iteration where their guards hold, else by Karney's inverse. Which of them measures an edge depends on
+ * its two ends alone, and one lane gives the same bits as two.
  */
 import { areDegrees, areDoubles, areOnSide, isPosition } from './contracts'
 import { generalArea } from './general-area'
@@ -9,11 +9,16 @@ import { generalLength, lengthFrom, lookAt, RECORD } from './general-length'
 import { inverse, inverseWithArea, P12, S12 } from './inverse'
 import { lanesOf, loadFirsts, loadSeconds, shiftIn, splat, storeLanes } from './lanes'
 import { reducedCosine, reducedSine, turnLow, turnOf } from './reduced-latitude'
+import { LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
+import { fillSineTable } from './sine-table'
 
 /** Bytes of a position, of a pair of them, of a result. */
 const POSITION: usize = 16
 const PAIR: usize = 32
 const RESULT: usize = 8
+/** Metres that no short edge reaches: a degree is at most 111.7 km long. */
+const NOT_SHORT: f64 = LONGEST_DEGREES * 120e3
+const shortLength = memory.data(8, 8)
 
 /**
  * Lengths of the edges of a polyline.
@@ -31,7 +36,7 @@ export function generalLengths(vertices: usize, count: i32, out: usize): void {
   edgeLengths<f64>(vertices, first, count, out)
   for (let i = 0; i + 1 < count; i++) {
     const p = vertices + <usize>i * POSITION
-    measureRefused(out + <usize>i * RESULT, load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
+    settle(out + <usize>i * RESULT, load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
   }
 }
 
@@ -51,7 +56,7 @@ export function pairLengths(pairs: usize, count: i32, out: usize): void {
   distances<f64>(pairs, first, count, out)
   for (let i = 0; i < count; i++) {
     const p = pairs + <usize>i * PAIR
-    measureRefused(out + <usize>i * RESULT, load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
+    settle(out + <usize>i * RESULT, load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
   }
 }
 
@@ -88,9 +93,13 @@ export function generalAreas(vertices: usize, count: i32, side: i32, out: usize)
   }
 }
 
-/** Length in metres of one edge between positions in degrees: the bits that `generalLengths` and `pairLengths` give. */
+/**
+ * Length in metres of one edge between positions in degrees: the bits that `generalLengths`, `pairLengths` and `lineLength`
+ * give.
+ */
 export function fastInverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
   assert(isPosition(lon1, lat1) && isPosition(lon2, lat2), 'fastInverse: positions must be finite and in range')
+  if (measureShort(lat1, lon1, lat2, lon2)) return load<f64>(shortLength)
   const length = oneEdge(lat1, lon1, lat2, lon2, false)
   return length == length ? length : inverse(lat1, lon1, lat2, lon2)
 }
@@ -109,11 +118,27 @@ function oneEdge(lat1: f64, lon1: f64, lat2: f64, lon2: f64, reports: bool): f64
   )
 }
 
-/** Replaces the NaN of an edge that the kernel refused. */
+/** Measures again what the kernel refused and what is short. */
 @inline
-function measureRefused(result: usize, lat1: f64, lon1: f64, lat2: f64, lon2: f64): void {
+function settle(result: usize, lat1: f64, lon1: f64, lat2: f64, lon2: f64): void {
   const length = load<f64>(result)
-  if (length != length) store<f64>(result, inverse(lat1, lon1, lat2, lon2))
+  if (length > NOT_SHORT) return
+  if (measureShort(lat1, lon1, lat2, lon2)) store<f64>(result, load<f64>(shortLength))
+  else if (length != length) store<f64>(result, inverse(lat1, lon1, lat2, lon2))
+}
+
+/** Whether an edge is short: its length is at `shortLength` then. */
+function measureShort(lat1: f64, lon1: f64, lat2: f64, lon2: f64): bool {
+  const lon12 = turnOf<f64>(lon1, lon2) + turnLow<f64>(lon1, lon2)
+  const square = squareDegrees<f64>(lon12, lat1, lat2)
+  if (square > LONGEST_DEGREES * LONGEST_DEGREES) return false
+  fillSineTable()
+  if (square > SHORT_DEGREES * SHORT_DEGREES) {
+    shortEdge<f64>(lon12, lat1, lat2, 0, 0, 0, false, true, shortLength, shortLength)
+  } else {
+    shortEdge<f64>(lon12, lat1, lat2, 0, 0, 0, false, false, shortLength, shortLength)
+  }
+  return true
 }
 
 /** Records at a time: enough for the loops, few enough for the fastest cache. */

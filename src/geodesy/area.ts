@@ -1,5 +1,6 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import { compensatedSum } from './compensated-sum.ts'
 
 /**
  * Area of the polygons of a geometry on WGS 84: exterior rings minus their holes.
@@ -11,24 +12,29 @@ import type { Kernel } from '../wasm/loader.ts'
  * @see C. F. F. Karney, Algorithms for geodesics, section 6
  */
 export function areaSquareMeters(kernel: Kernel, geometry: FlatGeometry): number {
-  let total = 0
-  for (let part = 0; part < geometry.partDimensions.length; part++) {
-    if (geometry.partDimensions[part] === 2) total += partAreaSquareMeters(kernel, geometry, part)
-  }
-  return total
+  return compensatedSum(allRingTerms(kernel, geometry))
 }
 
 /** The same for one Polygon part. */
 export function partAreaSquareMeters(kernel: Kernel, geometry: FlatGeometry, part: number): number {
+  return compensatedSum(ringTerms(kernel, geometry, part))
+}
+
+function* allRingTerms(kernel: Kernel, geometry: FlatGeometry): Iterable<number> {
+  for (let part = 0; part < geometry.partDimensions.length; part++) {
+    if (geometry.partDimensions[part] === 2) yield* ringTerms(kernel, geometry, part)
+  }
+}
+
+/** The areas of the rings of one Polygon part, those of holes negative. */
+function* ringTerms(kernel: Kernel, geometry: FlatGeometry, part: number): Iterable<number> {
   const { vertices, sequenceStarts, partStarts } = geometry
   const exterior = partStarts[part]!
-  let area = 0
   for (let sequence = exterior; sequence < partStarts[part + 1]!; sequence++) {
     const ring = vertices.subarray(2 * sequenceStarts[sequence]!, 2 * sequenceStarts[sequence + 1]!)
-    const ringArea = ringAreaSquareMeters(kernel, ring)
-    area += sequence === exterior ? ringArea : -ringArea
+    const area = ringAreaSquareMeters(kernel, ring)
+    yield sequence === exterior ? area : -area
   }
-  return area
 }
 
 function ringAreaSquareMeters(kernel: Kernel, ring: Float64Array): number {

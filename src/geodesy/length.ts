@@ -1,5 +1,6 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import { compensatedSum } from './compensated-sum.ts'
 
 /**
  * Geodesic length of the lines of a geometry on WGS 84: each edge is the shortest geodesic between its vertices.
@@ -8,13 +9,15 @@ import type { Kernel } from '../wasm/loader.ts'
  * @returns metres, before any rounding
  * @see C. F. F. Karney, Algorithms for geodesics, J. Geodesy 87 (2013), doi:10.1007/s00190-012-0578-z
  */
-export function lengthMeters(kernel: Kernel, { vertices, sequenceStarts }: FlatGeometry): number {
+export function lengthMeters(kernel: Kernel, geometry: FlatGeometry): number {
+  return compensatedSum(lineLengths(kernel, geometry))
+}
+
+function* lineLengths(kernel: Kernel, { vertices, sequenceStarts }: FlatGeometry): Iterable<number> {
   kernel.release()
   const pointer = kernel.write(vertices)
-  let total = 0
   for (let sequence = 0; sequence + 1 < sequenceStarts.length; sequence++) {
     const start = sequenceStarts[sequence]!
-    total += kernel.lineLength(pointer + 16 * start, sequenceStarts[sequence + 1]! - start)
+    yield kernel.lineLength(pointer + 16 * start, sequenceStarts[sequence + 1]! - start)
   }
-  return total
 }

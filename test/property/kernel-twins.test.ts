@@ -35,7 +35,7 @@ const STARTS = [
 
 /** A closed walk of so many edges: steps of one size, or of all sizes when it is NaN. */
 function walk(random: (low: number, high: number) => number, edges: number, step: number): Float64Array {
-  const [lon0, lat0] = STARTS[Math.floor(random(0, STARTS.length))]!
+  const [lon0, lat0]: readonly [number, number] = STARTS[Math.floor(random(0, STARTS.length))]!
   let lon = lon0
   let lat = lat0
   const ring: number[] = []

@@ -121,6 +121,8 @@ export interface Limits {
   readonly maxDistanceSolves: number
   /** The same in the small lane; a request that needs more is computed in the large lane. */
   readonly maxSmallDistanceSolves: number
+  /** Bytes of geometries met before that each compute thread keeps, with their lookups. */
+  readonly maxPreparedBytes: number
   readonly workerHeapMb: number
   readonly maxRateLimitSubjects: number
   readonly maxUnresolvedInputs: number
@@ -208,6 +210,7 @@ export function readConfig(env: Environment, cores: number): Config {
       drainTimeoutMs: read.integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),
       maxConnections: read.integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000),
       maxDistanceSolves: read.integer('MAX_DISTANCE_SOLVES', 2_000_000, 1000, 1e9),
+      maxPreparedBytes: read.integer('MAX_PREPARED_BYTES', 16 * 1_048_576, 0, 4e9),
       maxSmallDistanceSolves: 20_000,
       workerHeapMb: 512,
       maxRateLimitSubjects: 1_000_000,

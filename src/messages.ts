@@ -216,6 +216,8 @@ export interface ComputeWorkerData {
     readonly maxCollectionDepth: number
     readonly maxJsonDepth: number
     readonly maxDistanceSolves: number
+    /** Bytes of geometries met before that a thread keeps. */
+    readonly maxPreparedBytes: number
     /** Chains that are supported at all. */
     readonly chainIds: readonly number[]
   }

@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
+import { PreparedGeometries } from '../src/compute/prepared-geometries.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { selfTestScanner } from '../src/geometry/self-test.ts'
 import type { ChunkItem, ComputeBatch, ComputeChunk, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
@@ -21,7 +22,8 @@ export async function createComputeRunner({ limits, lowPriority }: ComputeWorker
   const kernel = loadKernel()
   selfTestKernel(kernel)
   selfTestScanner(kernel)
-  const engine = { kernel, keccak: await createKeccak(), limits }
+  const prepared = new PreparedGeometries(limits.maxPreparedBytes)
+  const engine = { kernel, keccak: await createKeccak(), limits, prepared }
   return {
     runBatch: ({ bytes, heads }) =>
       heads.map((head, index) => runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits)),

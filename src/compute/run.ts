@@ -9,11 +9,13 @@ import type { Hex } from '../messages.ts'
 import { problemAt } from '../problem.ts'
 import { contains } from '../topology/contains.ts'
 import { intersects } from '../topology/intersects.ts'
+import type { Topology } from '../topology/prepared.ts'
 import { UndecidableError } from '../topology/undecidable.ts'
 import type { Geometry } from '../types/generated.ts'
 import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { type OperationRow, TOO_MUCH_WORK } from './operations.ts'
+import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import { checkInterior, noArea, poleOf } from './validity.ts'
 
 /** What a computation needs and nothing else: no clock, no environment, no network. */
@@ -21,6 +23,14 @@ export interface Engine {
   readonly kernel: Kernel
   readonly keccak: Keccak
   readonly limits: GeometryLimits & { readonly maxDistanceSolves: number }
+  /** Geometries met before; without it each is looked at anew, and every answer is the same. */
+  readonly prepared?: PreparedGeometries
+}
+
+/** A geometry and, when it came before, what was found out about it. */
+interface Subject {
+  readonly geometry: FlatGeometry
+  readonly kept: PreparedGeometry | undefined
 }
 
 /** One operand: a geometry whose shape was checked, and where it stands in the request. */
@@ -61,35 +71,66 @@ export function runOperation(
   const geometries = operands.map((operand) => readOperand(row, operand, engine))
   checkTotals(geometries, operands, engine)
   const inputRefs = operands.map((operand) => refOf(operand, engine))
+  const subjects = geometries.map((geometry, index): Subject => {
+    const kept = isOwnHash(operands[index]!) ? engine.prepared?.find(inputRefs[index]!, geometry) : undefined
+    return kept === undefined ? { geometry, kept } : { geometry: kept.geometry, kept }
+  })
+  try {
+    return runOn(row, subjects, operands, inputRefs, radiusMeters, engine)
+  } finally {
+    engine.prepared?.trim()
+  }
+}
+
+function runOn(
+  row: OperationRow,
+  subjects: readonly Subject[],
+  operands: readonly Operand[],
+  inputRefs: readonly Hex[],
+  radiusMeters: number | undefined,
+  engine: Engine,
+): Outcome {
+  const { kernel } = engine
   if (row.takesInterior) {
-    geometries.forEach((geometry, index) => {
-      checkInterior(geometry, operands[index]!.path, engine.kernel)
+    subjects.forEach(({ geometry, kept }, index) => {
+      if (kept?.isValid === true) return
+      checkInterior(geometry, operands[index]!.path, kernel)
+      if (kept !== undefined) kept.isValid = true
     })
   }
-  const first = geometries[0]!
-  const second = geometries[1]!
+  const first = subjects[0]!
+  const second = subjects[1]!
   switch (row.name) {
     case 'distance':
       return numeric(row, inputRefs, distanceOf(first, second, engine))
     case 'area':
       return numeric(row, inputRefs, areaOf(first, operands[0]!.path, engine))
     case 'length':
-      return numeric(row, inputRefs, lengthMeters(engine.kernel, first))
+      return numeric(row, inputRefs, lengthMeters(kernel, first.geometry))
     case 'within':
       return within(inputRefs, distanceOf(first, second, engine), radiusMeters!)
     case 'contains':
       return truth(
         row.name,
         inputRefs,
-        decide(() => contains(first, second, poleOf(engine.kernel), engine.kernel), operands),
+        decide(() => contains(topologyOf(first), topologyOf(second), poleOf(kernel), kernel), operands),
       )
     case 'intersects':
       return truth(
         row.name,
         inputRefs,
-        decide(() => intersects(first, second, poleOf(engine.kernel), engine.kernel), operands),
+        decide(() => intersects(topologyOf(first), topologyOf(second), poleOf(kernel), kernel), operands),
       )
   }
+}
+
+function topologyOf({ geometry, kept }: Subject): Topology {
+  return kept?.topology ?? geometry
+}
+
+/** The UID of an attestation does not tell its geometry apart for us: only a hash that we made here does. */
+function isOwnHash(operand: Operand): boolean {
+  return 'flat' in operand || operand.ref === undefined
 }
 
 /** A reference given with the operand, or that of a geometry sent as GeoJSON: keccak-256 of its canonical text (decision 19). */
@@ -154,15 +195,16 @@ function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Ou
 /** Half a square centimetre: what rounds to 0 on the chain is nothing to attest, nor is what holes take wholly. */
 const SMALLEST_SQUARE_METERS = 0.5 / CM2_PER_SQUARE_METER
 
-function areaOf(geometry: FlatGeometry, path: Operand['path'], { kernel }: Engine): number {
-  const area = areaSquareMeters(kernel, geometry)
+function areaOf({ geometry, kept }: Subject, path: Operand['path'], { kernel }: Engine): number {
+  const area = kept?.areaSquareMeters ?? areaSquareMeters(kernel, geometry)
+  if (kept !== undefined) kept.areaSquareMeters = area
   if (area < SMALLEST_SQUARE_METERS) throw noArea(path)
   return area
 }
 
-function distanceOf(a: FlatGeometry, b: FlatGeometry, { kernel, limits }: Engine): number {
+function distanceOf(a: Subject, b: Subject, { kernel, limits }: Engine): number {
   try {
-    return distanceMeters(kernel, a, b, limits.maxDistanceSolves)
+    return distanceMeters(kernel, a.geometry, b.geometry, limits.maxDistanceSolves)
   } catch (error) {
     if (!(error instanceof WorkLimitError)) throw error
     throw problemAt('invalid-input', [], `the distance needs more than ${limits.maxDistanceSolves} exact solutions`, {

@@ -221,9 +221,9 @@ function isTimeout(error: unknown): boolean {
 
 /** In the small lane little work is allowed, so that nobody there waits long; what needs more goes to the large lane. */
 function computeLimits({ limits }: Config, chainIds: readonly number[], large: boolean): ComputeWorkerData['limits'] {
-  const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth } = limits
+  const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxPreparedBytes } = limits
   const maxDistanceSolves = large ? limits.maxDistanceSolves : limits.maxSmallDistanceSolves
-  return { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, chainIds }
+  return { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, maxPreparedBytes, chainIds }
 }
 
 function overloaded(detail: string, retryAfterSeconds = 1): ProblemError {

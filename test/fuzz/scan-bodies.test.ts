@@ -12,6 +12,7 @@ const limits = {
   maxCollectionDepth: 8,
   maxJsonDepth: 32,
   maxDistanceSolves: 100_000,
+  maxPreparedBytes: 1_000_000,
   chainIds: [84532, 31337],
 }
 

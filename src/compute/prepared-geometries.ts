@@ -1,0 +1,94 @@
+import type { FlatGeometry } from '../geometry/flat.ts'
+import type { Hex } from '../messages.ts'
+import { type PreparedTopology, prepareTopology } from '../topology/prepared.ts'
+
+/** Below it, making a lookup costs more than every question it could answer. */
+const MIN_VERTICES = 64
+/** References met once that are remembered. */
+const MAX_SEEN = 4096
+
+/**
+ * Geometries that come again and again, with what was found out about them: callers ask about many points and one polygon.
+ *
+ * A geometry is kept when it is met the second time, under the hash of its canonical text; the least recently used go when
+ * there are too many bytes. Answers are the same with and without. For one thread.
+ */
+export class PreparedGeometries {
+  readonly #maxBytes: number
+  /** Least recently used first. */
+  readonly #entries = new Map<Hex, PreparedGeometry>()
+  readonly #seen = new Set<Hex>()
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Bytes kept now. */
+  get byteLength(): number {
+    let bytes = 0
+    for (const entry of this.#entries.values()) bytes += entry.byteLength
+    return bytes
+  }
+
+  /**
+   * @param ref the hash of the geometry's own text, which tells geometries apart
+   * @returns undefined for one that is small or met the first time
+   */
+  find(ref: Hex, geometry: FlatGeometry): PreparedGeometry | undefined {
+    if (geometry.vertices.length < 2 * MIN_VERTICES) return undefined
+    const known = this.#entries.get(ref)
+    if (known !== undefined) {
+      // To the end of the line.
+      this.#entries.delete(ref)
+      this.#entries.set(ref, known)
+      return known
+    }
+    if (!this.#seen.delete(ref)) {
+      if (this.#seen.size >= MAX_SEEN) this.#seen.clear()
+      this.#seen.add(ref)
+      return undefined
+    }
+    const entry = new PreparedGeometry(geometry)
+    this.#entries.set(ref, entry)
+    return entry
+  }
+
+  /** Lets go what is too much: to be called after each operation, which may have made lookups. */
+  trim(): void {
+    let bytes = this.byteLength
+    for (const [ref, entry] of this.#entries) {
+      if (bytes <= this.#maxBytes) return
+      bytes -= entry.byteLength
+      this.#entries.delete(ref)
+    }
+  }
+}
+
+/** One of them. What is asked for is made at the first question and kept. */
+export class PreparedGeometry {
+  readonly geometry: FlatGeometry
+  /** True once its polygons were found valid. */
+  isValid = false
+  /** Once it was computed. */
+  areaSquareMeters: number | undefined = undefined
+  #topology: PreparedTopology | undefined
+
+  constructor(geometry: FlatGeometry) {
+    this.geometry = geometry
+  }
+
+  get topology(): PreparedTopology {
+    this.#topology ??= prepareTopology(this.geometry)
+    return this.#topology
+  }
+
+  get byteLength(): number {
+    const { vertices, sequenceStarts, partStarts } = this.geometry
+    const flat = vertices.byteLength + sequenceStarts.byteLength + partStarts.byteLength
+    return this.#topology?.byteLength ?? flat
+  }
+}

@@ -5,8 +5,7 @@
  * Edges are taken two at a time, an even and an odd one, which two lanes or two registers hold; their sums start anew every
  * BLOCK edges and go into compensated ones, so the order of all additions follows from the number of vertices alone.
  */
-import { generalLengths } from './general-edge'
-import { inverseWithArea, P12, S12 } from './inverse'
+import { generalAreas, generalLengths } from './general-edge'
 import { high, longitudeDifference, low, twoSum } from './math'
 import * as edge from './short-edge'
 import { areShort, LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
@@ -47,6 +46,7 @@ let runEdges: i32 = 0
 const slot = memory.data(32, 16)
 /** A double for each edge that waits. */
 const generalResults = memory.data(1024, 16) // 8 · BLOCK
+const generalStrips = memory.data(1024, 16)
 
 /**
  * Sets the results above.
@@ -204,13 +204,12 @@ function flush(vertices: usize, count: i32, wantsArea: bool): void {
     isSideKnown = true
   }
   generalLengths(runStart, runEdges + 1, generalResults)
+  if (wantsArea) generalAreas(runStart, runEdges + 1, side, generalStrips)
   for (let i = 0; i < runEdges; i++) {
     addToLength(load<f64>(generalResults + ((<usize>i) << 3)))
     if (!wantsArea) continue
     const p = runStart + ((<usize>i) << 4)
-    // As exact as S12 can be: the area of a small ring rests on it.
-    inverseWithArea(load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
-    twoSum(areas, side == NO_POLE ? S12 : P12)
+    twoSum(areas, load<f64>(generalStrips + ((<usize>i) << 3)))
     areas = high
     areasLow += low
     longitudeDifference(load<f64>(p), load<f64>(p, 16))

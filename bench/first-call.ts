@@ -28,8 +28,9 @@ export async function answerOnce(contender: string): Promise<void> {
       const [geosA, geosB] = [geos.read(a), geos.read(b)]
       return () => geos.intersects(geosA, geosB)
     }
-    const pole = poleOf(loadKernel())
+    const kernel = loadKernel()
+    const pole = poleOf(kernel)
     const [flatA, flatB] = [readGeometry(a, [], LIMITS), readGeometry(b, [], LIMITS)]
-    return () => intersects(flatA, flatB, pole)
+    return () => intersects(flatA, flatB, pole, kernel)
   }
 }

@@ -14,6 +14,7 @@ export interface Geos {
   free(geometry: number): void
   isValid(geometry: number): boolean
   preparedContains(prepared: number, b: number): boolean
+  preparedIntersects(prepared: number, b: number): boolean
   preparedContainsPosition(prepared: number, lon: number, lat: number): boolean
 }
 
@@ -37,6 +38,7 @@ export async function loadGeos(): Promise<Geos> {
     contains: (a, b) => answerOf(geos.GEOSContains(a, b)),
     intersects: (a, b) => answerOf(geos.GEOSIntersects(a, b)),
     isValid: (geometry) => geos.GEOSisValid(geometry) === 1,
+    preparedIntersects: (prepared, b) => geos.GEOSPreparedIntersects(prepared, b) === 1,
     preparedContains: (prepared, b) => geos.GEOSPreparedContains(prepared, b) === 1,
     preparedContainsPosition: (prepared, lon, lat) => geos.GEOSPreparedContainsXY(prepared, lon, lat) === 1,
   }

@@ -49,7 +49,12 @@ export function printWrongAnswers({ kernel, geos, native, postGis }: TopologyAnc
       'Trigpoint',
       cases.map(({ a, b }) => {
         const [p, q] = [readGeometry(a, [], LIMITS), readGeometry(b, [], LIMITS)]
-        return [intersects(p, q, pole), intersects(q, p, pole), contains(p, q, pole), contains(q, p, pole)]
+        return [
+          intersects(p, q, pole, kernel),
+          intersects(q, p, pole, kernel),
+          contains(p, q, pole, kernel),
+          contains(q, p, pole, kernel),
+        ]
       }),
     ],
     [

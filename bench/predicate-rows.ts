@@ -9,6 +9,7 @@ import { poleOf } from '../src/compute/validity.ts'
 import { readGeometry } from '../src/geometry/read.ts'
 import { contains } from '../src/topology/contains.ts'
 import { intersects } from '../src/topology/intersects.ts'
+import { prepareTopology } from '../src/topology/prepared.ts'
 import { findInvalidity } from '../src/topology/validity.ts'
 import type { Geometry, Position } from '../src/types/generated.ts'
 import type { Kernel } from '../src/wasm/loader.ts'
@@ -82,7 +83,7 @@ function unindexedRow({ kernel, geos, native }: TopologyAnchors, name: string, s
     item: 'point',
     unit: 'answers',
     contenders: [
-      inProcess('Trigpoint', () => countOf(flatPoints, (each) => contains(flat, each, pole))),
+      inProcess('Trigpoint', () => countOf(flatPoints, (each) => contains(flat, each, pole, kernel))),
       inProcess('jsts', () => countOf(jtsPoints, (each) => jts.contains(each))),
       inProcess('geos-wasm', () => countOf(geosPoints, (each) => geos.contains(inGeos, each))),
       inProcess('turf', () => countOf(positions, (each) => turfContains([...each], polygonOf(shape)))),
@@ -95,14 +96,14 @@ function preparedRow(anchors: TopologyAnchors, name: string, shape: Geometry, co
   const { kernel, geos, native, postGis } = anchors
   const points = pointsAround(count)
   const pole = poleOf(kernel)
-  const flat = read(shape)
+  const ours = prepareTopology(read(shape))
   const flatPoints = points.map(read)
   const locator = new IndexedPointInAreaLocator(jtsGeometry(shape) as never)
   const coordinates = points.map(positionOf).map(([lon, lat]) => new Coordinate(lon, lat))
   const prepared = geos.prepare(geos.read(shape))
   const positions = points.map(positionOf)
   const contenders: Contender[] = [
-    inProcess('Trigpoint', () => countOf(flatPoints, (each) => contains(flat, each, pole))),
+    inProcess('Trigpoint, prepared', () => countOf(flatPoints, (each) => contains(ours, each, pole, kernel))),
     inProcess('jsts IndexedPointInAreaLocator', () =>
       countOf(coordinates, (each) => (locator.locate(each as never) as unknown) === INTERIOR),
     ),
@@ -135,6 +136,7 @@ function pairRow(anchors: TopologyAnchors, name: string, predicate: Predicate, a
   const [flatA, flatB, jtsA, jtsB] = [read(a), read(b), jtsGeometry(a), jtsGeometry(b)]
   const [geosA, geosB] = [geos.read(a), geos.read(b)]
   const prepared = geos.prepare(geosA)
+  const [preparedA, preparedB] = [prepareTopology(flatA), prepareTopology(flatB)]
   const ours = predicate === 'contains' ? contains : intersects
   return {
     name,
@@ -142,12 +144,15 @@ function pairRow(anchors: TopologyAnchors, name: string, predicate: Predicate, a
     item: 'call',
     unit: 'answers',
     contenders: [
-      inProcess('Trigpoint', () => Number(ours(flatA, flatB, pole))),
+      inProcess('Trigpoint', () => Number(ours(flatA, flatB, pole, kernel))),
+      inProcess('Trigpoint, both prepared', () => Number(ours(preparedA, preparedB, pole, kernel))),
       inProcess('jsts', () => Number(jtsA[predicate](jtsB))),
       inProcess('geos-wasm', () => Number(geos[predicate](geosA, geosB))),
-      ...(predicate === 'contains'
-        ? [inProcess('geos-wasm, prepared', () => Number(geos.preparedContains(prepared, geosB)))]
-        : []),
+      inProcess('geos-wasm, prepared', () =>
+        Number(
+          predicate === 'contains' ? geos.preparedContains(prepared, geosB) : geos.preparedIntersects(prepared, geosB),
+        ),
+      ),
       ...native.contenders(['geos'], predicate, native.input(name, wkbPairs([[a, b]]))),
       ...postGisPair(postGis, name, predicate === 'contains' ? 'ST_Contains' : 'ST_Intersects', a, b),
     ],

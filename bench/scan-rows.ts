@@ -64,7 +64,7 @@ export function wholeRows({ kernel, geos }: TopologyAnchors): Row[] {
       item: 'call',
       unit: 'answers',
       contenders: [
-        inProcess('Trigpoint', () => Number(contains(scan(kernel, text).flat, flatPlace, pole))),
+        inProcess('Trigpoint', () => Number(contains(scan(kernel, text).flat, flatPlace, pole, kernel))),
         inProcess('JSON.parse and turf', () => Number(turfContains([10.1, 45.1], parse(text)))),
         inProcess('JSON.parse and jsts', () => Number(jtsGeometry(parse(text)).contains(jtsPlace))),
         inProcess('JSON.parse and geos-wasm', () => {

@@ -80,12 +80,18 @@ export class Marks {
     this.add(mark, ours && time(ours.nanoseconds), ours && ours.nanoseconds <= nanoseconds)
   }
 
-  /** A contender of a row takes at least this many times as long. */
-  atLeastTimes(mark: string, row: string, contender: string, ratio: number): void {
-    const theirs = this.#rows
-      .find((measured) => measured.row === row)
-      ?.contenders.find((measured) => measured.contender === contender)
-    this.add(mark, theirs && `${significant(theirs.ratio)}×`, theirs && theirs.ratio >= ratio)
+  /**
+   * A contender of a row takes at least this many times as long as Trigpoint.
+   *
+   * @param ours which of Trigpoint's own ways, when the row has several; else the first
+   */
+  atLeastTimes(mark: string, row: string, contender: string, ratio: number, ours?: string): void {
+    const contenders = this.#rows.find((measured) => measured.row === row)?.contenders
+    const ratioOf = (name: string) => contenders?.find((measured) => measured.contender === name)?.ratio
+    const theirs = ratioOf(contender)
+    const times = theirs === undefined ? undefined : theirs / (ours === undefined ? 1 : ratioOf(ours)!)
+    if (times === undefined) this.add(mark, undefined, undefined)
+    else this.add(mark, `${significant(times)}×`, times >= ratio)
   }
 
   /** @param isReached undefined: it was not measured here */

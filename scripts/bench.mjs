@@ -25,6 +25,8 @@ const [{ machineFacts }, { printMarks }] = await Promise.all([inDist('machine'),
 const results = { ...machineFacts(), date: new Date().toISOString() }
 const { node, cores, cpu, gibibytes, load } = results
 console.log(`Node.js ${node}, ${cores} cores, ${cpu}, ${gibibytes} GiB, load average ${load.join(' ')}`)
+if (load[0] > 0.5)
+  console.log('The machine is not idle: trust the ratios, which are taken inside a round, and not the times.')
 for (const name of asked.length > 0 ? asked : names) {
   console.log(`\n## ${name}\n`)
   const { run } = await inDist(`${name}.bench`)

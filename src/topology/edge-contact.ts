@@ -1,5 +1,32 @@
-import { orientation } from './orientation.ts'
+import { FILTER, orientation } from './orientation.ts'
 import { APART, type Contact, CROSS, TOUCH } from './segment-contact.ts'
+
+/** Products below it may have lost bits to underflow. */
+const SMALLEST_PRODUCT = 1e-250
+
+/** Whether two positions surely lie on one side of the line a → b: the common case, by floating point alone. */
+function areSurelyOnOneSide(
+  ax: number,
+  ay: number,
+  bx: number,
+  by: number,
+  cx: number,
+  cy: number,
+  dx: number,
+  dy: number,
+): boolean {
+  const ux = bx - ax
+  const uy = by - ay
+  const left1 = ux * (cy - ay)
+  const right1 = uy * (cx - ax)
+  const left2 = ux * (dy - ay)
+  const right2 = uy * (dx - ax)
+  // Above the bound of both, on the same side.
+  const bound = FILTER * (Math.abs(left1) + Math.abs(right1) + Math.abs(left2) + Math.abs(right2)) + SMALLEST_PRODUCT
+  const side1 = left1 - right1
+  const side2 = left2 - right2
+  return (side1 > bound && side2 > bound) || (side1 < -bound && side2 < -bound)
+}
 
 /**
  * How the segments a–b and c–d in the plane meet. Exact for all segments, those of no length among them.
@@ -14,6 +41,8 @@ export function contactOfEdges(
   dx: number,
   dy: number,
 ): Contact {
+  if (areSurelyOnOneSide(ax, ay, bx, by, cx, cy, dx, dy)) return APART
+  if (areSurelyOnOneSide(cx, cy, dx, dy, ax, ay, bx, by)) return APART
   const sideC = orientation(ax, ay, bx, by, cx, cy)
   const sideD = orientation(ax, ay, bx, by, dx, dy)
   if ((sideC > 0 && sideD > 0) || (sideC < 0 && sideD < 0)) return APART

@@ -122,7 +122,7 @@ function joinLeaves(
  * @returns false also when that is not certain: after the budget, and with repeated vertices
  */
 export function areRingsSimple(tree: EdgeTree, budget: number): boolean {
-  const { boxes, levels, trends, leafFirst, leafLast, leafSequence } = tree
+  const { boxes, levels, trends, leafSequence } = tree
   let left = budget
   // Pairs of nodes of one level; a node with itself stands for what is inside.
   const stack = [tree.top, 0, 0]
@@ -133,8 +133,8 @@ export function areRingsSimple(tree: EdgeTree, budget: number): boolean {
     const start = levels[level]!
     if (first === second && trends[start + first] !== 0) continue
     if (level === 0) {
-      left -= 2 * (leafLast[first]! - leafFirst[first]!)
-      if (left < 0 || !areLeavesSimple(tree, first, second)) return false
+      left = joinRingLeaves(tree, first, second, left)
+      if (left < 0) return false
       continue
     }
     const below = levels[level - 1]!
@@ -164,8 +164,12 @@ export function areRingsSimple(tree: EdgeTree, budget: number): boolean {
   return true
 }
 
-/** Edges of two leaves, or of one. */
-function areLeavesSimple(tree: EdgeTree, leafA: number, leafB: number): boolean {
+/**
+ * Edges of two leaves, or of one.
+ *
+ * @returns what is left of the budget, STOPPED when they meet
+ */
+function joinRingLeaves(tree: EdgeTree, leafA: number, leafB: number, budget: number): number {
   const { vertices: v, sequenceStarts, leafFirst, leafLast, leafSequence, boxes } = tree
   const lastA = leafLast[leafA]!
   const lastB = leafLast[leafB]!
@@ -176,6 +180,7 @@ function areLeavesSimple(tree: EdgeTree, leafA: number, leafB: number): boolean 
   const south = boxes[4 * leafB + 1]!
   const east = boxes[4 * leafB + 2]!
   const north = boxes[4 * leafB + 3]!
+  let left = budget - (lastA - leafFirst[leafA]!)
   for (let i = leafFirst[leafA]!; i < lastA; i++) {
     const ax = v[2 * i]!
     const ay = v[2 * i + 1]!
@@ -186,6 +191,7 @@ function areLeavesSimple(tree: EdgeTree, leafA: number, leafB: number): boolean 
     const ownSouth = ay < by ? ay : by
     const ownNorth = ay < by ? by : ay
     if (ownWest > east || ownEast < west || ownSouth > north || ownNorth < south) continue
+    left -= lastB - leafFirst[leafB]!
     for (let j = leafA === leafB ? i + 1 : leafFirst[leafB]!; j < lastB; j++) {
       const cx = v[2 * j]!
       const cy = v[2 * j + 1]!
@@ -195,16 +201,17 @@ function areLeavesSimple(tree: EdgeTree, leafA: number, leafB: number): boolean 
       if (cx > ownEast && dx > ownEast) continue
       if (cy < ownSouth && dy < ownSouth) continue
       if (cy > ownNorth && dy > ownNorth) continue
+      left -= CONTACT_EFFORT
       if (isOneRing && j === i + 1) {
-        if (foldsBack(ax, ay, bx, by, dx, dy)) return false
+        if (foldsBack(ax, ay, bx, by, dx, dy)) return STOPPED
       } else if (isOneRing && i === ringFirst && j + 1 === ringLast) {
-        if (foldsBack(cx, cy, ax, ay, bx, by)) return false
+        if (foldsBack(cx, cy, ax, ay, bx, by)) return STOPPED
       } else if (contactOfEdges(ax, ay, bx, by, cx, cy, dx, dy) !== APART) {
-        return false
+        return STOPPED
       }
     }
   }
-  return true
+  return left
 }
 
 function rootOf({ levels }: EdgeTree): number {

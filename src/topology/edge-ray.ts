@@ -5,6 +5,7 @@ import { isOnSegment } from './point-in-ring.ts'
 /** What is kept by sequence, as bits. */
 export const ODD = 1
 export const ON = 2
+const SEEN = 4
 
 /** Where a position lies to the rings of a tree: the two answers of one ray. */
 export class EdgeRay {
@@ -14,6 +15,8 @@ export class EdgeRay {
   isOnRing = false
   /** By sequence: `ODD` when the number of its edges passed is odd, and `ON` when the position lies on it. */
   readonly sequences: Uint8Array | undefined
+  /** The sequences for which there is something in `sequences`, each once. */
+  readonly seen: number[] = []
   /** Leaves looked into since the ray was made: what it costs. */
   effort = 0
   readonly #tree: EdgeTree
@@ -36,7 +39,10 @@ export class EdgeRay {
     this.#lat = lat
     this.isOdd = false
     this.isOnRing = false
-    this.sequences?.fill(0)
+    if (this.sequences !== undefined) {
+      for (const sequence of this.seen) this.sequences[sequence] = 0
+      this.seen.length = 0
+    }
     if (this.#tree.leafCount > 0) this.#visit(this.#tree.top, 0)
     return this
   }
@@ -76,7 +82,9 @@ export class EdgeRay {
 
   #toggle(sequence: number): void {
     this.isOdd = !this.isOdd
-    if (this.sequences !== undefined) this.sequences[sequence]! ^= ODD
+    if (this.sequences === undefined) return
+    if (this.sequences[sequence] === 0) this.seen.push(sequence)
+    this.sequences[sequence] = (this.sequences[sequence]! ^ ODD) | SEEN
   }
 
   #visitLeaf(leaf: number): void {
@@ -109,7 +117,10 @@ export class EdgeRay {
     if (isOdd) this.#toggle(leafSequence[leaf]!)
     if (!isOn) return
     this.isOnRing = true
-    if (this.sequences !== undefined) this.sequences[leafSequence[leaf]!]! |= ON
+    if (this.sequences === undefined) return
+    const sequence = leafSequence[leaf]!
+    if (this.sequences[sequence] === 0) this.seen.push(sequence)
+    this.sequences[sequence]! |= ON | SEEN
   }
 }
 

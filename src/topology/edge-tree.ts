@@ -67,6 +67,16 @@ export class EdgeTree {
     return this.leafFirst.length
   }
 
+  /** A box that tells for all vertices: none on ±180 or a pole, and no edge as long as half a turn. */
+  get isClearOfSeam(): boolean {
+    const { boxes } = this
+    const root = boxes.length - 4
+    if (root < 0) return true
+    const west = boxes[root]!
+    const east = boxes[root + 2]!
+    return west > -180 && east < 180 && boxes[root + 1]! > -90 && boxes[root + 3]! < 90 && east - west < 180
+  }
+
   get byteLength(): number {
     // With the trends, which come later.
     return this.boxes.byteLength + this.boxes.length / 4 + 3 * this.leafFirst.byteLength

@@ -74,7 +74,7 @@ export class PreparedTopology {
 
   /** Where it meets what the plane of lon and lat tears: see `globeMarksOf`. */
   get marks(): number {
-    this.#marks ??= this.#isClearOfSeam() ? 0 : globeMarksOf(this.geometry)
+    this.#marks ??= this.#tree?.isClearOfSeam === true ? 0 : globeMarksOf(this.geometry)
     return this.#marks
   }
 
@@ -91,14 +91,6 @@ export class PreparedTopology {
     const ray = this.isOnePolygonal ? 0 : 2 * sequenceStarts.length
     const lineEnds = this.hasLines ? 2 * LINE_END_BYTES * partDimensions.length : 0
     return flat + this.tree.byteLength + ray + lineEnds
-  }
-
-  /** A box that tells for all vertices: none on the seam or a pole, and no edge as long as half a turn. */
-  #isClearOfSeam(): boolean {
-    if (this.#tree === undefined) return false
-    const { boxes } = this.#tree
-    const [west, south, east, north] = boxes.subarray(boxes.length - 4)
-    return west! > -180 && east! < 180 && south! > -90 && north! < 90 && east! - west! < 180
   }
 }
 

@@ -2,12 +2,14 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import { addCopies, type ElementRing, type ElementRings, layElement } from './element-rings.ts'
 import { crossingFault, faultAt, type Invalidity, overlapFault } from './invalidity.ts'
 import { depthsAt } from './locate.ts'
+import { preparedOf, type Topology } from './prepared.ts'
 import { RingSweep } from './ring-sweep.ts'
 import type { Scene } from './scene.ts'
 import { APART, CROSS, contactOf, overlap } from './segment-contact.ts'
 import { joinBudget, SegmentIndex } from './segment-index.ts'
 import { UndecidableError } from './undecidable.ts'
 import type { PoleOf } from './unwrap.ts'
+import { isValidApart } from './valid-apart.ts'
 
 /** Segments passed while locating rings one by one, before the sweep takes over. */
 const MAX_LOCATED_SEGMENTS = 2_000_000
@@ -19,12 +21,15 @@ const MAX_LOCATED_SEGMENTS = 2_000_000
  *
  * Decided exactly, in O(n log n). Edges along a pole do not count. What would cost too much to decide is a fault as well.
  *
- * @param geometry closed rings of at least 4 positions
+ * @param topology closed rings of at least 4 positions, as sent or prepared
  * @param poleOf asked for rings that wind around the axis
  */
-export function findInvalidity(geometry: FlatGeometry, poleOf: PoleOf): Invalidity | undefined {
+export function findInvalidity(topology: Topology, poleOf: PoleOf): Invalidity | undefined {
+  const prepared = preparedOf(topology)
+  const { geometry } = prepared
   for (let element = 0; element < geometry.elementTypes.length; element++) {
     if (!geometry.elementTypes[element]!.endsWith('Polygon')) continue
+    if (isValidApart(prepared, element)) continue
     const found = judgeElement(geometry, element, poleOf)
     if (found !== undefined) return found
   }

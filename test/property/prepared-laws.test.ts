@@ -1,106 +1,268 @@
-import { expect, it } from 'vitest'
-import { OPERATIONS } from '../../src/compute/operations.ts'
-import { PreparedGeometries } from '../../src/compute/prepared-geometries.ts'
-import { type Engine, runOperation } from '../../src/compute/run.ts'
-import { createKeccak } from '../../src/crypto/keccak.ts'
-import { ProblemError } from '../../src/problem.ts'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readGeometry } from '../../src/geometry/read.ts'
+import { contains } from '../../src/topology/contains.ts'
+import { EdgeRay } from '../../src/topology/edge-ray.ts'
+import { EdgeTree } from '../../src/topology/edge-tree.ts'
+import { layElement } from '../../src/topology/element-rings.ts'
+import { intersects } from '../../src/topology/intersects.ts'
+import { passRings, sideOfRing } from '../../src/topology/point-in-ring.ts'
+import { prepareTopology, type Topology } from '../../src/topology/prepared.ts'
+import { isValidApart } from '../../src/topology/valid-apart.ts'
+import { findBySweep, findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
-import { loadKernel } from '../../src/wasm/loader.ts'
+import { scalarBase64 } from '../../src/wasm/generated/scalar.ts'
+import { compileModule, instantiateKernel, loadKernel } from '../../src/wasm/loader.ts'
+import { oracleSide } from '../exact-oracle.ts'
+import { seededNumbers } from '../near-touch-cases.ts'
+import { RandomShapes, SHAPE_TYPES } from '../random-shapes.ts'
 
-const limits = { maxVertices: 50_000, maxParts: 10_000, maxDistanceSolves: 1_000_000 }
-const RUNS = Number(process.env['LAW_RUNS'] ?? 60)
-const MAX_BYTES = 400_000
+const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 600) }
+const north = () => 1 as const
+const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 50_000, maxParts: 10_000 })
+const kernel = loadKernel()
+const scalar = instantiateKernel(compileModule(scalarBase64))
 
-let seed = 7
-const random = () => {
-  seed = (seed * 16807) % 2147483647
-  return seed / 2147483647
+type Answer = boolean | string
+const answer = (ask: () => boolean): Answer => {
+  try {
+    return ask()
+  } catch (error) {
+    return (error as Error).name
+  }
 }
-const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
 
-/** A ring like a star around a centre, self-crossing now and then; corners on a grid, so that places recur. */
-function star(centre: Position, corners: number): Position[] {
-  const isWild = random() < 0.1
-  const ring = Array.from({ length: corners }, (_, i): Position => {
-    const angle = (2 * Math.PI * (isWild ? random() * corners : i)) / corners
-    const radius = 2 + Math.round(8 * random()) / 4
-    return [centre[0] + radius * Math.cos(angle), centre[1] + radius * Math.sin(angle)]
+/** All ways to ask must answer the same; returns that answer. */
+function ask(a: Geometry, b: Geometry): { holds: Answer; meets: Answer } {
+  const [flatA, flatB] = [read(a), read(b)]
+  const [preparedA, preparedB] = [prepareTopology(flatA), prepareTopology(flatB)]
+  const holds = answer(() => contains(flatA, flatB, north))
+  const meets = answer(() => intersects(flatA, flatB, north))
+  const pairs: readonly (readonly [Topology, Topology])[] = [
+    [flatA, flatB],
+    [preparedA, flatB],
+    [flatA, preparedB],
+    [preparedA, preparedB],
+  ]
+  for (const [p, q] of pairs) {
+    expect(answer(() => contains(p, q, north, kernel))).toBe(holds)
+    expect(answer(() => intersects(p, q, north, kernel))).toBe(meets)
+    expect(answer(() => intersects(q, p, north, kernel))).toBe(meets)
+  }
+  return { holds, meets }
+}
+
+/** A star-shaped ring with many vertices on a grid, so that positions often fall on its edges. */
+function starOnGrid(seed: number, count: number, grid: number, center = 0): Position[] {
+  const random = seededNumbers(seed)
+  const open = Array.from({ length: count }, (_, i): Position => {
+    const angle = (2 * Math.PI * i) / count
+    const radius = 3 + 5 * random()
+    const round = (value: number) => Math.round(value * grid) / grid
+    return [center + round(radius * Math.cos(angle)), round(radius * Math.sin(angle))]
   })
-  return [...ring, ring[0]!]
+  return [...open, open[0]!]
 }
 
-const CENTRES: readonly Position[] = [
-  [10, 45],
-  [12, 46],
-  [178.5, -20],
-  [-179, -19],
-  [0, 87],
-]
+const shape = fc
+  .record({ type: fc.constantFrom(...SHAPE_TYPES), isGrid: fc.boolean(), seed: fc.integer({ min: 0 }) })
+  .map(({ type, isGrid, seed }) => new RandomShapes(seededNumbers(seed), 12, isGrid).next(type))
+  .filter((geometry) => findInvalidity(read(geometry), north) === undefined)
 
-function geometry(): Geometry {
-  const centre = pick(CENTRES)
-  const corners = 70 + Math.floor(random() * 300)
-  switch (Math.floor(random() * 5)) {
-    case 0:
-      return { type: 'Point', coordinates: [centre[0] + random(), centre[1] + random()] }
-    case 1:
-      return { type: 'LineString', coordinates: wrapped(star(centre, corners)) }
-    case 2:
-      return { type: 'MultiPoint', coordinates: wrapped(star(centre, corners)) }
-    default:
-      return { type: 'Polygon', coordinates: [wrapped(star(centre, corners))] }
-  }
-}
-
-function wrapped(ring: Position[]): Position[] {
-  return ring.map(([lon, lat]) => [((lon + 540) % 360) - 180, Math.min(90, lat)])
-}
-
-it('answers a geometry that came before as one that comes the first time, and keeps no more than it may', async () => {
-  const keccak = await createKeccak()
-  const prepared = new PreparedGeometries(MAX_BYTES)
-  const without: Engine = { kernel: loadKernel(), keccak, limits }
-  const remembering: Engine = { kernel: loadKernel(), keccak, limits, prepared }
-  // Few geometries and many questions: most come again, in other company and for other operations.
-  const pool = Array.from({ length: 24 }, geometry)
-  let kept = 0
-  for (let run = 0; run < RUNS * 20; run++) {
-    const row = pick(Object.values(OPERATIONS))
-    const operands = row.inputs.map((name) => ({ geometry: pick(pool), path: [name], ref: undefined }))
-    const radiusMeters = row.name === 'within' ? 10 ** (2 + 5 * random()) : undefined
-    const answer = (engine: Engine) => {
-      try {
-        return runOperation(row, operands, radiusMeters, engine)
-      } catch (error) {
-        if (error instanceof ProblemError) return error.data
-        throw error
-      }
-    }
-    expect(answer(remembering)).toEqual(answer(without))
-    expect(prepared.byteLength).toBeLessThanOrEqual(MAX_BYTES)
-    kept = Math.max(kept, prepared.size)
-  }
-  expect(kept).toBeGreaterThan(5)
-}, 60_000)
-
-it('keeps nothing of geometries that come once, of small ones, nor under a reference that is not their hash', async () => {
-  const prepared = new PreparedGeometries(MAX_BYTES)
-  const engine: Engine = { kernel: loadKernel(), keccak: await createKeccak(), limits, prepared }
-  const area = (polygon: Geometry, ref?: `0x${string}`) =>
-    runOperation(OPERATIONS.area, [{ geometry: polygon, path: ['geometry'], ref }], undefined, engine)
-  const circle = (corners: number, radius: number): Geometry => ({
-    type: 'Polygon',
-    coordinates: [
-      Array.from({ length: corners + 1 }, (_, i): Position => {
-        const angle = (2 * Math.PI * (i % corners)) / corners
-        return [radius * Math.cos(angle), radius * Math.sin(angle)]
+describe('a prepared geometry', () => {
+  it('answers as the geometry itself does, on either side of every predicate', () => {
+    fc.assert(
+      fc.property(shape, shape, (a, b) => {
+        ask(a, b)
       }),
-    ],
+      RUNS,
+    )
   })
-  for (let radius = 1; radius < 40; radius++) area(circle(100, radius / 10))
-  for (let time = 0; time < 3; time++) area(circle(20, 1))
-  for (let time = 0; time < 3; time++) area(circle(100, 5), `0x${'11'.repeat(32)}`)
-  expect(prepared.size).toBe(0)
-  area(circle(100, 1))
-  expect(prepared.size).toBe(1)
+
+  it('answers as the geometry itself does when it is large', () => {
+    const seed = fc.integer({ min: 0, max: 2 ** 31 - 1 })
+    const tally = { held: 0, met: 0, asked: 0 }
+    fc.assert(
+      fc.property(seed, fc.integer({ min: 20, max: 700 }), shape, (first, count, other) => {
+        const ring = starOnGrid(first, count, 2 ** 20)
+        const a: Geometry = { type: 'Polygon', coordinates: [ring] }
+        if (findInvalidity(read(a), north) !== undefined) return
+        const b: Geometry = first % 3 === 0 ? other : shrunk(other, first)
+        const { holds, meets } = ask(a, b)
+        tally.asked++
+        if (holds === true) tally.held++
+        if (meets === true) tally.met++
+      }),
+      RUNS,
+    )
+    expect(tally.held).toBeGreaterThan(tally.asked / 20)
+    expect(tally.met).toBeLessThan(tally.asked)
+  })
+
+  it('counts its bytes, and takes a quarter more than its vertices when these are many', () => {
+    const flat = read({ type: 'Polygon', coordinates: [starOnGrid(1, 10_000, 2 ** 30)] })
+    const { byteLength } = prepareTopology(flat)
+    expect(byteLength).toBeGreaterThan(flat.vertices.byteLength)
+    expect(byteLength).toBeLessThan(1.6 * flat.vertices.byteLength)
+  })
+})
+
+/** Smaller and moved, by powers of two and multiples of 1/8. */
+function shrunk(geometry: Geometry, seed: number): Geometry {
+  const random = seededNumbers(seed + 1)
+  const [x, y] = [Math.round(64 * random() - 40) / 8, Math.round(64 * random() - 40) / 8]
+  const scale = 2 ** -Math.floor(1 + 6 * random())
+  const move = (coordinates: unknown): unknown =>
+    Array.isArray(coordinates) && typeof coordinates[0] === 'number'
+      ? [x + scale * coordinates[0], y + scale * (coordinates[1] as number)]
+      : (coordinates as unknown[]).map(move)
+  if (geometry.type === 'GeometryCollection') {
+    return { ...geometry, geometries: geometry.geometries.map((member) => shrunk(member, seed)) } as Geometry
+  }
+  return { ...geometry, coordinates: move(geometry.coordinates) } as Geometry
+}
+
+describe('validity by boxes', () => {
+  const isValidBySweep = (geometry: Geometry): boolean => {
+    const laid = layElement(read(geometry), 0, north)
+    return !('reason' in laid) && findBySweep(laid) === undefined
+  }
+  const seed = fc.integer({ min: 0, max: 2 ** 31 - 1 })
+
+  it('takes no large ring for simple that the sweep finds crossed, touched or folded', () => {
+    const tally = { valid: 0, apart: 0, faulty: 0 }
+    fc.assert(
+      fc.property(seed, fc.integer({ min: 5, max: 400 }), fc.constantFrom(1, 8, 2 ** 20), (first, count, grid) => {
+        const random = seededNumbers(first)
+        const ring = starOnGrid(first, count, grid)
+        const faults = Math.floor(3 * random())
+        for (let i = 0; i < faults; i++) {
+          const at = 1 + Math.floor(random() * (count - 1))
+          // Folded back, on another vertex, or anywhere.
+          const kind = random()
+          if (kind < 0.3 && at > 1) ring[at] = ring[at - 2]!
+          else if (kind < 0.6) ring[at] = ring[Math.floor(random() * count)]!
+          else ring[at] = [Math.round(9 * random()), Math.round(9 * random())]
+        }
+        const geometry: Geometry = { type: 'Polygon', coordinates: [ring] }
+        const isApart = isValidApart(prepareTopology(read(geometry)), 0)
+        const isValid = isValidBySweep(geometry)
+        expect(findInvalidity(read(geometry), north) === undefined).toBe(isValid)
+        if (isApart) expect(isValid).toBe(true)
+        tally.apart += isApart ? 1 : 0
+        tally[isValid ? 'valid' : 'faulty']++
+      }),
+      RUNS,
+    )
+    for (const count of Object.values(tally)) expect(count).toBeGreaterThan(RUNS.numRuns / 20)
+  })
+
+  it('finds every ring in its place, or not, as the sweep does', () => {
+    const tally = { valid: 0, apart: 0, faulty: 0 }
+    const box = (x: number, y: number, size: number): Position[] => [
+      [x, y],
+      [x + size, y],
+      [x + size, y + size],
+      [x, y + size],
+      [x, y],
+    ]
+    fc.assert(
+      fc.property(seed, fc.integer({ min: 1, max: 30 }), (first, count) => {
+        const random = seededNumbers(first)
+        const polygons: Position[][][] = []
+        for (let i = 0; i < count; i++) {
+          // A cell of its own for each, nested boxes in it: a polygon with a hole, and sometimes another in the hole.
+          const [x, y] = [10 * (i % 6), 10 * Math.floor(i / 6)]
+          const size = 4 + Math.floor(4 * random())
+          const rings = [box(x, y, size)]
+          if (random() < 0.5) rings.push(box(x + 1, y + 1, size - 2))
+          polygons.push(rings)
+          if (rings.length === 2 && random() < 0.5) polygons.push([box(x + 1.5, y + 1.5, size - 3)])
+        }
+        // Now and then a ring where it must not be.
+        if (random() < 0.4) {
+          const rings = polygons[Math.floor(random() * polygons.length)]!
+          rings.push(box(10 * Math.floor(6 * random()) + 0.5, 0.5, random() < 0.5 ? 0.25 : 3))
+        }
+        const geometry: Geometry = { type: 'MultiPolygon', coordinates: polygons }
+        const isApart = isValidApart(prepareTopology(read(geometry)), 0)
+        const isValid = isValidBySweep(geometry)
+        expect(findInvalidity(read(geometry), north) === undefined).toBe(isValid)
+        if (isApart) expect(isValid).toBe(true)
+        tally.apart += isApart ? 1 : 0
+        tally[isValid ? 'valid' : 'faulty']++
+      }),
+      RUNS,
+    )
+    for (const count of Object.values(tally)) expect(count).toBeGreaterThan(RUNS.numRuns / 20)
+  })
+})
+
+/** The side of a ring by the oracle's fractions: boundary first, then the parity of edges to the east. */
+function oracleSideOfRing(ring: readonly Position[], [lon, lat]: Position): number {
+  let isInside = false
+  for (let i = 1; i < ring.length; i++) {
+    const [a, b] = [ring[i - 1]!, ring[i]!]
+    const isInBox =
+      lon >= Math.min(a[0], b[0]) &&
+      lon <= Math.max(a[0], b[0]) &&
+      lat >= Math.min(a[1], b[1]) &&
+      lat <= Math.max(a[1], b[1])
+    if (isInBox && oracleSide(a, b, [lon, lat]) === 0) return 0
+    if (a[1] > lat === b[1] > lat) continue
+    const [low, high] = a[1] < b[1] ? [a, b] : [b, a]
+    if (oracleSide(low, high, [lon, lat]) > 0) isInside = !isInside
+  }
+  return isInside ? 1 : -1
+}
+
+describe('the side of a ring', () => {
+  const names = new Map([
+    ['interior', 1],
+    ['boundary', 0],
+    ['exterior', -1],
+  ])
+
+  it('is the same by exact fractions, by a pass, by both kernels and by boxes', () => {
+    // Expected values: orientation of all edges in fractions of BigInts.
+    const seed = fc.integer({ min: 0, max: 2 ** 31 - 1 })
+    const seen = [0, 0, 0]
+    fc.assert(
+      fc.property(seed, fc.integer({ min: 3, max: 300 }), fc.constantFrom(2, 64, 2 ** 30), (first, count, grid) => {
+        const positions = starOnGrid(first, count, grid)
+        const flat = read({ type: 'Polygon', coordinates: [positions] })
+        const { vertices } = flat
+        const random = seededNumbers(first)
+        const place = (): Position => {
+          const i = Math.floor(random() * count)
+          const [a, b] = [positions[i]!, positions[i + 1]!]
+          const kind = random()
+          if (kind < 0.2) return [a[0], a[1]]
+          if (kind < 0.5) return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2]
+          if (kind < 0.7) return [Math.round(16 * (random() - 0.5)), a[1]]
+          return [a[0] + random() * (b[0] - a[0]), a[1] + random() * (b[1] - a[1])]
+        }
+        const ray = new EdgeRay(new EdgeTree(flat), false)
+        const inKernel = kernel.write(vertices)
+        const inScalar = scalar.write(vertices)
+        for (let k = 0; k < 8; k++) {
+          const [lon, lat] = place()
+          const side = oracleSideOfRing(positions, [lon, lat])
+          seen[side + 1]!++
+          expect(sideOfRing(vertices, 0, positions.length, lon, lat)).toBe(side)
+          expect(names.get(passRings(flat, lon, lat, kernel).location)).toBe(side)
+          const { isOnRing, isOdd } = ray.cast(lon, lat)
+          expect(isOnRing ? 0 : isOdd ? 1 : -1).toBe(side)
+          const raw = kernel.sideOfRing(inKernel, positions.length, lon, lat)
+          expect(scalar.sideOfRing(inScalar, positions.length, lon, lat)).toBe(raw)
+          // 3: the kernel leaves it to exact arithmetic.
+          if ((raw & 3) !== 3) expect(raw & 3).toBe(side === 0 ? 2 : side === 1 ? 1 : 0)
+        }
+        kernel.release()
+        scalar.release()
+      }),
+      RUNS,
+    )
+    for (const count of seen) expect(count).toBeGreaterThan(RUNS.numRuns / 2)
+  })
 })

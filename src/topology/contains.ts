@@ -5,7 +5,7 @@ import { containsInPlane, type Touches } from './in-plane.ts'
 import { sceneOf } from './lay-geometry.ts'
 import { LineBoundary } from './line-boundary.ts'
 import { type Meeting, meet, neededOfTouches } from './meeting.ts'
-import { preparedOf, type Topology } from './prepared.ts'
+import { geometryOf, preparedOf, type Topology } from './prepared.ts'
 import type { Scene } from './scene.ts'
 import type { PoleOf } from './unwrap.ts'
 
@@ -22,10 +22,9 @@ import type { PoleOf } from './unwrap.ts'
  * @see OGC 06-103r4, 6.1.15; JTS RelateNG for the union of collections
  */
 export function contains(a: Topology, b: Topology, poleOf: PoleOf, kernel?: Kernel): boolean {
-  const [own, others] = [preparedOf(a), preparedOf(b)]
-  const inPlane = containsInPlane(own, others, kernel)
+  const inPlane = containsInPlane(preparedOf(a), b, kernel)
   if (typeof inPlane === 'boolean') return inPlane
-  return containsBySweep(own.geometry, others.geometry, poleOf, inPlane)
+  return containsBySweep(geometryOf(a), geometryOf(b), poleOf, inPlane)
 }
 
 /** @param touches known in the plane; undefined on the cylinder */

@@ -1,9 +1,10 @@
+import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { joinEdges } from './edge-join.ts'
 import { isOnEdges, ODD, ON } from './edge-ray.ts'
-import { arePlanar } from './plane.ts'
+import { arePlanar, globeMarksOf } from './plane.ts'
 import { type Location, passRings } from './point-in-ring.ts'
-import type { PreparedTopology } from './prepared.ts'
+import { geometryOf, isPuntal, type PreparedTopology, preparedOf, type Topology } from './prepared.ts'
 import { CROSS } from './segment-contact.ts'
 import { joinBudget } from './segment-index.ts'
 
@@ -32,10 +33,11 @@ const UNKNOWN: Touches = { own: undefined, others: undefined }
  */
 export function containsInPlane(
   a: PreparedTopology,
-  b: PreparedTopology,
+  containee: Topology,
   kernel: Kernel | undefined,
 ): boolean | Touches | undefined {
-  if (b.isPuntal) return containsPoints(a, b, kernel)
+  if (isPuntal(containee)) return containsPoints(a, geometryOf(containee), kernel)
+  const b = preparedOf(containee)
   // Before the marks, which they answer cheaply.
   const [own, others] = [a.tree, b.tree]
   if (!arePlanar(a.marks, b.marks)) return undefined
@@ -64,12 +66,13 @@ export function containsInPlane(
  * @returns undefined when the plane does not decide, touches when a sweep has to
  */
 export function intersectsInPlane(
-  a: PreparedTopology,
-  b: PreparedTopology,
+  first: Topology,
+  second: Topology,
   kernel: Kernel | undefined,
 ): boolean | Touches | undefined {
-  if (b.isPuntal) return meetsPoints(a, b, kernel)
-  if (a.isPuntal) return meetsPoints(b, a, kernel)
+  if (isPuntal(second)) return meetsPoints(preparedOf(first), geometryOf(second), kernel)
+  if (isPuntal(first)) return meetsPoints(preparedOf(second), geometryOf(first), kernel)
+  const [a, b] = [preparedOf(first), preparedOf(second)]
   const [own, others] = [a.tree, b.tree]
   if (!arePlanar(a.marks, b.marks)) return undefined
   const end = joinEdges(own, others, budgetOf(a, b), () => false)
@@ -104,7 +107,7 @@ class Touched implements Touches {
   }
 }
 
-function containsPoints(a: PreparedTopology, b: PreparedTopology, kernel: Kernel | undefined) {
+function containsPoints(a: PreparedTopology, b: FlatGeometry, kernel: Kernel | undefined) {
   let isInteriorMet = false
   const end = visitPoints(a, b, kernel, (location) => {
     if (location === 'interior') isInteriorMet = true
@@ -113,7 +116,7 @@ function containsPoints(a: PreparedTopology, b: PreparedTopology, kernel: Kernel
   return end === 'done' ? isInteriorMet : end === 'stopped' ? false : end
 }
 
-function meetsPoints(a: PreparedTopology, points: PreparedTopology, kernel: Kernel | undefined) {
+function meetsPoints(a: PreparedTopology, points: FlatGeometry, kernel: Kernel | undefined) {
   const end = visitPoints(a, points, kernel, (location) => location === 'exterior')
   return end === 'done' ? false : end === 'stopped' ? true : end
 }
@@ -126,24 +129,24 @@ function meetsPoints(a: PreparedTopology, points: PreparedTopology, kernel: Kern
  */
 function visitPoints(
   a: PreparedTopology,
-  points: PreparedTopology,
+  points: FlatGeometry,
   kernel: Kernel | undefined,
   visit: (location: Location) => boolean,
 ): 'done' | 'stopped' | Touches | undefined {
-  const { vertices } = points.geometry
+  const { vertices } = points
   if (a.isOnePolygonal && !a.hasTree && vertices.length <= 2 * MAX_PASSES) {
     for (let i = 0; i < vertices.length; i += 2) {
       const { location, isClear } = passRings(a.geometry, vertices[i]!, vertices[i + 1]!, kernel)
       if (isClear) a.markClear()
-      if (i === 0 && !arePlanar(a.marks, points.marks)) return undefined
+      if (i === 0 && !isPlanarFor(a, points)) return undefined
       if (!visit(location)) return 'stopped'
     }
     return 'done'
   }
   // Before the marks, which it answers cheaply.
   const { tree } = a
-  if (!arePlanar(a.marks, points.marks)) return undefined
-  if (a.isPuntal && tree.leafCount * vertices.length > 2 * MAX_LOOKS) return UNKNOWN
+  if (!isPlanarFor(a, points)) return undefined
+  if (isPuntal(a) && tree.leafCount * vertices.length > 2 * MAX_LOOKS) return UNKNOWN
   const { ray } = a
   ray.effort = 0
   for (let i = 0; i < vertices.length; i += 2) {
@@ -152,6 +155,11 @@ function visitPoints(
     if (!visit(location)) return 'stopped'
   }
   return 'done'
+}
+
+/** Points tear nothing where a geometry keeps clear of the seam. */
+function isPlanarFor(a: PreparedTopology, points: FlatGeometry): boolean {
+  return a.marks === 0 || arePlanar(a.marks, globeMarksOf(points))
 }
 
 /** @returns undefined where edges of several polygonal elements meet: they may be inside the union, or not */

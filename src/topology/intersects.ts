@@ -4,7 +4,7 @@ import { ContactSweep } from './contact-sweep.ts'
 import { intersectsInPlane, type Touches } from './in-plane.ts'
 import { sceneOf } from './lay-geometry.ts'
 import { meet, neededOfTouches } from './meeting.ts'
-import { preparedOf, type Topology } from './prepared.ts'
+import { geometryOf, type Topology } from './prepared.ts'
 import type { PoleOf } from './unwrap.ts'
 
 /**
@@ -18,10 +18,9 @@ import type { PoleOf } from './unwrap.ts'
  * @throws {UndecidableError} when it cannot be decided exactly with reasonable effort
  */
 export function intersects(a: Topology, b: Topology, poleOf: PoleOf, kernel?: Kernel): boolean {
-  const [own, others] = [preparedOf(a), preparedOf(b)]
-  const inPlane = intersectsInPlane(own, others, kernel)
+  const inPlane = intersectsInPlane(a, b, kernel)
   if (typeof inPlane === 'boolean') return inPlane
-  return intersectsBySweep(own.geometry, others.geometry, poleOf, inPlane)
+  return intersectsBySweep(geometryOf(a), geometryOf(b), poleOf, inPlane)
 }
 
 /** @param touches known in the plane; undefined on the cylinder */

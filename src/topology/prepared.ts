@@ -29,15 +29,10 @@ export class PreparedTopology {
   constructor(geometry: FlatGeometry) {
     const { elementTypes, partDimensions } = geometry
     this.geometry = geometry
-    this.isOnePolygonal = elementTypes.length === 1 && elementTypes[0]!.endsWith('Polygon')
+    this.isOnePolygonal = elementTypes.length === 1 && partDimensions[0] === 2
     this.hasPolygons = this.isOnePolygonal || partDimensions.includes(2)
     this.hasLines = !this.isOnePolygonal && partDimensions.includes(1)
     this.hasPoints = !this.isOnePolygonal && partDimensions.includes(0)
-  }
-
-  /** Whether it holds points alone. */
-  get isPuntal(): boolean {
-    return !this.hasPolygons && !this.hasLines
   }
 
   get hasTree(): boolean {
@@ -112,4 +107,16 @@ export function prepareTopology(geometry: FlatGeometry): PreparedTopology {
 /** The geometry with its lookups, empty ones when it comes as sent. */
 export function preparedOf(topology: Topology): PreparedTopology {
   return topology instanceof PreparedTopology ? topology : new PreparedTopology(topology)
+}
+
+export function geometryOf(topology: Topology): FlatGeometry {
+  return topology instanceof PreparedTopology ? topology.geometry : topology
+}
+
+/** Whether a geometry holds points alone. */
+export function isPuntal(topology: Topology): boolean {
+  if (topology instanceof PreparedTopology) return !topology.hasPolygons && !topology.hasLines
+  const { partDimensions } = topology
+  for (let part = 0; part < partDimensions.length; part++) if (partDimensions[part] !== 0) return false
+  return true
 }

@@ -37,11 +37,18 @@ export function findInvalidity(topology: Topology, poleOf: PoleOf): Invalidity |
 }
 
 function judgeElement(geometry: FlatGeometry, element: number, poleOf: PoleOf): Invalidity | undefined {
+  let laid: ElementRings | undefined
   try {
-    return findInElement(geometry, element, poleOf)
+    const rings = layElement(geometry, element, poleOf)
+    if ('reason' in rings) return rings
+    laid = rings
+    const found = laid.scene.positions.planar && laid.atPoles.every((at) => at.length < 2) ? findApart(laid) : 'unknown'
+    return found === 'unknown' ? findBySweep(laid) : found
   } catch (error) {
     // Rings that wind around the axis hundreds of times, or cross the closing over a pole 20,000 times.
     if (!(error instanceof UndecidableError)) throw error
+    const crossing = laid === undefined ? undefined : findCrossing(laid.scene)
+    if (crossing !== undefined) return crossing
     const sequence = geometry.partStarts[geometry.elementStarts[element]!]!
     const first = 2 * geometry.sequenceStarts[sequence]!
     const place = { lon: geometry.vertices[first]!, lat: geometry.vertices[first + 1]! }
@@ -49,12 +56,15 @@ function judgeElement(geometry: FlatGeometry, element: number, poleOf: PoleOf): 
   }
 }
 
-function findInElement(geometry: FlatGeometry, element: number, poleOf: PoleOf): Invalidity | undefined {
-  const laid = layElement(geometry, element, poleOf)
-  if ('reason' in laid) return laid
-  const found =
-    laid.scene.positions.planar && laid.atPoles.every((rings) => rings.length < 2) ? findApart(laid) : 'unknown'
-  return found === 'unknown' ? findBySweep(laid) : found
+/** Some crossing of two edges, as far as it is found without much effort: better than to say that it is too intricate. */
+function findCrossing(scene: Scene): Invalidity | undefined {
+  const index = new SegmentIndex(scene, realSegments(scene))
+  let found: Invalidity | undefined
+  index.join(index, joinBudget(scene.count), (s, t) => {
+    if (s !== t && contactOf(scene, s, t) === CROSS) found = crossingFault(scene, s, t)
+    return found === undefined
+  })
+  return found
 }
 
 /**

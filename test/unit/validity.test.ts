@@ -277,3 +277,28 @@ describe('what has no faults', () => {
     expect(judge({ type: 'GeometryCollection', geometries: [a, b, bowtie] })).toMatchObject({ sequence: 2 })
   })
 })
+
+describe('a polygon that is too intricate around the axis', () => {
+  const cap = at('0 50, 90 49, 180 49, -90 49, 0 50')
+  /** Crosses the meridian on which the cap closes over its pole 24,000 times. */
+  const zigzag = Array.from({ length: 24_000 }, (_, i): Position => [i % 2 === 0 ? -0.5 : 0.5, 60 + i * 0.001])
+  const judgeLarge = (hole: Ring) =>
+    findInvalidity(
+      readGeometry({ type: 'Polygon', coordinates: [cap, [...zigzag, ...hole, zigzag[0]!]] }, [], {
+        maxVertices: 50_000,
+        maxParts: 9,
+      }),
+      () => 1,
+    )
+
+  it('is refused saying so', () => {
+    expect(judgeLarge(at('3 84, 3 59'))?.reason).toBe('too intricate around the axis')
+  })
+
+  it('is told where it crosses itself when it does', () => {
+    // By hand: the edge (2, 70.5)–(3.5, 70.4) meets the meridian of 3 at 70.5 − 0.1 · 2/3.
+    const found = judgeLarge(at('3 84, 3 70, 2 71, 2 70.5, 3.5 70.4, 3.5 59'))
+    expect(found).toMatchObject({ reason: 'self-intersection', lon: 3, sequence: 1, vertex: 24_003 })
+    expect(found!.lat).toBeCloseTo(70.5 - 0.2 / 3, 12)
+  })
+})

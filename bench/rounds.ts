@@ -50,26 +50,40 @@ export interface MeasuredRow {
 const ROUNDS = 7
 const FEW_ROUNDS = 3
 const MILLISECONDS_A_ROUND = 12
+/** Pieces of a round that are timed, and the share of the round that each takes. */
+const PIECES = 4
+const PIECE_SHARE = 1 / 6
+/** Until optimizing compilers have done what they will. */
+const WARM_UP_MILLISECONDS = 80
 /** A contender that needs longer for one call has fewer rounds: a run has to end. */
 const LONG_MILLISECONDS = 50
 const VERY_LONG_MILLISECONDS = 400
 
-/** A contender that is a function of this process. Its compilers are warm after the rounds that are not counted. */
+/**
+ * A contender that is a function of this process: a third of a round warms its code and data up, which other contenders have
+ * driven out of the caches, and the best of four pieces of the rest counts, so that being interrupted does not.
+ */
 export function inProcess(name: string, call: () => number): Contender {
-  let batch = 1
   const round = (milliseconds: number): Sample => {
-    for (;;) {
-      let result = Number.NaN
-      const start = performance.now()
-      for (let i = 0; i < batch; i++) result = call()
-      const elapsed = performance.now() - start
-      if (elapsed >= milliseconds / 2) {
-        const nanoseconds = (elapsed * 1e6) / batch
-        batch = Math.max(1, Math.round(batch * (milliseconds / elapsed)))
-        return { nanoseconds, result }
-      }
-      batch *= Math.max(2, Math.min(16, Math.floor(milliseconds / Math.max(elapsed, 0.01))))
+    let result = Number.NaN
+    let warm = 0
+    const start = performance.now()
+    do {
+      result = call()
+      warm++
+    } while (performance.now() - start < milliseconds / 3)
+    // A clock read after every call would be part of the time of a short one.
+    const calls = Math.max(1, Math.ceil((warm * PIECE_SHARE * milliseconds) / (performance.now() - start)))
+    let best = Infinity
+    for (let piece = 0; piece < PIECES; piece++) {
+      const from = performance.now()
+      for (let i = 0; i < calls; i++) result = call()
+      const elapsed = performance.now() - from
+      best = Math.min(best, elapsed / calls)
+      // One call that takes so long cannot be hit much by an interruption.
+      if (calls === 1 && elapsed > milliseconds) break
     }
+    return { nanoseconds: 1e6 * best, result }
   }
   return { name, round }
 }
@@ -81,7 +95,7 @@ export function measureRow({ name, items, item, unit, contenders }: Row): Measur
     const milliseconds = nanoseconds / 1e6
     if (milliseconds > VERY_LONG_MILLISECONDS) return { contender, rounds: 1, result, times: [nanoseconds / items] }
     const rounds = milliseconds > LONG_MILLISECONDS ? FEW_ROUNDS : ROUNDS
-    if (rounds === ROUNDS) contender.round(2 * MILLISECONDS_A_ROUND)
+    if (rounds === ROUNDS) contender.round(WARM_UP_MILLISECONDS)
     return { contender, rounds, result, times: [] as number[] }
   })
   for (let round = 0; round < ROUNDS; round++) {

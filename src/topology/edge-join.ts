@@ -118,10 +118,11 @@ function joinLeaves(
  * direction are not looked into.
  *
  * @param tree of rings alone
+ * @param isSimple by sequence: 1 for rings known to meet themselves nowhere
  * @param budget effort in comparisons of boxes after which it gives up
  * @returns false also when that is not certain: after the budget, and with repeated vertices
  */
-export function areRingsSimple(tree: EdgeTree, budget: number): boolean {
+export function areRingsSimple(tree: EdgeTree, isSimple: Uint8Array, budget: number): boolean {
   const { boxes, levels, trends, leafSequence } = tree
   let left = budget
   // Pairs of nodes of one level; a node with itself stands for what is inside.
@@ -133,6 +134,8 @@ export function areRingsSimple(tree: EdgeTree, budget: number): boolean {
     const start = levels[level]!
     if (first === second && trends[start + first] !== 0) continue
     if (level === 0) {
+      const sequence = leafSequence[first]!
+      if (sequence === leafSequence[second] && isSimple[sequence] === 1) continue
       left = joinRingLeaves(tree, first, second, left)
       if (left < 0) return false
       continue

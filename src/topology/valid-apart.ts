@@ -3,6 +3,7 @@ import { EdgeRay, ODD } from './edge-ray.ts'
 import { EdgeTree } from './edge-tree.ts'
 import { JUMPS, NORTH, SOUTH } from './plane.ts'
 import type { PreparedTopology } from './prepared.ts'
+import { isStarShaped } from './star-shaped.ts'
 
 /** Edges looked at while locating rings one by one: about 10 ms. */
 const MAX_LOOKS = 2_000_000
@@ -23,11 +24,15 @@ export function isValidApart(prepared: PreparedTopology, element: number): boole
   const isAlone = prepared.isOnePolygonal
   const tree = isAlone ? prepared.tree : new EdgeTree(prepared.geometry, firstSequence, endSequence)
   if (!tree.isClearOfSeam && (!isAlone || (prepared.marks & (JUMPS | NORTH | SOUTH)) !== 0)) return false
+  const isStar = new Uint8Array(endSequence)
   for (let sequence = firstSequence; sequence < endSequence; sequence++) {
-    if (isOnePlace(vertices, sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!)) return false
+    const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
+    if (isOnePlace(vertices, start, end)) return false
+    if (isStarShaped(vertices, start, end)) isStar[sequence] = 1
   }
+  if (endSequence - firstSequence === 1 && isStar[firstSequence] === 1) return true
   const edges = sequenceStarts[endSequence]! - sequenceStarts[firstSequence]!
-  if (!areRingsSimple(tree, EFFORT_PER_EDGE * edges + 1000)) return false
+  if (!areRingsSimple(tree, isStar, EFFORT_PER_EDGE * edges + 1000)) return false
   return endSequence - firstSequence === 1 || areRingsInPlace(prepared, tree, element)
 }
 

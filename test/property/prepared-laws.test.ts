@@ -8,6 +8,7 @@ import { layElement } from '../../src/topology/element-rings.ts'
 import { intersects } from '../../src/topology/intersects.ts'
 import { passRings, sideOfRing } from '../../src/topology/point-in-ring.ts'
 import { prepareTopology, type Topology } from '../../src/topology/prepared.ts'
+import { isStarShaped } from '../../src/topology/star-shaped.ts'
 import { isValidApart } from '../../src/topology/valid-apart.ts'
 import { findBySweep, findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
@@ -130,7 +131,7 @@ describe('validity by boxes', () => {
   const seed = fc.integer({ min: 0, max: 2 ** 31 - 1 })
 
   it('takes no large ring for simple that the sweep finds crossed, touched or folded', () => {
-    const tally = { valid: 0, apart: 0, faulty: 0 }
+    const tally = { valid: 0, apart: 0, star: 0, faulty: 0 }
     fc.assert(
       fc.property(seed, fc.integer({ min: 5, max: 400 }), fc.constantFrom(1, 8, 2 ** 20), (first, count, grid) => {
         const random = seededNumbers(first)
@@ -149,6 +150,15 @@ describe('validity by boxes', () => {
         const isValid = isValidBySweep(geometry)
         expect(findInvalidity(read(geometry), north) === undefined).toBe(isValid)
         if (isApart) expect(isValid).toBe(true)
+        const { vertices } = read(geometry)
+        if (isStarShaped(vertices, 0, ring.length)) {
+          expect(isValid).toBe(true)
+          tally.star++
+        }
+        // Twice around is not once, whichever way.
+        const twice = Float64Array.from([...vertices, ...vertices.subarray(2)])
+        expect(isStarShaped(twice, 0, twice.length / 2)).toBe(false)
+        expect(isStarShaped(reversed(vertices), 0, ring.length)).toBe(isStarShaped(vertices, 0, ring.length))
         tally.apart += isApart ? 1 : 0
         tally[isValid ? 'valid' : 'faulty']++
       }),
@@ -197,6 +207,11 @@ describe('validity by boxes', () => {
     for (const count of Object.values(tally)) expect(count).toBeGreaterThan(RUNS.numRuns / 20)
   })
 })
+
+/** The same ring the other way around. The mean of its vertices may round otherwise, which shows on no ring here. */
+function reversed(vertices: Float64Array): Float64Array {
+  return vertices.map((_, i) => vertices[vertices.length - 2 - i + 2 * (i % 2)]!)
+}
 
 /** The side of a ring by the oracle's fractions: boundary first, then the parity of edges to the east. */
 function oracleSideOfRing(ring: readonly Position[], [lon, lat]: Position): number {

@@ -1,5 +1,5 @@
 import { type EdgeTree, FANOUT } from './edge-tree.ts'
-import { orientation } from './orientation.ts'
+import { FILTER, orientation } from './orientation.ts'
 import { isOnSegment } from './point-in-ring.ts'
 
 /** What is kept by sequence, as bits. */
@@ -7,12 +7,17 @@ export const ODD = 1
 export const ON = 2
 const SEEN = 4
 
+/** Products below it may have lost bits to underflow. */
+const SMALLEST = 1e-250
+
 /** Where a position lies to the rings of a tree: the two answers of one ray. */
 export class EdgeRay {
   /** Edges of rings that the ray from the position to the east passes: whether their number is odd, over all rings. */
   isOdd = false
   /** The position lies on an edge. */
   isOnRing = false
+  /** With a margin: the position is too close to an edge to tell. */
+  isUnsure = false
   /** By sequence: `ODD` when the number of its edges passed is odd, and `ON` when the position lies on it. */
   readonly sequences: Uint8Array | undefined
   /** The sequences for which there is something in `sequences`, each once. */
@@ -20,6 +25,7 @@ export class EdgeRay {
   /** Leaves looked into since the ray was made: what it costs. */
   effort = 0
   readonly #tree: EdgeTree
+  readonly #margin: number
   #lon = 0
   #lat = 0
 
@@ -27,9 +33,11 @@ export class EdgeRay {
    * @param tree of the edges
    * @param keepsSequences whether the parity is wanted by sequence. Over all rings it means something when the tree holds rings
    *   alone; by sequence, for the sequences that are rings.
+   * @param margin in degrees by which longitudes may be wrong; what that leaves open is unsure
    */
-  constructor(tree: EdgeTree, keepsSequences: boolean) {
+  constructor(tree: EdgeTree, keepsSequences: boolean, margin = 0) {
     this.#tree = tree
+    this.#margin = margin
     this.sequences = keepsSequences ? new Uint8Array(tree.sequenceStarts.length - 1) : undefined
   }
 
@@ -39,6 +47,7 @@ export class EdgeRay {
     this.#lat = lat
     this.isOdd = false
     this.isOnRing = false
+    this.isUnsure = false
     if (this.sequences !== undefined) {
       for (const sequence of this.seen) this.sequences[sequence] = 0
       this.seen.length = 0
@@ -52,9 +61,9 @@ export class EdgeRay {
     const lon = this.#lon
     const lat = this.#lat
     const o = 4 * (levels[level]! + node)
-    if (lat < boxes[o + 1]! || lat > boxes[o + 3]! || lon > boxes[o + 2]!) return
-    if (lon < boxes[o]!) this.#pass(level, node)
-    else if (level === 0) this.#visitLeaf(node)
+    if (lat < boxes[o + 1]! || lat > boxes[o + 3]! || lon > boxes[o + 2]! + this.#margin) return
+    if (lon < boxes[o]! - this.#margin) this.#pass(level, node)
+    else if (level === 0) this.#margin === 0 ? this.#visitLeaf(node) : this.#visitRoundedLeaf(node)
     else {
       const end = Math.min(FANOUT * node + FANOUT, levels[level]! - levels[level - 1]!)
       for (let child = FANOUT * node; child < end; child++) this.#visit(level - 1, child)
@@ -121,6 +130,38 @@ export class EdgeRay {
     const sequence = leafSequence[leaf]!
     if (this.sequences[sequence] === 0) this.seen.push(sequence)
     this.sequences[sequence]! |= ON | SEEN
+  }
+
+  /** The same with longitudes that may be wrong by the margin; latitudes are exact. */
+  #visitRoundedLeaf(leaf: number): void {
+    const { vertices, leafFirst, leafLast, leafSequence } = this.#tree
+    const lon = this.#lon
+    const lat = this.#lat
+    const margin = this.#margin
+    this.effort++
+    let isOdd = false
+    for (let i = 2 * leafFirst[leaf]!; i < 2 * leafLast[leaf]!; i += 2) {
+      const x1 = vertices[i]! - lon
+      const y1 = vertices[i + 1]! - lat
+      const x2 = vertices[i + 2]! - lon
+      const y2 = vertices[i + 3]! - lat
+      if (x1 < -margin && x2 < -margin) continue
+      if (y1 > 0 !== y2 > 0) {
+        if (x1 > margin && x2 > margin) {
+          isOdd = !isOdd
+          continue
+        }
+        const left = x1 * y2
+        const right = y1 * x2
+        const bound = FILTER * (Math.abs(left) + Math.abs(right)) + margin * (Math.abs(y1) + Math.abs(y2)) + SMALLEST
+        const side = left - right
+        if (Math.abs(side) <= bound) this.isUnsure = true
+        else if (side > 0 === y2 > y1) isOdd = !isOdd
+      } else if (y1 === 0 && (Math.abs(x1) <= margin || (y2 === 0 && !(x1 > margin && x2 > margin)))) {
+        this.isUnsure = true
+      }
+    }
+    if (isOdd) this.#toggle(leafSequence[leaf]!)
   }
 }
 

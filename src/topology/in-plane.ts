@@ -138,20 +138,38 @@ function visitPoints(
     for (let i = 0; i < vertices.length; i += 2) {
       const { location, isClear } = passRings(a.geometry, vertices[i]!, vertices[i + 1]!, kernel)
       if (isClear) a.markClear()
-      if (i === 0 && !isPlanarFor(a, points)) return undefined
+      if (i === 0 && !isPlanarFor(a, points)) return visitOverSeam(a, points, visit)
       if (!visit(location)) return 'stopped'
     }
     return 'done'
   }
   // Before the marks, which it answers cheaply.
   const { tree } = a
-  if (!isPlanarFor(a, points)) return undefined
+  if (!isPlanarFor(a, points)) return visitOverSeam(a, points, visit)
   if (isPuntal(a) && tree.leafCount * vertices.length > 2 * MAX_LOOKS) return UNKNOWN
   const { ray } = a
   ray.effort = 0
   for (let i = 0; i < vertices.length; i += 2) {
     const location = locationOf(a, vertices[i]!, vertices[i + 1]!)
     if (location === undefined || LEAF_LOOKS * ray.effort > MAX_LOOKS) return UNKNOWN
+    if (!visit(location)) return 'stopped'
+  }
+  return 'done'
+}
+
+/** The same where the plane does not decide: points of which it is sure that they lie inside or outside, over ±180. */
+function visitOverSeam(
+  a: PreparedTopology,
+  { vertices }: FlatGeometry,
+  visit: (location: Location) => boolean,
+): 'done' | 'stopped' | undefined {
+  const ray = a.seamRay
+  if (ray === undefined) return undefined
+  const effort = ray.effort
+  for (let i = 0; i < vertices.length; i += 2) {
+    if (Math.abs(vertices[i + 1]!) === 90) return undefined
+    const location = ray.locate(vertices[i]!, vertices[i + 1]!)
+    if (location === undefined || LEAF_LOOKS * (ray.effort - effort) > MAX_LOOKS) return undefined
     if (!visit(location)) return 'stopped'
   }
   return 'done'

@@ -2,7 +2,8 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import { EdgeRay } from './edge-ray.ts'
 import { EdgeTree } from './edge-tree.ts'
 import { LineBoundary } from './line-boundary.ts'
-import { globeMarksOf } from './plane.ts'
+import { EAST, globeMarksOf, JUMPS, NORTH, SOUTH, WEST } from './plane.ts'
+import { SeamRay } from './seam-ray.ts'
 
 /** What a place of a line's end takes in a `LineBoundary`, about: a short text and its entry. */
 const LINE_END_BYTES = 120
@@ -25,6 +26,7 @@ export class PreparedTopology {
   #lineBoundary: LineBoundary | undefined
   #marks: number | undefined
   #isRing: Uint8Array | undefined
+  #seamRay: SeamRay | undefined
 
   constructor(geometry: FlatGeometry) {
     const { elementTypes, partDimensions } = geometry
@@ -47,6 +49,14 @@ export class PreparedTopology {
   get ray(): EdgeRay {
     this.#ray ??= new EdgeRay(this.tree, !this.isOnePolygonal)
     return this.#ray
+  }
+
+  /** For points on both sides of ±180; undefined when it is not polygonal, meets a pole or has nothing there. */
+  get seamRay(): SeamRay | undefined {
+    if (!this.isOnePolygonal || (this.marks & (NORTH | SOUTH)) !== 0) return undefined
+    if ((this.marks & (JUMPS | EAST | WEST)) === 0) return undefined
+    this.#seamRay ??= new SeamRay(this.geometry)
+    return this.#seamRay
   }
 
   /** The boundary of its lines in the plane. */
@@ -85,7 +95,7 @@ export class PreparedTopology {
     const flat = arrays.reduce((sum, array) => sum + array.byteLength, 0)
     const ray = this.isOnePolygonal ? 0 : 2 * sequenceStarts.length
     const lineEnds = this.hasLines ? 2 * LINE_END_BYTES * partDimensions.length : 0
-    return flat + this.tree.byteLength + ray + lineEnds
+    return flat + this.tree.byteLength + ray + lineEnds + (this.seamRay?.byteLength ?? 0)
   }
 }
 

@@ -100,6 +100,42 @@ describe('a prepared geometry', () => {
     expect(tally.met).toBeLessThan(tally.asked)
   })
 
+  it('locates points over the antimeridian as it does elsewhere', () => {
+    // Expected values: the same ring and points 178 degrees to the west, in the plane; moving is exact for these numbers.
+    const tally = { interior: 0, exterior: 0, unsure: 0 }
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+        fc.integer({ min: 5, max: 300 }),
+        fc.constantFrom(1, 2 ** 20),
+        (first, count, grid) => {
+          const ring = starOnGrid(first, count, grid)
+          const here: Geometry = { type: 'Polygon', coordinates: [ring] }
+          if (findInvalidity(read(here), north) !== undefined) return
+          const eastOf = ([lon, lat]: Position): Position => [lon + 178 > 180 ? lon + 178 - 360 : lon + 178, lat]
+          const flat = read({ type: 'Polygon', coordinates: [ring.map(eastOf)] })
+          const prepared = prepareTopology(flat)
+          const random = seededNumbers(first)
+          for (let k = 0; k < 8; k++) {
+            const [p, q] = [ring[Math.floor(random() * count)]!, ring[Math.floor(random() * count)]!]
+            const t = random() < 0.3 ? 0 : random() < 0.5 ? 0.5 : 0.25
+            const at: Position = [p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1])]
+            const point = (coordinates: Position) => read({ type: 'Point', coordinates })
+            const moved = point(eastOf(at))
+            for (const a of [flat, prepared]) {
+              expect(contains(a, moved, north, kernel)).toBe(contains(read(here), point(at), north))
+              expect(intersects(moved, a, north, kernel)).toBe(intersects(read(here), point(at), north))
+            }
+            const [lon, lat] = eastOf(at)
+            tally[prepared.seamRay?.locate(lon, lat) ?? 'unsure']++
+          }
+        },
+      ),
+      RUNS,
+    )
+    for (const count of Object.values(tally)) expect(count).toBeGreaterThan(RUNS.numRuns / 2)
+  })
+
   it('counts its bytes, and takes a quarter more than its vertices when these are many', () => {
     const flat = read({ type: 'Polygon', coordinates: [starOnGrid(1, 10_000, 2 ** 30)] })
     const { byteLength } = prepareTopology(flat)

@@ -1,15 +1,15 @@
 import { createLeafHasher } from '../src/attest/merkle.ts'
-import { OPERATIONS } from '../src/compute/operations.ts'
+import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
-import type { Engine } from '../src/compute/run.ts'
-import type { ChunkItem, ComputeChunk, ComputeResult, ComputeWorkerData, OperationName } from '../src/messages.ts'
+import type { Engine, Outcome } from '../src/compute/run.ts'
+import type { ChunkItem, ComputeChunk, ComputeWorkerData, OperationName, ResolvedInput } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { ProblemError, underPath } from '../src/problem.ts'
 import { readBatchItem } from '../src/validation/batch.ts'
 import { readComputeRequest } from '../src/validation/compute-request.ts'
 import type { GeometryCheck } from '../src/validation/input.ts'
 import type { JsonObject } from '../src/validation/json-body.ts'
-import { answerRequest } from './compute-task.ts'
+import { answerRequest, resultOf, runRequest } from './compute-task.ts'
 import { readRequest } from './read-request.ts'
 
 type Limits = ComputeWorkerData['limits']
@@ -42,10 +42,14 @@ function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Lim
       return readComputeRequest(OPERATIONS[operation], request, limits.maxCollectionDepth, check)
     }
     const request = readRequest(unpack(chunk.items, index), read, engine, limits, true)
-    const resolved = chunk.resolved[index] ?? []
-    const result = answerRequest(OPERATIONS[operation], request, { resolved, timestampSeconds }, engine, limits)
-    if (chunk.attest === 'none' && result.ok === true) return unsignedText(id, operation, result, timestampSeconds)
-    return { id, operation, result }
+    const resolved = chunk.resolved[index] ?? NOTHING
+    const row = OPERATIONS[operation]
+    if (chunk.attest === 'none') {
+      const outcome = runRequest(row, request, resolved, engine, limits)
+      if ('ok' in outcome) return { id, operation, result: outcome }
+      return unsignedText(id, row, outcome, timestampSeconds)
+    }
+    return { id, operation, result: answerRequest(row, request, { resolved, timestampSeconds }, engine, limits) }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     const { firstIndex } = chunk
@@ -54,13 +58,10 @@ function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Lim
   }
 }
 
-function unsignedText(
-  id: string,
-  operation: OperationName,
-  computed: Extract<ComputeResult, { ok: true }>,
-  timestampSeconds: number,
-): string {
-  const { result } = OPERATIONS[operation]
-  const units = result.kind === 'numeric' ? result.units : undefined
-  return `{${id}${resultMembers({ ...computed, units, timestampSeconds })}}`
+const NOTHING: readonly ResolvedInput[] = []
+
+function unsignedText(id: string, row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
+  const { operation, inputRefs } = outcome
+  const units = row.result.kind === 'numeric' ? row.result.units : undefined
+  return `{${id}${resultMembers({ result: resultOf(row, outcome), units, operation, timestampSeconds, inputRefs })}}`
 }

@@ -1,6 +1,6 @@
 import { encodeBoolean, encodeNumeric } from '../src/attest/encode.ts'
 import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
-import { type Engine, type Operand, runOperation } from '../src/compute/run.ts'
+import { type Engine, type Operand, type Outcome, runOperation } from '../src/compute/run.ts'
 import type {
   ComputeResult,
   ComputeTask,
@@ -50,45 +50,62 @@ function compute(task: ComputeTask, engine: Engine, limits: Limits, canScan: boo
 /** From a checked request to its unsigned result; or to what main has to resolve first. */
 export function answerRequest(
   row: OperationRow,
-  { request, operandOf }: ReadRequest,
-  { resolved, timestampSeconds }: Pick<ComputeTask, 'resolved' | 'timestampSeconds'>,
+  read: ReadRequest,
+  task: Pick<ComputeTask, 'resolved' | 'timestampSeconds'>,
   engine: Engine,
   limits: Limits,
 ): ComputeResult {
+  const outcome = runRequest(row, read, task.resolved, engine, limits)
+  if ('ok' in outcome) return outcome
+  const { chainId, schema, recipient } = read.request
+  const { kind, operation, inputRefs } = outcome
+  return {
+    ok: true,
+    kind,
+    result: resultOf(row, outcome),
+    operation,
+    inputRefs,
+    data: encode(row, outcome, task.timestampSeconds),
+    chainId,
+    schema: schema as Hex | undefined,
+    recipient: recipient as Hex,
+  }
+}
+
+/** The same without what an attestation needs. */
+export function runRequest(
+  row: OperationRow,
+  { request, operandOf }: ReadRequest,
+  resolved: readonly ResolvedInput[],
+  engine: Engine,
+  limits: Limits,
+): Outcome | Extract<ComputeResult, { ok: 'unresolved' }> {
   // Main knows the chains: it refuses this one before anything is computed for it.
   if (!limits.chainIds.includes(request.chainId)) return { ok: 'unresolved', chainId: request.chainId, inputs: [] }
   const unresolved = unresolvedInputs(request, resolved)
   if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
-
   const operands = request.inputs.map((input) =>
     input.form === 'geometry' ? operandOf(input) : resolvedOperand(input, resolved, limits),
   )
-  const outcome = runOperation(row, operands, request.radiusMeters, engine)
+  return runOperation(row, operands, request.radiusMeters, engine)
+}
+
+/** As answers say it. */
+export function resultOf(row: OperationRow, outcome: Outcome): number | boolean {
+  if (outcome.kind === 'boolean') return outcome.value
+  return fromScaledInteger(outcome.integer, scaleOf(row).scale)
+}
+
+function encode(row: OperationRow, outcome: Outcome, timestampSeconds: number): Hex {
   const { operation, inputRefs } = outcome
-  const answer =
-    outcome.kind === 'numeric' && row.result.kind === 'numeric'
-      ? {
-          kind: outcome.kind,
-          result: fromScaledInteger(outcome.integer, row.result.scale),
-          data: encodeNumeric(outcome.integer, row.result.onchainUnits, inputRefs, timestampSeconds, operation),
-        }
-      : outcome.kind === 'boolean'
-        ? {
-            kind: outcome.kind,
-            result: outcome.value,
-            data: encodeBoolean(outcome.value, inputRefs, timestampSeconds, operation),
-          }
-        : undefined
-  if (answer === undefined) throw new RangeError(`${row.name} gave a result of another kind`)
-  return {
-    ok: true,
-    ...answer,
-    operation,
-    inputRefs,
-    chainId: request.chainId,
-    schema: request.schema as Hex | undefined,
-    recipient: request.recipient as Hex,
-  }
+  return outcome.kind === 'boolean'
+    ? encodeBoolean(outcome.value, inputRefs, timestampSeconds, operation)
+    : encodeNumeric(outcome.integer, scaleOf(row).onchainUnits, inputRefs, timestampSeconds, operation)
+}
+
+function scaleOf({ name, result }: OperationRow) {
+  if (result.kind !== 'numeric') throw new RangeError(`${name} gave a result of another kind`)
+  return result
 }
 
 function unresolvedInputs(request: ComputeRequest, resolved: readonly ResolvedInput[]): UnresolvedInput[] {

@@ -93,14 +93,20 @@ export function encodeMerkleRoot({ merkleRoot, leafCount, timestampSeconds }: Me
   return `0x${bytes32(merkleRoot)}${word(leafCount)}${word(timestampSeconds)}`
 }
 
+const ZEROS = '0'.repeat(64)
+
 function word(value: number): string {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not an unsigned integer`)
-  return value.toString(16).padStart(64, '0')
+  return padded(value.toString(16))
+}
+
+function padded(digits: string): string {
+  return ZEROS.slice(digits.length) + digits
 }
 
 function uint256(value: bigint): string {
   if (value < 0n || value >> 256n !== 0n) throw new RangeError('value does not fit uint256')
-  return value.toString(16).padStart(64, '0')
+  return padded(value.toString(16))
 }
 
 function bytes32(hex: Hex): string {

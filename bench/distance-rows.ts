@@ -19,6 +19,7 @@ const WORK_LIMIT = 2_000_000
 const LIMITS = { maxVertices: 50_000, maxParts: 10_000 }
 /** Positions asked about one polygon. */
 const POINTS = 100
+const RADIUS_METERS = 100_000
 
 type Distance = (lon1: number, lat1: number, lon2: number, lat2: number) => number
 
@@ -34,6 +35,7 @@ export function distanceRows(anchors: Anchors): Row[] {
     cold(anchors, 'line of 10,000 to line of 10,000, interleaved', zigzag(10_000, 0), zigzag(10_000, 0.002), false),
     cold(anchors, 'polygon of 10,000 to polygon of 10,000, 15,000 km', isle, island(146, -25, 10_000, 1e5), false),
     prepared(anchors, 'point to polygon of 10,000, prepared', isle),
+    within(anchors, 'polygon of 10,000 within 100 km of points', isle),
   ]
 }
 
@@ -82,6 +84,31 @@ function prepared({ kernel, postGis }: Anchors, name: string, polygon: Geometry)
     contenders.push(postGis.contender('PostGIS ST_Distance(geography)', select))
   }
   return { name, items: POINTS, item: 'point', unit: 'm', contenders }
+}
+
+/** Who is within a radius: where distances are not asked, bounds may do. */
+function within({ kernel, postGis }: Anchors, name: string, polygon: Geometry): Row {
+  const random = generator(9)
+  const points = Array.from({ length: POINTS }, () => point(10 + random(-5, 5), 45 + random(-5, 5)))
+  const flat = readGeometry(polygon, [], LIMITS)
+  const flatPoints = points.map((geometry) => readGeometry(geometry, [], LIMITS))
+  const contenders: Contender[] = [
+    inProcess(
+      'Trigpoint',
+      () => flatPoints.filter((each) => distanceMeters(kernel, flat, each, WORK_LIMIT) <= RADIUS_METERS).length,
+    ),
+  ]
+  if (postGis !== undefined) {
+    postGis.load('within_polygon', ['geography'], [[wkb(polygon)]])
+    postGis.load(
+      'within_points',
+      ['geography'],
+      points.map((geometry) => [wkb(geometry)]),
+    )
+    const select = `SELECT count(*) FILTER (WHERE ST_DWithin(p.a, q.a, ${RADIUS_METERS})) / :n FROM within_polygon p, within_points q, generate_series(1, :n)`
+    contenders.push(postGis.contender('PostGIS ST_DWithin(geography)', select))
+  }
+  return { name, items: POINTS, item: 'point', unit: 'answers', contenders }
 }
 
 /** A ring with a wavy outline. */

@@ -8,6 +8,7 @@ interface Exports {
   release(): void
   mark(): number
   releaseTo(mark: number): void
+  setAside(bytes: number): number
   inverse(lat1: number, lon1: number, lat2: number, lon2: number): number
   inverseWithArea(lat1: number, lon1: number, lat2: number, lon2: number): number
   fastInverse(lat1: number, lon1: number, lat2: number, lon2: number): number
@@ -37,16 +38,12 @@ interface Exports {
   enclosedPole(): number
   /** Length of the ring that `ringArea` measured last, metres: the bits of `lineLength`. */
   perimeter(): number
-  prepareOperand(
-    vertices: number,
-    sequenceStarts: number,
-    sequenceCount: number,
-    partStarts: number,
-    partDimensions: number,
-    partCount: number,
-  ): number
+  operandBytes(vertexCount: number, sequenceCount: number, partCount: number): number
+  operandInputs(block: number): number
+  prepareOperand(block: number, vertexCount: number, sequenceCount: number, partCount: number): void
   sideOfRing(vertices: number, count: number, lon: number, lat: number): number
   minimumDistance(first: number, second: number, units: number): number
+  isWithin(first: number, second: number, inner: number, outer: number, units: number): number
   workDone(): number
   scanJson(text: number, length: number, maxDepth: number, maxVertices: number): number
   scanResult(): number

@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   crypto: BASE,
   validation: BASE,
   geometry: ['wasm', ...BASE],
-  geodesy: ['wasm', 'geometry', ...BASE],
+  geodesy: ['wasm', 'geometry', 'units', ...BASE],
   topology: ['wasm', 'geometry', 'geodesy', ...BASE],
   compute: ['geometry', 'geodesy', 'topology', 'crypto', 'wasm', 'units', ...BASE],
   attest: ['crypto', 'units', 'config', ...BASE],

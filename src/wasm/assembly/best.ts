@@ -6,11 +6,17 @@ import { square } from './math'
 export let best: f64 = Infinity
 /** Square of a chord that any lower distance must be shorter than. */
 export let bestChordSquare: f64 = Infinity
+/** A distance that ends the search, whatever the least one is. */
+export let enough: f64 = 0
 
-/** Starts a search. */
-export function forget(): void {
-  best = Infinity
-  bestChordSquare = Infinity
+/**
+ * Starts a search, which ends with the first distance of at most `inner` and looks for none of at least `outer`, metres: 0
+ * and Infinity for the least distance.
+ */
+export function forget(inner: f64, outer: f64): void {
+  best = outer
+  bestChordSquare = outer < Infinity ? square(chordUnder(outer)) : Infinity
+  enough = inner
 }
 
 /** Notes a distance that two points of the geometries have. */

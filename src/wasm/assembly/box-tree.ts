@@ -1,8 +1,8 @@
 /**
- * An implicit tree of boxes in space over the edges of one geometry: node i of a level covers nodes 4i … 4i + 3 of the
- * level below, level 0 is the edges themselves. No pointers, built from the bottom in the order of the edges.
+ * Boxes in space, and implicit trees of them: node i of a level covers nodes 4i … 4i + 3 of the level below. No pointers,
+ * built from the bottom in the order of the items.
  *
- * A box is six doubles, min x, y, z and max x, y, z in metres, and holds the geodesics over its edges, not only their chords.
+ * A box is six doubles in metres, its lower x, y, z and then its upper ones negated: to join boxes is to take six minima.
  */
 
 export const FANOUT: i32 = 4
@@ -10,36 +10,79 @@ export const BOX_BYTES: usize = 48
 
 /** Nodes of the level above n nodes. */
 @inline
-function above(n: i32): i32 {
+export function above(n: i32): i32 {
   return (n + FANOUT - 1) / FANOUT
 }
 
-/** Bytes of the boxes of all levels over at most this many edges. */
-export function boxBytes(edgeCount: i32): usize {
-  let total: usize = <usize>edgeCount
-  for (let n = edgeCount; n > 1; ) {
+/** Nodes of a level and all levels above it, when it has n. */
+export function nodesFrom(n: i32): i32 {
+  let total = n
+  while (n > 1) {
     n = above(n)
-    total += <usize>n
+    total += n
   }
-  return total * BOX_BYTES
+  return total
 }
 
-/** Writes the box of one edge: its end positions, widened by how far the geodesic may leave the chord. */
-export function putBox(boxes: usize, index: i32, from: usize, to: usize, margin: f64): void {
-  const box = boxes + <usize>index * BOX_BYTES
-  for (let axis: usize = 0; axis < 24; axis += 8) {
-    const p = load<f64>(from + axis)
-    const q = load<f64>(to + axis)
-    store<f64>(box + axis, Math.min(p, q) - margin)
-    store<f64>(box + axis, Math.max(p, q) + margin, 24)
-  }
+@inline
+function lower(x: f64, y: f64): f64 {
+  return x < y ? x : y
 }
 
-/** Fills the levels above the edges; returns the number of levels, the one of the edges included. */
-export function buildBoxes(boxes: usize, edgeCount: i32): i32 {
+@inline
+function upper(x: f64, y: f64): f64 {
+  return x > y ? x : y
+}
+
+/** A box without points. */
+export function emptyBox(box: usize): void {
+  for (let axis: usize = 0; axis < BOX_BYTES; axis += 8) store<f64>(box + axis, Infinity)
+}
+
+/** Widens a box by a position. */
+@inline
+export function extend(box: usize, position: usize): void {
+  const x = load<f64>(position)
+  const y = load<f64>(position, 8)
+  const z = load<f64>(position, 16)
+  store<f64>(box, lower(x, load<f64>(box)))
+  store<f64>(box, lower(y, load<f64>(box, 8)), 8)
+  store<f64>(box, lower(z, load<f64>(box, 16)), 16)
+  store<f64>(box, lower(-x, load<f64>(box, 24)), 24)
+  store<f64>(box, lower(-y, load<f64>(box, 32)), 32)
+  store<f64>(box, lower(-z, load<f64>(box, 40)), 40)
+}
+
+/** Widens a box by a margin on all sides. */
+export function widen(box: usize, margin: f64): void {
+  for (let axis: usize = 0; axis < BOX_BYTES; axis += 8) store<f64>(box + axis, load<f64>(box + axis) - margin)
+}
+
+/** Writes the box of two positions, widened by a margin. */
+export function putBox(box: usize, from: usize, to: usize, margin: f64): void {
+  const x = load<f64>(from)
+  const y = load<f64>(from, 8)
+  const z = load<f64>(from, 16)
+  const u = load<f64>(to)
+  const v = load<f64>(to, 8)
+  const w = load<f64>(to, 16)
+  store<f64>(box, lower(x, u) - margin)
+  store<f64>(box, lower(y, v) - margin, 8)
+  store<f64>(box, lower(z, w) - margin, 16)
+  store<f64>(box, -upper(x, u) - margin, 24)
+  store<f64>(box, -upper(y, v) - margin, 32)
+  store<f64>(box, -upper(z, w) - margin, 40)
+}
+
+/**
+ * Fills the levels above n boxes.
+ *
+ * @returns the number of levels, the one of the n boxes included
+ */
+export function buildBoxes(boxes: usize, n: i32): i32 {
   let levels = 1
   let below = boxes
-  for (let n = edgeCount; n > 1; ) {
+  while (n > 1) {
     const level = below + <usize>n * BOX_BYTES
     const size = above(n)
     for (let i = 0; i < size; i++) {
@@ -52,64 +95,60 @@ export function buildBoxes(boxes: usize, edgeCount: i32): i32 {
   return levels
 }
 
-function join(box: usize, first: usize, count: i32): void {
-  for (let axis: usize = 0; axis < 24; axis += 8) {
-    let low = load<f64>(first + axis)
-    let high = load<f64>(first + axis, 24)
-    for (let i = 1; i < count; i++) {
-      const child = first + <usize>i * BOX_BYTES + axis
-      low = Math.min(low, load<f64>(child))
-      high = Math.max(high, load<f64>(child, 24))
+function join(box: usize, child: usize, count: i32): void {
+  memory.copy(box, child, BOX_BYTES)
+  for (let i = 1; i < count; i++) {
+    child += BOX_BYTES
+    if (ASC_FEATURE_SIMD) {
+      v128.store(box, f64x2.pmin(v128.load(box), v128.load(child)))
+      v128.store(box, f64x2.pmin(v128.load(box, 16), v128.load(child, 16)), 16)
+      v128.store(box, f64x2.pmin(v128.load(box, 32), v128.load(child, 32)), 32)
+    } else {
+      for (let axis: usize = 0; axis < BOX_BYTES; axis += 8) {
+        store<f64>(box + axis, lower(load<f64>(box + axis), load<f64>(child + axis)))
+      }
     }
-    store<f64>(box + axis, low)
-    store<f64>(box + axis, high, 24)
   }
-}
-
-/** Nodes of a level. */
-export function levelSize(edgeCount: i32, level: i32): i32 {
-  let n = edgeCount
-  for (let i = 0; i < level; i++) n = above(n)
-  return n
-}
-
-/** Pointer to the first box of a level. */
-export function levelAt(boxes: usize, edgeCount: i32, level: i32): usize {
-  let n = edgeCount
-  for (let i = 0; i < level; i++) {
-    boxes += <usize>n * BOX_BYTES
-    n = above(n)
-  }
-  return boxes
 }
 
 /** Square of the distance between two boxes; 0 when they overlap. */
+@inline
 export function boxDistanceSquare(p: usize, q: usize): f64 {
-  let sum: f64 = 0
-  for (let axis: usize = 0; axis < 24; axis += 8) {
-    const gap = Math.max(load<f64>(p + axis) - load<f64>(q + axis, 24), load<f64>(q + axis) - load<f64>(p + axis, 24))
-    if (gap > 0) sum += gap * gap
+  if (ASC_FEATURE_SIMD) {
+    const one = f64x2.add(v128.load(p), v128.load(q, 24))
+    const other = f64x2.add(v128.load(q), v128.load(p, 24))
+    const gap = f64x2.pmax(f64x2.splat(0), f64x2.pmax(one, other))
+    const squares = f64x2.mul(gap, gap)
+    const z = upper(0, upper(load<f64>(p, 16) + load<f64>(q, 40), load<f64>(q, 16) + load<f64>(p, 40)))
+    return f64x2.extract_lane(squares, 0) + f64x2.extract_lane(squares, 1) + z * z
   }
-  return sum
+  const x = gapOf(p, q)
+  const y = gapOf(p + 8, q + 8)
+  const z = gapOf(p + 16, q + 16)
+  return x * x + y * y + z * z
+}
+
+@inline
+function gapOf(p: usize, q: usize): f64 {
+  return upper(0, upper(load<f64>(p) + load<f64>(q, 24), load<f64>(q) + load<f64>(p, 24)))
 }
 
 /** Whether a box holds a position. */
 export function holds(box: usize, position: usize): bool {
   for (let axis: usize = 0; axis < 24; axis += 8) {
     const value = load<f64>(position + axis)
-    if (value < load<f64>(box + axis) || value > load<f64>(box + axis, 24)) return false
+    if (value < load<f64>(box + axis) || -value < load<f64>(box + axis, 24)) return false
   }
   return true
 }
 
 /** Square of the diagonal of a box. */
+@inline
 export function boxSizeSquare(box: usize): f64 {
-  let sum: f64 = 0
-  for (let axis: usize = 0; axis < 24; axis += 8) {
-    const side = load<f64>(box + axis, 24) - load<f64>(box + axis)
-    sum += side * side
-  }
-  return sum
+  const x = load<f64>(box) + load<f64>(box, 24)
+  const y = load<f64>(box, 8) + load<f64>(box, 32)
+  const z = load<f64>(box, 16) + load<f64>(box, 40)
+  return x * x + y * y + z * z
 }
 
 /** Greatest distance in space from a position to a corner of a box. */
@@ -117,7 +156,7 @@ export function boxReach(box: usize, position: usize): f64 {
   let sum: f64 = 0
   for (let axis: usize = 0; axis < 24; axis += 8) {
     const p = load<f64>(position + axis)
-    const side = Math.max(p - load<f64>(box + axis), load<f64>(box + axis, 24) - p)
+    const side = upper(p - load<f64>(box + axis), -load<f64>(box + axis, 24) - p)
     sum += side * side
   }
   return Math.sqrt(sum)
@@ -132,5 +171,5 @@ export function boxSupport(box: usize, position: usize, ux: f64, uy: f64, uz: f6
 
 @inline
 function support(side: usize, position: usize, u: f64): f64 {
-  return u * ((u > 0 ? load<f64>(side) : load<f64>(side, 24)) - load<f64>(position))
+  return u * ((u > 0 ? load<f64>(side) : -load<f64>(side, 24)) - load<f64>(position))
 }

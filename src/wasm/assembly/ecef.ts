@@ -3,7 +3,9 @@
  *
  * In space there are no poles and no antimeridian, so boxes and bounds need no special cases.
  */
-import { cosx, sincosDegrees, sinx, square } from './math'
+import { absOf, div, ifEqual, ifLess, loadFirsts, loadLanes, loadSeconds, mul, nearestOf, negate, splat, sqrtOf, storeLanes, sub } from './lanes'
+import { cosineOf, sineOf } from './lane-trigonometry'
+import { DEGREE, square } from './math'
 import { a, e2 } from './series'
 
 /** Smallest and greatest radius of curvature of the ellipsoid: meridian at the equator, any direction at a pole. */
@@ -21,7 +23,15 @@ export const ECEF_BYTES: usize = 24
  * @param out pointer to 3 doubles a vertex
  */
 export function toEcef(vertices: usize, count: i32, out: usize): void {
-  for (let i = 0; i < count; i++) {
+  let i = 0
+  if (ASC_FEATURE_SIMD) {
+    for (; i + 2 <= count; i += 2) {
+      storePositions<v128>(loadFirsts<v128>(vertices, 16), loadSeconds<v128>(vertices, 16), out)
+      vertices += 32
+      out += 2 * ECEF_BYTES
+    }
+  }
+  for (; i < count; i++) {
     positionOf(load<f64>(vertices, 8), load<f64>(vertices), out)
     vertices += 16
     out += ECEF_BYTES
@@ -30,14 +40,53 @@ export function toEcef(vertices: usize, count: i32, out: usize): void {
 
 /** The same for one position in degrees. */
 export function positionOf(lat: f64, lon: f64, out: usize): void {
-  sincosDegrees(lat, 0)
-  const normal = a / Math.sqrt(1 - e2 * square(sinx))
-  const r = normal * cosx
-  const z = normal * (1 - e2) * sinx
-  sincosDegrees(lon, 0)
-  store<f64>(out, r * cosx)
-  store<f64>(out, r * sinx, 8)
-  store<f64>(out, z, 16)
+  storePositions<f64>(lon, lat, out)
+}
+
+function storePositions<T>(lon: T, lat: T, out: usize): void {
+  sincos<T>(lat)
+  const slat = loadLanes<T>(sines)
+  const normal = div<T>(splat<T>(a), sqrtOf<T>(sub<T>(splat<T>(1), mul<T>(splat<T>(e2), mul<T>(slat, slat)))))
+  const r = mul<T>(normal, loadLanes<T>(cosines))
+  const z = mul<T>(mul<T>(normal, splat<T>(1 - e2)), slat)
+  sincos<T>(lon)
+  const x = mul<T>(r, loadLanes<T>(cosines))
+  const y = mul<T>(r, loadLanes<T>(sines))
+  if (isVector<T>()) {
+    v128.store(out, v128.shuffle<f64>(changetype<v128>(x), changetype<v128>(y), 0, 2))
+    v128.store(out, v128.shuffle<f64>(changetype<v128>(z), changetype<v128>(x), 0, 3), 16)
+    v128.store(out, v128.shuffle<f64>(changetype<v128>(y), changetype<v128>(z), 1, 3), 32)
+  } else {
+    store<f64>(out, <f64>x)
+    store<f64>(out, <f64>y, 8)
+    store<f64>(out, <f64>z, 16)
+  }
+}
+
+/** Results of `sincos`, one lane or two. */
+const sines: usize = memory.data(16, 16)
+const cosines: usize = memory.data(16, 16)
+
+/** Sine and cosine of degrees, |d| ≤ 180, to the last place or two; exact at multiples of 90°. */
+@inline
+function sincos<T>(d: T): void {
+  const q = nearestOf<T>(mul<T>(d, splat<T>(1.0 / 90)))
+  // The difference is exact.
+  const x = mul<T>(sub<T>(d, mul<T>(q, splat<T>(90))), splat<T>(DEGREE))
+  const z = mul<T>(x, x)
+  const s = sineOf<T>(x, z)
+  const c = cosineOf<T>(z)
+  const turns = absOf<T>(q)
+  const one = splat<T>(1)
+  const zero = splat<T>(0)
+  const isQuarter = ifEqual<T>(turns, one, one, zero)
+  const sine = ifEqual<T>(isQuarter, one, c, s)
+  const cosine = ifEqual<T>(isQuarter, one, s, c)
+  const isHalf = ifLess<T>(one, turns, one, zero)
+  const flipsSine = ifLess<T>(q, zero, one, isHalf)
+  const flipsCosine = ifEqual<T>(q, one, one, isHalf)
+  storeLanes<T>(sines, ifEqual<T>(flipsSine, one, negate<T>(sine), sine))
+  storeLanes<T>(cosines, ifEqual<T>(flipsCosine, one, negate<T>(cosine), cosine))
 }
 
 /** Square of the chord between two positions. */
@@ -87,19 +136,32 @@ export function segmentDistanceSquare(p: usize, from: usize, to: usize): f64 {
   return square(qx - t * dx) + square(qy - t * dy) + square(qz - t * dz)
 }
 
-/**
- * A geodesic of at most this length, metres, strays from the plane through its ends and the Earth's centre by at most LEAN
- * of its sagitta: the plane leans by at most 0.00336 (the greatest angle between normal and radius) against the normals.
- */
+/** Edges of at most this length, metres, are held against planes. */
 export const PLANAR: f64 = 5e5
-export const LEAN: f64 = 0.004
 /** Rounding of positions in space, metres. */
 export const ROUNDING: f64 = 4e-9
+/** What turns a position near the ellipsoid into a normal of the surface, by its z. */
+export const OBLATE: f64 = 1 / (1 - e2)
+
+/**
+ * How far a geodesic of at most this length, or its continuation up to `beyond` metres from its ends, strays from the
+ * plane through its ends and the normal of the ellipsoid in the middle of its chord.
+ *
+ * With w its distance from the plane w″ = κ·n·ν, where κ ≤ 1/Rlo, and the normal n leaves the plane at no more than the
+ * geodesic torsion, which is at most half the difference of the principal curvatures, 5.3·10⁻¹⁰ a metre: |w| ≤ 5.2·10⁻¹⁸·L³
+ * between the ends, and 1.4·10⁻¹⁷·(L + r)³ beyond them.
+ */
+export function stray(length: f64, beyond: f64): f64 {
+  const inside = 6e-18 * length * length * length
+  if (beyond == 0) return inside
+  const whole = length + beyond
+  return inside * (whole / length) + 1.6e-17 * whole * whole * whole
+}
 
 /** Set by `planeOffset`: how much of it may be rounding, for a short segment fixes its plane only as well as its ends. */
 export let offsetRounding: f64 = 0
 
-/** Signed distance of P from the plane through A, B and the Earth's centre, left of A–B positive; A and B differ. */
+/** Signed distance of P from the plane of the edge A–B, left of it positive; A and B differ. See `stray`. */
 export function planeOffset(p: usize, from: usize, to: usize): f64 {
   const ax = load<f64>(from)
   const ay = load<f64>(from, 8)
@@ -107,9 +169,12 @@ export function planeOffset(p: usize, from: usize, to: usize): f64 {
   const dx = load<f64>(to) - ax
   const dy = load<f64>(to, 8) - ay
   const dz = load<f64>(to, 16) - az
-  const nx = ay * dz - az * dy
-  const ny = az * dx - ax * dz
-  const nz = ax * dy - ay * dx
+  const mx = ax + dx / 2
+  const my = ay + dy / 2
+  const mz = (az + dz / 2) * OBLATE
+  const nx = my * dz - mz * dy
+  const ny = mz * dx - mx * dz
+  const nz = mx * dy - my * dx
   const qx = load<f64>(p) - ax
   const qy = load<f64>(p, 8) - ay
   const qz = load<f64>(p, 16) - az

@@ -2,7 +2,7 @@
  * Whether two edges, shortest geodesics of any length, cross.
  *
  * Long edges are halved where their boxes in space overlap, until both are short. Then each edge's ends must lie on
- * different sides of the other. A side is certain by the plane through the edge and the Earth's centre when the point is
+ * different sides of the other. A side is certain by the plane of the edge (`planeOffset`) when the point is
  * farther from it than a geodesic can stray from that plane; otherwise the azimuths of two geodesics decide.
  *
  * Touching is no crossing here: an end on the other edge has distance 0 as a point. Where an edge is halved its middle is
@@ -12,7 +12,7 @@ import { inverse, s12 } from './inverse'
 import * as solution from './inverse'
 import { direct } from './direct'
 import * as arrival from './direct'
-import { ECEF_BYTES, LEAN, offsetRounding, PLANAR, planeOffset, positionOf, RHI, ROUNDING, sagitta } from './ecef'
+import { chordSquare, ECEF_BYTES, offsetRounding, PLANAR, planeOffset, positionOf, RHI, ROUNDING, sagitta, stray } from './ecef'
 import { distanceToEdge, setEdge } from './point-edge'
 import { countLooks, countSolutions, isSpent } from './work'
 
@@ -89,7 +89,7 @@ function cross(s: Piece, t: Piece, free: i32): bool {
 
 /** Whether the first end of a piece lies on an edge. */
 function touches(piece: Piece, edge: Piece): bool {
-  setEdge(edge.lat1, edge.lon1, start(edge), edge.lat2, edge.lon2, end(edge))
+  setEdge(edge.lat1, edge.lon1, start(edge), edge.lat2, edge.lon2, end(edge), false)
   return distanceToEdge(piece.lat1, piece.lon1, start(piece), Infinity) < TOUCH
 }
 
@@ -124,13 +124,12 @@ function areApart(s: Piece, t: Piece): bool {
 }
 
 function crossShort(s: Piece, t: Piece): bool {
-  const margin = LEAN * (sagitta(s.length) + sagitta(t.length))
   // The certain answers first: most pairs end here, without a geodesic.
-  const t1 = planeSide(s, start(t), margin)
-  const t2 = planeSide(s, end(t), margin)
+  const t1 = planeSide(s, start(t))
+  const t2 = planeSide(s, end(t))
   if (t1 * t2 > 0) return false
-  const s1 = planeSide(t, start(s), margin)
-  const s2 = planeSide(t, end(s), margin)
+  const s1 = planeSide(t, start(s))
+  const s2 = planeSide(t, end(s))
   if (s1 * s2 > 0) return false
   return (
     (t1 != 0 ? t1 : geodesicSide(s, t.lat1, t.lon1)) * (t2 != 0 ? t2 : geodesicSide(s, t.lat2, t.lon2)) < 0 &&
@@ -138,10 +137,10 @@ function crossShort(s: Piece, t: Piece): bool {
   )
 }
 
-/** On which side of the plane through a piece and the centre P lies: 1 left, −1 right, 0 nearer than the margin. */
-function planeSide(piece: Piece, p: usize, margin: f64): i32 {
+/** On which side of the plane of a piece P lies: 1 left, −1 right, 0 when the geodesic may be on either side of it. */
+function planeSide(piece: Piece, p: usize): i32 {
   const offset = planeOffset(p, start(piece), end(piece))
-  const room = margin + offsetRounding
+  const room = stray(piece.length, 1.01 * Math.sqrt(chordSquare(p, start(piece)))) + offsetRounding
   return offset > room ? 1 : offset < -room ? -1 : 0
 }
 

@@ -5,142 +5,236 @@
  * different sides of it. Which side is inside is decided in `area.ts` alone. Longitudes are never added or subtracted
  * here, only compared, so a vertex on the meridian is counted once, on whatever turn of longitude it was written.
  *
+ * A ring has a tree of spans over its edges in their order. A span that the meridian cannot meet counts nothing; one that
+ * lies north of the point as a whole counts by its two ends and the number of times it wraps, however many edges it has. So
+ * a point looks at some spans on each level and at the edges of few.
+ *
  * A point on a ring itself may be found inside or outside: its distance is 0 either way.
  */
 import { enclosedPoleOf, NO_POLE, NORTH } from './area'
-import { chordSquare, ECEF_BYTES, LONGEST, longestOver, RLO } from './ecef'
+import { above, FANOUT, nodesFrom } from './box-tree'
+import { chordSquare, ECEF_BYTES, LONGEST, longestOver, offsetRounding, PLANAR, planeOffset, RLO, stray } from './ecef'
 import { inverse } from './inverse'
 import * as solution from './inverse'
 import { DEGREE, high, longitudeDifference } from './math'
-import { reserve } from './memory'
-import { latAt, lonAt, Operand, positionAt, startOf } from './operand'
+import { aligned } from './memory'
+import { dimensionOf, latAt, lonAt, Operand, positionAt, startOf, take } from './operand'
 import { countLooks, countSolutions } from './work'
 
-/** Edges in a block of a ring: a point looks at blocks, and at edges only in the block that holds it. */
-const BLOCK: i32 = 32
-/** Longitudes min and max of the vertices, latitudes between which the edges stay; i32 whether an edge wraps. */
-const BLOCK_BYTES: usize = 40
-/** Pointer to the blocks, i32 enclosed pole; one for each sequence, only those of rings are filled. */
-const RING_BYTES: usize = 16
+/** Edges in a span of the lowest level. */
+const SPAN_EDGES: i32 = 8
 
-/** Makes the table of the rings of an operand; false when the memory cannot grow. */
-export function prepareRings(operand: Operand): bool {
-  const rings = reserve(<usize>operand.sequenceCount * RING_BYTES)
-  if (rings == 0) return false
+/** A run of edges of one ring. */
+@unmanaged
+class Span {
+  /** Longitudes of its vertices. */
+  west: f64
+  east: f64
+  /** Latitudes that its edges do not leave. */
+  south: f64
+  north: f64
+  /** How many of its edges lead over the antimeridian. */
+  wraps: i32
+}
+
+/** Pointer to the spans, i32 enclosed pole; one for each sequence, only those of rings are filled. */
+const RING_BYTES: usize = 8
+
+/** Where the levels of the ring begin that is being looked at. */
+const levelStarts: usize = memory.data(4 * 16)
+
+// What is being looked for, and in which ring.
+let subject: Operand = changetype<Operand>(0)
+let firstEdge: i32 = 0
+let edgeCount: i32 = 0
+let latP: f64 = 0
+let lonP: f64 = 0
+let positionP: usize = 0
+
+/** Bytes of the tables of the rings of an operand, at most. */
+export function ringTablesBytes(vertexCount: i32, sequenceCount: i32): usize {
+  // n spans have fewer than n spans above them.
+  const spans = 2 * (<usize>(vertexCount / SPAN_EDGES) + <usize>sequenceCount)
+  return aligned(<usize>sequenceCount * RING_BYTES) + spans * offsetof<Span>() + ((<usize>sequenceCount) << 4)
+}
+
+/** Makes the tables of the rings of an operand. */
+export function prepareRings(operand: Operand): void {
+  const rings = take(<usize>operand.sequenceCount * RING_BYTES)
+  operand.rings = rings
   for (let part = 0; part < operand.partCount; part++) {
-    if (startOf(operand.partDimensions, part) != 2) continue
+    if (dimensionOf(operand, part) != 2) continue
     for (let s = startOf(operand.partStarts, part); s < startOf(operand.partStarts, part + 1); s++) {
       const first = startOf(operand.sequenceStarts, s)
       const edges = startOf(operand.sequenceStarts, s + 1) - first - 1
-      const blocks = reserve(<usize>((edges + BLOCK - 1) / BLOCK) * BLOCK_BYTES)
-      if (blocks == 0) return false
-      for (let i = 0; i * BLOCK < edges; i++) {
-        fillBlock(operand, first + i * BLOCK, min(BLOCK, edges - i * BLOCK), blocks + <usize>i * BLOCK_BYTES)
-      }
-      store<usize>(rings + <usize>s * RING_BYTES, blocks)
-      store<i32>(rings + <usize>s * RING_BYTES, enclosedPoleOf(operand.vertices + ((<usize>first) << 4), edges + 1), 8)
+      const leaves = (edges + SPAN_EDGES - 1) / SPAN_EDGES
+      const spans = take(<usize>nodesFrom(leaves) * offsetof<Span>())
+      const root = fillSpans(operand, first, edges, spans, leaves)
+      store<u32>(rings + <usize>s * RING_BYTES, <u32>spans)
+      // Without an edge over the antimeridian the differences of longitude along the ring add up to nothing.
+      const pole = root.wraps == 0 ? NO_POLE : enclosedPoleOf(operand.vertices + ((<usize>first) << 4), edges + 1)
+      store<i32>(rings + <usize>s * RING_BYTES, pole, 4)
     }
   }
-  operand.rings = rings
-  return true
 }
 
 /** The pole that a ring encloses, of a sequence that is a ring. */
+@inline
 export function poleOf(operand: Operand, sequence: i32): i32 {
-  return load<i32>(operand.rings + <usize>sequence * RING_BYTES, 8)
+  return load<i32>(operand.rings + <usize>sequence * RING_BYTES, 4)
 }
 
-function fillBlock(operand: Operand, first: i32, edges: i32, block: usize): void {
-  let west = lonAt(operand, first)
-  let east = west
+@inline
+function spanAt(spans: usize, index: i32): Span {
+  return changetype<Span>(spans + <usize>index * offsetof<Span>())
+}
+
+/** Fills the spans of all levels; returns the one over the whole ring. */
+function fillSpans(operand: Operand, first: i32, edges: i32, spans: usize, leaves: i32): Span {
+  for (let i = 0; i < leaves; i++) {
+    fillLeaf(operand, first + i * SPAN_EDGES, min(SPAN_EDGES, edges - i * SPAN_EDGES), spanAt(spans, i))
+  }
+  let below = 0
+  let next = leaves
+  for (let size = leaves; size > 1; size = above(size)) {
+    for (let i = 0; i < size; i += FANOUT) joinSpans(spans, below + i, min(FANOUT, size - i), spanAt(spans, next++))
+    below += size
+  }
+  return spanAt(spans, next - 1)
+}
+
+function joinSpans(spans: usize, first: i32, count: i32, into: Span): void {
+  memory.copy(changetype<usize>(into), changetype<usize>(spanAt(spans, first)), offsetof<Span>())
+  for (let i = first + 1; i < first + count; i++) {
+    const span = spanAt(spans, i)
+    into.west = Math.min(into.west, span.west)
+    into.east = Math.max(into.east, span.east)
+    into.south = Math.min(into.south, span.south)
+    into.north = Math.max(into.north, span.north)
+    into.wraps += span.wraps
+  }
+}
+
+function fillLeaf(operand: Operand, first: i32, edges: i32, span: Span): void {
+  let lon1 = lonAt(operand, first)
+  let west = lon1
+  let east = lon1
   let south = latAt(operand, first)
   let north = south
-  let wraps = false
+  let wraps = 0
   let longest: f64 = 0
+  let position = positionAt(operand, first)
   for (let v = first; v < first + edges; v++) {
     const lon = lonAt(operand, v + 1)
     const lat = latAt(operand, v + 1)
-    if (isWrapped(lonAt(operand, v), lon)) wraps = true
-    west = Math.min(west, lon)
-    east = Math.max(east, lon)
-    south = Math.min(south, lat)
-    north = Math.max(north, lat)
-    longest = Math.max(longest, chordSquare(positionAt(operand, v), positionAt(operand, v) + ECEF_BYTES))
+    if (isWrapped(lon1, lon)) wraps++
+    west = lon < west ? lon : west
+    east = lon > east ? lon : east
+    south = lat < south ? lat : south
+    north = lat > north ? lat : north
+    const chord = chordSquare(position, position + ECEF_BYTES)
+    longest = chord > longest ? chord : longest
+    position += ECEF_BYTES
+    lon1 = lon
   }
   // Half an edge away from its nearer end, every point of it is at most this many degrees of latitude away.
   const length = longestOver(Math.sqrt(longest))
   const room = length < LONGEST ? length / (2 * RLO * DEGREE) + 1e-9 : 180
-  store<f64>(block, west)
-  store<f64>(block, east, 8)
-  store<f64>(block, south - room, 16)
-  store<f64>(block, north + room, 24)
-  store<i32>(block, wraps ? 1 : 0, 32)
+  span.west = west
+  span.east = east
+  span.south = south - room
+  span.north = north + room
+  span.wraps = wraps
 }
 
-/** Whether a polygon part contains the position; `prepareRings` came before. */
-export function polygonContains(operand: Operand, part: i32, lat: f64, lon: f64): bool {
+/** Whether a polygon part contains a point; position points to its x, y, z. */
+export function polygonContains(operand: Operand, part: i32, lat: f64, lon: f64, position: usize): bool {
+  subject = operand
+  latP = lat
   // One name for the antimeridian: 180 is east of every other longitude then.
-  if (lon == 180) lon = -180
+  lonP = lon == 180 ? -180 : lon
+  positionP = position
   const first = startOf(operand.partStarts, part)
-  if (!ringContains(operand, first, lat, lon)) return false
+  if (!ringContains(first)) return false
   for (let s = first + 1; s < startOf(operand.partStarts, part + 1); s++) {
-    if (ringContains(operand, s, lat, lon)) return false
+    if (ringContains(s)) return false
   }
   return true
 }
 
-function ringContains(operand: Operand, sequence: i32, lat: f64, lon: f64): bool {
-  const ring = operand.rings + <usize>sequence * RING_BYTES
-  const first = startOf(operand.sequenceStarts, sequence)
-  const edges = startOf(operand.sequenceStarts, sequence + 1) - first - 1
-  let block = load<usize>(ring)
-  let isOdd = false
-  for (let from = 0; from < edges; from += BLOCK) {
-    const count = min(BLOCK, edges - from)
-    if (crossesOddly(operand, first + from, count, block, lat, lon)) isOdd = !isOdd
-    block += BLOCK_BYTES
+function ringContains(sequence: i32): bool {
+  firstEdge = startOf(subject.sequenceStarts, sequence)
+  edgeCount = startOf(subject.sequenceStarts, sequence + 1) - firstEdge - 1
+  let start = <usize>load<u32>(subject.rings + <usize>sequence * RING_BYTES)
+  let level = 0
+  for (let size = (edgeCount + SPAN_EDGES - 1) / SPAN_EDGES; ; size = above(size)) {
+    store<u32>(levelStarts + ((<usize>level) << 2), <u32>start)
+    if (size == 1) break
+    start += <usize>size * offsetof<Span>()
+    level++
   }
-  // A block costs a few nanoseconds, far less than a pair of boxes.
-  countLooks(1 + edges / (16 * BLOCK))
-  const pole = poleOf(operand, sequence)
+  const isOdd = crossesOddly(level, 0)
+  const pole = poleOf(subject, sequence)
   return pole == NO_POLE ? isOdd : isOdd != (pole == NORTH)
 }
 
-/** Whether the meridian north of the position crosses the edges of a block an odd number of times. */
-function crossesOddly(operand: Operand, first: i32, count: i32, block: usize, lat: f64, lon: f64): bool {
-  if (lat > load<f64>(block, 24)) return false
-  if (load<i32>(block, 32) == 0) {
-    if (lon < load<f64>(block) || lon >= load<f64>(block, 8)) return false
-    if (lat < load<f64>(block, 16)) return lonAt(operand, first) > lon != lonAt(operand, first + count) > lon
+/** Whether the meridian north of the point crosses the edges of a span an odd number of times. */
+function crossesOddly(level: i32, index: i32): bool {
+  const span = spanAt(<usize>load<u32>(levelStarts + ((<usize>level) << 2)), index)
+  countLooks(1)
+  if (latP > span.north) return false
+  if (span.wraps == 0 && (lonP < span.west || lonP >= span.east)) return false
+  const width = SPAN_EDGES << (2 * level) // 4 to the level
+  const first = firstEdge + index * width
+  const last = min(first + width, firstEdge + edgeCount)
+  if (latP < span.south) {
+    return lonAt(subject, first) > lonP != lonAt(subject, last) > lonP != ((span.wraps & 1) == 1)
   }
   let isOdd = false
-  for (let v = first; v < first + count; v++) {
-    const lon1 = lonAt(operand, v)
-    const lon2 = lonAt(operand, v + 1)
+  if (level > 0) {
+    const end = min(FANOUT * (index + 1), (edgeCount + (width >> 2) - 1) / (width >> 2))
+    for (let child = FANOUT * index; child < end; child++) {
+      if (crossesOddly(level - 1, child)) isOdd = !isOdd
+    }
+    return isOdd
+  }
+  for (let v = first; v < last; v++) {
+    const lon1 = lonAt(subject, v)
+    const lon2 = lonAt(subject, v + 1)
     // East of the meridian or not; an edge over the antimeridian starts on the one side and comes back on the other.
-    const changes = lon1 > lon != lon2 > lon
-    if (changes != isWrapped(lon1, lon2) && isNorth(operand, v, lat, lon)) isOdd = !isOdd
+    const changes = lon1 > lonP != lon2 > lonP
+    const wraps = isWrapped(lon1, lon2)
+    if (changes != wraps && isNorth(v, lon2 > lon1 != wraps)) isOdd = !isOdd
   }
   return isOdd
 }
 
 /** Whether the short way between two longitudes leads over the antimeridian; the way that `longitudeDifference` goes. */
+@inline
 function isWrapped(lon1: f64, lon2: f64): bool {
-  const plain = lon2 - lon1
-  if (Math.abs(plain) < 179) return false
-  longitudeDifference(lon1, lon2)
-  return high == 0 ? true : plain < 0 != high < 0
+  return Math.abs(lon2 - lon1) >= 179 && isWideWrapped(lon1, lon2)
 }
 
-/** Whether an edge that crosses the meridian of the position does so north of it. */
-function isNorth(operand: Operand, v: i32, lat: f64, lon: f64): bool {
-  let lat1 = latAt(operand, v)
-  let lon1 = lonAt(operand, v)
-  let lat2 = latAt(operand, v + 1)
-  let lon2 = lonAt(operand, v + 1)
+function isWideWrapped(lon1: f64, lon2: f64): bool {
+  longitudeDifference(lon1, lon2)
+  return high == 0 ? true : lon2 < lon1 != high < 0
+}
+
+/** Whether the edge from a vertex, which crosses the meridian of the point, does so north of it. */
+function isNorth(v: i32, leadsEast: bool): bool {
+  let lat1 = latAt(subject, v)
+  let lon1 = lonAt(subject, v)
+  let lat2 = latAt(subject, v + 1)
+  let lon2 = lonAt(subject, v + 1)
   // An edge that ends at a pole runs along a meridian and takes all its longitudes there.
   if (lat1 == 90 || lat2 == 90) return true
   if (lat1 == -90 || lat2 == -90) return false
+  longitudeDifference(lon1, lon2)
+  if (Math.abs(high) != 180) {
+    // North is left on the way east, and almost always the plane of the edge is enough to tell.
+    const side = sideOf(positionAt(subject, v), positionP)
+    if (side != 0) return side > 0 != leadsEast
+  }
   const isOrdered = lat1 < lat2 || (lat1 == lat2 && lon1 <= lon2)
   if (!isOrdered) {
     const t = lat1
@@ -164,6 +258,16 @@ function isNorth(operand: Operand, v: i32, lat: f64, lon: f64): bool {
     salp = -solution.salp2
     calp = -solution.calp2
   }
-  inverse(lat1, lon1, lat, lon)
+  inverse(lat1, lon1, latP, lonP)
   return salp * solution.calp1 - calp * solution.salp1 < 0
+}
+
+/** On which side of the edge from a position to the next one the point lies: 1 left, −1 right, 0 not certain. */
+function sideOf(from: usize, position: usize): i32 {
+  const length = longestOver(Math.sqrt(chordSquare(from, from + ECEF_BYTES)))
+  const distance = longestOver(Math.sqrt(chordSquare(from, position)))
+  if (length == 0 || length + distance > PLANAR) return 0
+  const offset = planeOffset(position, from, from + ECEF_BYTES)
+  const room = stray(length, distance) + offsetRounding
+  return offset > room ? 1 : offset < -room ? -1 : 0
 }

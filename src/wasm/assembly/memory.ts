@@ -1,6 +1,8 @@
 /**
- * The arena: one region after the module's own data, handed out from bottom to top and taken back as a whole. The host
- * writes operands into it and the kernel its tables; nothing is freed one by one, so nothing can leak.
+ * The memory: the module's own data, a region that the host keeps for operands that live across calls, and the arena.
+ *
+ * The arena is handed out from bottom to top and taken back as a whole: the host writes operands into it and the kernel its
+ * tables, nothing is freed one by one, so nothing can leak. What happens in the region is the host's business alone.
  */
 
 /** Doubles and pairs of doubles stay aligned. */
@@ -19,6 +21,20 @@ let top: usize = 0
 function base(): usize {
   if (bottom == 0) bottom = heap.alloc(ALIGNMENT)
   return bottom
+}
+
+/**
+ * Moves the bottom of the arena up and leaves the bytes below it to the host, for good. Pointers into the arena are void.
+ * Pages that nobody writes to cost no memory of the machine.
+ *
+ * @returns pointer to the region, 0 when the memory cannot grow
+ */
+export function setAside(bytes: usize): usize {
+  assert(bytes > 0, 'setAside: bytes must be positive')
+  top = base()
+  const region = reserve(bytes)
+  if (region != 0) bottom = top
+  return region
 }
 
 /** Takes everything back. Pointers given out before are void. */
@@ -44,7 +60,7 @@ export function reserve(bytes: usize): usize {
   if (top == 0) top = base()
   if (bytes > MAXIMUM) return 0 // the sum below would wrap
   const pointer = top
-  const end = (pointer + bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1)
+  const end = aligned(pointer + bytes)
   const size = <usize>memory.size() * PAGE
   if (end > size) {
     const pages = <i32>((end - size + PAGE - 1) / PAGE)
@@ -52,4 +68,10 @@ export function reserve(bytes: usize): usize {
   }
   top = end
   return pointer
+}
+
+/** The next aligned address. */
+@inline
+export function aligned(pointer: usize): usize {
+  return (pointer + ALIGNMENT - 1) & ~(ALIGNMENT - 1)
 }

@@ -4,14 +4,22 @@
  */
 import { ECEF_BYTES } from './ecef'
 
+const TALLIES: usize = 1024
+const tallies: usize = memory.data(4096, 16)
+
 /**
  * Writes for each sequence 8 bytes: its index, and above it the Morton code of its first vertex; ascending by code.
  *
  * @param positions pointer to x, y, z of each vertex
  * @param starts pointer to the u32 index of each sequence's first vertex
  * @param out pointer to one u64 a sequence
+ * @param spare pointer to as much, overwritten
  */
-export function mortonOrder(positions: usize, starts: usize, count: i32, out: usize): void {
+export function mortonOrder(positions: usize, starts: usize, count: i32, out: usize, spare: usize): void {
+  if (count == 1) {
+    store<u64>(out, 0)
+    return
+  }
   let minX = Infinity
   let minY = Infinity
   let minZ = Infinity
@@ -38,7 +46,7 @@ export function mortonOrder(positions: usize, starts: usize, count: i32, out: us
       (spread(<u64>((load<f64>(p, 16) - minZ) * scale)) << 2)
     store<u64>(out + ((<usize>i) << 3), (code << 32) | <u64>i)
   }
-  heapSort(out, count)
+  radixSort(out, count, spare)
 }
 
 @inline
@@ -54,27 +62,37 @@ function spread(x: u64): u64 {
   return (x | (x << 2)) & 0x09249249
 }
 
-function heapSort(keys: usize, count: i32): void {
-  for (let i = count / 2 - 1; i >= 0; i--) sink(keys, i, count)
-  for (let end = count - 1; end > 0; end--) {
-    const key = load<u64>(keys + ((<usize>end) << 3))
-    store<u64>(keys + ((<usize>end) << 3), load<u64>(keys))
-    store<u64>(keys, key)
-    sink(keys, 0, end)
+/** Sorts by the upper half: three passes of ten bits, each stable, through a second table of the same size. */
+function radixSort(keys: usize, count: i32, spare: usize): void {
+  let from = keys
+  let to = spare
+  for (let shift: u64 = 32; shift < 62; shift += 10) {
+    memory.fill(tallies, 0, TALLIES << 2)
+    for (let i = 0; i < count; i++) {
+      const at = tallyOf(load<u64>(from + ((<usize>i) << 3)), shift)
+      store<i32>(at, load<i32>(at) + 1)
+    }
+    let sum = 0
+    for (let i: usize = 0; i < TALLIES; i++) {
+      const tally = load<i32>(tallies + (i << 2))
+      store<i32>(tallies + (i << 2), sum)
+      sum += tally
+    }
+    for (let i = 0; i < count; i++) {
+      const key = load<u64>(from + ((<usize>i) << 3))
+      const at = tallyOf(key, shift)
+      const place = load<i32>(at)
+      store<i32>(at, place + 1)
+      store<u64>(to + ((<usize>place) << 3), key)
+    }
+    const t = from
+    from = to
+    to = t
   }
+  memory.copy(keys, spare, (<usize>count) << 3)
 }
 
-/** Lets a key of the heap sink until both below it are smaller. */
-function sink(keys: usize, at: i32, count: i32): void {
-  const key = load<u64>(keys + ((<usize>at) << 3))
-  for (let child = 2 * at + 1; child < count; child = 2 * at + 1) {
-    if (child + 1 < count && load<u64>(keys + ((<usize>child) << 3), 8) > load<u64>(keys + ((<usize>child) << 3))) {
-      child++
-    }
-    const below = load<u64>(keys + ((<usize>child) << 3))
-    if (below <= key) break
-    store<u64>(keys + ((<usize>at) << 3), below)
-    at = child
-  }
-  store<u64>(keys + ((<usize>at) << 3), key)
+@inline
+function tallyOf(key: u64, shift: u64): usize {
+  return tallies + (((<usize>(key >> shift)) & (TALLIES - 1)) << 2)
 }

@@ -12,6 +12,10 @@ import { countSolutions } from './work'
 
 /** Nodes larger than this, metres, are not bounded by `isFar`. */
 const FAR_REACH: f64 = 5e5
+/** What chords may leave open, metres, without anybody minding: best is below 20 km. */
+const LITTLE: f64 = 1e-4
+/** More than the kernels of lengths differ by, metres: what `isFar` finds is found again, and better, by the edges. */
+const UNSURE: f64 = 1e-7
 
 /**
  * Whether the geodesic between a vertex of each node proves that nothing nearer than `best` is in them; its own length is
@@ -26,13 +30,15 @@ export function isFar(
 ): bool {
   // What chords leave open: c ≈ s − s³/24R², and 1/R² differs by 1.35 % over the ellipsoid.
   const open = best < Infinity ? (0.0135 * best * best * best) / (24 * RLO * RLO) : FAR_REACH
+  if (open < LITTLE) return false
   const v = centre(p, levelP, indexP)
   const w = centre(q, levelQ, indexQ)
   const atV = positionAt(p, v)
   const atW = positionAt(q, w)
   const reachP = boxReach(boxP, atV) * 1.001
   const reachQ = boxReach(boxQ, atW) * 1.001
-  if (reachP + reachQ > Math.min(16 * open, FAR_REACH)) return false
+  const reach = reachP + reachQ
+  if (reach == 0 || reach > Math.min(16 * open, FAR_REACH)) return false
   const lat1 = latAt(p, v)
   const lon1 = lonAt(p, v)
   const lat2 = latAt(q, w)
@@ -43,8 +49,7 @@ export function isFar(
   const salp2 = solution.salp2
   const calp2 = solution.calp2
   countSolutions(1)
-  found(distance)
-  if (reachP == 0 && reachQ == 0) return true
+  found(distance + UNSURE)
   const farthest = distance + reachP + reachQ
   if (farthest > 0.98 * Math.PI * b) return distance - reachP - reachQ >= best
   const change =
@@ -92,7 +97,7 @@ export function isBeside(operand: Operand, edge: i32, other: Operand, level: i32
 }
 
 /** A vertex in the middle of a node's edges. */
-function centre(operand: Operand, level: i32, index: i32): i32 {
+export function centre(operand: Operand, level: i32, index: i32): i32 {
   const width = 1 << (2 * level) // 4 to the level
   const first = index * width
   return firstVertex(operand, (first + min(first + width, operand.edgeCount)) >> 1)

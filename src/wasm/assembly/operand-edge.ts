@@ -1,40 +1,96 @@
 /** Distances between positions and the edges of an operand. */
-import { ECEF_BYTES, LEAN, offsetRounding, PLANAR, planeOffset, sagitta, segmentDistanceSquare } from './ecef'
-import { firstVertex, flagsOf, latAt, lengthOf, lonAt, Operand, positionAt } from './operand'
+import { chordSquare, ECEF_BYTES, offsetRounding, PLANAR, planeOffset, sagitta, segmentDistanceSquare, stray } from './ecef'
+import { isOnCoordinateLine } from './coordinate-line'
+import { lookNear, nearDistance, NEAR_DISTANCE, NEAR_LENGTH, setNear } from './near-edge'
+import { firstVertex, latAt, lengthOf, lonAt, Operand, positionAt } from './operand'
 import { distanceToEdge, setEdge } from './point-edge'
 
-// The edge that `setEdge` was last called for: a search asks for the same one many times.
+// The edges that `setNear` and `setEdge` were last called for: a search asks for the same ones many times.
+let nearOperand: usize = 0
+let nearEdge: i32 = -1
 let lastOperand: usize = 0
 let lastEdge: i32 = -1
 
-/** Forgets that edge: its operand is gone, or somebody else has called `setEdge`. */
+/** Rounding of the chords of `lookNear`, metres. */
+const NEAR_ROUNDING: f64 = 1e-8
+
+/** Forgets those edges: their operands are gone, or somebody else has called `setEdge`. */
 export function forgetEdge(): void {
+  nearOperand = 0
   lastOperand = 0
+}
+
+/** Whether `near-edge.ts` knows an edge; what begins and ends in one place is a point. */
+@inline
+function isNearEdge(operand: Operand, edge: i32): bool {
+  const length = lengthOf(operand, edge)
+  return length > 0 && length <= NEAR_LENGTH
+}
+
+/** Whether an edge begins with its smaller end in the order of lat, lon: reversing a line must not change a bit. */
+@inline
+function isOrdered(operand: Operand, v: i32): bool {
+  const lat1 = latAt(operand, v)
+  const lat2 = latAt(operand, v + 1)
+  return lat1 < lat2 || (lat1 == lat2 && lonAt(operand, v) <= lonAt(operand, v + 1))
+}
+
+function chooseNear(operand: Operand, edge: i32): void {
+  if (nearOperand == changetype<usize>(operand) && nearEdge == edge) return
+  const v = firstVertex(operand, edge)
+  const from = positionAt(operand, v)
+  if (isOrdered(operand, v)) setNear(from, from + ECEF_BYTES)
+  else setNear(from + ECEF_BYTES, from)
+  nearOperand = changetype<usize>(operand)
+  nearEdge = edge
 }
 
 /** Least chord between a position and the geodesic of an edge, or less; may be negative. */
 export function chordToEdge(position: usize, operand: Operand, edge: i32): f64 {
   const start = positionAt(operand, firstVertex(operand, edge))
-  const end = flagsOf(operand, edge) == 0 ? start : start + ECEF_BYTES
   const length = lengthOf(operand, edge)
-  const height = sagitta(length)
-  const chord = Math.sqrt(segmentDistanceSquare(position, start, end)) - height
-  if (length == 0 || length > PLANAR) return chord
+  if (length == 0) return Math.sqrt(chordSquare(position, start))
+  if (isNearEdge(operand, edge)) {
+    chooseNear(operand, edge)
+    return lookNear(position) - NEAR_ROUNDING
+  }
+  const chord = Math.sqrt(segmentDistanceSquare(position, start, start + ECEF_BYTES)) - sagitta(length)
+  if (length > PLANAR) return chord
   // The sagitta points downwards: sideways the edge is where its plane is, to a small share of that.
-  return Math.max(chord, Math.abs(planeOffset(position, start, end)) - LEAN * height - offsetRounding)
+  return Math.max(chord, Math.abs(planeOffset(position, start, start + ECEF_BYTES)) - stray(length, 0) - offsetRounding)
 }
 
 /** The distance from a vertex to the edge of an operand; see `distanceToEdge` about `cutoff`. */
 export function toEdge(from: Operand, v: i32, operand: Operand, edge: i32, cutoff: f64): f64 {
+  const position = positionAt(from, v)
+  const w = firstVertex(operand, edge)
+  const isNear = isNearEdge(operand, edge)
+  if (isNear) {
+    chooseNear(operand, edge)
+    if (lookNear(position) < NEAR_DISTANCE) {
+      const distance = nearDistance()
+      return distance < 1e-6 && isOnLine(from, v, operand, w) ? 0 : distance
+    }
+  }
   if (lastOperand != changetype<usize>(operand) || lastEdge != edge) {
-    const w = firstVertex(operand, edge)
     const start = positionAt(operand, w)
     setEdge(
       latAt(operand, w), lonAt(operand, w), start,
-      latAt(operand, w + 1), lonAt(operand, w + 1), start + ECEF_BYTES,
+      latAt(operand, w + 1), lonAt(operand, w + 1), start + ECEF_BYTES, isNear,
     )
     lastOperand = changetype<usize>(operand)
     lastEdge = edge
   }
-  return distanceToEdge(latAt(from, v), lonAt(from, v), positionAt(from, v), cutoff)
+  return distanceToEdge(latAt(from, v), lonAt(from, v), position, cutoff)
+}
+
+/** Whether a vertex is on a short edge along a meridian or the equator exactly. */
+function isOnLine(from: Operand, v: i32, operand: Operand, w: i32): bool {
+  const first = isOrdered(operand, w) ? w : w + 1
+  const second = first == w ? w + 1 : w
+  const lat = latAt(operand, first)
+  // An edge over a pole leaves for the pole that it is near.
+  return isOnCoordinateLine(
+    lat, lonAt(operand, first), latAt(operand, second), lonAt(operand, second), lat > 0, latAt(from, v), lonAt(from, v),
+  )
 }

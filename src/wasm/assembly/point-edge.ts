@@ -14,8 +14,10 @@ import { inverse } from './inverse'
 import * as solution from './inverse'
 import { direct } from './direct'
 import * as arrival from './direct'
+import { fastInverse } from './general-edge'
 import { isOnCoordinateLine } from './coordinate-line'
 import { BOUNDED_TO, cubicBound, cubicLeastAt, SMOOTH, tangentBound } from './interval-bounds'
+import { nearLength, walkCalp, walkLat, walkLon, walkNear, walkSalp } from './near-edge'
 import { b } from './series'
 import { countSolutions, isSpent } from './work'
 
@@ -38,6 +40,7 @@ let calpA: f64 = 0
 let salpB: f64 = 0
 let calpB: f64 = 0
 let length: f64 = 0
+let isNearEdge: bool = false
 
 // The point.
 let latP: f64 = 0
@@ -48,8 +51,14 @@ let distance: f64 = 0
 let slope: f64 = 0
 let bend: f64 = 0
 
-/** Chooses the edge of the following calls; positions point to x, y, z of its ends. */
-export function setEdge(lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2: f64, position2: usize): void {
+/**
+ * Chooses the edge of the following calls; positions point to x, y, z of its ends.
+ *
+ * @param isNear whether `near-edge.ts` knows the edge, and `setNear` was called for it, from its smaller end
+ */
+export function setEdge(
+  lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2: f64, position2: usize, isNear: bool,
+): void {
   const isOrdered = lat1 < lat2 || (lat1 == lat2 && lon1 <= lon2)
   latA = isOrdered ? lat1 : lat2
   lonA = isOrdered ? lon1 : lon2
@@ -57,6 +66,13 @@ export function setEdge(lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2:
   lonB = isOrdered ? lon2 : lon1
   positionA = isOrdered ? position1 : position2
   positionB = isOrdered ? position2 : position1
+  isNearEdge = isNear
+  if (isNear) {
+    length = nearLength
+    // All that is asked of it here: over which pole the edge leads.
+    calpA = latA
+    return
+  }
   length = inverse(latA, lonA, latB, lonB)
   salpA = solution.salp1
   calpA = solution.calp1
@@ -73,8 +89,9 @@ export function distanceToEdge(lat: f64, lon: f64, position: usize, best: f64): 
   latP = lat
   lonP = lon
   if (length == 0) {
-    evaluate(0)
-    return distance
+    // As between two points, to the last bit.
+    countSolutions(1)
+    return fastInverse(latP, lonP, latA, lonA)
   }
   const toA = longestOver(Math.sqrt(chordSquare(position, positionA)))
   const toB = longestOver(Math.sqrt(chordSquare(position, positionB)))
@@ -92,7 +109,14 @@ function evaluate(t: f64): void {
   let lon = lonA
   let salp = salpA
   let calp = calpA
-  if (t >= length) {
+  if (isNearEdge) {
+    const share = t >= length ? 1 : t <= 0 ? 0 : t / length
+    walkNear(share, share < 0.5 ? lonA : lonB)
+    salp = walkSalp
+    calp = walkCalp
+    lat = share == 0 ? latA : share == 1 ? latB : walkLat
+    lon = share == 0 ? lonA : share == 1 ? lonB : walkLon
+  } else if (t >= length) {
     lat = latB
     lon = lonB
     salp = salpB

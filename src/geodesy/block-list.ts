@@ -1,0 +1,44 @@
+const ALIGNMENT = 16
+
+/** Hands out blocks of one region of memory and takes them back; knows pointers alone, and touches no memory. */
+export class BlockList {
+  /** Free blocks, ascending; no two touch. */
+  readonly #free: { pointer: number; byteLength: number }[]
+
+  constructor(pointer: number, byteLength: number) {
+    this.#free = [{ pointer, byteLength }]
+  }
+
+  /** @returns pointer to the first free block that is large enough, or undefined when there is none */
+  allocate(byteLength: number): number | undefined {
+    const size = aligned(byteLength)
+    const index = this.#free.findIndex((block) => block.byteLength >= size)
+    const block = this.#free[index]
+    if (block === undefined) return undefined
+    const { pointer } = block
+    block.pointer += size
+    block.byteLength -= size
+    if (block.byteLength === 0) this.#free.splice(index, 1)
+    return pointer
+  }
+
+  /** Takes back a block of `allocate`. */
+  free(pointer: number, byteLength: number): void {
+    const found = this.#free.findIndex((block) => block.pointer > pointer)
+    const index = found === -1 ? this.#free.length : found
+    const before = this.#free[index - 1]
+    const after = this.#free[index]
+    let block = { pointer, byteLength: aligned(byteLength) }
+    if (before !== undefined && before.pointer + before.byteLength === pointer) {
+      before.byteLength += block.byteLength
+      block = before
+    } else {
+      this.#free.splice(index, 0, block)
+    }
+    if (after === undefined || block.pointer + block.byteLength !== after.pointer) return
+    block.byteLength += after.byteLength
+    this.#free.splice(this.#free.indexOf(after), 1)
+  }
+}
+
+const aligned = (byteLength: number) => Math.ceil(byteLength / ALIGNMENT) * ALIGNMENT

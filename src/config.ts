@@ -210,7 +210,7 @@ export function readConfig(env: Environment, cores: number): Config {
       drainTimeoutMs: read.integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),
       maxConnections: read.integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000),
       maxDistanceSolves: read.integer('MAX_DISTANCE_SOLVES', 2_000_000, 1000, 1e9),
-      maxPreparedBytes: read.integer('MAX_PREPARED_BYTES', 16 * 1_048_576, 0, 4e9),
+      maxPreparedBytes: read.integer('MAX_PREPARED_BYTES', 16 * 1_048_576, 65_536, 5e8),
       maxSmallDistanceSolves: 20_000,
       workerHeapMb: 512,
       maxRateLimitSubjects: 1_000_000,

@@ -1,6 +1,8 @@
+import { type PreparedDistance, prepareDistance } from '../geodesy/prepared-distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Hex } from '../messages.ts'
 import { type PreparedTopology, prepareTopology } from '../topology/prepared.ts'
+import type { Kernel } from '../wasm/loader.ts'
 
 /** Below it, making a lookup costs more than every question it could answer. */
 const MIN_VERTICES = 64
@@ -14,12 +16,15 @@ const MAX_SEEN = 4096
  * there are too many bytes. Answers are the same with and without. For one thread.
  */
 export class PreparedGeometries {
+  readonly #kernel: Kernel
   readonly #maxBytes: number
   /** Least recently used first. */
   readonly #entries = new Map<Hex, PreparedGeometry>()
   readonly #seen = new Set<Hex>()
 
-  constructor(maxBytes: number) {
+  /** @param kernel whose memory holds what distances look things up in */
+  constructor(kernel: Kernel, maxBytes: number) {
+    this.#kernel = kernel
     this.#maxBytes = maxBytes
   }
 
@@ -52,7 +57,7 @@ export class PreparedGeometries {
       this.#seen.add(ref)
       return undefined
     }
-    const entry = new PreparedGeometry(geometry)
+    const entry = new PreparedGeometry(geometry, this.#kernel, () => this.#freeOne())
     this.#entries.set(ref, entry)
     return entry
   }
@@ -64,7 +69,14 @@ export class PreparedGeometries {
       if (bytes <= this.#maxBytes) return
       bytes -= entry.byteLength
       this.#entries.delete(ref)
+      entry.release()
     }
+  }
+
+  /** Frees some of the kernel's memory: what was used least recently. @returns false when there is nothing to free */
+  #freeOne(): boolean {
+    for (const entry of this.#entries.values()) if (entry.release()) return true
+    return false
   }
 }
 
@@ -75,10 +87,18 @@ export class PreparedGeometry {
   isValid = false
   /** Once it was computed. */
   areaSquareMeters: number | undefined = undefined
+  readonly #kernel: Kernel
+  readonly #freeOne: () => boolean
   #topology: PreparedTopology | undefined
+  #distance: PreparedDistance | undefined
+  /** True while a question is asked about it: what lies in the kernel must stay. */
+  #isInUse = false
 
-  constructor(geometry: FlatGeometry) {
+  /** @param freeOne makes room in the kernel; false when it cannot */
+  constructor(geometry: FlatGeometry, kernel: Kernel, freeOne: () => boolean) {
     this.geometry = geometry
+    this.#kernel = kernel
+    this.#freeOne = freeOne
   }
 
   get topology(): PreparedTopology {
@@ -86,9 +106,31 @@ export class PreparedGeometry {
     return this.#topology
   }
 
+  /** For distances; the geometry itself when the kernel has no room for it. To be followed by `endUse`. */
+  get distance(): PreparedDistance | FlatGeometry {
+    this.#isInUse = true
+    this.#distance ??= prepareDistance(this.#kernel, this.geometry)
+    while (this.#distance === undefined && this.#freeOne()) {
+      this.#distance = prepareDistance(this.#kernel, this.geometry)
+    }
+    return this.#distance ?? this.geometry
+  }
+
+  endUse(): void {
+    this.#isInUse = false
+  }
+
+  /** Gives back what it has in the kernel. @returns false when that is nothing, or in use */
+  release(): boolean {
+    if (this.#distance === undefined || this.#isInUse) return false
+    this.#distance.release()
+    this.#distance = undefined
+    return true
+  }
+
   get byteLength(): number {
     const { vertices, sequenceStarts, partStarts } = this.geometry
     const flat = vertices.byteLength + sequenceStarts.byteLength + partStarts.byteLength
-    return this.#topology?.byteLength ?? flat
+    return (this.#topology?.byteLength ?? flat) + (this.#distance?.byteLength ?? 0)
   }
 }

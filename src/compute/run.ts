@@ -1,7 +1,8 @@
 import type { Keccak } from '../crypto/keccak.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
-import { distanceMeters, WorkLimitError } from '../geodesy/distance.ts'
+import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../geodesy/distance.ts'
 import { lengthMeters } from '../geodesy/length.ts'
+import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
 import { canonicalGeometry } from '../geometry/canonical.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { type GeometryLimits, readGeometry } from '../geometry/read.ts'
@@ -78,6 +79,7 @@ export function runOperation(
   try {
     return runOn(row, subjects, operands, inputRefs, radiusMeters, engine)
   } finally {
+    for (const { kept } of subjects) kept?.endUse()
     engine.prepared?.trim()
   }
 }
@@ -108,7 +110,7 @@ function runOn(
     case 'length':
       return numeric(row, inputRefs, lengthMeters(kernel, first.geometry))
     case 'within':
-      return within(inputRefs, distanceOf(first, second, engine), radiusMeters!)
+      return within(first, second, radiusMeters!, inputRefs, engine)
     case 'contains':
       return truth(
         row.name,
@@ -172,7 +174,13 @@ function checkTotals(geometries: readonly FlatGeometry[], operands: readonly Ope
  * `within` is decided on the rounded distance in centimetres, inclusive: what `distance` answers is within itself,
  * and the attested radius agrees with the attested truth (decision 7).
  */
-function within(inputRefs: readonly Hex[], distance: number, radiusMeters: number): Outcome {
+function within(
+  a: Subject,
+  b: Subject,
+  radiusMeters: number,
+  inputRefs: readonly Hex[],
+  { kernel, limits }: Engine,
+): Outcome {
   const radiusCm = toScaledInteger(radiusMeters, CM_PER_METER)
   if (radiusCm === 0n) {
     throw problemAt('invalid-input', ['radius'], `${radiusMeters} m rounds to 0 cm`, {
@@ -180,7 +188,10 @@ function within(inputRefs: readonly Hex[], distance: number, radiusMeters: numbe
       hint: 'the radius is in metres; the smallest is 0.005',
     })
   }
-  return truth(`within:${radiusCm}`, inputRefs, toScaledInteger(distance, CM_PER_METER) <= radiusCm)
+  const isWithin = withinLimit(limits, () =>
+    isWithinCentimeters(kernel, operandOf(a), operandOf(b), radiusCm, limits.maxDistanceSolves),
+  )
+  return truth(`within:${radiusCm}`, inputRefs, isWithin)
 }
 
 function numeric(row: OperationRow, inputRefs: readonly Hex[], value: number): Outcome {
@@ -203,11 +214,19 @@ function areaOf({ geometry, kept }: Subject, path: Operand['path'], { kernel }: 
 }
 
 function distanceOf(a: Subject, b: Subject, { kernel, limits }: Engine): number {
+  return withinLimit(limits, () => distanceMeters(kernel, operandOf(a), operandOf(b), limits.maxDistanceSolves))
+}
+
+function operandOf({ geometry, kept }: Subject): PreparedDistance | FlatGeometry {
+  return kept?.distance ?? geometry
+}
+
+function withinLimit<T>({ maxDistanceSolves }: Engine['limits'], compute: () => T): T {
   try {
-    return distanceMeters(kernel, a.geometry, b.geometry, limits.maxDistanceSolves)
+    return compute()
   } catch (error) {
     if (!(error instanceof WorkLimitError)) throw error
-    throw problemAt('invalid-input', [], `the distance needs more than ${limits.maxDistanceSolves} exact solutions`, {
+    throw problemAt('invalid-input', [], `the distance needs more than ${maxDistanceSolves} exact solutions`, {
       code: TOO_MUCH_WORK,
       hint: 'simplify the geometries or split them over several requests',
     })

@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest'
+import { OPERATIONS } from '../../src/compute/operations.ts'
+import { PreparedGeometries } from '../../src/compute/prepared-geometries.ts'
+import { type Engine, runOperation } from '../../src/compute/run.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import { setPreparedRoom } from '../../src/geodesy/prepared-distance.ts'
+import { ProblemError } from '../../src/problem.ts'
+import type { Geometry, Position } from '../../src/types/generated.ts'
+import { loadKernel } from '../../src/wasm/loader.ts'
+
+const limits = { maxVertices: 50_000, maxParts: 10_000, maxDistanceSolves: 1_000_000 }
+const RUNS = Number(process.env['LAW_RUNS'] ?? 60)
+const MAX_BYTES = 400_000
+
+let seed = 7
+const random = () => {
+  seed = (seed * 16807) % 2147483647
+  return seed / 2147483647
+}
+const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
+
+/** A ring like a star around a centre, self-crossing now and then; corners on a grid, so that places recur. */
+function star(centre: Position, corners: number): Position[] {
+  const isWild = random() < 0.1
+  const ring = Array.from({ length: corners }, (_, i): Position => {
+    const angle = (2 * Math.PI * (isWild ? random() * corners : i)) / corners
+    const radius = 2 + Math.round(8 * random()) / 4
+    return [centre[0] + radius * Math.cos(angle), centre[1] + radius * Math.sin(angle)]
+  })
+  return [...ring, ring[0]!]
+}
+
+const CENTRES: readonly Position[] = [
+  [10, 45],
+  [12, 46],
+  [178.5, -20],
+  [-179, -19],
+  [0, 87],
+]
+
+function geometry(): Geometry {
+  const centre = pick(CENTRES)
+  const corners = 70 + Math.floor(random() * 300)
+  switch (Math.floor(random() * 5)) {
+    case 0:
+      return { type: 'Point', coordinates: [centre[0] + random(), centre[1] + random()] }
+    case 1:
+      return { type: 'LineString', coordinates: wrapped(star(centre, corners)) }
+    case 2:
+      return { type: 'MultiPoint', coordinates: wrapped(star(centre, corners)) }
+    default:
+      return { type: 'Polygon', coordinates: [wrapped(star(centre, corners))] }
+  }
+}
+
+function wrapped(ring: Position[]): Position[] {
+  return ring.map(([lon, lat]) => [((lon + 540) % 360) - 180, Math.min(90, lat)])
+}
+
+it('answers a geometry that came before as one that comes the first time, and keeps no more than it may', async () => {
+  const keccak = await createKeccak()
+  const kernel = loadKernel()
+  // Less room in the kernel than what is kept may take: some of it has to do without.
+  setPreparedRoom(kernel, MAX_BYTES / 4)
+  const prepared = new PreparedGeometries(kernel, MAX_BYTES)
+  const without: Engine = { kernel: loadKernel(), keccak, limits }
+  const remembering: Engine = { kernel, keccak, limits, prepared }
+  // Few geometries and many questions: most come again, in other company and for other operations.
+  const pool = Array.from({ length: 24 }, geometry)
+  let kept = 0
+  for (let run = 0; run < RUNS * 15; run++) {
+    const row = pick(Object.values(OPERATIONS))
+    const operands = row.inputs.map((name) => ({ geometry: pick(pool), path: [name], ref: undefined }))
+    const radiusMeters = row.name === 'within' ? 10 ** (2 + 5 * random()) : undefined
+    const answer = (engine: Engine) => {
+      try {
+        return runOperation(row, operands, radiusMeters, engine)
+      } catch (error) {
+        if (error instanceof ProblemError) return error.data
+        throw error
+      }
+    }
+    expect(answer(remembering)).toEqual(answer(without))
+    expect(prepared.byteLength).toBeLessThanOrEqual(MAX_BYTES)
+    kept = Math.max(kept, prepared.size)
+  }
+  expect(kept).toBeGreaterThan(5)
+}, 60_000)
+
+it('keeps nothing of geometries that come once, of small ones, nor under a reference that is not their hash', async () => {
+  const kernel = loadKernel()
+  const prepared = new PreparedGeometries(kernel, MAX_BYTES)
+  const engine: Engine = { kernel, keccak: await createKeccak(), limits, prepared }
+  const area = (polygon: Geometry, ref?: `0x${string}`) =>
+    runOperation(OPERATIONS.area, [{ geometry: polygon, path: ['geometry'], ref }], undefined, engine)
+  const circle = (corners: number, radius: number): Geometry => ({
+    type: 'Polygon',
+    coordinates: [
+      Array.from({ length: corners + 1 }, (_, i): Position => {
+        const angle = (2 * Math.PI * (i % corners)) / corners
+        return [radius * Math.cos(angle), radius * Math.sin(angle)]
+      }),
+    ],
+  })
+  for (let radius = 1; radius < 40; radius++) area(circle(100, radius / 10))
+  for (let time = 0; time < 3; time++) area(circle(20, 1))
+  for (let time = 0; time < 3; time++) area(circle(100, 5), `0x${'11'.repeat(32)}`)
+  expect(prepared.size).toBe(0)
+  area(circle(100, 1))
+  expect(prepared.size).toBe(1)
+})

@@ -292,12 +292,26 @@ describe('the bound on the work of a distance', () => {
   })
 
   it('counts the solutions of the inverse problem', () => {
-    distance(point(0, 0), point(1, 1))
+    distance({ type: 'MultiPoint', coordinates: [[0, 0]] }, point(1, 1))
     expect(kernel.workDone()).toBe(1)
     distance(point(10, 45), annulus)
     expect(kernel.workDone()).toBeGreaterThan(2000)
     expect(kernel.workDone()).toBeLessThan(10_000)
   })
+})
+
+it('measures two points to the bits that the descent comes to', () => {
+  for (let index = 0; index < 5000; index++) {
+    const scale = 10 ** -(index % 9)
+    const [lon, lat] = [((index * 37.7) % 360) - 180, ((index * 17.3) % 180) - 90]
+    const other: Position = [((index * 91.1) % 360) - 180, ((index * 71.9) % 180) - 90]
+    const near: Position = [lon + (other[0] - lon) * scale, lat + (other[1] - lat) * scale]
+    const direct = distance(point(lon, lat), { type: 'Point', coordinates: near })
+    expect(
+      distance({ type: 'MultiPoint', coordinates: [[lon, lat]] }, { type: 'MultiPoint', coordinates: [near] }),
+    ).toBe(direct)
+    expect(distance({ type: 'Point', coordinates: near }, point(lon, lat))).toBe(direct)
+  }
 })
 
 describe('the work of a distance', () => {

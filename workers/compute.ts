@@ -2,7 +2,6 @@ import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
 import { PreparedGeometries } from '../src/compute/prepared-geometries.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
-import { setPreparedRoom } from '../src/geodesy/prepared-distance.ts'
 import { selfTestScanner } from '../src/geometry/self-test.ts'
 import type { ChunkItem, ComputeBatch, ComputeChunk, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
@@ -23,7 +22,6 @@ export async function createComputeRunner({ limits, lowPriority }: ComputeWorker
   const kernel = loadKernel()
   selfTestKernel(kernel)
   selfTestScanner(kernel)
-  setPreparedRoom(kernel, limits.maxPreparedBytes)
   const prepared = new PreparedGeometries(kernel, limits.maxPreparedBytes)
   const engine = { kernel, keccak: await createKeccak(), limits, prepared }
   return {

@@ -1,4 +1,4 @@
-import { type PreparedDistance, prepareDistance } from '../geodesy/prepared-distance.ts'
+import { type PreparedDistance, prepareDistance, setPreparedRoom } from '../geodesy/prepared-distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Hex } from '../messages.ts'
 import { type PreparedTopology, prepareTopology } from '../topology/prepared.ts'
@@ -22,8 +22,12 @@ export class PreparedGeometries {
   readonly #entries = new Map<Hex, PreparedGeometry>()
   readonly #seen = new Set<Hex>()
 
-  /** @param kernel whose memory holds what distances look things up in */
-  constructor(kernel: Kernel, maxBytes: number) {
+  /**
+   * @param kernel whose memory holds what distances look things up in; of one kernel there can be one of these
+   * @param kernelBytes room for that
+   */
+  constructor(kernel: Kernel, maxBytes: number, kernelBytes = maxBytes) {
+    setPreparedRoom(kernel, kernelBytes)
     this.#kernel = kernel
     this.#maxBytes = maxBytes
   }

@@ -26,6 +26,7 @@ export interface BatcherOptions<Item, Result> {
 
 interface Waiting<Item, Result> {
   readonly item: Item
+  readonly sinceMs: number
   readonly resolve: (result: Result) => void
   readonly reject: (error: Error) => void
 }
@@ -69,13 +70,22 @@ export class Batcher<Item, Result> {
   }
 
   submit(item: Item): Promise<Result> {
-    const { maxQueueSize, maxWaitMs } = this.#options
-    const waitMs = this.estimatedWaitMs
-    if (this.#queue.length >= maxQueueSize || waitMs > maxWaitMs) return Promise.reject(new QueueFullError(waitMs))
+    const { maxQueueSize, nowMs } = this.#options
+    const sinceMs = nowMs()
+    if (this.#queue.length >= maxQueueSize || this.#isTooSlow(sinceMs)) {
+      return Promise.reject(new QueueFullError(this.estimatedWaitMs))
+    }
     return new Promise((resolve, reject) => {
-      this.#queue.push({ item, resolve, reject })
+      this.#queue.push({ item, sinceMs, resolve, reject })
       this.#planFlush()
     })
+  }
+
+  /** The estimate alone would turn a burst away that comes after slow work, as at the start: somebody must be waiting long. */
+  #isTooSlow(atMs: number): boolean {
+    const { maxWaitMs } = this.#options
+    const first = this.#queue[0]
+    return first !== undefined && this.estimatedWaitMs > maxWaitMs && atMs - first.sinceMs >= maxWaitMs / 2
   }
 
   #planFlush(): void {

@@ -250,8 +250,9 @@ describe('laws of area', () => {
   })
 
   it('is that of both halves of a ring cut at the antimeridian', () => {
+    // The highest vertex lies 13.5° above: short of the pole.
     const atAntimeridian = fc.record({
-      lat: fc.double({ min: -80, max: 80, noNaN: true }),
+      lat: fc.double({ min: -80, max: 75, noNaN: true }),
       width: fc.double({ min: 0.001, max: 20, noNaN: true }),
       height: fc.double({ min: 0.001, max: 9, noNaN: true }),
       tilt: fc.double({ min: -0.5, max: 0.5, noNaN: true }),

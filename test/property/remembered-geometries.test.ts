@@ -3,7 +3,6 @@ import { OPERATIONS } from '../../src/compute/operations.ts'
 import { PreparedGeometries } from '../../src/compute/prepared-geometries.ts'
 import { type Engine, runOperation } from '../../src/compute/run.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
-import { setPreparedRoom } from '../../src/geodesy/prepared-distance.ts'
 import { ProblemError } from '../../src/problem.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
@@ -61,8 +60,7 @@ it('answers a geometry that came before as one that comes the first time, and ke
   const keccak = await createKeccak()
   const kernel = loadKernel()
   // Less room in the kernel than what is kept may take: some of it has to do without.
-  setPreparedRoom(kernel, MAX_BYTES / 4)
-  const prepared = new PreparedGeometries(kernel, MAX_BYTES)
+  const prepared = new PreparedGeometries(kernel, MAX_BYTES, MAX_BYTES / 4)
   const without: Engine = { kernel: loadKernel(), keccak, limits }
   const remembering: Engine = { kernel, keccak, limits, prepared }
   // Few geometries and many questions: most come again, in other company and for other operations.

@@ -136,6 +136,46 @@ export function segmentDistanceSquare(p: usize, from: usize, to: usize): f64 {
   return square(qx - t * dx) + square(qy - t * dy) + square(qz - t * dz)
 }
 
+/** Square of the distance in space between two straight segments, less what rounding may add to it; may be negative. */
+export function segmentsDistanceSquare(from1: usize, to1: usize, from2: usize, to2: usize): f64 {
+  const ux = load<f64>(to1) - load<f64>(from1)
+  const uy = load<f64>(to1, 8) - load<f64>(from1, 8)
+  const uz = load<f64>(to1, 16) - load<f64>(from1, 16)
+  const vx = load<f64>(to2) - load<f64>(from2)
+  const vy = load<f64>(to2, 8) - load<f64>(from2, 8)
+  const vz = load<f64>(to2, 16) - load<f64>(from2, 16)
+  const wx = load<f64>(from1) - load<f64>(from2)
+  const wy = load<f64>(from1, 8) - load<f64>(from2, 8)
+  const wz = load<f64>(from1, 16) - load<f64>(from2, 16)
+  const uu = ux * ux + uy * uy + uz * uz
+  const uv = ux * vx + uy * vy + uz * vz
+  const vv = vx * vx + vy * vy + vz * vz
+  const uw = ux * wx + uy * wy + uz * wz
+  const vw = vx * wx + vy * wy + vz * wz
+  // The least is where both shares are between 0 and 1: one share is clamped, the other follows, and is clamped in its turn.
+  const determinant = uu * vv - uv * uv
+  let s = determinant > 0 ? share(uv * vw - vv * uw, determinant) : 0
+  let t = s * uv + vw
+  if (t < 0) {
+    t = 0
+    s = share(-uw, uu)
+  } else if (t > vv) {
+    t = 1
+    s = share(uv - uw, uu)
+  } else {
+    t = share(t, vv)
+  }
+  // Where the segments are all but parallel the shares are all but arbitrary, which costs little: the valley is flat.
+  const rounding = 1e-14 * (uu + vv + wx * wx + wy * wy + wz * wz)
+  return square(wx + s * ux - t * vx) + square(wy + s * uy - t * vy) + square(wz + s * uz - t * vz) - rounding
+}
+
+/** part / whole between 0 and 1; 0 for nothing of nothing. */
+@inline
+function share(part: f64, whole: f64): f64 {
+  return part <= 0 ? 0 : part >= whole ? 1 : part / whole
+}
+
 /** Edges of at most this length, metres, are held against planes. */
 export const PLANAR: f64 = 5e5
 /** Rounding of positions in space, metres. */

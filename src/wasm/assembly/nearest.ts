@@ -8,16 +8,16 @@
  */
 import { best, bestChordSquare, enough, forget, found } from './best'
 import { boxDistanceSquare, boxSizeSquare, FANOUT } from './box-tree'
-import { chordSquare, longestOver } from './ecef'
+import { chordSquare, chordUnder, ECEF_BYTES, longestOver, sagitta, segmentsDistanceSquare } from './ecef'
 import { edgesCross, setCrossing } from './edge-crossing'
 import { fastInverse } from './general-edge'
 import { interiorsContain } from './interior-tree'
 import { square } from './math'
-import { centre, isBeside, isFar } from './node-bounds'
+import { boundByAnchor, centre, isAnchored, isBeside, isFar } from './node-bounds'
 import {
   boxOf, compareOperands, firstVertex, flagsOf, latAt, lengthOf, levelSize, lonAt, Operand, OWNS_END, positionAt, startOf,
 } from './operand'
-import { chordToEdge, forgetEdge, toEdge } from './operand-edge'
+import { chordToEdge, forgetEdge, isBeyondBest, toEdge } from './operand-edge'
 import { allow, countLooks, countSolutions, isSpent } from './work'
 
 /** The result of both searches when the limit of the work is reached. */
@@ -141,6 +141,9 @@ function search(p: Operand, q: Operand): void {
       (levelQ == 0 && isBeside(q, indexQ, p, levelP, indexP, boxP))
     ) {
       continue
+    } else if (levelP + levelQ == 1 && best < SHORT_WAY) {
+      if (levelP == 0) edgeAndLeaf(p, indexP, boxP, q, indexQ, true)
+      else edgeAndLeaf(q, indexQ, boxQ, p, indexP, false)
     } else if (levelQ == 0 || (levelP > 0 && boxSizeSquare(boxP) >= boxSizeSquare(boxQ))) {
       open = split(open, p, levelP, indexP, levelQ, indexQ, boxQ, 0)
     } else {
@@ -172,7 +175,12 @@ function split(
   const bottom = open
   countLooks(count)
   for (let child = first; child < first + count; child++) {
-    const distance = boxDistanceSquare(boxOf(operand, level - 1, child, boxChild), otherBox)
+    const box = boxOf(operand, level - 1, child, boxChild)
+    let distance = boxDistanceSquare(box, otherBox)
+    if (isAnchored) {
+      const bound = boundByAnchor(box, offset == 0)
+      if (bound > 0) distance = Math.max(distance, square(chordUnder(bound)))
+    }
     if (distance >= bestChordSquare) continue
     let at = pairs + <usize>open * PAIR
     // Insertion from the top: the stack below keeps falling distances.
@@ -190,6 +198,19 @@ function split(
   return open
 }
 
+/** An edge of one operand and the edges under a node of level 1 of the other, without opening pairs for them. */
+function edgeAndLeaf(operand: Operand, edge: i32, box: usize, other: Operand, index: i32, isFirst: bool): void {
+  const first = index * FANOUT
+  const last = min(first + FANOUT, other.edgeCount)
+  countLooks(last - first)
+  for (let child = first; child < last && best > enough; child++) {
+    const distance = boxDistanceSquare(boxOf(other, 0, child, boxChild), box)
+    if (distance >= bestChordSquare) continue
+    if (isFirst) edgePair(operand, edge, other, child, distance == 0)
+    else edgePair(other, child, operand, edge, distance == 0)
+  }
+}
+
 /** Two edges: whether they cross, and the distances from the ends that each of them owns to the other. */
 function edgePair(p: Operand, i: i32, q: Operand, j: i32, overlap: bool): void {
   const v = firstVertex(p, i)
@@ -202,6 +223,7 @@ function edgePair(p: Operand, i: i32, q: Operand, j: i32, overlap: bool): void {
     found(fastInverse(latAt(p, v), lonAt(p, v), latAt(q, w), lonAt(q, w)))
     return
   }
+  if (flagsP != 0 && flagsQ != 0 && areChordsFar(p, i, q, j)) return
   if (flagsQ != 0) fromEnds(p, v, flagsP, q, j)
   if (flagsP != 0 && best > enough) fromEnds(q, w, flagsQ, p, i)
   if (!overlap || flagsP == 0 || flagsQ == 0 || best <= enough) return
@@ -209,6 +231,15 @@ function edgePair(p: Operand, i: i32, q: Operand, j: i32, overlap: bool): void {
   setSide(1, q, j)
   if (edgesCross()) found(0)
   forgetEdge()
+}
+
+/** Whether the chords of two edges prove that they lie farther apart than `best`. */
+function areChordsFar(p: Operand, i: i32, q: Operand, j: i32): bool {
+  const room = sagitta(lengthOf(p, i)) + sagitta(lengthOf(q, j))
+  const from = positionAt(p, firstVertex(p, i))
+  const to = positionAt(q, firstVertex(q, j))
+  const least = segmentsDistanceSquare(from, from + ECEF_BYTES, to, to + ECEF_BYTES)
+  return least > square(Math.sqrt(bestChordSquare) + room)
 }
 
 function fromEnds(from: Operand, v: i32, flags: i32, operand: Operand, edge: i32): void {
@@ -220,6 +251,7 @@ function fromVertex(from: Operand, v: i32, operand: Operand, edge: i32): void {
   countLooks(1)
   const chord = chordToEdge(positionAt(from, v), operand, edge)
   if (chord > 0 && square(chord) >= bestChordSquare) return
+  if (isBeyondBest(operand, edge)) return
   found(toEdge(from, v, operand, edge, best))
 }
 

@@ -28,6 +28,7 @@ const UNSURE: f64 = 1e-7
 export function isFar(
   p: Operand, levelP: i32, indexP: i32, boxP: usize, q: Operand, levelQ: i32, indexQ: i32, boxQ: usize,
 ): bool {
+  isAnchored = false
   // What chords leave open: c ≈ s − s³/24R², and 1/R² differs by 1.35 % over the ellipsoid.
   const open = best < Infinity ? (0.0135 * best * best * best) / (24 * RLO * RLO) : FAR_REACH
   if (open < LITTLE) return false
@@ -52,12 +53,39 @@ export function isFar(
   found(distance + UNSURE)
   const farthest = distance + reachP + reachQ
   if (farthest > 0.98 * Math.PI * b) return distance - reachP - reachQ >= best
-  const change =
-    variation(levelP == 0 ? 0 : boxP, atV, flagsOf(p, indexP), lat1, lon1, -salp1, -calp1) +
-    variation(levelQ == 0 ? 0 : boxQ, atW, flagsOf(q, indexQ), lat2, lon2, salp2, calp2)
+  changeP = variation(levelP == 0 ? 0 : boxP, atV, flagsOf(p, indexP), lat1, lon1, -salp1, -calp1, directionP)
+  changeQ = variation(levelQ == 0 ? 0 : boxQ, atW, flagsOf(q, indexQ), lat2, lon2, salp2, calp2, directionQ)
   const second = secondVariation(distance, reachP, reachQ)
   const third = (reachP * square(reachP) + reachQ * square(reachQ)) / (6 * RLO * RLO)
-  return distance + change - second - third - 1e-7 >= best
+  anchor = distance - second - third - 1e-7
+  if (anchor + changeP + changeQ >= best) return true
+  positionP = atV
+  positionQ = atW
+  isAnchored = true
+  return false
+}
+
+/** Whether the last `isFar` solved a geodesic that bounds the distances in parts of its nodes too. */
+export let isAnchored: bool = false
+// Its length less what does not depend on the first variation, and that of each side, for the whole node and by direction.
+let anchor: f64 = 0
+let changeP: f64 = 0
+let changeQ: f64 = 0
+let positionP: usize = 0
+let positionQ: usize = 0
+const directionP: usize = memory.data(24, 8)
+const directionQ: usize = memory.data(24, 8)
+
+/** Lower bound of the distance, metres, between a child of one of the nodes of the last `isFar` and the whole other node. */
+export function boundByAnchor(box: usize, isOfP: bool): f64 {
+  return isOfP
+    ? anchor + changeQ + support(box, positionP, directionP)
+    : anchor + changeP + support(box, positionQ, directionQ)
+}
+
+@inline
+function support(box: usize, position: usize, direction: usize): f64 {
+  return boxSupport(box, position, load<f64>(direction), load<f64>(direction, 8), load<f64>(direction, 16))
 }
 
 /**
@@ -108,8 +136,11 @@ export function centre(operand: Operand, level: i32, index: i32): i32 {
  *
  * @param box of the node, or 0 for the edge with these flags that starts at the position: along an edge the change is
  *   linear, without the room that a box leaves for the sagitta
+ * @param direction where to write the unit vector in which the distance grows
  */
-function variation(box: usize, position: usize, flags: i32, lat: f64, lon: f64, salp: f64, calp: f64): f64 {
+function variation(
+  box: usize, position: usize, flags: i32, lat: f64, lon: f64, salp: f64, calp: f64, direction: usize,
+): f64 {
   sincosDegrees(lat, 0)
   const slat = sinx
   const clat = cosx
@@ -117,6 +148,9 @@ function variation(box: usize, position: usize, flags: i32, lat: f64, lon: f64, 
   const ux = -salp * sinx - calp * slat * cosx
   const uy = salp * cosx - calp * slat * sinx
   const uz = calp * clat
+  store<f64>(direction, ux)
+  store<f64>(direction, uy, 8)
+  store<f64>(direction, uz, 16)
   if (box != 0) return boxSupport(box, position, ux, uy, uz)
   if (flags == 0) return 0
   const x = load<f64>(position, 24) - load<f64>(position)

@@ -1,6 +1,8 @@
 /** Distances between positions and the edges of an operand. */
+import { best } from './best'
 import { chordSquare, ECEF_BYTES, offsetRounding, PLANAR, planeOffset, sagitta, segmentDistanceSquare, stray } from './ecef'
 import { isOnCoordinateLine } from './coordinate-line'
+import { square } from './math'
 import { lookNear, nearDistance, NEAR_DISTANCE, NEAR_LENGTH, setNear } from './near-edge'
 import { firstVertex, latAt, lengthOf, lonAt, Operand, positionAt } from './operand'
 import { distanceToEdge, setEdge } from './point-edge'
@@ -58,6 +60,20 @@ export function chordToEdge(position: usize, operand: Operand, edge: i32): f64 {
   if (length > PLANAR) return chord
   // The sagitta points downwards: sideways the edge is where its plane is, to a small share of that.
   return Math.max(chord, Math.abs(planeOffset(position, start, start + ECEF_BYTES)) - stray(length, 0) - offsetRounding)
+}
+
+/** Distances up to which the series of `nearDistance` says more than a chord. */
+const SERIES_DISTANCE: f64 = 2e5
+
+/**
+ * Whether the position and the edge of the last `chordToEdge` are farther apart than `best`, where a chord was not enough to
+ * tell but its series is: it errs by less than 10⁻⁸ m up to 10 km and then like the fifth power of the distance.
+ */
+export function isBeyondBest(operand: Operand, edge: i32): bool {
+  if (best > SERIES_DISTANCE || !isNearEdge(operand, edge)) return false
+  const distance = nearDistance()
+  const tens = distance / NEAR_DISTANCE
+  return distance - NEAR_ROUNDING * (1 + 0.5 * square(square(tens)) * tens) > best
 }
 
 /** The distance from a vertex to the edge of an operand; see `distanceToEdge` about `cutoff`. */

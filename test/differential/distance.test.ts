@@ -72,6 +72,45 @@ describe.each(Object.keys(PLACES))('distance of geometries %s', (place) => {
   })
 })
 
+describe('distance of a point and a short edge', () => {
+  // The ranges in which edges are measured from positions in space, with series, and by their nearest place.
+  const LENGTHS = [3, 100, 3000, 9900, 10_100]
+  // From 10 cm on: nearer the section's own steps show.
+  const DISTANCES = [0.1, 1, 100, 3000, 9900, 10_100, 50_000, 99_000, 101_000, 300_000, 510_000]
+
+  it.each([
+    ['anywhere', anywhere],
+    ['around the poles', (): LonLat => [between(-180, 180), (random() < 0.5 ? 1 : -1) * (90 - between(0, 0.1) ** 2)]],
+    ['over the antimeridian', (): LonLat => [random() < 0.5 ? 180 : -180, between(-80, 80)]],
+  ])('is within 20 nm of golden section %s', (_, place) => {
+    let worst = 0
+    for (const length of LENGTHS) {
+      for (const apart of DISTANCES) {
+        for (let trial = 0; trial < 6; trial++) {
+          const from = place()
+          const azimuth = 360 * random()
+          const to = walk(from, azimuth, length)
+          // Beside the edge, and beyond its ends.
+          const point = walk(walk(from, azimuth, length * between(-0.3, 1.3)), 360 * random(), apart)
+          const expected = oracleDistance(
+            { points: [point], lines: [], polygons: [] },
+            { points: [], lines: [[from, to]], polygons: [] },
+          )
+          const actual = distanceMeters(
+            kernel,
+            flat({ type: 'Point', coordinates: [point[0], point[1]] }),
+            flat({ type: 'LineString', coordinates: [from, to].map(([lon, lat]): Position => [lon, lat]) }),
+            1000,
+          )
+          worst = Math.max(worst, Math.abs(actual - expected))
+        }
+      }
+    }
+    console.log(`short edges: greatest error ${worst.toExponential(1)} m`)
+    expect(worst).toBeLessThanOrEqual(2e-8)
+  })
+})
+
 describe('distance of geometries of 150 vertices', () => {
   /** A star with a coast-like outline; every tenth edge may be much longer than the others. */
   const coast = (centre: LonLat, size: number): Shape => {

@@ -127,6 +127,28 @@ export function nearDistance(): f64 {
   return Math.sqrt(wSquare) * (1 + x * (1.0 / 24 + x * (3.0 / 640)))
 }
 
+/** How far from a right angle the chord of `lookNear` may meet the edge at its foot by the ellipsoid alone: e²(D/R)²/12 < 4·10⁻⁶. */
+const SKEW_ANGLE: f64 = 1e-5
+/** Metres up to which that does not matter: the foot is wrong by less than 15 mm at 100 km, the distance by 1 nm. */
+const FOOT_DISTANCE: f64 = 1e5
+/** Metres up to which `nearestShare` answers. */
+export const SHARE_DISTANCE: f64 = 5e5
+
+/**
+ * The share of the edge that is nearest to the point of `lookNear`, at most SHARE_DISTANCE away and not on the edge; −1 where
+ * space does not tell exactly enough.
+ */
+export function nearestShare(): f64 {
+  // Along the tangent at the foot rather than along the chord.
+  const tilt = (0.5 - footShare) * chordSquare * kappa
+  const along = wx * (dx + nx * tilt) + wy * (dy + ny * tilt) + wz * (dz + nz * tilt)
+  const room = SKEW_ANGLE * Math.sqrt(wSquare * chordSquare)
+  if (footShare == 0 && along < -room) return 0
+  if (footShare == 1 && along > room) return 1
+  if (wSquare > FOOT_DISTANCE * FOOT_DISTANCE) return -1
+  return Math.max(0, Math.min(1, footShare + along / chordSquare))
+}
+
 /** Results of `walkNear`: degrees, and the direction of the edge there. */
 export let walkLat: f64 = 0
 export let walkLon: f64 = 0

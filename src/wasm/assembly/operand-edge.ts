@@ -3,9 +3,13 @@ import { best } from './best'
 import { chordSquare, ECEF_BYTES, offsetRounding, PLANAR, planeOffset, sagitta, segmentDistanceSquare, stray } from './ecef'
 import { isOnCoordinateLine } from './coordinate-line'
 import { square } from './math'
-import { lookNear, nearDistance, NEAR_DISTANCE, NEAR_LENGTH, setNear } from './near-edge'
+import { fastInverse } from './general-edge'
+import {
+  lookNear, nearDistance, nearestShare, NEAR_DISTANCE, NEAR_LENGTH, setNear, SHARE_DISTANCE, walkLat, walkLon, walkNear,
+} from './near-edge'
 import { firstVertex, latAt, lengthOf, lonAt, Operand, positionAt } from './operand'
 import { distanceToEdge, setEdge } from './point-edge'
+import { countSolutions } from './work'
 
 // The edges that `setNear` and `setEdge` were last called for: a search asks for the same ones many times.
 let nearOperand: usize = 0
@@ -63,7 +67,7 @@ export function chordToEdge(position: usize, operand: Operand, edge: i32): f64 {
 }
 
 /** Distances up to which the series of `nearDistance` says more than a chord. */
-const SERIES_DISTANCE: f64 = 2e5
+const SERIES_DISTANCE: f64 = 4e5
 
 /**
  * Whether the position and the edge of the last `chordToEdge` are farther apart than `best`, where a chord was not enough to
@@ -83,10 +87,13 @@ export function toEdge(from: Operand, v: i32, operand: Operand, edge: i32, cutof
   const isNear = isNearEdge(operand, edge)
   if (isNear) {
     chooseNear(operand, edge)
-    if (lookNear(position) < NEAR_DISTANCE) {
+    const chord = lookNear(position)
+    if (chord < NEAR_DISTANCE) {
       const distance = nearDistance()
       return distance < 1e-6 && isOnLine(from, v, operand, w) ? 0 : distance
     }
+    const share = chord < SHARE_DISTANCE ? nearestShare() : -1
+    if (share >= 0) return toShare(from, v, operand, w, share)
   }
   if (lastOperand != changetype<usize>(operand) || lastEdge != edge) {
     const start = positionAt(operand, w)
@@ -98,6 +105,19 @@ export function toEdge(from: Operand, v: i32, operand: Operand, edge: i32, cutof
     lastEdge = edge
   }
   return distanceToEdge(latAt(from, v), lonAt(from, v), position, cutoff)
+}
+
+/** The distance from a vertex to the place on the chosen near edge that is nearest to it. */
+function toShare(from: Operand, v: i32, operand: Operand, w: i32, share: f64): f64 {
+  countSolutions(1)
+  const lat = latAt(from, v)
+  const lon = lonAt(from, v)
+  if (share == 0 || share == 1) {
+    const end = isOrdered(operand, w) == (share == 0) ? w : w + 1
+    return fastInverse(lat, lon, latAt(operand, end), lonAt(operand, end))
+  }
+  walkNear(share, 0)
+  return fastInverse(lat, lon, walkLat, walkLon)
 }
 
 /** Whether a vertex is on a short edge along a meridian or the equator exactly. */

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { nodeFlags } from '../test/node-flags.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const CLOCK_TICKS_PER_SECOND = 100
@@ -14,18 +15,22 @@ export interface BenchService {
 
 /** @param folder for its development key */
 export function startService(folder: string): Promise<BenchService> {
-  const child = spawn(process.execPath, ['-e', 'import("./dist/src/main.js").then((m) => m.main([]))'], {
-    cwd: root,
-    env: {
-      PATH: process.env['PATH'],
-      PORT: '0',
-      DATA_DIR: folder,
-      LOG_FORMAT: 'json',
-      LOG_SAMPLE_RATIO: '0',
-      RATE_LIMIT_PUBLIC: '1000000000',
+  const child = spawn(
+    process.execPath,
+    [...nodeFlags(root), '-e', 'import("./dist/src/main.js").then((m) => m.main([]))'],
+    {
+      cwd: root,
+      env: {
+        PATH: process.env['PATH'],
+        PORT: '0',
+        DATA_DIR: folder,
+        LOG_FORMAT: 'json',
+        LOG_SAMPLE_RATIO: '0',
+        RATE_LIMIT_PUBLIC: '1000000000',
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
     },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  )
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stderr! }).on('line', (line) => {
       if (line.includes('"event":"ready"')) resolve({ url: JSON.parse(line).url, child })

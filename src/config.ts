@@ -124,6 +124,8 @@ export interface Limits {
   /** Bytes of geometries met before that each compute thread keeps, with their lookups. */
   readonly maxPreparedBytes: number
   readonly workerHeapMb: number
+  /** Of a thread's new objects, three times a semi-space: what stays in the processor's cache is collected faster. */
+  readonly workerYoungHeapMb: number
   readonly maxRateLimitSubjects: number
   readonly maxUnresolvedInputs: number
   /** Largest answer of an RPC that is read. */
@@ -213,6 +215,7 @@ export function readConfig(env: Environment, cores: number): Config {
       maxPreparedBytes: read.integer('MAX_PREPARED_BYTES', 16 * 1_048_576, 65_536, 5e8),
       maxSmallDistanceSolves: 20_000,
       workerHeapMb: 512,
+      workerYoungHeapMb: 12,
       maxRateLimitSubjects: 1_000_000,
       maxUnresolvedInputs: 256,
       maxRpcResponseBytes: 4 * 1_048_576,

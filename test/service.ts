@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { nodeFlags } from './node-flags.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -35,18 +36,22 @@ export interface Answer {
  */
 export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trigpoint-test-'))
-  const child = spawn(process.execPath, ['-e', 'import("./dist/src/main.js").then((m) => m.main([]))'], {
-    cwd: root,
-    env: {
-      PATH: process.env['PATH'],
-      PORT: '0',
-      DATA_DIR: dataDir,
-      LOG_FORMAT: 'json',
-      RATE_LIMIT_PUBLIC: '1000000000',
-      ...environment,
+  const child = spawn(
+    process.execPath,
+    [...nodeFlags(root), '-e', 'import("./dist/src/main.js").then((m) => m.main([]))'],
+    {
+      cwd: root,
+      env: {
+        PATH: process.env['PATH'],
+        PORT: '0',
+        DATA_DIR: dataDir,
+        LOG_FORMAT: 'json',
+        RATE_LIMIT_PUBLIC: '1000000000',
+        ...environment,
+      },
+      stdio: ['ignore', 'inherit', 'pipe'],
     },
-    stdio: ['ignore', 'inherit', 'pipe'],
-  })
+  )
   const exited = new Promise<number | NodeJS.Signals>((done) => {
     child.on('exit', (code, signal) => done(code ?? signal ?? 1))
   })

@@ -45,6 +45,8 @@ export class QueueFullError extends Error {
 
 /** Share of the newest batch in the running average of the time an item takes. */
 const NEWEST_SHARE = 0.2
+/** A lane's work that is worth waking another one for half of it. */
+const LANE_MS = 0.5
 
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
@@ -101,9 +103,11 @@ export class Batcher<Item, Result> {
   #flush(): void {
     const { lanes, maxBatchSize } = this.#options
     while (this.#queue.length > 0 && this.#batchesOut < lanes) {
-      // An even share for each idle lane, so that a burst uses every thread at once.
-      const share = Math.ceil(this.#queue.length / (lanes - this.#batchesOut))
-      const batch = this.#takeFresh(Math.min(share, maxBatchSize))
+      // An even share for each idle lane, so that a burst uses every thread at once; but waking one costs more than a few
+      // quick items.
+      const evenShare = Math.ceil(this.#queue.length / (lanes - this.#batchesOut))
+      const worthWaking = this.#itemMs === 0 ? 1 : Math.ceil(LANE_MS / this.#itemMs)
+      const batch = this.#takeFresh(Math.min(Math.max(evenShare, worthWaking), maxBatchSize))
       if (batch.length > 0) void this.#send(batch)
     }
   }

@@ -3,7 +3,7 @@ import type { ChainAccessConfig, Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { ChainAttestation, ChainReply, ChainRequest, ChainResult, ChainState, Hex } from '../messages.ts'
 import type { SignerClient } from './signer-client.ts'
-import { workerUrl } from './spawn.ts'
+import { heapLimits, workerUrl } from './spawn.ts'
 
 /** Main's side of the chain thread, which alone talks to RPCs. */
 export interface ChainClient {
@@ -102,7 +102,7 @@ export async function startChainAccess(
         rpcTimeoutMs: config.rpcTimeoutMs,
         limits: config.limits,
       } satisfies ChainAccessConfig,
-      resourceLimits: { maxOldGenerationSizeMb: config.limits.workerHeapMb },
+      resourceLimits: heapLimits(config),
     })
     started.on('message', onReply)
     started.on('error', (error) => log.error('chain thread failed', { reason: String(error) }))

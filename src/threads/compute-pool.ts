@@ -11,7 +11,8 @@ import type {
 import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { ProblemError } from '../problem.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
-import { workerUrl } from './spawn.ts'
+import { heapLimits, workerUrl } from './spawn.ts'
+import { TimeLimits } from './time-limits.ts'
 
 /** A task with what the main thread knows about its caller. */
 export interface ComputeJob {
@@ -100,8 +101,8 @@ interface Lane {
 }
 
 async function createLane(config: Config, chainIds: readonly number[], large: boolean): Promise<Lane> {
-  const { limits } = config
-  const threads = large ? limits.largeThreads : limits.computeThreads
+  const threads = large ? config.limits.largeThreads : config.limits.computeThreads
+  const limits = new TimeLimits(() => performance.now())
   const workerData: ComputeWorkerData = { limits: computeLimits(config, chainIds, large), lowPriority: large }
   const pool = new Piscina<Work, Done>({
     filename: workerUrl('compute').href,
@@ -111,7 +112,7 @@ async function createLane(config: Config, chainIds: readonly number[], large: bo
     // Two tasks a worker are packed on one thread while another idles; our own queues stand before this one.
     concurrentTasksPerWorker: 1,
     maxQueue: threads * 2,
-    resourceLimits: { maxOldGenerationSizeMb: limits.workerHeapMb },
+    resourceLimits: heapLimits(config),
     env: {}, // no thread but the signer sees the environment
     workerData,
     recordTiming: false,
@@ -122,7 +123,8 @@ async function createLane(config: Config, chainIds: readonly number[], large: bo
   return {
     threads,
     maxWaitMs: maxWaitMs(config, large),
-    run: (work, leftMs) => pool.run(work, { transferList: [packed(work).buffer], signal: AbortSignal.timeout(leftMs) }),
+    run: (work, leftMs) =>
+      limits.run(leftMs, (signal) => pool.run(work, { transferList: [packed(work).buffer], signal })),
     isReady: () => pool.threads.length > 0,
     close: () => pool.destroy(),
   }

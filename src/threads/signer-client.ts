@@ -14,7 +14,7 @@ import type {
   SigningResult,
 } from '../messages.ts'
 import { overloaded, SigningQueue } from './signing-queue.ts'
-import { workerUrl } from './spawn.ts'
+import { heapLimits, workerUrl } from './spawn.ts'
 
 /** Main's side of the signer thread, which alone holds the key. */
 export interface SignerClient {
@@ -160,7 +160,7 @@ async function startThread(config: Config, onReply: (reply: SignerReply) => void
     name: 'signer',
     env: SHARE_ENV, // so that it can take the key out of it
     workerData: signerConfig(config),
-    resourceLimits: { maxOldGenerationSizeMb: config.limits.workerHeapMb },
+    resourceLimits: heapLimits(config),
   })
   try {
     const ready = await firstReply(worker)

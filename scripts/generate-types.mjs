@@ -14,6 +14,8 @@ const FILES = [
   'verified-proof',
   'resign-request',
   'resign-response',
+  'verify-request',
+  'verify-response',
 ]
 
 const root = {

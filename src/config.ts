@@ -40,6 +40,8 @@ export interface Config {
   /** False: `GET /metrics` answers loopback peers alone. */
   readonly publicMetrics: boolean
   readonly allowDevelopmentKey: boolean
+  /** The `mock` plugin, whose stamps are evidence of nothing, is known. */
+  readonly allowMock: boolean
   readonly chains: ReadonlyMap<number, ChainOverride>
   readonly schemas: {
     readonly numeric: string | undefined
@@ -167,6 +169,7 @@ export function readConfig(env: Environment, cores: number): Config {
     logSampleRatio: read.number('LOG_SAMPLE_RATIO', 0.01, 0, 1),
     publicMetrics: read.flag('METRICS_PUBLIC', false),
     allowDevelopmentKey: !production || read.flag('ALLOW_DEV_KEY', false),
+    allowMock: !production || read.flag('ENABLE_MOCK', false),
     chains: readChains(env),
     schemas: {
       numeric: read.bytes32('NUMERIC_SCHEMA_UID'),

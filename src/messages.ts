@@ -1,7 +1,4 @@
-/**
- * What crosses a thread border: plain data, so that structured clone loses nothing. An error is data too
- * (`ProblemData`): its class and fields would not survive the trip.
- */
+/** What crosses a thread border: plain data, which structured clone keeps. An error is data too (`ProblemData`). */
 
 import type { MessagePort } from 'node:worker_threads'
 import type { PackedBytes } from './packed-bytes.ts'
@@ -221,6 +218,8 @@ export interface ComputeWorkerData {
     /** Chains that are supported at all. */
     readonly chainIds: readonly number[]
   }
+  /** The `mock` plugin answers too. */
+  readonly allowMock: boolean
   /** True in the large lane: the thread asks the system to be scheduled after the others. */
   readonly lowPriority: boolean
 }

@@ -19,6 +19,7 @@ import { createReadiness } from './service/readiness.ts'
 import { createResignService } from './service/resign.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
 import { createProofReader } from './service/verified-proof.ts'
+import { createVerifyService } from './service/verify.ts'
 import { startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
 import { startSigner } from './threads/signer-client.ts'
@@ -74,6 +75,7 @@ export async function startService(
     services: {
       compute: createComputeService(parts),
       ...createBatchService(parts),
+      ...createVerifyService(parts),
       resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
       readiness: createReadiness({ pool, signer, chainClient }),
       identity: createIdentity({ config, chains, schemas, signer, ...build }),

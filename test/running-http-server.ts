@@ -74,6 +74,9 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
       end: async () => {},
     }),
     resign: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
+    verifyStamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
+    verifyProof: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
+    pluginsJson: '{"plugins":[]}',
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
     identity: IDENTITY,
   }

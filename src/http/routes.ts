@@ -72,6 +72,21 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
       counts: true,
       run: (_request, body) => services.resign(body),
     },
+    {
+      method: 'POST',
+      path: '/verify/v0/stamp',
+      summary: 'judges one piece of location evidence',
+      counts: true,
+      run: ({ exchange }, body) => services.verifyStamp(body, exchange),
+    },
+    {
+      method: 'POST',
+      path: '/verify/v0/proof',
+      summary: 'judges a claim with its evidence, and signs the result for a chain',
+      counts: true,
+      run: ({ exchange }, body) => services.verifyProof(body, exchange),
+    },
+    get('/verify/v0/plugins', 'kinds of evidence that are judged here', () => ({ json: services.pluginsJson })),
     batchRoute(services, config.limits.maxBatchBytes),
     get('/', 'this list', ({ exchange, baseUrl }) => {
       const page = { baseUrl, identity: services.identity, routes }

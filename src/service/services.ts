@@ -100,6 +100,20 @@ export interface Services {
    * @throws {ProblemError} for options that are wrong
    */
   openBatch(query: string, context: BatchContext, sink: TextSink, onRoom: (bytes: number) => void): LineStream
+  /**
+   * Judges one stamp.
+   *
+   * @throws {ProblemError} whatever the client has to be told; an invalid stamp is an answer
+   */
+  verifyStamp(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
+  /**
+   * Judges a proof, and signs the result when a chain is named.
+   *
+   * @throws {ProblemError} whatever the client has to be told
+   */
+  verifyProof(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
+  /** The body of `GET /verify/v0/plugins`. */
+  readonly pluginsJson: string
   readiness(): Readiness
   readonly identity: Identity
 }

@@ -1,5 +1,6 @@
 import { Piscina } from 'piscina'
 import type { Config } from '../config.ts'
+import type { VerifyBatch, VerifyResult } from '../evidence-messages.ts'
 import type {
   ChunkItem,
   ComputeBatch,
@@ -11,24 +12,9 @@ import type {
 import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { ProblemError } from '../problem.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
+import type { ChunkJob, ComputeJob, Job, VerifyJob } from './jobs.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 import { TimeLimits } from './time-limits.ts'
-
-/** A task with what the main thread knows about its caller. */
-export interface ComputeJob {
-  readonly task: ComputeTask
-  /** Milliseconds since the epoch after which nobody waits for the answer. */
-  readonly deadlineMs: number
-  /** True once the client is gone. */
-  readonly isAborted: () => boolean
-}
-
-/** A chunk of a batch with the same. */
-export interface ChunkJob {
-  readonly chunk: ComputeChunk
-  readonly deadlineMs: number
-  readonly isAborted: () => boolean
-}
 
 export interface ComputePool {
   /** Small bodies: micro-batched, high priority. */
@@ -41,6 +27,8 @@ export interface ComputePool {
    * @throws {Error} that is no ProblemError when its thread died
    */
   runChunk(job: ChunkJob): Promise<ChunkItem[]>
+  /** A request about evidence: small ones micro-batched, others on the threads of lowered priority. */
+  runVerify(job: VerifyJob, isSmall: boolean): Promise<VerifyResult>
   readonly queueSize: number
   /** False while no thread of the small lane is alive. */
   readonly isReady: boolean
@@ -50,8 +38,8 @@ export interface ComputePool {
   close(): Promise<void>
 }
 
-type Work = ComputeBatch | ComputeChunk
-type Done = ComputeResult[] | ChunkItem[]
+type Work = ComputeBatch | ComputeChunk | VerifyBatch
+type Done = ComputeResult[] | ChunkItem[] | VerifyResult[]
 /** @param leftMs until the first of its callers goes */
 type Run = (work: Work, leftMs: number) => Promise<Done>
 
@@ -70,19 +58,25 @@ export async function startComputePool(config: Config, chainIds: readonly number
     requestBatcher(config, small, isInline ? 1 : limits.maxBatchSize),
     requestBatcher(config, large, 1),
   ] as const
+  const evidence = [
+    verifyBatcher(config, small, isInline ? 1 : limits.maxBatchSize),
+    verifyBatcher(config, large, 1),
+  ] as const
   const chunks = chunkBatcher(config, large)
+  const batchers = [...requests, ...evidence, chunks]
   return {
     runSmall: (job) => submit(requests[0], job),
     runLarge: (job) => submit(requests[1], job),
     runChunk: (job) => submit(chunks, job),
+    runVerify: (job, isSmall) => submit(evidence[isSmall ? 0 : 1], job),
     get queueSize() {
-      return requests[0].queueSize + requests[1].queueSize + chunks.queueSize
+      return batchers.reduce((sum, { queueSize }) => sum + queueSize, 0)
     },
     get isReady() {
       return small.isReady()
     },
     abandon() {
-      for (const batcher of [...requests, chunks]) batcher.abandon(overloaded('the service is stopping'))
+      for (const batcher of batchers) batcher.abandon(overloaded('the service is stopping'))
     },
     async close() {
       await Promise.all([small.close(), large.close()])
@@ -103,7 +97,11 @@ interface Lane {
 async function createLane(config: Config, chainIds: readonly number[], large: boolean): Promise<Lane> {
   const threads = large ? config.limits.largeThreads : config.limits.computeThreads
   const limits = new TimeLimits(() => performance.now())
-  const workerData: ComputeWorkerData = { limits: computeLimits(config, chainIds, large), lowPriority: large }
+  const workerData: ComputeWorkerData = {
+    limits: computeLimits(config, chainIds, large),
+    allowMock: config.allowMock,
+    lowPriority: large,
+  }
   const pool = new Piscina<Work, Done>({
     filename: workerUrl('compute').href,
     minThreads: threads,
@@ -136,15 +134,21 @@ async function createInlineLane(config: Config, chainIds: readonly number[], lar
     createComputeRunner(data: ComputeWorkerData): Promise<{
       runBatch(batch: ComputeBatch): ComputeResult[]
       runChunk(chunk: ComputeChunk): ChunkItem[]
+      runVerify(batch: VerifyBatch): Promise<VerifyResult[]>
     }>
   }
-  const runner = await createComputeRunner({ limits: computeLimits(config, chainIds, large), lowPriority: false })
+  const runner = await createComputeRunner({
+    limits: computeLimits(config, chainIds, large),
+    allowMock: config.allowMock,
+    lowPriority: false,
+  })
   return {
     threads: 1,
     maxWaitMs: maxWaitMs(config, large),
     async run(work) {
       // A turn of the event loop between: this thread also answers /health and ends deadlines.
       await new Promise((resolve) => setImmediate(resolve))
+      if ('questions' in work) return runner.runVerify(work)
       return 'heads' in work ? runner.runBatch(work) : runner.runChunk(work)
     },
     isReady: () => true,
@@ -166,6 +170,19 @@ function requestBatcher(config: Config, lane: Lane, maxBatchSize: number) {
   })
 }
 
+function verifyBatcher(config: Config, lane: Lane, maxBatchSize: number) {
+  return new Batcher<VerifyJob, VerifyResult>({
+    ...commonOptions(config, lane),
+    maxBatchSize,
+    run: async (jobs) => {
+      const tasks = jobs.map(({ task }) => task)
+      const work = { bytes: pack(tasks.map(({ body }) => body)), questions: tasks.map(({ body: _, ...rest }) => rest) }
+      return (await lane.run(work, leftMs(jobs))) as VerifyResult[]
+    },
+    isRetryable: (error) => !isTimeout(error),
+  })
+}
+
 /** A chunk is a batch already. Whoever sent it knows better how to try again. */
 function chunkBatcher(config: Config, lane: Lane) {
   return new Batcher<ChunkJob, ChunkItem[]>({
@@ -174,11 +191,6 @@ function chunkBatcher(config: Config, lane: Lane) {
     run: async (jobs) => [(await lane.run(jobs[0]!.chunk, leftMs(jobs))) as ChunkItem[]],
     isRetryable: () => false,
   })
-}
-
-interface Job {
-  readonly deadlineMs: number
-  readonly isAborted: () => boolean
 }
 
 function commonOptions(config: Config, lane: Lane) {
@@ -201,7 +213,7 @@ function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
 }
 
 function packed(work: Work): PackedBytes {
-  return 'heads' in work ? work.bytes : work.items
+  return 'items' in work ? work.items : work.bytes
 }
 
 async function submit<Item, Result>(batcher: Batcher<Item, Result>, job: Item): Promise<Result> {

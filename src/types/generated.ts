@@ -33,6 +33,14 @@ export type Rings = Ring[]
 export type ComputeRequest =
   DistanceRequest | AreaRequest | LengthRequest | ContainsRequest | WithinRequest | IntersectsRequest
 export type ComputeResponse = NumericComputeResponse | BooleanComputeResponse
+/**
+ * Bodies of POST /verify/v0/stamp and POST /verify/v0/proof. Members that are not named here are ignored, but a stamp's are covered by its signatures.
+ */
+export type VerifyRequest = VerifyStampRequest | VerifyProofRequest
+/**
+ * Answers of POST /verify/v0/stamp and POST /verify/v0/proof.
+ */
+export type VerifyResponse = VerifyStampResponse | VerifyProofResponse
 
 /**
  * Every schema of the contract; this type itself is not used.
@@ -45,6 +53,8 @@ export interface Contract {
   'verified-proof'?: VerifiedLocationProof
   'resign-request'?: ResignRequest
   'resign-response'?: ResignResponse
+  'verify-request'?: VerifyRequest
+  'verify-response'?: VerifyResponse
 }
 export interface Point {
   type: 'Point'
@@ -438,4 +448,190 @@ export interface SignedAttestationData {
 export interface ResignResponse {
   attestation: AttestationData
   delegatedAttestation: DelegatedAttestationData
+}
+export interface VerifyStampRequest {
+  stamp: LocationStamp
+  [k: string]: unknown
+}
+/**
+ * One observation by one proof-of-location system.
+ */
+export interface LocationStamp {
+  lpVersion: string
+  locationType: string
+  location: Geometry
+  srs: string
+  temporalFootprint: TemporalFootprint
+  plugin: string
+  pluginVersion: string
+  signals: {
+    [k: string]: unknown
+  }
+  /**
+   * @maxItems 16
+   */
+  signatures: StampSignature[]
+  [k: string]: unknown
+}
+/**
+ * Unix seconds.
+ */
+export interface TemporalFootprint {
+  start: number
+  end: number
+  [k: string]: unknown
+}
+export interface StampSignature {
+  signer: SubjectIdentifier
+  algorithm: string
+  /**
+   * Hex with 0x.
+   */
+  value: string
+  /**
+   * Unix seconds.
+   */
+  timestamp: number
+  [k: string]: unknown
+}
+export interface VerifyProofRequest {
+  proof: EvidenceProof
+  options?: VerifyOptions
+  [k: string]: unknown
+}
+export interface EvidenceProof {
+  claim: LocationClaim
+  /**
+   * @minItems 1
+   * @maxItems 64
+   */
+  stamps: LocationStamp[]
+  [k: string]: unknown
+}
+export interface VerifyOptions {
+  /**
+   * Signs the result for this chain; without it nothing is signed.
+   */
+  chainId?: number
+  submitOnchain?: boolean
+  /**
+   * Of the attestation; the zero address when absent.
+   */
+  recipient?: string
+  [k: string]: unknown
+}
+export interface VerifyStampResponse {
+  valid: boolean
+  signaturesValid: boolean
+  structureValid: boolean
+  signalsConsistent: boolean
+  pluginResult: StampDetails
+  details: StampDetails
+  [k: string]: unknown
+}
+/**
+ * What was looked at, and what each plugin adds.
+ */
+export interface StampDetails {
+  checks: EvidenceCheck[]
+  structure: EvidenceCheck[]
+  signatures: SignatureVerdict[]
+  evaluation?: {
+    [k: string]: unknown
+  }
+  [k: string]: unknown
+}
+export interface EvidenceCheck {
+  id: string
+  ok: boolean
+  severity: 'fail' | 'warn' | 'info'
+  measured: number | string | boolean | null
+  limit: number | string | boolean | null
+  [k: string]: unknown
+}
+export interface SignatureVerdict {
+  index: number
+  ok: boolean
+  reason: string
+  recovered: string | null
+  message?: string | null
+  boundToSubject?: boolean
+  [k: string]: unknown
+}
+export interface VerifyProofResponse {
+  proof: {
+    [k: string]: unknown
+  }
+  credibility: CredibilityVector
+  evaluationMethod: string
+  evaluatedAt: number
+  chainId?: number
+  attestation?: ProofAttestation
+  delegatedAttestation?: ProofDelegation
+  [k: string]: unknown
+}
+export interface CredibilityVector {
+  dimensions: CredibilityDimensions
+  stampResults: StampResult[]
+  meta: CredibilityMeta
+  extensions: CredibilityExtensions
+  [k: string]: unknown
+}
+export interface CredibilityDimensions {
+  spatial: SpatialDimension
+  temporal: TemporalDimension
+  validity: ValidityDimension
+  independence: IndependenceDimension
+  [k: string]: unknown
+}
+export interface SpatialDimension {
+  meanDistanceMeters: number
+  maxDistanceMeters: number
+  withinRadiusFraction: number
+  [k: string]: unknown
+}
+export interface TemporalDimension {
+  meanOverlap: number
+  minOverlap: number
+  fullyOverlappingFraction: number
+  [k: string]: unknown
+}
+export interface ValidityDimension {
+  signaturesValidFraction: number
+  structureValidFraction: number
+  signalsConsistentFraction: number
+  [k: string]: unknown
+}
+export interface IndependenceDimension {
+  uniquePluginRatio: number
+  spatialAgreement: number
+  pluginNames: string[]
+  [k: string]: unknown
+}
+export interface StampResult {
+  stampIndex: number
+  plugin: string
+  signaturesValid: boolean
+  structureValid: boolean
+  signalsConsistent: boolean
+  distanceMeters: number
+  temporalOverlap: number
+  withinRadius: boolean
+  details: StampDetails
+  [k: string]: unknown
+}
+export interface CredibilityMeta {
+  stampCount: number
+  evaluatedAt: number
+  evaluationMode: 'local' | 'tee' | 'zk'
+  [k: string]: unknown
+}
+export interface CredibilityExtensions {
+  distinctSigners: number
+  duplicateStamps: number
+  weightedMeanDistance: number
+  maxImpliedSpeedMps: number
+  mockStamps: number
+  boundToSubjectFraction: number
+  [k: string]: unknown
 }

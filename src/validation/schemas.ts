@@ -5,6 +5,7 @@ import geometry from '../../schemas/geometry.schema.json' with { type: 'json' }
 import input from '../../schemas/input.schema.json' with { type: 'json' }
 import resignRequest from '../../schemas/resign-request.schema.json' with { type: 'json' }
 import verifiedProof from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import verifyRequest from '../../schemas/verify-request.schema.json' with { type: 'json' }
 
 /** Compiled check of one schema; `errors` holds the first violation after a `false`. */
 export type Validator = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null }
@@ -33,6 +34,7 @@ function createAjv(): Ajv2020 {
   ajv.addSchema(verifiedProof)
   ajv.addSchema(resignRequest)
   ajv.addSchema(batchRequest)
+  ajv.addSchema(verifyRequest)
   return ajv
 }
 

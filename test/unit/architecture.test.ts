@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../..')
 
 // The house plan of docs/architecture.md as data. A room is a folder of src/ (or workers); files directly in src/ are
 // rooms of their own name. Each room may import itself, the rooms listed, and the packages it owns.
-const BASE = ['types', 'problem', 'packed-bytes', 'messages']
+const BASE = ['types', 'problem', 'packed-bytes', 'messages', 'evidence-messages']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   types: [],
   problem: [],
@@ -18,6 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   metrics: [],
   units: [],
   messages: ['problem', 'packed-bytes', 'types'],
+  'evidence-messages': ['messages', 'problem', 'packed-bytes'],
   wasm: [],
   crypto: BASE,
   validation: BASE,
@@ -27,8 +28,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   compute: ['geometry', 'geodesy', 'topology', 'crypto', 'wasm', 'units', ...BASE],
   attest: ['crypto', 'units', 'config', ...BASE],
   sync: ['attest', 'geometry', 'crypto', 'log', 'config', ...BASE],
+  verify: ['geometry', 'crypto', ...BASE],
   workers: [
     'validation',
+    'geodesy',
+    'verify',
     'geometry',
     'crypto',
     'compute',
@@ -42,7 +46,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     ...BASE,
   ],
   threads: ['config', 'log', ...BASE],
-  service: ['threads', 'geometry', 'validation', 'compute', 'attest', 'crypto', 'config', 'units', ...BASE],
+  service: ['threads', 'geometry', 'validation', 'compute', 'verify', 'attest', 'crypto', 'config', 'units', ...BASE],
   http: ['service', 'validation', 'compute', 'config', 'log', 'metrics', ...BASE],
   cli: ['config'],
   version: [],

@@ -1,0 +1,93 @@
+import { type ProblemType, problemAt } from '../problem.ts'
+import type { VerifyProofRequest, VerifyStampRequest } from '../types/generated.ts'
+import { checkGeometry } from './input.ts'
+import { isJsonObject, type JsonObject } from './json-body.ts'
+import { validatorOf } from './schemas.ts'
+import { check, type Path } from './sentences.ts'
+
+/** Most stamps of a proof: their number is attested as uint8, and every pair of them is measured (decision 27). */
+const MAX_STAMPS = 64
+/** Most signatures of a stamp, and bytes of its signals as JSON (decision 106). */
+const MAX_SIGNATURES = 16
+const MAX_SIGNALS_BYTES = 65_536
+
+/**
+ * Checks the body of a request to verify one stamp.
+ *
+ * @param body parsed JSON; the stamp stays as received, for its signatures cover members we do not know
+ * @throws {ProblemError} `validation` beyond the limits of evidence, else `invalid-input`
+ */
+export function readStampRequest(body: JsonObject, maxCollectionDepth: number): VerifyStampRequest {
+  boundStamp(body['stamp'], ['stamp'])
+  check(validatorOf('verify-request.schema.json#/$defs/VerifyStampRequest'), body, [])
+  const request = body as unknown as VerifyStampRequest
+  checkGeometry(request.stamp.location, ['stamp', 'location'], maxCollectionDepth)
+  return request
+}
+
+/**
+ * Checks the body of a request to verify a proof.
+ *
+ * @param body parsed JSON; the proof stays as received
+ * @throws {ProblemError} `validation` for a broken rule of claims (decision 33) or beyond the limits of evidence, else
+ *   `invalid-input`
+ */
+export function readProofRequest(body: JsonObject, maxCollectionDepth: number): VerifyProofRequest {
+  const { proof } = body
+  if (isJsonObject(proof)) {
+    boundStamps(proof['stamps'])
+    checkClaimRules(proof['claim'])
+  }
+  check(validatorOf('verify-request.schema.json#/$defs/VerifyProofRequest'), body, [])
+  const request = body as unknown as VerifyProofRequest
+  const { claim, stamps } = request.proof
+  if (claim.time.end < claim.time.start) {
+    throw problemAt('validation', ['proof', 'claim', 'time', 'end'], 'must not be before time.start', {
+      code: 'time-order',
+    })
+  }
+  checkGeometry(claim.location, ['proof', 'claim', 'location'], maxCollectionDepth)
+  stamps.forEach(({ location }, index) => {
+    checkGeometry(location, ['proof', 'stamps', index, 'location'], maxCollectionDepth)
+  })
+  if (request.options?.submitOnchain === true && request.options.chainId === undefined) {
+    throw problemAt('validation', ['options', 'chainId'], 'is missing: submitOnchain needs it', {
+      code: 'missing-chain',
+    })
+  }
+  return request
+}
+
+function boundStamps(stamps: unknown): void {
+  const path = ['proof', 'stamps']
+  if (!Array.isArray(stamps)) return
+  if (stamps.length === 0) throw problemAt('validation', path, 'needs at least one stamp', { code: 'no-stamps' })
+  if (stamps.length > MAX_STAMPS) throw tooMany(path, `has ${stamps.length} stamps`, `at most ${MAX_STAMPS}`)
+  stamps.forEach((stamp, index) => {
+    boundStamp(stamp, [...path, index])
+  })
+}
+
+/** Only what bounds the work: the shape is the schema's matter. */
+function boundStamp(stamp: unknown, path: Path): void {
+  if (!isJsonObject(stamp)) return
+  const { signatures, signals } = stamp
+  if (Array.isArray(signatures) && signatures.length > MAX_SIGNATURES) {
+    throw tooMany([...path, 'signatures'], `has ${signatures.length} signatures`, `at most ${MAX_SIGNATURES}`)
+  }
+  if (signals === undefined) return
+  const bytes = Buffer.byteLength(JSON.stringify(signals), 'utf8')
+  if (bytes > MAX_SIGNALS_BYTES) {
+    throw tooMany([...path, 'signals'], `is ${bytes} bytes of JSON`, `at most ${MAX_SIGNALS_BYTES} bytes`)
+  }
+}
+
+function checkClaimRules(claim: unknown): void {
+  if (!isJsonObject(claim)) return
+  const type: ProblemType = 'validation'
+  check(validatorOf('verify-request.schema.json#/$defs/ClaimRules'), claim, ['proof', 'claim'], type)
+}
+
+function tooMany(path: Path, detail: string, hint: string) {
+  return problemAt('validation', path, detail, { code: 'evidence-limit', hint })
+}

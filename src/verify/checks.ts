@@ -1,0 +1,41 @@
+import type { EvidenceCheck } from '../types/generated.ts'
+
+export type Severity = EvidenceCheck['severity']
+export type Measured = EvidenceCheck['measured']
+
+/** Collects what was looked at: nothing is answered by a bare truth value. */
+export class Checks {
+  readonly list: EvidenceCheck[] = []
+
+  /** A violation makes the signals inconsistent. */
+  fail(id: string, ok: boolean, measured: Measured, limit: Measured): boolean {
+    return this.#add('fail', id, ok, measured, limit)
+  }
+
+  /** A violation is unusual and proves nothing. */
+  warn(id: string, ok: boolean, measured: Measured, limit: Measured): boolean {
+    return this.#add('warn', id, ok, measured, limit)
+  }
+
+  /** Something worth knowing that judges nothing. */
+  info(id: string, measured: Measured, limit: Measured = null): void {
+    this.#add('info', id, true, measured, limit)
+  }
+
+  /** True unless a check of severity `fail` failed. */
+  get passed(): boolean {
+    return this.list.every(({ ok, severity }) => ok || severity !== 'fail')
+  }
+
+  #add(severity: Severity, id: string, ok: boolean, measured: Measured, limit: Measured): boolean {
+    this.list.push({ id, ok, severity, measured: printable(measured), limit })
+    return ok
+  }
+}
+
+/** Numbers to nine digits and finite (decision 81), foreign text cut short. */
+function printable(measured: Measured): Measured {
+  if (typeof measured === 'number') return Number.isFinite(measured) ? Number(measured.toPrecision(12)) : null
+  if (typeof measured === 'string' && measured.length > 120) return `${measured.slice(0, 120)}…`
+  return measured
+}

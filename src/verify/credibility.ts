@@ -1,0 +1,166 @@
+import type { FlatGeometry } from '../geometry/flat.ts'
+import type {
+  CredibilityDimensions,
+  CredibilityVector,
+  EvidenceCheck,
+  LocationClaim,
+  StampResult,
+} from '../types/generated.ts'
+import { speedsOf } from './implied-speed.ts'
+import { overlapOf } from './overlap.ts'
+import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from './stamp.ts'
+
+export const EVALUATION_METHOD = 'multifactor-v0'
+
+/** A proof whose shape was checked. */
+export interface ReadProof {
+  readonly claim: LocationClaim
+  readonly claimGeometry: FlatGeometry
+  /** At least one. */
+  readonly stamps: readonly ReadStamp[]
+}
+
+/**
+ * Judges every stamp of a proof, then what they say together.
+ *
+ * Sums are taken in the order of their terms' sizes, so that the order of the stamps changes no dimension.
+ */
+export async function assessProof(
+  proof: ReadProof,
+  nowSeconds: number,
+  engine: VerifyEngine,
+): Promise<CredibilityVector> {
+  const { claim, claimGeometry, stamps } = proof
+  const verdicts = await Promise.all(stamps.map((stamp) => verifyStamp(stamp, nowSeconds, engine, claim.subject)))
+  const between = pairDistances(stamps, engine)
+  const speeds = speedsOf(stamps, verdicts, between)
+  const stampResults = stamps.map((read, index) => {
+    const distanceMeters = roundMillimeters(engine.distanceMeters(read.geometry, claimGeometry))
+    return resultOf(index, read, verdicts[index]!, distanceMeters, claim, speeds.checks[index]!)
+  })
+  const count = stamps.length
+  const distances = stampResults.map(({ distanceMeters }) => distanceMeters)
+  return {
+    dimensions: dimensionsOf(proof, stampResults, between),
+    stampResults,
+    meta: { stampCount: count, evaluatedAt: nowSeconds, evaluationMode: 'local' },
+    extensions: {
+      distinctSigners: new Set(verdicts.flatMap(({ signers }) => signers)).size,
+      duplicateStamps: count - new Set(verdicts.map(({ digest }) => digest)).size,
+      weightedMeanDistance: weightedMean(distances, stamps, verdicts),
+      maxImpliedSpeedMps: speeds.max,
+      mockStamps: stamps.filter(({ plugin }) => plugin.name === 'mock').length,
+      boundToSubjectFraction: verdicts.filter(({ isBoundToSubject }) => isBoundToSubject).length / count,
+    },
+  }
+}
+
+function resultOf(
+  stampIndex: number,
+  { stamp }: ReadStamp,
+  verdict: StampVerdict,
+  distanceMeters: number,
+  { radius, time }: LocationClaim,
+  speedChecks: readonly EvidenceCheck[],
+): StampResult {
+  const overlap = overlapOf(stamp.temporalFootprint, time)
+  const { accuracyMeters, accuracyCapped, details } = verdict
+  const evaluation = {
+    accuracyMeters: accuracyMeters ?? null,
+    accuracyCapped: accuracyCapped ?? null,
+    consistentWithClaim: distanceMeters <= radius + (accuracyCapped ?? 0),
+    claimCoverage: overlap.claimCoverage,
+    stampCoverage: overlap.stampCoverage,
+    stampDurationSeconds: stamp.temporalFootprint.end - stamp.temporalFootprint.start,
+    insideClaimTime: overlap.isInside,
+  }
+  return {
+    stampIndex,
+    plugin: stamp.plugin,
+    signaturesValid: verdict.signaturesValid,
+    structureValid: verdict.structureValid,
+    signalsConsistent: verdict.signalsConsistent && speedChecks.every(({ ok, severity }) => ok || severity !== 'fail'),
+    distanceMeters,
+    temporalOverlap: overlap.ratio,
+    withinRadius: distanceMeters <= radius,
+    details: { ...details, checks: [...details.checks, ...speedChecks], evaluation },
+  }
+}
+
+function dimensionsOf(
+  { claim, stamps }: ReadProof,
+  results: readonly StampResult[],
+  between: readonly (readonly number[])[],
+): CredibilityDimensions {
+  const count = results.length
+  const fraction = (isCounted: (result: StampResult) => boolean) => results.filter(isCounted).length / count
+  const distances = results.map(({ distanceMeters }) => distanceMeters)
+  const overlaps = results.map(({ temporalOverlap }) => temporalOverlap)
+  const pluginNames = [...new Set(results.map(({ plugin }) => plugin))]
+  const isFully = ({ stamp }: ReadStamp) => overlapOf(stamp.temporalFootprint, claim.time).isInside
+  return {
+    spatial: {
+      meanDistanceMeters: roundMillimeters(meanOf(distances)),
+      maxDistanceMeters: Math.max(...distances),
+      withinRadiusFraction: fraction(({ withinRadius }) => withinRadius),
+    },
+    temporal: {
+      meanOverlap: meanOf(overlaps),
+      minOverlap: Math.min(...overlaps),
+      fullyOverlappingFraction: stamps.filter(isFully).length / count,
+    },
+    validity: {
+      signaturesValidFraction: fraction(({ signaturesValid }) => signaturesValid),
+      structureValidFraction: fraction(({ structureValid }) => structureValid),
+      signalsConsistentFraction: fraction(({ signalsConsistent }) => signalsConsistent),
+    },
+    independence: {
+      uniquePluginRatio: pluginNames.length / count,
+      spatialAgreement: agreementOf(between, claim.radius),
+      pluginNames,
+    },
+  }
+}
+
+/** Two places inside the claimed circle are at most two radii apart: 1 is coincident, 0 that far apart or farther. */
+function agreementOf(between: readonly (readonly number[])[], radiusMeters: number): number {
+  const terms = between.flatMap((row) => row.map((distance) => Math.max(0, 1 - distance / (2 * radiusMeters))))
+  return terms.length === 0 ? 1 : meanOf(terms)
+}
+
+/** Row i holds the distances of stamp i to those before it. */
+function pairDistances(stamps: readonly ReadStamp[], engine: VerifyEngine): number[][] {
+  return stamps.map((one, index) =>
+    stamps.slice(0, index).map((other) => engine.distanceMeters(one.geometry, other.geometry)),
+  )
+}
+
+/** By the inverse of what each stamp's own accuracy is believed to be, at least a metre. */
+function weightedMean(
+  distances: readonly number[],
+  stamps: readonly ReadStamp[],
+  verdicts: readonly StampVerdict[],
+): number {
+  const terms = distances.map((distance, index) => {
+    const { plugin, stamp } = stamps[index]!
+    const accuracy = verdicts[index]!.accuracyCapped ?? plugin.maxAccuracyMeters(stamp.signals)
+    return { distance, weight: 1 / Math.max(1, accuracy) }
+  })
+  const weights = sumOf(terms.map(({ weight }) => weight))
+  const mean = sumOf(terms.map(({ distance, weight }) => distance * weight)) / weights
+  return roundMillimeters(Math.min(mean, Math.max(...distances)))
+}
+
+/** Never outside the values themselves, whatever the sum rounds to. */
+function meanOf(values: readonly number[]): number {
+  const mean = sumOf(values) / values.length
+  return Math.min(Math.max(mean, Math.min(...values)), Math.max(...values))
+}
+
+function sumOf(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b).reduce((sum, value) => sum + value, 0)
+}
+
+function roundMillimeters(meters: number): number {
+  return Math.round(meters * 1000) / 1000
+}

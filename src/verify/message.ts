@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import type { Keccak } from '../crypto/keccak.ts'
+import { canonicalJson } from '../geometry/canonical.ts'
+import type { LocationStamp } from '../types/generated.ts'
+
+export type MessageForm = 'jcs' | 'sorted-stringify' | 'unsorted-stringify'
+
+/** Bytes that a stamp's signatures may cover, with the digests of them. */
+export interface StampMessage {
+  readonly form: MessageForm
+  readonly bytes: Uint8Array
+  /** keccak-256 of the EIP-191 text ("personal sign"). */
+  readonly eip191: Uint8Array
+  /** SHA-256, made when asked for. */
+  sha256(): Uint8Array
+}
+
+/**
+ * The messages a stamp may have been signed as, the likeliest first:
+ * RFC 8785 of the stamp without `signatures`; what sorting members and `JSON.stringify` makes of it, which differs where
+ * names look like array indices; and the members in the order received, as one legacy service signs.
+ *
+ * @param stamp as received: a member that nobody knows is covered all the same
+ * @throws {RangeError} on text with a lone surrogate
+ */
+export function stampMessages(stamp: LocationStamp, keccak: Keccak): readonly StampMessage[] {
+  const { signatures: _, ...unsigned } = stamp
+  const texts: [MessageForm, string][] = [['jcs', canonicalJson(unsigned)]]
+  const sorted = JSON.stringify(sortMembers(unsigned))
+  for (const [form, text] of [
+    ['sorted-stringify', sorted],
+    ['unsorted-stringify', JSON.stringify(unsigned)],
+  ] as const) {
+    if (texts.every(([, other]) => other !== text)) texts.push([form, text])
+  }
+  return texts.map(([form, text]) => messageOf(form, text, keccak))
+}
+
+function messageOf(form: MessageForm, text: string, keccak: Keccak): StampMessage {
+  const bytes = Buffer.from(text, 'utf8')
+  const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`, 'latin1')
+  let digest: Uint8Array | undefined
+  return {
+    form,
+    bytes,
+    eip191: keccak.hash(Buffer.concat([prefix, bytes])),
+    sha256() {
+      digest ??= createHash('sha256').update(bytes).digest()
+      return digest
+    },
+  }
+}
+
+/** As client libraries sort: members whose names look like array indices come first whatever their place. */
+function sortMembers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(sortMembers)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(members.map(([name, member]) => [name, sortMembers(member)]))
+}

@@ -1,0 +1,63 @@
+import { BlockList, isIP } from 'node:net'
+import type { VerifyPlugin } from '../plugin.ts'
+import { numberOf, shown, signalOf, textOf } from '../signals.ts'
+
+/** Networks nobody is reached at from outside (IANA special-purpose registries): an address there has no place. */
+const NOT_ROUTABLE = networks([
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.88.99.0/24',
+  '192.168.0.0/16 198.18.0.0/15 224.0.0.0/4 240.0.0.0/4',
+  '::/128 ::1/128 64:ff9b:1::/48 100::/64 2001::/23 2002::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
+])
+/** Networks of examples, which tests and fixtures are full of. */
+const DOCUMENTATION = networks(['192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20'])
+
+/** Where a database says the address of the network connection is. */
+export const ipGeolocation: VerifyPlugin = {
+  name: 'ip-geolocation',
+  version: '0.1.0',
+  environments: ['server', 'node'],
+  description: 'Position looked up for an IP address',
+  pointOnly: true,
+  accuracyMeters: (signals) => numberOf(signals, 'accuracyMeters'),
+  maxAccuracyMeters: () => 1_000_000,
+  check({ signals }, checks) {
+    const ip = (textOf(signals, 'ip') ?? '').trim()
+    const family = isIP(ip)
+    // The address is of a person: it is judged and not repeated.
+    if (checks.fail('ip-syntax', family !== 0, family === 0 ? 'malformed' : `IPv${family}`, 'IPv4 or IPv6')) {
+      const plain = unmapped(ip)
+      const kind = isIP(plain) === 4 ? 'ipv4' : 'ipv6'
+      const isExample = DOCUMENTATION.check(plain, kind)
+      checks.warn('documentation-ip', !isExample, isExample, false)
+      const isPrivate = !isExample && NOT_ROUTABLE.check(plain, kind)
+      checks.fail('non-routable-ip', !isPrivate, isPrivate, false)
+    }
+    const accuracy = numberOf(signals, 'accuracyMeters')
+    const isPossible = accuracy !== undefined && accuracy >= 1000 && accuracy <= 5_000_000
+    checks.fail('accuracy', isPossible, shown(signalOf(signals, 'accuracyMeters')), '1000..5000000')
+    const country = signalOf(signals, 'country')
+    if (country !== undefined) {
+      checks.warn(
+        'country-code',
+        typeof country === 'string' && /^[A-Z]{2}$/.test(country),
+        shown(country),
+        'ISO 3166-1',
+      )
+    }
+    return {}
+  },
+}
+
+function networks(lines: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const network of lines.join(' ').split(' ')) {
+    const [address, bits] = network.split('/') as [string, string]
+    list.addSubnet(address, Number(bits), isIP(address) === 4 ? 'ipv4' : 'ipv6')
+  }
+  return list
+}
+
+/** An IPv4 address in the clothes of IPv6 is judged as what it is. */
+function unmapped(ip: string): string {
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] ?? ip
+}

@@ -1,0 +1,87 @@
+import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
+import { checkSamePlace } from '../same-place.ts'
+import { numericOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
+
+/** What a phone recorded beside a photograph or video. */
+export const proofmode: VerifyPlugin = {
+  name: 'proofmode',
+  version: '0.1.0',
+  environments: ['mobile', 'server'],
+  description: 'Device record beside a photograph or video',
+  pointOnly: true,
+  accuracyMeters: (signals) => numericOf(signals, 'Location.Accuracy'),
+  maxAccuracyMeters: (signals) => ACCURACY_CAPS[providerOf(signals)] ?? 5000,
+  check(context, checks) {
+    const { signals, point } = context
+    const lat = numericOf(signals, 'Location.Latitude')
+    const lon = numericOf(signals, 'Location.Longitude')
+    checkSamePlace(checks, 'signals-location', point, lat, lon, true)
+    checkTimes(context, checks)
+    checkSensor(signals, checks)
+    const fileHash = textOf(signals, 'FileHash')
+    if (fileHash !== undefined) checks.warn('file-hash', /^[0-9a-f]{64}$/i.test(fileHash), fileHash, 'SHA-256')
+    return { material: checkMaterial(signals, checks) }
+  },
+}
+
+/** Metres by provider. */
+const ACCURACY_CAPS: Readonly<Record<string, number>> = { gps: 100, network: 5000, fused: 1000 }
+
+function providerOf(signals: Signals): string {
+  return (textOf(signals, 'Location.Provider') ?? '').toLowerCase()
+}
+
+function checkTimes({ signals, stamp }: PluginContext, checks: CheckCollector): void {
+  const { start, end } = stamp.temporalFootprint
+  const milliseconds = numericOf(signals, 'Location.Time')
+  const located = milliseconds === undefined ? undefined : milliseconds / 1000
+  if (located !== undefined) {
+    const outside = Math.max(start - located, located - end, 0)
+    checks.fail('location-time', outside <= 3600, outside, 3600)
+    checks.warn('location-time-near', outside <= 60, outside, 60)
+  } else checks.warn('location-time-near', false, shown(signalOf(signals, 'Location.Time')), 60)
+  const times = [located, secondsOf(signals, 'DateCreated'), secondsOf(signals, 'Timestamp')].filter(
+    (time) => time !== undefined,
+  )
+  if (times.length < 2) return
+  const span = Math.max(...times) - Math.min(...times)
+  checks.warn('times-agree', span <= 86_400, span, 86_400)
+}
+
+/** A moment written as ISO 8601 or in milliseconds. */
+function secondsOf(signals: Signals, name: string): number | undefined {
+  const number = numericOf(signals, name)
+  if (number !== undefined) return number / 1000
+  const text = textOf(signals, name)
+  const milliseconds = text === undefined || !/^\d{4}-\d\d-\d\d/.test(text) ? Number.NaN : Date.parse(text)
+  return Number.isFinite(milliseconds) ? milliseconds / 1000 : undefined
+}
+
+function checkSensor(signals: Signals, checks: CheckCollector): void {
+  const accuracy = numericOf(signals, 'Location.Accuracy')
+  const provider = providerOf(signals)
+  if (accuracy !== undefined) {
+    checks.fail('accuracy', accuracy >= 0, accuracy, '>= 0')
+    if (provider === 'gps') checks.warn('gps-accuracy', accuracy <= 100, accuracy, 100)
+    if (provider === 'network') checks.warn('network-accuracy', accuracy >= 5, accuracy, 5)
+  }
+  const speed = numericOf(signals, 'Location.Speed')
+  if (speed !== undefined) checks.warn('speed', speed >= 0 && speed <= 343, speed, 343)
+}
+
+/** What devices and platforms vouch with, named for what can be said of it offline. */
+function checkMaterial(signals: Signals, checks: CheckCollector) {
+  const has = (name: string) => (textOf(signals, name) ?? '') !== ''
+  const pgp = has('PGP.PublicKey') || has('PGP.MetadataSignature')
+  if (pgp) checks.info('pgp-unverifiable', 'the signed bytes are not evaluated')
+  const token = textOf(signals, 'SafetyNet.JWT')
+  if (token !== undefined) {
+    const parts = token.split('.').length
+    checks.fail('integrity-token-form', parts === 3 || parts === 5, parts, '3 (signed) or 5 (encrypted)')
+    checks.info('integrity-not-verifiable-offline', parts === 5 ? 'encrypted' : 'signed')
+  }
+  if (has('DeviceCheck.Attestation')) checks.info('app-attest-not-evaluated', 'present')
+  const chain = signalOf(signals, 'AndroidKeyAttestation.x5c') ?? signalOf(signals, 'AndroidKeyAttestation')
+  if (chain !== undefined) checks.info('key-attestation-not-evaluated', 'present')
+  return { pgp, integrityToken: token !== undefined, deviceCheck: has('DeviceCheck.Attestation') }
+}

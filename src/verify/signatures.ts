@@ -1,0 +1,141 @@
+import { recoverAddress } from '../crypto/address.ts'
+import type { Ed25519 } from '../crypto/ed25519.ts'
+import type { Keccak } from '../crypto/keccak.ts'
+import type { Secp256k1 } from '../crypto/secp256k1.ts'
+import { parseSignature } from '../crypto/signature.ts'
+import type { SignatureVerdict, StampSignature, SubjectIdentifier } from '../types/generated.ts'
+import type { StampMessage } from './message.ts'
+
+export interface SignatureEngine {
+  readonly keccak: Keccak
+  readonly secp256k1: Secp256k1
+  readonly ed25519: Ed25519
+}
+
+type Found = Pick<SignatureVerdict, 'ok' | 'reason' | 'recovered'> & { readonly message: string | null }
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const HEX = /^(?:0x)?(?:[0-9a-fA-F]{2})+$/
+
+/**
+ * Each signature of a stamp, verified with the key it names. There is no way to `ok` past a cryptographic check.
+ *
+ * @param subject of the claim; absent where there is none
+ */
+export function verifySignatures(
+  signatures: readonly StampSignature[],
+  messages: readonly StampMessage[],
+  subject: SubjectIdentifier | undefined,
+  engine: SignatureEngine,
+): SignatureVerdict[] {
+  return signatures.map((signature, index) => {
+    const verdict = { index, ...verifySignature(signature, messages, engine) }
+    return subject === undefined
+      ? verdict
+      : { ...verdict, boundToSubject: verdict.ok && isSameIdentity(signature.signer, subject) }
+  })
+}
+
+/** Hex in any case names the same signer. */
+export function isSameIdentity(a: SubjectIdentifier, b: SubjectIdentifier): boolean {
+  return identityOf(a) === identityOf(b)
+}
+
+/** One text for each signer. */
+export function identityOf({ scheme, value }: SubjectIdentifier): string {
+  return `${scheme}:${HEX.test(value) ? value.toLowerCase().replace(/^0x/, '') : value}`
+}
+
+function verifySignature(
+  { signer, algorithm, value }: StampSignature,
+  messages: readonly StampMessage[],
+  engine: SignatureEngine,
+): Found {
+  if (signer.scheme === 'did:web') return refused('did-resolution-disabled')
+  if (algorithm === 'secp256k1') {
+    if (signer.scheme === 'eth-address') return verifyAddress(signer.value, value, messages, engine)
+    if (signer.scheme === 'device-pubkey') return verifyDeviceKey(signer.value, value, messages, engine)
+    return refused('unsupported-scheme')
+  }
+  if (algorithm !== 'ed25519') return refused('unsupported-algorithm')
+  if (signer.scheme !== 'device-pubkey') return refused('unsupported-scheme')
+  return verifyEd25519(signer.value, value, messages, engine)
+}
+
+/** EIP-191 over the message; who recovers must be who is named. */
+function verifyAddress(
+  address: string,
+  value: string,
+  messages: readonly StampMessage[],
+  { secp256k1, keccak }: SignatureEngine,
+): Found {
+  if (!ADDRESS.test(address)) return refused('signer is not an address')
+  const parsed = parseSignature(value)
+  if (!parsed.ok) return refused(`signature ${parsed.reason}`)
+  let recovered: string | null = null
+  for (const { form, eip191 } of messages) {
+    const found = recoverAddress(eip191, parsed.signature, secp256k1, keccak)
+    if (found === address.toLowerCase()) return { ok: true, reason: 'eip191', recovered: found, message: form }
+    recovered ??= found ?? null
+  }
+  return { ok: false, reason: 'signer-mismatch', recovered, message: null }
+}
+
+/** ECDSA over SHA-256 of the message or over its EIP-191 hash; the public key that recovers must be the one named. */
+function verifyDeviceKey(
+  key: string,
+  value: string,
+  messages: readonly StampMessage[],
+  { secp256k1 }: SignatureEngine,
+): Found {
+  const wanted = bytesOf(key)
+  if (wanted === undefined || !isPublicKey(wanted)) return refused('signer is not a public key of 33 or 65 bytes')
+  const parsed = parseSignature(value)
+  if (!parsed.ok) return refused(`signature ${parsed.reason}`)
+  for (const message of messages) {
+    for (const [reason, digest] of [
+      ['ecdsa-sha256', message.sha256()],
+      ['ecdsa-eip191', message.eip191],
+    ] as const) {
+      const publicKey = secp256k1.recover(digest, parsed.signature)
+      if (publicKey !== undefined && isSameKey(publicKey, wanted)) {
+        return { ok: true, reason, recovered: `0x${Buffer.from(wanted).toString('hex')}`, message: message.form }
+      }
+    }
+  }
+  return refused('signer-mismatch')
+}
+
+function verifyEd25519(
+  key: string,
+  value: string,
+  messages: readonly StampMessage[],
+  { ed25519 }: SignatureEngine,
+): Found {
+  const publicKey = bytesOf(key)
+  if (publicKey?.length !== 32) return refused('signer is not a public key of 32 bytes')
+  const signature = bytesOf(value)
+  if (signature?.length !== 64) return refused('signature is not 64 bytes of hex')
+  const message = messages.find(({ bytes }) => ed25519.verify(bytes, signature, publicKey))
+  if (message === undefined) return refused('signer-mismatch')
+  return { ok: true, reason: 'ed25519', recovered: `0x${publicKey.toString('hex')}`, message: message.form }
+}
+
+function refused(reason: string): Found {
+  return { ok: false, reason, recovered: null, message: null }
+}
+
+function bytesOf(text: string): Buffer | undefined {
+  return text.length <= 200 && HEX.test(text) ? Buffer.from(text.replace(/^0x/, ''), 'hex') : undefined
+}
+
+function isPublicKey(key: Uint8Array): boolean {
+  return key.length === 65 ? key[0] === 4 : key.length === 33 && (key[0] === 2 || key[0] === 3)
+}
+
+/** @param publicKey 65 bytes 04‖x‖y */
+function isSameKey(publicKey: Uint8Array, wanted: Uint8Array): boolean {
+  if (wanted.length === 65) return Buffer.compare(publicKey, wanted) === 0
+  const prefix = 2 + (publicKey[64]! & 1)
+  return wanted[0] === prefix && Buffer.compare(publicKey.subarray(1, 33), wanted.subarray(1)) === 0
+}

@@ -1,0 +1,155 @@
+import type { FlatGeometry } from '../geometry/flat.ts'
+import type { Hex } from '../messages.ts'
+import type { LocationStamp, SignatureVerdict, StampDetails, SubjectIdentifier } from '../types/generated.ts'
+import { Checks } from './checks.ts'
+import { stampMessages } from './message.ts'
+import {
+  type Coordinates,
+  PLUGIN_TIMEOUT_MS,
+  type PluginContext,
+  type PluginFacts,
+  type VerifyConfig,
+  type VerifyPlugin,
+} from './plugin.ts'
+import { identityOf, type SignatureEngine, verifySignatures } from './signatures.ts'
+import { checkStructure } from './structure.ts'
+
+/** What judging evidence needs and nothing else: no clock, no environment, no network. */
+export interface VerifyEngine {
+  readonly crypto: SignatureEngine
+  readonly config: VerifyConfig
+  /** Least ellipsoidal distance of two geometries, metres. */
+  distanceMeters(a: FlatGeometry, b: FlatGeometry): number
+  /** @param lon degrees */
+  pointOf(lon: number, lat: number): FlatGeometry
+}
+
+/** A stamp whose shape was checked. */
+export interface ReadStamp {
+  /** As received. */
+  readonly stamp: LocationStamp
+  readonly plugin: VerifyPlugin
+  readonly geometry: FlatGeometry
+}
+
+export interface StampVerdict {
+  readonly signaturesValid: boolean
+  readonly structureValid: boolean
+  readonly signalsConsistent: boolean
+  readonly details: StampDetails
+  /** One text for each signer whose signature verified. */
+  readonly signers: readonly string[]
+  readonly isBoundToSubject: boolean
+  /** Hash of what is signed: equal for copies of a stamp. */
+  readonly digest: Hex
+  /** As declared, metres, and as far as it is believed. */
+  readonly accuracyMeters: number | undefined
+  readonly accuracyCapped: number | undefined
+}
+
+/** Clocks may differ by this, seconds. */
+const CLOCK_SKEW = 300
+
+/**
+ * Judges one stamp: its signatures, its form, its signals.
+ *
+ * @param subject of the claim; absent when the stamp is judged alone
+ * @returns the same for the same stamp, time and configuration
+ */
+export async function verifyStamp(
+  read: ReadStamp,
+  nowSeconds: number,
+  engine: VerifyEngine,
+  subject?: SubjectIdentifier,
+): Promise<StampVerdict> {
+  const { stamp, plugin } = read
+  const messages = stampMessages(stamp, engine.crypto.keccak)
+  const signatures = verifySignatures(stamp.signatures, messages, subject, engine.crypto)
+  const structure = checkStructure(stamp, plugin)
+  const { checks, facts } = await checkSignals(read, nowSeconds, engine, subject)
+  const declared = safely(() => plugin.accuracyMeters(stamp.signals))
+  const cap = safely(() => plugin.maxAccuracyMeters(stamp.signals)) ?? 0
+  if (declared !== undefined) checks.warn('implausible-accuracy', declared >= 0 && declared <= cap, declared, cap)
+  return {
+    signaturesValid: signatures.length > 0 && signatures.every(({ ok }) => ok),
+    structureValid: structure.passed,
+    signalsConsistent: checks.passed,
+    details: { ...facts, checks: checks.list, structure: structure.list, signatures },
+    signers: signersOf(stamp, signatures),
+    isBoundToSubject: signatures.some(({ boundToSubject }) => boundToSubject === true),
+    digest: engine.crypto.keccak.hashHex(messages[0]!.bytes),
+    accuracyMeters: declared,
+    accuracyCapped: declared === undefined ? undefined : Math.min(Math.max(declared, 0), cap),
+  }
+}
+
+async function checkSignals(
+  { stamp, plugin, geometry }: ReadStamp,
+  nowSeconds: number,
+  engine: VerifyEngine,
+  subject: SubjectIdentifier | undefined,
+): Promise<{ checks: Checks; facts: PluginFacts }> {
+  const checks = new Checks()
+  checkTimes(stamp, plugin, nowSeconds, checks)
+  const [major, minor] = plugin.version.split('.')
+  const isOurs = stamp.pluginVersion.startsWith(`${major}.${minor}.`)
+  checks.warn('plugin-version', isOurs, stamp.pluginVersion, `${major}.${minor}.x`)
+  const { pointOf, distanceMeters } = engine
+  const flatOf = ({ lon, lat }: Coordinates) => pointOf(lon, lat)
+  const context: PluginContext = {
+    stamp,
+    signals: stamp.signals,
+    point: geometry.type === 'Point' ? { lon: geometry.vertices[0]!, lat: geometry.vertices[1]! } : undefined,
+    nowSeconds,
+    config: engine.config,
+    crypto: engine.crypto,
+    subject,
+    distanceMeters: (a, b) => distanceMeters(flatOf(a), flatOf(b)),
+    distanceFrom: (position) => distanceMeters(flatOf(position), geometry),
+  }
+  try {
+    return { checks, facts: await inTime(plugin.check(context, checks)) }
+  } catch (error) {
+    checks.fail('plugin-error', false, (error as Error).message, null)
+    return { checks, facts: { error: 'the plugin could not judge these signals' } }
+  }
+}
+
+/** Built-in rules answer at once: no timer for them. */
+async function inTime(facts: PluginFacts | Promise<PluginFacts>): Promise<PluginFacts> {
+  if (!(facts instanceof Promise)) return facts
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new RangeError(`took longer than ${PLUGIN_TIMEOUT_MS} ms`)), PLUGIN_TIMEOUT_MS)
+  })
+  return Promise.race([facts, timeout]).finally(() => clearTimeout(timer))
+}
+
+function checkTimes(
+  { temporalFootprint, signatures }: LocationStamp,
+  plugin: VerifyPlugin,
+  nowSeconds: number,
+  checks: Checks,
+): void {
+  const { start } = temporalFootprint
+  const ahead = start - nowSeconds
+  if (plugin.name === 'mock') checks.warn('future-footprint', ahead <= CLOCK_SKEW, ahead, CLOCK_SKEW)
+  else checks.fail('future-footprint', ahead <= CLOCK_SKEW, ahead, CLOCK_SKEW)
+  const outside = signatures.filter(
+    ({ timestamp }) => timestamp < start - CLOCK_SKEW || timestamp > nowSeconds + CLOCK_SKEW,
+  ).length
+  checks.warn('signature-time', outside === 0, outside, 0)
+}
+
+function signersOf({ signatures }: LocationStamp, verdicts: readonly SignatureVerdict[]): string[] {
+  return signatures.filter((_, index) => verdicts[index]!.ok).map(({ signer }) => identityOf(signer))
+}
+
+function safely(read: () => number | undefined): number | undefined {
+  try {
+    const value = read()
+    return value !== undefined && Number.isFinite(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

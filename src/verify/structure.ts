@@ -1,0 +1,31 @@
+import type { LocationStamp } from '../types/generated.ts'
+import { Checks } from './checks.ts'
+import type { VerifyPlugin } from './plugin.ts'
+
+const CRS =
+  /^(?:https?:\/\/www\.opengis\.net\/def\/crs\/(?:OGC\/(?:1\.3|0)\/CRS84|EPSG\/0\/4326)|urn:ogc:def:crs:(?:OGC:1\.3:CRS84|EPSG::4326)|EPSG:4326|WGS84)$/
+const SEMVER = /^\d{1,6}\.\d{1,6}\.\d{1,6}(?:[-+][0-9A-Za-z.+-]{1,40})?$/
+/** Other notations a location may be of; it is GeoJSON all the same. */
+const OTHER_TYPES = ['h3', 'h3-index', 'geohash', 'wkt', 'coordinate-decimal+lon-lat']
+
+/**
+ * What the form of a stamp says, beyond what makes a request malformed. The location's own validity was asked before.
+ *
+ * Coordinates are longitude, latitude whatever the reference system is called, as GeoJSON has them.
+ */
+export function checkStructure(stamp: LocationStamp, plugin: VerifyPlugin): Checks {
+  const checks = new Checks()
+  const { lpVersion, locationType, location, srs, temporalFootprint, pluginVersion, signatures } = stamp
+  checks.fail('lp-version', lpVersion === '0.2', lpVersion, '0.2')
+  checks.fail('plugin-version', SEMVER.test(pluginVersion), pluginVersion, 'semver')
+  const wanted = `geojson-${location.type.toLowerCase()}`
+  const isKnown = locationType.toLowerCase() === wanted || OTHER_TYPES.includes(locationType)
+  checks.fail('location-type', isKnown, locationType, wanted)
+  checks.fail('srs', CRS.test(srs), srs, 'CRS84 or EPSG:4326')
+  if (plugin.pointOnly) checks.fail('point-location', location.type === 'Point', location.type, 'Point')
+  const { start, end } = temporalFootprint
+  checks.fail('footprint-order', end >= start, end - start, 0)
+  checks.fail('footprint-start', start >= 0, start, 0)
+  checks.fail('signed', signatures.length > 0, signatures.length, 1)
+  return checks
+}

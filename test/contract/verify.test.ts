@@ -1,0 +1,196 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
+import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import responseSchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
+import { authenticateAttestation } from '../../src/attest/authenticate.ts'
+import { chainTable } from '../../src/attest/chains.ts'
+import { decodeVerify } from '../../src/attest/decode.ts'
+import { readConfig } from '../../src/config.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
+import { canonicalJson } from '../../src/geometry/canonical.ts'
+import { account, type Loose, proofOf, SIGNALS, stampOf, unsignedStamp } from '../evidence.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+const ajv = new Ajv2020({ strict: false, schemas: [proofSchema, responseSchema] })
+const isStampAnswer = ajv.getSchema('verify-response.schema.json#/$defs/VerifyStampResponse')!
+const isProofAnswer = ajv.getSchema('verify-response.schema.json#/$defs/VerifyProofResponse')!
+const isProblem = ajv.compile(problemSchema)
+
+describe.each(['uws', 'node'])('verify over %s', (adapter) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ HTTP_ADAPTER: adapter })
+  })
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+  })
+
+  it('lists the plugins', async () => {
+    const response = await fetch(`${service.url}/verify/v0/plugins`)
+    const { plugins } = (await response.json()) as { plugins: Loose[] }
+    const names = plugins.map(({ name }) => name)
+    expect(names).toEqual(['proofmode', 'witnesschain', 'gpsd', 'geoclue', 'wifi-mls', 'ip-geolocation', 'mock'])
+    expect(plugins[0]).toEqual({
+      name: 'proofmode',
+      version: '0.1.0',
+      environments: ['mobile', 'server'],
+      description: expect.any(String),
+    })
+  })
+
+  it.each(Object.keys(SIGNALS))('judges a stamp of %s', async (plugin) => {
+    const { status, body } = await service.post('/verify/v0/stamp', { stamp: stampOf(plugin) })
+    expect(status).toBe(200)
+    expect(isStampAnswer(body), JSON.stringify(isStampAnswer.errors)).toBe(true)
+    expect(body).toMatchObject({ valid: true })
+    expect(body.pluginResult).toEqual(body.details)
+  })
+
+  it('answers 200 for a stamp that is not valid', async () => {
+    const { status, body } = await service.post('/verify/v0/stamp', { stamp: { ...stampOf(), signatures: [] } })
+    expect({ status, valid: body.valid }).toEqual({ status: 200, valid: false })
+  })
+
+  it('signs nothing without a chain', async () => {
+    const proof = proofOf([stampOf(), stampOf('geoclue')])
+    const { status, body } = await service.post('/verify/v0/proof', { proof })
+    expect(status).toBe(200)
+    expect(isProofAnswer(body), JSON.stringify(isProofAnswer.errors)).toBe(true)
+    expect(body.proof).toEqual(proof)
+    expect(Object.keys(body).sort()).toEqual(['credibility', 'evaluatedAt', 'evaluationMethod', 'proof'])
+  })
+
+  it('signs what it says, for the chain that is named', async () => {
+    const recipient = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+    const proof = proofOf([stampOf(), stampOf('geoclue')])
+    const { body, headers } = await service.post('/verify/v0/proof', { proof, options: { chainId: 84532, recipient } })
+    expect(isProofAnswer(body), JSON.stringify(isProofAnswer.errors)).toBe(true)
+    expect(headers.get('x-attester-nonce-source')).toBe('default')
+    const keccak = await createKeccak()
+    const decoded = decodeVerify(body.attestation.data)
+    if (!decoded.ok) throw new Error(decoded.reason)
+    expect(decoded.value).toEqual({
+      proofHash: keccak.hashHex(Buffer.from(canonicalJson(proof))),
+      meanDistanceMeters: 0,
+      maxDistanceMeters: 0,
+      withinRadiusBp: 10_000,
+      meanOverlapBp: 10_000,
+      minOverlapBp: 10_000,
+      signaturesValidBp: 10_000,
+      structureValidBp: 10_000,
+      signalsConsistentBp: 10_000,
+      uniquePluginRatioBp: 10_000,
+      stampCount: 2,
+    })
+    expect(body.attestation).toMatchObject({
+      schema: '0x8b3c602e17eb091dc3a26af8b9a05369ec682046eadffa9b36a93ce4215d6e2f',
+      recipient: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      time: body.evaluatedAt,
+      expirationTime: 0,
+      revocationTime: 0,
+    })
+    const checked = authenticateAttestation(body, {
+      chain: chainTable(readConfig({}, 1)).get(84532)!,
+      attesters: [service.attester.toLowerCase()],
+      nowSeconds: body.evaluatedAt,
+      maxAgeSeconds: 0,
+      keccak,
+      secp256k1: await loadSecp256k1(),
+    })
+    expect(checked).toEqual({ ok: true })
+  })
+
+  it('takes its own answer as an input of a computation', async () => {
+    const { body } = await service.post('/verify/v0/proof', {
+      proof: proofOf([stampOf()]),
+      options: { chainId: 84532 },
+    })
+    const to = { type: 'Point', coordinates: [2.3522, 48.8566] }
+    const answer = await service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof: body }, to })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({ result: 4238.77 })
+    expect(answer.body.inputRefs[0]).toBe(body.attestation.uid)
+  })
+
+  const openRing = { type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 1]]] } // biome-ignore format: a ring is one thing
+  const many = (count: number) => Array.from({ length: count }, () => stampOf('mock'))
+  it.each([
+    ['nothing', {}, 'invalid-input', 400],
+    ['no stamps', { proof: proofOf([]) }, 'validation', 400],
+    ['65 stamps', { proof: proofOf(many(65)) }, 'validation', 400],
+    [
+      'no radius',
+      { proof: { ...proofOf([stampOf()]), claim: { ...proofOf([])['claim'], radius: undefined } } },
+      'validation',
+      400,
+    ],
+    ['radius 0', { proof: proofOf([stampOf()], { radius: 0 }) }, 'validation', 400],
+    ['no time', { proof: proofOf([stampOf()], { time: undefined }) }, 'validation', 400],
+    ['time backwards', { proof: proofOf([stampOf()], { time: { start: 2, end: 1 } }) }, 'validation', 400],
+    ['another version', { proof: proofOf([stampOf()], { lpVersion: '0.1' }) }, 'validation', 400],
+    ['another srs', { proof: proofOf([stampOf()], { srs: 'EPSG:3857' }) }, 'validation', 400],
+    [
+      'another scheme',
+      { proof: proofOf([stampOf()], { subject: { scheme: 'did:pkh', value: 'x' } }) },
+      'validation',
+      400,
+    ],
+    ['no location', { proof: proofOf([stampOf()], { location: undefined }) }, 'invalid-input', 400],
+    ['an open ring', { proof: proofOf([stampOf()], { location: openRing }) }, 'invalid-input', 400],
+    ['a stamp without signals', { proof: proofOf([{ ...stampOf(), signals: undefined }]) }, 'invalid-input', 400],
+    ['an unknown plugin', { proof: proofOf([stampOf('gpsd', { plugin: 'sextant' })]) }, 'not-implemented', 501],
+    [
+      'submission without a chain',
+      { proof: proofOf([stampOf()]), options: { submitOnchain: true } },
+      'validation',
+      400,
+    ],
+    [
+      'submission',
+      { proof: proofOf([stampOf()]), options: { submitOnchain: true, chainId: 84532 } },
+      'not-implemented',
+      501,
+    ],
+    ['an unknown chain', { proof: proofOf([stampOf()]), options: { chainId: 999 } }, 'invalid-input', 400],
+  ])('refuses %s', async (_, request, type, expected) => {
+    const { status, body } = await service.post('/verify/v0/proof', request)
+    expect(isProblem(body)).toBe(true)
+    expect({ status, type: body.type }).toEqual({ status: expected, type: `${service.url}/errors/${type}` })
+    expect(body.errors[0].pointer).toMatch(/^#/)
+  })
+
+  it('refuses traps in signals', async () => {
+    const text = JSON.stringify({ stamp: stampOf('mock') })
+    for (const trap of ['"__proto__":{},', '"constructor":1,', '"provider":"x",']) {
+      const { body } = await service.post('/verify/v0/stamp', text.replace('"provider"', `${trap}"provider"`))
+      expect(body.type).toBe(`${service.url}/errors/bad-request`)
+    }
+  })
+
+  it('refuses 300 KB of signals with 200 signatures in less than 50 ms', async () => {
+    const stamp = unsignedStamp('mock', { signals: { padding: 'x'.repeat(300_000) } })
+    const one = stampOf('mock')['signatures'][0]
+    const body = JSON.stringify({ stamp: { ...stamp, signatures: Array(200).fill(one) } })
+    await service.post('/verify/v0/stamp', body)
+    const times: number[] = []
+    for (let round = 0; round < 5; round++) {
+      const start = performance.now()
+      const { status, body: answer } = await service.post('/verify/v0/stamp', body)
+      times.push(performance.now() - start)
+      expect({ status, type: answer.type }).toEqual({ status: 400, type: `${service.url}/errors/validation` })
+    }
+    expect(Math.min(...times)).toBeLessThan(50)
+  })
+
+  it('knows whose stamp it is', async () => {
+    const claim = { subject: { scheme: 'eth-address', value: account(1).address.toUpperCase().replace('0X', '0x') } }
+    const { body } = await service.post('/verify/v0/proof', {
+      proof: proofOf([stampOf(), stampOf('geoclue', {}, 2)], claim),
+    })
+    const bound = body.credibility.stampResults.map(({ details }: Loose) => details.signatures[0].boundToSubject)
+    expect(bound).toEqual([true, false])
+    expect(body.credibility.extensions).toMatchObject({ distinctSigners: 2, boundToSubjectFraction: 0.5 })
+  })
+})

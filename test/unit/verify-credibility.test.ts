@@ -1,0 +1,135 @@
+import geodesic from 'geographiclib-geodesic'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { overlapOf } from '../../src/verify/overlap.ts'
+import { EIFFEL, type Loose, NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
+import { createVerifier } from '../verify-runner.ts'
+
+let verifier: Awaited<ReturnType<typeof createVerifier>>
+beforeAll(async () => {
+  verifier = await createVerifier()
+})
+
+const point = (lon: number, lat: number) => ({ type: 'Point', coordinates: [lon, lat] })
+const at = (lon: number, lat: number, plugin = 'mock', more: Loose = {}) =>
+  stampOf(plugin, { location: point(lon, lat), signals: {}, ...more })
+const credibilityOf = async (stamps: readonly Loose[], claim: Loose = {}, nowSeconds = NOW + 60): Promise<Loose> =>
+  (await verifier.proof(proofOf(stamps, claim), {}, nowSeconds))['credibility']
+
+const NEW_YORK = [-74.006, 40.7128] as const
+const SAN_FRANCISCO = [-122.4194, 37.7749] as const
+const around = (lon: number, lat: number, half = 0.001) => ({
+  type: 'Polygon',
+  coordinates: [
+    [
+      [lon - half, lat - half],
+      [lon + half, lat - half],
+      [lon + half, lat + half],
+      [lon - half, lat + half],
+      [lon - half, lat - half],
+    ],
+  ],
+})
+
+describe('what others get wrong', () => {
+  it('an accuracy of ten thousand kilometres brings nobody within the radius', async () => {
+    const location = point(...NEW_YORK)
+    const stamp = stampOf('gpsd', { location, signals: { source: 'gpsd', mode: 3, accuracyMeters: 1e7 } })
+    const { dimensions, stampResults } = await credibilityOf([stamp], { location: point(...SAN_FRANCISCO) })
+    expect(dimensions.spatial.withinRadiusFraction).toBe(0)
+    const { withinRadius, details, distanceMeters } = stampResults[0]
+    expect(withinRadius).toBe(false)
+    expect(details.checks.find(({ id }: Loose) => id === 'implausible-accuracy')).toMatchObject({ ok: false })
+    const { s12 } = geodesic.Geodesic.WGS84.Inverse(NEW_YORK[1], NEW_YORK[0], SAN_FRANCISCO[1], SAN_FRANCISCO[0])
+    expect(distanceMeters).toBeCloseTo(s12!, 2)
+  })
+
+  it('what is no signature is not valid', async () => {
+    const stamp = stampOf('proofmode')
+    stamp['signatures'][0].value = 'not a signature'
+    expect((await credibilityOf([stamp]))['dimensions'].validity.signaturesValidFraction).toBe(0)
+  })
+
+  it('Tokyo, Paris and Cape Town do not agree', async () => {
+    const stamps = [at(139.69, 35.69), at(...EIFFEL), at(18.42, -33.92)]
+    expect((await credibilityOf(stamps))['dimensions'].independence.spatialAgreement).toBe(0)
+    expect((await credibilityOf(Array(5).fill(at(...EIFFEL))))['dimensions'].independence.spatialAgreement).toBe(1)
+  })
+
+  it.each([
+    ['a minute inside an hour', [0, 60], 1, 1],
+    ['an instant inside', [0, 0], 1, 1],
+    ['ten years around', [-1e8, 215_360_000], 1, 0],
+    ['half inside', [1740, 1860], 0.5, 0],
+    ['before', [-5000, -4000], 0, 0],
+  ])('%s', async (_, [start, end], overlap, fully) => {
+    const temporalFootprint = { start: NOW + start!, end: NOW + end! }
+    const { dimensions, stampResults } = await credibilityOf([at(...EIFFEL, 'mock', { temporalFootprint })])
+    expect(dimensions.temporal).toEqual({
+      meanOverlap: overlap,
+      minOverlap: overlap,
+      fullyOverlappingFraction: fully,
+    })
+    const { stampCoverage, stampDurationSeconds } = stampResults[0].details.evaluation
+    expect(stampDurationSeconds).toBe(end! - start!)
+    if (stampDurationSeconds > 1e8) expect(stampCoverage).toBeCloseTo(1.1e-5, 6)
+  })
+
+  it('a polygon has a real distance', async () => {
+    for (const plugin of ['mock', 'witnesschain']) {
+      const changes = { location: around(...NEW_YORK), locationType: 'geojson-polygon', signals: SIGNALS[plugin]! }
+      const { stampResults, dimensions } = await credibilityOf([stampOf(plugin, changes)])
+      expect(stampResults[0].distanceMeters).toBeGreaterThan(5_800_000)
+      expect(dimensions.spatial.meanDistanceMeters).toBe(stampResults[0].distanceMeters)
+    }
+    const inside = stampOf('mock', { location: around(...EIFFEL), locationType: 'geojson-polygon', signals: {} })
+    expect((await credibilityOf([inside]))['dimensions'].spatial.maxDistanceMeters).toBe(0)
+  })
+
+  it('99.96 m along a meridian are within 100 m', async () => {
+    // 0.000904° of latitude at the equator: 99.96 m on the ellipsoid, 100.52 m on the sphere.
+    const { stampResults } = await credibilityOf([at(0, 0.000904)], { location: point(0, 0) })
+    expect(stampResults[0].distanceMeters).toBeCloseTo(99.96, 2)
+    expect(stampResults[0].withinRadius).toBe(true)
+  })
+
+  it('copies of a stamp are counted', async () => {
+    const { dimensions, extensions } = await credibilityOf(Array(5).fill(stampOf()))
+    expect(dimensions.independence.uniquePluginRatio).toBe(0.2)
+    expect(extensions.duplicateStamps).toBe(4)
+  })
+})
+
+describe('overlap', () => {
+  it('shares nothing with an interval that ends before it begins', () => {
+    expect(overlapOf({ start: 5, end: 4 }, { start: 0, end: 10 })).toMatchObject({ ratio: 0, isInside: false })
+  })
+
+  it('of touching intervals is nothing, of an instant on the border all', () => {
+    expect(overlapOf({ start: 0, end: 5 }, { start: 5, end: 10 }).ratio).toBe(0)
+    expect(overlapOf({ start: 5, end: 5 }, { start: 5, end: 10 }).ratio).toBe(1)
+  })
+})
+
+describe('the speed a signer must have had', () => {
+  const move = (seconds: number, n = 1) => [
+    at(...EIFFEL),
+    stampOf('gpsd', {
+      location: point(...NEW_YORK),
+      signals: { source: 'gpsd', mode: 3, accuracyMeters: 8 },
+      temporalFootprint: { start: NOW + seconds - 60, end: NOW + seconds },
+    }, n),
+  ] // biome-ignore format: two stamps
+  it('is impossible for one who crosses an ocean in five minutes', async () => {
+    const { stampResults, extensions } = await credibilityOf(move(300), {}, NOW + 300)
+    expect(stampResults.map(({ signalsConsistent }: Loose) => signalsConsistent)).toEqual([true, false])
+    expect(extensions.maxImpliedSpeedMps).toBeGreaterThan(19_000)
+  })
+
+  it('is unusual for one who does it in three hours, and nobody accuses two signers', async () => {
+    const { stampResults, extensions } = await credibilityOf(move(10_800), {}, NOW + 10_800)
+    expect(stampResults[1].signalsConsistent).toBe(true)
+    expect(stampResults[1].details.checks.find(({ id }: Loose) => id === 'implied-speed')).toMatchObject({ ok: false })
+    expect(extensions.maxImpliedSpeedMps).toBeGreaterThan(500)
+    expect((await credibilityOf(move(300, 2), {}, NOW + 300))['extensions'].maxImpliedSpeedMps).toBe(0)
+  })
+})

@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { account, EIFFEL, type Loose, NOW, personalSign, SIGNALS, stampOf } from '../evidence.ts'
+import { createVerifier } from '../verify-runner.ts'
+
+let verifier: Awaited<ReturnType<typeof createVerifier>>
+beforeAll(async () => {
+  verifier = await createVerifier()
+})
+
+const PLUGINS = Object.keys(SIGNALS)
+
+describe('a stamp of each plugin', () => {
+  it.each(PLUGINS)('%s is valid when everything fits', async (plugin) => {
+    const answer = await verifier.stamp(stampOf(plugin))
+    const broken = [...answer['details'].checks, ...answer['details'].structure].filter(({ ok }: Loose) => !ok)
+    expect(broken).toEqual([])
+    expect(answer).toMatchObject({ valid: true, signaturesValid: true, structureValid: true, signalsConsistent: true })
+    expect(answer['pluginResult']).toEqual(answer['details'])
+  })
+
+  it.each(PLUGINS)('%s is judged the same a hundred times', async (plugin) => {
+    const texts = new Set(
+      await Promise.all(Array.from({ length: 100 }, async () => JSON.stringify(await verifier.stamp(stampOf(plugin))))),
+    )
+    expect(texts.size).toBe(1)
+  })
+})
+
+/** Signals laid over valid ones, deep, and the check they break. */
+const BROKEN: readonly (readonly [plugin: string, id: string, changes: Loose])[] = [
+  ['mock', 'provider', { provider: 'gps' }],
+  ['mock', 'signals-location', { latitude: 48.9 }],
+  ['gpsd', 'source', { source: 'gps' }],
+  ['gpsd', 'fix-mode', { mode: 1 }],
+  ['gpsd', 'accuracy', { accuracyMeters: 0 }],
+  ['gpsd', 'accuracy', { accuracyMeters: '8' }],
+  ['gpsd', 'speed', { speedMs: 600 }],
+  ['gpsd', 'tpv-simulated', { tpv: { status: 8 } }],
+  ['gpsd', 'tpv-mode', { tpv: { mode: 2 } }],
+  ['gpsd', 'tpv-location', { tpv: { lat: 48.8585 } }],
+  ['gpsd', 'tpv-time', { tpv: { time: new Date((NOW + 600) * 1000).toISOString() } }],
+  ['gpsd', 'tpv-ecef', { tpv: { ecefx: 6_378_137, ecefy: 0, ecefz: 0 } }],
+  [
+    'gpsd',
+    'sky-used',
+    {
+      sky: {
+        satellites: [
+          { PRN: 1, used: true },
+          { PRN: 2, used: true },
+        ],
+      },
+    },
+  ],
+  ['gpsd', 'sky-class', { sky: { class: 'TPV' } }],
+  ['geoclue', 'source', { source: 'gps' }],
+  ['geoclue', 'platform', { platform: 'darwin' }],
+  ['geoclue', 'accuracy', { accuracyMeters: 0 }],
+  ['geoclue', 'accuracy', { accuracyMeters: 3e7 }],
+  ['wifi-mls', 'source', { source: 'gps' }],
+  ['wifi-mls', 'ap-count', { apCount: 0 }],
+  ['wifi-mls', 'ap-count', { apCount: 1.5 }],
+  ['wifi-mls', 'access-point-count', { apCount: 3 }],
+  ['wifi-mls', 'mac-syntax', { accessPoints: [{ macAddress: 'zz', signalStrength: -50 }] }],
+  ['wifi-mls', 'mac-multicast', { accessPoints: [{ macAddress: '01:1a:2b:3c:4d:5e', signalStrength: -50 }] }],
+  ['wifi-mls', 'mac-blank', { accessPoints: [{ macAddress: 'ff:ff:ff:ff:ff:ff', signalStrength: -50 }] }],
+  [
+    'wifi-mls',
+    'mac-duplicates',
+    { accessPoints: Array(2).fill({ macAddress: '00:1a:2b:3c:4d:5e', signalStrength: -5 }) },
+  ],
+  ['wifi-mls', 'signal-strength', { accessPoints: [{ macAddress: '00:1a:2b:3c:4d:5e', signalStrength: 3 }] }],
+  ['wifi-mls', 'access-points', { accessPoints: 'many' }],
+  ['ip-geolocation', 'ip-syntax', { ip: '999.1.1.1' }],
+  ...[
+    '10.0.0.1',
+    '127.0.0.1',
+    '100.64.0.1',
+    '169.254.1.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::1',
+    'fe80::1',
+    'fc00::1',
+  ].map((ip) => ['ip-geolocation', 'non-routable-ip', { ip }] as const),
+  ['ip-geolocation', 'non-routable-ip', { ip: '::ffff:192.168.0.1' }],
+  ['ip-geolocation', 'accuracy', { accuracyMeters: 10 }],
+  ['proofmode', 'signals-location', { 'Location.Latitude': '48.86' }],
+  ['proofmode', 'signals-location', { 'Location.Longitude': 'NaN' }],
+  ['proofmode', 'location-time', { 'Location.Time': (NOW + 7200) * 1000 }],
+  ['proofmode', 'accuracy', { 'Location.Accuracy': '-1' }],
+  ['proofmode', 'integrity-token-form', { 'SafetyNet.JWT': 'a.b' }],
+  ['witnesschain', 'challenge-succeeded', { challengeSucceeded: false }],
+  ['witnesschain', 'verified', { consolidatedResult: { verified: false } }],
+  ['witnesschain', 'know-loc', { consolidatedResult: { KnowLoc: 'yes' } }],
+  ['witnesschain', 'challenge-signature', { challenger: account(8).address }],
+  ['witnesschain', 'challenge-challengeId', { challengeId: 'c2' }],
+  ['witnesschain', 'challenge-challengerClaims', { challengerClaims: { latitude: 50 } }],
+  ['witnesschain', 'latency-positive', { pingDelayMicroseconds: 0 }],
+  ['witnesschain', 'latency', { pingDelayMicroseconds: 'fast' }],
+  ['witnesschain', 'light-speed', { pingDelayMicroseconds: 1000 }],
+  ['witnesschain', 'uncertainty', { knowLocUncertaintyKm: -1 }],
+  ['witnesschain', 'challenge-message', { challengeResult: { message: 'hello', signature: personalSign('hello', 9) } }],
+]
+
+describe('signals that contradict themselves', () => {
+  it.each(BROKEN)('%s fails %s', async (plugin, id, changes) => {
+    const signals = laidOver(SIGNALS[plugin]!, changes)
+    const { signalsConsistent, valid, signaturesValid, details } = await verifier.stamp(stampOf(plugin, { signals }))
+    const failed = details.checks.filter(({ ok, severity }: Loose) => !ok && severity === 'fail')
+    expect(failed.map(({ id: name }: Loose) => name)).toContain(id)
+    expect({ signalsConsistent, valid, signaturesValid }).toEqual({
+      signalsConsistent: false,
+      valid: false,
+      signaturesValid: true,
+    })
+  })
+
+  it.each(['gpsd', 'geoclue', 'wifi-mls', 'ip-geolocation', 'proofmode', 'witnesschain'])(
+    '%s says nothing it did not measure: empty signals fail',
+    async (plugin) => {
+      expect((await verifier.stamp(stampOf(plugin, { signals: {} })))['signalsConsistent']).toBe(false)
+    },
+  )
+
+  it('warns of what is only unusual', async () => {
+    const cases: readonly (readonly [string, string, Loose])[] = [
+      ['gpsd', 'implausible-accuracy', { accuracyMeters: 1e7 }],
+      ['gpsd', 'synthetic-sky', { sky: { satellites: [1, 2, 3, 4].map((PRN) => ({ PRN, used: true, ss: 40 })) } }],
+      ['ip-geolocation', 'documentation-ip', { ip: '2001:db8::1' }],
+      [
+        'wifi-mls',
+        'mac-locally-administered',
+        { apCount: 1, accessPoints: [{ macAddress: '02:1a:2b:3c:4d:5e', signalStrength: -50 }] },
+      ],
+      ['witnesschain', 'faster-than-fibre', { pingDelayMicroseconds: 2000 }],
+      ['geoclue', 'accuracy-level', { accuracyLevel: 'country' }],
+    ]
+    for (const [plugin, id, changes] of cases) {
+      const answer = await verifier.stamp(stampOf(plugin, { signals: laidOver(SIGNALS[plugin]!, changes) }))
+      const found = answer['details'].checks.find((check: Loose) => check['id'] === id)
+      expect(found, id).toMatchObject({ ok: false, severity: 'warn' })
+      expect(answer['signalsConsistent'], id).toBe(true)
+    }
+  })
+
+  it('never repeats the address of an access point or of a connection', async () => {
+    for (const plugin of ['wifi-mls', 'ip-geolocation']) {
+      const text = JSON.stringify(await verifier.stamp(stampOf(plugin)))
+      expect(text).not.toMatch(/00:1a:2b|001a2b3c4d5e|1\.2\.3\.4/)
+    }
+  })
+})
+
+describe('the bound of the speed of light', () => {
+  it('says how far away the prover can be at most', async () => {
+    const { details } = await verifier.stamp(stampOf('witnesschain'))
+    // 5 ms there and back: 2.5 ms × 299,792.458 km/s.
+    expect(details.boundKm).toBeCloseTo(749.481, 3)
+  })
+})
+
+describe('the form of a stamp', () => {
+  it.each([
+    ['lp-version', { lpVersion: '0.1' }],
+    ['plugin-version', { pluginVersion: 'one' }],
+    ['location-type', { locationType: 'geojson-polygon' }],
+    ['srs', { srs: 'EPSG:3857' }],
+    ['footprint-order', { temporalFootprint: { start: NOW, end: NOW - 1 } }],
+    [
+      'point-location',
+      { location: { type: 'MultiPoint', coordinates: [[...EIFFEL]] }, locationType: 'geojson-multipoint' },
+    ],
+  ])('fails %s', async (id, changes) => {
+    const { structureValid, details } = await verifier.stamp(stampOf('gpsd', changes))
+    expect(structureValid).toBe(false)
+    expect(details.structure.filter(({ ok }: Loose) => !ok).map((check: Loose) => check['id'])).toEqual([id])
+  })
+
+  it('needs a signature', async () => {
+    const answer = await verifier.stamp({ ...stampOf(), signatures: [] })
+    expect(answer).toMatchObject({ valid: false, structureValid: false, signaturesValid: false })
+  })
+
+  it('refuses evidence of the future, but of the mock it only warns', async () => {
+    const temporalFootprint = { start: 4_102_444_800, end: 4_102_444_860 }
+    expect((await verifier.stamp(stampOf('geoclue', { temporalFootprint })))['signalsConsistent']).toBe(false)
+    expect((await verifier.stamp(stampOf('mock', { temporalFootprint })))['signalsConsistent']).toBe(true)
+  })
+})
+
+function laidOver(base: Loose, changes: Loose): Loose {
+  const merged: Loose = { ...base }
+  for (const [name, value] of Object.entries(changes)) {
+    const isDeep =
+      typeof value === 'object' && value !== null && !Array.isArray(value) && typeof base[name] === 'object'
+    merged[name] = isDeep ? laidOver(base[name], value) : value
+  }
+  return merged
+}

@@ -1,0 +1,30 @@
+/** The verify line of a compute thread, in this thread. */
+
+import { readConfig } from '../src/config.ts'
+import { createKeccak } from '../src/crypto/keccak.ts'
+import { loadKernel } from '../src/wasm/loader.ts'
+import { createVerifyEngine, runVerifyTask } from '../workers/verify-task.ts'
+import { type Loose, NOW } from './evidence.ts'
+
+const { limits } = readConfig({}, 1)
+const workerLimits = { ...limits, chainIds: [84532] }
+
+/** @returns what answers a stamp or a proof: its members, or the problem */
+export async function createVerifier(config: { allowMock: boolean } = { allowMock: true }) {
+  const engine = { kernel: loadKernel(), keccak: await createKeccak(), limits: workerLimits }
+  const runner = await createVerifyEngine(engine, config)
+  const run = (question: 'stamp' | 'proof', body: unknown, nowSeconds: number) => {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(JSON.stringify(body))
+    return runVerifyTask({ question, body: bytes, nowSeconds }, runner, workerLimits)
+  }
+  const answer = async (question: 'stamp' | 'proof', body: unknown, nowSeconds: number): Promise<Loose> => {
+    const result = await run(question, body, nowSeconds)
+    return result.ok ? { ...JSON.parse(`{${result.members}}`), data: result.data } : { problem: result.problem }
+  }
+  return {
+    run,
+    stamp: (stamp: unknown, nowSeconds = NOW + 60) => answer('stamp', { stamp }, nowSeconds),
+    proof: (proof: unknown, options: Loose = {}, nowSeconds = NOW + 60) =>
+      answer('proof', { proof, options }, nowSeconds),
+  }
+}

@@ -13,8 +13,14 @@ export interface BenchService {
   readonly child: ChildProcess
 }
 
-/** @param folder for its development key */
-export function startService(folder: string): Promise<BenchService> {
+/**
+ * @param folder for its development key
+ * @param environment more names; records are off unless it says otherwise
+ */
+export function startService(
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<BenchService> {
   const child = spawn(
     process.execPath,
     [...nodeFlags(root), '-e', 'import("./dist/src/main.js").then((m) => m.main([]))'],
@@ -27,6 +33,8 @@ export function startService(folder: string): Promise<BenchService> {
         LOG_FORMAT: 'json',
         LOG_SAMPLE_RATIO: '0',
         RATE_LIMIT_PUBLIC: '1000000000',
+        RECORDS: '0',
+        ...environment,
       },
       stdio: ['ignore', 'ignore', 'pipe'],
     },

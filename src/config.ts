@@ -33,6 +33,14 @@ export interface Config {
   readonly publicUrl: string | undefined
   readonly errorTypeBase: string | undefined
   readonly dataDir: string
+  /** False: no records are kept, and their routes answer 503. */
+  readonly records: boolean
+  /** A PostgreSQL server for the records; without one they are kept below `dataDir`. Holds a password. */
+  readonly databaseUrl: string | undefined
+  /** In production records are kept below `dataDir` only when somebody said so (decision 114). */
+  readonly allowEmbeddedDatabase: boolean
+  /** `/api/v0/location-proofs` names formats as its older generation did (decision 51). */
+  readonly legacyProofFormat: boolean
   readonly httpAdapter: 'uws' | 'node'
   readonly logFormat: 'pretty' | 'json'
   /** 1: every request is logged; 0.01: one in a hundred, and every error and slow request. */
@@ -91,6 +99,9 @@ export type SignerConfig = Pick<
 /** What the chain thread is told. */
 export type ChainAccessConfig = Pick<Config, 'chains' | 'rpcTimeoutMs' | 'limits'>
 
+/** What the store's thread is told. */
+export type StoreThreadConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'limits'>
+
 /** Sizes and waits. Every queue has a size, every wait a limit. */
 export interface Limits {
   readonly maxBodyBytes: number
@@ -140,6 +151,19 @@ export interface Limits {
   readonly chainRetryIntervalMs: number
   /** A chain whose head is further ahead of our clock is refused: our deadlines would be in its past. */
   readonly maxHeadAheadSeconds: number
+  /** Questions to the store that wait; beyond it the answer is 503. */
+  readonly maxStoreQueue: number
+  /** Connections to a PostgreSQL server for questions, and for what changes records. */
+  readonly storeReaders: number
+  readonly storeWriters: number
+  readonly storeConnectMs: number
+  /** Longest statement of a question, and of a change. */
+  readonly storeReadMs: number
+  readonly storeWriteMs: number
+  /** From the start of the store's thread until it answers: the first start makes a database. */
+  readonly storeOpenMs: number
+  /** From one vacuum of the embedded database to the next. */
+  readonly storeMaintenanceMs: number
 }
 
 /** A name in the environment holds a value it must not: `trigpoint` exits with 78 and this message. */
@@ -164,6 +188,10 @@ export function readConfig(env: Environment, cores: number): Config {
     publicUrl: read.url('PUBLIC_URL'),
     errorTypeBase: read.url('ERROR_TYPE_BASE'),
     dataDir: env['DATA_DIR'] || './.data',
+    records: read.flag('RECORDS', true),
+    databaseUrl: read.postgresUrl('DATABASE_URL'),
+    allowEmbeddedDatabase: !production || read.flag('EMBEDDED_DB', false),
+    legacyProofFormat: read.flag('LEGACY_PROOF_FORMAT', false),
     httpAdapter: read.choice('HTTP_ADAPTER', ['uws', 'node'] as const),
     logFormat: read.choice('LOG_FORMAT', ['pretty', 'json'] as const),
     logSampleRatio: read.number('LOG_SAMPLE_RATIO', 0.01, 0, 1),
@@ -227,6 +255,14 @@ export function readConfig(env: Environment, cores: number): Config {
       chainCheckIntervalMs: 60_000,
       chainRetryIntervalMs: 5000,
       maxHeadAheadSeconds: 300,
+      maxStoreQueue: read.integer('MAX_STORE_QUEUE', 64, 1, 100_000),
+      storeReaders: read.integer('DATABASE_READERS', 8, 1, 1000),
+      storeWriters: 2,
+      storeConnectMs: 2000,
+      storeReadMs: read.integer('STORE_READ_MS', 2000, 100, 600_000),
+      storeWriteMs: 60_000,
+      storeOpenMs: 120_000,
+      storeMaintenanceMs: read.integer('STORE_MAINTENANCE_MS', 600_000, 1000, 86_400_000),
     },
   })
 }
@@ -266,6 +302,14 @@ function reader(env: Environment) {
       if (!text) return undefined
       if (!/^https?:\/\/\S+$/.test(text) || !URL.canParse(text)) refuse(name, 'an absolute http or https address')
       return text.replace(/\/+$/, '')
+    },
+    postgresUrl(name: string): string | undefined {
+      const text = env[name]
+      if (!text) return undefined
+      // The value may hold a password: the message must not repeat it.
+      if (!/^postgres(ql)?:\/\//.test(text))
+        throw new ConfigError(`${name}: must begin with postgres:// or postgresql://`)
+      return text
     },
     bytes32(name: string): string | undefined {
       const text = env[name]

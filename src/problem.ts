@@ -33,6 +33,8 @@ export interface ProblemPlace {
 export interface ProblemData {
   readonly type: ProblemType
   readonly detail: string
+  /** What the record API's errors say first, in place of the type's title. */
+  readonly message?: string
   readonly places?: readonly ProblemPlace[]
   /** Seconds after which the same request may succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number

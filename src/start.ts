@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chainTable } from './attest/chains.ts'
 import { schemaKinds, schemaUids } from './attest/schemas.ts'
 import type { BannerFacts } from './cli/banner.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { createKeccak } from './crypto/keccak.ts'
 import { createApp } from './http/app.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/dev-keys.ts'
@@ -16,6 +16,7 @@ import { createComputeService } from './service/compute.ts'
 import { createIdentity } from './service/identity.ts'
 import { createInputResolver } from './service/inputs.ts'
 import { createReadiness } from './service/readiness.ts'
+import { createRecordService } from './service/records.ts'
 import { createResignService } from './service/resign.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
 import { createProofReader } from './service/verified-proof.ts'
@@ -23,6 +24,7 @@ import { createVerifyService } from './service/verify.ts'
 import { startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
 import { startSigner } from './threads/signer-client.ts'
+import { startStore } from './threads/store-client.ts'
 
 export interface RunningService {
   readonly facts: Omit<BannerFacts, 'readySeconds'>
@@ -47,11 +49,17 @@ export async function startService(
   log: Log,
   build: { readonly version: string; readonly commit: string },
 ): Promise<RunningService> {
+  if (config.records && config.databaseUrl === undefined && !config.allowEmbeddedDatabase) {
+    throw new ConfigError(
+      'production keeps no records in the embedded database: set DATABASE_URL, or EMBEDDED_DB=1 (--embedded-db), or RECORDS=0',
+    )
+  }
   const chains = chainTable(config)
   const schemas = schemaUids(config)
   const signer = await startSigner(config, log)
   const chainClient = await startChainAccess(config, log, signer)
   const pool = await startComputePool(config, [...chains.keys()])
+  const store = config.records ? startStore(config, log) : undefined
 
   const policy = createChainPolicy({
     chains,
@@ -76,8 +84,9 @@ export async function startService(
       compute: createComputeService(parts),
       ...createBatchService(parts),
       ...createVerifyService(parts),
+      records: createRecordService({ config, chains, schemaUid: schemas.location, store, now: Date.now }),
       resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
-      readiness: createReadiness({ pool, signer, chainClient }),
+      readiness: createReadiness({ pool, signer, chainClient, store }),
       identity: createIdentity({ config, chains, schemas, signer, ...build }),
     },
     moreKeys: keys === undefined ? [] : developmentKeyEntries(keys),
@@ -107,7 +116,7 @@ export async function startService(
       await server.close()
       clearTimeout(abandon)
       await pool.close()
-      await Promise.all([signer.close(), chainClient?.close()])
+      await Promise.all([signer.close(), chainClient?.close(), store?.close()])
     },
   }
 }

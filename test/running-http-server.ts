@@ -6,7 +6,7 @@ import { createHttpServer } from '../src/http/server.ts'
 import { loadUws } from '../src/http/uws-binary.ts'
 import type { Log, LogFields } from '../src/log.ts'
 import { Metrics } from '../src/metrics.ts'
-import type { Identity, Readiness, Services } from '../src/service/services.ts'
+import type { Identity, Readiness, RecordService, Services } from '../src/service/services.ts'
 
 export type AdapterName = 'node' | 'uws'
 
@@ -34,6 +34,7 @@ export interface RunningServer {
 export interface ServerParts {
   readonly env?: Readonly<Record<string, string>>
   readonly compute?: Services['compute']
+  readonly records?: RecordService
   readonly readiness?: () => Readiness
   readonly now?: () => number
   readonly random?: () => number
@@ -52,6 +53,13 @@ export const IDENTITY: Identity = {
 export const echo: Services['compute'] = async (operation, body) => ({
   json: JSON.stringify({ operation, bytes: body.byteLength, body: Buffer.from(body).toString('latin1').slice(0, 300) }),
 })
+
+const noRecords: RecordService = {
+  config: () => ({ json: '{}' }),
+  list: async () => ({ json: '{}' }),
+  record: async () => ({ json: '{}' }),
+  stats: async () => ({ json: '{}' }),
+}
 
 export async function startServer(adapter: AdapterName, parts: ServerParts = {}): Promise<RunningServer> {
   const config = readConfig(
@@ -77,6 +85,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     verifyStamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyProof: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     pluginsJson: '{"plugins":[]}',
+    records: parts.records ?? noRecords,
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
     identity: IDENTITY,
   }

@@ -47,6 +47,7 @@ export async function startTestService(environment: Record<string, string> = {})
         DATA_DIR: dataDir,
         LOG_FORMAT: 'json',
         RATE_LIMIT_PUBLIC: '1000000000',
+        RECORDS: '0', // a database takes seconds to make: who tests records turns them on
         ...environment,
       },
       stdio: ['ignore', 'inherit', 'pipe'],

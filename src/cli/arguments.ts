@@ -9,6 +9,7 @@ const FLAGS = {
   'http-adapter': { type: 'string', environment: 'HTTP_ADAPTER', help: 'uws (default) or node' },
   'log-format': { type: 'string', environment: 'LOG_FORMAT', help: 'pretty (default) or json' },
   'allow-dev-key': { type: 'boolean', environment: 'ALLOW_DEV_KEY', help: 'sign with a generated key in production' },
+  'embedded-db': { type: 'boolean', environment: 'EMBEDDED_DB', help: 'keep records in the data folder in production' },
   help: { type: 'boolean', environment: undefined, help: 'print this text' },
   version: { type: 'boolean', environment: undefined, help: 'print the version' },
 } as const

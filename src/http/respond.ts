@@ -37,7 +37,7 @@ const CORS = [
   [
     'Access-Control-Expose-Headers',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, ' +
-      'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied',
+      'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, X-Count',
   ],
 ] as const
 
@@ -193,7 +193,7 @@ export function problemJson(context: AnswerContext, problem: ProblemData): strin
 }
 
 function recordErrorJson(problem: ProblemData): string {
-  const message = RECORD_MESSAGES[problem.type] ?? PROBLEMS[problem.type].title
+  const message = problem.message ?? RECORD_MESSAGES[problem.type] ?? PROBLEMS[problem.type].title
   return JSON.stringify({ status: 'error', message, detail: clip(problem.detail, MAX_DETAIL) })
 }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Metrics } from '../metrics.ts'
 import { ProblemError } from '../problem.ts'
-import type { BatchContext, Services } from '../service/services.ts'
+import type { BatchContext, RecordRoute, Services } from '../service/services.ts'
 import { batchRoute } from './batch-route.ts'
 import { metricsRoute } from './metrics-route.ts'
 import type { AnswerStream, Exchange } from './port.ts'
@@ -88,6 +88,9 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     },
     get('/verify/v0/plugins', 'kinds of evidence that are judged here', () => ({ json: services.pluginsJson })),
     batchRoute(services, config.limits.maxBatchBytes),
+    get('/api/v0/config', 'chains and schema of location records', () => services.records.config()),
+    ...recordRoutes('location-proofs'),
+    ...recordRoutes('location-records'),
     get('/', 'this list', ({ exchange, baseUrl }) => {
       const page = { baseUrl, identity: services.identity, routes }
       // Only what names the type asks for a page: curl sends */* (decision 112).
@@ -119,6 +122,20 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     get('/.well-known/attester.json', 'who signs here', () => ({ json: attesterJson(services) })),
   ]
   return routes
+
+  function recordRoutes(generation: RecordRoute): Route[] {
+    const path = `/api/v0/${generation}`
+    const { records } = services
+    return [
+      get(path, 'location records by chain, address, time and place, newest first', ({ exchange, baseUrl }) =>
+        records.list(generation, exchange.query, `${baseUrl}${path}`, exchange),
+      ),
+      get(`${path}/stats`, 'how many location records there are', ({ exchange }) => records.stats(exchange)),
+      get(`${path}/:uid`, 'one location record', ({ exchange, parameter }) =>
+        records.record(generation, parameter, exchange),
+      ),
+    ]
+  }
 
   function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
     return {

@@ -1,16 +1,19 @@
 import type { ChainClient } from '../threads/chain-client.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
+import type { StoreClient, StoreState } from '../threads/store-client.ts'
 import type { Readiness } from './services.ts'
 
 export interface ReadinessParts {
   readonly pool: ComputePool
   readonly signer: SignerClient
   readonly chainClient: ChainClient | undefined
+  /** undefined when no records are kept. */
+  readonly store: StoreClient | undefined
 }
 
 /** What `GET /ready` says: whether a compute request would be answered now, and what is missing. */
-export function createReadiness({ pool, signer, chainClient }: ReadinessParts): () => Readiness {
+export function createReadiness({ pool, signer, chainClient, store }: ReadinessParts): () => Readiness {
   return () => {
     const checks: Record<string, { ok: boolean; detail?: string }> = {
       compute: pool.isReady ? { ok: true } : { ok: false, detail: 'no compute thread is running' },
@@ -22,7 +25,16 @@ export function createReadiness({ pool, signer, chainClient }: ReadinessParts): 
       checks[`chain-${chainId}`] =
         state.state === 'refused' ? { ok: false, detail: state.reason } : { ok: true, detail: state.state }
     }
+    if (store !== undefined) checks['database'] = databaseCheck(store.state)
     // A refused chain is shown, yet does not make the service unready: it serves the others.
-    return { ready: checks['compute']!.ok && checks['signer']!.ok, checks }
+    const ready = checks['compute']!.ok && checks['signer']!.ok && checks['database']?.ok !== false
+    return { ready, checks }
   }
+}
+
+function databaseCheck(state: StoreState): { ok: boolean; detail?: string } {
+  if (!state.isOpen) return { ok: false, detail: `${state.engine}: ${state.reason}` }
+  // What the embedded engine wrote is handed to the system, not to the disk.
+  const durability = state.engine === 'embedded' ? ', durability: process-crash' : ''
+  return { ok: true, detail: `${state.engine} ${state.version}${durability}` }
 }

@@ -67,6 +67,21 @@ export interface Identity {
   readonly retired: readonly string[]
 }
 
+/** The two generations of the record API. */
+export type RecordRoute = 'location-proofs' | 'location-records'
+
+/** The record API. Its refusals have a `message`. */
+export interface RecordService {
+  config(): ServiceAnswer
+  /**
+   * @param search parameters as sent
+   * @param address of the list, for the link to the next page
+   */
+  list(route: RecordRoute, search: string, address: string, context: RequestContext): Promise<ServiceAnswer>
+  record(route: RecordRoute, uid: string, context: RequestContext): Promise<ServiceAnswer>
+  stats(context: RequestContext): Promise<ServiceAnswer>
+}
+
 export interface Services {
   /**
    * Runs one compute operation.
@@ -114,6 +129,7 @@ export interface Services {
   verifyProof(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
   /** The body of `GET /verify/v0/plugins`. */
   readonly pluginsJson: string
+  readonly records: RecordService
   readiness(): Readiness
   readonly identity: Identity
 }

@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../..')
 
 // The house plan of docs/architecture.md as data. A room is a folder of src/ (or workers); files directly in src/ are
 // rooms of their own name. Each room may import itself, the rooms listed, and the packages it owns.
-const BASE = ['types', 'problem', 'packed-bytes', 'messages', 'evidence-messages']
+const BASE = ['types', 'problem', 'packed-bytes', 'messages', 'evidence-messages', 'store-messages']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   types: [],
   problem: [],
@@ -19,6 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   units: [],
   messages: ['problem', 'packed-bytes', 'types'],
   'evidence-messages': ['messages', 'problem', 'packed-bytes'],
+  'store-messages': ['messages'],
   wasm: [],
   crypto: BASE,
   validation: BASE,
@@ -27,7 +28,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   topology: ['wasm', 'geometry', 'geodesy', ...BASE],
   compute: ['geometry', 'geodesy', 'topology', 'crypto', 'wasm', 'units', ...BASE],
   attest: ['crypto', 'units', 'config', ...BASE],
-  sync: ['attest', 'geometry', 'crypto', 'log', 'config', ...BASE],
+  store: BASE,
+  sync: ['attest', 'store', 'geometry', 'crypto', 'log', 'config', ...BASE],
   verify: ['geometry', 'crypto', ...BASE],
   workers: [
     'validation',
@@ -38,6 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'compute',
     'attest',
     'sync',
+    'store',
     'wasm',
     'units',
     'config',
@@ -63,6 +66,8 @@ const OWNERS: Record<string, readonly string[]> = {
   'robust-predicates': ['topology'],
   viem: ['attest', 'sync'],
   piscina: ['threads'],
+  pg: ['store'],
+  '@electric-sql/pglite': ['store'],
   'uWebSockets.js': ['http'],
 }
 

@@ -1,0 +1,174 @@
+/** Location records as they cross the border of the store's thread: plain data. */
+import type { MessagePort } from 'node:worker_threads'
+import type { Hex } from './messages.ts'
+
+/**
+ * Degrees: west in −180..180, south, east, north. East is never below west: it goes past 180 where the geometry crosses
+ * the antimeridian.
+ */
+export type Bounds = readonly [west: number, south: number, east: number, north: number]
+
+/** A location attestation as read from its chain and decoded. Hex is lower case. */
+export interface LocationRecord {
+  readonly uid: Hex
+  readonly chainId: number
+  /** Name of the chain on the wire. */
+  readonly chain: string
+  /** Who attested. */
+  readonly prover: Hex
+  /** The recipient. */
+  readonly subject: Hex
+  /** Seconds since the epoch of the block. */
+  readonly timeSeconds: number
+  readonly eventTimeSeconds: number
+  readonly srs: string
+  readonly locationType: string
+  /** GeoJSON geometry as text. */
+  readonly location: string
+  /** Of points alone (decision 61). */
+  readonly longitude: number | null
+  readonly latitude: number | null
+  readonly bounds: Bounds
+  readonly recipeTypes: readonly string[]
+  /** Base64 (decision 63). */
+  readonly recipePayloads: readonly string[]
+  readonly mediaTypes: readonly string[]
+  readonly mediaData: readonly string[]
+  readonly memo: string | null
+  readonly blockNumber: number
+}
+
+/** A record whose attestation was revoked, by the block that says so. */
+export interface Revocation {
+  readonly uid: Hex
+  readonly blockNumber: number
+}
+
+/** The last block of a chain whose records are stored. */
+export interface Checkpoint {
+  readonly blockNumber: number
+  readonly blockHash: Hex
+}
+
+/** What one range of blocks of one chain says. Stored whole or not at all. */
+export interface BlockRange {
+  readonly chainId: number
+  /** Every record of this block or an earlier one stays; later ones go first. Set after a reorg. */
+  readonly rollBackTo?: number
+  readonly records: readonly LocationRecord[]
+  readonly revocations: readonly Revocation[]
+  /** Set: the range is refused unless the stored checkpoint has the hash `from`; null expects none. */
+  readonly checkpoint?: { readonly from: Hex | null; readonly to: Checkpoint }
+}
+
+export interface AppliedRange {
+  /** False when the stored checkpoint was another one: nothing was changed. */
+  readonly ok: boolean
+  /** Records that were not there before; one that comes again changes nothing. */
+  readonly inserted: number
+  readonly revoked: number
+  readonly rolledBack: number
+}
+
+/** A place in the order of the list; a page continues behind it. */
+export interface RecordKey {
+  readonly timeSeconds: number
+  readonly uid: Hex
+  readonly chainId: number
+}
+
+/** Checked parameters of a list. */
+export interface RecordQuery {
+  readonly chainId?: number
+  readonly prover?: Hex
+  readonly subject?: Hex
+  /** Seconds of the event, inclusive. */
+  readonly fromSeconds?: number
+  readonly toSeconds?: number
+  /** East below west crosses the antimeridian. */
+  readonly bbox?: Bounds
+  readonly limit: number
+  /** Ignored with `after`. */
+  readonly offset: number
+  readonly after?: RecordKey
+}
+
+export interface RecordPage {
+  /** Records as JSON texts, joined with commas. */
+  readonly documents: string
+  readonly length: number
+  /** Matching records, whatever page of them was asked for. */
+  readonly count: number
+  /** False when counting would have taken too long and `count` is the planner's guess. */
+  readonly isCountExact: boolean
+}
+
+export interface RecordStats {
+  readonly byChain: readonly { readonly chainId: number; readonly records: number; readonly revoked: number }[]
+  /** Records of the last 24 hours, 7 and 30 days. */
+  readonly recent: readonly [number, number, number]
+}
+
+/** What the store is asked, by name: argument and result. */
+export interface StoreOperations {
+  page: { argument: RecordQuery; result: RecordPage }
+  /** The record as JSON text; undefined when there is none. */
+  record: { argument: Hex; result: string | undefined }
+  stats: { argument: { readonly nowSeconds: number }; result: RecordStats }
+  checkpoint: { argument: { readonly chainId: number }; result: Checkpoint | undefined }
+  apply: { argument: BlockRange; result: AppliedRange }
+  /** Vacuum and statistics, where the engine does not do it by itself, and marks for deep pages. */
+  maintain: { argument: undefined; result: undefined }
+}
+
+export type StoreOperation = keyof StoreOperations
+export type StoreArgument<O extends StoreOperation> = StoreOperations[O]['argument']
+export type StoreResult<O extends StoreOperation> = StoreOperations[O]['result']
+
+/** The records, asked directly or over a thread border. Every call may reject with a `StoreFault`. */
+export type RecordStore = {
+  readonly [O in StoreOperation]: (argument: StoreArgument<O>) => Promise<StoreResult<O>>
+}
+
+/**
+ * Why the store gave no answer. `unavailable`: it is not there or too busy; `late`: it took too long; `refused`: the database
+ * does not take what it was given; `failed`: a mistake of ours.
+ */
+export type StoreFaultKind = 'unavailable' | 'late' | 'refused' | 'failed'
+
+export class StoreFault extends Error {
+  override readonly name = 'StoreFault'
+  readonly kind: StoreFaultKind
+
+  constructor(kind: StoreFaultKind, reason: string, options?: ErrorOptions) {
+    super(reason, options)
+    this.kind = kind
+  }
+}
+
+export type StoreEngine = 'embedded' | 'postgres'
+
+/** To the store's thread, from main or over a line of its own. */
+export type StoreRequest =
+  | { readonly type: 'call'; readonly id: number; readonly operation: StoreOperation; readonly argument: unknown }
+  /** Another thread's line. */
+  | { readonly type: 'connect'; readonly port: MessagePort }
+  /** Ends the thread in order. */
+  | { readonly type: 'close' }
+
+export type StoreReply =
+  | { readonly type: 'open'; readonly engine: StoreEngine; readonly version: string }
+  /** It did not open; the thread ends. */
+  | { readonly type: 'refused'; readonly reason: string }
+  | { readonly type: 'answer'; readonly id: number; readonly ok: true; readonly value: unknown }
+  | {
+      readonly type: 'answer'
+      readonly id: number
+      readonly ok: false
+      readonly kind: StoreFaultKind
+      readonly reason: string
+    }
+  /** A connection to the database broke while nobody used it. */
+  | { readonly type: 'lost'; readonly reason: string }
+  /** Whether the thread works for somebody else than main: main's clock for its own call waits meanwhile. */
+  | { readonly type: 'busy'; readonly isBusy: boolean }

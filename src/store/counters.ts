@@ -1,0 +1,35 @@
+import type { Session } from './database.ts'
+
+export interface ChainCounter {
+  readonly chainId: number
+  readonly records: number
+  readonly revoked: number
+}
+
+/** How many records there are, by chain, and which state of the records that is true of. */
+export interface Counters {
+  /** Grows with every write. */
+  readonly version: number
+  readonly total: number
+  readonly chains: readonly ChainCounter[]
+}
+
+export async function readCounters(session: Session): Promise<Counters> {
+  const rows = await session.query(
+    'select chain_id::text as chain, records::int, revoked::int, version::int from record_counter order by chain_id',
+  )
+  const chains = rows.map((row) => ({
+    chainId: Number(row['chain']),
+    records: row['records'] as number,
+    revoked: row['revoked'] as number,
+  }))
+  return {
+    version: rows.reduce((sum, row) => sum + (row['version'] as number), 0),
+    total: chains.reduce((sum, { records }) => sum + records, 0),
+    chains,
+  }
+}
+
+export function recordsOf({ total, chains }: Counters, chainId: number | undefined): number {
+  return chainId === undefined ? total : (chains.find((chain) => chain.chainId === chainId)?.records ?? 0)
+}

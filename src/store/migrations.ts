@@ -1,0 +1,92 @@
+import type { Database } from './database.ts'
+
+interface Migration {
+  readonly name: string
+  readonly statements: readonly string[]
+}
+
+/** In the order they are applied. What stands here was applied somewhere: a change is a new row. */
+const MIGRATIONS: readonly Migration[] = [
+  {
+    name: 'location records',
+    statements: [
+      // Keys are bytes: half the size of text, in the same order. What is shown is the document alone, finished JSON
+      // kept outside the row, so that counting and walking read narrow rows.
+      `create table location_record (
+        uid bytea not null,
+        chain_id bigint not null,
+        prover bytea not null,
+        subject bytea not null,
+        block_time bigint not null,
+        event_time bigint not null,
+        block_number bigint not null,
+        revoked boolean not null,
+        revoked_block bigint,
+        bounds box not null,
+        document text not null,
+        primary key (uid, chain_id)
+      ) with (toast_tuple_target = 128)`,
+      'alter table location_record alter column document set storage external',
+      'create index location_record_newest on location_record (block_time, uid, chain_id)',
+      'create index location_record_chain on location_record (chain_id, block_time, uid)',
+      'create index location_record_prover on location_record (prover, block_time, uid, chain_id)',
+      'create index location_record_subject on location_record (subject, block_time, uid, chain_id)',
+      'create index location_record_event on location_record (event_time)',
+      'create index location_record_block on location_record (chain_id, block_number)',
+      'create index location_record_bounds on location_record using gist (bounds)',
+      // `version` counts the writes: what was counted under the same sum of versions still holds.
+      `create table record_counter (
+        chain_id bigint primary key,
+        records bigint not null,
+        revoked bigint not null,
+        version bigint not null
+      )`,
+      // Every thousandth record from the oldest on, of all chains (scope 0) and of each.
+      `create table page_mark (
+        scope bigint not null,
+        rank bigint not null,
+        block_time bigint not null,
+        uid bytea not null,
+        chain_id bigint not null,
+        primary key (scope, rank)
+      )`,
+      'create index page_mark_place on page_mark (scope, block_time, uid, chain_id)',
+      `create table chain_checkpoint (
+        chain_id bigint primary key,
+        block_number bigint not null,
+        block_hash text not null
+      )`,
+    ],
+  },
+]
+
+/** Any number no other program on the same server is likely to lock. */
+const MIGRATION_LOCK = 5_831_907
+
+/**
+ * Brings the schema to the newest form, in one transaction; several processes may do it at once.
+ *
+ * @returns names of what was applied
+ * @throws {Error} when the database was written by a newer version of this program
+ */
+export async function migrate(database: Database): Promise<readonly string[]> {
+  return database.transaction(async (session) => {
+    await session.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await session.query(
+      'create table if not exists schema_migration (position integer primary key, name text not null)',
+    )
+    const [row] = await session.query('select count(*)::int as applied from schema_migration')
+    const applied = row!['applied'] as number
+    if (applied > MIGRATIONS.length) {
+      throw new Error(
+        `the database has ${applied} migrations and this version knows ${MIGRATIONS.length}: run the newer version again`,
+      )
+    }
+    const missing = MIGRATIONS.slice(applied)
+    for (const [index, { name, statements }] of missing.entries()) {
+      for (const statement of statements) await session.query(statement)
+      await session.query('insert into schema_migration values ($1, $2)', [applied + index, name])
+    }
+    return missing.map(({ name }) => name)
+  })
+}

@@ -1,0 +1,118 @@
+import type { AppliedRange, BlockRange, RecordStats, RecordStore } from '../store-messages.ts'
+import { readCounters } from './counters.ts'
+import type { Database, Session } from './database.ts'
+import { ALL_CHAINS, dropMarks, extendMarks } from './page-marks.ts'
+import { bytesOf } from './record-conditions.ts'
+import { createRecordList } from './record-list.ts'
+import { countChange, insertRecords, revokeRecords, rollBackRecords } from './record-writes.ts'
+
+/** Marks set while a range is stored; the rest waits for `maintain`. */
+const MARKS_PER_RANGE = 5
+const MARKS_PER_MAINTENANCE = 200
+
+const DAY_SECONDS = 86_400
+const WINDOWS = [DAY_SECONDS, 7 * DAY_SECONDS, 30 * DAY_SECONDS] as const
+
+/**
+ * What can be asked of the records, on either engine.
+ *
+ * @param nowIso the time that stands in records as theirs, ISO 8601 with milliseconds
+ */
+export function createRecordStore(database: Database, nowIso: () => string): RecordStore {
+  return {
+    page: createRecordList(database),
+    async record(uid) {
+      const [row] = await database.reads.query(
+        'select document from location_record where uid = $1 order by chain_id limit 1',
+        [bytesOf(uid)],
+      )
+      return row?.['document'] as string | undefined
+    },
+    stats: ({ nowSeconds }) => database.readTransaction((session) => statsOf(session, nowSeconds)),
+    async checkpoint({ chainId }) {
+      const [row] = await database.reads.query(
+        'select block_number::text, block_hash from chain_checkpoint where chain_id = $1',
+        [chainId],
+      )
+      if (row === undefined) return undefined
+      return { blockNumber: Number(row['block_number']), blockHash: row['block_hash'] as `0x${string}` }
+    },
+    apply: (range) => database.transaction((session) => applyRange(session, range, nowIso())),
+    async maintain() {
+      const { chains } = await readCounters(database.reads)
+      for (const scope of [ALL_CHAINS, ...chains.map(({ chainId }) => chainId)]) {
+        const set = () => database.transaction((session) => extendMarks(session, scope, MARKS_PER_MAINTENANCE))
+        while ((await set()) === MARKS_PER_MAINTENANCE);
+      }
+      if (database.engine === 'embedded') await database.maintain('vacuum (analyze)')
+      return undefined
+    },
+  }
+}
+
+/** Stores what a range of blocks says, together with the place in the chain up to which that is known. */
+async function applyRange(session: Session, range: BlockRange, nowIso: string): Promise<AppliedRange> {
+  const { chainId, checkpoint, rollBackTo } = range
+  const refused: AppliedRange = { ok: false, inserted: 0, revoked: 0, rolledBack: 0 }
+  if (checkpoint !== undefined && !(await moveCheckpoint(session, chainId, checkpoint))) return refused
+  const undone =
+    rollBackTo === undefined
+      ? { records: 0, revoked: 0, oldestSeconds: undefined }
+      : await rollBackRecords(session, chainId, rollBackTo, nowIso)
+  const { inserted, oldestSeconds } = await insertRecords(session, chainId, range.records, nowIso)
+  const revoked = range.revocations.length === 0 ? 0 : await revokeRecords(session, chainId, range.revocations, nowIso)
+  const change = { records: undone.records + inserted, revoked: undone.revoked + revoked }
+  if (inserted > 0 || revoked > 0 || undone.records !== 0 || undone.revoked !== 0) {
+    await countChange(session, chainId, change)
+  }
+  const oldest = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, undone.oldestSeconds ?? Number.POSITIVE_INFINITY)
+  if (oldest !== Number.POSITIVE_INFINITY) {
+    await dropMarks(session, chainId, oldest)
+    await extendMarks(session, ALL_CHAINS, MARKS_PER_RANGE)
+    await extendMarks(session, chainId, MARKS_PER_RANGE)
+  }
+  return { ok: true, inserted, revoked, rolledBack: -undone.records }
+}
+
+/** Compare and swap: a leader that was replaced, and does not know it yet, changes nothing. */
+async function moveCheckpoint(
+  session: Session,
+  chainId: number,
+  { from, to }: NonNullable<BlockRange['checkpoint']>,
+): Promise<boolean> {
+  const rows =
+    from === null
+      ? await session.query(
+          `insert into chain_checkpoint (chain_id, block_number, block_hash) values ($1, $2, $3)
+           on conflict (chain_id) do nothing returning 1 as moved`,
+          [chainId, to.blockNumber, to.blockHash],
+        )
+      : await session.query(
+          `update chain_checkpoint set block_number = $2, block_hash = $3 where chain_id = $1 and block_hash = $4 returning 1 as moved`,
+          [chainId, to.blockNumber, to.blockHash, from],
+        )
+  return rows.length === 1
+}
+
+async function statsOf(session: Session, nowSeconds: number): Promise<RecordStats> {
+  const { chains, total } = await readCounters(session)
+  const recent: number[] = []
+  for (const window of WINDOWS) recent.push(await countSince(session, total, nowSeconds - window))
+  return { byChain: chains, recent: recent as [number, number, number] }
+}
+
+/** Records whose block is not older than `seconds`: from the next mark on, by its rank; before it, one by one. */
+async function countSince(session: Session, total: number, seconds: number): Promise<number> {
+  const [row] = await session.query(
+    `with mark as (
+       select rank, block_time, uid, chain_id from page_mark where scope = 0 and block_time >= $1::bigint order by rank limit 1
+     ) select (select rank from mark)::text as rank, (
+       select count(*) from location_record where block_time >= $1::bigint and (block_time, uid, chain_id) < (
+         coalesce((select block_time from mark), 9223372036854775807),
+         coalesce((select uid from mark), ''::bytea), coalesce((select chain_id from mark), 0))
+     )::int as before`,
+    [seconds],
+  )
+  const rank = row!['rank'] as string | null
+  return (row!['before'] as number) + (rank === null ? 0 : total - Number(rank) + 1)
+}

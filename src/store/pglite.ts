@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PGlite, type Transaction } from '@electric-sql/pglite'
+import type { Database, Parameter, Row, Session } from './database.ts'
+import { faultOf } from './fault.ts'
+import { lockFolder } from './folder-lock.ts'
+
+/** Major version of PostgreSQL in the embedded engine: files of another one cannot be opened. */
+const ENGINE_MAJOR = 18
+
+/** Files of the embedded engine below the data folder. */
+function embeddedFolder(dataDir: string): string {
+  return join(dataDir, 'store')
+}
+
+/**
+ * Opens the embedded engine on a folder that no other process holds. It blocks the thread it runs in, and writes nothing
+ * to stable storage by itself: what was acknowledged survives the end of the process, not the loss of power.
+ *
+ * @throws {Error} with the remedy, when the folder is in use or was written by another major version
+ */
+export async function openPglite(dataDir: string): Promise<Database> {
+  const folder = embeddedFolder(dataDir)
+  const release = lockFolder(folder)
+  try {
+    const format = join(folder, 'format.json')
+    const files = join(folder, 'files')
+    guardFormat(format, files, dataDir)
+    const engine = await PGlite.create({ dataDir: files })
+    writeFileSync(format, `${JSON.stringify({ engineMajor: ENGINE_MAJOR })}\n`)
+    await engine.exec("set jit = off; set timezone = 'UTC'")
+    const { rows } = await engine.query<{ server_version: string }>('show server_version')
+    return {
+      engine: 'embedded',
+      version: rows[0]!.server_version,
+      reads: sessionOf(engine),
+      readTransaction: (run) => engine.transaction((transaction) => run(sessionOf(transaction))),
+      transaction: (run) => engine.transaction((transaction) => run(sessionOf(transaction))),
+      maintain: async (statement) => void (await engine.exec(statement)),
+      async close() {
+        await engine.close()
+        release()
+      },
+    }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+function sessionOf(engine: PGlite | Transaction): Session {
+  return {
+    async query(statement, parameters = []) {
+      try {
+        return (await engine.query<Row>(statement, parameters as Parameter[])).rows
+      } catch (error) {
+        throw faultOf(error)
+      }
+    },
+  }
+}
+
+function guardFormat(format: string, files: string, dataDir: string): void {
+  if (!existsSync(format)) {
+    // Without a format the first start was cut short: what there is was never opened.
+    rmSync(files, { recursive: true, force: true })
+    mkdirSync(files, { recursive: true })
+    return
+  }
+  const { engineMajor } = JSON.parse(readFileSync(format, 'utf8')) as { engineMajor?: unknown }
+  if (engineMajor !== ENGINE_MAJOR) {
+    throw new Error(
+      `${files} was written by PostgreSQL ${engineMajor} and this version has ${ENGINE_MAJOR}: make a backup with the version that wrote it ` +
+        `(trigpoint backup), then restore it into an empty DATA_DIR; or remove ${embeddedFolder(dataDir)} and let the records be read from the chains again`,
+    )
+  }
+}

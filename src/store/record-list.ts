@@ -1,0 +1,214 @@
+import type { RecordPage, RecordQuery } from '../store-messages.ts'
+import { CountMemory } from './count-memory.ts'
+import { type Counters, readCounters, recordsOf } from './counters.ts'
+import type { Database, Row, Session } from './database.ts'
+import { ALL_CHAINS } from './page-marks.ts'
+import {
+  afterText,
+  type ConditionName,
+  conditionNames,
+  conditionText,
+  Parameters,
+  sourceText,
+  testText,
+} from './record-conditions.ts'
+
+/** Newest first; two chains may hold one uid. Each list has an index in this order. */
+const ORDER = 'block_time desc, uid desc, chain_id desc'
+const KEY = 'uid, chain_id, block_time'
+const PAGE = `coalesce(string_agg(document, ',' order by ${ORDER}), '') as documents, count(*)::int as length`
+/** Beyond this offset a mark is looked for. */
+const SHALLOW_OFFSET = 2000
+/** Records that are collected and sorted rather than walked past: about what a page may cost. */
+const MAX_COLLECTED = 20_000
+/** What it costs to collect and sort a record, in records walked past. */
+const COLLECTING_COST = 3
+const MAX_COUNTS = 10_000
+
+/**
+ * Lists records. Three plans give the same page:
+ *
+ * - *marks*, where nothing or a chain alone is asked for: the count is kept, and a far offset begins at a mark near by;
+ * - *collect*: the rows of the condition that fewest records meet, sorted in memory. Counts for nothing;
+ * - *walk* along the index in the order of the list, past the rows that do not match: for conditions that many meet.
+ *
+ * The planner cannot choose between the last two by itself, for it does not know how many records a box holds; so the
+ * rows are counted first, up to a limit.
+ */
+export function createRecordList(database: Database): (query: RecordQuery) => Promise<RecordPage> {
+  const counts = new CountMemory(MAX_COUNTS)
+
+  return (query) => {
+    const names = conditionNames(query)
+    return names.every((name) => name === 'chain')
+      ? pageByMarks(database.reads, query)
+      : database.readTransaction((session) => pageOfMatching(session, query, names))
+  }
+
+  async function pageOfMatching(session: Session, query: RecordQuery, names: readonly ConditionName[]) {
+    const counters = await readCounters(session)
+    const key = JSON.stringify([
+      query.chainId,
+      query.prover,
+      query.subject,
+      query.fromSeconds,
+      query.toSeconds,
+      query.bbox,
+    ])
+    const remember = (count: number) => counts.set(counters.version, key, count)
+    let count = counts.get(counters.version, key)
+    if (count !== undefined && isBeyond(count, query)) return emptyPage(count)
+    const hits = await probe(session, query, names)
+    const [rarest] = hits
+    if (hits.length === 1 && names.length === 1 && rarest!.isExact) count = rarest!.records
+    if (count === undefined && !rarest!.isExact) {
+      count = await countMatching(session, query, names, rarest!.name)
+      remember(count)
+    }
+    if (count !== undefined && isBeyond(count, query)) return emptyPage(count)
+    if (count !== undefined && isWalkCheaper(query, counters, count, hits)) {
+      return { ...(await walk(session, query, names)), count, isCountExact: true }
+    }
+    const page = await collect(session, query, names, rarest!.name)
+    remember(page.count)
+    return page
+  }
+}
+
+interface Hits {
+  readonly name: ConditionName
+  readonly records: number
+  /** False when there are more than were counted. */
+  readonly isExact: boolean
+}
+
+/** How many records meet each condition alone, counted up to a limit; the rarest first. */
+async function probe(session: Session, query: RecordQuery, names: readonly ConditionName[]): Promise<readonly Hits[]> {
+  const parameters = new Parameters()
+  const selective = names.filter((name) => name !== 'chain')
+  const parts = selective.map((name) => {
+    const source = sourceText(name, query, parameters, '1')
+    return `(select count(*) from (select 1 from (${source}) as met limit ${MAX_COLLECTED + 1}) as hit)::int as ${name}`
+  })
+  const [row] = await session.query(`select ${parts.join(', ')}`, parameters.values)
+  return selective
+    .map((name) => ({ name, records: row![name] as number, isExact: (row![name] as number) <= MAX_COLLECTED }))
+    .sort((a, b) => a.records - b.records)
+}
+
+function isWalkCheaper(query: RecordQuery, counters: Counters, count: number, hits: readonly Hits[]): boolean {
+  const [rarest] = hits
+  const base = hits.find(({ name }) => name === walkBase(hits.map((hit) => hit.name)))
+  const walked = base?.isExact ? base.records : recordsOf(counters, query.chainId)
+  const walkCost = ((query.offset + query.limit) * walked) / count
+  const collected = rarest!.isExact ? rarest!.records : Math.max(count, MAX_COLLECTED)
+  return walkCost <= collected * COLLECTING_COST
+}
+
+/** Whose index is walked. */
+function walkBase(names: readonly ConditionName[]): ConditionName | undefined {
+  return (['prover', 'subject', 'chain'] as const).find((name) => names.includes(name))
+}
+
+async function walk(session: Session, query: RecordQuery, names: readonly ConditionName[]) {
+  const parameters = new Parameters()
+  const base = walkBase(names)
+  const conditions = names.map((name) =>
+    name === base ? conditionText(name, query, parameters) : testText(name, query, parameters),
+  )
+  if (query.after !== undefined) conditions.push(afterText(query.after, parameters))
+  const [row] = await session.query(
+    `select ${PAGE} from (
+       select document, ${KEY} from location_record where ${conditions.join(' and ')} order by ${ORDER} ${limitText(query, parameters)}
+     ) as page`,
+    parameters.values,
+  )
+  return pageOf(row!)
+}
+
+async function collect(
+  session: Session,
+  query: RecordQuery,
+  names: readonly ConditionName[],
+  first: ConditionName,
+): Promise<RecordPage> {
+  const parameters = new Parameters()
+  const tests = names.filter((name) => name !== first).map((name) => testText(name, query, parameters))
+  const source = sourceText(first, query, parameters, KEY, tests)
+  const after = query.after === undefined ? '' : `where ${afterText(query.after, parameters)}`
+  const [row] = await session.query(
+    `with met as materialized (${source}), chosen as (
+       select ${KEY} from met ${after} order by ${ORDER} ${limitText(query, parameters)}
+     ), page as (
+       select document, ${KEY} from chosen join location_record using (${KEY})
+     ) select (select count(*) from met)::int as count, ${PAGE} from page`,
+    parameters.values,
+  )
+  return { ...pageOf(row!), count: row!['count'] as number, isCountExact: true }
+}
+
+async function countMatching(
+  session: Session,
+  query: RecordQuery,
+  names: readonly ConditionName[],
+  first: ConditionName,
+): Promise<number> {
+  const parameters = new Parameters()
+  const tests = names.filter((name) => name !== first).map((name) => testText(name, query, parameters))
+  const [row] = await session.query(
+    `select count(*)::int as count from (${sourceText(first, query, parameters, '1', tests)}) as met`,
+    parameters.values,
+  )
+  return row!['count'] as number
+}
+
+async function pageByMarks(session: Session, query: RecordQuery): Promise<RecordPage> {
+  const parameters = new Parameters()
+  const ofChain = query.chainId === undefined ? '' : `where ${conditionText('chain', query, parameters)}`
+  const total = `with total as (select coalesce(sum(records), 0)::bigint as records from record_counter ${ofChain})`
+  const conditions = query.chainId === undefined ? [] : [conditionText('chain', query, parameters)]
+  if (query.after !== undefined) conditions.push(afterText(query.after, parameters))
+  let start = total
+  let limit: string
+  if (query.after !== undefined || query.offset <= SHALLOW_OFFSET) {
+    limit = limitText(query, parameters)
+  } else {
+    const offset = parameters.add(query.offset, 'bigint')
+    start += `, mark as (
+      select rank, block_time, uid, chain_id from page_mark, total
+      where scope = ${parameters.add(query.chainId ?? ALL_CHAINS, 'bigint')} and rank >= total.records - ${offset} order by rank limit 1
+    )`
+    // Without a mark, the highest place there is.
+    conditions.push(`(block_time, uid, chain_id) <= (
+      coalesce((select block_time from mark), 9223372036854775807),
+      coalesce((select uid from mark), ''::bytea), coalesce((select chain_id from mark), 0))`)
+    limit =
+      `limit ${parameters.add(query.limit, 'bigint')} ` +
+      `offset coalesce((select mark.rank - (total.records - ${offset}) from mark, total), ${offset})`
+  }
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
+  const [row] = await session.query(
+    `${start} select (select records from total)::int as count, ${PAGE} from (
+       select document, ${KEY} from location_record ${where} order by ${ORDER} ${limit}
+     ) as page`,
+    parameters.values,
+  )
+  return { ...pageOf(row!), count: row!['count'] as number, isCountExact: true }
+}
+
+function limitText({ limit, offset, after }: RecordQuery, parameters: Parameters): string {
+  const text = `limit ${parameters.add(limit, 'bigint')}`
+  return after !== undefined || offset === 0 ? text : `${text} offset ${parameters.add(offset, 'bigint')}`
+}
+
+function isBeyond(count: number, { offset, after }: RecordQuery): boolean {
+  return count === 0 || (after === undefined && offset >= count)
+}
+
+function emptyPage(count: number): RecordPage {
+  return { documents: '', length: 0, count, isCountExact: true }
+}
+
+function pageOf(row: Row): { documents: string; length: number } {
+  return { documents: row['documents'] as string, length: row['length'] as number }
+}

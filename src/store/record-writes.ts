@@ -1,0 +1,160 @@
+import type { Hex } from '../messages.ts'
+import type { LocationRecord, Revocation } from '../store-messages.ts'
+import { boxText } from './bounds.ts'
+import type { Session } from './database.ts'
+import { documentOf, withRevoked } from './document.ts'
+
+/** Changes of the counters of one chain. */
+export interface CounterChange {
+  records: number
+  revoked: number
+}
+
+/** Rows of one statement: enough to make its cost per row that of the row. */
+const ROWS_PER_STATEMENT = 500
+
+// A record that comes again changes nothing, unless a reorg put the same attestation into another block.
+const INSERT = `
+  with incoming as (
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+      as row (uid, prover, subject, block_time, event_time, block_number, bounds, document)
+  ), stored as (
+    insert into location_record
+      (uid, chain_id, prover, subject, block_time, event_time, block_number, revoked, bounds, document)
+    select decode(uid, 'hex'), $9::bigint, decode(prover, 'hex'), decode(subject, 'hex'), block_time::bigint,
+      event_time::bigint, block_number::bigint, false, bounds::box, document
+    from incoming
+    on conflict (uid, chain_id) do update set block_number = excluded.block_number
+      where location_record.block_number <> excluded.block_number
+    returning block_time, (xmax = 0) as is_new
+  )
+  select count(*) filter (where is_new)::int as inserted, (min(block_time) filter (where is_new))::text as oldest from stored`
+
+/**
+ * Stores records of one chain; each uid counts once, however often it comes.
+ *
+ * @param storedAt ISO 8601
+ */
+export async function insertRecords(
+  session: Session,
+  chainId: number,
+  records: readonly LocationRecord[],
+  storedAt: string,
+): Promise<{ inserted: number; oldestSeconds: number | undefined }> {
+  const unique = [...new Map(records.map((record) => [record.uid, record])).values()]
+  let inserted = 0
+  let oldestSeconds: number | undefined
+  for (let start = 0; start < unique.length; start += ROWS_PER_STATEMENT) {
+    const rows = unique.slice(start, start + ROWS_PER_STATEMENT)
+    const [result] = await session.query(INSERT, [
+      rows.map(({ uid }) => uid.slice(2)),
+      rows.map(({ prover }) => prover.slice(2)),
+      rows.map(({ subject }) => subject.slice(2)),
+      rows.map(({ timeSeconds }) => String(timeSeconds)),
+      rows.map(({ eventTimeSeconds }) => String(Math.floor(eventTimeSeconds))),
+      rows.map(({ blockNumber }) => String(blockNumber)),
+      rows.map(({ bounds }) => boxText(bounds)),
+      rows.map((record) => documentOf(record, storedAt)),
+      chainId,
+    ])
+    inserted += result!['inserted'] as number
+    const oldest = result!['oldest'] as string | null
+    if (oldest !== null) oldestSeconds = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, Number(oldest))
+  }
+  return { inserted, oldestSeconds }
+}
+
+/**
+ * Marks records as revoked; one that is revoked already, or not stored, is left alone.
+ *
+ * @returns how many were changed
+ */
+export async function revokeRecords(
+  session: Session,
+  chainId: number,
+  revocations: readonly Revocation[],
+  changedAt: string,
+): Promise<number> {
+  const blocks = new Map(revocations.map(({ uid, blockNumber }) => [uid, blockNumber]))
+  const rows = await session.query(
+    `select '0x' || encode(uid, 'hex') as uid, document from location_record
+     where chain_id = $1 and not revoked and uid in (select decode(text, 'hex') from unnest($2::text[]) as text) for update`,
+    [chainId, [...blocks.keys()].map((uid) => uid.slice(2))],
+  )
+  await replaceDocuments(
+    session,
+    chainId,
+    rows.map((row) => ({
+      uid: row['uid'] as Hex,
+      document: withRevoked(row['document'] as string, true, changedAt),
+      block: blocks.get(row['uid'] as Hex)!,
+    })),
+  )
+  return rows.length
+}
+
+/**
+ * Undoes every block after `blockNumber`: records of them go, revocations of them are taken back.
+ */
+export async function rollBackRecords(
+  session: Session,
+  chainId: number,
+  blockNumber: number,
+  changedAt: string,
+): Promise<CounterChange & { oldestSeconds: number | undefined }> {
+  const [gone] = await session.query(
+    `with gone as (
+       delete from location_record where chain_id = $1 and block_number > $2 returning revoked, block_time
+     ) select count(*)::int as records, count(*) filter (where revoked)::int as revoked, min(block_time)::text as oldest from gone`,
+    [chainId, blockNumber],
+  )
+  const valid = await session.query(
+    `select '0x' || encode(uid, 'hex') as uid, document from location_record
+     where chain_id = $1 and revoked and revoked_block > $2 for update`,
+    [chainId, blockNumber],
+  )
+  await replaceDocuments(
+    session,
+    chainId,
+    valid.map((row) => ({
+      uid: row['uid'] as Hex,
+      document: withRevoked(row['document'] as string, false, changedAt),
+      block: undefined,
+    })),
+  )
+  const oldest = gone!['oldest'] as string | null
+  return {
+    records: -(gone!['records'] as number),
+    revoked: -(gone!['revoked'] as number) - valid.length,
+    oldestSeconds: oldest === null ? undefined : Number(oldest),
+  }
+}
+
+/** @param rows `block` that revoked it, undefined for one that is valid again */
+async function replaceDocuments(
+  session: Session,
+  chainId: number,
+  rows: readonly { readonly uid: Hex; readonly document: string; readonly block: number | undefined }[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await session.query(
+    `update location_record set document = row.document, revoked = row.block <> '', revoked_block = nullif(row.block, '')::bigint
+     from unnest($2::text[], $3::text[], $4::text[]) as row (uid, document, block)
+     where location_record.uid = decode(row.uid, 'hex') and location_record.chain_id = $1`,
+    [
+      chainId,
+      rows.map(({ uid }) => uid.slice(2)),
+      rows.map(({ document }) => document),
+      rows.map(({ block }) => (block === undefined ? '' : String(block))),
+    ],
+  )
+}
+
+/** Adds to the counters of a chain, which every write passes: their version says that something changed. */
+export async function countChange(session: Session, chainId: number, change: CounterChange): Promise<void> {
+  await session.query(
+    `insert into record_counter as counter (chain_id, records, revoked, version) values ($1, $2, $3, 1)
+     on conflict (chain_id) do update set records = counter.records + $2, revoked = counter.revoked + $3, version = counter.version + 1`,
+    [chainId, change.records, change.revoked],
+  )
+}

@@ -1,0 +1,149 @@
+/** Both engines of the store, for suites that hold on either: the embedded one, and a server of this machine's PostgreSQL. */
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import type { Database } from '../src/store/database.ts'
+import { migrate } from '../src/store/migrations.ts'
+import { openPglite } from '../src/store/pglite.ts'
+import { openPostgres } from '../src/store/postgres.ts'
+
+const VERSIONS = '/usr/lib/postgresql'
+/** `nobody` of Debian: PostgreSQL does not run as root. */
+const NOBODY = 65_534
+
+export interface PostgresCluster {
+  readonly url: string
+  /** Ends the server as a crash would, or in order. */
+  stop(how?: 'immediate' | 'fast'): Promise<void>
+  start(): Promise<void>
+  /** Stops it and removes its files. */
+  remove(): Promise<void>
+}
+
+/** Folder of the server's programs, of the oldest version there is; undefined when there is none. */
+function postgresPrograms(): string | undefined {
+  if (!existsSync(VERSIONS)) return undefined
+  const folders = readdirSync(VERSIONS)
+    .sort((a, b) => Number(a) - Number(b))
+    .map((version) => join(VERSIONS, version, 'bin'))
+  return folders.find((folder) => existsSync(join(folder, 'initdb')))
+}
+
+export const POSTGRES = postgresPrograms()
+if (POSTGRES === undefined) console.warn(`skipped on PostgreSQL: no server programs below ${VERSIONS}`)
+
+/** The engines that run on this machine. */
+export const ENGINES: readonly ('embedded' | 'postgres')[] =
+  POSTGRES === undefined ? ['embedded'] : ['embedded', 'postgres']
+
+/**
+ * Makes and starts a PostgreSQL server on a free port, for one suite alone.
+ *
+ * @param settings of the server, e.g. `{ fsync: 'off' }`
+ */
+export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<PostgresCluster> {
+  if (POSTGRES === undefined) throw new Error('no PostgreSQL on this machine')
+  const folder = mkdtempSync(join(tmpdir(), 'trigpoint-postgres-'))
+  const owner = userInfo().uid === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  if (owner.uid !== undefined) chownSync(folder, NOBODY, NOBODY)
+  const files = join(folder, 'files')
+  const made = spawnSync(
+    join(POSTGRES, 'initdb'),
+    ['-D', files, '-U', 'trigpoint', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'],
+    { ...owner, cwd: folder, encoding: 'utf8' },
+  )
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  const port = await freePort()
+  const url = `postgres://trigpoint@127.0.0.1:${port}/postgres`
+  const options = Object.entries({ unix_socket_directories: '', listen_addresses: '127.0.0.1', ...settings })
+  let server: ReturnType<typeof spawn> | undefined
+  let exited: Promise<void> = Promise.resolve()
+  const cluster: PostgresCluster = {
+    url,
+    async start() {
+      const started = spawn(
+        join(POSTGRES, 'postgres'),
+        ['-D', files, '-p', String(port), ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+        { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+      )
+      server = started
+      exited = new Promise((resolve) => started.once('exit', () => resolve()))
+      await new Promise<void>((resolve, reject) => {
+        let text = ''
+        started.stderr!.on('data', (chunk) => {
+          text += chunk
+          if (text.includes('ready to accept connections')) resolve()
+        })
+        started.once('exit', () => reject(new Error(`the server ended: ${text}`)))
+      })
+    },
+    async stop(how = 'fast') {
+      server?.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
+      await exited
+      server = undefined
+    },
+    async remove() {
+      await cluster.stop('immediate')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  await cluster.start()
+  return cluster
+}
+
+export interface StoreFiles {
+  /** What makes the service keep its records here. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Opens it in this process, with its tables. The embedded one has to be closed before anybody else opens it. */
+  open(): Promise<Database>
+  remove(): Promise<void>
+}
+
+/** An empty place for records. */
+export async function makeStore(
+  engine: 'embedded' | 'postgres',
+  settings: Readonly<Record<string, string>> = { fsync: 'off' },
+): Promise<StoreFiles> {
+  const migrated = async (database: Database) => {
+    await migrate(database)
+    return database
+  }
+  if (engine === 'embedded') {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-store-'))
+    return {
+      environment: { DATA_DIR: folder },
+      open: async () => migrated(await openPglite(folder)),
+      remove: async () => rmSync(folder, { recursive: true, force: true }),
+    }
+  }
+  const cluster = await startCluster(settings)
+  return {
+    environment: { DATABASE_URL: cluster.url },
+    open: async () => migrated(await connect(cluster.url)),
+    remove: () => cluster.remove(),
+  }
+}
+
+function connect(url: string, readTimeoutMs = 10_000): Promise<Database> {
+  return openPostgres({
+    url,
+    readers: 8,
+    writers: 2,
+    connectTimeoutMs: 2000,
+    readTimeoutMs,
+    writeTimeoutMs: 60_000,
+    onLost: () => {},
+  })
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}

@@ -1,0 +1,72 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { StoreThreadConfig } from '../src/config.ts'
+import type { Database } from '../src/store/database.ts'
+import { migrate } from '../src/store/migrations.ts'
+import { createRecordStore } from '../src/store/operations.ts'
+import { openPglite } from '../src/store/pglite.ts'
+import { openPostgres } from '../src/store/postgres.ts'
+import { type RecordStore, StoreFault, type StoreReply, type StoreRequest } from '../src/store-messages.ts'
+
+const main = parentPort!
+const post = (reply: StoreReply) => main.postMessage(reply)
+
+async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promise<Database> {
+  const database =
+    databaseUrl === undefined
+      ? await openPglite(dataDir)
+      : await openPostgres({
+          url: databaseUrl,
+          readers: limits.storeReaders,
+          writers: limits.storeWriters,
+          connectTimeoutMs: limits.storeConnectMs,
+          readTimeoutMs: limits.storeReadMs,
+          writeTimeoutMs: limits.storeWriteMs,
+          onLost: (reason) => post({ type: 'lost', reason }),
+        })
+  try {
+    await migrate(database)
+    return database
+  } catch (error) {
+    await database.close().catch(() => {})
+    throw error
+  }
+}
+
+async function answer(
+  store: RecordStore,
+  { id, operation, argument }: Extract<StoreRequest, { type: 'call' }>,
+): Promise<StoreReply> {
+  try {
+    return { type: 'answer', id, ok: true, value: await store[operation](argument as never) }
+  } catch (error) {
+    // The embedded engine has no classes of its own: what it refuses is our mistake until somebody looked at it.
+    const kind = error instanceof StoreFault ? error.kind : 'failed'
+    return { type: 'answer', id, ok: false, kind, reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function serve(database: Database): void {
+  const store = createRecordStore(database, () => new Date().toISOString())
+  let others = 0
+  const connect = (port: MessagePort) =>
+    port.on('message', async (request: StoreRequest) => {
+      if (request.type !== 'call') return
+      if (others++ === 0) post({ type: 'busy', isBusy: true })
+      port.postMessage(await answer(store, request))
+      if (--others === 0) post({ type: 'busy', isBusy: false })
+    })
+  main.on('message', async (request: StoreRequest) => {
+    if (request.type === 'connect') connect(request.port)
+    else if (request.type === 'call') post(await answer(store, request))
+    else {
+      await database.close().catch(() => {})
+      process.exit(0)
+    }
+  })
+  post({ type: 'open', engine: database.engine, version: database.version })
+}
+
+open(workerData as StoreThreadConfig).then(serve, (error: unknown) => {
+  post({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
+  main.close()
+})

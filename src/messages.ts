@@ -174,37 +174,6 @@ export interface ComputeBatch {
   readonly heads: readonly Omit<ComputeTask, 'body'>[]
 }
 
-/** Whether each result of a batch is signed. */
-export type BatchAttest = 'each' | 'merkle' | 'none'
-
-/** Items of a batch for one thread: each is parsed, computed and refused by itself. */
-export interface ComputeChunk {
-  readonly items: PackedBytes
-  /** Index of the first one in the batch; undefined in a stream of lines, whose places begin at the line. */
-  readonly firstIndex: number | undefined
-  /** For items that name none. */
-  readonly chainId: number | undefined
-  readonly recipient: string | undefined
-  readonly attest: BatchAttest
-  /** UIDs that stand in leaves where an item names none. */
-  readonly schemas: Readonly<Record<'numeric' | 'boolean', Hex>>
-  /** By item, where main resolved its inputs; empty at first. */
-  readonly resolved: readonly (readonly ResolvedInput[])[]
-  readonly timestampSeconds: number
-}
-
-/** What became of one item: its finished text, or what main has to do with it. */
-export type ChunkItem =
-  | string
-  | {
-      /** `"id":…,` as JSON text, empty when the item had none. */
-      readonly id: string
-      readonly operation: OperationName
-      readonly result: ComputeResult
-      /** 32 bytes, of a result that goes under a Merkle root. */
-      readonly leaf?: Uint8Array
-    }
-
 /** What a compute thread is told once, at its start. */
 export interface ComputeWorkerData {
   readonly limits: {

@@ -1,8 +1,10 @@
+import { leafMembers } from '../src/attest/leaf-text.ts'
 import { createLeafHasher } from '../src/attest/merkle.ts'
-import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
+import type { ChunkItem, ChunkResult, ComputeChunk } from '../src/batch-messages.ts'
+import { OPERATIONS, type OperationRow, unitsOf } from '../src/compute/operations.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
 import type { Engine, Outcome } from '../src/compute/run.ts'
-import type { ChunkItem, ComputeChunk, ComputeWorkerData, OperationName, ResolvedInput } from '../src/messages.ts'
+import type { ComputeWorkerData, OperationName, ResolvedInput } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { ProblemError, underPath } from '../src/problem.ts'
 import { readBatchItem } from '../src/validation/batch.ts'
@@ -19,14 +21,25 @@ type Limits = ComputeWorkerData['limits']
  *
  * @throws whatever is a bug of ours
  */
-export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Limits): ChunkItem[] {
+export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Limits): ChunkResult {
+  const count = chunk.items.offsets.length - 1
+  const leaves = new Uint8Array(chunk.attest === 'merkle' ? count * 32 : 0)
   const leafOf = createLeafHasher(engine.keccak)
-  return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) => {
+  let leafCount = 0
+  const items = Array.from({ length: count }, (_, index): ChunkItem => {
     const item = runItem(chunk, index, engine, limits)
     if (chunk.attest !== 'merkle' || typeof item === 'string' || item.result.ok !== true) return item
-    const { kind, schema = chunk.schemas[kind], recipient, data } = item.result
-    return { ...item, leaf: leafOf({ schema, recipient, data }) }
+    const { kind, schema = chunk.schemas[kind], recipient, data, chainId } = item.result
+    const leaf = leafOf({ schema, recipient, data })
+    // Main knows the schemas of others and says what is wrong with another chain.
+    if (item.result.schema !== undefined || chainId !== chunk.chainId) return { ...item, leaf }
+    leaves.set(leaf, 32 * leafCount++)
+    const { result, operation, inputRefs } = item.result
+    const units = unitsOf(OPERATIONS[item.operation])
+    const members = resultMembers({ result, units, operation, timestampSeconds: chunk.timestampSeconds, inputRefs })
+    return `{${item.id}${members},${leafMembers(schema, recipient, data)}`
   })
+  return { items, leaves: leaves.subarray(0, 32 * leafCount) }
 }
 
 function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Limits): ChunkItem {
@@ -62,6 +75,6 @@ const NOTHING: readonly ResolvedInput[] = []
 
 function unsignedText(id: string, row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
   const { operation, inputRefs } = outcome
-  const units = row.result.kind === 'numeric' ? row.result.units : undefined
-  return `{${id}${resultMembers({ result: resultOf(row, outcome), units, operation, timestampSeconds, inputRefs })}}`
+  const result = resultOf(row, outcome)
+  return `{${id}${resultMembers({ result, units: unitsOf(row), operation, timestampSeconds, inputRefs })}}`
 }

@@ -1,21 +1,24 @@
 import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
+import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/batch-messages.ts'
+import { kernelKeccak } from '../src/compute/kernel-keccak.ts'
 import { PreparedGeometries } from '../src/compute/prepared-geometries.ts'
-import { createKeccak } from '../src/crypto/keccak.ts'
 import type { VerifyBatch, VerifyResult } from '../src/evidence-messages.ts'
 import { selfTestScanner } from '../src/geometry/self-test.ts'
-import type { ChunkItem, ComputeBatch, ComputeChunk, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
+import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
 import { selfTestKernel } from '../src/wasm/self-test.ts'
 import { runComputeChunk } from './compute-chunk.ts'
 import { runComputeTask } from './compute-task.ts'
+import { runMerkleTask } from './merkle-task.ts'
 import { createVerifyEngine, runVerifyTask } from './verify-task.ts'
 
-/** What a compute thread does: whole requests, or items of a batch. */
+/** What a compute thread does: whole requests, items of a batch, or the tree over its results. */
 export interface ComputeRunner {
   runBatch(batch: ComputeBatch): ComputeResult[]
-  runChunk(chunk: ComputeChunk): ChunkItem[]
+  runChunk(chunk: ComputeChunk): ChunkResult
+  runTree(task: MerkleTask): MerkleResult
   runVerify(batch: VerifyBatch): Promise<VerifyResult[]>
 }
 
@@ -30,12 +33,13 @@ export async function createComputeRunner({
   selfTestKernel(kernel)
   selfTestScanner(kernel)
   const prepared = new PreparedGeometries(kernel, limits.maxPreparedBytes)
-  const engine = { kernel, keccak: await createKeccak(), limits, prepared }
+  const engine = { kernel, keccak: kernelKeccak(kernel), limits, prepared }
   const verifyEngine = await createVerifyEngine(engine, { allowMock })
   return {
     runBatch: ({ bytes, heads }) =>
       heads.map((head, index) => runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits)),
     runChunk: (chunk) => runComputeChunk(chunk, engine, limits),
+    runTree: (task) => runMerkleTask(task, engine.keccak),
     runVerify: ({ bytes, questions }) =>
       Promise.all(
         questions.map((question, index) =>
@@ -47,17 +51,22 @@ export async function createComputeRunner({
 
 let runner: Promise<ComputeRunner> | undefined
 
-/** A Piscina task: a micro-batch of requests of one kind, or a chunk of a caller's batch. */
+/** A Piscina task. */
 export default async function run(
-  work: ComputeBatch | ComputeChunk | VerifyBatch,
-): Promise<ComputeResult[] | ChunkItem[] | VerifyResult[]> {
+  work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch,
+): Promise<ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]> {
   runner ??= createComputeRunner(workerData as ComputeWorkerData)
   try {
-    const { runBatch, runChunk, runVerify } = await runner
-    if ('questions' in work) return await runVerify(work)
-    return 'heads' in work ? runBatch(work) : runChunk(work)
+    return await runWork(await runner, work)
   } catch (error) {
     runner = undefined // whatever broke, the next task starts from a fresh kernel
     throw error
   }
+}
+
+/** Tells the kinds of work apart. */
+export function runWork(runner: ComputeRunner, work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch) {
+  if ('questions' in work) return runner.runVerify(work)
+  if ('heads' in work) return runner.runBatch(work)
+  return 'leaves' in work ? runner.runTree(work) : runner.runChunk(work)
 }

@@ -1,14 +1,13 @@
 import { checksumAddress } from '../attest/address.ts'
-import { createMerkleTree } from '../attest/merkle.ts'
-import { OPERATIONS } from '../compute/operations.ts'
+import { leafMembers } from '../attest/leaf-text.ts'
+import { OPERATIONS, unitsOf } from '../compute/operations.ts'
 import { resultMembers } from '../compute/result-text.ts'
-import type { Keccak } from '../crypto/keccak.ts'
 import type { AttestationPayload, Hex, SignedAttestation } from '../messages.ts'
 import { type ProblemData, ProblemError, problemAt, underPath } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import { attestationMembers, computeAnswerJson } from './answer.ts'
 import type { Attested } from './attest.ts'
-import type { BatchRun, ComputedItem } from './batch.ts'
+import type { BatchItem, BatchRun, ComputedItem, LeafItem } from './batch.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { Gate } from './gate.ts'
 import { attestMerkleRoot } from './merkle.ts'
@@ -18,12 +17,11 @@ export interface BatchAnswerParts {
   readonly chains: ChainPolicy
   readonly answers: SignedAnswers
   readonly signer: SignerClient
-  readonly keccak: Keccak
   /** Of all batches together: single requests find room at the signer. */
   readonly signing: Gate
 }
 
-type Found = readonly (string | ComputedItem)[]
+type Found = readonly BatchItem[]
 
 /** Texts of a batch: one for each item, and what stands before the results. */
 export interface BatchTexts {
@@ -41,7 +39,7 @@ export function answerEach(run: BatchRun, found: Found, { answers, signing }: Ba
   return signing.run(() =>
     Promise.all(
       found.map(async (item) => {
-        if (typeof item === 'string') return item
+        if (!isComputed(item)) return textOf(item)
         const { id, operation, computed, proofInputs, path } = item
         try {
           return (await answers.answer(operation, computed, run.timestampSeconds, proofInputs, id)).json
@@ -55,28 +53,31 @@ export function answerEach(run: BatchRun, found: Found, { answers, signing }: Ba
 
 /** One attestation of the Merkle root over all results, and a proof for each (decision 103). */
 export async function answerUnderRoot(run: BatchRun, found: Found, parts: BatchAnswerParts): Promise<BatchTexts> {
-  const { chains, keccak, signer } = parts
+  const { chains, signer } = parts
   const { options, timestampSeconds } = run
   const chainId = options.chainId!
   const allowed = await allowedOnly(run, found, chainId, chains)
-  const results = allowed.filter((item) => typeof item !== 'string')
-  if (results.length === 0) return { items: allowed as string[], head: '"merkle":null,' }
-  const tree = createMerkleTree(
-    results.map(({ leaf }) => leaf!),
-    keccak,
-  )
+  const leaves = allowed.flatMap((item) => (typeof item === 'string' ? [] : [item.leaf!]))
+  if (leaves.length === 0) return { items: allowed as string[], head: '"merkle":null,' }
+  const { root, proofs, starts } = await run.merkleTree(leaves)
   const recipient = (options.recipient?.toLowerCase() as Hex | undefined) ?? ZERO_ADDRESS
+  const tree = { root, leafCount: leaves.length }
   const attested = await attestMerkleRoot({ chainId, recipient, timestampSeconds, tree }, { signer, chains })
-  let leaf = 0
+  let next = 0
   const items = allowed.map((item) => {
     if (typeof item === 'string') return item
-    const { kind, schema = chains.defaultSchema(kind), data } = item.computed
-    const to = checksumAddress(item.computed.recipient)
-    const members = resultMembers({ ...item.computed, units: unitsOf(item), timestampSeconds })
-    return `{${item.id}${members},"schema":"${schema}","recipient":"${to}","data":"${data}","proof":${tree.proofJson(leaf++)}}`
+    const text = 'text' in item ? item.text : leafTextOf(item, timestampSeconds, chains)
+    return `${text},"proof":${proofs.slice(starts[next], starts[++next])}}`
   })
-  const root = `"merkle":{"root":"${tree.root}","leafCount":${tree.leafCount},${attestationMembers(attested)}},`
-  return { items, head: root }
+  const head = `"merkle":{"root":"${root}","leafCount":${leaves.length},${attestationMembers(attested)}},`
+  return { items, head }
+}
+
+/** As the compute threads write it for items without a schema of their own. */
+function leafTextOf({ id, operation, computed }: ComputedItem, timestampSeconds: number, chains: ChainPolicy): string {
+  const { kind, schema = chains.defaultSchema(kind), recipient, data } = computed
+  const members = resultMembers({ ...computed, units: unitsOf(OPERATIONS[operation]), timestampSeconds })
+  return `{${id}${members},${leafMembers(schema, recipient, data)}`
 }
 
 /** Attestations with consecutive nonces, grouped as `multiAttestByDelegation` consumes them (decision 102). */
@@ -86,7 +87,7 @@ export async function answerInSequence(run: BatchRun, found: Found, parts: Batch
   const allowed = await allowedOnly(run, found, chainId, chains)
   const payloads = new Map<ComputedItem, AttestationPayload>()
   for (const item of allowed) {
-    if (typeof item === 'string') continue
+    if (!isComputed(item)) continue
     const { kind, schema = chains.defaultSchema(kind), recipient, data } = item.computed
     payloads.set(item, { kind, chainId, schema, recipient, data })
   }
@@ -103,9 +104,9 @@ export async function answerInSequence(run: BatchRun, found: Found, parts: Batch
     ordered.map(([item, payload], index) => [item, attestedAs(payload, signed.items[index]!, signer.address)]),
   )
   const items = allowed.map((item) => {
-    if (typeof item === 'string') return item
+    if (!isComputed(item)) return textOf(item)
     const { computed, proofInputs, id } = item
-    const facts = { ...computed, units: unitsOf(item), timestampSeconds: run.timestampSeconds }
+    const facts = { ...computed, units: unitsOf(OPERATIONS[item.operation]), timestampSeconds: run.timestampSeconds }
     return computeAnswerJson({ ...facts, ...attestedOf.get(item)!, proofInputs, resultSignature: undefined }, id)
   })
   const multi = [...groups].map(([schema, members]) =>
@@ -158,19 +159,17 @@ function attestedAs(payload: AttestationPayload, signed: SignedAttestation, atte
 /** What is signed together is for one chain, under schemas that our signature may stand under. */
 async function allowedOnly(run: BatchRun, found: Found, chainId: number, chains: ChainPolicy): Promise<Found> {
   const chain = chains.require(chainId)
-  return Promise.all(
-    found.map(async (item) => {
-      if (typeof item === 'string') return item
-      const { id, computed, path } = item
-      try {
-        if (computed.chainId !== chainId) throw otherChain(computed.chainId, chainId)
-        if (computed.schema !== undefined) await chains.requireSchema(chain, computed.kind, computed.schema)
-        return item
-      } catch (error) {
-        return run.refuse(id, problemOf(error, path))
-      }
-    }),
-  )
+  const check = async (item: ComputedItem) => {
+    const { id, computed, path } = item
+    try {
+      if (computed.chainId !== chainId) throw otherChain(computed.chainId, chainId)
+      if (computed.schema !== undefined) await chains.requireSchema(chain, computed.kind, computed.schema)
+      return item
+    } catch (error) {
+      return run.refuse(id, problemOf(error, path))
+    }
+  }
+  return Promise.all(found.map((item) => (isComputed(item) ? check(item) : item)))
 }
 
 function otherChain(found: number, wanted: number): ProblemError {
@@ -180,12 +179,17 @@ function otherChain(found: number, wanted: number): ProblemError {
   })
 }
 
-function unitsOf({ operation }: ComputedItem): string | undefined {
-  const { result } = OPERATIONS[operation]
-  return result.kind === 'numeric' ? result.units : undefined
-}
-
 function problemOf(error: unknown, path: readonly (string | number)[]): ProblemData {
   if (error instanceof ProblemError) return underPath(error.data, path)
   throw error
+}
+
+function isComputed(item: BatchItem): item is ComputedItem {
+  return typeof item !== 'string' && 'computed' in item
+}
+
+/** Leaves are signed under their root alone. */
+function textOf(item: string | LeafItem): string {
+  if (typeof item !== 'string') throw new RangeError('a leaf has no answer without its tree')
+  return item
 }

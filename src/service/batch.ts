@@ -1,8 +1,10 @@
+import type { ChunkItem, ComputeChunk, MerkleResult } from '../batch-messages.ts'
 import type { Config } from '../config.ts'
-import type { ChunkItem, ComputeChunk, ComputeResult, OperationName } from '../messages.ts'
+import type { ComputeResult, OperationName } from '../messages.ts'
 import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
+import type { ChunkJob } from '../threads/jobs.ts'
 import type { BatchOptions } from '../validation/batch.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { InputResolver } from './inputs.ts'
@@ -17,8 +19,19 @@ export interface BatchParts {
   readonly now: () => number
 }
 
+/** What is known of an item before it is attested: its finished text, or what is to be attested. */
+export type BatchItem = string | LeafItem | ComputedItem
+
 type OpenItem = Exclude<ChunkItem, string>
+type FoundItem = ChunkItem | LeafItem
 type Unresolved = Extract<ComputeResult, { ok: 'unresolved' }>
+
+/** A result under a Merkle root: its answer's text waits for the proof. */
+export interface LeafItem {
+  readonly text: string
+  /** 32 bytes. */
+  readonly leaf: Uint8Array
+}
 
 /** A result that waits for what attests it. */
 export interface ComputedItem {
@@ -56,14 +69,12 @@ export class BatchRun {
    * @returns in order, what was computed or the finished text
    * @throws {ProblemError} `overloaded` when nothing of the chunk can be computed now
    */
-  async compute(items: PackedBytes, firstIndex: number | undefined): Promise<(string | ComputedItem)[]> {
+  async compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItem[]> {
     const granted = this.#context.takeQuota(items.offsets.length - 1)
     const chunk = this.#chunkOf(items, firstIndex, [])
     const found = await this.#computeChunk(chunk, granted)
-    const settled = found.map((item, index) => (typeof item === 'string' ? item : this.#settle(item, chunk, index)))
-    return settled.some((item) => item instanceof Promise)
-      ? Promise.all(settled)
-      : (settled as (string | ComputedItem)[])
+    const settled = found.map((item, index) => (isFinal(item) ? item : this.#settle(item, chunk, index)))
+    return settled.some((item) => item instanceof Promise) ? Promise.all(settled) : (settled as BatchItem[])
   }
 
   /** The text in the place of an item that has no answer. */
@@ -81,16 +92,16 @@ export class BatchRun {
   }
 
   /** @param granted items that the caller's limit still allows; the others are refused in place */
-  async #computeChunk(chunk: ComputeChunk, granted: number): Promise<(ChunkItem | ProblemData)[]> {
+  async #computeChunk(chunk: ComputeChunk, granted: number): Promise<(FoundItem | ProblemData)[]> {
     const count = chunk.items.offsets.length - 1
     const allowed = granted < count ? { ...chunk, items: firstOf(chunk.items, granted) } : chunk
-    const found: (ChunkItem | ProblemData)[] = granted === 0 ? [] : await this.#runChunk(allowed)
+    const found: (FoundItem | ProblemData)[] = granted === 0 ? [] : await this.#runChunk(allowed)
     while (found.length < count) found.push(this.#context.quotaProblem)
     return found
   }
 
   /** A chunk whose thread died goes again item by item: one of them may have killed it, the others get their answers. */
-  async #runChunk(chunk: ComputeChunk): Promise<ChunkItem[]> {
+  async #runChunk(chunk: ComputeChunk): Promise<FoundItem[]> {
     try {
       const items = await this.#submit(chunk)
       this.#isStarted = true
@@ -100,7 +111,7 @@ export class BatchRun {
         if (!this.#isStarted) throw error
         return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) => refusal(error.data, chunk, index))
       }
-      const alone = this.#itemsOf(chunk).map(async (item, index): Promise<ChunkItem> => {
+      const alone = this.#itemsOf(chunk).map(async (item, index): Promise<FoundItem> => {
         try {
           const [result] = await this.#submit(item)
           return result!
@@ -112,16 +123,40 @@ export class BatchRun {
     }
   }
 
-  #submit(chunk: ComputeChunk): Promise<ChunkItem[]> {
-    const { now, config } = this.#parts
+  async #submit(chunk: ComputeChunk): Promise<FoundItem[]> {
     // The bytes travel away with the chunk; a copy stays for a second try.
     const copy = { buffer: chunk.items.buffer.slice(0), offsets: chunk.items.offsets }
-    return this.#parts.pool.runChunk({
-      chunk: { ...chunk, items: copy },
-      // Each chunk has the time of a request: a stream may last for hours.
-      deadlineMs: now() + config.limits.requestDeadlineMs,
-      isAborted: () => this.#context.aborted,
+    const { items, leaves } = await this.#parts.pool.runChunk(this.#job({ ...chunk, items: copy }))
+    if (leaves.length === 0) return items as FoundItem[]
+    let next = 0
+    return items.map((item) => {
+      if (typeof item !== 'string') return item
+      next++
+      return { text: item, leaf: leaves.subarray(32 * (next - 1), 32 * next) }
     })
+  }
+
+  /**
+   * The tree over the results.
+   *
+   * @param leaves 32 bytes each
+   * @throws {ProblemError} `overloaded` when it cannot be built now
+   */
+  async merkleTree(leaves: readonly Uint8Array[]): Promise<MerkleResult> {
+    const job = () => this.#job({ leaves: new Uint8Array(Buffer.concat(leaves)) })
+    try {
+      return await this.#parts.pool.runTree(job())
+    } catch (error) {
+      if (error instanceof ProblemError) throw error
+      return this.#parts.pool.runTree(job()) // its thread died of somebody else's work
+    }
+  }
+
+  #job<Work>(chunk: Work): ChunkJob<Work> {
+    const { now, config } = this.#parts
+    // Each chunk has the time of a request: a stream may last for hours.
+    const deadlineMs = now() + config.limits.requestDeadlineMs
+    return { chunk, deadlineMs, isAborted: () => this.#context.aborted }
   }
 
   #itemsOf(chunk: ComputeChunk): ComputeChunk[] {
@@ -145,7 +180,7 @@ export class BatchRun {
     chunk: ComputeChunk,
     index: number,
     proofInputs: readonly unknown[] = [],
-  ): string | ComputedItem | Promise<string | ComputedItem> {
+  ): BatchItem | Promise<BatchItem> {
     if (!('operation' in item)) return this.refuse('', item)
     const { id, operation, result, leaf } = item
     if (result.ok === false) return this.refuse(id, result.problem)
@@ -159,7 +194,7 @@ export class BatchRun {
     { chainId, inputs }: Unresolved,
     chunk: ComputeChunk,
     index: number,
-  ): Promise<string | ComputedItem> {
+  ): Promise<BatchItem> {
     const { chains, resolver } = this.#parts
     try {
       chains.require(chainId)
@@ -168,7 +203,7 @@ export class BatchRun {
       const { buffer, offsets } = chunk.items
       const body = new Uint8Array(buffer).slice(offsets[index], offsets[index + 1])
       const [again] = await this.#submit(this.#alone(chunk, index, body, [resolved]))
-      if (typeof again === 'string') return again
+      if (isFinal(again!)) return again!
       if (again!.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
       return this.#settle(again!, chunk, index, proofInputs)
     } catch (error) {
@@ -176,6 +211,11 @@ export class BatchRun {
       return this.refuse(id, underPath(error.data, pathOf(chunk, index)))
     }
   }
+}
+
+/** True for a text and for what waits for its proof alone. */
+function isFinal(item: FoundItem | ProblemData): item is string | LeafItem {
+  return typeof item === 'string' || 'text' in item
 }
 
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }

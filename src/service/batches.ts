@@ -2,7 +2,7 @@ import { MAX_SEQUENCE } from '../messages.ts'
 import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { problemAt } from '../problem.ts'
 import { type BatchOptions, readBatchEnvelope, readBatchQuery } from '../validation/batch.ts'
-import { type BatchParts, BatchRun, type ComputedItem } from './batch.ts'
+import { type BatchItem, type BatchParts, BatchRun } from './batch.ts'
 import {
   answerEach,
   answerInSequence,
@@ -65,13 +65,9 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     body: Uint8Array,
     split: SplitBatch,
     sink: TextSink,
-    answerAll: (
-      run: BatchRun,
-      found: readonly (string | ComputedItem)[],
-      parts: BatchAnswerParts,
-    ) => Promise<BatchTexts>,
+    answerAll: (run: BatchRun, found: readonly BatchItem[], parts: BatchAnswerParts) => Promise<BatchTexts>,
   ): Promise<void> {
-    const found: (string | ComputedItem)[] = []
+    const found: BatchItem[] = []
     await inChunks(
       body,
       split,

@@ -1,4 +1,4 @@
-import { OPERATIONS } from '../compute/operations.ts'
+import { OPERATIONS, unitsOf } from '../compute/operations.ts'
 import type { ComputeResult, Hex, OperationName, ResultPayload } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
@@ -46,11 +46,10 @@ export function createSignedAnswers(
       const [attested, resultSignature] = prefersResultSignature
         ? await Promise.all([attesting, signResult({ kind: 'result', dataKind: kind, salt: randomSalt(), ...payload })])
         : [await attesting, undefined]
-      const { result } = OPERATIONS[operation]
       const json = computeAnswerJson(
         {
           result: computed.result,
-          units: result.kind === 'numeric' ? result.units : undefined,
+          units: unitsOf(OPERATIONS[operation]),
           operation: computed.operation,
           timestampSeconds,
           inputRefs: computed.inputRefs,

@@ -1,15 +1,9 @@
 import { Piscina } from 'piscina'
+import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../batch-messages.ts'
 import type { Config } from '../config.ts'
 import type { VerifyBatch, VerifyResult } from '../evidence-messages.ts'
-import type {
-  ChunkItem,
-  ComputeBatch,
-  ComputeChunk,
-  ComputeResult,
-  ComputeTask,
-  ComputeWorkerData,
-} from '../messages.ts'
-import { type PackedBytes, pack } from '../packed-bytes.ts'
+import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData } from '../messages.ts'
+import { pack } from '../packed-bytes.ts'
 import { ProblemError } from '../problem.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
 import type { ChunkJob, ComputeJob, Job, VerifyJob } from './jobs.ts'
@@ -26,7 +20,9 @@ export interface ComputePool {
    *
    * @throws {Error} that is no ProblemError when its thread died
    */
-  runChunk(job: ChunkJob): Promise<ChunkItem[]>
+  runChunk(job: ChunkJob): Promise<ChunkResult>
+  /** The same for the tree over all results of a batch. */
+  runTree(job: ChunkJob<MerkleTask>): Promise<MerkleResult>
   /** A request about evidence: small ones micro-batched, others on the threads of lowered priority. */
   runVerify(job: VerifyJob, isSmall: boolean): Promise<VerifyResult>
   readonly queueSize: number
@@ -38,8 +34,8 @@ export interface ComputePool {
   close(): Promise<void>
 }
 
-type Work = ComputeBatch | ComputeChunk | VerifyBatch
-type Done = ComputeResult[] | ChunkItem[] | VerifyResult[]
+type Work = ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch
+type Done = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
 /** @param leftMs until the first of its callers goes */
 type Run = (work: Work, leftMs: number) => Promise<Done>
 
@@ -67,7 +63,8 @@ export async function startComputePool(config: Config, chainIds: readonly number
   return {
     runSmall: (job) => submit(requests[0], job),
     runLarge: (job) => submit(requests[1], job),
-    runChunk: (job) => submit(chunks, job),
+    runChunk: (job) => submit(chunks, job) as Promise<ChunkResult>,
+    runTree: (job) => submit(chunks, job) as Promise<MerkleResult>,
     runVerify: (job, isSmall) => submit(evidence[isSmall ? 0 : 1], job),
     get queueSize() {
       return batchers.reduce((sum, { queueSize }) => sum + queueSize, 0)
@@ -121,8 +118,7 @@ async function createLane(config: Config, chainIds: readonly number[], large: bo
   return {
     threads,
     maxWaitMs: maxWaitMs(config, large),
-    run: (work, leftMs) =>
-      limits.run(leftMs, (signal) => pool.run(work, { transferList: [packed(work).buffer], signal })),
+    run: (work, leftMs) => limits.run(leftMs, (signal) => pool.run(work, { transferList: [bufferOf(work)], signal })),
     isReady: () => pool.threads.length > 0,
     close: () => pool.destroy(),
   }
@@ -130,12 +126,9 @@ async function createLane(config: Config, chainIds: readonly number[], large: bo
 
 /** One core: everything on the main thread, by the same code. */
 async function createInlineLane(config: Config, chainIds: readonly number[], large: boolean): Promise<Lane> {
-  const { createComputeRunner } = (await import(workerUrl('compute').href)) as {
-    createComputeRunner(data: ComputeWorkerData): Promise<{
-      runBatch(batch: ComputeBatch): ComputeResult[]
-      runChunk(chunk: ComputeChunk): ChunkItem[]
-      runVerify(batch: VerifyBatch): Promise<VerifyResult[]>
-    }>
+  const { createComputeRunner, runWork } = (await import(workerUrl('compute').href)) as {
+    createComputeRunner(data: ComputeWorkerData): Promise<unknown>
+    runWork(runner: unknown, work: Work): Done | Promise<Done>
   }
   const runner = await createComputeRunner({
     limits: computeLimits(config, chainIds, large),
@@ -148,8 +141,7 @@ async function createInlineLane(config: Config, chainIds: readonly number[], lar
     async run(work) {
       // A turn of the event loop between: this thread also answers /health and ends deadlines.
       await new Promise((resolve) => setImmediate(resolve))
-      if ('questions' in work) return runner.runVerify(work)
-      return 'heads' in work ? runner.runBatch(work) : runner.runChunk(work)
+      return runWork(runner, work)
     },
     isReady: () => true,
     close: async () => {},
@@ -185,10 +177,10 @@ function verifyBatcher(config: Config, lane: Lane, maxBatchSize: number) {
 
 /** A chunk is a batch already. Whoever sent it knows better how to try again. */
 function chunkBatcher(config: Config, lane: Lane) {
-  return new Batcher<ChunkJob, ChunkItem[]>({
+  return new Batcher<ChunkJob<ComputeChunk | MerkleTask>, Done>({
     ...commonOptions(config, lane),
     maxBatchSize: 1,
-    run: async (jobs) => [(await lane.run(jobs[0]!.chunk, leftMs(jobs))) as ChunkItem[]],
+    run: async (jobs) => [await lane.run(jobs[0]!.chunk, leftMs(jobs))],
     isRetryable: () => false,
   })
 }
@@ -212,8 +204,9 @@ function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
   return { bytes: pack(tasks.map(({ body }) => body)), heads: tasks.map(({ body: _, ...head }) => head) }
 }
 
-function packed(work: Work): PackedBytes {
-  return 'items' in work ? work.items : work.bytes
+function bufferOf(work: Work): ArrayBuffer {
+  if ('leaves' in work) return work.leaves.buffer as ArrayBuffer
+  return 'items' in work ? work.items.buffer : work.bytes.buffer
 }
 
 async function submit<Item, Result>(batcher: Batcher<Item, Result>, job: Item): Promise<Result> {

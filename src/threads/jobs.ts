@@ -1,5 +1,6 @@
+import type { ComputeChunk } from '../batch-messages.ts'
 import type { VerifyTask } from '../evidence-messages.ts'
-import type { ComputeChunk, ComputeTask } from '../messages.ts'
+import type { ComputeTask } from '../messages.ts'
 
 /** What the main thread knows about the caller of a task. */
 export interface Job {
@@ -19,7 +20,7 @@ export interface VerifyJob extends Job {
   readonly task: VerifyTask
 }
 
-/** A chunk of a batch. */
-export interface ChunkJob extends Job {
-  readonly chunk: ComputeChunk
+/** A chunk of a batch, or the tree over its results. */
+export interface ChunkJob<Work = ComputeChunk> extends Job {
+  readonly chunk: Work
 }

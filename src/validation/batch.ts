@@ -1,4 +1,5 @@
-import type { BatchAttest, OperationName } from '../messages.ts'
+import type { BatchAttest } from '../batch-messages.ts'
+import type { OperationName } from '../messages.ts'
 import { problemAt } from '../problem.ts'
 import { type JsonObject, parseJsonObject } from './json-body.ts'
 import { validatorOf } from './schemas.ts'

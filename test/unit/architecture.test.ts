@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../..')
 
 // The house plan of docs/architecture.md as data. A room is a folder of src/ (or workers); files directly in src/ are
 // rooms of their own name. Each room may import itself, the rooms listed, and the packages it owns.
-const BASE = ['types', 'problem', 'packed-bytes', 'messages', 'evidence-messages', 'store-messages']
+const BASE = ['types', 'problem', 'packed-bytes', 'messages', 'batch-messages', 'evidence-messages', 'store-messages']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   types: [],
   problem: [],
@@ -18,6 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   metrics: [],
   units: [],
   messages: ['problem', 'packed-bytes', 'types'],
+  'batch-messages': ['messages', 'packed-bytes'],
   'evidence-messages': ['messages', 'problem', 'packed-bytes'],
   'store-messages': ['messages'],
   wasm: [],

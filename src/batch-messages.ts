@@ -1,0 +1,57 @@
+/** What crosses a thread border of a caller's batch; as in `messages.ts`, plain data. */
+import type { ComputeResult, Hex, OperationName, ResolvedInput } from './messages.ts'
+import type { PackedBytes } from './packed-bytes.ts'
+
+/** Whether each result of a batch is signed. */
+export type BatchAttest = 'each' | 'merkle' | 'none'
+
+/** Items of a batch for one thread: each is parsed, computed and refused by itself. */
+export interface ComputeChunk {
+  readonly items: PackedBytes
+  /** Index of the first one in the batch; undefined in a stream of lines, whose places begin at the line. */
+  readonly firstIndex: number | undefined
+  /** For items that name none. */
+  readonly chainId: number | undefined
+  readonly recipient: string | undefined
+  readonly attest: BatchAttest
+  /** UIDs that stand in leaves where an item names none. */
+  readonly schemas: Readonly<Record<'numeric' | 'boolean', Hex>>
+  /** By item, where main resolved its inputs; empty at first. */
+  readonly resolved: readonly (readonly ResolvedInput[])[]
+  readonly timestampSeconds: number
+}
+
+/**
+ * What became of one item. Text is cheap to send, objects are not: without a signature it is the finished answer, under a
+ * Merkle root the answer before its proof (`{"result":…,"data":"0x…"`), unless main has to look at the item.
+ */
+export type ChunkItem =
+  | string
+  | {
+      /** `"id":…,` as JSON text, empty when the item had none. */
+      readonly id: string
+      readonly operation: OperationName
+      readonly result: ComputeResult
+      /** 32 bytes, of a result that goes under a Merkle root. */
+      readonly leaf?: Uint8Array
+    }
+
+export interface ChunkResult {
+  readonly items: readonly ChunkItem[]
+  /** 32 bytes for each item that came as text, in order, when they go under a Merkle root; else empty. */
+  readonly leaves: Uint8Array
+}
+
+/** The leaves of a Merkle tree, for the thread that builds it. */
+export interface MerkleTask {
+  /** 32 bytes each. */
+  readonly leaves: Uint8Array
+}
+
+export interface MerkleResult {
+  readonly root: Hex
+  /** JSON arrays, one after the other in the order of the leaves. */
+  readonly proofs: string
+  /** Where proof i begins, and the end. */
+  readonly starts: Uint32Array
+}

@@ -79,7 +79,7 @@ export interface MemoryViews {
 }
 
 /** Bytes behind a text that the kernel may read and write. */
-const TEXT_MARGIN = 32
+const TEXT_MARGIN = 96
 
 /** `(module (func (drop (v128.const 0))))`: valid where f64x2 arithmetic is. */
 const SIMD_PROBE = Uint8Array.of(

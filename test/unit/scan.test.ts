@@ -93,6 +93,57 @@ describe('a scanned text', () => {
     expect(scan(text)).toBeUndefined()
   })
 
+  it.each([
+    '1.5,2.5',
+    '-122.4194123456789,37.77491234567892',
+    '0.12345678901234568,-0.012345678901234568',
+    '179.99999999999997,-89.99999999999999',
+    '-0.30000000000000004,45.10000000000001',
+    '0.30000000000000005,45.100000000000012',
+    '0.000001,-0.000001',
+    '1.5, 2.5',
+    '1.5,  2.5',
+    '1.50,2.5',
+    '1.5,2.500000000000',
+    '0.1000000000000000055511151231257827,2.5',
+    '0.10000000000000000555111512312578270211815834,2.5',
+    '10.1234567890123456789012345678901,-10.1234567890123456789012345678901',
+    '1.5,2.5e1',
+    '1.5E1,-2.5',
+    '0.00000012,2.5',
+    '-0.0,2.5',
+    '1.5,-0.00000000000000000001',
+  ])('has the doubles and the spelling that JSON gives at %s', (position) => {
+    const span = scan(`{"coordinates":[[${position}],[${position},7.25],[${position}]]}`)!.spans[0]!
+    const values: number[] = JSON.parse(`[${position}]`)
+    expect([...span.vertices]).toEqual([...values, ...values, ...values].map((value) => value + 0))
+    expect(span.isCanonical).toBe(JSON.stringify(values) === `[${position}]`)
+  })
+
+  it.each([
+    '200.5,2.5',
+    '1000.5,2.5',
+    '1.5,1002.5',
+    '00.5,2.5',
+    '1.5,02.5',
+    '1.5,-.5',
+    '--1.5,2.5',
+    '1.5,--2.5',
+    '1.5,2.-5',
+    '1.5.5,2.5',
+    '1.5,2.5.5',
+    '1.5;2.5',
+    '180.00000000000003,2.5',
+    '1.5,-90.00000000000001',
+    '1.5,2.5e',
+    '1.5,2.5e3',
+    '1.5,2.5x',
+    '1.5',
+  ])('is declined at %s', (position) => {
+    expect(scan(`{"coordinates":[[${position}],[3.5,4.5]]}`)).toBeUndefined()
+    expect(scan(`{"coordinates":[${position}]}`)).toBeUndefined()
+  })
+
   it('is accepted up to the limits of nesting and vertices', () => {
     expect(scan('{"a":{"a":{"a":{"a":{"a":{"a":{"coordinates":[1,2]}}}}}}}')).toBeDefined()
     expect(scan(`{"coordinates":[${'[1,2],'.repeat(9)}[1,2]]}`)).toBeDefined()

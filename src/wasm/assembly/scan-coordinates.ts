@@ -1,5 +1,6 @@
 /** The array of a member `coordinates` → doubles and the offsets of its nesting. */
 import { isCanonical, markRespelled, passNumber, readDegrees, startSpelling } from './decimal'
+import { readPosition } from './position-lanes'
 
 const COMMA: u8 = 0x2c
 const OPEN: u8 = 0x5b
@@ -51,23 +52,29 @@ export function readCoordinates(p: usize, deepest: i32): usize {
   if (nesting > deepest) return 0
   for (;;) {
     if (out == verticesEnd) return 0
-    const lonEnd = readDegrees(p, out, 180)
-    if (lonEnd != p + lonLength) {
-      if (lonEnd == 0) return 0
-      lonLength = lonEnd - p
+    let end: usize = 0
+    if (ASC_FEATURE_SIMD) end = readPosition(p, out)
+    if (end != 0) {
+      p = end
+    } else {
+      const lonEnd = readDegrees(p, out, 180)
+      if (lonEnd != p + lonLength) {
+        if (lonEnd == 0) return 0
+        lonLength = lonEnd - p
+      }
+      p += lonLength
+      if (load<u8>(p) != COMMA) {
+        p = passSpace(p)
+        if (load<u8>(p) != COMMA) return 0
+      }
+      p = passSpace(p + 1)
+      const latEnd = readDegrees(p, out + 8, 90)
+      if (latEnd != p + latLength) {
+        if (latEnd == 0) return 0
+        latLength = latEnd - p
+      }
+      p += latLength
     }
-    p += lonLength
-    if (load<u8>(p) != COMMA) {
-      p = passSpace(p)
-      if (load<u8>(p) != COMMA) return 0
-    }
-    p = passSpace(p + 1)
-    const latEnd = readDegrees(p, out + 8, 90)
-    if (latEnd != p + latLength) {
-      if (latEnd == 0) return 0
-      latLength = latEnd - p
-    }
-    p += latLength
     out += 16
     if ((load<u32>(p) & 0xffffff) == NEXT_POSITION && nesting > 1) {
       p = passSpace(p + 3)

@@ -33,7 +33,7 @@ const MOST_KEYS: i32 = 64
 /** Below 1000, the number that stands for a span is never longer than `[0,0]`. */
 const MOST_SPANS: i32 = 999
 /** Bytes that may be read beyond a text. */
-const MARGIN: usize = 32
+const MARGIN: usize = 96
 
 const QUOTE: u8 = 0x22
 const BACKSLASH: u8 = 0x5c
@@ -71,7 +71,7 @@ export function scanResult(): usize {
  * Reads a text. A span, ten words: nesting; start and end of its text; first vertex and their number; first entry of
  * sequence ends and their number; the same of part ends; 1 when its text is canonical.
  *
- * @param text pointer to UTF-8 bytes in the arena with 32 bytes of room behind them
+ * @param text pointer to UTF-8 bytes in the arena with 96 bytes of room behind them
  * @param maxDepth arrays and objects inside each other, 1 … 64
  * @param maxVertices of all spans together
  * @returns 0, or why the text is declined

@@ -1,0 +1,23 @@
+// Loaded before the service: on SIGUSR2 the compute thread that started last dies, one of those for batches, whatever
+// it is doing.
+const threads = require('node:worker_threads')
+const { syncBuiltinESMExports } = require('node:module')
+
+const alive = []
+class RecordedWorker extends threads.Worker {
+  constructor(file, options) {
+    super(file, options)
+    if (!String(file).includes('piscina')) return
+    alive.push(this)
+    this.once('exit', () => alive.splice(alive.indexOf(this), 1))
+  }
+}
+if (threads.isMainThread) {
+  threads.Worker = RecordedWorker
+  syncBuiltinESMExports()
+  process.on('SIGUSR2', () => {
+    const victim = alive.at(-1)
+    process._rawDebug(`killed ${victim?.threadId}`)
+    void victim?.terminate()
+  })
+}

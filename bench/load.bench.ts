@@ -9,6 +9,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { proofOf, stampOf } from '../test/evidence.ts'
+import { type LoadRow, loadMarks, NAMES } from './load-marks.ts'
 import { type BenchService, cpuPerRequest, residentMiB, startService, threadSeconds } from './service-process.ts'
 import { sampleSignatures } from './signature-sample.ts'
 import { isWrkInstalled, runWrk, startWrk, type WrkResult, writeScript } from './wrk.ts'
@@ -35,26 +37,21 @@ interface Scenario {
 }
 
 const SCENARIOS: readonly Scenario[] = [
-  single(1),
-  single(32),
-  single(256),
-  { ...single(32), name: 'distance, 32 connections, beside 8 sending 10,000-vertex polygons', beside: 8 },
-  area('7 decimals', 7),
-  area('full doubles', 17),
-  batch('none'),
-  batch('merkle'),
-  batch('each'),
+  single(NAMES.single1, 1),
+  single(NAMES.single32, 32),
+  single(NAMES.single256, 256),
+  { ...single(NAMES.beside, 32), beside: 8 },
+  area(NAMES.area7, 7),
+  area(NAMES.area17, 17),
+  batch(NAMES.none, 'none'),
+  batch(NAMES.merkle, 'merkle'),
+  batch(NAMES.each, 'each'),
+  verify(NAMES.stamp, 'stamp', { stamp: stampOf() }),
+  verify(NAMES.proof, 'proof', {
+    proof: proofOf([stampOf(), stampOf('geoclue'), stampOf('witnesschain')]),
+    chainId: 84532,
+  }),
 ]
-
-interface Row {
-  readonly operationsPerSecond: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-  /** Highest and lowest rate of the rounds, as shares of the median. */
-  readonly spread: readonly [number, number]
-  readonly cpuMicros: ReturnType<typeof cpuPerRequest>
-  readonly residentMiB: number
-}
 
 export async function run(): Promise<object> {
   if (!isWrkInstalled()) {
@@ -78,13 +75,13 @@ async function measureAll(service: BenchService, folder: string): Promise<object
   const against = process.env['BENCH_AGAINST']
   const large = writeScript(folder, 'large', '/compute/v0/area', polygonBody(10_000, 7))
   const finishSample = sampleSignatures(service.url)
-  const rows: Record<string, Row> = {}
+  const rows: Record<string, LoadRow> = {}
   const others: Record<string, WrkResult> = {}
   for (const [index, scenario] of SCENARIOS.entries()) {
     const script = writeScript(folder, `scenario-${index}`, scenario.path, scenario.body)
     const load = { url: service.url, script, connections: scenario.connections, seconds: SECONDS }
     await runWrk({ ...load, seconds: 2 }) // warm-up, not counted
-    const rounds: (WrkResult & Pick<Row, 'cpuMicros' | 'residentMiB'>)[] = []
+    const rounds: (WrkResult & Pick<LoadRow, 'cpuMicros' | 'residentMiB'>)[] = []
     for (let round = 0; round < ROUNDS; round++) {
       const beside =
         scenario.beside === undefined
@@ -101,7 +98,7 @@ async function measureAll(service: BenchService, folder: string): Promise<object
   const checked = await finishSample()
   print(rows, others)
   console.log(`${checked} signatures given under load recovered with viem: each is the attester's`)
-  return { rows, others, checked, seconds: SECONDS, rounds: ROUNDS }
+  return { rows, others, checked, seconds: SECONDS, rounds: ROUNDS, marks: loadMarks(rows) }
 }
 
 async function measure(service: BenchService, { name, operations = 1 }: Scenario, load: Parameters<typeof runWrk>[0]) {
@@ -114,7 +111,10 @@ async function measure(service: BenchService, { name, operations = 1 }: Scenario
 }
 
 /** The round with the median rate. */
-function summary({ operations = 1 }: Scenario, rounds: (WrkResult & Pick<Row, 'cpuMicros' | 'residentMiB'>)[]): Row {
+function summary(
+  { operations = 1 }: Scenario,
+  rounds: (WrkResult & Pick<LoadRow, 'cpuMicros' | 'residentMiB'>)[],
+): LoadRow {
   const ordered = [...rounds].sort((a, b) => a.requestsPerSecond - b.requestsPerSecond)
   const median = ordered[Math.floor(ordered.length / 2)]!
   const share = (round: WrkResult) => Math.round((100 * round.requestsPerSecond) / median.requestsPerSecond) / 100
@@ -128,8 +128,8 @@ function summary({ operations = 1 }: Scenario, rounds: (WrkResult & Pick<Row, 'c
   }
 }
 
-function print(rows: Record<string, Row>, others: Record<string, WrkResult>): void {
-  const baseline: { rows: Record<string, Row> } | undefined = existsSync(BASELINE)
+function print(rows: Record<string, LoadRow>, others: Record<string, WrkResult>): void {
+  const baseline: { rows: Record<string, LoadRow> } | undefined = existsSync(BASELINE)
     ? JSON.parse(readFileSync(BASELINE, 'utf8')).load
     : undefined
   console.log(
@@ -148,21 +148,22 @@ function print(rows: Record<string, Row>, others: Record<string, WrkResult>): vo
   }
 }
 
-function single(connections: number): Scenario {
-  const body = JSON.stringify({ chainId: 84532, ...DISTANCE })
-  return { name: `distance, ${connections} connections`, path: '/compute/v0/distance', body, connections }
+function single(name: string, connections: number): Scenario {
+  return { name, path: '/compute/v0/distance', body: JSON.stringify({ chainId: 84532, ...DISTANCE }), connections }
 }
 
-function area(digits: string, decimals: number): Scenario {
-  const body = polygonBody(10_000, decimals)
-  return { name: `area of 10,000 vertices, ${digits}, 1 connection`, path: '/compute/v0/area', body, connections: 1 }
+function area(name: string, decimals: number): Scenario {
+  return { name, path: '/compute/v0/area', body: polygonBody(10_000, decimals), connections: 1 }
 }
 
-function batch(attest: string): Scenario {
+function batch(name: string, attest: string): Scenario {
   const items = Array.from({ length: BATCH_ITEMS }, () => ({ op: 'distance', ...DISTANCE }))
   const body = JSON.stringify({ chainId: 84532, attest, items })
-  const name = `batch of ${BATCH_ITEMS} distances, attest ${attest}, 8 connections`
   return { name, path: '/compute/v0/batch', body, connections: 8, operations: BATCH_ITEMS }
+}
+
+function verify(name: string, route: 'stamp' | 'proof', body: object): Scenario {
+  return { name, path: `/verify/v0/${route}`, body: JSON.stringify(body), connections: 32 }
 }
 
 function polygonBody(vertices: number, decimals: number): string {

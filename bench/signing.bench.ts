@@ -9,6 +9,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { chainTable } from '../src/attest/chains.ts'
 import { decodeNumeric } from '../src/attest/decode.ts'
 import { encodeNumeric } from '../src/attest/encode.ts'
+import { createLeafHasher, createMerkleTree } from '../src/attest/merkle.ts'
 import { createNonces } from '../src/attest/nonces.ts'
 import { SCHEMA_STRINGS, schemaKinds, schemaUids } from '../src/attest/schemas.ts'
 import { createSigner } from '../src/attest/signer.ts'
@@ -21,6 +22,7 @@ import { ATTEST_V1 } from './eas-v1.ts'
 
 const MILLISECONDS_A_TASK = 300
 const BACKENDS: readonly Secp256k1Backend[] = ['native', 'libauth', 'noble']
+const MERKLE_LEAVES = 1000
 const NOW_SECONDS = 1_700_000_000
 const CHAIN_ID = 84532
 const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
@@ -121,6 +123,13 @@ export async function run(): Promise<object> {
     bench.add(`recover, ${name}`, () => void secp256k1.recover(hash, signature))
     bench.add(`whole signed attestation, ${name}`, () => void signer.sign(payload()))
   }
+  const leafOf = createLeafHasher(keccaks.wasm)
+  const leaves = Array.from({ length: MERKLE_LEAVES }, () => randomBytes(32))
+  bench.add('leaf of a Merkle tree', () => void leafOf({ schema, recipient: RECIPIENT, data }))
+  bench.add(`Merkle tree over ${MERKLE_LEAVES} leaves, with every proof`, () => {
+    const tree = createMerkleTree(leaves, keccaks.wasm)
+    for (let index = 0; index < MERKLE_LEAVES; index++) tree.proofJson(index)
+  })
   bench.add('whole signed attestation, viem', async () => void (await viemWhole()))
   await bench.run()
   return report(bench)

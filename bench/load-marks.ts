@@ -1,0 +1,60 @@
+import { type Mark, Marks } from './tables.ts'
+
+export interface LoadRow {
+  readonly operationsPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Highest and lowest rate of the rounds, as shares of the median. */
+  readonly spread: readonly [number, number]
+  /** Microseconds of CPU an operation: of the main thread, of the three busiest others, and of all. */
+  readonly cpuMicros: { readonly main: number; readonly others: readonly number[]; readonly all: number }
+  readonly residentMiB: number
+}
+
+/** What the service has to reach on two cores with the load generator beside it. */
+export function loadMarks(rows: Readonly<Record<string, LoadRow>>): readonly Mark[] {
+  const marks = new Marks([])
+  const atLeast = (mark: string, name: string, rate: number) => {
+    const found = rows[name]?.operationsPerSecond
+    if (found === undefined) marks.add(mark, undefined, undefined)
+    else marks.add(mark, `${found}/s`, found >= rate)
+  }
+  const within = (mark: string, name: string, most: number, of: (row: LoadRow) => number, unit: string) => {
+    const row = rows[name]
+    if (row === undefined) marks.add(mark, undefined, undefined)
+    else marks.add(mark, `${of(row)} ${unit}`, of(row) <= most)
+  }
+  const p99 = ({ p99Ms }: LoadRow) => p99Ms
+  const p50 = ({ p50Ms }: LoadRow) => p50Ms
+  const alone = rows[NAMES.single32]
+  const beside = rows[NAMES.beside]
+  const share = alone && beside ? beside.operationsPerSecond / alone.operationsPerSecond : 0
+  const resident = Math.max(...Object.values(rows).map(({ residentMiB }) => residentMiB))
+  atLeast('signed requests, 32 connections: ≥ 18,000/s', NAMES.single32, 18_000)
+  within('… p99 ≤ 4 ms', NAMES.single32, 4, p99, 'ms')
+  within('… 256 connections: p99 ≤ 20 ms', NAMES.single256, 20, p99, 'ms')
+  within('beside 8 connections of polygons: p99 ≤ 8 ms', NAMES.beside, 8, p99, 'ms')
+  marks.add('… ≥ 80 % of the rate alone', `${Math.round(100 * share)} %`, share >= 0.8)
+  within('area of 10,000 vertices, 7 decimals, to its signed answer: ≤ 2 ms', NAMES.area7, 2, p50, 'ms')
+  within('… full doubles: ≤ 4.5 ms', NAMES.area17, 4.5, p50, 'ms')
+  atLeast('batches unsigned: ≥ 300,000/s', NAMES.none, 300_000)
+  atLeast('… under one root: ≥ 150,000/s', NAMES.merkle, 150_000)
+  atLeast('… signed each: ≥ 20,000/s', NAMES.each, 20_000)
+  atLeast('stamps verified: ≥ 10,000/s', NAMES.stamp, 10_000)
+  marks.add('resident memory under each: ≤ 350 MB', `${Math.round(resident * 1.048576)} MB`, resident * 1.048576 <= 350)
+  return marks.list
+}
+
+export const NAMES = {
+  single1: 'distance, 1 connection',
+  single32: 'distance, 32 connections',
+  single256: 'distance, 256 connections',
+  beside: 'distance, 32 connections, beside 8 sending 10,000-vertex polygons',
+  area7: 'area of 10,000 vertices, 7 decimals, 1 connection',
+  area17: 'area of 10,000 vertices, full doubles, 1 connection',
+  none: 'batch of 1000 distances, attest none, 8 connections',
+  merkle: 'batch of 1000 distances, attest merkle, 8 connections',
+  each: 'batch of 1000 distances, attest each, 8 connections',
+  stamp: 'stamp with one signature, 32 connections',
+  proof: 'proof of 3 stamps, signed, 32 connections',
+} as const

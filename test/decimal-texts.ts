@@ -42,6 +42,44 @@ export function decimalText(random: Random): string {
   }
 }
 
+/** Random spellings of degrees below `most`, without exponents: as computed, rounded, and next to the middle of two doubles. */
+export function degreesText(random: Random, most: number): string {
+  const below = (count: number) => Math.floor(random() * count)
+  const sign = below(2) === 0 ? '' : '-'
+  const x = random() * most
+  switch (below(5)) {
+    case 0:
+      return sign + (x < 1e-6 ? '0.5' : String(x))
+    case 1:
+      return sign + x.toFixed(1 + below(8))
+    case 2:
+      return sign + (x * 10 ** -below(6)).toFixed(9 + below(14))
+    case 3:
+      return sign + besides(x, below(7)).toFixed(12 + below(8))
+    default:
+      return sign + nearTieText(x * 2 ** -below(12), 14 + below(19), below(3) - 1)
+  }
+}
+
+/** The middle of x and the next double, cut to so many decimals, the last of which is then changed by `nudge`. */
+function nearTieText(x: number, decimals: number, nudge: number): string {
+  const { digits, point } = middleOf(x)
+  const kept = BigInt(digits.slice(0, point + decimals)) + BigInt(nudge)
+  const text = kept.toString().padStart(decimals + 1, '0')
+  return `${text.slice(0, -decimals)}.${text.slice(-decimals)}`
+}
+
+/** The digits of the middle of x and the next double, and how many of them stand before the point. */
+function middleOf(x: number): { digits: string; point: number } {
+  double.setFloat64(0, x)
+  const bits = double.getBigUint64(0)
+  const exponent = Number(bits >> 52n) - 1075
+  const halves = 2n * ((bits & ((1n << 52n) - 1n)) | (1n << 52n)) + 1n
+  const decimals = 1 - exponent
+  const digits = (halves * 5n ** BigInt(decimals)).toString().padStart(decimals + 1, '0')
+  return { digits, point: digits.length - decimals }
+}
+
 const double = new DataView(new ArrayBuffer(8))
 
 /** The double so many units in the last place away. */
@@ -54,13 +92,8 @@ function besides(x: number, ulps: number): number {
 
 /** Exactly half way between two doubles, or one digit off, or cut: where rounding is hardest. */
 function tieText(random: Random): string {
-  double.setFloat64(0, random() * 180)
-  const bits = double.getBigUint64(0)
-  const exponent = Number(bits >> 52n) - 1075
-  const halves = 2n * ((bits & ((1n << 52n) - 1n)) | (1n << 52n)) + 1n
-  const decimals = 1 - exponent
-  const text = (halves * 5n ** BigInt(decimals)).toString().padStart(decimals + 1, '0')
-  const exact = `${text.slice(0, -decimals)}.${text.slice(-decimals)}`
+  const { digits, point } = middleOf(random() * 180)
+  const exact = `${digits.slice(0, point)}.${digits.slice(point)}`
   const kind = Math.floor(random() * 5)
   return kind === 0
     ? exact

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { scanText } from '../../src/geometry/scan.ts'
+import { type Span, scanText } from '../../src/geometry/scan.ts'
 import { scalarBase64 } from '../../src/wasm/generated/scalar.ts'
-import { compileModule, instantiateKernel, loadKernel } from '../../src/wasm/loader.ts'
-import { decimalText } from '../decimal-texts.ts'
+import { compileModule, instantiateKernel, type Kernel, loadKernel } from '../../src/wasm/loader.ts'
+import { decimalText, degreesText } from '../decimal-texts.ts'
 import { seededRandom } from '../random-geometry.ts'
 
 const LIMITS = { maxJsonDepth: 32, maxVertices: 100 }
+/** Positions in a row. */
+const ROW = 20
 /** FUZZ_NUMBERS=2000000 for the full size. */
 const pairs = Number(process.env['FUZZ_NUMBERS'] ?? 400_000) / 2
 
@@ -52,7 +54,32 @@ describe.each([
     expect(seen.declined).toBeLessThan(pairs / 10)
     expect(Math.min(seen.refused, seen.canonical, seen.respelled)).toBeGreaterThan(pairs / 50)
   })
+
+  it(`are those doubles in rows of positions too, ${2 * pairs} of them`, () => {
+    const random = seededRandom(6)
+    const seen = { canonical: 0, other: 0 }
+    for (let index = 0; index < pairs / ROW; index++) {
+      const positions = Array.from({ length: ROW }, () => `[${degreesText(random, 180)},${degreesText(random, 90)}]`)
+      const vertices = scanned(kernel, `[${positions}]`).vertices
+      const values = positions.flatMap((position) => JSON.parse(position) as number[])
+      values.forEach((value, at) => {
+        if (!Object.is(vertices[at], value + 0)) throw new Error(`${positions[at >> 1]} read as ${vertices[at]}`)
+      })
+      const isCanonical = JSON.stringify(JSON.parse(positions[0]!)) === positions[0]
+      seen[isCanonical ? 'canonical' : 'other']++
+      if (scanned(kernel, positions[0]!).isCanonical !== isCanonical) throw new Error(`misjudged: ${positions[0]}`)
+    }
+    console.log(seen)
+    expect(Math.min(seen.canonical, seen.other)).toBeGreaterThan(pairs / ROW / 50)
+  })
 })
+
+function scanned(kernel: Kernel, coordinates: string): Span {
+  kernel.release()
+  const text = scanText(kernel, Buffer.from(`{"coordinates":${coordinates}}`), LIMITS)
+  if (text === undefined) throw new Error(`declined: ${coordinates}`)
+  return text.spans[0]!
+}
 
 function parsed(text: string): [number, number] | undefined {
   try {

@@ -1,5 +1,5 @@
 /** What crosses a thread border of a caller's batch; as in `messages.ts`, plain data. */
-import type { ComputeResult, Hex, OperationName, ResolvedInput } from './messages.ts'
+import type { ComputeResult, Hex, ResolvedInput } from './messages.ts'
 import type { PackedBytes } from './packed-bytes.ts'
 
 /** Whether each result of a batch is signed. */
@@ -30,7 +30,6 @@ export type ChunkItem =
   | {
       /** `"id":…,` as JSON text, empty when the item had none. */
       readonly id: string
-      readonly operation: OperationName
       readonly result: ComputeResult
       /** 32 bytes, of a result that goes under a Merkle root. */
       readonly leaf?: Uint8Array

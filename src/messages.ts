@@ -204,11 +204,8 @@ export type ComputeResult =
   | {
       readonly ok: true
       readonly kind: 'numeric' | 'boolean'
-      /** Metres or square metres, rounded (decision 6), or the truth value. */
-      readonly result: number | boolean
-      /** The operation string, e.g. `within:50000`. */
-      readonly operation: string
-      readonly inputRefs: readonly Hex[]
+      /** What the answer says of it, as `resultMembers` writes it: text, for that is cheap to send. */
+      readonly members: string
       readonly data: Hex
       readonly chainId: number
       readonly schema: Hex | undefined

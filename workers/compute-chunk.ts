@@ -1,17 +1,16 @@
 import { leafMembers } from '../src/attest/leaf-text.ts'
 import { createLeafHasher } from '../src/attest/merkle.ts'
 import type { ChunkItem, ChunkResult, ComputeChunk } from '../src/batch-messages.ts'
-import { OPERATIONS, type OperationRow, unitsOf } from '../src/compute/operations.ts'
-import { resultMembers } from '../src/compute/result-text.ts'
-import type { Engine, Outcome } from '../src/compute/run.ts'
-import type { ComputeWorkerData, OperationName, ResolvedInput } from '../src/messages.ts'
+import { OPERATIONS } from '../src/compute/operations.ts'
+import type { Engine } from '../src/compute/run.ts'
+import type { ComputeWorkerData, ResolvedInput } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { ProblemError, underPath } from '../src/problem.ts'
 import { readBatchItem } from '../src/validation/batch.ts'
 import { readComputeRequest } from '../src/validation/compute-request.ts'
 import type { GeometryCheck } from '../src/validation/input.ts'
 import type { JsonObject } from '../src/validation/json-body.ts'
-import { answerRequest, resultOf, runRequest } from './compute-task.ts'
+import { answerRequest, membersOf, runRequest } from './compute-task.ts'
 import { readRequest } from './read-request.ts'
 
 type Limits = ComputeWorkerData['limits']
@@ -34,47 +33,37 @@ export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Lim
     // Main knows the schemas of others and says what is wrong with another chain.
     if (item.result.schema !== undefined || chainId !== chunk.chainId) return { ...item, leaf }
     leaves.set(leaf, 32 * leafCount++)
-    const { result, operation, inputRefs } = item.result
-    const units = unitsOf(OPERATIONS[item.operation])
-    const members = resultMembers({ result, units, operation, timestampSeconds: chunk.timestampSeconds, inputRefs })
-    return `{${item.id}${members},${leafMembers(schema, recipient, data)}`
+    return `{${item.id}${item.result.members},${leafMembers(schema, recipient, data)}`
   })
   return { items, leaves: leaves.subarray(0, 32 * leafCount) }
 }
 
 function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Limits): ChunkItem {
   let id = ''
-  let operation: OperationName = 'distance'
+  let row = OPERATIONS.distance
   try {
     const { chainId, recipient, timestampSeconds } = chunk
     const read = (item: JsonObject, check: GeometryCheck) => {
       const head = readBatchItem(item)
       id = head.id
-      operation = head.operation
+      row = OPERATIONS[head.operation]
       const request = { chainId, recipient, ...item }
-      return readComputeRequest(OPERATIONS[operation], request, limits.maxCollectionDepth, check)
+      return readComputeRequest(row, request, limits.maxCollectionDepth, check)
     }
     const request = readRequest(unpack(chunk.items, index), read, engine, limits, true)
     const resolved = chunk.resolved[index] ?? NOTHING
-    const row = OPERATIONS[operation]
     if (chunk.attest === 'none') {
       const outcome = runRequest(row, request, resolved, engine, limits)
-      if ('ok' in outcome) return { id, operation, result: outcome }
-      return unsignedText(id, row, outcome, timestampSeconds)
+      if ('ok' in outcome) return { id, result: outcome }
+      return `{${id}${membersOf(row, outcome, timestampSeconds)}}`
     }
-    return { id, operation, result: answerRequest(row, request, { resolved, timestampSeconds }, engine, limits) }
+    return { id, result: answerRequest(row, request, { resolved, timestampSeconds }, engine, limits) }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     const { firstIndex } = chunk
     const problem = firstIndex === undefined ? error.data : underPath(error.data, ['items', firstIndex + index])
-    return { id, operation, result: { ok: false, problem } }
+    return { id, result: { ok: false, problem } }
   }
 }
 
 const NOTHING: readonly ResolvedInput[] = []
-
-function unsignedText(id: string, row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
-  const { operation, inputRefs } = outcome
-  const result = resultOf(row, outcome)
-  return `{${id}${resultMembers({ result, units: unitsOf(row), operation, timestampSeconds, inputRefs })}}`
-}

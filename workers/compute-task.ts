@@ -1,5 +1,6 @@
 import { encodeBoolean, encodeNumeric } from '../src/attest/encode.ts'
 import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
+import { resultMembers } from '../src/compute/result-text.ts'
 import { type Engine, type Operand, type Outcome, runOperation } from '../src/compute/run.ts'
 import type {
   ComputeResult,
@@ -58,13 +59,10 @@ export function answerRequest(
   const outcome = runRequest(row, read, task.resolved, engine, limits)
   if ('ok' in outcome) return outcome
   const { chainId, schema, recipient } = read.request
-  const { kind, operation, inputRefs } = outcome
   return {
     ok: true,
-    kind,
-    result: resultOf(row, outcome),
-    operation,
-    inputRefs,
+    kind: outcome.kind,
+    members: membersOf(row, outcome, task.timestampSeconds),
     data: encode(row, outcome, task.timestampSeconds),
     chainId,
     schema: schema as Hex | undefined,
@@ -90,10 +88,20 @@ export function runRequest(
   return runOperation(row, operands, request.radiusMeters, engine)
 }
 
-/** As answers say it. */
-export function resultOf(row: OperationRow, outcome: Outcome): number | boolean {
-  if (outcome.kind === 'boolean') return outcome.value
-  return fromScaledInteger(outcome.integer, scaleOf(row).scale)
+/** What its answer says of a result, JSON text. */
+export function membersOf(row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
+  const { operation, inputRefs } = outcome
+  if (outcome.kind === 'boolean') {
+    return resultMembers({ result: outcome.value, units: undefined, operation, timestampSeconds, inputRefs })
+  }
+  const { units, scale } = scaleOf(row)
+  return resultMembers({
+    result: fromScaledInteger(outcome.integer, scale),
+    units,
+    operation,
+    timestampSeconds,
+    inputRefs,
+  })
 }
 
 function encode(row: OperationRow, outcome: Outcome, timestampSeconds: number): Hex {

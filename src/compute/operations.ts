@@ -59,8 +59,3 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
   within: row('within', ['geometry', 'target'], TRUTH),
   intersects: row('intersects', ['geometry1', 'geometry2'], TRUTH),
 }
-
-/** Of an answer's number; a truth value has none. */
-export function unitsOf({ result }: OperationRow): 'meters' | 'square_meters' | undefined {
-  return result.kind === 'numeric' ? result.units : undefined
-}

@@ -1,4 +1,3 @@
-import { type ResultFacts, resultMembers } from '../compute/result-text.ts'
 import type { Hex } from '../messages.ts'
 import type { Attested } from './attest.ts'
 
@@ -10,7 +9,9 @@ export interface ResultSignature {
 }
 
 /** Everything an answer to a compute request says. */
-export interface ComputeAnswer extends ResultFacts, Attested {
+export interface ComputeAnswer extends Attested {
+  /** What `resultMembers` says of the result. */
+  readonly members: string
   /** What authenticated proofs among the inputs said (decision 86); JSON values. */
   readonly proofInputs: readonly unknown[]
   /** Only for those who prefer one. */
@@ -26,7 +27,7 @@ const ZERO_UID = `0x${'0'.repeat(64)}`
  */
 export function computeAnswerJson(answer: ComputeAnswer, id = ''): string {
   const proofInputs = answer.proofInputs.length === 0 ? '' : `,"proofInputs":${JSON.stringify(answer.proofInputs)}`
-  return `{${id}${resultMembers(answer)},${attestationMembers(answer)}${proofInputs}${resultSignatureMember(answer)}}`
+  return `{${id}${answer.members},${attestationMembers(answer)}${proofInputs}${resultSignatureMember(answer)}}`
 }
 
 /** The members `attestation` and `delegatedAttestation`, without braces around them. */

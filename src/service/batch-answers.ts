@@ -1,7 +1,5 @@
 import { checksumAddress } from '../attest/address.ts'
 import { leafMembers } from '../attest/leaf-text.ts'
-import { OPERATIONS, unitsOf } from '../compute/operations.ts'
-import { resultMembers } from '../compute/result-text.ts'
 import type { AttestationPayload, Hex, SignedAttestation } from '../messages.ts'
 import { type ProblemData, ProblemError, problemAt, underPath } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
@@ -40,9 +38,9 @@ export function answerEach(run: BatchRun, found: Found, { answers, signing }: Ba
     Promise.all(
       found.map(async (item) => {
         if (!isComputed(item)) return textOf(item)
-        const { id, operation, computed, proofInputs, path } = item
+        const { id, computed, proofInputs, path } = item
         try {
-          return (await answers.answer(operation, computed, run.timestampSeconds, proofInputs, id)).json
+          return (await answers.answer(computed, proofInputs, id)).json
         } catch (error) {
           return run.refuse(id, problemOf(error, path))
         }
@@ -66,7 +64,7 @@ export async function answerUnderRoot(run: BatchRun, found: Found, parts: BatchA
   let next = 0
   const items = allowed.map((item) => {
     if (typeof item === 'string') return item
-    const text = 'text' in item ? item.text : leafTextOf(item, timestampSeconds, chains)
+    const text = 'text' in item ? item.text : leafTextOf(item, chains)
     return `${text},"proof":${proofs.slice(starts[next], starts[++next])}}`
   })
   const head = `"merkle":{"root":"${root}","leafCount":${leaves.length},${attestationMembers(attested)}},`
@@ -74,9 +72,8 @@ export async function answerUnderRoot(run: BatchRun, found: Found, parts: BatchA
 }
 
 /** As the compute threads write it for items without a schema of their own. */
-function leafTextOf({ id, operation, computed }: ComputedItem, timestampSeconds: number, chains: ChainPolicy): string {
-  const { kind, schema = chains.defaultSchema(kind), recipient, data } = computed
-  const members = resultMembers({ ...computed, units: unitsOf(OPERATIONS[operation]), timestampSeconds })
+function leafTextOf({ id, computed }: ComputedItem, chains: ChainPolicy): string {
+  const { kind, schema = chains.defaultSchema(kind), recipient, data, members } = computed
   return `{${id}${members},${leafMembers(schema, recipient, data)}`
 }
 
@@ -106,8 +103,8 @@ export async function answerInSequence(run: BatchRun, found: Found, parts: Batch
   const items = allowed.map((item) => {
     if (!isComputed(item)) return textOf(item)
     const { computed, proofInputs, id } = item
-    const facts = { ...computed, units: unitsOf(OPERATIONS[item.operation]), timestampSeconds: run.timestampSeconds }
-    return computeAnswerJson({ ...facts, ...attestedOf.get(item)!, proofInputs, resultSignature: undefined }, id)
+    const { members } = computed
+    return computeAnswerJson({ members, ...attestedOf.get(item)!, proofInputs, resultSignature: undefined }, id)
   })
   const multi = [...groups].map(([schema, members]) =>
     groupJson(

@@ -1,6 +1,6 @@
 import type { ChunkItem, ComputeChunk, MerkleResult } from '../batch-messages.ts'
 import type { Config } from '../config.ts'
-import type { ComputeResult, OperationName } from '../messages.ts'
+import type { ComputeResult } from '../messages.ts'
 import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
@@ -37,7 +37,6 @@ export interface LeafItem {
 export interface ComputedItem {
   /** `"id":…,` as JSON text, empty when the item had none. */
   readonly id: string
-  readonly operation: OperationName
   readonly computed: Extract<ComputeResult, { ok: true }>
   /** What authenticated proofs among the inputs said. */
   readonly proofInputs: readonly unknown[]
@@ -181,11 +180,11 @@ export class BatchRun {
     index: number,
     proofInputs: readonly unknown[] = [],
   ): BatchItem | Promise<BatchItem> {
-    if (!('operation' in item)) return this.refuse('', item)
-    const { id, operation, result, leaf } = item
+    if (!('result' in item)) return this.refuse('', item)
+    const { id, result, leaf } = item
     if (result.ok === false) return this.refuse(id, result.problem)
     if (result.ok === 'unresolved') return this.#resolve(item, result, chunk, index)
-    return { id, operation, computed: result, proofInputs, leaf, path: pathOf(chunk, index) }
+    return { id, computed: result, proofInputs, leaf, path: pathOf(chunk, index) }
   }
 
   /** References are looked up here, and the item goes again by itself. */
@@ -221,7 +220,7 @@ function isFinal(item: FoundItem | ProblemData): item is string | LeafItem {
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }
 
 function refusal(problem: ProblemData, chunk: ComputeChunk, index: number): ChunkItem {
-  return { id: '', operation: 'distance', result: { ok: false, problem: underPath(problem, pathOf(chunk, index)) } }
+  return { id: '', result: { ok: false, problem: underPath(problem, pathOf(chunk, index)) } }
 }
 
 /** In a list of items, places begin at the list. */

@@ -36,7 +36,7 @@ export function createComputeService(parts: ComputeServiceParts) {
     const timestampSeconds = Math.floor(now() / 1000)
     const task: ComputeTask = { operation, body, resolved: [], timestampSeconds }
     const sign = (computed: Computed, proofInputs: readonly unknown[]) =>
-      answers.answer(operation, computed, timestampSeconds, proofInputs, undefined, prefersResultSignature)
+      answers.answer(computed, proofInputs, undefined, prefersResultSignature)
     const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
     if (first.ok !== 'unresolved') return sign(first, [])
     chains.require(first.chainId)

@@ -1,5 +1,4 @@
-import { OPERATIONS, unitsOf } from '../compute/operations.ts'
-import type { ComputeResult, Hex, OperationName, ResultPayload } from '../messages.ts'
+import type { ComputeResult, Hex, ResultPayload } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import { computeAnswerJson, type ResultSignature } from './answer.ts'
@@ -19,9 +18,7 @@ export interface SignedAnswers {
    * @throws {ProblemError} the result's own problem, a schema that must not be used, a signer that cannot sign now
    */
   answer(
-    operation: OperationName,
     computed: Computed,
-    timestampSeconds: number,
     proofInputs: readonly unknown[],
     id?: string,
     prefersResultSignature?: boolean,
@@ -35,7 +32,7 @@ export function createSignedAnswers(
   randomSalt: () => Hex,
 ): SignedAnswers {
   return {
-    async answer(operation, computed, timestampSeconds, proofInputs, id, prefersResultSignature = false) {
+    async answer(computed, proofInputs, id, prefersResultSignature = false) {
       if (!computed.ok) throw new ProblemError(computed.problem)
       const { kind, chainId, recipient, data } = computed
       const chain = chains.require(chainId)
@@ -46,19 +43,7 @@ export function createSignedAnswers(
       const [attested, resultSignature] = prefersResultSignature
         ? await Promise.all([attesting, signResult({ kind: 'result', dataKind: kind, salt: randomSalt(), ...payload })])
         : [await attesting, undefined]
-      const json = computeAnswerJson(
-        {
-          result: computed.result,
-          units: unitsOf(OPERATIONS[operation]),
-          operation: computed.operation,
-          timestampSeconds,
-          inputRefs: computed.inputRefs,
-          ...attested,
-          proofInputs,
-          resultSignature,
-        },
-        id,
-      )
+      const json = computeAnswerJson({ members: computed.members, ...attested, proofInputs, resultSignature }, id)
       const headers = nonceHeaders(attested)
       return { json, headers: resultSignature === undefined ? headers : { ...headers, ...APPLIED } }
     },

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
+import { type ResultFacts, resultMembers } from '../../src/compute/result-text.ts'
 import { type ComputeAnswer, computeAnswerJson } from '../../src/service/answer.ts'
 
-const answer: ComputeAnswer = {
+type Facts = Omit<ComputeAnswer, 'members'> & ResultFacts
+
+const answer: Facts = {
   result: 4238.77,
   units: 'meters',
   operation: 'distance',
@@ -20,7 +23,7 @@ const answer: ComputeAnswer = {
 }
 
 /** The same answer built as an object: what the template has to parse to. */
-function asObject({ signature, attester, ...rest }: ComputeAnswer) {
+function asObject({ signature, attester, ...rest }: Facts) {
   return {
     result: rest.result,
     ...(rest.units === undefined ? {} : { units: rest.units }),
@@ -51,7 +54,7 @@ function asObject({ signature, attester, ...rest }: ComputeAnswer) {
   }
 }
 
-it.each<Partial<ComputeAnswer>>([
+it.each<Partial<Facts>>([
   {},
   { result: true, units: undefined, operation: 'within:50000' },
   { result: 0, inputRefs: [`0x${'1'.repeat(64)}`] },
@@ -66,5 +69,6 @@ it.each<Partial<ComputeAnswer>>([
   { proofInputs: [{ ref: 'x', claim: { eventType: '"\u2028\n' } }] },
 ])('writes the JSON of the answer with %j', (changes) => {
   const given = { ...answer, ...changes }
-  expect(JSON.parse(computeAnswerJson(given))).toEqual(asObject(given))
+  const text = computeAnswerJson({ ...given, members: resultMembers(given) })
+  expect(JSON.parse(text)).toEqual(asObject(given))
 })

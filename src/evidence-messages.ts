@@ -6,8 +6,14 @@ import type { ProblemData } from './problem.ts'
 
 /** One request about evidence on its way to a compute thread. */
 export interface VerifyTask {
-  readonly question: 'stamp' | 'proof'
+  /**
+   * What is asked: to judge a stamp or a proof; the hash of a proof alone; or to judge a proof that came back again, as of
+   * the time it was judged first, and to compare with the attested `data` and the `credibility` beside it.
+   */
+  readonly question: 'stamp' | 'proof' | 'hash' | 'recheck'
+  /** JSON. */
   readonly body: Uint8Array
+  /** As of when. */
   readonly nowSeconds: number
 }
 
@@ -29,9 +35,14 @@ export type VerifyResult =
       readonly ok: true
       /** Members of the answer as JSON text, without braces around them. */
       readonly members: string
-      /** ABI-encoded `verify` data; of a proof alone. */
-      readonly data: Hex | undefined
-      /** Undefined when nothing is to be signed. */
-      readonly attest: ProofAttestationRequest | undefined
+      /** keccak-256 of the canonical JSON of the proof, where only that was asked. */
+      readonly proofHash?: Hex
+      /** ABI-encoded `verify` data of a proof that was judged. */
+      readonly data?: Hex
+      /** Absent when nothing is to be signed. */
+      readonly attest?: ProofAttestationRequest
     }
   | { readonly ok: false; readonly problem: ProblemData }
+
+/** What to do about a verified proof that is refused. */
+export const PROOF_HINT = 'send the answer of POST /verify/v0/proof unchanged, or without its attestation'

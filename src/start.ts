@@ -13,6 +13,7 @@ import { Metrics } from './metrics.ts'
 import { createBatchService } from './service/batches.ts'
 import { createChainPolicy } from './service/chain-policy.ts'
 import { createComputeService } from './service/compute.ts'
+import { createEvidenceQuestions } from './service/evidence.ts'
 import { createIdentity } from './service/identity.ts'
 import { createInputResolver } from './service/inputs.ts'
 import { createReadiness } from './service/readiness.ts'
@@ -68,11 +69,12 @@ export async function startService(
     allowAnySchema: config.allowAnySchema,
     chainClient,
   })
-  const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, now: Date.now })
+  const ask = createEvidenceQuestions(config, pool)
+  const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, ask, now: Date.now })
   const resolver = createInputResolver({ chainClient, schemas, readProof, now: Date.now })
   const answers = createSignedAnswers(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
-  const parts = { config, pool, chains: policy, resolver, answers, signer, keccak, now: Date.now }
+  const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now: Date.now }
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
   const app = createApp({

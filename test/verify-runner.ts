@@ -2,6 +2,7 @@
 
 import { readConfig } from '../src/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
+import type { VerifyTask } from '../src/evidence-messages.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
 import { createVerifyEngine, runVerifyTask } from '../workers/verify-task.ts'
 import { type Loose, NOW } from './evidence.ts'
@@ -23,6 +24,8 @@ export async function createVerifier(config: { allowMock: boolean } = { allowMoc
   }
   return {
     run,
+    /** As the service asks a compute thread. */
+    ask: (task: VerifyTask) => runVerifyTask(task, runner, workerLimits),
     stamp: (stamp: unknown, nowSeconds = NOW + 60) => answer('stamp', { stamp }, nowSeconds),
     proof: (proof: unknown, options: Loose = {}, nowSeconds = NOW + 60) =>
       answer('proof', { proof, options }, nowSeconds),

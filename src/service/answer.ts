@@ -12,8 +12,8 @@ export interface ResultSignature {
 export interface ComputeAnswer extends Attested {
   /** What `resultMembers` says of the result. */
   readonly members: string
-  /** What authenticated proofs among the inputs said (decision 86); JSON values. */
-  readonly proofInputs: readonly unknown[]
+  /** What authenticated proofs among the inputs said (decision 86); JSON texts. */
+  readonly proofInputs: readonly string[]
   /** Only for those who prefer one. */
   readonly resultSignature: ResultSignature | undefined
 }
@@ -21,12 +21,12 @@ export interface ComputeAnswer extends Attested {
 const ZERO_UID = `0x${'0'.repeat(64)}`
 
 /**
- * The body of a compute answer, as a template like `resultMembers`; `proofInputs` holds the caller's words and is stringified.
+ * The body of a compute answer, as a template like `resultMembers`.
  *
  * @param id `"id":…,` of a batch item
  */
 export function computeAnswerJson(answer: ComputeAnswer, id = ''): string {
-  const proofInputs = answer.proofInputs.length === 0 ? '' : `,"proofInputs":${JSON.stringify(answer.proofInputs)}`
+  const proofInputs = answer.proofInputs.length === 0 ? '' : `,"proofInputs":[${answer.proofInputs.join(',')}]`
   return `{${id}${answer.members},${attestationMembers(answer)}${proofInputs}${resultSignatureMember(answer)}}`
 }
 

@@ -39,7 +39,7 @@ export interface ComputedItem {
   readonly id: string
   readonly computed: Extract<ComputeResult, { ok: true }>
   /** What authenticated proofs among the inputs said. */
-  readonly proofInputs: readonly unknown[]
+  readonly proofInputs: readonly string[]
   /** For a Merkle tree. */
   readonly leaf: Uint8Array | undefined
   /** Where it stands in the body. */
@@ -178,7 +178,7 @@ export class BatchRun {
     item: OpenItem | ProblemData,
     chunk: ComputeChunk,
     index: number,
-    proofInputs: readonly unknown[] = [],
+    proofInputs: readonly string[] = [],
   ): BatchItem | Promise<BatchItem> {
     if (!('result' in item)) return this.refuse('', item)
     const { id, result, leaf } = item
@@ -198,7 +198,10 @@ export class BatchRun {
     try {
       chains.require(chainId)
       const open = inputs.map(({ input }) => input)
-      const { resolved, proofInputs } = await resolver.resolve(chainId, open)
+      const { resolved, proofInputs } = await resolver.resolve(chainId, open, {
+        aborted: this.#context.aborted,
+        deadlineMs: this.#parts.now() + this.#parts.config.limits.requestDeadlineMs,
+      })
       const { buffer, offsets } = chunk.items
       const body = new Uint8Array(buffer).slice(offsets[index], offsets[index + 1])
       const [again] = await this.#submit(this.#alone(chunk, index, body, [resolved]))

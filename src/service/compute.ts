@@ -35,13 +35,13 @@ export function createComputeService(parts: ComputeServiceParts) {
   ): Promise<ServiceAnswer> {
     const timestampSeconds = Math.floor(now() / 1000)
     const task: ComputeTask = { operation, body, resolved: [], timestampSeconds }
-    const sign = (computed: Computed, proofInputs: readonly unknown[]) =>
+    const sign = (computed: Computed, proofInputs: readonly string[]) =>
       answers.answer(computed, proofInputs, undefined, prefersResultSignature)
     const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
     if (first.ok !== 'unresolved') return sign(first, [])
     chains.require(first.chainId)
     const inputs = first.inputs.map(({ input }) => input)
-    const { resolved, proofInputs } = await resolver.resolve(first.chainId, inputs)
+    const { resolved, proofInputs } = await resolver.resolve(first.chainId, inputs, context)
     // A reference may stand for a geometry of any size.
     const size = resolved.reduce((sum, { geometry }) => sum + geometry.length, body.byteLength)
     const second = await run({ ...task, resolved }, size <= limits.smallBodyBytes, context)

@@ -3,12 +3,14 @@ import type { SchemaKind } from '../attest/schemas.ts'
 import type { ChainAttestation, Hex, Input, ResolvedInput } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
+import type { RequestContext } from './services.ts'
 import type { ProofReader } from './verified-proof.ts'
 
 /** What a compute thread needs of the inputs it cannot see itself, and what the answer says about proofs. */
 export interface Resolution {
   readonly resolved: readonly ResolvedInput[]
-  readonly proofInputs: readonly unknown[]
+  /** JSON texts. */
+  readonly proofInputs: readonly string[]
 }
 
 export interface InputResolver {
@@ -16,7 +18,7 @@ export interface InputResolver {
    * @param inputs of form `onchain` or `proof`
    * @throws {ProblemError} `invalid-input` that says why it cannot be used; `internal` when the chain is unreachable
    */
-  resolve(chainId: number, inputs: readonly Input[]): Promise<Resolution>
+  resolve(chainId: number, inputs: readonly Input[], context: RequestContext): Promise<Resolution>
 }
 
 export interface InputResolverParts {
@@ -29,14 +31,14 @@ export interface InputResolverParts {
 
 export function createInputResolver({ chainClient, schemas, readProof, now }: InputResolverParts): InputResolver {
   return {
-    async resolve(chainId, inputs) {
+    async resolve(chainId, inputs, context) {
       const parts = await Promise.all(
-        inputs.map(async (input): Promise<{ resolved: ResolvedInput; proofInput?: unknown }> => {
+        inputs.map(async (input): Promise<{ resolved: ResolvedInput; proofInput?: string | undefined }> => {
           switch (input.form) {
             case 'onchain':
               return { resolved: await resolveOnchain(chainId, input.uid as Hex, input.path) }
             case 'proof': {
-              const { ref, geometry, proofInput } = await readProof(input.verifiedProof, input.path)
+              const { ref, geometry, proofInput } = await readProof(input.verifiedProof, input.path, context)
               return { resolved: { field: String(input.path[0]), ref, geometry }, proofInput }
             }
             default:

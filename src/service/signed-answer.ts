@@ -12,14 +12,14 @@ export type Computed = Exclude<ComputeResult, { ok: 'unresolved' }>
 /** From an unsigned result to its answer: the schema is checked, the signer asked, the text made. */
 export interface SignedAnswers {
   /**
-   * @param proofInputs what authenticated proofs among the inputs said (decision 86)
+   * @param proofInputs what authenticated proofs among the inputs said (decision 86), JSON texts
    * @param id `"id":…,` of a batch item
    * @param prefersResultSignature also signs the result without a nonce (decision 104)
    * @throws {ProblemError} the result's own problem, a schema that must not be used, a signer that cannot sign now
    */
   answer(
     computed: Computed,
-    proofInputs: readonly unknown[],
+    proofInputs: readonly string[],
     id?: string,
     prefersResultSignature?: boolean,
   ): Promise<ServiceAnswer>

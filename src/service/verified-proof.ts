@@ -1,16 +1,18 @@
 import { authenticateAttestation } from '../attest/authenticate.ts'
 import type { Chain } from '../attest/chains.ts'
-import { decodeVerify } from '../attest/decode.ts'
 import type { SchemaKind } from '../attest/schemas.ts'
 import type { Config } from '../config.ts'
 import { createKeccak } from '../crypto/keccak.ts'
 import { loadSecp256k1 } from '../crypto/secp256k1.ts'
-import { canonicalJson } from '../geometry/canonical.ts'
+import { PROOF_HINT } from '../evidence-messages.ts'
 import type { Hex, Input } from '../messages.ts'
-import { ProblemError, problemAt } from '../problem.ts'
+import { ProblemError, problemAt, underPath } from '../problem.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { VerifiedLocationProof } from '../types/generated.ts'
+import { EVALUATION_METHOD } from '../verify/credibility.ts'
+import type { EvidenceQuestions } from './evidence.ts'
+import type { RequestContext } from './services.ts'
 
 type Path = Input['path']
 
@@ -19,10 +21,11 @@ export interface ProofInput {
   readonly ref: Hex
   /** GeoJSON text of the claim's location. */
   readonly geometry: string
-  readonly proofInput?: unknown
+  /** JSON text of what an authenticated proof says (decision 86). */
+  readonly proofInput?: string
 }
 
-export type ProofReader = (verified: VerifiedLocationProof, path: Path) => Promise<ProofInput>
+export type ProofReader = (verified: VerifiedLocationProof, path: Path, context: RequestContext) => Promise<ProofInput>
 
 export interface ProofReaderParts {
   readonly config: Config
@@ -30,6 +33,7 @@ export interface ProofReaderParts {
   readonly schemas: Readonly<Record<SchemaKind, Hex>>
   readonly signer: SignerClient
   readonly chainClient: ChainClient | undefined
+  readonly ask: EvidenceQuestions
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -38,36 +42,35 @@ export interface ProofReaderParts {
  * Decides whether a verified proof may be an input (decision 21).
  *
  * Without an attestation it is the caller's word: its geometry counts, under the hash of the proof. With one it has to
- * be ours: signed by our key over exactly this proof, young enough, not revoked. Everything else is refused by name of
+ * be ours: signed by our key over exactly this proof and the measures it gives when it is judged again, young enough, not
+ * revoked. Everything else is refused by name of
  * the check, never taken for an unsigned one.
  */
 export async function createProofReader(parts: ProofReaderParts): Promise<ProofReader> {
-  const { config, chains, schemas, signer, chainClient, now } = parts
+  const { config, chains, schemas, signer, chainClient, ask, now } = parts
   const keccak = await createKeccak()
   const secp256k1 = await loadSecp256k1()
   const attesters = [signer.address.toLowerCase(), ...config.retiredAttesters]
 
-  return async (verified, path) => {
-    const proofHash = hashProof(verified, path)
-    const geometry = JSON.stringify(verified.proof.claim.location)
-    if (verified.attestation === undefined) return { ref: proofHash, geometry }
-    const uid = verified.attestation.uid.toLowerCase() as Hex
-    await authenticate(verified, proofHash, uid, path)
-    return { ref: uid, geometry }
-  }
-
-  function hashProof(verified: VerifiedLocationProof, path: Path): Hex {
-    try {
-      return keccak.hashHex(Buffer.from(canonicalJson(verified.proof), 'utf8'))
-    } catch (error) {
-      throw refusal([...path, 'verifiedProof', 'proof'], 'canonical', (error as Error).message)
-    }
-  }
-
-  async function authenticate(verified: VerifiedLocationProof, proofHash: Hex, uid: Hex, path: Path): Promise<void> {
+  return async (verified, path, context) => {
     const at = [...path, 'verifiedProof']
-    const { attestation, delegatedAttestation, chainId } = verified
-    if (attestation === undefined) return
+    const geometry = JSON.stringify(verified.proof.claim.location)
+    if (verified.attestation === undefined) {
+      const { proofHash } = await inThread('hash', verified, 0, at, context)
+      return { ref: proofHash!, geometry }
+    }
+    const chain = authenticate(verified, at)
+    // The measures inside are ours, and yet judged again: the rules may have become better since.
+    const { members } = await inThread('recheck', verified, evaluatedAtOf(verified), at, context)
+    const uid = verified.attestation.uid.toLowerCase() as Hex
+    await requireNotRevoked(chain, uid, at)
+    return { ref: uid, geometry, proofInput: `{"ref":"${uid}",${members}}` }
+  }
+
+  /** Everything that is seen without the stamps. */
+  function authenticate(verified: VerifiedLocationProof, at: Path): Chain {
+    const { attestation, delegatedAttestation, chainId, evaluationMethod } = verified
+    if (attestation === undefined) throw new RangeError('nothing to authenticate')
     if (delegatedAttestation === undefined) throw refusal([...at, 'delegatedAttestation'], 'complete', 'is missing')
     if (chainId === undefined) throw refusal([...at, 'chainId'], 'complete', 'is missing')
     const chain = chains.get(chainId)
@@ -75,13 +78,8 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
     if (attestation.schema.toLowerCase() !== schemas.verify) {
       throw refusal([...at, 'attestation', 'schema'], 'schema', 'is not the schema of verified proofs')
     }
-    const decoded = decodeVerify(attestation.data as Hex)
-    if (!decoded.ok) throw refusal([...at, 'attestation', 'data'], 'data', decoded.reason)
-    if (decoded.value.proofHash !== proofHash) {
-      throw refusal([...at, 'proof'], 'proof-hash', 'is not the proof that was attested')
-    }
-    if (decoded.value.stampCount !== verified.proof.stamps.length) {
-      throw refusal([...at, 'proof', 'stamps'], 'stamp-count', 'has another number of stamps than was attested')
+    if (evaluationMethod !== undefined && evaluationMethod !== EVALUATION_METHOD) {
+      throw refusal([...at, 'evaluationMethod'], 'method', `is not ${EVALUATION_METHOD}`)
     }
     const checked = authenticateAttestation(
       { attestation, delegatedAttestation },
@@ -95,16 +93,34 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
       },
     )
     if (!checked.ok) throw refusal([...at, 'attestation'], checked.check, checked.reason)
-    requireSigningTime(attestation.time, delegatedAttestation.deadline, at)
-    await requireNotRevoked(chain, uid, at)
+    requireSigningTimes(evaluatedAtOf(verified), attestation.time, delegatedAttestation.deadline, at)
+    return chain
+  }
+
+  async function inThread(
+    question: 'hash' | 'recheck',
+    { proof, credibility, attestation }: VerifiedLocationProof,
+    nowSeconds: number,
+    at: Path,
+    context: RequestContext,
+  ) {
+    const told = question === 'recheck' ? { proof, credibility, data: attestation?.data } : { proof }
+    const result = await ask({ question, body: Buffer.from(JSON.stringify(told)), nowSeconds }, context)
+    if (result.ok) return result
+    throw new ProblemError({ ...underPath(result.problem, at), type: 'invalid-input' })
   }
 
   /**
-   * The time is not signed, yet the UID and so the reference hang on it: it has to be one that the signed deadline allows.
+   * Neither time is signed, yet the UID and so the reference hang on the one, and what is found on the other: both have to
+   * be ones that the signed deadline allows. On chain the attestation's time becomes that of its block.
    */
-  function requireSigningTime(timeSeconds: number, deadlineSeconds: number, at: Path): void {
-    const isPossible = timeSeconds >= deadlineSeconds - LONGEST_TTL_SECONDS && timeSeconds <= deadlineSeconds
-    if (isPossible && timeSeconds * 1000 <= now() + CLOCK_SKEW_MS) return
+  function requireSigningTimes(evaluatedAt: number, timeSeconds: number, deadlineSeconds: number, at: Path): void {
+    const isPossible = (seconds: number) =>
+      Number.isInteger(seconds) && seconds >= deadlineSeconds - LONGEST_TTL_SECONDS && seconds <= deadlineSeconds
+    if (!isPossible(evaluatedAt) || evaluatedAt > timeSeconds + CLOCK_SKEW_SECONDS) {
+      throw refusal([...at, 'evaluatedAt'], 'time', 'is not a time at which it can have been evaluated')
+    }
+    if (isPossible(timeSeconds) && timeSeconds <= now() / 1000 + CLOCK_SKEW_SECONDS) return
     throw refusal([...at, 'attestation', 'time'], 'time', 'is not a time at which it can have been signed')
   }
 
@@ -133,11 +149,15 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
 
 /** Longest `ATTESTATION_TTL_SECONDS` there may be (decision 76). */
 const LONGEST_TTL_SECONDS = 86_400
-const CLOCK_SKEW_MS = 300_000
+const CLOCK_SKEW_SECONDS = 300
+
+function evaluatedAtOf({ evaluatedAt, attestation }: VerifiedLocationProof): number {
+  return evaluatedAt ?? attestation?.time ?? 0
+}
 
 function refusal(path: Path, check: string, detail: string): ProblemError {
   return problemAt('invalid-input', path, detail, {
     code: `proof-${check}`,
-    hint: 'send the answer of POST /verify/v0/proof unchanged, or without its attestation',
+    hint: PROOF_HINT,
   })
 }

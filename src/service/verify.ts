@@ -1,20 +1,19 @@
 import { attestationUid } from '../attest/uid.ts'
-import { TOO_MUCH_WORK } from '../compute/operations.ts'
 import type { Config } from '../config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { VerifyResult, VerifyTask } from '../evidence-messages.ts'
 import type { Hex } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
-import type { ComputePool } from '../threads/compute-pool.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import { pluginsOf } from '../verify/plugin-table.ts'
 import { type Attested, attest, nonceHeaders } from './attest.ts'
 import type { ChainPolicy } from './chain-policy.ts'
+import type { EvidenceQuestions } from './evidence.ts'
 import type { RequestContext, ServiceAnswer, Services } from './services.ts'
 
 export interface VerifyServiceParts {
   readonly config: Config
-  readonly pool: ComputePool
+  readonly ask: EvidenceQuestions
   readonly chains: ChainPolicy
   readonly signer: Pick<SignerClient, 'address' | 'sign'>
   readonly keccak: Keccak
@@ -30,7 +29,7 @@ const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 export function createVerifyService(
   parts: VerifyServiceParts,
 ): Pick<Services, 'verifyStamp' | 'verifyProof' | 'pluginsJson'> {
-  const { config, pool, chains, signer, keccak, now } = parts
+  const { config, ask, chains, signer, keccak, now } = parts
   return {
     async verifyStamp(body, context) {
       const { members } = await run('stamp', body, context, nowSeconds())
@@ -55,20 +54,13 @@ export function createVerifyService(
     return Math.floor(now() / 1000)
   }
 
-  /** How much work locations need is not seen from their size: the small lane gives up, and the large one takes it. */
   async function run(
     question: VerifyTask['question'],
     body: Uint8Array,
     context: RequestContext,
     evaluatedAt: number,
   ): Promise<Verified> {
-    const task = { question, body, nowSeconds: evaluatedAt }
-    const job = { task, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
-    const isSmall = body.byteLength <= config.limits.smallBodyBytes
-    let result = await pool.runVerify(job, isSmall)
-    if (isSmall && !result.ok && result.problem.places?.[0]?.code === TOO_MUCH_WORK) {
-      result = await pool.runVerify(job, false)
-    }
+    const result = await ask({ question, body, nowSeconds: evaluatedAt }, context)
     if (!result.ok) throw new ProblemError(result.problem)
     return result
   }

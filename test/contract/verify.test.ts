@@ -112,6 +112,36 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     expect(answer.status).toBe(200)
     expect(answer.body).toMatchObject({ result: 4238.77 })
     expect(answer.body.inputRefs[0]).toBe(body.attestation.uid)
+    expect(answer.body.proofInputs).toEqual([
+      {
+        ref: body.attestation.uid,
+        credibility: body.credibility,
+        claim: body.proof.claim,
+        evaluatedAt: body.evaluatedAt,
+        evaluationMethod: 'multifactor-v0',
+      },
+    ])
+    const items = [{ id: 'a', op: 'distance', from: { verifiedProof: body }, to }]
+    const batch = await service.post('/compute/v0/batch', { chainId: 84532, items })
+    expect(batch.body.results[0]).toMatchObject({ proofInputs: answer.body.proofInputs })
+  })
+
+  it('takes an unsigned answer as a geometry, and one with stamps exchanged not at all', async () => {
+    const to = { type: 'Point', coordinates: [2.3522, 48.8566] }
+    const proof = proofOf([stampOf(), stampOf('geoclue')])
+    const distance = (verifiedProof: unknown) =>
+      service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof }, to })
+    const unsigned = await service.post('/verify/v0/proof', { proof })
+    const answer = await distance(unsigned.body)
+    expect(answer.body).toMatchObject({ result: 4238.77 })
+    expect(answer.body).not.toHaveProperty('proofInputs')
+    const keccak = await createKeccak()
+    expect(answer.body.inputRefs[0]).toBe(keccak.hashHex(Buffer.from(canonicalJson(proof))))
+    const { body } = await service.post('/verify/v0/proof', { proof, options: { chainId: 84532 } })
+    const stamps = [proof['stamps'][1], proof['stamps'][0]]
+    const refused = await distance({ ...body, proof: { ...proof, stamps } })
+    expect(refused.status).toBe(400)
+    expect(refused.body.errors[0]).toMatchObject({ pointer: '#/from/verifiedProof/proof', code: 'proof-hash' })
   })
 
   const openRing = { type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 1]]] } // biome-ignore format: a ring is one thing

@@ -40,7 +40,7 @@ function asObject({ signature, attester, ...rest }: Facts) {
       signature,
     },
     delegatedAttestation: { signature, attester, deadline: rest.deadlineSeconds, nonce: rest.nonce },
-    ...(rest.proofInputs.length === 0 ? {} : { proofInputs: rest.proofInputs }),
+    ...(rest.proofInputs.length === 0 ? {} : { proofInputs: rest.proofInputs.map((text) => JSON.parse(text)) }),
     ...(rest.resultSignature === undefined
       ? {}
       : {
@@ -66,7 +66,7 @@ it.each<Partial<Facts>>([
       deadlineSeconds: 1_700_003_599,
     },
   },
-  { proofInputs: [{ ref: 'x', claim: { eventType: '"\u2028\n' } }] },
+  { proofInputs: ['{"ref":"x"}', JSON.stringify({ claim: { eventType: '"\u2028\n' } })] },
 ])('writes the JSON of the answer with %j', (changes) => {
   const given = { ...answer, ...changes }
   const text = computeAnswerJson({ ...given, members: resultMembers(given) })

@@ -1,33 +1,32 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { decodeVerify } from '../../src/attest/decode.ts'
+import type { VerifyData } from '../../src/attest/encode.ts'
 import { readConfig } from '../../src/config.ts'
 import { canonicalJson } from '../../src/geometry/canonical.ts'
-import type { ChainAttestation, Hex } from '../../src/messages.ts'
+import type { ChainAttestation } from '../../src/messages.ts'
 import { ProblemError } from '../../src/problem.ts'
 import { createProofReader, type ProofReader } from '../../src/service/verified-proof.ts'
 import type { ChainClient } from '../../src/threads/chain-client.ts'
 import type { SignerClient } from '../../src/threads/signer-client.ts'
 import type { VerifiedLocationProof } from '../../src/types/generated.ts'
 import { createTestSigner, NOW_SECONDS, type TestSigner } from '../attest-parts.ts'
+import { EIFFEL, proofOf, stampOf } from '../evidence.ts'
+import { createVerifier } from '../verify-runner.ts'
 
-const proof = {
-  claim: {
-    lpVersion: '0.2' as const,
-    locationType: 'geojson-point',
-    location: { type: 'Point' as const, coordinates: [2.2945, 48.8584] as [number, number] },
-    srs: 'EPSG:4326',
-    subject: { scheme: 'eth-address', value: `0x${'11'.repeat(20)}` },
-    radius: 100,
-    time: { start: 1_699_999_000, end: 1_700_000_000 },
-  },
-  stamps: [
-    { plugin: 'mock', signals: { a: 1 } },
-    { plugin: 'gpsd', signals: { b: 'x' } },
-  ],
-}
+const AT_SIGNING = { temporalFootprint: { start: NOW_SECONDS - 60, end: NOW_SECONDS } }
+const NEAR = { type: 'Point', coordinates: [EIFFEL[0] + 0.004, EIFFEL[1]] }
+
+const proof = proofOf([stampOf('gpsd', AT_SIGNING), stampOf('mock', { ...AT_SIGNING, location: NEAR }, 2)], {
+  time: { start: NOW_SECONDS - 1800, end: NOW_SECONDS + 1800 },
+  radius: 500,
+})
+const CONTEXT = { aborted: false, deadlineMs: Number.POSITIVE_INFINITY }
 
 let parts: TestSigner
+let verifier: Awaited<ReturnType<typeof createVerifier>>
 beforeAll(async () => {
   parts = await createTestSigner()
+  verifier = await createVerifier()
 })
 
 /** A reader as the service makes it; `onChain` is what the chain says of a UID, absent without an RPC. */
@@ -46,26 +45,23 @@ function reader(options: { laterSeconds?: number; onChain?: Partial<ChainAttesta
       onChain === undefined
         ? undefined
         : ({ serves: () => true, attestation: async () => found } as unknown as ChainClient),
+    ask: verifier.ask,
     now: () => (NOW_SECONDS + laterSeconds) * 1000,
   })
 }
 
-async function verified(chainId = 84532): Promise<VerifiedLocationProof> {
-  const proofHash: Hex = parts.keccak.hashHex(Buffer.from(canonicalJson(proof), 'utf8'))
-  const signed = await parts.signProof(parts.chains.get(chainId)!, { proofHash })
-  return structuredClone({
-    proof,
-    credibility: {},
-    evaluationMethod: 'multifactor-v0',
-    evaluatedAt: 1,
-    chainId,
-    ...signed,
-  })
+/** What the service answers to the proof at `NOW_SECONDS`, with `changes` to what is attested. */
+async function verified(chainId = 84532, changes: Partial<VerifyData> = {}): Promise<VerifiedLocationProof> {
+  const { data, ...answer } = await verifier.proof(proof, {}, NOW_SECONDS)
+  const measures = decodeVerify(data)
+  if (!measures.ok) throw new Error(measures.reason)
+  const signed = await parts.signProof(parts.chains.get(chainId)!, { ...measures.value, ...changes })
+  return structuredClone({ ...answer, chainId, ...signed }) as unknown as VerifiedLocationProof
 }
 
 async function refusal(read: ProofReader, input: VerifiedLocationProof): Promise<string | undefined> {
   try {
-    await read(input, ['from'])
+    await read(input, ['from'], CONTEXT)
     return undefined
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
@@ -76,13 +72,45 @@ async function refusal(read: ProofReader, input: VerifiedLocationProof): Promise
 describe('a verified proof as an input', () => {
   it('counts for its claimed location, under the UID of its attestation', async () => {
     const input = await verified()
-    const result = await (await reader())(input, ['from'])
+    const result = await (await reader())(input, ['from'], CONTEXT)
     expect(result.ref).toBe(input.attestation!.uid)
-    expect(JSON.parse(result.geometry)).toEqual(proof.claim.location)
+    expect(JSON.parse(result.geometry)).toEqual(proof['claim'].location)
+    const { credibility } = await verifier.proof(proof, {}, NOW_SECONDS)
+    expect(JSON.parse(result.proofInput!)).toEqual({
+      ref: input.attestation!.uid,
+      credibility,
+      claim: proof['claim'],
+      evaluatedAt: NOW_SECONDS,
+      evaluationMethod: 'multifactor-v0',
+    })
+  })
+
+  it('is judged again, not taken at the word of its caller: no credibility, and the answer has one', async () => {
+    const { credibility: _, evaluatedAt: __, evaluationMethod: ___, ...bare } = await verified()
+    const result = await (await reader())(bare, ['from'], CONTEXT)
+    expect(JSON.parse(result.proofInput!)).toMatchObject({
+      evaluatedAt: NOW_SECONDS,
+      credibility: { dimensions: { spatial: { withinRadiusFraction: 1 } } },
+    })
+  })
+
+  it.each<keyof VerifyData>([
+    'meanDistanceMeters',
+    'maxDistanceMeters',
+    'withinRadiusBp',
+    'meanOverlapBp',
+    'minOverlapBp',
+    'signaturesValidBp',
+    'structureValidBp',
+    'signalsConsistentBp',
+    'uniquePluginRatioBp',
+    'stampCount',
+  ])('is refused when our own key attested another %s than the proof gives', async (name) => {
+    expect(await refusal(await reader(), await verified(84532, { [name]: 7 }))).toBe('proof-measures')
   })
 
   it('counts under the hash of the proof when it has no attestation', async () => {
-    const result = await (await reader())({ proof }, ['from'])
+    const result = await (await reader())({ proof } as unknown as VerifiedLocationProof, ['from'], CONTEXT)
     expect(result.ref).toBe(parts.keccak.hashHex(Buffer.from(canonicalJson(proof), 'utf8')))
   })
 
@@ -104,9 +132,11 @@ describe('a verified proof as an input', () => {
     }
     const input = await verified()
     await visit(input as Record<string, unknown>, input, '')
-    expect(leaves).toBe(33)
-    // What is not signed is not used either: the credibility of the answer is never taken from the caller.
-    expect(unsigned).toEqual(['evaluationMethod', 'evaluatedAt'])
+    expect(leaves).toBeGreaterThan(200)
+    // The details of a stamp are told for people, and not used.
+    expect([
+      ...new Set(unsigned.map((path) => path.replace(/\.\d+\./g, '.*.').replace(/details\..*/, 'details'))),
+    ]).toEqual(['credibility.stampResults.*.details'])
   })
 
   it('is refused when it is incomplete, too old or from another chain', async () => {

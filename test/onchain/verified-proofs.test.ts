@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { schemaUids } from '../../src/attest/schemas.ts'
+import { readConfig } from '../../src/config.ts'
+import { proofOf, stampOf } from '../evidence.ts'
+import { startTestService, type TestService } from '../service.ts'
+import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
+
+const uids = schemaUids(readConfig({}, 1))
+const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const LOUVRE = { type: 'Point', coordinates: [2.3376, 48.8606] }
+
+describe.skipIf(skipReason()).each(EAS_VERSIONS)('verified proofs on EAS %s', (version) => {
+  let local: LocalChain
+  let service: TestService
+  let chainId: number
+
+  beforeAll(async () => {
+    local = await startLocalChain(version)
+    chainId = local.chain.id
+    service = await startTestService({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '5000' })
+  })
+  afterAll(async () => {
+    await service?.stop()
+    await local?.stop()
+  })
+
+  const verify = async (radius: number) => {
+    const options = { chainId, recipient: RECIPIENT }
+    const { status, body } = await service.post('/verify/v0/proof', {
+      proof: proofOf([stampOf()], { radius }),
+      options,
+    })
+    expect(status).toBe(200)
+    return body
+  }
+  const distanceFrom = (verifiedProof: unknown) =>
+    service.post('/compute/v0/distance', { chainId, from: { verifiedProof }, to: LOUVRE, recipient: RECIPIENT })
+
+  it('are submitted, read back equal and taken under the UID they have there', async () => {
+    const verified = await verify(100)
+    const stored = await local.submitAnswer(verified)
+    expect(stored).toMatchObject({
+      schema: uids.verify,
+      attester: service.attester,
+      recipient: RECIPIENT,
+      data: verified.attestation.data,
+      expirationTime: 0n,
+    })
+    const attestation = { ...verified.attestation, uid: stored.uid, time: Number(stored.time) }
+    const { status, body } = await distanceFrom({ ...verified, attestation })
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(body.proofInputs[0]).toMatchObject({ ref: stored.uid, evaluatedAt: verified.evaluatedAt })
+  })
+
+  it('chain into a result that is submitted too', async () => {
+    const verified = await verify(200)
+    const { status, body } = await distanceFrom(verified)
+    if (local.chain.profile === 'legacy') {
+      // No deadline is signed there: only one that stands on the chain has a known age.
+      expect(body.errors?.[0].code).toBe('proof-on-chain')
+      return
+    }
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(body.inputRefs[0]).toBe(verified.attestation.uid)
+    expect(body.proofInputs[0]).toMatchObject({ ref: verified.attestation.uid, credibility: verified.credibility })
+    expect(await local.submitAnswer(body)).toMatchObject({ data: body.attestation.data })
+  })
+})

@@ -10,6 +10,8 @@ const FILES = [
   'input',
   'compute-request',
   'compute-response',
+  'batch-request',
+  'batch-response',
   'problem',
   'verified-proof',
   'resign-request',

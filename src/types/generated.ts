@@ -34,6 +34,43 @@ export type ComputeRequest =
   DistanceRequest | AreaRequest | LengthRequest | ContainsRequest | WithinRequest | IntersectsRequest
 export type ComputeResponse = NumericComputeResponse | BooleanComputeResponse
 /**
+ * What an answer to a single request says and the item's id; the attestation only with attest each, schema, recipient, data and proof only with attest merkle; error alone when there is no result.
+ */
+export type BatchResult = (
+  | {
+      result?: never
+      [k: string]: unknown
+    }
+  | {
+      error?: never
+      [k: string]: unknown
+    }
+) & {
+  id?: string | number
+  result?: number | boolean
+  units?: 'meters' | 'square_meters'
+  operation?: string
+  timestamp?: number
+  /**
+   * @minItems 1
+   * @maxItems 2
+   */
+  inputRefs?: string[]
+  attestation?: AttestationData
+  delegatedAttestation?: DelegatedAttestationData
+  proofInputs?: ProofInput[]
+  schema?: string
+  recipient?: string
+  data?: string
+  /**
+   * Siblings of the leaf keccak256(keccak256(abi.encode(schema, recipient, keccak256(data)))) from the bottom up.
+   *
+   * @maxItems 32
+   */
+  proof?: string[]
+  error?: ProblemDetails
+}
+/**
  * Bodies of POST /verify/v0/stamp and POST /verify/v0/proof. Members that are not named here are ignored, but a stamp's are covered by its signatures.
  */
 export type VerifyRequest = VerifyStampRequest | VerifyProofRequest
@@ -49,6 +86,8 @@ export interface Contract {
   input?: Input
   'compute-request'?: ComputeRequest
   'compute-response'?: ComputeResponse
+  'batch-request'?: BatchRequest
+  'batch-response'?: BatchResponse
   problem?: ProblemDetails
   'verified-proof'?: VerifiedLocationProof
   'resign-request'?: ResignRequest
@@ -396,6 +435,107 @@ export interface BooleanComputeResponse {
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
   resultSignature?: ResultSignature
+}
+/**
+ * Body of POST /compute/v0/batch as application/json. Unknown members are ignored.
+ */
+export interface BatchRequest {
+  /**
+   * EIP-155 chain the delegated attestation is formatted for.
+   */
+  chainId: number
+  /**
+   * Recipient address; the zero address when absent.
+   */
+  recipient?: string
+  /**
+   * each: every result is signed; merkle: one signature over the root of all results, a proof for each; none: no signature.
+   */
+  attest?: 'each' | 'merkle' | 'none'
+  /**
+   * same: every signature has the current nonce, so one of them can be submitted; consecutive: all can, together and in the order of multi. With attest each and at most 40 items.
+   */
+  sequence?: 'same' | 'consecutive'
+  items: BatchItem[]
+  [k: string]: unknown
+}
+/**
+ * One operation: the members of its own request and these. A line of application/x-ndjson is one.
+ */
+export interface BatchItem {
+  op: 'distance' | 'area' | 'length' | 'contains' | 'within' | 'intersects'
+  /**
+   * Comes back with the result, unchanged.
+   */
+  id?: string | number
+  /**
+   * EIP-155 chain the delegated attestation is formatted for.
+   */
+  chainId?: number
+  /**
+   * Attestation schema UID; the service's own schema when absent.
+   */
+  schema?: string
+  /**
+   * Recipient address; the zero address when absent.
+   */
+  recipient?: string
+  [k: string]: unknown
+}
+/**
+ * Answer of POST /compute/v0/batch as application/json; as application/x-ndjson each line is one BatchResult.
+ */
+export interface BatchResponse {
+  chainId: number
+  /**
+   * each: every result is signed; merkle: one signature over the root of all results, a proof for each; none: no signature.
+   */
+  attest: 'each' | 'merkle' | 'none'
+  /**
+   * With attest merkle; null when no item has a result.
+   */
+  merkle?: MerkleAttestation | null
+  /**
+   * With sequence consecutive: the argument of multiAttestByDelegation, one member a schema.
+   */
+  multi?: MultiDelegatedRequest[]
+  /**
+   * In the order of the items.
+   */
+  results: BatchResult[]
+  count: number
+  /**
+   * Results that are errors.
+   */
+  failed: number
+}
+export interface MerkleAttestation {
+  root: string
+  leafCount: number
+  attestation: AttestationData
+  delegatedAttestation: DelegatedAttestationData
+}
+export interface MultiDelegatedRequest {
+  schema: string
+  data: {
+    recipient: string
+    expirationTime: 0
+    revocable: true
+    refUID: string
+    data: string
+    value: 0
+  }[]
+  signatures: {
+    v: 27 | 28
+    r: string
+    s: string
+  }[]
+  attester: string
+  /**
+   * Unix seconds.
+   */
+  deadline: number
+  nonces: number[]
 }
 /**
  * Error body of the verify and compute APIs (RFC 9457), media type application/problem+json.

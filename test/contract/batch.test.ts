@@ -1,5 +1,18 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import requestSchema from '../../schemas/batch-request.schema.json' with { type: 'json' }
+import responseSchema from '../../schemas/batch-response.schema.json' with { type: 'json' }
+import computeRequestSchema from '../../schemas/compute-request.schema.json' with { type: 'json' }
+import computeResponseSchema from '../../schemas/compute-response.schema.json' with { type: 'json' }
+import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'json' }
+import inputSchema from '../../schemas/input.schema.json' with { type: 'json' }
+import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
+import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
 import { startTestService, type TestService } from '../service.ts'
+
+const schemas = [requestSchema, computeRequestSchema, computeResponseSchema, geometrySchema, inputSchema]
+const ajv = new Ajv2020({ strict: false, schemas: [...schemas, problemSchema, proofSchema] })
+const isBatchAnswer = ajv.compile(responseSchema)
 
 const CHAIN = 84532
 const paris = { type: 'Point', coordinates: [2.2945, 48.8584] }
@@ -109,6 +122,24 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
       const { status, answer } = await lines(`${JSON.stringify(distance())}\n`, `?chainId=${CHAIN}&${option}`)
       expect(status).toBe(400)
       expect(JSON.parse(answer).errors[0].code).toBe('not-for-streams')
+    },
+  )
+
+  it.each([{ attest: 'each' }, { attest: 'merkle' }, { attest: 'none' }, { attest: 'each', sequence: 'consecutive' }])(
+    'answers as the schema says with %j',
+    async (options) => {
+      const items = [
+        distance('a'),
+        { op: 'within', geometry: paris, target: square, radius: 10 },
+        { op: 'area' },
+        distance(),
+      ]
+      for (const list of [items, items.slice(2, 3), []]) {
+        const { status, body } = await batch({ ...options, items: list })
+        expect(status).toBe(200)
+        expect(isBatchAnswer(body), JSON.stringify(isBatchAnswer.errors)).toBe(true)
+        expect(isBatchAnswer({ ...body, results: [{ ...body.results[0], result: 'x' }] })).toBe(false)
+      }
     },
   )
 

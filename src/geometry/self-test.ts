@@ -2,11 +2,14 @@ import type { Kernel } from '../wasm/loader.ts'
 import { scanText } from './scan.ts'
 import { hashScannedGeometry } from './scanned-geometry.ts'
 
-/** Numbers that need every digit, white space and a zero too many. */
-const TEXT = '{"type":"LineString","coordinates":[[0.1,-0.30000000000000004],[ 179.99999999999997,89.50]]}'
-const VERTICES = [0.1, -0.30000000000000004, 179.99999999999997, 89.5]
-/** keccak-256 of `{"coordinates":[[0.1,-0.30000000000000004],[179.99999999999997,89.5]],"type":"LineString"}`. */
-const REFERENCE = '8b43f2a0172273ccbd90a2e25ccb1175aac607909a0ea0d3823b1759c6159988'
+/** Few decimals, all of them and too many; white space and a zero too many. */
+const TEXT =
+  '{"type":"LineString","coordinates":[[0.1,-0.30000000000000004],[-122.4194123,37.7749123],[10.123456789012344,0.5],[ 179.99999999999997,89.50]]}'
+const VERTICES = [
+  0.1, -0.30000000000000004, -122.4194123, 37.7749123, 10.123456789012344, 0.5, 179.99999999999997, 89.5,
+]
+/** keccak-256 of that as ECMAScript writes it, members in order, `coordinates` first. */
+const REFERENCE = '5a0857328476112f275ee6e565c0f7bdb12d7a55fb9014bb7d9193dabe30c5c8'
 
 /**
  * Checks that the kernel reads numbers and hashes texts here as it did where it was made.
@@ -15,7 +18,7 @@ const REFERENCE = '8b43f2a0172273ccbd90a2e25ccb1175aac607909a0ea0d3823b1759c6159
  */
 export function selfTestScanner(kernel: Kernel): void {
   kernel.release()
-  const scanned = scanText(kernel, Buffer.from(TEXT), { maxJsonDepth: 8, maxVertices: 2 })
+  const scanned = scanText(kernel, Buffer.from(TEXT), { maxJsonDepth: 8, maxVertices: 4 })
   const vertices = scanned?.spans[0]?.vertices
   if (!VERTICES.every((value, index) => vertices?.[index] === value)) throw new Error('the scanner misreads numbers')
   const hash = hashScannedGeometry(kernel, scanned!, scanned!.skeleton)

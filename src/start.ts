@@ -25,7 +25,7 @@ import { createVerifyService } from './service/verify.ts'
 import { startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
 import { startSigner } from './threads/signer-client.ts'
-import { startStore } from './threads/store-client.ts'
+import { createStoreClient } from './threads/store-client.ts'
 
 export interface RunningService {
   readonly facts: Omit<BannerFacts, 'readySeconds'>
@@ -60,7 +60,7 @@ export async function startService(
   const signer = await startSigner(config, log)
   const chainClient = await startChainAccess(config, log, signer)
   const pool = await startComputePool(config, [...chains.keys()])
-  const store = config.records ? startStore(config, log) : undefined
+  const store = config.records ? createStoreClient(config, log) : undefined
 
   const policy = createChainPolicy({
     chains,
@@ -96,6 +96,7 @@ export async function startService(
   const server = createHttpServer(config, app.handler, log)
   watchProcess(metrics, { build, pool, server })
   const port = await listen(server, config)
+  store?.open() // behind the listener: making a database takes seconds
 
   return {
     facts: {

@@ -19,6 +19,8 @@ export interface StoreClient {
    * @throws {StoreFault}
    */
   ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number): Promise<StoreResult<O>>
+  /** Starts the thread; until it is open every question is refused. */
+  open(): void
   /** Whether questions are answered now, and if not, why. */
   readonly state: StoreState
   /** Gives another thread its own line, now and whenever the store starts again. */
@@ -45,10 +47,10 @@ const LONGEST_PAUSE_MS = 5000
 const CLOSE_MS = 5000
 
 /**
- * Starts the store's thread and returns at once: the store opens behind the listener (decision 115). A thread that dies, or
+ * The store's thread, which `open` starts without waiting: the store opens behind the listener (decision 115). A thread that dies, or
  * that does not come back from a statement, is ended and started again; what was asked meanwhile is answered as unavailable.
  */
-export function startStore(config: Config, log: Log): StoreClient {
+export function createStoreClient(config: Config, log: Log): StoreClient {
   const { limits } = config
   const engine: StoreEngine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
   // One question is under way in the embedded engine and one behind it, so that the thread never waits for the next.
@@ -63,12 +65,12 @@ export function startStore(config: Config, log: Log): StoreClient {
   let isClosing = false
   let nextId = 0
   let pauseMs = FIRST_PAUSE_MS
-  open()
   const maintenance = setInterval(maintain, limits.storeMaintenanceMs)
   maintenance.unref()
 
   return {
     ask,
+    open,
     get state() {
       return state
     },

@@ -62,15 +62,15 @@ function readResult(line: string): WrkResult {
   }
 }
 
-/** wrk's script: the same request again and again, and one line of numbers at the end. */
-export function writeScript(folder: string, name: string, path: string, body: string): string {
+/** wrk's script: the same request again and again, a GET without a body, and one line of numbers at the end. */
+export function writeScript(folder: string, name: string, path: string, body?: string): string {
   const bodyFile = join(folder, `${name}.json`)
   const script = join(folder, `${name}.lua`)
-  writeFileSync(bodyFile, body)
+  writeFileSync(bodyFile, body ?? '')
   writeFileSync(
     script,
     `local file = io.open("${bodyFile}", "rb")
-wrk.method = "POST"
+wrk.method = "${body === undefined ? 'GET' : 'POST'}"
 wrk.path = "${path}"
 wrk.body = file:read("*a")
 wrk.headers["Content-Type"] = "application/json"

@@ -23,7 +23,7 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
     page: createRecordList(database),
     async record(uid) {
       const [row] = await database.reads.query(
-        'select document from location_record where uid = $1 order by chain_id limit 1',
+        'select document from location_record join record_document using (id) where uid = $1 order by chain_id limit 1',
         [bytesOf(uid)],
       )
       return row?.['document'] as string | undefined
@@ -71,7 +71,7 @@ async function applyRange(session: Session, range: BlockRange, nowIso: string): 
     await extendMarks(session, ALL_CHAINS, MARKS_PER_RANGE)
     await extendMarks(session, chainId, MARKS_PER_RANGE)
   }
-  return { ok: true, inserted, revoked, rolledBack: -undone.records }
+  return { ok: true, inserted, revoked, rolledBack: Math.abs(undone.records) }
 }
 
 /** Compare and swap: a leader that was replaced, and does not know it yet, changes nothing. */

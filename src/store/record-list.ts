@@ -15,7 +15,7 @@ import {
 
 /** Newest first; two chains may hold one uid. Each list has an index in this order. */
 const ORDER = 'block_time desc, uid desc, chain_id desc'
-const KEY = 'uid, chain_id, block_time'
+const KEY = 'id, uid, chain_id, block_time'
 const PAGE = `coalesce(string_agg(document, ',' order by ${ORDER}), '') as documents, count(*)::int as length`
 /** Beyond this offset a mark is looked for. */
 const SHALLOW_OFFSET = 2000
@@ -119,8 +119,8 @@ async function walk(session: Session, query: RecordQuery, names: readonly Condit
   if (query.after !== undefined) conditions.push(afterText(query.after, parameters))
   const [row] = await session.query(
     `select ${PAGE} from (
-       select document, ${KEY} from location_record where ${conditions.join(' and ')} order by ${ORDER} ${limitText(query, parameters)}
-     ) as page`,
+       select ${KEY} from location_record where ${conditions.join(' and ')} order by ${ORDER} ${limitText(query, parameters)}
+     ) as page join record_document using (id)`,
     parameters.values,
   )
   return pageOf(row!)
@@ -139,9 +139,7 @@ async function collect(
   const [row] = await session.query(
     `with met as materialized (${source}), chosen as (
        select ${KEY} from met ${after} order by ${ORDER} ${limitText(query, parameters)}
-     ), page as (
-       select document, ${KEY} from chosen join location_record using (${KEY})
-     ) select (select count(*) from met)::int as count, ${PAGE} from page`,
+     ) select (select count(*) from met)::int as count, ${PAGE} from chosen join record_document using (id)`,
     parameters.values,
   )
   return { ...pageOf(row!), count: row!['count'] as number, isCountExact: true }
@@ -189,8 +187,8 @@ async function pageByMarks(session: Session, query: RecordQuery): Promise<Record
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
   const [row] = await session.query(
     `${start} select (select records from total)::int as count, ${PAGE} from (
-       select document, ${KEY} from location_record ${where} order by ${ORDER} ${limit}
-     ) as page`,
+       select ${KEY} from location_record ${where} order by ${ORDER} ${limit}
+     ) as page join record_document using (id)`,
     parameters.values,
   )
   return { ...pageOf(row!), count: row!['count'] as number, isCountExact: true }

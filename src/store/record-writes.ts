@@ -19,14 +19,16 @@ const INSERT = `
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
       as row (uid, prover, subject, block_time, event_time, block_number, bounds, document)
   ), stored as (
-    insert into location_record
-      (uid, chain_id, prover, subject, block_time, event_time, block_number, revoked, bounds, document)
+    insert into location_record (uid, chain_id, prover, subject, block_time, event_time, block_number, revoked, bounds)
     select decode(uid, 'hex'), $9::bigint, decode(prover, 'hex'), decode(subject, 'hex'), block_time::bigint,
-      event_time::bigint, block_number::bigint, false, bounds::box, document
+      event_time::bigint, block_number::bigint, false, bounds::box
     from incoming
     on conflict (uid, chain_id) do update set block_number = excluded.block_number
       where location_record.block_number <> excluded.block_number
-    returning block_time, (xmax = 0) as is_new
+    returning id, uid, block_time, (xmax = 0) as is_new
+  ), documented as (
+    insert into record_document (id, document)
+    select stored.id, incoming.document from stored join incoming on decode(incoming.uid, 'hex') = stored.uid where is_new
   )
   select count(*) filter (where is_new)::int as inserted, (min(block_time) filter (where is_new))::text as oldest from stored`
 
@@ -77,7 +79,7 @@ export async function revokeRecords(
 ): Promise<number> {
   const blocks = new Map(revocations.map(({ uid, blockNumber }) => [uid, blockNumber]))
   const rows = await session.query(
-    `select '0x' || encode(uid, 'hex') as uid, document from location_record
+    `select id::text, '0x' || encode(uid, 'hex') as hex, document from location_record join record_document using (id)
      where chain_id = $1 and not revoked and uid in (select decode(text, 'hex') from unnest($2::text[]) as text) for update`,
     [chainId, [...blocks.keys()].map((uid) => uid.slice(2))],
   )
@@ -85,9 +87,10 @@ export async function revokeRecords(
     session,
     chainId,
     rows.map((row) => ({
-      uid: row['uid'] as Hex,
+      id: row['id'] as string,
+      uid: row['hex'] as Hex,
       document: withRevoked(row['document'] as string, true, changedAt),
-      block: blocks.get(row['uid'] as Hex)!,
+      block: blocks.get(row['hex'] as Hex)!,
     })),
   )
   return rows.length
@@ -104,12 +107,14 @@ export async function rollBackRecords(
 ): Promise<CounterChange & { oldestSeconds: number | undefined }> {
   const [gone] = await session.query(
     `with gone as (
-       delete from location_record where chain_id = $1 and block_number > $2 returning revoked, block_time
+       delete from location_record where chain_id = $1 and block_number > $2 returning id, revoked, block_time
+     ), forgotten as (
+       delete from record_document where id in (select id from gone)
      ) select count(*)::int as records, count(*) filter (where revoked)::int as revoked, min(block_time)::text as oldest from gone`,
     [chainId, blockNumber],
   )
   const valid = await session.query(
-    `select '0x' || encode(uid, 'hex') as uid, document from location_record
+    `select id::text, '0x' || encode(uid, 'hex') as hex, document from location_record join record_document using (id)
      where chain_id = $1 and revoked and revoked_block > $2 for update`,
     [chainId, blockNumber],
   )
@@ -117,7 +122,8 @@ export async function rollBackRecords(
     session,
     chainId,
     valid.map((row) => ({
-      uid: row['uid'] as Hex,
+      id: row['id'] as string,
+      uid: row['hex'] as Hex,
       document: withRevoked(row['document'] as string, false, changedAt),
       block: undefined,
     })),
@@ -134,15 +140,24 @@ export async function rollBackRecords(
 async function replaceDocuments(
   session: Session,
   chainId: number,
-  rows: readonly { readonly uid: Hex; readonly document: string; readonly block: number | undefined }[],
+  rows: readonly {
+    readonly id: string
+    readonly uid: Hex
+    readonly document: string
+    readonly block: number | undefined
+  }[],
 ): Promise<void> {
   if (rows.length === 0) return
   await session.query(
-    `update location_record set document = row.document, revoked = row.block <> '', revoked_block = nullif(row.block, '')::bigint
-     from unnest($2::text[], $3::text[], $4::text[]) as row (uid, document, block)
-     where location_record.uid = decode(row.uid, 'hex') and location_record.chain_id = $1`,
+    `with changed as (
+       select * from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as row (id, uid, document, block)
+     ), shown as (
+       update record_document set document = changed.document from changed where record_document.id = changed.id::bigint
+     ) update location_record set revoked = block <> '', revoked_block = nullif(block, '')::bigint
+     from changed where location_record.uid = decode(changed.uid, 'hex') and location_record.chain_id = $1`,
     [
       chainId,
+      rows.map(({ id }) => id),
       rows.map(({ uid }) => uid.slice(2)),
       rows.map(({ document }) => document),
       rows.map(({ block }) => (block === undefined ? '' : String(block))),

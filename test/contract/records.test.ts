@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import recordSchema from '../../schemas/location-record.schema.json' with { type: 'json' }
 import listSchema from '../../schemas/location-record-list.schema.json' with { type: 'json' }
 import configSchema from '../../schemas/record-config.schema.json' with { type: 'json' }
@@ -7,7 +8,6 @@ import errorSchema from '../../schemas/record-error.schema.json' with { type: 'j
 import statsSchema from '../../schemas/record-stats.schema.json' with { type: 'json' }
 import { createRecordStore } from '../../src/store/operations.ts'
 import { startTestService, type TestService } from '../service.ts'
-import { ENGINES, makeStore, type StoreFiles } from '../store-engines.ts'
 import { addressOf, recordOf, storeRecords, uidOf } from '../store-records.ts'
 
 const ajv = new Ajv2020({ strictTypes: false, allowUnionTypes: true })

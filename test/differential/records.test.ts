@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cities, randomFrom, recordWorld } from '../../bench/record-world.ts'
+import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import type { Bounds, LocationRecord, RecordQuery, RecordStore } from '../../src/store-messages.ts'
-import { ENGINES, makeStore, type StoreFiles } from '../store-engines.ts'
 import { storeRecords } from '../store-records.ts'
 
 const SEED = 20_261_121

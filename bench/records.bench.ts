@@ -1,0 +1,243 @@
+/**
+ * The store on both engines, with generated worlds of records: how fast they are stored, listed by every combination of
+ * filters, found by uid and at any offset; then the built service on the same records, under wrk.
+ *
+ * `BENCH_RECORDS=100000` takes one size instead of both.
+ */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createRecordStore } from '../src/store/operations.ts'
+import type { Bounds, LocationRecord, RecordQuery, RecordStore } from '../src/store-messages.ts'
+import { cities, randomFrom, recordWorld } from './record-world.ts'
+import { residentMiB, startService } from './service-process.ts'
+import { ENGINES, makeStore, type StoreFiles } from './store-engines.ts'
+import { type Mark, printCells, printHeader, significant } from './tables.ts'
+import { isWrkInstalled, runWrk, writeScript } from './wrk.ts'
+
+const SEED = 7
+const SIZES = process.env['BENCH_RECORDS'] ? [Number(process.env['BENCH_RECORDS'])] : [100_000, 1_000_000]
+const NEWEST = 1_790_000_000
+const SPAN_DAYS = 365
+const BATCH = 2000
+const ROUNDS = 9
+/** Longest time spent on one question. */
+const QUESTION_MS = 2000
+const LOOKUPS = 2000
+const OFFSETS = 300
+const WRK_SECONDS = 5
+
+const GOALS = {
+  embedded: { ingest: 7000, listMs: 200, uidMs: 10, pages: 2000 },
+  postgres: { ingest: 15_000, listMs: 50, uidMs: 5, pages: 5000 },
+} as const
+
+interface Percentiles {
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
+
+export async function run(): Promise<object> {
+  const marks: Mark[] = []
+  const results: Record<string, object> = {}
+  for (const count of SIZES) {
+    for (const engine of ENGINES) {
+      console.log(`\n### ${count} records, ${engine}\n`)
+      const files = await makeStore(engine, {})
+      try {
+        results[`${engine} ${count}`] = await measure(engine, count, files, marks)
+      } finally {
+        await files.remove()
+      }
+    }
+  }
+  return { ...results, marks }
+}
+
+async function measure(engine: keyof typeof GOALS, count: number, files: StoreFiles, marks: Mark[]) {
+  const goal = GOALS[engine]
+  const database = await files.open()
+  const store = createRecordStore(database, () => new Date().toISOString())
+  const add = (what: string, measured: string, isReached: boolean) =>
+    marks.push({ mark: `${engine}, ${count} records: ${what}`, measured, reached: isReached ? 'yes' : 'no' })
+
+  const { sample, recordsPerSecond, worstMs } = await ingest(store, count)
+  console.log(
+    `stored ${Math.round(recordsPerSecond)} records/s in batches of ${BATCH}, worst batch ${Math.round(worstMs)} ms`,
+  )
+  add(`ingest ≥ ${goal.ingest} records/s`, `${Math.round(recordsPerSecond)}/s`, recordsPerSecond >= goal.ingest)
+  const started = performance.now()
+  await store.maintain(undefined)
+  console.log(`maintenance ${significant((performance.now() - started) / 1000)} s\n`)
+
+  const lists = await measureLists(store, sample)
+  add(
+    `list p99 ≤ ${goal.listMs} ms`,
+    `${significant(lists.p99)} ms (p50 ${significant(lists.p50)})`,
+    lists.p99 <= goal.listMs,
+  )
+  const byUid = await timed(LOOKUPS, (index) => store.record(sample[index % sample.length]!.uid))
+  add(
+    `by uid p99 ≤ ${goal.uidMs} ms`,
+    `${significant(byUid.p99)} ms (p50 ${significant(byUid.p50)})`,
+    byUid.p99 <= goal.uidMs,
+  )
+  const random = randomFrom(SEED + 1)
+  const offsets = await timed(OFFSETS, () => store.page({ limit: 100, offset: Math.floor(random() * count) }))
+  add('any offset p50 ≤ 15 ms', `${significant(offsets.p50)} ms (p99 ${significant(offsets.p99)})`, offsets.p50 <= 15)
+  await database.close()
+  const service = await measureService(files, sample, add, goal.pages)
+  return { recordsPerSecond, worstBatchMs: worstMs, lists, byUid, offsets, service }
+}
+
+/** @returns some of the records, for questions about them */
+async function ingest(store: RecordStore, count: number) {
+  const sample: LocationRecord[] = []
+  const waiting = new Map<number, LocationRecord[]>()
+  let milliseconds = 0
+  let worstMs = 0
+  const apply = async (records: LocationRecord[]) => {
+    const started = performance.now()
+    await store.apply({ chainId: records[0]!.chainId, records, revocations: [] })
+    const took = performance.now() - started
+    milliseconds += took
+    worstMs = Math.max(worstMs, took)
+  }
+  let index = 0
+  for (const record of recordWorld({ seed: SEED, count, newestSeconds: NEWEST, spanDays: SPAN_DAYS })) {
+    if (index++ % 997 === 0) sample.push(record)
+    const ofChain = waiting.get(record.chainId) ?? []
+    waiting.set(record.chainId, ofChain)
+    if (ofChain.push(record) === BATCH) {
+      waiting.delete(record.chainId)
+      await apply(ofChain)
+    }
+  }
+  for (const rest of waiting.values()) await apply(rest)
+  return { sample, recordsPerSecond: (count / milliseconds) * 1000, worstMs }
+}
+
+/** Every box with every filter, at the head and at offset 1000. */
+async function measureLists(store: RecordStore, sample: readonly LocationRecord[]): Promise<Percentiles> {
+  const [[cityLongitude, cityLatitude]] = cities(SEED) as [readonly [number, number]]
+  const [edgeLongitude, edgeLatitude] = cities(SEED)[45]!
+  const boxes: Record<string, Bounds | undefined> = {
+    none: undefined,
+    city: [cityLongitude - 1, cityLatitude - 1, cityLongitude + 1, cityLatitude + 1],
+    small: [edgeLongitude - 0.05, edgeLatitude - 0.05, edgeLongitude + 0.05, edgeLatitude + 0.05],
+    empty: [0.5, -89, 0.51, -88.9],
+    continent: [-20, 20, 40, 60],
+    antimeridian: [170, -50, -170, 50],
+    hemisphere: [-180, 0, 180, 90],
+  }
+  const busiest = mostFrequent(sample.map(({ prover }) => prover))
+  const quietest = sample.find(({ prover }) => sample.filter((other) => other.prover === prover).length === 1)!.prover
+  const week = { fromSeconds: NEWEST - 100 * 86_400, toSeconds: NEWEST - 93 * 86_400 }
+  const filters: Record<string, Partial<RecordQuery>> = {
+    '': {},
+    chain: { chainId: 42220 },
+    'rare chain': { chainId: 8453 },
+    'busy prover': { prover: busiest },
+    'quiet prover': { prover: quietest },
+    subject: { subject: mostFrequent(sample.map(({ subject }) => subject)) },
+    week,
+    'last month': { fromSeconds: NEWEST - 30 * 86_400 },
+    'chain and week': { chainId: 42220, ...week },
+    'busy prover and chain': { prover: busiest, chainId: 42161 },
+  }
+  printHeader(['box', 'filter', 'offset', 'matching', 'first', 'p50', 'max'])
+  const all: number[] = []
+  const rows: { readonly max: number; readonly cells: readonly string[] }[] = []
+  for (const [boxName, bbox] of Object.entries(boxes)) {
+    for (const [filterName, filter] of Object.entries(filters)) {
+      for (const offset of [0, 1000]) {
+        const query: RecordQuery = { ...filter, ...(bbox === undefined ? {} : { bbox }), limit: 100, offset }
+        const times: number[] = []
+        let count = 0
+        const end = performance.now() + QUESTION_MS
+        for (let round = 0; round < ROUNDS && performance.now() < end; round++) {
+          const started = performance.now()
+          count = (await store.page(query)).count
+          times.push(performance.now() - started)
+        }
+        all.push(...times)
+        const { p50, max } = percentiles(times)
+        const cells = [boxName, filterName, String(offset), String(count), ...[times[0]!, p50, max].map(significant)]
+        rows.push({ max, cells })
+      }
+    }
+  }
+  for (const { cells } of rows.sort((a, b) => b.max - a.max).slice(0, 20)) printCells(cells)
+  const lists = percentiles(all)
+  console.log(
+    `\n${rows.length} questions, the 20 slowest shown; p50 ${significant(lists.p50)}, p99 ${significant(lists.p99)} ms\n`,
+  )
+  return lists
+}
+
+function mostFrequent(values: readonly string[]): `0x${string}` {
+  const counts = new Map<string, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return [...counts].sort((a, b) => b[1] - a[1])[0]![0] as `0x${string}`
+}
+
+/** The service on these records: rates by wrk, and memory after a restart. */
+async function measureService(
+  files: StoreFiles,
+  sample: readonly LocationRecord[],
+  add: (what: string, measured: string, isReached: boolean) => void,
+  pagesGoal: number,
+) {
+  const folder = mkdtempSync(join(tmpdir(), 'trigpoint-bench-'))
+  const without = await startService(folder)
+  const baseMiB = residentMiB(without.child.pid!)
+  without.child.kill('SIGTERM')
+  const { url, child } = await startService(folder, { ...files.environment, RECORDS: '1' })
+  while ((await fetch(`${url}/ready`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 50))
+  const openMiB = residentMiB(child.pid!)
+  const result: Record<string, number> = { openMiB, addedMiB: openMiB - baseMiB }
+  if (isWrkInstalled()) {
+    const paths = {
+      page: '/api/v0/location-records',
+      'page of a chain': '/api/v0/location-records?chain=celo',
+      record: `/api/v0/location-records/${sample[0]!.uid}`,
+    }
+    for (const [name, path] of Object.entries(paths)) {
+      const script = writeScript(folder, name.replaceAll(' ', '-'), path)
+      const { requestsPerSecond, p50Ms, p99Ms, errors } = await runWrk({
+        url,
+        script,
+        connections: 16,
+        seconds: WRK_SECONDS,
+      })
+      console.log(`${name}: ${requestsPerSecond} requests/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms, ${errors} errors`)
+      result[`${name} per second`] = requestsPerSecond
+      if (name === 'page')
+        add(`≥ ${pagesGoal} page requests/s`, `${requestsPerSecond}/s`, requestsPerSecond >= pagesGoal && errors === 0)
+    }
+  }
+  const loadedMiB = residentMiB(child.pid!)
+  add('store adds ≤ 400 MB after a restart', `${Math.round(result['addedMiB']!)} MiB`, result['addedMiB']! <= 381)
+  add('whole service ≤ 750 MB', `${Math.round(loadedMiB)} MiB after load`, loadedMiB <= 715)
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  await ended
+  return { ...result, loadedMiB }
+}
+
+async function timed(rounds: number, ask: (index: number) => Promise<unknown>): Promise<Percentiles> {
+  const times: number[] = []
+  for (let index = 0; index < rounds; index++) {
+    const started = performance.now()
+    await ask(index)
+    times.push(performance.now() - started)
+  }
+  return percentiles(times)
+}
+
+function percentiles(times: readonly number[]): Percentiles {
+  const sorted = [...times].sort((a, b) => a - b)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+  return { p50: at(0.5), p99: at(0.99), max: sorted.at(-1)! }
+}

@@ -50,6 +50,8 @@ export interface Config {
   readonly allowDevelopmentKey: boolean
   /** The `mock` plugin, whose stamps are evidence of nothing, is known. */
   readonly allowMock: boolean
+  /** The older generation of the verify API is served beside the current one. */
+  readonly olderVerify: boolean
   readonly chains: ReadonlyMap<number, ChainOverride>
   readonly schemas: {
     readonly numeric: string | undefined
@@ -198,6 +200,7 @@ export function readConfig(env: Environment, cores: number): Config {
     publicMetrics: read.flag('METRICS_PUBLIC', false),
     allowDevelopmentKey: !production || read.flag('ALLOW_DEV_KEY', false),
     allowMock: !production || read.flag('ENABLE_MOCK', false),
+    olderVerify: read.flag('LEGACY_V1', true),
     chains: readChains(env),
     schemas: {
       numeric: read.bytes32('NUMERIC_SCHEMA_UID'),

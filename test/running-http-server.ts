@@ -85,6 +85,11 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     verifyStamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyProof: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     pluginsJson: '{"plugins":[]}',
+    olderVerify: {
+      stamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
+      proof: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
+      pluginsJson: '{"plugins":[]}',
+    },
     records: parts.records ?? noRecords,
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
     identity: IDENTITY,

@@ -4,7 +4,8 @@ import { readConfig } from '../src/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import type { VerifyTask } from '../src/evidence-messages.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
-import { createVerifyEngine, runVerifyTask } from '../workers/verify-task.ts'
+import { createVerifyEngine } from '../workers/verify-engine.ts'
+import { runVerifyTask } from '../workers/verify-task.ts'
 import { type Loose, NOW } from './evidence.ts'
 
 const { limits } = readConfig({}, 1)

@@ -12,7 +12,8 @@ import { selfTestKernel } from '../src/wasm/self-test.ts'
 import { runComputeChunk } from './compute-chunk.ts'
 import { runComputeTask } from './compute-task.ts'
 import { runMerkleTask } from './merkle-task.ts'
-import { createVerifyEngine, runVerifyTask } from './verify-task.ts'
+import { createVerifyEngine } from './verify-engine.ts'
+import { runVerifyTask } from './verify-task.ts'
 
 /** What a compute thread does: whole requests, items of a batch, or the tree over its results. */
 export interface ComputeRunner {

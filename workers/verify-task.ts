@@ -1,51 +1,24 @@
 import { decodeVerify } from '../src/attest/decode.ts'
 import { encodeVerify, VERIFY_FIELDS } from '../src/attest/encode.ts'
 import { TOO_MUCH_WORK } from '../src/compute/operations.ts'
-import type { Engine } from '../src/compute/run.ts'
-import { checkInterior } from '../src/compute/validity.ts'
-import { loadEd25519 } from '../src/crypto/ed25519.ts'
-import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import { PROOF_HINT, type VerifyResult, type VerifyTask } from '../src/evidence-messages.ts'
-import { distanceMeters, WorkLimitError } from '../src/geodesy/distance.ts'
-import { canonicalJson } from '../src/geometry/canonical.ts'
-import { readGeometry } from '../src/geometry/read.ts'
+import { WorkLimitError } from '../src/geodesy/distance.ts'
 import type { ComputeWorkerData, Hex } from '../src/messages.ts'
 import { ProblemError, problemAt } from '../src/problem.ts'
-import type { CredibilityVector, Geometry, LocationStamp, VerifyProofRequest } from '../src/types/generated.ts'
+import type { VerifyOptions } from '../src/types/generated.ts'
 import { parseJsonObject } from '../src/validation/json-body.ts'
-import { readProofRequest, readStampRequest } from '../src/validation/verify-request.ts'
+import { readProofRequest } from '../src/validation/verify-request.ts'
 import { verifyData } from '../src/verify/attested.ts'
 import { contradictionOf } from '../src/verify/contradiction.ts'
-import { assessProof, EVALUATION_METHOD } from '../src/verify/credibility.ts'
-import type { VerifyConfig } from '../src/verify/plugin.ts'
-import { findPlugin, pluginsOf } from '../src/verify/plugin-table.ts'
-import { type ReadStamp, type VerifyEngine, verifyStamp } from '../src/verify/stamp.ts'
-
-type Limits = ComputeWorkerData['limits']
-type Path = readonly (string | number)[]
-
-/** What this file adds to the engine of `src/verify`: reading geometries within the limits. */
-export interface VerifyRunner extends VerifyEngine {
-  readGeometry(geometry: Geometry, path: Path): ReadStamp['geometry']
-}
+import { EVALUATION_METHOD } from '../src/verify/credibility.ts'
+import { olderCredibility } from '../src/verify/older-answer.ts'
+import type { StampVerdict } from '../src/verify/stamp.ts'
+import { hashOf, judgeProof, judgeStamp, type VerifyRunner } from './verify-engine.ts'
 
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
-/** Judges evidence by the kernel's geodesy and this thread's cryptography. */
-export async function createVerifyEngine(engine: Engine, config: VerifyConfig): Promise<VerifyRunner> {
-  const { kernel, keccak, limits } = engine
-  return {
-    crypto: { keccak, secp256k1: await loadSecp256k1(), ed25519: await loadEd25519() },
-    config,
-    distanceMeters: (a, b) => distanceMeters(kernel, a, b, limits.maxDistanceSolves),
-    pointOf: (lon, lat) => readGeometry({ type: 'Point', coordinates: [lon, lat] }, [], limits),
-    readGeometry(geometry, path) {
-      const flat = readGeometry(geometry, path, limits)
-      checkInterior(flat, path, kernel)
-      return flat
-    },
-  }
-}
+type Limits = ComputeWorkerData['limits']
+type Path = readonly (string | number)[]
 
 /**
  * One request about evidence, from bytes to the text of its answer.
@@ -70,6 +43,8 @@ type Answer = (body: Body, nowSeconds: number, engine: VerifyRunner, limits: Lim
 const ANSWERS: Readonly<Record<VerifyTask['question'], Answer>> = {
   stamp: answerStamp,
   proof: answerProof,
+  'older-stamp': answerOlderStamp,
+  'older-proof': answerOlderProof,
   hash: async ({ proof }, _now, engine) => ({ ok: true, members: '', proofHash: hashOf(proof, engine) }),
   recheck: answerRecheck,
 }
@@ -80,16 +55,32 @@ async function answerStamp(
   engine: VerifyRunner,
   limits: Limits,
 ): Promise<VerifyResult> {
-  const { stamp } = readStampRequest(body, limits.maxCollectionDepth)
-  requireCanonical(stamp, ['stamp'])
-  const verdict = await verifyStamp(readStamp(stamp, ['stamp'], engine), nowSeconds, engine)
-  const { signaturesValid, structureValid, signalsConsistent, details } = verdict
+  return { ok: true, members: stampMembers(await judgeStamp(body, nowSeconds, engine, limits)) }
+}
+
+async function answerOlderStamp(
+  body: Body,
+  nowSeconds: number,
+  engine: VerifyRunner,
+  limits: Limits,
+): Promise<VerifyResult> {
+  const verdict = await judgeStamp(body, nowSeconds, engine, limits)
+  if (!verdict.signaturesValid) throw signatureInvalid(['stamp', 'signatures'])
+  return { ok: true, members: stampMembers(verdict) }
+}
+
+function stampMembers({ signaturesValid, structureValid, signalsConsistent, details }: StampVerdict): string {
   const valid = signaturesValid && structureValid && signalsConsistent
   const text = JSON.stringify(details)
-  const members =
+  return (
     `"valid":${valid},"signaturesValid":${signaturesValid},"structureValid":${structureValid},` +
     `"signalsConsistent":${signalsConsistent},"pluginResult":${text},"details":${text}`
-  return { ok: true, members }
+  )
+}
+
+/** Where signatures are not valid the older generation answers with an error. */
+function signatureInvalid(path: Path): ProblemError {
+  return problemAt('validation', path, 'do not verify', { code: 'signature-invalid' })
 }
 
 async function answerProof(
@@ -99,15 +90,34 @@ async function answerProof(
   limits: Limits,
 ): Promise<VerifyResult> {
   const { proof, options } = readProofRequest(body, limits.maxCollectionDepth)
-  const { credibility, proofHash } = await judge(proof, nowSeconds, engine, limits)
+  const { credibility, proofHash } = await judgeProof(proof, nowSeconds, engine, limits)
   const members =
     `"proof":${JSON.stringify(proof)},"credibility":${JSON.stringify(credibility)},` +
     `"evaluationMethod":"${EVALUATION_METHOD}","evaluatedAt":${nowSeconds}`
-  const data = encodeVerify(verifyData(proofHash, credibility))
-  const { chainId, recipient, submitOnchain = false } = options ?? {}
-  if (chainId === undefined) return { ok: true, members, data }
-  const attest = { chainId, recipient: (recipient?.toLowerCase() as Hex | undefined) ?? ZERO_ADDRESS, submitOnchain }
-  return { ok: true, members, data, attest }
+  return { ok: true, members, data: encodeVerify(verifyData(proofHash, credibility)), ...attestRequest(options) }
+}
+
+/** Signed for a chain only when one is named; the UID names the fields all the same. */
+async function answerOlderProof(
+  body: Body,
+  nowSeconds: number,
+  engine: VerifyRunner,
+  limits: Limits,
+): Promise<VerifyResult> {
+  const { proof, options } = readProofRequest(body, limits.maxCollectionDepth)
+  const { credibility, proofHash } = await judgeProof(proof, nowSeconds, engine, limits)
+  const broken = credibility.stampResults.find(({ signaturesValid }) => !signaturesValid)
+  if (broken !== undefined) throw signatureInvalid(['proof', 'stamps', broken.stampIndex, 'signatures'])
+  const members = `"proof":${JSON.stringify(proof)},"credibility":${JSON.stringify(olderCredibility(credibility))}`
+  return { ok: true, members, data: encodeVerify(verifyData(proofHash, credibility)), ...attestRequest(options) }
+}
+
+function attestRequest(options: VerifyOptions = {}): Pick<Extract<VerifyResult, { ok: true }>, 'attest'> {
+  const { chainId, recipient, submitOnchain = false } = options
+  if (chainId === undefined) return {}
+  return {
+    attest: { chainId, recipient: (recipient?.toLowerCase() as Hex | undefined) ?? ZERO_ADDRESS, submitOnchain },
+  }
 }
 
 /** A proof that comes back is believed in nothing: it is judged again, as of the time it was judged first. */
@@ -123,7 +133,7 @@ async function answerRecheck(
     throw differs(['proof'], 'hash', 'is not the proof that was attested')
   }
   const { proof } = readProofRequest({ proof: body['proof'] }, limits.maxCollectionDepth)
-  const { credibility, proofHash } = await judge(proof, nowSeconds, engine, limits)
+  const { credibility, proofHash } = await judgeProof(proof, nowSeconds, engine, limits)
   const measured = verifyData(proofHash, credibility)
   for (const [name] of VERIFY_FIELDS) {
     if (measured[name] === attested.value[name]) continue
@@ -141,55 +151,6 @@ async function answerRecheck(
 
 function differs(path: Path, check: string, detail: string): ProblemError {
   return problemAt('invalid-input', path, detail, { code: `proof-${check}`, hint: PROOF_HINT })
-}
-
-async function judge(
-  proof: VerifyProofRequest['proof'],
-  nowSeconds: number,
-  engine: VerifyRunner,
-  limits: Limits,
-): Promise<{ credibility: CredibilityVector; proofHash: Hex }> {
-  const proofHash = hashOf(proof, engine)
-  const stamps = proof.stamps.map((stamp, index) => readStamp(stamp, ['proof', 'stamps', index], engine))
-  const claimGeometry = engine.readGeometry(proof.claim.location, ['proof', 'claim', 'location'])
-  requireFewVertices([claimGeometry, ...stamps.map(({ geometry }) => geometry)], limits)
-  const credibility = await assessProof({ claim: proof.claim, claimGeometry, stamps }, nowSeconds, engine)
-  return { credibility, proofHash }
-}
-
-function hashOf(proof: unknown, { crypto }: VerifyRunner): Hex {
-  return crypto.keccak.hashHex(Buffer.from(requireCanonical(proof, ['proof']), 'utf8'))
-}
-
-function readStamp(stamp: LocationStamp, path: Path, engine: VerifyRunner): ReadStamp {
-  const plugin = findPlugin(stamp.plugin, engine.config)
-  if (plugin === undefined) {
-    const names = pluginsOf(engine.config).map(({ name }) => name)
-    throw problemAt('not-implemented', [...path, 'plugin'], 'names a plugin that is not supported here', {
-      code: 'unknown-plugin',
-      hint: `one of ${names.join(', ')}`,
-    })
-  }
-  return { stamp, plugin, geometry: engine.readGeometry(stamp.location, [...path, 'location']) }
-}
-
-/** Signatures and the hash of a proof are over canonical text: what has none cannot be judged. */
-function requireCanonical(value: unknown, path: Path): string {
-  try {
-    return canonicalJson(value)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    throw problemAt('invalid-input', path, error.message, { code: 'no-canonical-form' })
-  }
-}
-
-/** Every pair of locations is measured, so that together they may be as large as one. */
-function requireFewVertices(geometries: readonly ReadStamp['geometry'][], { maxVertices }: Limits): void {
-  const count = geometries.reduce((sum, { vertices }) => sum + vertices.length / 2, 0)
-  if (count <= maxVertices) return
-  throw problemAt('invalid-input', ['proof'], `its locations have ${count} vertices, at most ${maxVertices} together`, {
-    code: 'too-many-vertices',
-  })
 }
 
 function tooMuchWork(error: WorkLimitError): ProblemError {

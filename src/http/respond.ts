@@ -1,5 +1,6 @@
 /** The one place where an answer or a problem becomes a reply. */
 import { PROBLEMS, type ProblemData, type ProblemPlace } from '../problem.ts'
+import { DEPRECATION, isOlderPath, olderError } from './older-error.ts'
 import type { HeaderBlock, Reply } from './port.ts'
 import { type RateStatus, secondsUntil } from './rate-limit.ts'
 
@@ -37,7 +38,7 @@ const CORS = [
   [
     'Access-Control-Expose-Headers',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, ' +
-      'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, X-Count',
+      'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, X-Count, Deprecation',
   ],
 ] as const
 
@@ -93,7 +94,8 @@ export function contentReply(
   extra: readonly string[] = [],
 ): Reply {
   const blocks = isPrivatePath(context.path) ? PRIVATE_BLOCKS : PUBLIC_BLOCKS
-  return { status, headers: blocks[kind], fields: requestFields(context, extra), body }
+  const lines = isOlderPath(context.path) ? [...extra, ...DEPRECATION] : extra
+  return { status, headers: blocks[kind], fields: requestFields(context, lines), body }
 }
 
 /** The answer to `OPTIONS`, also as a preflight of a browser. */
@@ -111,6 +113,10 @@ export function problemReply(context: AnswerContext, problem: ProblemData, allow
   if (retryAfterSeconds !== undefined) extra.push('Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds))))
   if (problem.type === 'unauthorized') extra.push('WWW-Authenticate', 'Bearer')
   if (allow !== undefined) extra.push('Allow', allow)
+  if (isOlderPath(context.path)) {
+    const { status, json } = olderError(problem)
+    return contentReply(context, status, 'json', json, extra)
+  }
   const { status } = PROBLEMS[problem.type]
   return isRecordPath(context.path)
     ? contentReply(context, status, 'json', recordErrorJson(problem), extra)

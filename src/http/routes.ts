@@ -87,6 +87,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
       run: ({ exchange }, body) => services.verifyProof(body, exchange),
     },
     get('/verify/v0/plugins', 'kinds of evidence that are judged here', () => ({ json: services.pluginsJson })),
+    ...(config.olderVerify ? olderVerifyRoutes(services) : []),
     batchRoute(services, config.limits.maxBatchBytes),
     get('/api/v0/config', 'chains and schema of location records', () => services.records.config()),
     ...recordRoutes('location-proofs'),
@@ -147,6 +148,27 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
         services.compute(operation, body, exchange, prefers(exchange.head.prefer, 'result-signature')),
     }
   }
+}
+
+/** The generation before `/verify/v0` (decision 74). */
+function olderVerifyRoutes({ olderVerify }: Services): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/v1/verify/stamp',
+      summary: 'older form of /verify/v0/stamp',
+      counts: true,
+      run: ({ exchange }, body) => olderVerify.stamp(body, exchange),
+    },
+    {
+      method: 'POST',
+      path: '/v1/verify/proof',
+      summary: 'older form of /verify/v0/proof',
+      counts: true,
+      run: ({ exchange }, body) => olderVerify.proof(body, exchange),
+    },
+    get('/v1/verify/plugins', 'older form of /verify/v0/plugins', () => ({ json: olderVerify.pluginsJson })),
+  ]
 }
 
 const VARY_ACCEPT = { Vary: 'Accept' }

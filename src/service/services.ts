@@ -129,6 +129,12 @@ export interface Services {
   verifyProof(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
   /** The body of `GET /verify/v0/plugins`. */
   readonly pluginsJson: string
+  /** The same three in the shapes of the older generation. */
+  readonly olderVerify: {
+    stamp(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
+    proof(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
+    readonly pluginsJson: string
+  }
   readonly records: RecordService
   readiness(): Readiness
   readonly identity: Identity

@@ -1,15 +1,16 @@
 import { attestationUid } from '../attest/uid.ts'
 import type { Config } from '../config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
-import type { VerifyResult, VerifyTask } from '../evidence-messages.ts'
+import type { ProofAttestationRequest, VerifyResult, VerifyTask } from '../evidence-messages.ts'
 import type { Hex } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
+import type { VerifyPlugin } from '../verify/plugin.ts'
 import { pluginsOf } from '../verify/plugin-table.ts'
 import { type Attested, attest, nonceHeaders } from './attest.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { EvidenceQuestions } from './evidence.ts'
-import type { RequestContext, ServiceAnswer, Services } from './services.ts'
+import type { RequestContext, Services } from './services.ts'
 
 export interface VerifyServiceParts {
   readonly config: Config
@@ -23,12 +24,13 @@ export interface VerifyServiceParts {
 
 type Verified = Extract<VerifyResult, { ok: true }>
 
+const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 
 /** Evidence: judged in the compute threads, signed here when a chain is named. */
 export function createVerifyService(
   parts: VerifyServiceParts,
-): Pick<Services, 'verifyStamp' | 'verifyProof' | 'pluginsJson'> {
+): Pick<Services, 'verifyStamp' | 'verifyProof' | 'pluginsJson' | 'olderVerify'> {
   const { config, ask, chains, signer, keccak, now } = parts
   return {
     async verifyStamp(body, context) {
@@ -37,17 +39,41 @@ export function createVerifyService(
     },
     async verifyProof(body, context) {
       const evaluatedAt = nowSeconds()
-      const verified = await run('proof', body, context, evaluatedAt)
-      return verified.attest === undefined ? { json: `{${verified.members}}` } : sign(verified, evaluatedAt)
+      const { members, attest: request, data } = await run('proof', body, context, evaluatedAt)
+      if (request === undefined) return { json: `{${members}}` }
+      const { chainId } = request
+      const signed = await sign(request, data!, evaluatedAt)
+      return { json: `{${members},"chainId":${chainId},${signed.members}}`, headers: signed.headers }
     },
-    pluginsJson: JSON.stringify({
-      plugins: pluginsOf(config).map(({ name, version, environments, description }) => ({
-        name,
-        version,
-        environments,
-        description,
-      })),
-    }),
+    pluginsJson: pluginsJson(({ environments }) => environments),
+    olderVerify: {
+      async stamp(body, context) {
+        const { members } = await run('older-stamp', body, context, nowSeconds())
+        return { json: `{${members}}` }
+      },
+      async proof(body, context) {
+        const timestamp = nowSeconds()
+        const { members, attest: request, data } = await run('older-proof', body, context, timestamp)
+        const common = { schema: chains.defaultSchema('verify'), attester: signer.address, data: data! }
+        const recipient = request?.recipient ?? ZERO_ADDRESS
+        const uid = attestationUid({ ...fieldsOf({ ...common, recipient }), ...timesOf(timestamp) }, keccak)
+        const head = `${members},"uid":"${uid}","attester":"${signer.address}","timestamp":${timestamp}`
+        if (request === undefined) return { json: `{${head}}` }
+        const signed = await sign(request, data!, timestamp)
+        return { json: `{${head},${signed.members}}`, headers: signed.headers }
+      },
+      pluginsJson: pluginsJson(({ environments }) => [
+        ...new Set(environments.flatMap((name) => OLDER_ENVIRONMENTS[name] ?? [name])),
+      ]),
+    },
+  }
+
+  function pluginsJson(environmentsOf: (plugin: VerifyPlugin) => readonly string[]): string {
+    const plugins = pluginsOf(config).map((plugin) => {
+      const { name, version, description } = plugin
+      return { name, version, environments: environmentsOf(plugin), description }
+    })
+    return JSON.stringify({ plugins })
   }
 
   function nowSeconds(): number {
@@ -65,9 +91,12 @@ export function createVerifyService(
     return result
   }
 
-  async function sign({ members, data, attest: request }: Verified, evaluatedAt: number): Promise<ServiceAnswer> {
-    if (request === undefined || data === undefined) throw new RangeError('nothing to sign')
-    const { chainId, recipient, submitOnchain } = request
+  /** The members `attestation` and `delegatedAttestation`. */
+  async function sign(
+    { chainId, recipient, submitOnchain }: ProofAttestationRequest,
+    data: Hex,
+    timeSeconds: number,
+  ): Promise<{ members: string; headers: Readonly<Record<string, string>> }> {
     chains.require(chainId)
     if (submitOnchain) {
       throw problemAt('not-implemented', ['options', 'submitOnchain'], 'this service does not submit attestations', {
@@ -77,16 +106,32 @@ export function createVerifyService(
     }
     const schema = chains.defaultSchema('verify')
     const attested = await attest({ kind: 'verify', chainId, schema, recipient, data }, signer)
-    const json = `{${members},"chainId":${chainId},${proofAttestationMembers(attested, evaluatedAt, keccak)}}`
-    return { json, headers: nonceHeaders(attested) }
+    return { members: proofAttestationMembers(attested, timeSeconds, keccak), headers: nonceHeaders(attested) }
   }
+}
+
+/** What the older generation calls them. */
+const OLDER_ENVIRONMENTS: Readonly<Record<string, readonly string[]>> = {
+  mobile: ['iOS', 'Android', 'React Native'],
+  server: ['Node.js'],
+  node: ['Node.js'],
+}
+
+type Fields = Pick<Attested, 'schema' | 'attester' | 'recipient' | 'data'>
+
+function fieldsOf({ schema, attester, recipient, data }: Fields) {
+  return { schema, attester, recipient, data, revocable: true, refUID: ZERO_UID }
+}
+
+function timesOf(timeSeconds: number) {
+  return { timeSeconds, expirationTimeSeconds: 0 }
 }
 
 /** The members `attestation`, with the UID its fields have, and `delegatedAttestation`. */
 function proofAttestationMembers(attested: Attested, timeSeconds: number, keccak: Keccak): string {
-  const { schema, attester, recipient, data, signature, nonce, deadlineSeconds } = attested
-  const fields = { schema, attester, recipient, data, revocable: true, refUID: ZERO_UID }
-  const uid = attestationUid({ ...fields, timeSeconds, expirationTimeSeconds: 0 }, keccak)
+  const { attester, signature, nonce, deadlineSeconds } = attested
+  const fields = fieldsOf(attested)
+  const uid = attestationUid({ ...fields, ...timesOf(timeSeconds) }, keccak)
   const attestation = { uid, ...fields, time: timeSeconds, expirationTime: 0, revocationTime: 0, signature }
   const delegatedAttestation = { signature, attester, deadline: deadlineSeconds, nonce }
   return `"attestation":${JSON.stringify(attestation)},"delegatedAttestation":${JSON.stringify(delegatedAttestation)}`

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { attestationUid } from '../../src/attest/uid.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import { type Loose, proofOf, stampOf } from '../evidence.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+describe('the older generation of the verify API', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ RATE_LIMIT_INTERNAL: '1000000000' })
+  })
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+  })
+
+  it('lists the plugins with its own names of environments', async () => {
+    const response = await fetch(`${service.url}/v1/verify/plugins`)
+    const { plugins } = (await response.json()) as { plugins: Loose[] }
+    expect(plugins[0]).toMatchObject({ name: 'proofmode', environments: ['iOS', 'Android', 'React Native', 'Node.js'] })
+    expect(plugins[2]).toMatchObject({ name: 'gpsd', environments: ['Node.js'] })
+    expect(response.headers.get('deprecation')).toMatch(/^@\d+$/)
+  })
+
+  it('judges a stamp like the current one', async () => {
+    const stamp = stampOf()
+    const older = await service.post('/v1/verify/stamp', { stamp })
+    const { body } = await service.post('/verify/v0/stamp', { stamp })
+    expect(older.body).toMatchObject({ valid: true, signaturesValid: true })
+    expect(Object.keys(older.body)).toEqual(Object.keys(body))
+  })
+
+  it('says of a proof how far each stamp supports the claim, who answers, and as what', async () => {
+    const far = { location: { type: 'Point', coordinates: [3, 48.8584] }, signals: {} }
+    const proof = proofOf([stampOf(), stampOf('mock', far)])
+    const { status, body } = await service.post('/v1/verify/proof', { proof })
+    expect(status).toBe(200)
+    expect(Object.keys(body).sort()).toEqual(['attester', 'credibility', 'proof', 'timestamp', 'uid'])
+    expect(body).toMatchObject({ proof, attester: service.attester, timestamp: expect.any(Number) })
+    expect(body.uid).toMatch(/^0x[0-9a-f]{64}$/)
+    const { confidence, stampResults, correlation, dimensions } = body.credibility
+    expect(confidence).toBe(0.5)
+    expect(stampResults).toMatchObject([
+      { supportsClaim: true, claimSupportScore: 1 },
+      { supportsClaim: false, claimSupportScore: 0 },
+    ])
+    expect(correlation).toMatchObject({ independence: 1, agreement: 0 })
+    expect(correlation.notes[0]).toMatch(/not a calibrated probability/)
+    for (const value of Object.values(dimensions)) expect(typeof value).toBe('number')
+  })
+
+  it('signs for a chain that is named, under the UID it says', async () => {
+    const request = { proof: proofOf([stampOf()]), options: { chainId: 84532 } }
+    const { body } = await service.post('/v1/verify/proof', request)
+    const { uid, time, expirationTime, ...fields } = body.attestation
+    expect(uid).toBe(body.uid)
+    const times = { timeSeconds: time, expirationTimeSeconds: expirationTime }
+    expect(attestationUid({ ...fields, ...times }, await createKeccak())).toBe(uid)
+    expect(body).not.toHaveProperty('chainId') // said only of what was submitted
+  })
+
+  const broken = () => ({ ...stampOf(), signatures: [{ ...stampOf()['signatures'][0], value: '0x00' }] })
+  it.each([
+    ['a signature that does not verify', 'stamp', () => ({ stamp: broken() }), 422, 'SIGNATURE_INVALID'],
+    ['one in a proof', 'proof', () => ({ proof: proofOf([stampOf(), broken()]) }), 422, 'SIGNATURE_INVALID'],
+    ['no radius', 'proof', () => ({ proof: proofOf([stampOf()], { radius: undefined }) }), 400, 'MISSING_RADIUS'],
+    ['no subject', 'proof', () => ({ proof: proofOf([stampOf()], { subject: undefined }) }), 400, 'INVALID_CLAIM'],
+    ['no signals', 'proof', () => ({ proof: proofOf([{ ...stampOf(), signals: 1 }]) }), 400, 'INVALID_STAMP'],
+    ['no stamps', 'proof', () => ({ proof: proofOf([]) }), 400, 'INVALID_STAMP'],
+    ['nothing', 'stamp', () => ({}), 400, 'INVALID_STAMP'],
+    ['an unknown plugin', 'stamp', () => ({ stamp: stampOf('gpsd', { plugin: 'sextant' }) }), 400, 'UNKNOWN_PLUGIN'],
+    ['no JSON', 'stamp', () => '{', 400, 'BAD_REQUEST'],
+  ])('refuses %s in its own shape', async (_, question, request, status, code) => {
+    const answer = await service.post(`/v1/verify/${question}`, request())
+    expect(answer.status).toBe(status)
+    expect(answer.body).toEqual({ error: { code, message: expect.any(String) } })
+    expect(answer.headers.get('content-type')).toContain('application/json')
+    expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/)
+  })
+
+  it('counts and knows keys like the current one', async () => {
+    const wrong = await service.post('/v1/verify/stamp', { stamp: stampOf() }, { 'x-api-key': 'nobody' })
+    expect(wrong).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHORIZED' } } })
+    const { headers } = await service.post('/v1/verify/stamp', { stamp: stampOf() })
+    expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(Number(headers.get('x-ratelimit-limit')))
+    const current = await fetch(`${service.url}/verify/v0/plugins`)
+    expect(current.headers.get('deprecation')).toBeNull()
+  })
+})
+
+it('the older generation can be switched off', async () => {
+  const service = await startTestService({ LEGACY_V1: '0' })
+  expect((await service.post('/v1/verify/stamp', { stamp: stampOf() })).status).toBe(404)
+  expect((await service.post('/verify/v0/stamp', { stamp: stampOf() })).status).toBe(200)
+  expect(await service.stop()).toBe(0)
+})

@@ -1,0 +1,108 @@
+import type { Engine } from '../src/compute/run.ts'
+import { checkInterior } from '../src/compute/validity.ts'
+import { loadEd25519 } from '../src/crypto/ed25519.ts'
+import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
+import { distanceMeters } from '../src/geodesy/distance.ts'
+import { canonicalJson } from '../src/geometry/canonical.ts'
+import { readGeometry } from '../src/geometry/read.ts'
+import type { ComputeWorkerData, Hex } from '../src/messages.ts'
+import { problemAt } from '../src/problem.ts'
+import type { CredibilityVector, Geometry, LocationStamp, VerifyProofRequest } from '../src/types/generated.ts'
+import type { parseJsonObject } from '../src/validation/json-body.ts'
+import { readStampRequest } from '../src/validation/verify-request.ts'
+import { assessProof } from '../src/verify/credibility.ts'
+import type { VerifyConfig } from '../src/verify/plugin.ts'
+import { findPlugin, pluginsOf } from '../src/verify/plugin-table.ts'
+import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from '../src/verify/stamp.ts'
+
+type Limits = ComputeWorkerData['limits']
+type Path = readonly (string | number)[]
+type Body = ReturnType<typeof parseJsonObject>
+
+/** What this file adds to the engine of `src/verify`: reading geometries within the limits. */
+export interface VerifyRunner extends VerifyEngine {
+  readGeometry(geometry: Geometry, path: Path): ReadStamp['geometry']
+}
+
+/** Judges evidence by the kernel's geodesy and this thread's cryptography. */
+export async function createVerifyEngine(engine: Engine, config: VerifyConfig): Promise<VerifyRunner> {
+  const { kernel, keccak, limits } = engine
+  return {
+    crypto: { keccak, secp256k1: await loadSecp256k1(), ed25519: await loadEd25519() },
+    config,
+    distanceMeters: (a, b) => distanceMeters(kernel, a, b, limits.maxDistanceSolves),
+    pointOf: (lon, lat) => readGeometry({ type: 'Point', coordinates: [lon, lat] }, [], limits),
+    readGeometry(geometry, path) {
+      const flat = readGeometry(geometry, path, limits)
+      checkInterior(flat, path, kernel)
+      return flat
+    },
+  }
+}
+
+/** @throws {ProblemError} where the stamp is malformed or of a kind that nobody here knows */
+export async function judgeStamp(
+  body: Body,
+  nowSeconds: number,
+  engine: VerifyRunner,
+  limits: Limits,
+): Promise<StampVerdict> {
+  const { stamp } = readStampRequest(body, limits.maxCollectionDepth)
+  requireCanonical(stamp, ['stamp'])
+  return verifyStamp(readStamp(stamp, ['stamp'], engine), nowSeconds, engine)
+}
+
+/**
+ * Every stamp of a proof and what they say together, with the hash of the proof.
+ *
+ * @throws {ProblemError} where a stamp is of a kind that nobody here knows, or a location is not valid
+ */
+export async function judgeProof(
+  proof: VerifyProofRequest['proof'],
+  nowSeconds: number,
+  engine: VerifyRunner,
+  limits: Limits,
+): Promise<{ credibility: CredibilityVector; proofHash: Hex }> {
+  const proofHash = hashOf(proof, engine)
+  const stamps = proof.stamps.map((stamp, index) => readStamp(stamp, ['proof', 'stamps', index], engine))
+  const claimGeometry = engine.readGeometry(proof.claim.location, ['proof', 'claim', 'location'])
+  requireFewVertices([claimGeometry, ...stamps.map(({ geometry }) => geometry)], limits)
+  const credibility = await assessProof({ claim: proof.claim, claimGeometry, stamps }, nowSeconds, engine)
+  return { credibility, proofHash }
+}
+
+/** keccak-256 of the canonical JSON: what a proof is attested and referred to by. */
+export function hashOf(proof: unknown, { crypto }: VerifyRunner): Hex {
+  return crypto.keccak.hashHex(Buffer.from(requireCanonical(proof, ['proof']), 'utf8'))
+}
+
+function readStamp(stamp: LocationStamp, path: Path, engine: VerifyRunner): ReadStamp {
+  const plugin = findPlugin(stamp.plugin, engine.config)
+  if (plugin === undefined) {
+    const names = pluginsOf(engine.config).map(({ name }) => name)
+    throw problemAt('not-implemented', [...path, 'plugin'], 'names a plugin that is not supported here', {
+      code: 'unknown-plugin',
+      hint: `one of ${names.join(', ')}`,
+    })
+  }
+  return { stamp, plugin, geometry: engine.readGeometry(stamp.location, [...path, 'location']) }
+}
+
+/** Signatures and the hash of a proof are over canonical text: what has none cannot be judged. */
+function requireCanonical(value: unknown, path: Path): string {
+  try {
+    return canonicalJson(value)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw problemAt('invalid-input', path, error.message, { code: 'no-canonical-form' })
+  }
+}
+
+/** Every pair of locations is measured, so that together they may be as large as one. */
+function requireFewVertices(geometries: readonly ReadStamp['geometry'][], { maxVertices }: Limits): void {
+  const count = geometries.reduce((sum, { vertices }) => sum + vertices.length / 2, 0)
+  if (count <= maxVertices) return
+  throw problemAt('invalid-input', ['proof'], `its locations have ${count} vertices, at most ${maxVertices} together`, {
+    code: 'too-many-vertices',
+  })
+}

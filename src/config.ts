@@ -52,6 +52,10 @@ export interface Config {
   readonly allowMock: boolean
   /** The older generation of the verify API is served beside the current one. */
   readonly olderVerify: boolean
+  /** Modules with kinds of evidence that the operator adds. */
+  readonly pluginFiles: readonly string[]
+  /** Which devices and apps count, as JSON. */
+  readonly deviceTrustFile: string | undefined
   readonly chains: ReadonlyMap<number, ChainOverride>
   readonly schemas: {
     readonly numeric: string | undefined
@@ -139,6 +143,9 @@ export interface Limits {
   /** Bytes of geometries met before that each compute thread keeps, with their lookups. */
   readonly maxPreparedBytes: number
   readonly workerHeapMb: number
+  /** Longest an added kind of evidence may take to load; and, in `plugin-test`, to be tried. */
+  readonly pluginLoadMs: number
+  readonly pluginTrialMs: number
   /** Of a thread's new objects, three times a semi-space: what stays in the processor's cache is collected faster. */
   readonly workerYoungHeapMb: number
   readonly maxRateLimitSubjects: number
@@ -201,6 +208,8 @@ export function readConfig(env: Environment, cores: number): Config {
     allowDevelopmentKey: !production || read.flag('ALLOW_DEV_KEY', false),
     allowMock: !production || read.flag('ENABLE_MOCK', false),
     olderVerify: read.flag('LEGACY_V1', true),
+    pluginFiles: read.list('PLUGINS'),
+    deviceTrustFile: env['DEVICE_TRUST_FILE'] || undefined,
     chains: readChains(env),
     schemas: {
       numeric: read.bytes32('NUMERIC_SCHEMA_UID'),
@@ -249,6 +258,8 @@ export function readConfig(env: Environment, cores: number): Config {
       maxPreparedBytes: read.integer('MAX_PREPARED_BYTES', 16 * 1_048_576, 65_536, 5e8),
       maxSmallDistanceSolves: 20_000,
       workerHeapMb: 512,
+      pluginLoadMs: 10_000,
+      pluginTrialMs: 120_000,
       workerYoungHeapMb: 12,
       maxRateLimitSubjects: 1_000_000,
       maxUnresolvedInputs: 256,

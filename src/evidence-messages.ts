@@ -1,6 +1,6 @@
 /** Requests about evidence between main and the compute threads: plain data, as in `messages.ts`. */
 
-import type { Hex } from './messages.ts'
+import type { ComputeWorkerData, Hex } from './messages.ts'
 import type { PackedBytes } from './packed-bytes.ts'
 import type { ProblemData } from './problem.ts'
 
@@ -46,3 +46,33 @@ export type VerifyResult =
 
 /** What to do about a verified proof that is refused. */
 export const PROOF_HINT = 'send the answer of POST /verify/v0/proof unchanged, or without its attestation'
+
+// ── Added kinds of evidence ─────────────────────────────────────────────────────────────────────────────────────
+
+/** What a trial thread is told: load a module and describe it, or try it by the conformance kit. */
+export interface PluginTrialData {
+  /** File URL of the module. */
+  readonly url: string
+  readonly task: 'describe' | 'conformance'
+  readonly limits: ComputeWorkerData['limits']
+}
+
+/** What a kind of evidence says of itself. */
+export interface AddedPlugin {
+  readonly name: string
+  readonly version: string
+  readonly environments: readonly string[]
+  readonly description: string
+}
+
+/** One rule of the conformance kit; a note judges nothing. */
+export interface Finding {
+  readonly ok: boolean
+  readonly rule: string
+  readonly detail: string
+  readonly isNote?: boolean
+}
+
+export type PluginTrialResult =
+  | { readonly ok: true; readonly plugin: AddedPlugin; readonly findings: readonly Finding[] }
+  | { readonly ok: false; readonly reason: string }

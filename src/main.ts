@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { helpText, readCommandLine } from './cli/arguments.ts'
 import { bannerText } from './cli/banner.ts'
+import { testPlugin } from './cli/plugin-test.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
 import { SECRETS } from './config-key.ts'
 import { ListenError } from './http/port.ts'
@@ -18,6 +19,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   const startedMs = performance.now()
   let log: Log = createLog('pretty')
   try {
+    if (argv[0] === 'plugin-test') {
+      const config = readConfig(publicEnvironment(), availableParallelism())
+      process.exitCode = await testPlugin(argv.slice(1), config, (line) => process.stdout.write(`${line}\n`))
+      return
+    }
     const commandLine = readCommandLine(argv, publicEnvironment())
     if (commandLine.help) return void process.stdout.write(helpText())
     if (commandLine.version) return void process.stdout.write(`${version}\n`)

@@ -174,6 +174,24 @@ export interface ComputeBatch {
   readonly heads: readonly Omit<ComputeTask, 'body'>[]
 }
 
+/** What an operator decides about devices. Plain data: it travels to the compute threads. */
+export interface DeviceTrust {
+  /** PEM certificates or public keys trusted beside Google's root of key attestation. */
+  readonly androidRoots: readonly string[]
+  /** The same beside Apple's root of App Attest. */
+  readonly appleRoots: readonly string[]
+  /** Serial numbers, lower-case hex without leading zeros. */
+  readonly revokedSerials: readonly string[]
+  /** Android packages whose attestation counts; any when empty. */
+  readonly androidPackages: readonly string[]
+  /** `TEAMID.bundle.identifier` of the apps whose attestation counts; none when empty: App Attest names an app or nothing. */
+  readonly appleAppIds: readonly string[]
+  /** Apps built for development are attested by Apple too. */
+  readonly allowDevelopmentApps: boolean
+  /** OpenPGP keys that count, upper-case hex; any when empty. */
+  readonly pgpFingerprints: readonly string[]
+}
+
 /** What a compute thread is told once, at its start. */
 export interface ComputeWorkerData {
   readonly limits: {
@@ -189,6 +207,10 @@ export interface ComputeWorkerData {
   }
   /** The `mock` plugin answers too. */
   readonly allowMock: boolean
+  /** Which devices and apps count; the pinned roots of their makers alone when undefined. */
+  readonly deviceTrust: DeviceTrust | undefined
+  /** Modules with kinds of evidence that the operator adds, as file URLs. */
+  readonly pluginUrls: readonly string[]
   /** True in the large lane: the thread asks the system to be scheduled after the others. */
   readonly lowPriority: boolean
 }

@@ -14,6 +14,7 @@ import { createBatchService } from './service/batches.ts'
 import { createChainPolicy } from './service/chain-policy.ts'
 import { createComputeService } from './service/compute.ts'
 import { createEvidenceQuestions } from './service/evidence.ts'
+import { readEvidenceSettings } from './service/evidence-settings.ts'
 import { createIdentity } from './service/identity.ts'
 import { createInputResolver } from './service/inputs.ts'
 import { createReadiness } from './service/readiness.ts'
@@ -57,9 +58,10 @@ export async function startService(
   }
   const chains = chainTable(config)
   const schemas = schemaUids(config)
+  const evidence = await readEvidenceSettings(config)
   const signer = await startSigner(config, log)
   const chainClient = await startChainAccess(config, log, signer)
-  const pool = await startComputePool(config, [...chains.keys()])
+  const pool = await startComputePool(config, { chainIds: [...chains.keys()], evidence: evidence.settings })
   const store = config.records ? createStoreClient(config, log) : undefined
 
   const policy = createChainPolicy({
@@ -85,7 +87,7 @@ export async function startService(
     services: {
       compute: createComputeService(parts),
       ...createBatchService(parts),
-      ...createVerifyService(parts),
+      ...createVerifyService({ ...parts, addedPlugins: evidence.plugins }),
       records: createRecordService({ config, chains, schemaUid: schemas.location, store, now: Date.now }),
       resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
       readiness: createReadiness({ pool, signer, chainClient, store }),

@@ -3,6 +3,7 @@
 import { readConfig } from '../src/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import type { VerifyTask } from '../src/evidence-messages.ts'
+import type { VerifyConfig } from '../src/verify/plugin.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
 import { createVerifyEngine } from '../workers/verify-engine.ts'
 import { runVerifyTask } from '../workers/verify-task.ts'
@@ -12,7 +13,7 @@ const { limits } = readConfig({}, 1)
 const workerLimits = { ...limits, chainIds: [84532] }
 
 /** @returns what answers a stamp or a proof: its members, or the problem */
-export async function createVerifier(config: { allowMock: boolean } = { allowMock: true }) {
+export async function createVerifier(config: VerifyConfig = { allowMock: true }) {
   const engine = { kernel: loadKernel(), keccak: await createKeccak(), limits: workerLimits }
   const runner = await createVerifyEngine(engine, config)
   const run = (question: 'stamp' | 'proof', body: unknown, nowSeconds: number) => {

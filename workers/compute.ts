@@ -7,6 +7,7 @@ import type { VerifyBatch, VerifyResult } from '../src/evidence-messages.ts'
 import { selfTestScanner } from '../src/geometry/self-test.ts'
 import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
+import { loadPlugin } from '../src/verify/added-plugin.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
 import { selfTestKernel } from '../src/wasm/self-test.ts'
 import { runComputeChunk } from './compute-chunk.ts'
@@ -27,6 +28,8 @@ export interface ComputeRunner {
 export async function createComputeRunner({
   limits,
   allowMock,
+  deviceTrust,
+  pluginUrls,
   lowPriority,
 }: ComputeWorkerData): Promise<ComputeRunner> {
   if (lowPriority) setPriority(0, 15) // this thread alone: small requests keep the cores, large ones take the rest
@@ -35,7 +38,11 @@ export async function createComputeRunner({
   selfTestScanner(kernel)
   const prepared = new PreparedGeometries(kernel, limits.maxPreparedBytes)
   const engine = { kernel, keccak: kernelKeccak(kernel), limits, prepared }
-  const verifyEngine = await createVerifyEngine(engine, { allowMock })
+  const verifyEngine = await createVerifyEngine(engine, {
+    allowMock,
+    plugins: await Promise.all(pluginUrls.map(loadPlugin)),
+    ...(deviceTrust && { device: deviceTrust }),
+  })
   return {
     runBatch: ({ bytes, heads }) =>
       heads.map((head, index) => runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits)),

@@ -8,6 +8,7 @@ const FLAGS = {
   data: { type: 'string', environment: 'DATA_DIR', help: 'folder for keys and data (default ./.data)' },
   'http-adapter': { type: 'string', environment: 'HTTP_ADAPTER', help: 'uws (default) or node' },
   'log-format': { type: 'string', environment: 'LOG_FORMAT', help: 'pretty (default) or json' },
+  plugin: { type: 'string', environment: 'PLUGINS', help: 'module with a kind of evidence to add; can be repeated' },
   'allow-dev-key': { type: 'boolean', environment: 'ALLOW_DEV_KEY', help: 'sign with a generated key in production' },
   'embedded-db': { type: 'boolean', environment: 'EMBEDDED_DB', help: 'keep records in the data folder in production' },
   help: { type: 'boolean', environment: undefined, help: 'print this text' },
@@ -23,9 +24,11 @@ export interface CommandLine {
 
 /** @throws {ConfigError} on an unknown flag */
 export function readCommandLine(argv: readonly string[], env: Environment): CommandLine {
-  let values: Record<string, string | boolean | undefined>
+  let values: Record<string, string | boolean | readonly string[] | undefined>
   try {
-    const options = Object.fromEntries(Object.entries(FLAGS).map(([name, { type }]) => [name, { type }]))
+    const options = Object.fromEntries(
+      Object.entries(FLAGS).map(([name, { type }]) => [name, { type, multiple: name === 'plugin' }]),
+    )
     values = parseArgs({ args: [...argv], options, allowPositionals: false }).values as typeof values
   } catch (error) {
     throw new ConfigError(`${(error as Error).message.split('. ')[0]}; see --help`, { cause: error })
@@ -33,7 +36,8 @@ export function readCommandLine(argv: readonly string[], env: Environment): Comm
   const overlay: Record<string, string | undefined> = {}
   for (const [name, { environment }] of Object.entries(FLAGS)) {
     const value = values[name]
-    if (environment !== undefined && value !== undefined) overlay[environment] = value === true ? '1' : String(value)
+    if (environment !== undefined && value !== undefined)
+      overlay[environment] = value === true ? '1' : [value].flat().join(',')
   }
   return { help: values['help'] === true, version: values['version'] === true, env: { ...env, ...overlay } }
 }
@@ -46,6 +50,7 @@ export function helpText(): string {
     'trigpoint: answers spatial questions with signed facts',
     '',
     'Usage: npm start -- [flags]',
+    '       npm start -- plugin-test <module.mjs>   tries a kind of evidence before it is added',
     '',
     ...lines,
     '',

@@ -1,12 +1,11 @@
 import { attestationUid } from '../attest/uid.ts'
 import type { Config } from '../config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
-import type { ProofAttestationRequest, VerifyResult, VerifyTask } from '../evidence-messages.ts'
+import type { AddedPlugin, ProofAttestationRequest, VerifyResult, VerifyTask } from '../evidence-messages.ts'
 import type { Hex } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
-import type { VerifyPlugin } from '../verify/plugin.ts'
-import { pluginsOf } from '../verify/plugin-table.ts'
+import { type PluginDescription, pluginsOf } from '../verify/plugin-table.ts'
 import { type Attested, attest, nonceHeaders } from './attest.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { EvidenceQuestions } from './evidence.ts'
@@ -15,6 +14,8 @@ import type { RequestContext, Services } from './services.ts'
 export interface VerifyServiceParts {
   readonly config: Config
   readonly ask: EvidenceQuestions
+  /** Kinds of evidence that the operator adds. */
+  readonly addedPlugins: readonly AddedPlugin[]
   readonly chains: ChainPolicy
   readonly signer: Pick<SignerClient, 'address' | 'sign'>
   readonly keccak: Keccak
@@ -68,8 +69,8 @@ export function createVerifyService(
     },
   }
 
-  function pluginsJson(environmentsOf: (plugin: VerifyPlugin) => readonly string[]): string {
-    const plugins = pluginsOf(config).map((plugin) => {
+  function pluginsJson(environmentsOf: (plugin: PluginDescription) => readonly string[]): string {
+    const plugins = pluginsOf({ allowMock: config.allowMock, plugins: parts.addedPlugins }).map((plugin) => {
       const { name, version, description } = plugin
       return { name, version, environments: environmentsOf(plugin), description }
     })

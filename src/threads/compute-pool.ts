@@ -42,14 +42,14 @@ type Run = (work: Work, leftMs: number) => Promise<Done>
 /**
  * Starts the compute threads and waits until each has loaded and tested the kernel.
  *
- * @param chainIds chains that are supported at all: bodies for another one are not computed
+ * @param told the chains that are supported at all, and what the operator says about evidence
  * @throws {Error} when a thread fails its self-test: the service must not start then (decision 97)
  */
-export async function startComputePool(config: Config, chainIds: readonly number[]): Promise<ComputePool> {
+export async function startComputePool(config: Config, told: Told): Promise<ComputePool> {
   const { limits } = config
   const isInline = limits.computeThreads === 0
   const create = isInline ? createInlineLane : createLane
-  const [small, large] = await Promise.all([create(config, chainIds, false), create(config, chainIds, true)])
+  const [small, large] = await Promise.all([create(config, told, false), create(config, told, true)])
   const requests = [
     requestBatcher(config, small, isInline ? 1 : limits.maxBatchSize),
     requestBatcher(config, large, 1),
@@ -81,6 +81,14 @@ export async function startComputePool(config: Config, chainIds: readonly number
   }
 }
 
+/** What the operator says about evidence. */
+export type EvidenceSettings = Pick<ComputeWorkerData, 'allowMock' | 'deviceTrust' | 'pluginUrls'>
+
+interface Told {
+  readonly chainIds: readonly number[]
+  readonly evidence: EvidenceSettings
+}
+
 /** Threads of one priority. */
 interface Lane {
   readonly threads: number
@@ -91,12 +99,12 @@ interface Lane {
   close(): Promise<void>
 }
 
-async function createLane(config: Config, chainIds: readonly number[], large: boolean): Promise<Lane> {
+async function createLane(config: Config, told: Told, large: boolean): Promise<Lane> {
   const threads = large ? config.limits.largeThreads : config.limits.computeThreads
   const limits = new TimeLimits(() => performance.now())
   const workerData: ComputeWorkerData = {
-    limits: computeLimits(config, chainIds, large),
-    allowMock: config.allowMock,
+    limits: computeLimits(config, told.chainIds, large),
+    ...told.evidence,
     lowPriority: large,
   }
   const pool = new Piscina<Work, Done>({
@@ -125,14 +133,14 @@ async function createLane(config: Config, chainIds: readonly number[], large: bo
 }
 
 /** One core: everything on the main thread, by the same code. */
-async function createInlineLane(config: Config, chainIds: readonly number[], large: boolean): Promise<Lane> {
+async function createInlineLane(config: Config, told: Told, large: boolean): Promise<Lane> {
   const { createComputeRunner, runWork } = (await import(workerUrl('compute').href)) as {
     createComputeRunner(data: ComputeWorkerData): Promise<unknown>
     runWork(runner: unknown, work: Work): Done | Promise<Done>
   }
   const runner = await createComputeRunner({
-    limits: computeLimits(config, chainIds, large),
-    allowMock: config.allowMock,
+    limits: computeLimits(config, told.chainIds, large),
+    ...told.evidence,
     lowPriority: false,
   })
   return {

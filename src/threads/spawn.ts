@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
  *
  * @param name file name without its ending
  */
-export function workerUrl(name: 'compute' | 'signer' | 'store' | 'sync'): URL {
+export function workerUrl(name: 'compute' | 'plugin-trial' | 'signer' | 'store' | 'sync'): URL {
   const fromSource = import.meta.url.endsWith('.ts')
   return new URL(`${fromSource ? '../../dist' : '../..'}/workers/${name}.js`, import.meta.url)
 }

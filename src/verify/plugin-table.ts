@@ -10,8 +10,23 @@ import { witnesschain } from './plugins/witnesschain.ts'
 /** Every kind of evidence there is, in the order of the list: a new one is a new row. */
 const PLUGINS: readonly VerifyPlugin[] = [proofmode, witnesschain, gpsd, geoclue, wifiMls, ipGeolocation]
 
-export function pluginsOf({ allowMock, plugins = [] }: VerifyConfig): readonly VerifyPlugin[] {
+/** What a list of kinds says of each. */
+export type PluginDescription = Pick<VerifyPlugin, 'name' | 'version' | 'environments' | 'description'>
+
+/** @param plugins that the operator adds */
+export function pluginsOf({
+  allowMock,
+  plugins = [],
+}: {
+  readonly allowMock: boolean
+  readonly plugins?: readonly PluginDescription[]
+}): readonly PluginDescription[] {
   return [...PLUGINS, ...plugins, ...(allowMock ? [mock] : [])]
+}
+
+/** Names that no added kind can have. */
+export function isBuiltIn(name: string): boolean {
+  return name === 'mock' || name.startsWith('mock-') || PLUGINS.some((plugin) => plugin.name === name)
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { DeviceTrust } from '../messages.ts'
 import type { LocationStamp, SubjectIdentifier } from '../types/generated.ts'
 import type { Checks } from './checks.ts'
 import type { Signals } from './signals.ts'
@@ -9,6 +10,8 @@ export interface VerifyConfig {
   readonly allowMock: boolean
   /** Kinds of evidence that the operator adds to those of `plugin-table.ts`. None when absent. */
   readonly plugins?: readonly VerifyPlugin[]
+  /** Which devices and apps count; the pinned roots of their makers alone when absent. */
+  readonly device?: DeviceTrust
 }
 
 /** A position of a Point, degrees. */

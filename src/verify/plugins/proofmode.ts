@@ -1,3 +1,4 @@
+import { checkDevice } from '../device/checks.ts'
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
 import { checkSamePlace } from '../same-place.ts'
 import { numericOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
@@ -20,7 +21,8 @@ export const proofmode: VerifyPlugin = {
     checkSensor(signals, checks)
     const fileHash = textOf(signals, 'FileHash')
     if (fileHash !== undefined) checks.warn('file-hash', /^[0-9a-f]{64}$/i.test(fileHash), fileHash, 'SHA-256')
-    return { material: checkMaterial(signals, checks) }
+    checkIntegrityToken(signals, checks)
+    return { device: checkDevice(context, checks, context.config.device) }
   },
 }
 
@@ -69,19 +71,11 @@ function checkSensor(signals: Signals, checks: CheckCollector): void {
   if (speed !== undefined) checks.warn('speed', speed >= 0 && speed <= 343, speed, 343)
 }
 
-/** What devices and platforms vouch with, named for what can be said of it offline. */
-function checkMaterial(signals: Signals, checks: CheckCollector) {
-  const has = (name: string) => (textOf(signals, name) ?? '') !== ''
-  const pgp = has('PGP.PublicKey') || has('PGP.MetadataSignature')
-  if (pgp) checks.info('pgp-unverifiable', 'the signed bytes are not evaluated')
+/** Google alone can open one kind and has retired the other: what is left to see is its form. */
+function checkIntegrityToken(signals: Signals, checks: CheckCollector): void {
   const token = textOf(signals, 'SafetyNet.JWT')
-  if (token !== undefined) {
-    const parts = token.split('.').length
-    checks.fail('integrity-token-form', parts === 3 || parts === 5, parts, '3 (signed) or 5 (encrypted)')
-    checks.info('integrity-not-verifiable-offline', parts === 5 ? 'encrypted' : 'signed')
-  }
-  if (has('DeviceCheck.Attestation')) checks.info('app-attest-not-evaluated', 'present')
-  const chain = signalOf(signals, 'AndroidKeyAttestation.x5c') ?? signalOf(signals, 'AndroidKeyAttestation')
-  if (chain !== undefined) checks.info('key-attestation-not-evaluated', 'present')
-  return { pgp, integrityToken: token !== undefined, deviceCheck: has('DeviceCheck.Attestation') }
+  if (token === undefined) return
+  const parts = token.split('.').length
+  checks.fail('integrity-token-form', parts === 3 || parts === 5, parts, '3 (signed) or 5 (encrypted)')
+  checks.info('integrity-not-verifiable-offline', parts === 5 ? 'encrypted' : 'signed')
 }

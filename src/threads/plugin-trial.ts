@@ -1,0 +1,27 @@
+import { Worker } from 'node:worker_threads'
+import type { Config } from '../config.ts'
+import type { PluginTrialData, PluginTrialResult } from '../evidence-messages.ts'
+import { heapLimits, workerUrl } from './spawn.ts'
+
+/**
+ * Loads a module with a kind of evidence in a thread of its own, with an empty environment, and ends the thread.
+ *
+ * @param url of the module
+ * @returns a failure for whatever the module does, also when it never comes to an end
+ */
+export function runPluginTrial(url: string, task: PluginTrialData['task'], config: Config): Promise<PluginTrialResult> {
+  const { limits } = config
+  const timeoutMs = task === 'describe' ? limits.pluginLoadMs : limits.pluginTrialMs
+  const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, maxPreparedBytes } = limits
+  const workerLimits = { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, maxPreparedBytes }
+  const workerData: PluginTrialData = { url, task, limits: { ...workerLimits, chainIds: [] } }
+  const worker = new Worker(workerUrl('plugin-trial'), { env: {}, workerData, resourceLimits: heapLimits(config) })
+  return new Promise<PluginTrialResult>((resolve) => {
+    const fail = (reason: string) => resolve({ ok: false, reason })
+    const timer = setTimeout(() => fail(`did not come to an end within ${timeoutMs} ms`), timeoutMs)
+    worker.once('message', resolve)
+    worker.once('error', (error) => fail(error.message))
+    worker.once('exit', (code) => fail(`ended its thread with code ${code}`))
+    timer.unref()
+  }).finally(() => void worker.terminate())
+}

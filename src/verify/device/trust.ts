@@ -1,0 +1,77 @@
+import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
+import type { DeviceTrust } from '../../messages.ts'
+import { weaknessOf } from './strong-key.ts'
+
+/** Pinned roots alone, no app named, nothing revoked. */
+export const NO_DEVICE_TRUST: DeviceTrust = Object.freeze({
+  androidRoots: [],
+  appleRoots: [],
+  revokedSerials: [],
+  androidPackages: [],
+  appleAppIds: [],
+  allowDevelopmentApps: false,
+  pgpFingerprints: [],
+})
+
+/**
+ * Google's root of hardware attestation, serialNumber=f92009e853b6b045: the RSA key of its certificates of 2016, 2019, 2021
+ * and 2022. SHA-256 of these bytes: feb2ea7551ee316ed4bb443c8293b884dbfdea40b603ee3e4f4a897e4580fbae.
+ */
+const GOOGLE_ROOT_KEY =
+  'MIICIjANBgkqhkiG9w0BAQEFAAOCAg8AMIICCgKCAgEAr7bHgiuxpwHsK7Qui8xUFmOr75gvMsd/dTEDDJdSSxtf6An7xyqpRR90' +
+  'PL2abxM1dEqlXnf2tqw1Ne4Xwl5jlRfdnJLmN0pTy/4lj4/7tv0Sk3iiKkypnEUtR6WfMgH0QZfKHM1+di+y9TFRtv6y//0rb+T+' +
+  'W8a9nsNL/ggjnar86461qO0rOs2cXjp3kOG1FEJ5MVmFmBGtnrKpa73XpXyTqRxB/M0n1n/W9nGqC4FSYa04T6N5RIZGBN2z2MT5' +
+  'IKGbFlbC8UrW0DxW7AYImQQcHtGl/m00QLVWutHQoVJYnFPlXTcHYvASLu+RhhsbDmxMgJJ0mcDpvsC4PjvB+TxywElgS70vE0Xm' +
+  'LD+OJtvsBslHZvPBKCOdT0MS+tgSOIfga+z1Z1g7+DVagf7quvmag8jfPioyKvxnK/EgsTUVi2ghzq8wm27ud/mIM7AY2qEORR8G' +
+  'o3TVB4HzWQgpZrt3i5MIlCaY504LzSRiigHCzAPlHws+W0rB5N+er5/2pJKnfBSDiCiFAVtCLOZ7gLiMm0jhO2B6tUXHI/+MRPjy' +
+  '02i59lINMRRev56GKtcd9qO/0kUJWdZTdA2XoS82ixPvZtXQpUpuL12ab+9EaDK8Z4RHJYYfCT3Q5vNAXaiWQ+8PTWm2QgBR/bkw' +
+  'SWc+NpUFgNPN9PvQi8WEg5UmAGMCAwEAAQ=='
+
+/**
+ * Apple App Attestation Root CA, P-384, 2020 to 2045. SHA-256 of these bytes:
+ * 1ae751fd29896d0f1f13fe226c063f445d40d8938acc6245c251ecc0679330bd.
+ */
+const APPLE_ROOT_KEY =
+  'MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAERTHhmLW07ATaFQIEVwTtT4dyctdhNbJhFs/Ii2FdCgAHGbpphY3+d8qjuDngIN3WVhQU' +
+  'BHAoMeQ/cLiP1sOUtgjqK9auYen1mMEvRq9Sk3Jm5X8U62H+xTD3FE9TgS41'
+
+/** The pinned root of each maker, as DER of its SubjectPublicKeyInfo in base64. */
+export const PINNED_ROOTS = { android: GOOGLE_ROOT_KEY, apple: APPLE_ROOT_KEY } as const
+
+const parsed = {
+  android: new WeakMap<readonly string[], readonly KeyObject[]>(),
+  apple: new WeakMap<readonly string[], readonly KeyObject[]>(),
+}
+const serials = new WeakMap<readonly string[], ReadonlySet<string>>()
+
+/**
+ * Root keys of one maker: the pinned one and those of the operator, parsed once for each list.
+ *
+ * @throws {TypeError} naming the entry that is no strong key
+ */
+export function anchorsOf(maker: keyof typeof PINNED_ROOTS, added: readonly string[]): readonly KeyObject[] {
+  const known = parsed[maker].get(added)
+  if (known !== undefined) return known
+  const pinned = createPublicKey({ key: Buffer.from(PINNED_ROOTS[maker], 'base64'), format: 'der', type: 'spki' })
+  const anchors = [pinned, ...added.map(readRoot)]
+  parsed[maker].set(added, anchors)
+  return anchors
+}
+
+/** The revoked serial numbers as a set, made once for each list. */
+export function revokedOf({ revokedSerials }: DeviceTrust): ReadonlySet<string> {
+  const known = serials.get(revokedSerials) ?? new Set(revokedSerials)
+  serials.set(revokedSerials, known)
+  return known
+}
+
+function readRoot(pem: string, index: number): KeyObject {
+  try {
+    const key = pem.includes('BEGIN CERTIFICATE') ? new X509Certificate(pem).publicKey : createPublicKey(pem)
+    const weakness = weaknessOf(key)
+    if (weakness !== undefined) throw new TypeError(weakness)
+    return key
+  } catch (error) {
+    throw new TypeError(`root ${index + 1}: ${(error as Error).message}`, { cause: error })
+  }
+}

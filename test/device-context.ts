@@ -1,0 +1,33 @@
+/** What the checks of devices look at, for stamps of `test/evidence.ts`. */
+
+import { createKeccak } from '../src/crypto/keccak.ts'
+import type { DeviceTrust } from '../src/messages.ts'
+import { Checks } from '../src/verify/checks.ts'
+import { commitmentsOf } from '../src/verify/device/attested-message.ts'
+import { checkDevice } from '../src/verify/device/checks.ts'
+import { NO_DEVICE_TRUST } from '../src/verify/device/trust.ts'
+import type { PluginContext } from '../src/verify/plugin.ts'
+import { type Loose, NOW, unsignedStamp } from './evidence.ts'
+
+const keccak = await createKeccak()
+
+/** Of a proofmode stamp with these signals beside its own. */
+export function deviceContext(signals: Loose = {}, changes: Loose = {}): PluginContext {
+  const stamp = unsignedStamp('proofmode', { signatures: [], ...changes })
+  Object.assign(stamp['signals'], signals)
+  // The checks of devices read the stamp, its signals, the time and keccak, and nothing else.
+  return { stamp, signals: stamp['signals'], nowSeconds: NOW + 60, crypto: { keccak } } as unknown as PluginContext
+}
+
+/** The 32 bytes that a device attests for a stamp. */
+export function commitment(context: PluginContext, by: 'sha256' | 'keccak256' | 'FileHash' = 'sha256'): Buffer {
+  return Buffer.from(commitmentsOf(context).find((entry) => entry.by === by)!.bytes)
+}
+
+/** @returns the facts, and the identifiers of the failures and warnings */
+export function judgeDevice(context: PluginContext, trust: Partial<DeviceTrust> = {}) {
+  const checks = new Checks()
+  const facts = checkDevice(context, checks, { ...NO_DEVICE_TRUST, ...trust })
+  const broken = (severity: string) => checks.list.filter((c) => !c.ok && c.severity === severity).map(({ id }) => id)
+  return { facts, failed: broken('fail'), warned: broken('warn'), list: checks.list }
+}

@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { loadPlugin } from '../../src/verify/added-plugin.ts'
+import { readDeviceTrust } from '../../src/verify/device/read-trust.ts'
+import { pemOf, rsaKey } from '../certificates.ts'
+import { type Loose, stampOf } from '../evidence.ts'
+import { createVerifier } from '../verify-runner.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'plugins-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+let count = 0
+
+/** A module whose plugin is `evil` with these members as JavaScript. */
+function moduleOf(members: string): string {
+  const file = join(folder, `${count++}.mjs`)
+  writeFileSync(
+    file,
+    `export default { name: 'evil', version: '0.1.0', environments: ['node'], description: '', pointOnly: false,
+    accuracyMeters: () => 5, maxAccuracyMeters: () => 10, check: () => ({}), ${members} }`,
+  )
+  return pathToFileURL(file).href
+}
+
+async function judge(members: string): Promise<Loose> {
+  const plugins = [await loadPlugin(moduleOf(members))]
+  const verifier = await createVerifier({ allowMock: false, plugins })
+  return verifier.stamp(stampOf('evil', { signals: { a: 1 } }))
+}
+
+describe('an added plugin', () => {
+  it('judges its stamps beside the built-in ones', async () => {
+    const barometer = await loadPlugin(pathToFileURL(resolve(import.meta.dirname, '../plugins/barometer.mjs')).href)
+    const verifier = await createVerifier({ allowMock: false, plugins: [barometer] })
+    const good = await verifier.stamp(stampOf('barometer', { signals: { hectopascals: 1009, altitudeMeters: 35 } }))
+    expect(good).toMatchObject({ valid: true, details: { expectedHectopascals: 1009.1 } })
+    const bad = await verifier.stamp(stampOf('barometer', { signals: { hectopascals: 700, altitudeMeters: 35 } }))
+    expect(bad).toMatchObject({ valid: false, signaturesValid: true, signalsConsistent: false })
+    const unknown = await verifier.stamp(stampOf('thermometer'))
+    expect(JSON.stringify(unknown['problem'])).toContain('ip-geolocation, barometer')
+  })
+
+  it.each([
+    ['throws', `check: () => { throw new Error('broken') }`, 'broken'],
+    ['throws what is no error', 'check: () => { throw null }', 'null'],
+    ['rejects', `check: async () => { throw new Error('later') }`, 'later'],
+    ['answers no object', 'check: () => 5', 'facts must be an object'],
+    ['answers for others', 'check: () => ({ signatures: [] })', 'the name signatures is taken'],
+    ['answers a megabyte', `check: () => ({ text: 'x'.repeat(1e6) })`, 'facts of more than'],
+    ['answers what is no JSON', 'check: () => ({ n: 1n })', 'BigInt'],
+    ['answers itself', 'check: () => { const o = {}; o.o = o; return o }', 'circular'],
+    ['checks without end', `check: (_, c) => { for (;;) c.warn('x', true, 1, 1) }`, 'more than 200 checks'],
+    ['names a check badly', `check: (_, c) => { c.fail('<b>', true, 1, 1) }`, 'identifier of a check'],
+    ['measures an object', `check: (_, c) => { c.fail('a', true, {}, 1) }`, 'measured and limit'],
+    ['judges by a truthy value', `check: (_, c) => { c.fail('a', 1, 1, 1) }`, 'ok must be true or false'],
+    ['changes the stamp', `check: ({ stamp }) => { stamp.plugin = 'gpsd' }`, 'read only'],
+    ['changes the signals', 'check: ({ signals }) => { signals.a = 2 }', 'read only'],
+  ])('that %s marks the stamp inconsistent, and nothing else', async (_, members, reason) => {
+    const answer = await judge(members)
+    expect(answer).toMatchObject({
+      valid: false,
+      signaturesValid: true,
+      structureValid: true,
+      signalsConsistent: false,
+    })
+    const [error] = answer['details'].checks.filter(({ id }: Loose) => id === 'plugin-error')
+    expect(error.measured).toContain(reason)
+  })
+
+  it('that never returns is stopped after a quarter of a second', async () => {
+    const start = performance.now()
+    const answer = await judge('check: () => { for (;;); }')
+    expect(answer).toMatchObject({ signalsConsistent: false, details: { error: expect.any(String) } })
+    expect(performance.now() - start).toBeLessThan(2000)
+  })
+
+  it('that never settles is not waited for, and cannot add checks afterwards', async () => {
+    const answer = await judge(
+      `check: (_, c) => new Promise((done) => setTimeout(() => { c.fail('late', false, 1, 1); done({}) }, 300))`,
+    )
+    const text = JSON.stringify(answer)
+    await new Promise((done) => setTimeout(done, 100))
+    expect(text).toContain('took longer than 250 ms')
+    expect(JSON.stringify(answer)).not.toContain('"late"')
+  })
+
+  it('that fails to say its accuracy has none', async () => {
+    const answer = await judge(`accuracyMeters: () => { throw new Error('x') }, maxAccuracyMeters: () => NaN`)
+    expect(answer['valid']).toBe(true)
+    expect(answer['details'].checks.some(({ id }: Loose) => id === 'implausible-accuracy')).toBe(false)
+  })
+
+  it.each([
+    [`name: 'gpsd'`, 'built in'],
+    [`name: 'mock-x'`, 'built in'],
+    [`name: 'Evil!'`, 'name'],
+    [`version: '1'`, 'version'],
+    ['environments: []', 'environments'],
+    ['description: 5', 'description'],
+    [`pointOnly: 'yes'`, 'pointOnly'],
+    ['check: 5', 'check'],
+  ])('is refused when its shape is wrong: %s', async (members, reason) => {
+    await expect(loadPlugin(moduleOf(members))).rejects.toThrow(reason)
+  })
+})
+
+describe('a file on devices', () => {
+  it('is read with every spelling of serial numbers and fingerprints', () => {
+    const pem = pemOf(rsaKey().publicKey)
+    const trust = readDeviceTrust(
+      JSON.stringify({
+        androidRoots: [pem],
+        appleAppIds: ['A.b'],
+        revokedSerials: ['0x0A:0B'],
+        revoked: { entries: { c35747a084470c3135aeefe2b8d40cd6: { status: 'REVOKED' } } },
+        pgpFingerprints: ['abcd '.repeat(10)],
+      }),
+    )
+    expect(trust).toEqual({
+      androidRoots: [pem],
+      appleRoots: [],
+      androidPackages: [],
+      appleAppIds: ['A.b'],
+      allowDevelopmentApps: false,
+      revokedSerials: ['a0b', 'c35747a084470c3135aeefe2b8d40cd6'],
+      pgpFingerprints: ['ABCD'.repeat(10)],
+    })
+  })
+
+  it.each([
+    ['{', 'not JSON'],
+    ['[]', 'must be an object'],
+    ['{"androidRoot":[]}', 'no such member'],
+    ['{"androidRoots":"x"}', 'androidRoots'],
+    ['{"androidRoots":["x"]}', 'root 1'],
+    [JSON.stringify({ appleRoots: [pemOf(rsaKey(1024).publicKey)] }), '1024 bits'],
+    ['{"revokedSerials":["xyz"]}', 'revokedSerials'],
+    ['{"revoked":{}}', 'entries'],
+    ['{"pgpFingerprints":["abc"]}', 'pgpFingerprints'],
+    ['{"allowDevelopmentApps":1}', 'allowDevelopmentApps'],
+  ])('is refused when wrong: %s', (text, reason) => {
+    expect(() => readDeviceTrust(text)).toThrow(reason)
+  })
+})

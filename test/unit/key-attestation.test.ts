@@ -1,0 +1,251 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { PINNED_ROOTS } from '../../src/verify/device/trust.ts'
+import {
+  androidChain,
+  type CertificateFields,
+  certificate,
+  type Description,
+  ed25519Key,
+  ellipticKey,
+  extension,
+  KEY_DESCRIPTION_ID,
+  keyDescription,
+  pemOf,
+  phoneMaker,
+  rsaKey,
+  spkiOf,
+} from '../certificates.ts'
+import { sequence } from '../der-writer.ts'
+import { commitment, deviceContext, judgeDevice } from '../device-context.ts'
+import { type Loose, NOW } from '../evidence.ts'
+
+const maker = phoneMaker()
+const trust = { androidRoots: [maker.rootPem] }
+
+function chainFor(description: Partial<Description> = {}, leaf: Partial<CertificateFields> = {}): Buffer[] {
+  return androidChain(maker, { challenge: commitment(deviceContext()), ...description }, leaf)
+}
+
+function judge(chain: readonly Buffer[], changes: Loose = {}, settings: Loose = {}) {
+  const x5c = chain.map((der) => der.toString('base64'))
+  return judgeDevice(deviceContext({ 'AndroidKeyAttestation.x5c': x5c }, changes), { ...trust, ...settings })
+}
+
+describe('Android key attestation', () => {
+  it('is accepted from secure hardware, for this stamp, under a trusted root', () => {
+    const { facts, failed, warned } = judge(chainFor())
+    expect({ failed, warned }).toEqual({ failed: [], warned: [] })
+    expect(facts.keyAttestation).toEqual({
+      securityLevel: 'trusted-environment',
+      bootState: 'verified',
+      boundBy: 'sha256',
+      packages: ['org.example.camera'],
+      patchLevel: 202_509,
+    })
+  })
+
+  it('makes chains that OpenSSL verifies too', () => {
+    // Otherwise the fixtures could agree with our reader in a mistake of ours.
+    const folder = mkdtempSync(join(tmpdir(), 'chain-'))
+    try {
+      const names = chainFor().map((der, at) => {
+        const file = join(folder, `${at}.pem`)
+        writeFileSync(file, `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`)
+        return file
+      })
+      const [leaf, authority, middle, root] = names as [string, string, string, string]
+      const args = [
+        'verify',
+        '-attime',
+        String(NOW),
+        '-CAfile',
+        root,
+        '-untrusted',
+        authority,
+        '-untrusted',
+        middle,
+        leaf,
+      ]
+      const { status, error, stderr } = spawnSync('openssl', args, { encoding: 'utf8' })
+      if (error !== undefined) console.log(`skipped: openssl does not run (${error.message})`)
+      else expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('accepts a challenge by keccak-256, a StrongBox, and warns of one that covers the file alone', () => {
+    const context = deviceContext()
+    expect(
+      judge(chainFor({ challenge: commitment(context, 'keccak256'), keyLevel: 2, attestationLevel: 2 })),
+    ).toMatchObject({
+      failed: [],
+      warned: [],
+      facts: { keyAttestation: { securityLevel: 'strongbox', boundBy: 'keccak256' } },
+    })
+    const file = judge(chainFor({ challenge: commitment(context, 'FileHash') }))
+    expect(file).toMatchObject({ failed: [], warned: ['key-attestation-covers-location'] })
+  })
+
+  it('accepts the attested key as the signer of the stamp, whatever the challenge', () => {
+    const { publicKey } = ed25519Key()
+    const value = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url').toString('hex')
+    const signer = { scheme: 'device-pubkey', value: `0x${value.toUpperCase()}` }
+    const signatures = [{ signer, algorithm: 'ed25519', value: '00', timestamp: NOW }]
+    const chain = chainFor({ challenge: Buffer.from('whatever') }, { key: publicKey })
+    expect(judge(chain, { signatures })).toMatchObject({
+      failed: [],
+      warned: [],
+      facts: { keyAttestation: { boundBy: 'key' } },
+    })
+    expect(judge(chain, { signatures: [{ ...signatures[0], signer: { ...signer, value: '00' } }] }).failed).toEqual([
+      'key-attestation-binding',
+    ])
+  })
+
+  it('warns of a system that the phone’s maker did not sign', () => {
+    expect(judge(chainFor({ bootState: 1 }))).toMatchObject({ failed: [], warned: ['key-attestation-maker-system'] })
+  })
+
+  it('is bound to a root that is pinned: a perfect chain under another is refused', () => {
+    const x5c = chainFor().map((der) => der.toString('base64'))
+    const { failed } = judgeDevice(deviceContext({ 'AndroidKeyAttestation.x5c': x5c }))
+    expect(failed).toEqual(['key-attestation-chain'])
+    expect(PINNED_ROOTS.android).not.toBe(spkiOf(maker.root.publicKey).toString('base64'))
+  })
+
+  const OTHER = phoneMaker()
+  const [LEAF, AUTHORITY, MIDDLE, ROOT] = chainFor() as [Buffer, Buffer, Buffer, Buffer]
+  const flipped = (der: Buffer, at: number) => {
+    const copy = Buffer.from(der)
+    copy[at]! ^= 1
+    return copy
+  }
+  const CHAIN = 'key-attestation-chain'
+  const BROKEN: readonly (readonly [string, string, () => readonly Buffer[], Loose?, Loose?])[] = [
+    ['a challenge for another stamp', 'key-attestation-binding', () => chainFor({ challenge: Buffer.alloc(32, 9) })],
+    ['no challenge', 'key-attestation-binding', () => chainFor({ challenge: Buffer.alloc(0) })],
+    [
+      'a stamp moved afterwards',
+      'key-attestation-binding',
+      chainFor,
+      { location: { type: 'Point', coordinates: [3, 48] } },
+    ],
+    ['a statement by software', 'key-attestation-level', () => chainFor({ attestationLevel: 0 })],
+    ['a key kept by software', 'key-attestation-level', () => chainFor({ keyLevel: 0 })],
+    ['an imported key', 'key-attestation-origin', () => chainFor({ origin: 2 })],
+    ['an unlocked boot loader', 'key-attestation-locked', () => chainFor({ isLocked: false })],
+    ['an unverified system', 'key-attestation-boot', () => chainFor({ bootState: 2 })],
+    ['another app', 'key-attestation-package', chainFor, {}, { androidPackages: ['org.example.other'] }],
+    ['a revoked authority', CHAIN, chainFor, {}, { revokedSerials: ['3'] }],
+    ['a leaf that was not valid yet', CHAIN, () => chainFor({}, { notBefore: NOW + 10 })],
+    ['a leaf that had expired', CHAIN, () => chainFor({}, { notAfter: NOW - 10 })],
+    ['SHA-1', CHAIN, () => chainFor({}, { hash: 'sha1' })],
+    ['an RSA key of 1024 bits', CHAIN, () => chainFor({}, { key: rsaKey(1024).publicKey })],
+    ['a key on a Bitcoin curve', CHAIN, () => chainFor({}, { key: ellipticKey('secp256k1').publicKey })],
+    [
+      'a critical extension of unknown meaning',
+      CHAIN,
+      () => chainFor({}, { extensions: [extension('1.2.3', sequence(), true)] }),
+    ],
+    ['a flipped bit in the leaf’s signature', CHAIN, () => [flipped(LEAF, LEAF.length - 3), AUTHORITY, MIDDLE, ROOT]],
+    [
+      'a flipped bit in the description',
+      CHAIN,
+      () => [flipped(LEAF, LEAF.indexOf('org.example')), AUTHORITY, MIDDLE, ROOT],
+    ],
+    ['a missing authority', CHAIN, () => [LEAF, MIDDLE, ROOT]],
+    ['certificates out of order', CHAIN, () => [LEAF, MIDDLE, AUTHORITY, ROOT]],
+    ['an authority of another maker', CHAIN, () => [LEAF, ...OTHER.above]],
+    ['a root that is only called the same', CHAIN, () => [LEAF, AUTHORITY, MIDDLE, OTHER.above[2]!]],
+    ['a certificate twice', CHAIN, () => [LEAF, AUTHORITY, AUTHORITY, MIDDLE, ROOT]],
+    ['bytes after a certificate', CHAIN, () => [Buffer.concat([LEAF, Buffer.of(0)]), AUTHORITY, MIDDLE, ROOT]],
+    ['a description cut short', CHAIN, () => [LEAF.subarray(0, 300), AUTHORITY, MIDDLE, ROOT]],
+    ['nine certificates', CHAIN, () => Array.from({ length: 9 }, () => LEAF)],
+    ['no certificate', CHAIN, () => []],
+    ['no description', 'key-attestation-description', () => [AUTHORITY, MIDDLE, ROOT]],
+  ]
+  for (const [name, id, chain, changes = {}, settings = {}] of BROKEN) {
+    it(`refuses ${name}`, () => {
+      const { failed, facts } = judge(chain(), changes, settings)
+      expect(failed).toContain(id)
+      if (id === CHAIN) expect(facts.keyAttestation).toBeUndefined()
+    })
+  }
+
+  it('refuses a chain that an application prolonged below its own attested key', () => {
+    // The attested key is no authority; and were it one, only the leaf may describe a key.
+    const attested = ellipticKey()
+    const forged = (authority: CertificateFields['authority']) => {
+      const chain = chainFor(
+        { challenge: Buffer.from('app') },
+        { key: attested.publicKey, subject: 'App', ...(authority && { authority }) },
+      )
+      const description = extension(KEY_DESCRIPTION_ID, keyDescription({ challenge: commitment(deviceContext()) }))
+      const key = ellipticKey().publicKey
+      return [
+        certificate({ subject: 'X', issuer: 'App', key, extensions: [description] }, attested.privateKey),
+        ...chain,
+      ]
+    }
+    expect(judge(forged(undefined)).failed).toEqual([CHAIN])
+    // An authority below one whose path length is 0.
+    expect(judge(forged({})).failed).toEqual([CHAIN])
+  })
+
+  it('refuses a description beside another in an authority, even under a path that allows it', () => {
+    const root = rsaKey()
+    const authority = ellipticKey()
+    const description = (challenge: Buffer) => extension(KEY_DESCRIPTION_ID, keyDescription({ challenge }))
+    const chain = [
+      certificate(
+        {
+          subject: 'L',
+          issuer: 'A',
+          key: ellipticKey().publicKey,
+          extensions: [description(commitment(deviceContext()))],
+        },
+        authority.privateKey,
+      ),
+      certificate(
+        {
+          subject: 'A',
+          issuer: 'R',
+          key: authority.publicKey,
+          authority: {},
+          extensions: [description(Buffer.alloc(0))],
+        },
+        root.privateKey,
+      ),
+    ]
+    expect(judge(chain, {}, { androidRoots: [pemOf(root.publicKey)] }).failed).toEqual(['key-attestation-description'])
+  })
+
+  it('answers malformed signals with a failure and never an error', () => {
+    for (const value of [
+      null,
+      5,
+      {},
+      'x',
+      [[]],
+      [null],
+      { x5c: 'AAAA' },
+      ['A'.repeat(40_000)],
+      Array(2000).fill('AAAA'),
+    ]) {
+      const { failed } = judgeDevice(deviceContext({ AndroidKeyAttestation: value }), trust)
+      expect(failed, JSON.stringify(value).slice(0, 40)).toEqual([CHAIN])
+    }
+  })
+
+  it('refuses every flipped bit of a leaf’s signed part', () => {
+    for (let at = 0; at < LEAF.length; at += 7) {
+      const { facts } = judge([flipped(LEAF, at), AUTHORITY, MIDDLE, ROOT])
+      expect(facts.keyAttestation, `byte ${at}`).toBeUndefined()
+    }
+  })
+})

@@ -1,0 +1,258 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readRecord } from '../../src/verify/device/signed-record.ts'
+import { verifyDetached } from '../../src/verify/openpgp/detached.ts'
+import { deviceContext, judgeDevice } from '../device-context.ts'
+import { type Loose, NOW, SIGNALS } from '../evidence.ts'
+import {
+  armor,
+  type KeyringOptions,
+  type PgpKey,
+  type PgpKind,
+  packet,
+  pgpKey,
+  pgpKeyring,
+  pgpSignature,
+  type SignatureOptions,
+  signatureArmor,
+  subpacket,
+} from '../openpgp-maker.ts'
+
+const KINDS: readonly PgpKind[] = ['rsa', 'ecdsa', 'eddsa', 'ed25519']
+const TEXT = 'Location.Latitude,48.8584\n'
+const primary = pgpKey('eddsa')
+const subkey = pgpKey('rsa')
+
+function verdict(keyring: KeyringOptions = {}, options: SignatureOptions = {}, text = TEXT, signer: PgpKey = primary) {
+  const signature = signatureArmor(pgpSignature(signer, [Buffer.from(TEXT)], options))
+  return verifyDetached(armor('PUBLIC KEY BLOCK', pgpKeyring(primary, keyring)), signature, text, NOW)
+}
+
+describe('a detached OpenPGP signature', () => {
+  it.each(KINDS)('verifies by a key of kind %s, and not over another text', (kind) => {
+    const key = pgpKey(kind)
+    const ring = armor('PUBLIC KEY BLOCK', pgpKeyring(key))
+    for (const hash of ['sha256', 'sha512']) {
+      const signature = signatureArmor(pgpSignature(key, [Buffer.from(TEXT)], { hash }))
+      expect(verifyDetached(ring, signature, TEXT, NOW)).toEqual({
+        ok: true,
+        fingerprint: key.fingerprint,
+        createdSeconds: NOW,
+      })
+      expect(verifyDetached(ring, signature, `${TEXT} `, NOW).ok).toBe(false)
+    }
+  })
+
+  it('verifies by a signing subkey that answered for its primary key', () => {
+    const ring = { flags: 1, subkey: { key: subkey } }
+    expect(verdict(ring, {}, TEXT, subkey)).toMatchObject({ ok: true, fingerprint: primary.fingerprint })
+    expect(verdict({ subkey: { key: subkey, isAnswered: false } }, {}, TEXT, subkey).ok).toBe(false)
+    expect(verdict({ subkey: { key: subkey, isRevoked: true } }, {}, TEXT, subkey).ok).toBe(false)
+    expect(verdict({ subkey: { key: subkey, flags: 12 } }, {}, TEXT, subkey).ok).toBe(false)
+  })
+
+  it('regards line ends only in a signature over text', () => {
+    const lines = 'a\nb\n'
+    const signature = signatureArmor(pgpSignature(primary, [Buffer.from('a\r\nb\r\n')], { type: 1 }))
+    const ring = armor('PUBLIC KEY BLOCK', pgpKeyring(primary))
+    expect(verifyDetached(ring, signature, lines, NOW).ok).toBe(true)
+    expect(verdict({}, {}, TEXT.replace('\n', '\r\n')).ok).toBe(false)
+  })
+
+  const critical = subpacket(0x80 | 40, Buffer.of(1))
+  const BROKEN: readonly (readonly [string, string, () => ReturnType<typeof verdict>])[] = [
+    ['another key', 'not of this key', () => verdict({}, {}, TEXT, pgpKey('eddsa'))],
+    ['SHA-1', 'hash 2', () => verdict({}, { hash: 'sha1' })],
+    ['a signature over a key', 'not of this key', () => verdict({}, { type: 0x13 }, '')],
+    ['a revoked key', 'revoked', () => verdict({ isRevoked: true })],
+    ['a key that had expired', 'expired', () => verdict({ expiresAfter: 60 })],
+    [
+      'a signature that has expired',
+      'expired',
+      () => verdict({}, { createdSeconds: NOW - 90, covered: [subpacket(3, Buffer.of(0, 0, 0, 60))] }),
+    ],
+    ['a signature older than its key', 'older', () => verdict({}, { createdSeconds: NOW - 200_000 })],
+    ['a critical subpacket of unknown meaning', 'critical', () => verdict({}, { covered: [critical] })],
+    ['a key that may only certify', 'may not sign', () => verdict({ flags: 1 })],
+    ['a key without a self-signature', 'certify itself', () => verdict({ withoutSelfSignature: true })],
+  ]
+  it.each(BROKEN)('is refused for %s', (_, reason, judge) => {
+    const found = judge()
+    expect(found.ok).toBe(false)
+    if (!found.ok && reason !== 'not of this key') expect(found.reason).toContain(reason)
+  })
+
+  it('is refused for a weak key', () => {
+    const weak = pgpKey('rsa', NOW - 86_400, 1024)
+    const signature = signatureArmor(pgpSignature(weak, [Buffer.from(TEXT)]))
+    const found = verifyDetached(armor('PUBLIC KEY BLOCK', pgpKeyring(weak)), signature, TEXT, NOW)
+    expect(found).toEqual({ ok: false, reason: 'an RSA key of 1024 bits' })
+  })
+
+  it('is refused with any bit of it flipped, and never throws', () => {
+    const body = pgpSignature(primary, [Buffer.from(TEXT)])
+    const ring = armor('PUBLIC KEY BLOCK', pgpKeyring(primary))
+    // The hint at the key that no signature covers: a subpacket of 10 bytes after 6 + 29 bytes and its area's length.
+    const isHint = (at: number) => at >= 37 && at < 47
+    for (let at = 0; at < body.length; at++) {
+      const copy = Buffer.from(body)
+      copy[at]! ^= 1
+      if (!isHint(at)) expect(verifyDetached(ring, signatureArmor(copy), TEXT, NOW).ok, `byte ${at}`).toBe(false)
+    }
+  })
+
+  it('finds no other signer in a key with any byte changed, and never throws', () => {
+    const bytes = pgpKeyring(primary, { subkey: { key: subkey } })
+    const signature = signatureArmor(pgpSignature(primary, [Buffer.from(TEXT)]))
+    for (let at = 0; at < bytes.length; at += 3) {
+      const copy = Buffer.from(bytes)
+      copy[at]! ^= 0x10
+      const found = verifyDetached(armor('PUBLIC KEY BLOCK', copy), signature, TEXT, NOW)
+      if (found.ok) expect(found.fingerprint).toBe(primary.fingerprint)
+    }
+  })
+
+  it.each([
+    ['an empty text', ''],
+    ['no armour', 'hello'],
+    ['armour of a private key', '-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nAAAA\n-----END PGP PRIVATE KEY BLOCK-----'],
+    ['two blocks', armor('PUBLIC KEY BLOCK', pgpKeyring(primary)).repeat(2)],
+    ['a wrong checksum', armor('PUBLIC KEY BLOCK', pgpKeyring(primary)).replace(/=....\n-----END/, '=AAAA\n-----END')],
+    [
+      'seventy packets',
+      armor('PUBLIC KEY BLOCK', Buffer.concat([pgpKeyring(primary), ...Array(70).fill(packet(13, Buffer.of(1)))])),
+    ],
+    ['a partial length', armor('PUBLIC KEY BLOCK', Buffer.of(0xc6, 0xe1, 0, 0))],
+  ])('is refused for a key that is %s', (_, key) => {
+    const signature = signatureArmor(pgpSignature(primary, [Buffer.from(TEXT)]))
+    expect(verifyDetached(key, signature, TEXT, NOW).ok).toBe(false)
+  })
+
+  it('verifies what GnuPG signs', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pgp-'))
+    const home = join(folder, 'home')
+    mkdirSync(home, { mode: 0o700 })
+    const gpg = (...args: string[]) =>
+      spawnSync('gpg', ['--homedir', home, '--batch', '--yes', '--quiet', '--passphrase', '', ...args], {
+        encoding: 'utf8',
+      })
+    try {
+      const { error, stdout } = gpg('--version')
+      if (error !== undefined) return void console.log(`skipped: gpg does not run (${error.message})`)
+      const file = join(folder, 'record.csv')
+      writeFileSync(file, TEXT)
+      for (const kind of ['ed25519', 'rsa2048', 'nistp256']) {
+        const made = gpg('--quick-gen-key', kind, kind, 'sign', '0')
+        if (made.status !== 0) return void console.log(`skipped: ${stdout.split('\n')[0]} makes no ${kind} key`)
+        gpg('--armor', '--local-user', kind, '--output', `${file}.asc`, '--detach-sign', file)
+        const key = gpg('--armor', '--export', kind).stdout
+        const signature = readFileSync(`${file}.asc`, 'utf8')
+        const found = verifyDetached(key, signature, TEXT, Math.floor(Date.now() / 1000))
+        const listed = gpg('--with-colons', '--list-keys', kind).stdout
+        const fingerprint = /^fpr:+([0-9A-F]{40}):/m.exec(listed)![1]
+        expect(found, kind).toMatchObject({ ok: true, fingerprint })
+        expect(verifyDetached(key, signature, `${TEXT}x`, 2e9).ok).toBe(false)
+      }
+    } finally {
+      spawnSync('gpgconf', ['--homedir', home, '--kill', 'all'])
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('is verified by GnuPG when made by our fixtures', () => {
+    // Otherwise maker and reader could agree in a mistake of ours.
+    const folder = mkdtempSync(join(tmpdir(), 'pgp-'))
+    const home = join(folder, 'home')
+    mkdirSync(home, { mode: 0o700 })
+    const file = (name: string) => join(folder, name)
+    try {
+      writeFileSync(file('t'), TEXT)
+      for (const kind of ['rsa', 'ecdsa', 'eddsa'] as const) {
+        const key = pgpKey(kind)
+        writeFileSync(file('k'), armor('PUBLIC KEY BLOCK', pgpKeyring(key, { subkey: { key: subkey } })))
+        writeFileSync(file('s'), signatureArmor(pgpSignature(key, [Buffer.from(TEXT)])))
+        const imported = spawnSync('gpg', ['--homedir', home, '--batch', '--quiet', '--import', file('k')], {
+          encoding: 'utf8',
+        })
+        if (imported.error !== undefined)
+          return void console.log(`skipped: gpg does not run (${imported.error.message})`)
+        const { stdout } = spawnSync(
+          'gpg',
+          ['--homedir', home, '--batch', '--status-fd', '1', '--verify', file('s'), file('t')],
+          {
+            encoding: 'utf8',
+          },
+        )
+        expect(stdout, kind).toContain(`VALIDSIG ${key.fingerprint}`)
+      }
+    } finally {
+      spawnSync('gpgconf', ['--homedir', home, '--kill', 'all'])
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('the record that a phone signed', () => {
+  const record = SIGNALS['proofmode']!
+  const csv = `${Object.keys(record).join(',')}\n${Object.values(record)
+    .map((value) => `"${value}"`)
+    .join(',')}\n`
+
+  function judge(text: string, signals: Loose = {}, trust: Loose = {}) {
+    const own = {
+      'PGP.PublicKey': armor('PUBLIC KEY BLOCK', pgpKeyring(primary)),
+      'PGP.MetadataSignature': signatureArmor(pgpSignature(primary, [Buffer.from(text)])),
+      'PGP.Metadata': text,
+    }
+    return judgeDevice(deviceContext({ ...own, ...signals }), trust)
+  }
+
+  it.each([
+    ['CSV of two lines', csv],
+    [
+      'CSV of pairs',
+      Object.entries(record)
+        .map(([name, value]) => `${name},${value}`)
+        .join('\r\n'),
+    ],
+    ['JSON', JSON.stringify(record)],
+  ])('vouches for signals as %s', (_, text) => {
+    const { failed, warned, facts } = judge(text)
+    expect({ failed, warned }).toEqual({ failed: [], warned: [] })
+    expect(facts.pgp).toEqual({ fingerprint: primary.fingerprint, signedMembers: Object.keys(record).length })
+  })
+
+  it.each([
+    ['pgp-signature', { 'PGP.Metadata': `${csv} ` }, {}],
+    ['pgp-signature', { 'PGP.PublicKey': armor('PUBLIC KEY BLOCK', pgpKeyring(subkey)) }, {}],
+    ['pgp-record-equal', { 'Location.Latitude': '48.9' }, {}],
+    ['pgp-key-pinned', {}, { pgpFingerprints: ['A'.repeat(40)] }],
+  ])('fails %s when what was signed differs', (id, signals, trust) => {
+    expect(judge(csv, signals, trust).failed).toEqual([id])
+  })
+
+  it('must cover where and when', () => {
+    expect(judge(JSON.stringify({ FileHash: record['FileHash'] })).failed).toEqual(['pgp-record-covers'])
+    expect(judge('what\nis this,then').failed).toEqual(['pgp-record'])
+  })
+
+  it('accepts a key of the operator, and says what is missing', () => {
+    expect(judge(csv, {}, { pgpFingerprints: [primary.fingerprint] }).failed).toEqual([])
+    const { failed, facts, list } = judge(csv, { 'PGP.Metadata': '' })
+    expect({ failed, facts }).toEqual({ failed: [], facts: {} })
+    expect(list).toContainEqual(expect.objectContaining({ id: 'pgp-unverifiable', measured: 'PGP.Metadata missing' }))
+  })
+
+  it('is read strictly', () => {
+    expect([...readRecord('a,b,\n1,"2,""3",\n')!]).toEqual([
+      ['a', '1'],
+      ['b', '2,"3'],
+    ])
+    for (const text of ['', 'a', 'a,a\n1,2', '"a', 'a"b,c\nd,e', '[1]', 'a,b\n1\n2', `{"a":1`]) {
+      expect(readRecord(text), text).toBeUndefined()
+    }
+  })
+})

@@ -1,0 +1,85 @@
+import childProcess from 'node:child_process'
+import dgram from 'node:dgram'
+import dns from 'node:dns'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import net from 'node:net'
+import { parentPort, workerData } from 'node:worker_threads'
+import { createKeccak } from '../src/crypto/keccak.ts'
+import type { PluginTrialData, PluginTrialResult } from '../src/evidence-messages.ts'
+import { loadPlugin } from '../src/verify/added-plugin.ts'
+import { type Kit, tryPlugin } from '../src/verify/conformance.ts'
+import { loadKernel } from '../src/wasm/loader.ts'
+import { createVerifyEngine } from './verify-engine.ts'
+
+/**
+ * Calls that a rule has no business with are named instead of made. This finds mistakes; it is no prison for a hostile
+ * module, which an operator must not load at all.
+ */
+function setTraps(): Kit['watched'] {
+  let reached: Set<string> | undefined
+  const trap = (owner: object, name: string, title: string) => {
+    const members = owner as Record<string, unknown>
+    const original = members[name] as (...args: unknown[]) => unknown
+    members[name] = function (this: unknown, ...args: unknown[]) {
+      if (reached === undefined) return original.apply(this, args)
+      reached.add(title)
+      throw new Error(`a rule must not reach for ${title}`)
+    }
+  }
+  trap(globalThis, 'fetch', 'the network (fetch)')
+  trap(net.Socket.prototype, 'connect', 'the network (net)')
+  trap(dgram.Socket.prototype, 'send', 'the network (dgram)')
+  trap(dns, 'lookup', 'the network (dns)')
+  for (const name of ['readFileSync', 'readFile', 'openSync', 'open', 'writeFileSync', 'writeFile']) {
+    trap(fs, name, `files (fs.${name})`)
+  }
+  for (const name of ['readFile', 'writeFile', 'open']) trap(fs.promises, name, `files (fs.promises.${name})`)
+  for (const name of ['spawn', 'spawnSync', 'exec', 'execSync', 'fork']) trap(childProcess, name, `processes (${name})`)
+  trap(Math, 'random', 'chance (Math.random)')
+  trap(Date, 'now', 'the clock (Date.now)')
+  trap(performance, 'now', 'the clock (performance.now)')
+  const OwnDate = Date
+  globalThis.Date = new Proxy(OwnDate, {
+    construct(target, args: unknown[], newTarget) {
+      if (args.length === 0 && reached !== undefined) {
+        reached.add('the clock (new Date)')
+        throw new Error('a rule must not reach for the clock (new Date)')
+      }
+      return Reflect.construct(target, args, newTarget) as Date
+    },
+  })
+  syncBuiltinESMExports()
+  return async (call) => {
+    const own = new Set<string>()
+    reached = own
+    try {
+      return { value: await call(), reached: [...own] }
+    } finally {
+      reached = undefined
+    }
+  }
+}
+
+async function run({ url, task, limits }: PluginTrialData): Promise<PluginTrialResult> {
+  const watched = setTraps()
+  const guarded = await loadPlugin(url)
+  const { name, version, environments, description } = guarded
+  const plugin = { name, version, environments, description }
+  if (task === 'describe') return { ok: true, plugin, findings: [] }
+  const { examples } = (await import(url)) as { examples?: unknown }
+  const base = { kernel: loadKernel(), keccak: await createKeccak(), limits }
+  const engine = await createVerifyEngine(base, { allowMock: false, plugins: [guarded] })
+  const readGeometry: Kit['readGeometry'] = (stamp) => engine.readGeometry(stamp.location, ['location'])
+  return { ok: true, plugin, findings: await tryPlugin(guarded, examples, { engine, readGeometry, watched }) }
+}
+
+/** A module that throws while it loads, or has no plugin, is a result like any other. */
+run(workerData as PluginTrialData)
+  .catch(
+    (error: unknown): PluginTrialResult => ({
+      ok: false,
+      reason: error instanceof Error ? error.message : String(error),
+    }),
+  )
+  .then((result) => parentPort?.postMessage(result))

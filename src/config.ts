@@ -50,6 +50,8 @@ export interface Config {
   readonly allowDevelopmentKey: boolean
   /** The `mock` plugin, whose stamps are evidence of nothing, is known. */
   readonly allowMock: boolean
+  /** Addresses of latency witnesses that are believed, lower case; anybody's when undefined. */
+  readonly witnesses: readonly string[] | undefined
   /** The older generation of the verify API is served beside the current one. */
   readonly olderVerify: boolean
   /** Modules with kinds of evidence that the operator adds. */
@@ -207,6 +209,7 @@ export function readConfig(env: Environment, cores: number): Config {
     publicMetrics: read.flag('METRICS_PUBLIC', false),
     allowDevelopmentKey: !production || read.flag('ALLOW_DEV_KEY', false),
     allowMock: !production || read.flag('ENABLE_MOCK', false),
+    witnesses: env['WITNESSES'] ? read.list('WITNESSES').map((address) => address.toLowerCase()) : undefined,
     olderVerify: read.flag('LEGACY_V1', true),
     pluginFiles: read.list('PLUGINS'),
     deviceTrustFile: env['DEVICE_TRUST_FILE'] || undefined,

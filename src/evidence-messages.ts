@@ -7,8 +7,8 @@ import type { ProblemData } from './problem.ts'
 /** One request about evidence on its way to a compute thread. */
 export interface VerifyTask {
   /**
-   * What is asked: to judge a stamp or a proof, also in the shape of the older generation; the hash of a proof alone; or to judge a proof that came back again, as of
-   * the time it was judged first, and to compare with the attested `data` and the `credibility` beside it.
+   * What is asked: to judge a stamp or a proof, also in the shape of the older generation; the hash of a
+   * proof alone; or to judge a proof that came back again, as of the time it was judged first, and to compare with the attested `data` and the `credibility` beside it.
    */
   readonly question: 'stamp' | 'proof' | 'older-stamp' | 'older-proof' | 'hash' | 'recheck'
   /** JSON. */

@@ -207,6 +207,8 @@ export interface ComputeWorkerData {
   }
   /** The `mock` plugin answers too. */
   readonly allowMock: boolean
+  /** Addresses of latency witnesses that are believed, lower case; anybody's when undefined. */
+  readonly witnesses: readonly string[] | undefined
   /** Which devices and apps count; the pinned roots of their makers alone when undefined. */
   readonly deviceTrust: DeviceTrust | undefined
   /** Modules with kinds of evidence that the operator adds, as file URLs. */

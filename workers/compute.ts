@@ -28,6 +28,7 @@ export interface ComputeRunner {
 export async function createComputeRunner({
   limits,
   allowMock,
+  witnesses,
   deviceTrust,
   pluginUrls,
   lowPriority,
@@ -41,6 +42,7 @@ export async function createComputeRunner({
   const verifyEngine = await createVerifyEngine(engine, {
     allowMock,
     plugins: await Promise.all(pluginUrls.map(loadPlugin)),
+    ...(witnesses && { witnesses }),
     ...(deviceTrust && { device: deviceTrust }),
   })
   return {

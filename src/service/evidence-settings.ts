@@ -30,7 +30,7 @@ export async function readEvidenceSettings(config: Config): Promise<AddedEvidenc
     plugins.push(result.plugin)
   }
   const deviceTrust = config.deviceTrustFile === undefined ? undefined : readTrustFile(config.deviceTrustFile)
-  return { settings: { allowMock: config.allowMock, deviceTrust, pluginUrls }, plugins }
+  return { settings: { allowMock: config.allowMock, witnesses: config.witnesses, deviceTrust, pluginUrls }, plugins }
 }
 
 function readTrustFile(file: string): EvidenceSettings['deviceTrust'] {

@@ -82,7 +82,7 @@ export async function startComputePool(config: Config, told: Told): Promise<Comp
 }
 
 /** What the operator says about evidence. */
-export type EvidenceSettings = Pick<ComputeWorkerData, 'allowMock' | 'deviceTrust' | 'pluginUrls'>
+export type EvidenceSettings = Pick<ComputeWorkerData, 'allowMock' | 'witnesses' | 'deviceTrust' | 'pluginUrls'>
 
 interface Told {
   readonly chainIds: readonly number[]

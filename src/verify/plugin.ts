@@ -8,6 +8,8 @@ import type { SignatureEngine } from './signatures.ts'
 export interface VerifyConfig {
   /** The `mock` plugin signs for no observation: off in production unless asked for. */
   readonly allowMock: boolean
+  /** Addresses of latency witnesses that the operator believes, lower case. Anybody's when absent. */
+  readonly witnesses?: readonly string[]
   /** Kinds of evidence that the operator adds to those of `plugin-table.ts`. None when absent. */
   readonly plugins?: readonly VerifyPlugin[]
   /** Which devices and apps count; the pinned roots of their makers alone when absent. */

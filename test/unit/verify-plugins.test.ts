@@ -1,3 +1,5 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
+import geodesic from 'geographiclib-geodesic'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { account, EIFFEL, type Loose, NOW, personalSign, SIGNALS, stampOf } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'
@@ -135,6 +137,9 @@ describe('signals that contradict themselves', () => {
       ],
       ['witnesschain', 'faster-than-fibre', { pingDelayMicroseconds: 2000 }],
       ['geoclue', 'accuracy-level', { accuracyLevel: 'country' }],
+      ['wifi-mls', 'resolver-retired', { resolver: 'mls' }],
+      ['proofmode', 'integrity-basicIntegrity', { 'SafetyNet.JWT': `a.${jwtPart({ basicIntegrity: false })}.c` }],
+      ['proofmode', 'integrity-token-payload', { 'SafetyNet.JWT': 'a.!.c' }],
     ]
     for (const [plugin, id, changes] of cases) {
       const answer = await verifier.stamp(stampOf(plugin, { signals: laidOver(SIGNALS[plugin]!, changes) }))
@@ -157,6 +162,50 @@ describe('the bound of the speed of light', () => {
     const { details } = await verifier.stamp(stampOf('witnesschain'))
     // 5 ms there and back: 2.5 ms × 299,792.458 km/s.
     expect(details.boundKm).toBeCloseTo(749.481, 3)
+    // From the challenger in Brussels, who claims to be within a kilometre.
+    const { s12 } = geodesic.Geodesic.WGS84.Inverse(50.8503, 4.3517, EIFFEL[1], EIFFEL[0])
+    expect(details.feasibleRadiusKm).toBeCloseTo(749.481145 + s12! / 1000 + 1, 5)
+  })
+
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const pubkey = `0x${Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url').toString('hex')}`
+  /** A server that measured the prover itself and signed what it saw. */
+  const anchor = (lat: number, lng: number, rttNs: number, changes: Loose = {}) => {
+    const raw = Buffer.from(JSON.stringify({ lat, lng, rttNs }))
+    const signature = `0x${sign(null, raw, privateKey).toString('hex')}`
+    return { lat, lng, rttNs, challenged: true, pubkey, signature, raw: raw.toString('base64'), ...changes }
+  }
+  const withAnchors = (...anchors: Loose[]) =>
+    verifier.stamp(stampOf('witnesschain', { signals: { ...SIGNALS['witnesschain'], anchors } }))
+
+  it('takes the nearest of several witnesses', async () => {
+    const { details, valid } = await withAnchors(anchor(48.9, 2.3, 400_000), anchor(51.5, -0.1, 8_000_000))
+    expect(valid).toBe(true)
+    expect(details.witnesses).toBe(3)
+    expect(details.boundKm).toBeCloseTo(59.958, 3)
+    expect(details.feasibleRadiusKm).toBeLessThan(65)
+  })
+
+  it.each<[string, Loose, string]>([
+    ['light would need longer', anchor(40.7, -74, 1_000_000), 'light-speed'],
+    ['a signature is of other bytes', anchor(48.9, 2.3, 4e5, { raw: 'AAAA' }), 'anchor-signature'],
+    ['its key is another', anchor(48.9, 2.3, 4e5, { pubkey: `0x${'11'.repeat(32)}` }), 'anchor-signature'],
+    ['it signed another delay', { ...anchor(48.9, 2.3, 4e5), rttNs: 9e5 }, 'anchor-message'],
+    ['it stands nowhere', anchor(95, 2.3, 4e5), 'anchor-measurement'],
+    ['it answers before it is asked', anchor(48.9, 2.3, -5), 'latency-positive'],
+  ])('refuses an anchor when %s', async (_, bad, id) => {
+    const { details, signalsConsistent } = await withAnchors(bad)
+    const failed = details.checks.filter(({ ok, severity }: Loose) => !ok && severity === 'fail')
+    expect(failed.map((check: Loose) => check['id'])).toContain(id)
+    expect(signalsConsistent).toBe(false)
+  })
+
+  it('warns of a witness that the operator does not know', async () => {
+    const strict = await createVerifier({ allowMock: false, witnesses: [account(8).address] })
+    const { details } = await strict.stamp(stampOf('witnesschain'))
+    expect(details.checks.find(({ id }: Loose) => id === 'challenger-known')).toMatchObject({ ok: false })
+    const friendly = await createVerifier({ allowMock: false, witnesses: [account(9).address] })
+    expect((await friendly.stamp(stampOf('witnesschain')))['details'].checks.every(({ ok }: Loose) => ok)).toBe(true)
   })
 })
 
@@ -188,6 +237,8 @@ describe('the form of a stamp', () => {
     expect((await verifier.stamp(stampOf('mock', { temporalFootprint })))['signalsConsistent']).toBe(true)
   })
 })
+
+const jwtPart = (value: Loose) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 function laidOver(base: Loose, changes: Loose): Loose {
   const merged: Loose = { ...base }

@@ -1,7 +1,7 @@
 import { checkDevice } from '../device/checks.ts'
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
 import { checkSamePlace } from '../same-place.ts'
-import { numericOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
+import { asObject, numericOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
 
 /** What a phone recorded beside a photograph or video. */
 export const proofmode: VerifyPlugin = {
@@ -22,6 +22,8 @@ export const proofmode: VerifyPlugin = {
     const fileHash = textOf(signals, 'FileHash')
     if (fileHash !== undefined) checks.warn('file-hash', /^[0-9a-f]{64}$/i.test(fileHash), fileHash, 'SHA-256')
     checkIntegrityToken(signals, checks)
+    const ots = textOf(signals, 'HasOTS') ?? ''
+    if (ots !== '' && ots !== 'false') checks.info('time-stamp-not-verifiable-offline', 'OpenTimestamps')
     return { device: checkDevice(context, checks, context.config.device) }
   },
 }
@@ -78,4 +80,23 @@ function checkIntegrityToken(signals: Signals, checks: CheckCollector): void {
   const parts = token.split('.').length
   checks.fail('integrity-token-form', parts === 3 || parts === 5, parts, '3 (signed) or 5 (encrypted)')
   checks.info('integrity-not-verifiable-offline', parts === 5 ? 'encrypted' : 'signed')
+  if (parts === 3) checkVerdict(token, checks)
+}
+
+/** What a SafetyNet token says of its device. Its signature is not verified: a bad word counts, a good one proves nothing. */
+function checkVerdict(token: string, checks: CheckCollector): void {
+  let said: Signals | undefined
+  try {
+    said = asObject(JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8')))
+  } catch {
+    said = undefined
+  }
+  if (said === undefined) {
+    checks.warn('integrity-token-payload', false, 'not a JSON object', 'object')
+    return
+  }
+  for (const name of ['ctsProfileMatch', 'basicIntegrity']) {
+    const value = signalOf(said, name)
+    checks.warn(`integrity-${name}`, value !== false, shown(value), true)
+  }
 }

@@ -1,6 +1,9 @@
 import type { CheckCollector, VerifyPlugin } from '../plugin.ts'
 import { numberOf, objectsOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
 
+/** Mozilla's service answered its last look-up on 2024-06-12; Unix seconds. */
+const MLS_RETIRED = 1_718_150_400
+
 /** What a service of Wi-Fi positions made of the access points in reach. Their addresses never appear in an answer. */
 export const wifiMls: VerifyPlugin = {
   name: 'wifi-mls',
@@ -10,7 +13,7 @@ export const wifiMls: VerifyPlugin = {
   pointOnly: true,
   accuracyMeters: (signals) => numberOf(signals, 'accuracyMeters'),
   maxAccuracyMeters: () => 5000,
-  check({ signals }, checks) {
+  check({ signals, stamp }, checks) {
     checks.fail('source', signalOf(signals, 'source') === 'wifi', shown(signalOf(signals, 'source')), 'wifi')
     const accuracy = numberOf(signals, 'accuracyMeters')
     checks.fail('accuracy', accuracy !== undefined && accuracy > 0, shown(signalOf(signals, 'accuracyMeters')), '> 0')
@@ -22,6 +25,10 @@ export const wifiMls: VerifyPlugin = {
     if (isCount) checks.warn('ap-count-for-a-fix', count >= 2, count, 2)
     const resolver = textOf(signals, 'resolver')
     if (resolver !== undefined) checks.info('resolver', resolver)
+    if (resolver?.toLowerCase() === 'mls') {
+      const { start } = stamp.temporalFootprint
+      checks.warn('resolver-retired', start < MLS_RETIRED, start, MLS_RETIRED)
+    }
     if (signalOf(signals, 'accessPoints') === undefined) return {}
     const points = objectsOf(signals, 'accessPoints')
     if (

@@ -1,11 +1,7 @@
+import { checkLatency, type Witness } from '../latency.ts'
 import { recoverPersonalSigner } from '../personal-sign.ts'
 import type { CheckCollector, Coordinates, PluginContext, VerifyPlugin } from '../plugin.ts'
-import { asObject, numberOf, objectOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
-
-/** What light in vacuum goes in a microsecond there and back, as kilometres one way. */
-const VACUUM_KM_PER_RTT_US = 299_792.458 / 2 / 1e6
-/** The same in glass fibre, at two thirds. */
-const FIBRE_KM_PER_RTT_US = (VACUUM_KM_PER_RTT_US * 2) / 3
+import { asObject, numberOf, objectOf, objectsOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
 
 /**
  * What a witness measured: how long a signal takes to the prover and back. Such a bound is no position: it only says that
@@ -32,7 +28,10 @@ export const witnesschain: VerifyPlugin = {
       checks.fail('uncertainty', typeof uncertainty === 'number' && uncertainty >= 0, shown(uncertainty), '>= 0')
     }
     checkChallenge(context, checks)
-    return checkLatency(context, checks)
+    checkKnown(context, checks)
+    const anchors = anchorsOf(context, checks)
+    const challenger = challengerOf(signals, checks, anchors.length > 0)
+    return checkLatency(challenger === undefined ? anchors : [challenger, ...anchors], context, checks)
   },
 }
 
@@ -103,34 +102,71 @@ function isSame(a: unknown, b: unknown): boolean {
   return ['latitude', 'longitude', 'radius'].every((name) => signalOf(x, name) === signalOf(y, name))
 }
 
-/** The bound of the speed of light: noise only adds delay, so of several samples the least counts. */
-function checkLatency({ signals, distanceFrom }: PluginContext, checks: CheckCollector) {
-  const raw = signalOf(signals, 'pingDelayMicroseconds')
-  const samples = Array.isArray(raw) ? raw : [raw]
-  const isMeasured = samples.length > 0 && samples.every((value) => typeof value === 'number' && Number.isFinite(value))
-  if (!checks.fail('latency', isMeasured, isMeasured ? samples.length : shown(raw), 'numbers')) return {}
-  const rtt = samples.reduce((least: number, sample) => Math.min(least, sample as number), Number.POSITIVE_INFINITY)
-  if (!checks.fail('latency-positive', rtt > 0, rtt, '> 0')) return {}
-  checks.warn('latency-usual', rtt <= 1e6, rtt, 1e6)
-  const boundKm = rtt * VACUUM_KM_PER_RTT_US
-  const claims = objectOf(signals, 'challengerClaims')
-  const challenger = claims === undefined ? undefined : positionOf(claims)
-  if (
-    !checks.fail('challenger-position', challenger !== undefined, claims === undefined ? null : 'object', 'degrees')
-  ) {
-    return { boundKm }
-  }
-  const radiusKm = Math.max(0, numberOf(claims!, 'radius') ?? 0) / 1000
-  const apartKm = Math.max(0, distanceFrom(challenger!) / 1000 - radiusKm)
-  checks.fail('light-speed', apartKm <= boundKm, apartKm, boundKm)
-  const fibreKm = rtt * FIBRE_KM_PER_RTT_US
-  checks.warn('faster-than-fibre', apartKm <= fibreKm, apartKm, fibreKm)
-  return { boundKm, feasibleRadiusKm: boundKm + radiusKm }
+/** Anybody can be a witness; whom to believe is the operator's matter. */
+function checkKnown({ signals, config }: PluginContext, checks: CheckCollector): void {
+  const challenger = textOf(signals, 'challenger')?.toLowerCase()
+  if (config.witnesses === undefined || challenger === undefined) checks.info('challenger', challenger ?? null)
+  else checks.warn('challenger-known', config.witnesses.includes(challenger), challenger, 'a witness of the operator')
 }
 
-function positionOf(claims: Signals): Coordinates | undefined {
-  const lat = numberOf(claims, 'latitude')
-  const lon = numberOf(claims, 'longitude')
+/** @param isOptional other witnesses measured too */
+function challengerOf(signals: Signals, checks: CheckCollector, isOptional: boolean): Witness | undefined {
+  const raw = signalOf(signals, 'pingDelayMicroseconds')
+  if (raw === undefined && isOptional) return undefined
+  const samples = Array.isArray(raw) ? raw : [raw]
+  const isMeasured = samples.length > 0 && samples.every((value) => typeof value === 'number' && Number.isFinite(value))
+  if (!checks.fail('latency', isMeasured, isMeasured ? samples.length : shown(raw), 'numbers')) return undefined
+  const claims = objectOf(signals, 'challengerClaims')
+  const position = claims === undefined ? undefined : positionOf(claims, 'longitude', 'latitude')
+  const told = claims === undefined ? null : 'object'
+  if (!checks.fail('challenger-position', position !== undefined, told, 'degrees')) return undefined
+  // Noise only adds delay, so of several samples the least counts.
+  const roundTripMs =
+    samples.reduce((least: number, sample) => Math.min(least, sample), Number.POSITIVE_INFINITY) / 1000
+  return { position: position!, roundTripMs, radiusKm: Math.max(0, numberOf(claims!, 'radius') ?? 0) / 1000 }
+}
+
+/** Servers that answered by themselves and signed what they saw (`anchors`). One whose signature fails bounds nothing. */
+function anchorsOf({ signals, crypto }: PluginContext, checks: CheckCollector): Witness[] {
+  if (signalOf(signals, 'anchors') === undefined) return []
+  const anchors = objectsOf(signals, 'anchors') ?? []
+  const isList = anchors.length > 0 && anchors.length <= MAX_ANCHORS
+  if (!checks.fail('anchors', isList, anchors.length, `1..${MAX_ANCHORS} objects`)) return []
+  return anchors.flatMap((anchor) => {
+    const raw = bytesOf(textOf(anchor, 'raw'))
+    const isSigned =
+      raw !== undefined &&
+      crypto.ed25519.verify(
+        raw,
+        bytesOf(textOf(anchor, 'signature')) ?? NOTHING,
+        bytesOf(textOf(anchor, 'pubkey')) ?? NOTHING,
+      )
+    const said = raw === undefined ? undefined : parsed(raw.toString('utf8'))
+    const isSaid =
+      said === undefined || ['lat', 'lng', 'rttNs'].every((name) => signalOf(said, name) === signalOf(anchor, name))
+    const position = positionOf(anchor, 'lng', 'lat')
+    const roundTripNs = numberOf(anchor, 'rttNs')
+    const isWhole = position !== undefined && roundTripNs !== undefined
+    const signed = checks.fail('anchor-signature', isSigned, isSigned, true)
+    const same = checks.fail('anchor-message', isSaid, isSaid ? 'equal' : 'different', 'equal')
+    if (!checks.fail('anchor-measurement', isWhole, isWhole, true) || !signed || !same) return []
+    return [{ position: position!, roundTripMs: roundTripNs! / 1e6, radiusKm: 0 }]
+  })
+}
+
+const MAX_ANCHORS = 32
+const NOTHING = new Uint8Array()
+
+/** Hex with 0x, or base64. */
+function bytesOf(text: string | undefined): Buffer | undefined {
+  if (text === undefined) return undefined
+  if (/^0x(?:[0-9a-fA-F]{2})*$/.test(text)) return Buffer.from(text.slice(2), 'hex')
+  return /^[A-Za-z0-9+/_-]*={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined
+}
+
+function positionOf(claims: Signals, lonName: string, latName: string): Coordinates | undefined {
+  const lat = numberOf(claims, latName)
+  const lon = numberOf(claims, lonName)
   if (lat === undefined || lon === undefined || Math.abs(lat) > 90 || Math.abs(lon) > 180) return undefined
   return { lat, lon }
 }

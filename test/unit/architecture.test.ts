@@ -31,7 +31,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   attest: ['crypto', 'units', 'config', ...BASE],
   store: BASE,
   sync: ['attest', 'store', 'geometry', 'crypto', 'log', 'config', ...BASE],
-  verify: ['geometry', 'crypto', ...BASE],
+  verify: ['geometry', 'topology', 'crypto', ...BASE],
   workers: [
     'validation',
     'geodesy',

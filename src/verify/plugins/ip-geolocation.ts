@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
-import type { VerifyPlugin } from '../plugin.ts'
+import { judgeCountry } from '../countries/locate.ts'
+import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
 import { numberOf, shown, signalOf, textOf } from '../signals.ts'
 
 /** Networks nobody is reached at from outside (IANA special-purpose registries): an address there has no place. */
@@ -20,7 +21,8 @@ export const ipGeolocation: VerifyPlugin = {
   pointOnly: true,
   accuracyMeters: (signals) => numberOf(signals, 'accuracyMeters'),
   maxAccuracyMeters: () => 1_000_000,
-  check({ signals }, checks) {
+  check(context, checks) {
+    const { signals } = context
     const ip = (textOf(signals, 'ip') ?? '').trim()
     const family = isIP(ip)
     // The address is of a person: it is judged and not repeated.
@@ -44,8 +46,28 @@ export const ipGeolocation: VerifyPlugin = {
         'ISO 3166-1',
       )
     }
-    return {}
+    return typeof country === 'string' ? checkCountry(context, country, accuracy ?? 0, checks) : {}
   },
+}
+
+/** The country that the database named against the place that it named: they come from one row and must fit. */
+function checkCountry(
+  { point, distanceMeters }: PluginContext,
+  code: string,
+  accuracy: number,
+  checks: CheckCollector,
+) {
+  const verdict = point === undefined ? undefined : judgeCountry(code, point, distanceMeters)
+  if (verdict === undefined) {
+    checks.info('country-outline-unknown', code)
+    return {}
+  }
+  if (verdict.verdict === 'cannot-tell') checks.info('country-outline-cannot-tell', verdict.distanceMeters)
+  else {
+    const isNear = verdict.verdict === 'inside' || verdict.distanceMeters <= accuracy
+    checks.warn('country-outline', isNear, verdict.distanceMeters, accuracy)
+  }
+  return { country: verdict }
 }
 
 function networks(lines: readonly string[]): BlockList {

@@ -71,7 +71,8 @@ function resultOf(
     consistentWithClaim: distanceMeters <= radius + (accuracyCapped ?? 0),
     claimCoverage: overlap.claimCoverage,
     stampCoverage: overlap.stampCoverage,
-    stampDurationSeconds: stamp.temporalFootprint.end - stamp.temporalFootprint.start,
+    // Two finite times may be an infinity apart, which JSON has no number for.
+    stampDurationSeconds: Math.min(stamp.temporalFootprint.end - stamp.temporalFootprint.start, Number.MAX_VALUE),
     insideClaimTime: overlap.isInside,
   }
   return {

@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import { canonicalJson } from '../../src/geometry/canonical.ts'
-import { account, type Loose, proofOf, SIGNALS, stampOf, unsignedStamp } from '../evidence.ts'
+import { account, type Loose, NOW, proofOf, SIGNALS, stampOf, unsignedStamp } from '../evidence.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const ajv = new Ajv2020({ strict: false, schemas: [proofSchema, responseSchema] })
@@ -189,6 +189,81 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     expect(isProblem(body)).toBe(true)
     expect({ status, type: body.type }).toEqual({ status: expected, type: `${service.url}/errors/${type}` })
     expect(body.errors[0].pointer).toMatch(/^#/)
+  })
+
+  it.each([65, 256, 130_000])('refuses %i stamps for less than what one judgement costs in patience', async (count) => {
+    const stamps = `[${Array(count).fill('{}').join()}]`
+    const body = `{"proof":{"claim":${JSON.stringify(proofOf([])['claim'])},"stamps":${stamps}}}`
+    await service.post('/verify/v0/proof', body)
+    const times: number[] = []
+    for (let round = 0; round < 5; round++) {
+      const start = performance.now()
+      const { status, body: answer } = await service.post('/verify/v0/proof', body)
+      times.push(performance.now() - start)
+      expect({ status, code: answer.errors[0].code }).toEqual({ status: 400, code: 'evidence-limit' })
+    }
+    expect(Math.min(...times)).toBeLessThan(50)
+  })
+
+  it('judges 64 stamps with 16 signatures each', async () => {
+    const stamp = stampOf('mock')
+    const signatures = Array(16).fill(stamp['signatures'][0])
+    const proof = proofOf(Array(64).fill({ ...stamp, signatures }))
+    const { status, body } = await service.post('/verify/v0/proof', { proof })
+    expect(status).toBe(200)
+    expect(body.credibility.extensions).toMatchObject({ duplicateStamps: 63, mockStamps: 64, distinctSigners: 1 })
+  })
+
+  it.each([
+    ['an instant', { start: NOW, end: NOW }, { temporalOverlap: 1, structureValid: true }],
+    ['fractions of seconds', { start: NOW + 0.25, end: NOW + 0.75 }, { temporalOverlap: 1, structureValid: true }],
+    ['an end before the start', { start: NOW, end: NOW - 1 }, { temporalOverlap: 0, structureValid: false }],
+    ['a time before the epoch', { start: -5, end: -1 }, { temporalOverlap: 0, structureValid: false }],
+    ['all of time', { start: -1.7e308, end: 1.7e308 }, { temporalOverlap: 1, structureValid: false }],
+    ['the first second', { start: 0, end: 1 }, { temporalOverlap: 0, structureValid: true }],
+    ['a time without end', { start: NOW, end: 1e300 }, { temporalOverlap: 0.5, structureValid: true }],
+  ])('judges a footprint that is %s', async (_, temporalFootprint, expected) => {
+    const { status, body } = await service.post('/verify/v0/proof', {
+      proof: proofOf([stampOf('mock', { temporalFootprint })]),
+    })
+    expect(status).toBe(200)
+    expect(body.credibility.stampResults[0]).toMatchObject({ signaturesValid: true, ...expected })
+    expect(
+      JSON.stringify([
+        body.credibility.dimensions,
+        body.credibility.stampResults[0].details.evaluation.stampDurationSeconds,
+      ]),
+    ).not.toContain('null')
+  })
+
+  it('refuses a claim whose time is negative or whose numbers are none', async () => {
+    for (const claim of [
+      { time: { start: -1, end: 5 } },
+      { time: { start: '1', end: 5 } },
+      { radius: '100' },
+      { radius: -1 },
+    ]) {
+      const { status, body } = await service.post('/verify/v0/proof', { proof: proofOf([stampOf()], claim) })
+      expect({ status, type: body.type }).toEqual({ status: 400, type: `${service.url}/errors/validation` })
+    }
+    const body = JSON.stringify({ proof: proofOf([stampOf()]) }).replace('"radius":100', '"radius":1e999')
+    expect((await service.post('/verify/v0/proof', body)).status).toBe(400)
+  })
+
+  it('measures polygons, claimed and observed', async () => {
+    const square = (west: number) => ({
+      type: 'Polygon',
+      coordinates: [[[west, 48], [west + 1, 48], [west + 1, 49], [west, 49], [west, 48]]],
+    }) // biome-ignore format: a ring is one thing
+    const changes = { location: square(2), locationType: 'geojson-polygon', signals: {} }
+    const claim = { location: square(4), locationType: 'geojson-polygon' }
+    const { body } = await service.post('/verify/v0/proof', { proof: proofOf([stampOf('mock', changes)], claim) })
+    const { body: computed } = await service.post('/compute/v0/distance', {
+      chainId: 84532,
+      from: square(2),
+      to: square(4),
+    })
+    expect(body.credibility.dimensions.spatial.meanDistanceMeters).toBeCloseTo(computed.result, 1)
   })
 
   it('refuses traps in signals', async () => {

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../src/geometry/canonical.ts'
-import { account, type Loose, NOW, signatureOf, signDigest, stampOf, unsignedStamp } from '../evidence.ts'
+import { account, type Loose, NOW, SIGNALS, signatureOf, signDigest, stampOf, unsignedStamp } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'
 
 let verifier: Awaited<ReturnType<typeof createVerifier>>
@@ -115,16 +115,28 @@ describe('signatures of stamps', () => {
     expect((await verifier.stamp({ ...stamp, signatures }))['signaturesValid']).toBe(false)
   })
 
-  it('cover every byte of the stamp', async () => {
-    const text = JSON.stringify(stampOf('mock'))
-    const end = text.indexOf('"signatures"')
+  // Every letter and digit: of names, of values, and of the signature itself. Only the time of signing is not signed.
+  it.each(Object.keys(SIGNALS))('cover every byte of a stamp of %s', async (plugin) => {
+    const text = JSON.stringify(stampOf(plugin))
+    const end = text.indexOf('"timestamp"', text.indexOf('"signatures"'))
+    let judged = 0
     for (let at = 0; at < end; at++) {
       const letter = text[at]!
-      if (!/[0-9a-zA-Z.-]/.test(letter)) continue
-      const mutated = `${text.slice(0, at)}${letter === '7' ? '8' : /[0-9]/.test(letter) ? '7' : letter === 'q' ? 'r' : 'q'}${text.slice(at + 1)}`
-      const result = await verifier.run('stamp', `{"stamp":${mutated}}`, NOW)
+      if (!/[0-9a-zA-Z]/.test(letter)) continue
+      const other = /[0-9]/.test(letter) ? (letter === '7' ? '8' : '7') : letter === 'b' ? 'c' : 'b'
+      const mutated = `{"stamp":${text.slice(0, at)}${other}${text.slice(at + 1)}}`
+      const result = await verifier.run('stamp', mutated, NOW)
       if (!result.ok) continue
+      judged++
       expect(result.members, `byte ${at}`).toContain('"signaturesValid":false')
     }
+    expect(judged).toBeGreaterThan(150)
+  })
+
+  it('are not broken by a stamp that is written in another order or with other spaces', async () => {
+    const stamp = stampOf('gpsd')
+    const reversed = Object.fromEntries(Object.entries(stamp).reverse())
+    const result = await verifier.run('stamp', JSON.stringify({ stamp: reversed }, null, 3), NOW)
+    expect(result.ok && result.members).toContain('"signaturesValid":true')
   })
 })

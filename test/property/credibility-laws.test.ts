@@ -1,0 +1,147 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { claimOf, type Loose, NOW, signed, unsignedStamp } from '../evidence.ts'
+import { createVerifier } from '../verify-runner.ts'
+
+const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 150) }
+
+let verifier: Awaited<ReturnType<typeof createVerifier>>
+beforeAll(async () => {
+  verifier = await createVerifier()
+})
+
+const degrees = (limit: number) => fc.double({ min: -limit, max: limit, noNaN: true })
+const position = fc.tuple(
+  degrees(180).filter((lon) => Math.abs(lon) < 179.9),
+  degrees(89.9),
+)
+const location = fc.oneof(
+  position.map((coordinates) => ({ type: 'Point', coordinates })),
+  fc.tuple(position, position).map((coordinates) => ({ type: 'MultiPoint', coordinates })),
+  position.map(([lon, lat]) => ({
+    type: 'LineString',
+    coordinates: [
+      [lon, lat],
+      [lon + 0.05, lat - 0.05],
+    ],
+  })),
+  position.map(([lon, lat]) => ({
+    type: 'Polygon',
+    coordinates: [
+      [
+        [lon, lat],
+        [lon + 0.02, lat],
+        [lon + 0.02, lat + 0.02],
+        [lon, lat + 0.02],
+        [lon, lat],
+      ],
+    ],
+  })),
+)
+const interval = fc
+  .tuple(
+    fc.double({ min: -1e4, max: 1e4, noNaN: true }),
+    fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e5, noNaN: true })),
+  )
+  .map(([start, length]) => ({ start: NOW + start, end: NOW + start + length }))
+
+/** Stamps of every plugin and of none: signed well, signed by another, not signed. */
+const stamp = fc
+  .record({
+    plugin: fc.constantFrom(
+      'mock',
+      'mock-b',
+      'gpsd',
+      'geoclue',
+      'wifi-mls',
+      'ip-geolocation',
+      'proofmode',
+      'witnesschain',
+    ),
+    location,
+    temporalFootprint: interval,
+    signer: fc.integer({ min: 1, max: 3 }),
+    isBroken: fc.boolean(),
+    accuracy: fc.oneof(fc.constant(undefined), fc.double({ noNaN: true, noDefaultInfinity: true })),
+  })
+  .map(({ plugin, location, temporalFootprint, signer, isBroken, accuracy }) => {
+    const locationType = `geojson-${location.type.toLowerCase()}`
+    const unsigned = unsignedStamp(plugin, { location, locationType, temporalFootprint })
+    const signals = accuracy === undefined ? {} : { accuracyMeters: accuracy, accuracy, 'Location.Accuracy': accuracy }
+    const whole = signed({ ...unsigned, signals: { ...unsigned['signals'], ...signals } }, signer)
+    return isBroken ? { ...whole, plugin: 'mock-broken' } : whole
+  })
+
+const proof = fc.record({
+  stamps: fc.array(stamp, { minLength: 1, maxLength: 6 }),
+  claim: fc.record({ location, radius: fc.double({ min: 1e-3, max: 1e7, noNaN: true }), time: interval }).map(claimOf),
+})
+
+const judge = async (value: Loose): Promise<Loose> => {
+  const { credibility, problem } = await verifier.proof(value, {}, NOW + 3600)
+  expect(problem).toBeUndefined()
+  return credibility
+}
+
+/** Every number and string under a value. */
+function leavesOf(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [value]
+  return Object.values(value).flatMap(leavesOf)
+}
+
+describe('a credibility vector', () => {
+  it('has fractions from 0 to 1, a mean that is no more than the greatest, and finite numbers', () =>
+    fc.assert(
+      fc.asyncProperty(proof, async (value) => {
+        const { dimensions, stampResults, extensions } = await judge(value)
+        const { spatial, temporal, validity, independence } = dimensions
+        const { pluginNames, ...ratios } = independence
+        const fractions = [spatial.withinRadiusFraction, extensions.boundToSubjectFraction]
+        for (const group of [temporal, validity, ratios]) fractions.push(...(Object.values(group) as number[]))
+        for (const fraction of fractions) {
+          expect(fraction).toBeGreaterThanOrEqual(0)
+          expect(fraction).toBeLessThanOrEqual(1)
+        }
+        expect(spatial.meanDistanceMeters).toBeLessThanOrEqual(spatial.maxDistanceMeters)
+        expect(temporal.minOverlap).toBeLessThanOrEqual(temporal.meanOverlap)
+        expect(extensions.weightedMeanDistance).toBeLessThanOrEqual(spatial.maxDistanceMeters)
+        expect(independence.uniquePluginRatio).toBe(pluginNames.length / stampResults.length)
+        for (const { details: _, ...result } of stampResults) {
+          expect(leavesOf(result)).not.toContain(null)
+          expect(result.distanceMeters).toBeLessThanOrEqual(20_003_932)
+        }
+        for (const leaf of [dimensions, extensions].flatMap(leavesOf)) expect(leaf).not.toBeNull()
+      }),
+      RUNS,
+    ))
+
+  it('does not hang on the order of the stamps', () =>
+    fc.assert(
+      fc.asyncProperty(proof, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (value, random) => {
+        const shuffled = value.stamps
+          .map((one) => ({ one, place: random.next().value as number }))
+          .sort((a, b) => a.place - b.place)
+          .map(({ one }) => one)
+        const [first, second] = [await judge(value), await judge({ ...value, stamps: shuffled })]
+        const sorted = ({ dimensions, extensions }: Loose) => ({
+          dimensions: {
+            ...dimensions,
+            independence: { ...dimensions.independence, pluginNames: [...dimensions.independence.pluginNames].sort() },
+          },
+          extensions,
+        })
+        expect(sorted(second as Loose)).toEqual(sorted(first as Loose))
+      }),
+      RUNS,
+    ))
+
+  it('is no better for a stamp that is given twice', () =>
+    fc.assert(
+      fc.asyncProperty(proof, async (value) => {
+        const { extensions, dimensions } = await judge({ ...value, stamps: [...value.stamps, value.stamps[0]] })
+        expect(extensions.duplicateStamps).toBeGreaterThanOrEqual(1)
+        expect(dimensions.independence.uniquePluginRatio).toBeLessThan(1)
+      }),
+      RUNS,
+    ))
+})

@@ -108,6 +108,20 @@ describe('the service with what an operator adds', () => {
     }
   })
 
+  it('ends a thread that a plugin blocks, and goes on answering', async () => {
+    const blocking = `export default { name: 'evil', version: '0.1.0', environments: ['node'], description: '', pointOnly: false,
+      accuracyMeters: () => 5, maxAccuracyMeters: () => 10, check: async () => { await null; for (;;); } }`
+    const service = await startTestService({ PLUGINS: written('blocks.mjs', blocking), REQUEST_DEADLINE_MS: '1500' })
+    try {
+      const blocked = await service.post('/verify/v0/stamp', { stamp: stampOf('evil', { signals: {} }) })
+      expect(blocked.status).toBe(503)
+      const next = await service.post('/verify/v0/stamp', { stamp: stampOf('gpsd') })
+      expect(next).toMatchObject({ status: 200, body: { valid: true } })
+    } finally {
+      await service.stop()
+    }
+  })
+
   it.each([
     ['PLUGINS', written('throws.mjs', `throw new Error('no licence')`), 'no licence'],
     ['PLUGINS', written('hangs.mjs', 'for (;;);'), 'did not come to an end'],

@@ -1,5 +1,5 @@
 import type { AppliedRange, BlockRange, RecordStats, RecordStore } from '../store-messages.ts'
-import { readCounters } from './counters.ts'
+import { type Counters, readCounters } from './counters.ts'
 import type { Database, Session } from './database.ts'
 import { ALL_CHAINS, dropMarks, extendMarks } from './page-marks.ts'
 import { bytesOf } from './record-conditions.ts'
@@ -19,8 +19,18 @@ const WINDOWS = [DAY_SECONDS, 7 * DAY_SECONDS, 30 * DAY_SECONDS] as const
  * @param nowIso the time that stands in records as theirs, ISO 8601 with milliseconds
  */
 export function createRecordStore(database: Database, nowIso: () => string): RecordStore {
+  // The embedded engine has one writer, which is this: what it counted holds until it writes.
+  let known: Promise<Counters> | undefined
+  const readState = () => {
+    if (database.engine === 'postgres') return readCounters(database.reads)
+    known ??= readCounters(database.reads).catch((error: unknown) => {
+      known = undefined
+      throw error
+    })
+    return known
+  }
   return {
-    page: createRecordList(database),
+    page: createRecordList(database, readState),
     async record(uid) {
       const [row] = await database.reads.query(
         'select document from location_record join record_document using (id) where uid = $1 order by chain_id limit 1',
@@ -37,7 +47,13 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
       if (row === undefined) return undefined
       return { blockNumber: Number(row['block_number']), blockHash: row['block_hash'] as `0x${string}` }
     },
-    apply: (range) => database.transaction((session) => applyRange(session, range, nowIso())),
+    async apply(range) {
+      try {
+        return await database.transaction((session) => applyRange(session, range, nowIso()))
+      } finally {
+        known = undefined
+      }
+    },
     async maintain() {
       const { chains } = await readCounters(database.reads)
       for (const scope of [ALL_CHAINS, ...chains.map(({ chainId }) => chainId)]) {

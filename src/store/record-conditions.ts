@@ -36,6 +36,12 @@ export function conditionNames({
   return names
 }
 
+/** A condition with its values, to know it again. */
+export function conditionKey(name: ConditionName, query: RecordQuery): string {
+  const { chainId, prover, subject, fromSeconds, toSeconds, bbox } = query
+  return JSON.stringify([name, { chain: chainId, prover, subject, event: [fromSeconds, toSeconds], bbox }[name]])
+}
+
 /** One condition as SQL that an index can serve; for `bbox` in one of the boxes it is looked for in. */
 export function conditionText(name: ConditionName, query: RecordQuery, parameters: Parameters): string {
   switch (name) {

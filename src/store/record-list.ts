@@ -1,17 +1,18 @@
 import type { RecordPage, RecordQuery } from '../store-messages.ts'
-import { CountMemory } from './count-memory.ts'
-import { type Counters, readCounters, recordsOf } from './counters.ts'
+import { type Counters, recordsOf } from './counters.ts'
 import type { Database, Row, Session } from './database.ts'
 import { ALL_CHAINS } from './page-marks.ts'
 import {
   afterText,
   type ConditionName,
+  conditionKey,
   conditionNames,
   conditionText,
   Parameters,
   sourceText,
   testText,
 } from './record-conditions.ts'
+import { StateMemory } from './state-memory.ts'
 
 /** Newest first; two chains may hold one uid. Each list has an index in this order. */
 const ORDER = 'block_time desc, uid desc, chain_id desc'
@@ -21,57 +22,100 @@ const PAGE = `coalesce(string_agg(document, ',' order by ${ORDER}), '') as docum
 const SHALLOW_OFFSET = 2000
 /** Records that are collected and sorted rather than walked past: about what a page may cost. */
 const MAX_COLLECTED = 20_000
+/** Records of an address are counted in its index alone, so further. */
+const MAX_PROBED = { prover: 200_000, subject: 200_000, event: 100_000, bbox: MAX_COLLECTED, chain: 0 } as const
 /** What it costs to collect and sort a record, in records walked past. */
 const COLLECTING_COST = 3
-const MAX_COUNTS = 10_000
+const MAX_COUNTS = 20_000
+/** UTF-16 units of pages that are kept as they were answered. */
+const MAX_PAGE_UNITS = 16 * 1_048_576
 
 /**
  * Lists records. Three plans give the same page:
  *
  * - *marks*, where nothing or a chain alone is asked for: the count is kept, and a far offset begins at a mark near by;
- * - *collect*: the rows of the condition that fewest records meet, sorted in memory. Counts for nothing;
+ * - *collect*: the rows of the condition that fewest records meet, sorted in memory. The count comes with them;
  * - *walk* along the index in the order of the list, past the rows that do not match: for conditions that many meet.
  *
  * The planner cannot choose between the last two by itself, for it does not know how many records a box holds; so the
- * rows are counted first, up to a limit.
+ * rows are counted first, up to a limit. Counts and pages are kept until a record changes.
+ *
+ * @param readState the counters as they are now; their version says whether what was kept still holds
  */
-export function createRecordList(database: Database): (query: RecordQuery) => Promise<RecordPage> {
-  const counts = new CountMemory(MAX_COUNTS)
+export function createRecordList(
+  database: Database,
+  readState: () => Promise<Counters>,
+): (query: RecordQuery) => Promise<RecordPage> {
+  const counts = new StateMemory<number>(MAX_COUNTS)
+  const probes = new StateMemory<Hits>(MAX_COUNTS)
+  const pages = new StateMemory<RecordPage>(MAX_PAGE_UNITS, ({ documents }) => documents.length + 200)
 
-  return (query) => {
+  return async (query) => {
+    const counters = await readState()
+    const key = JSON.stringify(query)
+    const kept = pages.get(counters.version, key)
+    if (kept !== undefined) return kept
     const names = conditionNames(query)
-    return names.every((name) => name === 'chain')
-      ? pageByMarks(database.reads, query)
-      : database.readTransaction((session) => pageOfMatching(session, query, names))
+    const page = names.every((name) => name === 'chain')
+      ? await pageByMarks(database.reads, query)
+      : await database.readTransaction((session) => pageOfMatching(session, query, names, counters))
+    pages.set(counters.version, key, page)
+    return page
   }
 
-  async function pageOfMatching(session: Session, query: RecordQuery, names: readonly ConditionName[]) {
-    const counters = await readCounters(session)
-    const key = JSON.stringify([
-      query.chainId,
-      query.prover,
-      query.subject,
-      query.fromSeconds,
-      query.toSeconds,
-      query.bbox,
-    ])
-    const remember = (count: number) => counts.set(counters.version, key, count)
-    let count = counts.get(counters.version, key)
+  async function pageOfMatching(
+    session: Session,
+    query: RecordQuery,
+    names: readonly ConditionName[],
+    counters: Counters,
+  ): Promise<RecordPage> {
+    const { version } = counters
+    const key = JSON.stringify(names.map((name) => conditionKey(name, query)))
+    let count = counts.get(version, key)
     if (count !== undefined && isBeyond(count, query)) return emptyPage(count)
-    const hits = await probe(session, query, names)
+    const hits = await probe(session, query, names, version)
     const [rarest] = hits
-    if (hits.length === 1 && names.length === 1 && rarest!.isExact) count = rarest!.records
-    if (count === undefined && !rarest!.isExact) {
+    if (names.length === 1 && rarest!.isExact) count = rarest!.records
+    if (count === undefined && rarest!.records > MAX_COLLECTED) {
       count = await countMatching(session, query, names, rarest!.name)
-      remember(count)
+      counts.set(version, key, count)
     }
     if (count !== undefined && isBeyond(count, query)) return emptyPage(count)
     if (count !== undefined && isWalkCheaper(query, counters, count, hits)) {
       return { ...(await walk(session, query, names)), count, isCountExact: true }
     }
     const page = await collect(session, query, names, rarest!.name)
-    remember(page.count)
+    counts.set(version, key, page.count)
     return page
+  }
+
+  /** How many records meet each condition alone, counted up to a limit; the rarest first. */
+  async function probe(
+    session: Session,
+    query: RecordQuery,
+    names: readonly ConditionName[],
+    version: number,
+  ): Promise<readonly Hits[]> {
+    const selective = names.filter((name) => name !== 'chain')
+    const unknown = selective.filter((name) => probes.get(version, conditionKey(name, query)) === undefined)
+    if (unknown.length > 0) {
+      const parameters = new Parameters()
+      const parts = unknown.map((name) => {
+        const source = sourceText(name, query, parameters, '1')
+        return `(select count(*) from (select 1 from (${source}) as met limit ${MAX_PROBED[name] + 1}) as hit)::int as ${name}`
+      })
+      const [row] = await session.query(`select ${parts.join(', ')}`, parameters.values)
+      for (const name of unknown) {
+        const records = row![name] as number
+        probes.set(version, conditionKey(name, query), { name, records, isExact: records <= MAX_PROBED[name] })
+      }
+    }
+    return selective
+      .map(
+        (name) =>
+          probes.get(version, conditionKey(name, query)) ?? { name, records: MAX_COLLECTED + 1, isExact: false },
+      )
+      .sort((a, b) => a.records - b.records)
   }
 }
 
@@ -82,27 +126,11 @@ interface Hits {
   readonly isExact: boolean
 }
 
-/** How many records meet each condition alone, counted up to a limit; the rarest first. */
-async function probe(session: Session, query: RecordQuery, names: readonly ConditionName[]): Promise<readonly Hits[]> {
-  const parameters = new Parameters()
-  const selective = names.filter((name) => name !== 'chain')
-  const parts = selective.map((name) => {
-    const source = sourceText(name, query, parameters, '1')
-    return `(select count(*) from (select 1 from (${source}) as met limit ${MAX_COLLECTED + 1}) as hit)::int as ${name}`
-  })
-  const [row] = await session.query(`select ${parts.join(', ')}`, parameters.values)
-  return selective
-    .map((name) => ({ name, records: row![name] as number, isExact: (row![name] as number) <= MAX_COLLECTED }))
-    .sort((a, b) => a.records - b.records)
-}
-
 function isWalkCheaper(query: RecordQuery, counters: Counters, count: number, hits: readonly Hits[]): boolean {
   const [rarest] = hits
   const base = hits.find(({ name }) => name === walkBase(hits.map((hit) => hit.name)))
   const walked = base?.isExact ? base.records : recordsOf(counters, query.chainId)
-  const walkCost = ((query.offset + query.limit) * walked) / count
-  const collected = rarest!.isExact ? rarest!.records : Math.max(count, MAX_COLLECTED)
-  return walkCost <= collected * COLLECTING_COST
+  return ((query.offset + query.limit) * walked) / count <= rarest!.records * COLLECTING_COST
 }
 
 /** Whose index is walked. */

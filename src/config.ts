@@ -173,6 +173,9 @@ export interface Limits {
   readonly storeWriteMs: number
   /** From the start of the store's thread until it answers: the first start makes a database. */
   readonly storeOpenMs: number
+  /** How often a server is asked whether it is there; and one that is not, again. */
+  readonly storePulseMs: number
+  readonly storeRetryMs: number
   /** From one vacuum of the embedded database to the next. */
   readonly storeMaintenanceMs: number
 }
@@ -279,6 +282,8 @@ export function readConfig(env: Environment, cores: number): Config {
       storeReadMs: read.integer('STORE_READ_MS', 2000, 100, 600_000),
       storeWriteMs: 60_000,
       storeOpenMs: 120_000,
+      storePulseMs: 5000,
+      storeRetryMs: 500,
       storeMaintenanceMs: read.integer('STORE_MAINTENANCE_MS', 600_000, 1000, 86_400_000),
     },
   })

@@ -29,6 +29,10 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (commandLine.version) return void process.stdout.write(`${version}\n`)
     const config = readConfig(commandLine.env, availableParallelism())
     log = createLog(config.logFormat)
+    if (commandLine.records !== undefined) {
+      const { runRecordsCommand } = await import('./cli/records-command.ts') // the database's program only when it is asked for
+      return void process.stdout.write(`${await runRecordsCommand(commandLine.records, config)}\n`)
+    }
     const commit = readCommit(fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', import.meta.url)))
     const service = await startService(config, log, { version, commit })
     const facts = { ...service.facts, readySeconds: (performance.now() - startedMs) / 1000 }

@@ -117,6 +117,8 @@ export interface StoreOperations {
   stats: { argument: { readonly nowSeconds: number }; result: RecordStats }
   checkpoint: { argument: { readonly chainId: number }; result: Checkpoint | undefined }
   apply: { argument: BlockRange; result: AppliedRange }
+  /** Whether the database answers. */
+  ping: { argument: undefined; result: undefined }
   /** Vacuum and statistics, where the engine does not do it by itself, and marks for deep pages. */
   maintain: { argument: undefined; result: undefined }
 }

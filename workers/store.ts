@@ -39,10 +39,13 @@ async function answer(
   try {
     return { type: 'answer', id, ok: true, value: await store[operation](argument as never) }
   } catch (error) {
-    // The embedded engine has no classes of its own: what it refuses is our mistake until somebody looked at it.
     const kind = error instanceof StoreFault ? error.kind : 'failed'
     return { type: 'answer', id, ok: false, kind, reason: error instanceof Error ? error.message : String(error) }
   }
+}
+
+function isFatal(reply: StoreReply): boolean {
+  return reply.type === 'answer' && !reply.ok && reply.kind === 'unavailable'
 }
 
 function serve(database: Database): void {
@@ -52,13 +55,19 @@ function serve(database: Database): void {
     port.on('message', async (request: StoreRequest) => {
       if (request.type !== 'call') return
       if (others++ === 0) post({ type: 'busy', isBusy: true })
-      port.postMessage(await answer(store, request))
+      const reply = await answer(store, request)
+      port.postMessage(reply)
       if (--others === 0) post({ type: 'busy', isBusy: false })
+      if (database.engine === 'embedded' && isFatal(reply)) process.exit(1)
     })
   main.on('message', async (request: StoreRequest) => {
     if (request.type === 'connect') connect(request.port)
-    else if (request.type === 'call') post(await answer(store, request))
-    else {
+    else if (request.type === 'call') {
+      const reply = await answer(store, request)
+      post(reply)
+      // What the embedded engine says without a code of SQL is its own end, as when it ran out of memory.
+      if (database.engine === 'embedded' && isFatal(reply)) process.exit(1)
+    } else {
       await database.close().catch(() => {})
       process.exit(0)
     }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, type Environment } from '../config.ts'
+import type { RecordsCommand } from './records-command.ts'
 
 /** A flag of the command line is another spelling of a name of the environment; the flag wins. */
 const FLAGS = {
@@ -11,6 +12,8 @@ const FLAGS = {
   plugin: { type: 'string', environment: 'PLUGINS', help: 'module with a kind of evidence to add; can be repeated' },
   'allow-dev-key': { type: 'boolean', environment: 'ALLOW_DEV_KEY', help: 'sign with a generated key in production' },
   'embedded-db': { type: 'boolean', environment: 'EMBEDDED_DB', help: 'keep records in the data folder in production' },
+  backup: { type: 'string', environment: undefined, help: 'write all records into a file, and end' },
+  restore: { type: 'string', environment: undefined, help: 'fill an empty store from such a file, and end' },
   help: { type: 'boolean', environment: undefined, help: 'print this text' },
   version: { type: 'boolean', environment: undefined, help: 'print the version' },
 } as const
@@ -18,6 +21,8 @@ const FLAGS = {
 export interface CommandLine {
   readonly help: boolean
   readonly version: boolean
+  /** Set: does this instead of answering requests. */
+  readonly records: RecordsCommand | undefined
   /** The environment with the flags laid over it. */
   readonly env: Environment
 }
@@ -39,7 +44,18 @@ export function readCommandLine(argv: readonly string[], env: Environment): Comm
     if (environment !== undefined && value !== undefined)
       overlay[environment] = value === true ? '1' : [value].flat().join(',')
   }
-  return { help: values['help'] === true, version: values['version'] === true, env: { ...env, ...overlay } }
+  return {
+    help: values['help'] === true,
+    version: values['version'] === true,
+    records: recordsCommand(values['backup'], values['restore']),
+    env: { ...env, ...overlay },
+  }
+}
+
+function recordsCommand(backup: unknown, restore: unknown): RecordsCommand | undefined {
+  if (backup !== undefined && restore !== undefined) throw new ConfigError('--backup and --restore exclude each other')
+  if (backup !== undefined) return { kind: 'backup', file: String(backup) }
+  return restore === undefined ? undefined : { kind: 'restore', file: String(restore) }
 }
 
 export function helpText(): string {

@@ -54,6 +54,10 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
         known = undefined
       }
     },
+    async ping() {
+      await database.reads.query('select 1')
+      return undefined
+    },
     async maintain() {
       const { chains } = await readCounters(database.reads)
       for (const scope of [ALL_CHAINS, ...chains.map(({ chainId }) => chainId)]) {

@@ -71,7 +71,7 @@ function guardFormat(format: string, files: string, dataDir: string): void {
   if (engineMajor !== ENGINE_MAJOR) {
     throw new Error(
       `${files} was written by PostgreSQL ${engineMajor} and this version has ${ENGINE_MAJOR}: make a backup with the version that wrote it ` +
-        `(trigpoint backup), then restore it into an empty DATA_DIR; or remove ${embeddedFolder(dataDir)} and let the records be read from the chains again`,
+        `(npm start -- --backup <file>), then restore it into an empty DATA_DIR; or remove ${embeddedFolder(dataDir)} and let the records be read from the chains again`,
     )
   }
 }

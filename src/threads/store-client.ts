@@ -1,5 +1,5 @@
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import type { Config, StoreThreadConfig } from '../config.ts'
+import type { MessagePort } from 'node:worker_threads'
+import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import {
   type StoreArgument,
@@ -7,10 +7,9 @@ import {
   StoreFault,
   type StoreOperation,
   type StoreReply,
-  type StoreRequest,
   type StoreResult,
 } from '../store-messages.ts'
-import { workerUrl } from './spawn.ts'
+import { createStoreThread } from './store-thread.ts'
 
 /** Main's side of the store's thread, where either engine runs. */
 export interface StoreClient {
@@ -35,74 +34,64 @@ export type StoreState =
 interface Call {
   readonly operation: StoreOperation
   readonly argument: unknown
-  readonly deadlineMs: number
   readonly resolve: (value: never) => void
   readonly reject: (fault: StoreFault) => void
   /** Fires when the caller waits no longer. */
   timer?: NodeJS.Timeout
 }
 
-const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 5000
-const CLOSE_MS = 5000
-
 /**
- * The store's thread, which `open` starts without waiting: the store opens behind the listener (decision 115). A thread that dies, or
- * that does not come back from a statement, is ended and started again; what was asked meanwhile is answered as unavailable.
+ * The store's thread, which `open` starts without waiting: the store opens behind the listener (decision 115). A thread
+ * that dies, or that does not come back from a statement, is started again, and a server that is gone is asked until it
+ * answers; meanwhile every question is refused at once.
  */
 export function createStoreClient(config: Config, log: Log): StoreClient {
   const { limits } = config
   const engine: StoreEngine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
   // One question is under way in the embedded engine and one behind it, so that the thread never waits for the next.
-  const maxUnderWay = engine === 'embedded' ? 2 : limits.storeReaders + limits.storeWriters
+  const maxUnderWay = engine === 'embedded' ? 2 : limits.storeReaders
   const queue: Call[] = []
   const underWay = new Map<number, Call>()
-  const listeners: ((port: MessagePort) => void)[] = []
-  let state: StoreState = { isOpen: false, engine, reason: 'it is being opened' }
-  let worker: Worker | undefined
+  const closed = (reason: string): StoreState => ({ isOpen: false, engine, reason })
+  let state = closed('it is being opened')
+  /** What the state is when the database answers; undefined while no thread has opened it. */
+  let openState: StoreState | undefined
   let watchdog: NodeJS.Timeout | undefined
   let isBusyForOthers = false
+  let isPinging = false
   let isClosing = false
   let nextId = 0
-  let pauseMs = FIRST_PAUSE_MS
-  const maintenance = setInterval(maintain, limits.storeMaintenanceMs)
-  maintenance.unref()
+  const thread = createStoreThread(config, { onReply, onEnd })
+  const maintenance = setInterval(maintain, limits.storeMaintenanceMs).unref()
+  // A server may go away while nobody asks; the embedded engine goes with its thread.
+  const pulse = engine === 'postgres' ? setInterval(ping, limits.storePulseMs).unref() : undefined
 
   return {
     ask,
-    open,
+    open: thread.open,
     get state() {
       return state
     },
-    connect(give) {
-      listeners.push(give)
-      if (state.isOpen) layLine(give)
-    },
+    connect: thread.connect,
     async close() {
       isClosing = true
-      const wasOpen = state.isOpen
-      state = { isOpen: false, engine, reason: 'the service is stopping' }
       clearInterval(maintenance)
-      fail('the service is stopping')
-      const closing = worker
-      if (closing === undefined) return
-      // While it opens it hears nothing; what it has begun to make is made anew next time.
-      if (!wasOpen) return void (await closing.terminate())
-      const ended = new Promise<void>((resolve) => closing.once('exit', () => resolve()))
-      closing.postMessage({ type: 'close' } satisfies StoreRequest)
-      const timer = setTimeout(() => void closing.terminate(), CLOSE_MS)
-      await ended
-      clearTimeout(timer)
+      clearInterval(pulse)
+      clearTimeout(watchdog)
+      const reason = 'the service is stopping'
+      state = closed(reason)
+      refuseAll([...underWay.values(), ...queue], reason)
+      await thread.close()
     },
   }
 
   function ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
     return new Promise<StoreResult<O>>((resolve, reject) => {
-      const call: Call = { operation, argument, deadlineMs, resolve, reject }
       if (!state.isOpen) return reject(new StoreFault('unavailable', state.reason))
       if (queue.length >= limits.maxStoreQueue) {
         return reject(new StoreFault('unavailable', `${queue.length} questions are waiting for it`))
       }
+      const call: Call = { operation, argument, resolve, reject }
       call.timer = setTimeout(() => giveUp(call), Math.max(0, deadlineMs - Date.now()))
       queue.push(call)
       send()
@@ -117,31 +106,28 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
   }
 
   function send(): void {
-    while (worker !== undefined && state.isOpen && underWay.size < maxUnderWay && queue.length > 0) {
-      const call = queue.shift()!
-      const id = nextId++
-      underWay.set(id, call)
-      worker.postMessage({
-        type: 'call',
-        id,
-        operation: call.operation,
-        argument: call.argument,
-      } satisfies StoreRequest)
+    while (state.isOpen && underWay.size < maxUnderWay && queue.length > 0) {
+      post(queue.shift()!)
       if (underWay.size === 1) watch()
     }
+  }
+
+  function post(call: Call): void {
+    const id = nextId++
+    underWay.set(id, call)
+    thread.post({ type: 'call', id, operation: call.operation, argument: call.argument })
   }
 
   /** The embedded engine has no time limit of its own: the oldest question under way is what it works on. */
   function watch(): void {
     clearTimeout(watchdog)
-    watchdog = undefined
     if (engine !== 'embedded') return
     const [oldest] = underWay.values()
-    const limitMs = isBusyForOthers ? limits.storeWriteMs : oldest === undefined ? undefined : limitOf(oldest.operation)
-    if (limitMs === undefined) return
+    if (oldest === undefined && !isBusyForOthers) return
+    const limitMs = isBusyForOthers || oldest === undefined ? limits.storeWriteMs : limitOf(oldest.operation)
     watchdog = setTimeout(() => {
       log.error('the store does not come back from a statement: starting it again', { limitMs })
-      void worker?.terminate()
+      thread.restart()
     }, limitMs)
   }
 
@@ -150,46 +136,30 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
     return operation === 'apply' ? limits.storeWriteMs : limits.storeReadMs
   }
 
-  function open(): void {
-    const { databaseUrl, dataDir } = config
-    const started = new Worker(workerUrl('store'), {
-      name: 'store',
-      env: {}, // no thread but the signer sees the environment
-      workerData: { databaseUrl, dataDir, limits } satisfies StoreThreadConfig,
-    })
-    worker = started
-    let reason = 'its thread ended'
-    const opening = setTimeout(() => void started.terminate(), limits.storeOpenMs)
-    started.on('message', (reply: StoreReply) => {
-      if (reply.type === 'open') {
-        clearTimeout(opening)
-        pauseMs = FIRST_PAUSE_MS
-        state = { isOpen: true, engine: reply.engine, version: reply.version }
-        log.info('store open', { engine: reply.engine, version: reply.version })
-        for (const give of listeners) layLine(give)
-        send()
-      } else if (reply.type === 'answer') settle(reply)
-      else if (reply.type === 'busy') {
-        isBusyForOthers = reply.isBusy
-        watch()
-      } else if (reply.type === 'lost') log.warn('database connection lost', { reason: reply.reason })
-      else reason = reply.reason
-    })
-    started.on('error', (error) => {
-      reason = error.message
-    })
-    started.once('exit', () => {
-      clearTimeout(opening)
-      clearTimeout(watchdog)
-      worker = undefined
-      isBusyForOthers = false
-      if (isClosing) return
-      state = { isOpen: false, engine, reason }
-      fail(reason)
-      log.error('store not open', { engine, reason, retryMs: pauseMs })
-      setTimeout(() => isClosing || open(), pauseMs).unref()
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-    })
+  function onReply(reply: StoreReply): void {
+    if (reply.type === 'answer') settle(reply)
+    else if (reply.type === 'open') {
+      openState = { isOpen: true, engine: reply.engine, version: reply.version }
+      state = openState
+      log.info('store open', { engine: reply.engine, version: reply.version })
+      send()
+    } else if (reply.type === 'busy') {
+      isBusyForOthers = reply.isBusy
+      watch()
+    } else if (reply.type === 'lost') {
+      log.warn('database connection lost', { reason: reply.reason })
+      ping()
+    }
+  }
+
+  function onEnd(reason: string, retryMs: number): void {
+    clearTimeout(watchdog)
+    isBusyForOthers = false
+    openState = undefined
+    state = closed(reason)
+    refuseAll([...underWay.values(), ...queue.splice(0)], reason)
+    underWay.clear()
+    log.error('store not open', { engine, reason, retryMs })
   }
 
   function settle(reply: Extract<StoreReply, { type: 'answer' }>): void {
@@ -198,29 +168,46 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
     underWay.delete(reply.id)
     clearTimeout(call.timer)
     watch()
-    if (reply.ok) call.resolve(reply.value as never)
-    else {
-      if (reply.kind === 'failed' || reply.kind === 'refused') {
-        log.error('store call failed', { operation: call.operation, reason: reply.reason })
+    if (reply.ok) {
+      if (!state.isOpen && openState !== undefined && !isClosing) {
+        state = openState
+        log.info('database answers again')
       }
+      call.resolve(reply.value as never)
+    } else {
+      if (reply.kind === 'unavailable' && engine === 'postgres') interrupt(reply.reason)
+      else if (reply.kind !== 'late')
+        log.error('store call failed', { operation: call.operation, reason: reply.reason })
       call.reject(new StoreFault(reply.kind, reply.reason))
     }
     send()
   }
 
-  function fail(reason: string): void {
-    for (const call of [...underWay.values(), ...queue]) {
+  /** Nobody waits for a server that is gone: until it answers a ping, questions are refused at once. */
+  function interrupt(reason: string): void {
+    if (!state.isOpen) return
+    log.error('database does not answer', { reason })
+    state = closed(reason)
+    refuseAll(queue.splice(0), reason)
+    setTimeout(ping, limits.storeRetryMs).unref()
+  }
+
+  /** Goes past the queue, also while the server is believed to be gone. One at a time. */
+  function ping(): void {
+    if (openState === undefined || isClosing || isPinging) return
+    isPinging = true
+    const over = () => {
+      isPinging = false
+      if (!state.isOpen) setTimeout(ping, limits.storeRetryMs).unref()
+    }
+    post({ operation: 'ping', argument: undefined, resolve: over, reject: over })
+  }
+
+  function refuseAll(calls: readonly Call[], reason: string): void {
+    for (const call of calls) {
       clearTimeout(call.timer)
       call.reject(new StoreFault('unavailable', reason))
     }
-    underWay.clear()
-    queue.length = 0
-  }
-
-  function layLine(give: (port: MessagePort) => void): void {
-    const { port1, port2 } = new MessageChannel()
-    worker!.postMessage({ type: 'connect', port: port2 } satisfies StoreRequest, [port2])
-    give(port1)
   }
 
   function maintain(): void {

@@ -1,0 +1,41 @@
+import type { Config } from '../config.ts'
+import { backUp, restore } from '../store/backup.ts'
+import { migrate } from '../store/migrations.ts'
+import { createRecordStore } from '../store/operations.ts'
+import { openPglite } from '../store/pglite.ts'
+import { openPostgres } from '../store/postgres.ts'
+
+/** Longest statement of a command, which nobody waits for. */
+const STATEMENT_MS = 600_000
+
+export type RecordsCommand = { readonly kind: 'backup' | 'restore'; readonly file: string }
+
+/**
+ * Writes the records of this configuration into a file, or fills an empty store from one.
+ *
+ * @returns what was done, for people
+ */
+export async function runRecordsCommand({ kind, file }: RecordsCommand, config: Config): Promise<string> {
+  const { databaseUrl, dataDir, limits } = config
+  const database =
+    databaseUrl === undefined
+      ? await openPglite(dataDir)
+      : await openPostgres({
+          url: databaseUrl,
+          readers: 1,
+          writers: 1,
+          connectTimeoutMs: limits.storeConnectMs,
+          readTimeoutMs: STATEMENT_MS,
+          writeTimeoutMs: STATEMENT_MS,
+          onLost: () => {},
+        })
+  try {
+    await migrate(database)
+    if (kind === 'backup') return `${await backUp(database, file)} records written to ${file}`
+    const records = await restore(database, file)
+    await createRecordStore(database, () => new Date().toISOString()).maintain(undefined)
+    return `${records} records restored from ${file}`
+  } finally {
+    await database.close()
+  }
+}

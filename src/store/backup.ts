@@ -1,0 +1,128 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { readCounters } from './counters.ts'
+import type { Database, Row, Session } from './database.ts'
+
+/** First line of a backup. */
+const HEADER = { format: 'trigpoint records', version: 1 }
+const ROWS_PER_STATEMENT = 500
+
+/** Columns of a row in a backup, as text; the order of both directions. */
+const COLUMNS = [
+  'uid',
+  'chain_id',
+  'prover',
+  'subject',
+  'block_time',
+  'event_time',
+  'block_number',
+  'revoked',
+  'revoked_block',
+  'bounds',
+  'document',
+] as const
+
+/**
+ * Writes all records and checkpoints as they are at one moment into a compressed file of lines, which either engine of any
+ * later version restores.
+ *
+ * @returns how many records it holds
+ */
+export async function backUp(database: Database, file: string): Promise<number> {
+  let records = 0
+  await database.readTransaction(async (session) => {
+    async function* lines() {
+      yield `${JSON.stringify(HEADER)}\n`
+      const checkpoints = await session.query(
+        'select chain_id::text, block_number::text, block_hash from chain_checkpoint',
+      )
+      for (const checkpoint of checkpoints) yield `${JSON.stringify({ checkpoint })}\n`
+      for (let last = '0'; ; ) {
+        const rows = await session.query(
+          `select id::text as last, encode(uid, 'hex') as uid, chain_id::text, encode(prover, 'hex') as prover,
+             encode(subject, 'hex') as subject, block_time::text, event_time::text, block_number::text, revoked::text,
+             coalesce(revoked_block::text, '') as revoked_block, bounds::text, document
+           from location_record join record_document using (id) where id > $1::bigint order by id limit $2::bigint`,
+          [last, ROWS_PER_STATEMENT],
+        )
+        if (rows.length === 0) return
+        for (const row of rows) yield `${JSON.stringify(COLUMNS.map((column) => row[column]))}\n`
+        records += rows.length
+        last = rows.at(-1)!['last'] as string
+      }
+    }
+    await pipeline(Readable.from(lines()), createGzip(), createWriteStream(file, { mode: 0o600 }))
+  })
+  return records
+}
+
+/**
+ * Fills an empty store from a backup, whole or not at all.
+ *
+ * @returns how many records came in
+ * @throws {Error} when the store has records, or the file is no whole backup
+ */
+export async function restore(database: Database, file: string): Promise<number> {
+  if ((await readCounters(database.reads)).total > 0) {
+    throw new Error('the store has records already: restore into an empty one (another DATA_DIR or DATABASE_URL)')
+  }
+  return database.transaction(async (session) => {
+    let records = 0
+    let rows: string[][] = []
+    let isFirst = true
+    const source = createReadStream(file)
+    const text = source.pipe(createGunzip())
+    source.on('error', (error) => text.destroy(error))
+    for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
+      const value = JSON.parse(line) as string[] & Partial<typeof HEADER> & { checkpoint?: Row }
+      if (isFirst) {
+        if (value.format !== HEADER.format) throw new Error(`${file} is no backup of records`)
+        if (value.version !== HEADER.version) throw new Error(`${file} was written by another version of this program`)
+        isFirst = false
+      } else if (value.checkpoint !== undefined) await restoreCheckpoint(session, value.checkpoint)
+      else if (rows.push(value) === ROWS_PER_STATEMENT) {
+        records += await restoreRows(session, rows)
+        rows = []
+      }
+    }
+    if (isFirst) throw new Error(`${file} is empty`)
+    if (rows.length > 0) records += await restoreRows(session, rows)
+    await session.query(
+      `insert into record_counter (chain_id, records, revoked, version)
+       select chain_id, count(*), count(*) filter (where revoked), 1 from location_record group by chain_id`,
+    )
+    return records
+  })
+}
+
+async function restoreCheckpoint(session: Session, checkpoint: Row): Promise<void> {
+  await session.query('insert into chain_checkpoint (chain_id, block_number, block_hash) values ($1, $2, $3)', [
+    checkpoint['chain_id'] as string,
+    checkpoint['block_number'] as string,
+    checkpoint['block_hash'] as string,
+  ])
+}
+
+async function restoreRows(session: Session, rows: readonly string[][]): Promise<number> {
+  const columns = COLUMNS.map((_, index) => rows.map((row) => row[index]!))
+  const [result] = await session.query(
+    `with incoming as (
+       select * from unnest(${COLUMNS.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as row (${COLUMNS.join(', ')})
+     ), stored as (
+       insert into location_record
+         (uid, chain_id, prover, subject, block_time, event_time, block_number, revoked, revoked_block, bounds)
+       select decode(uid, 'hex'), chain_id::bigint, decode(prover, 'hex'), decode(subject, 'hex'), block_time::bigint,
+         event_time::bigint, block_number::bigint, revoked::boolean, nullif(revoked_block, '')::bigint, bounds::box
+       from incoming returning id, uid, chain_id
+     ), documented as (
+       insert into record_document (id, document)
+       select id, document from stored join incoming
+         on decode(incoming.uid, 'hex') = stored.uid and incoming.chain_id::bigint = stored.chain_id returning 1
+     ) select count(*)::int as stored from documented`,
+    columns,
+  )
+  return result!['stored'] as number
+}

@@ -1,0 +1,102 @@
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { Config, StoreThreadConfig } from '../config.ts'
+import type { StoreReply, StoreRequest } from '../store-messages.ts'
+import { workerUrl } from './spawn.ts'
+
+/** The thread in which the store lives, started again whenever it ends. */
+export interface StoreThread {
+  open(): void
+  /** @returns false while there is no thread that has opened the store */
+  post(request: StoreRequest): boolean
+  /** Ends it at once; it comes again. */
+  restart(): void
+  /** Gives somebody a line of his own, now and whenever the thread is another one. */
+  connect(give: (port: MessagePort) => void): void
+  /** Ends it in order, for good. */
+  close(): Promise<void>
+}
+
+export interface StoreThreadEvents {
+  onReply(reply: StoreReply): void
+  /** @param retryMs until it is started again */
+  onEnd(reason: string, retryMs: number): void
+}
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 5000
+const CLOSE_MS = 5000
+
+export function createStoreThread(
+  { databaseUrl, dataDir, limits }: Config,
+  { onReply, onEnd }: StoreThreadEvents,
+): StoreThread {
+  const takers: ((port: MessagePort) => void)[] = []
+  let worker: Worker | undefined
+  let isOpen = false
+  let isClosing = false
+  let pauseMs = FIRST_PAUSE_MS
+
+  return {
+    open,
+    post(request) {
+      if (isOpen) worker!.postMessage(request)
+      return isOpen
+    },
+    restart: () => void worker?.terminate(),
+    connect(give) {
+      takers.push(give)
+      if (isOpen) layLine(give)
+    },
+    async close() {
+      isClosing = true
+      if (worker === undefined) return
+      const closing = worker
+      // While it opens it hears nothing; what it has begun to make is made anew next time.
+      if (!isOpen) return void (await closing.terminate())
+      const ended = new Promise<void>((resolve) => closing.once('exit', () => resolve()))
+      closing.postMessage({ type: 'close' } satisfies StoreRequest)
+      const timer = setTimeout(() => void closing.terminate(), CLOSE_MS)
+      await ended
+      clearTimeout(timer)
+    },
+  }
+
+  function open(): void {
+    const started = new Worker(workerUrl('store'), {
+      name: 'store',
+      env: {}, // no thread but the signer sees the environment
+      workerData: { databaseUrl, dataDir, limits } satisfies StoreThreadConfig,
+    })
+    worker = started
+    let reason = 'its thread ended'
+    const opening = setTimeout(() => void started.terminate(), limits.storeOpenMs)
+    started.on('message', (reply: StoreReply) => {
+      if (reply.type === 'refused') reason = reply.reason
+      if (reply.type === 'open') {
+        clearTimeout(opening)
+        pauseMs = FIRST_PAUSE_MS
+        isOpen = true
+        for (const give of takers) layLine(give)
+      }
+      onReply(reply)
+    })
+    started.on('error', (error) => {
+      reason = error.message
+    })
+    started.once('exit', () => {
+      clearTimeout(opening)
+      worker = undefined
+      isOpen = false
+      if (isClosing) return
+      onEnd(reason, pauseMs)
+      setTimeout(() => isClosing || open(), pauseMs).unref()
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    })
+  }
+
+  function layLine(give: (port: MessagePort) => void): void {
+    const { port1, port2 } = new MessageChannel()
+    worker!.postMessage({ type: 'connect', port: port2 } satisfies StoreRequest, [port2])
+    give(port1)
+  }
+}

@@ -1,0 +1,154 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ENGINES, makeStore, type PostgresCluster, startCluster } from '../../bench/store-engines.ts'
+import { readConfig } from '../../src/config.ts'
+import { migrate } from '../../src/store/migrations.ts'
+import { createRecordStore } from '../../src/store/operations.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { createStoreClient } from '../../src/threads/store-client.ts'
+import { startTestService, type TestService } from '../service.ts'
+import { recordOf, storeRecords } from '../store-records.ts'
+
+const DISTANCE = {
+  chainId: 84532,
+  from: { type: 'Point', coordinates: [2.2945, 48.8584] },
+  to: { type: 'Point', coordinates: [2.3522, 48.8566] },
+}
+const LIST = '/api/v0/location-records?limit=10'
+
+describe.runIf(ENGINES.includes('postgres'))('a database server that goes away', () => {
+  let cluster: PostgresCluster
+  let service: TestService
+
+  beforeAll(async () => {
+    cluster = await startCluster({ fsync: 'off' })
+    const database = await openPostgres({
+      url: cluster.url,
+      readers: 1,
+      writers: 1,
+      connectTimeoutMs: 2000,
+      readTimeoutMs: 5000,
+      writeTimeoutMs: 60_000,
+      onLost: () => {},
+    })
+    await migrate(database)
+    const many = Array.from({ length: 3000 }, (_, index) => recordOf(index, { memo: 'x'.repeat(2000) }))
+    await storeRecords(
+      createRecordStore(database, () => '2026-01-01T00:00:00.000Z'),
+      many,
+    )
+    await database.close()
+    service = await startTestService({ DATABASE_URL: cluster.url, RECORDS: '1', MAX_STORE_QUEUE: '8' })
+    await until('/ready', 200)
+  })
+  afterAll(async () => {
+    await service.stop()
+    await cluster.remove()
+  })
+
+  async function get(path: string) {
+    const started = performance.now()
+    const response = await fetch(service.url + path)
+    const body = (await response.json()) as Record<string, unknown>
+    return { status: response.status, body, headers: response.headers, ms: performance.now() - started }
+  }
+
+  async function until(path: string, status: number): Promise<void> {
+    const end = Date.now() + 20_000
+    while ((await get(path)).status !== status) {
+      if (Date.now() > end) throw new Error(`${path} is not ${status} after 20 s`)
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+  }
+
+  it('is told of in the error shape of records, while compute answers, and is back by itself', async () => {
+    expect(await get(LIST)).toMatchObject({ status: 200, body: { count: 3000 } })
+    for (const how of ['fast', 'immediate'] as const) {
+      await cluster.stop(how)
+      await until(LIST, 503)
+      const { body, headers, ms } = await get(LIST)
+      expect(body).toEqual({ status: 'error', message: 'Records are not available', detail: expect.any(String) })
+      expect(headers.get('retry-after')).toBe('1')
+      // Refused at once: nobody waits for a connection that will not come.
+      expect(ms).toBeLessThan(500)
+      for (const path of ['/stats', `/0x${'0'.repeat(64)}`]) {
+        expect((await get(`/api/v0/location-proofs${path}`)).status).toBe(503)
+      }
+      expect((await get('/api/v0/config')).status).toBe(200)
+      expect((await get('/api/v0/location-proofs?limit=zero')).status).toBe(400)
+      expect((await service.post('/compute/v0/distance', DISTANCE)).body.result).toBe(4238.77)
+      expect(await get('/health')).toMatchObject({ status: 200, body: { status: 'ok', database: 'disconnected' } })
+      const ready = await get('/ready')
+      expect(ready.status).toBe(503)
+      expect(ready.body['checks']).toMatchObject({
+        database: { ok: false },
+        compute: { ok: true },
+        signer: { ok: true },
+      })
+      await cluster.start()
+      await until(LIST, 200)
+      expect(await get('/health')).toMatchObject({ body: { database: 'connected' } })
+    }
+    // What a client saw never told of our inside.
+    expect(service.lines.join('\n')).not.toContain(cluster.url)
+  })
+
+  it('may end every connection: the process stays, and the next question is answered', async () => {
+    const client = new pg.Client({ connectionString: cluster.url })
+    await client.connect()
+    for (let round = 0; round < 3; round++) {
+      const flood = Promise.all(Array.from({ length: 6 }, (_, index) => get(`${LIST}&offset=${round * 10 + index}`)))
+      await client.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'trigpoint'")
+      for (const { status } of await flood) expect([200, 503]).toContain(status)
+      await until(LIST, 200)
+    }
+    await client.end()
+  })
+
+  it('is asked by as many as its queue takes; the others are refused, and everything else goes on', async () => {
+    const flood = Promise.all(
+      Array.from({ length: 300 }, (_, index) => get(`/api/v0/location-records?limit=1000&offset=${index}`)),
+    )
+    const health = await get('/health')
+    expect(health.status).toBe(200)
+    const answers = await flood
+    const statuses = new Set(answers.map(({ status }) => status))
+    expect([...statuses].sort()).toEqual([200, 503])
+    for (const { status, body, headers } of answers) {
+      if (status === 503)
+        expect([body['message'], headers.get('retry-after')]).toEqual(['Records are not available', '1'])
+      else expect(body['data']).toHaveLength(1000)
+    }
+    await until(LIST, 200)
+  })
+})
+
+describe('a statement that takes too long', () => {
+  const silent = { info() {}, warn() {}, error() {} }
+  it.each(ENGINES)('is ended on %s, and the next one answered', async (engine) => {
+    const files = await makeStore(engine)
+    const database = await files.open()
+    const many = Array.from({ length: 40_000 }, (_, index) => recordOf(index, { memo: 'x'.repeat(400) }))
+    for (let start = 0; start < many.length; start += 4000) {
+      await storeRecords(
+        createRecordStore(database, () => '2026-01-01T00:00:00.000Z'),
+        many.slice(start, start + 4000),
+      )
+    }
+    await database.close()
+    const client = createStoreClient(readConfig({ ...files.environment, STORE_READ_MS: '100' }, 2), silent)
+    client.open()
+    const untilOpen = async () => {
+      while (!client.state.isOpen) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    await untilOpen()
+    // No route asks for so much: every record with its text, in one page.
+    const endless = client.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 10_000)
+    await expect(endless).rejects.toMatchObject({ kind: engine === 'embedded' ? 'unavailable' : 'late' })
+    await untilOpen()
+    const page = await client.ask('page', { limit: 2, offset: 0 }, Date.now() + 10_000)
+    expect(page).toMatchObject({ count: 40_000, length: 2 })
+    await client.close()
+    await files.remove()
+  })
+})

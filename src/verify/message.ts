@@ -9,9 +9,8 @@ export type MessageForm = 'jcs' | 'sorted-stringify' | 'unsorted-stringify'
 export interface StampMessage {
   readonly form: MessageForm
   readonly bytes: Uint8Array
-  /** keccak-256 of the EIP-191 text ("personal sign"). */
-  readonly eip191: Uint8Array
-  /** SHA-256, made when asked for. */
+  /** keccak-256 of the EIP-191 text ("personal sign"), and SHA-256 of the bytes; each made when asked for. */
+  eip191(): Uint8Array
   sha256(): Uint8Array
 }
 
@@ -38,12 +37,15 @@ export function stampMessages(stamp: LocationStamp, keccak: Keccak): readonly St
 
 function messageOf(form: MessageForm, text: string, keccak: Keccak): StampMessage {
   const bytes = Buffer.from(text, 'utf8')
-  const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`, 'latin1')
+  let personal: Uint8Array | undefined
   let digest: Uint8Array | undefined
   return {
     form,
     bytes,
-    eip191: keccak.hash(Buffer.concat([prefix, bytes])),
+    eip191() {
+      personal ??= keccak.hash(Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}${text}`, 'utf8'))
+      return personal
+    },
     sha256() {
       digest ??= createHash('sha256').update(bytes).digest()
       return digest

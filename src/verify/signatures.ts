@@ -74,7 +74,7 @@ function verifyAddress(
   if (!parsed.ok) return refused(`signature ${parsed.reason}`)
   let recovered: string | null = null
   for (const { form, eip191 } of messages) {
-    const found = recoverAddress(eip191, parsed.signature, secp256k1, keccak)
+    const found = recoverAddress(eip191(), parsed.signature, secp256k1, keccak)
     if (found === address.toLowerCase()) return { ok: true, reason: 'eip191', recovered: found, message: form }
     recovered ??= found ?? null
   }
@@ -93,10 +93,11 @@ function verifyDeviceKey(
   const parsed = parseSignature(value)
   if (!parsed.ok) return refused(`signature ${parsed.reason}`)
   for (const message of messages) {
-    for (const [reason, digest] of [
-      ['ecdsa-sha256', message.sha256()],
+    for (const [reason, digestOf] of [
+      ['ecdsa-sha256', message.sha256],
       ['ecdsa-eip191', message.eip191],
     ] as const) {
+      const digest = digestOf()
       const publicKey = secp256k1.recover(digest, parsed.signature)
       if (publicKey !== undefined && isSameKey(publicKey, wanted)) {
         return { ok: true, reason, recovered: `0x${Buffer.from(wanted).toString('hex')}`, message: message.form }

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import {
+  decodeAbiParameters,
+  encodePacked,
+  type Hex,
+  hashMessage,
+  keccak256,
+  parseAbiParameters,
+  recoverMessageAddress,
+  stringToHex,
+} from 'viem'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createVerifier } from '../verify-runner.ts'
+
+const page = readFileSync(resolve(import.meta.dirname, '../../docs/verification.md'), 'utf8')
+
+/** The text of a fenced block, without the indent of a list. */
+function block(name: string): string {
+  const found = new RegExp(`\`\`\`\\w+ ${name}\\n([\\s\\S]*?)\`\`\``).exec(page)
+  if (found === null) throw new Error(`docs/verification.md has no block ${name}`)
+  return found[1]!
+    .split('\n')
+    .map((line) => (name === 'stamp' || name === 'claim' ? line : line.trim()))
+    .join('\n')
+    .trim()
+}
+
+const EVALUATED_AT = 1_760_000_060
+const stamp = JSON.parse(block('stamp'))
+const proof = { claim: JSON.parse(block('claim')), stamps: [stamp] }
+const data: Hex = `0x${block('data').replaceAll('\n', '')}`
+
+let verifier: Awaited<ReturnType<typeof createVerifier>>
+beforeAll(async () => {
+  verifier = await createVerifier()
+})
+
+/** RFC 8785 for values like these, in a way of its own: text without numbers that need care. */
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.keys(value).sort()
+  return `{${members.map((name) => `${JSON.stringify(name)}:${sortedJson((value as Record<string, unknown>)[name])}`).join()}}`
+}
+
+describe('docs/verification.md', () => {
+  it('shows the bytes that are signed, their digest, and who signed them', async () => {
+    const { signatures, ...unsigned } = stamp
+    expect(sortedJson(unsigned)).toBe(block('message'))
+    expect(page).toContain(`these ${Buffer.byteLength(block('message'))} bytes`)
+    expect(hashMessage(block('message'))).toBe(block('digest'))
+    const signer = await recoverMessageAddress({ message: block('message'), signature: signatures[0].value })
+    expect(signer.toLowerCase()).toBe(signatures[0].signer.value)
+    expect(await verifier.stamp(stamp, EVALUATED_AT)).toMatchObject({ valid: true })
+  })
+
+  it('shows what is attested of them', async () => {
+    expect((await verifier.proof(proof, {}, EVALUATED_AT))['data']).toBe(data)
+    const values = decodeAbiParameters(parseAbiParameters(block('schema')), data)
+    expect(values).toEqual([keccak256(stringToHex(sortedJson(proof))), 0, 0, ...Array(7).fill(10_000), 1])
+  })
+
+  it('shows the UID that EAS would compute', () => {
+    const [schema, attester] = [/schema\n\s+`(0x\w{64})`/, /attester `(0x\w{40})`/].map(
+      (form) => form.exec(page)![1] as Hex,
+    )
+    const zero = (bytes: number): Hex => `0x${'0'.repeat(2 * bytes)}`
+    const types = ['bytes32', 'address', 'address', 'uint64', 'uint64', 'bool', 'bytes32', 'bytes', 'uint32'] as const
+    const packed = encodePacked(types, [
+      schema!,
+      zero(20),
+      attester!,
+      BigInt(EVALUATED_AT),
+      0n,
+      true,
+      zero(32),
+      data,
+      0,
+    ])
+    expect(keccak256(packed)).toBe(block('uid'))
+  })
+
+  it('names every refusal of a verified proof', () => {
+    const sources = ['src/service/verified-proof.ts', 'workers/verify-task.ts', 'src/attest/authenticate.ts']
+    const text = sources.map((file) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8')).join()
+    const codes = ['complete', 'chain', 'schema', 'method', 'attester', 'signature', 'uid', 'revoked', 'age', 'time']
+    for (const code of [...codes, 'hash', 'measures', 'credibility', 'on-chain']) {
+      expect(text, code).toContain(`'${code}'`)
+      expect(page).toContain(`proof-${code}\``)
+    }
+  })
+})

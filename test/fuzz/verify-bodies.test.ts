@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { canonicalJson } from '../../src/geometry/canonical.ts'
+import { PROBLEMS } from '../../src/problem.ts'
+import { NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
+import { mutate } from '../mutated-bodies.ts'
+import { createVerifier } from '../verify-runner.ts'
+
+/** The signed text of a request about a stamp. */
+function signedText(body: string): string {
+  const { signatures: _, ...unsigned } = JSON.parse(body).stamp
+  return canonicalJson(unsigned)
+}
+
+const count = Number(process.env['FUZZ_EVIDENCE'] ?? 20_000)
+
+it(`mutated evidence is judged or refused with a reason, ${count} times, and never breaks a worker`, async () => {
+  const verifier = await createVerifier()
+  const plugins = Object.keys(SIGNALS)
+  const seeds = [
+    ...plugins.map((plugin) => ['stamp', JSON.stringify({ stamp: stampOf(plugin) })] as const),
+    [
+      'proof',
+      JSON.stringify({ proof: proofOf(plugins.map((plugin) => stampOf(plugin))), options: { chainId: 84532 } }),
+    ],
+    ['older-proof', JSON.stringify({ proof: proofOf([stampOf('mock')]) })],
+    ['recheck', JSON.stringify({ proof: proofOf([stampOf('gpsd')]), data: `0x${'00'.repeat(352)}` })],
+  ] as const
+  const seen: Record<string, number> = {}
+  let valid = 0
+  for (let index = 0; index < count; index++) {
+    const [question, seed] = seeds[index % seeds.length]!
+    const body = mutate(seed)
+    const result = await verifier.ask({ question, body, nowSeconds: NOW + 60 }).catch((cause: unknown) => {
+      throw new Error(`body ${index} broke the worker: ${body.toString('base64')}`, { cause })
+    })
+    const key = result.ok ? 'answered' : result.problem.type
+    seen[key] = (seen[key] ?? 0) + 1
+    if (!result.ok) {
+      expect(PROBLEMS[result.problem.type].status === 400 || result.problem.type === 'not-implemented').toBe(true)
+      continue
+    }
+    const answer = JSON.parse(`{${result.members}}`)
+    if (answer.valid !== true) continue
+    valid++
+    // What is still valid says what was signed: spaces, spellings of numbers and the time of signing are all that differ.
+    expect(signedText(body.toString('utf8')), `body ${index}`).toBe(signedText(seed))
+  }
+  console.log({ ...seen, valid })
+  expect(seen['answered']).toBeGreaterThan(count / 50)
+})

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { searchBoxes } from '../../src/store/bounds.ts'
+import { documentOf, withRevoked } from '../../src/store/document.ts'
+import { StateMemory } from '../../src/store/state-memory.ts'
+import { cursorText, readRecordQuery } from '../../src/validation/record-query.ts'
+import { readTimestamp } from '../../src/validation/timestamp.ts'
+import { recordOf, uidOf } from '../store-records.ts'
+
+describe('a timestamp', () => {
+  // Expected: Date.parse of the same moment in the one form it defines.
+  it.each([
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31T12:00', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31t12:00:00.5z', '2026-01-31T12:00:00.500Z'],
+    ['2026-01-31T12:00:00,25Z', '2026-01-31T12:00:00.250Z'],
+    ['2026-01-31T12:00:00+02:00', '2026-01-31T10:00:00.000Z'],
+    ['2026-01-31T12:00:00 02:00', '2026-01-31T10:00:00.000Z'],
+    ['2026-01-31T12:00:00-0530', '2026-01-31T17:30:00.000Z'],
+    ['2026-01-31T24:00:00Z', '2026-02-01T00:00:00.000Z'],
+    ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+    ['0001-01-01', '0001-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ])('%s is %s', (text, iso) => {
+    expect(readTimestamp(text)).toBe(Date.parse(iso))
+  })
+
+  it.each([
+    '',
+    'now',
+    '2026',
+    '2026-1-1',
+    '2026-13-01',
+    '2026-00-10',
+    '2026-02-29',
+    '2026-04-31',
+    '2026-01-01T25:00',
+    '2026-01-01T24:00:01Z',
+    '2026-01-01T12:60',
+    '2026-01-01T12:00:60Z',
+    '2026-01-01T12',
+    '1700000000',
+    '+2026-01-01',
+    '2026-01-01Z',
+    '2026-01-01T12:00:00+24:00',
+    '2026-01-01T12:00:00.1234567890Z',
+    ' 2026-01-01',
+    '2026-01-01\n',
+    '２０２６-01-01',
+    'Infinity',
+    'NaN',
+    '2026-01-01T12:00:00+0',
+    '20260101',
+  ])('is not %j', (text) => {
+    expect(readTimestamp(text)).toBeUndefined()
+  })
+})
+
+describe('the parameters of a list', () => {
+  const chains = new Map([['celo', 42220]])
+  const read = (search: string) => readRecordQuery(search, chains)
+
+  it('have defaults, and ignore what they do not know', () => {
+    expect(read('').query).toEqual({ limit: 100, offset: 0 })
+    expect(read('&&x=1&x=2&=&Chain=foo').query).toEqual({ limit: 100, offset: 0 })
+  })
+
+  it('round a span inwards to whole seconds', () => {
+    const { query } = read('fromTimestamp=1970-01-01T00:00:01.001Z&toTimestamp=1970-01-01T00:00:09.999Z')
+    expect(query).toMatchObject({ fromSeconds: 2, toSeconds: 9 })
+  })
+
+  it('go on behind a record, and at its place in the list', () => {
+    const after = { timeSeconds: 5, uid: uidOf(7), chainId: 42220 }
+    expect(read(`cursor=${cursorText(after, 40)}&offset=3`).query).toEqual({ limit: 100, offset: 40, after })
+  })
+
+  it('are given back for the next page, without those that say which page', () => {
+    const { filters } = read('limit=5&offset=6&chain=celo&bbox[]=1&bbox[]=2&bbox[]=3&bbox[]=4')
+    expect(filters).toEqual([
+      ['chain', 'celo'],
+      ['bbox', '1,2,3,4'],
+    ])
+  })
+})
+
+describe('the text of a record', () => {
+  const hostile = '"revoked":false,"created_at":"x","updated_at":"y"}\\",\u0000\udfff'
+  const document = documentOf(recordOf(1, { memo: hostile, chain: hostile }), '2026-01-01T00:00:00.000Z')
+
+  it('is JSON that gives every value back', () => {
+    expect(JSON.parse(document)).toMatchObject({ memo: hostile, chain: hostile, revoked: false })
+    // Nothing in it that a text column refuses.
+    expect(document).not.toContain('\u0000')
+    expect(Buffer.from(document).toString()).toBe(document)
+  })
+
+  it('changes at its end alone when the record is revoked', () => {
+    const revoked = withRevoked(document, true, '2026-02-02T00:00:00.000Z')
+    const expected = { ...JSON.parse(document), revoked: true, updated_at: '2026-02-02T00:00:00.000Z' }
+    expect(JSON.parse(revoked)).toEqual(expected)
+    expect(withRevoked(revoked, false, '2026-01-01T00:00:00.000Z')).toBe(document)
+  })
+
+  it.each([-1, Number.NaN, 253_402_300_800])('is not made of a time of %s s', (timeSeconds) => {
+    expect(() => documentOf(recordOf(1, { timeSeconds }), '')).toThrow(/no time from 1970 to 9999/)
+  })
+})
+
+describe('the boxes that stored bounds are compared with', () => {
+  it('are one turn apart, as far as bounds can reach', () => {
+    expect(searchBoxes([10, 0, 20, 5])).toEqual([
+      [10, 0, 20, 5],
+      [370, 0, 380, 5],
+    ])
+    expect(searchBoxes([170, 0, -170, 5])).toEqual([
+      [170, 0, 190, 5],
+      [530, 0, 550, 5],
+      [-190, 0, -170, 5],
+    ])
+    expect(searchBoxes([-180, -90, 180, 90])).toEqual([[-180, -90, 540, 90]])
+  })
+})
+
+describe('what is remembered of a state', () => {
+  it('is forgotten with it, and not overwritten by an older one', () => {
+    const memory = new StateMemory<string>(10)
+    memory.set(1, 'a', 'old')
+    expect(memory.get(1, 'a')).toBe('old')
+    expect(memory.get(2, 'a')).toBeUndefined()
+    memory.set(2, 'a', 'new')
+    memory.set(1, 'a', 'late')
+    expect([memory.get(2, 'a'), memory.get(1, 'a')]).toEqual(['new', undefined])
+  })
+
+  it('stays within its weight, the oldest going first', () => {
+    const memory = new StateMemory<string>(10, (text) => text.length)
+    for (const [key, text] of Object.entries({ a: '1234', b: '1234', c: '1234', huge: 'x'.repeat(11) }))
+      memory.set(1, key, text)
+    expect(['a', 'b', 'c', 'huge'].map((key) => memory.get(1, key))).toEqual([undefined, '1234', '1234', undefined])
+  })
+})

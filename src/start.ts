@@ -17,7 +17,9 @@ import { createEvidenceQuestions } from './service/evidence.ts'
 import { readEvidenceSettings } from './service/evidence-settings.ts'
 import { createIdentity } from './service/identity.ts'
 import { createInputResolver } from './service/inputs.ts'
+import { createOgcService } from './service/ogc.ts'
 import { createReadiness } from './service/readiness.ts'
+import { createRecordQuestions } from './service/record-questions.ts'
 import { createRecordService } from './service/records.ts'
 import { createResignService } from './service/resign.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
@@ -77,6 +79,7 @@ export async function startService(
   const answers = createSignedAnswers(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
   const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now: Date.now }
+  const askRecords = createRecordQuestions({ config, store, now: Date.now })
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
   const app = createApp({
@@ -88,7 +91,8 @@ export async function startService(
       compute: createComputeService(parts),
       ...createBatchService(parts),
       ...createVerifyService({ ...parts, addedPlugins: evidence.plugins }),
-      records: createRecordService({ config, chains, schemaUid: schemas.location, store, now: Date.now }),
+      records: createRecordService({ config, chains, schemaUid: schemas.location, ask: askRecords, now: Date.now }),
+      ogc: createOgcService({ chains, ask: askRecords, version: build.version, now: Date.now }),
       resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
       readiness: createReadiness({ pool, signer, chainClient, store }),
       identity: createIdentity({ config, chains, schemas, signer, ...build }),

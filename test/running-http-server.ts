@@ -91,6 +91,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
       pluginsJson: '{"plugins":[]}',
     },
     records: parts.records ?? noRecords,
+    ogc: { document: () => ({ json: '{}' }), items: async () => ({ json: '{}' }), item: async () => ({ json: '{}' }) },
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
     identity: IDENTITY,
   }

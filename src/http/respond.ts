@@ -15,15 +15,17 @@ export interface AnswerContext {
   readonly errorTypeBase: string
 }
 
-export type ContentKind = 'json' | 'problem' | 'html' | 'ndjson' | 'metrics'
+export type ContentKind = keyof typeof CONTENT_TYPES
 
-const CONTENT_TYPES: Readonly<Record<ContentKind, string>> = {
+const CONTENT_TYPES = {
   json: 'application/json; charset=utf-8',
   problem: 'application/problem+json; charset=utf-8',
   html: 'text/html; charset=utf-8',
   ndjson: 'application/x-ndjson; charset=utf-8',
   metrics: 'text/plain; version=0.0.4; charset=utf-8',
-}
+  geojson: 'application/geo+json; charset=utf-8',
+  openapi: 'application/vnd.oai.openapi+json;version=3.0; charset=utf-8',
+} as const
 
 const SECURITY = [
   ['X-Content-Type-Options', 'nosniff'],
@@ -61,6 +63,8 @@ function blocksOf(cors: readonly (readonly [string, string])[]): Readonly<Record
     problem: block('problem'),
     ndjson: block('ndjson'),
     metrics: block('metrics'),
+    geojson: block('geojson'),
+    openapi: block('openapi'),
     html: headerBlock([
       ['Content-Type', CONTENT_TYPES.html],
       ...SECURITY,
@@ -82,7 +86,15 @@ export function isPrivatePath(path: string): boolean {
 
 /** Paths whose errors have the shape of the record API (decisions 43 and 90). */
 function isRecordPath(path: string): boolean {
-  return path.startsWith('/api') && (path.length === 4 || path[4] === '/')
+  return isBelow(path, '/api') || isOgcPath(path)
+}
+
+function isOgcPath(path: string): boolean {
+  return isBelow(path, '/ogc')
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/')
 }
 
 /** @param extra more lines of this answer; values a client had a hand in must have gone through `isFieldValue` */
@@ -119,7 +131,7 @@ export function problemReply(context: AnswerContext, problem: ProblemData, allow
   }
   const { status } = PROBLEMS[problem.type]
   return isRecordPath(context.path)
-    ? contentReply(context, status, 'json', recordErrorJson(problem), extra)
+    ? contentReply(context, status, 'json', recordErrorJson(context.path, problem), extra)
     : contentReply(context, status, 'problem', problemJson(context, problem), extra)
 }
 
@@ -198,9 +210,12 @@ export function problemJson(context: AnswerContext, problem: ProblemData): strin
   }
 }
 
-function recordErrorJson(problem: ProblemData): string {
+/** Below `/ogc` also the two members of an exception there (OGC API Features, Part 1, 7.5.1). */
+function recordErrorJson(path: string, problem: ProblemData): string {
   const message = problem.message ?? RECORD_MESSAGES[problem.type] ?? PROBLEMS[problem.type].title
-  return JSON.stringify({ status: 'error', message, detail: clip(problem.detail, MAX_DETAIL) })
+  const detail = clip(problem.detail, MAX_DETAIL)
+  const exception = isOgcPath(path) ? { code: problem.type, description: `${message}: ${detail}` } : {}
+  return JSON.stringify({ status: 'error', message, detail, ...exception })
 }
 
 const RECORD_MESSAGES: Readonly<Record<string, string>> = {

@@ -4,9 +4,11 @@ import { ProblemError } from '../problem.ts'
 import type { BatchContext, RecordRoute, Services } from '../service/services.ts'
 import { batchRoute } from './batch-route.ts'
 import { metricsRoute } from './metrics-route.ts'
+import { ogcRoutes } from './ogc-routes.ts'
 import type { AnswerStream, Exchange } from './port.ts'
 import { prefers } from './prefer.ts'
 import { problemPageJson } from './problem-pages.ts'
+import { formatOf } from './record-format.ts'
 import type { ContentKind } from './respond.ts'
 import { rootHtml, rootJson } from './root-page.ts'
 
@@ -92,6 +94,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     get('/api/v0/config', 'chains and schema of location records', () => services.records.config()),
     ...recordRoutes('location-proofs'),
     ...recordRoutes('location-records'),
+    ...ogcRoutes(services.ogc),
     get('/', 'this list', ({ exchange, baseUrl }) => {
       const page = { baseUrl, identity: services.identity, routes }
       // Only what names the type asks for a page: curl sends */* (decision 112).
@@ -128,13 +131,17 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     const path = `/api/v0/${generation}`
     const { records } = services
     return [
-      get(path, 'location records by chain, address, time and place, newest first', ({ exchange, baseUrl }) =>
-        records.list(generation, exchange.query, `${baseUrl}${path}`, exchange),
-      ),
+      get(path, 'location records by chain, address, time and place, newest first', async ({ exchange, baseUrl }) => {
+        const format = formatOf(exchange.query, exchange.head.accept, RECORD_FORMATS)
+        const list = await records.list(generation, exchange.query, `${baseUrl}${path}`, exchange, format)
+        return { ...list, kind: format, headers: { ...list.headers, ...VARY_ACCEPT } }
+      }),
       get(`${path}/stats`, 'how many location records there are', ({ exchange }) => records.stats(exchange)),
-      get(`${path}/:uid`, 'one location record', ({ exchange, parameter }) =>
-        records.record(generation, parameter, exchange),
-      ),
+      get(`${path}/:uid`, 'one location record', async ({ exchange, parameter }) => {
+        const format = formatOf(exchange.query, exchange.head.accept, RECORD_FORMATS)
+        const record = await records.record(generation, parameter, exchange, format)
+        return { ...record, kind: format, headers: VARY_ACCEPT }
+      }),
     ]
   }
 
@@ -171,6 +178,7 @@ function olderVerifyRoutes({ olderVerify }: Services): Route[] {
   ]
 }
 
+const RECORD_FORMATS = { json: 'application/json', geojson: 'application/geo+json' } as const
 const VARY_ACCEPT = { Vary: 'Accept' }
 const RETRY_SOON = { 'Retry-After': '1' }
 

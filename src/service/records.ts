@@ -3,34 +3,25 @@ import { SCHEMA_STRINGS } from '../attest/schemas.ts'
 import type { Config } from '../config.ts'
 import type { Hex } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
-import {
-  type RecordKey,
-  type StoreArgument,
-  StoreFault,
-  type StoreOperation,
-  type StoreResult,
-} from '../store-messages.ts'
-import type { StoreClient } from '../threads/store-client.ts'
 import { cursorText, readRecordQuery, readUid } from '../validation/record-query.ts'
-import type { RecordRoute, RecordService, RequestContext, ServiceAnswer } from './services.ts'
+import { featureText, featureTexts, lastKey } from './record-documents.ts'
+import type { RecordQuestion } from './record-questions.ts'
+import type { RecordRoute, RecordService, ServiceAnswer } from './services.ts'
 
 export interface RecordServiceParts {
   readonly config: Config
   readonly chains: ReadonlyMap<number, Chain>
   readonly schemaUid: Hex
-  /** undefined when no records are kept. */
-  readonly store: StoreClient | undefined
+  readonly ask: RecordQuestion
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** Seconds after which a store that is opening, or too busy, is worth another try. */
-const RETRY_SECONDS = 1
 /** The chains of the interface, in its order; the others stand beside them (decision 52). */
 const CONFIG_CHAINS = ['arbitrum', 'celo', 'sepolia', 'base'] as const
 
 /** What the record API answers. Records come as finished texts, and go out as they are. */
-export function createRecordService({ config, chains, schemaUid, store, now }: RecordServiceParts): RecordService {
+export function createRecordService({ config, chains, schemaUid, ask, now }: RecordServiceParts): RecordService {
   const idsByName = new Map([...chains.values()].map(({ id, name }) => [name, id]))
   const isEnabled = (name: string) =>
     [...chains.values()].some((chain) => chain.name === name && chain.rpcUrls.length > 0)
@@ -47,24 +38,29 @@ export function createRecordService({ config, chains, schemaUid, store, now }: R
   return {
     config: () => ({ json: configJson }),
 
-    async list(route, search, address, context) {
+    async list(route, search, address, context, format = 'json') {
       const { query, filters } = readRecordQuery(search, idsByName)
       const { limit, offset } = query
       const page = await ask('page', query, context)
       const headers: Record<string, string> = {}
       if (!page.isCountExact) headers['X-Count'] = 'estimated'
       if (page.length === limit && offset + limit < page.count) {
-        const cursor = cursorText(lastKey(page.documents), offset + limit)
+        const cursor = cursorText(lastKey(page.documents, idsByName), offset + limit)
         const next = new URLSearchParams(filters as [string, string][])
+        if (format !== 'json') next.set('f', format)
         next.set('limit', String(limit))
         next.set('cursor', cursor)
         headers['Link'] = `<${address}?${next}>; rel="next"`
       }
-      const json = `{"data":[${inFormat(route, page.documents)}],"count":${page.count},"limit":${limit},"offset":${offset}}`
+      const documents = inFormat(route, page.documents)
+      const json =
+        format === 'geojson'
+          ? `{"type":"FeatureCollection","numberMatched":${page.count},"numberReturned":${page.length},"features":[${featureTexts(documents)}]}`
+          : `{"data":[${documents}],"count":${page.count},"limit":${limit},"offset":${offset}}`
       return { json, headers }
     },
 
-    async record(route, text, context): Promise<ServiceAnswer> {
+    async record(route, text, context, format = 'json'): Promise<ServiceAnswer> {
       const uid = readUid(text)
       const document = await ask('record', uid, context)
       if (document === undefined) {
@@ -74,7 +70,8 @@ export function createRecordService({ config, chains, schemaUid, store, now }: R
           detail: `No attestation with UID ${uid} was found`,
         })
       }
-      return { json: inFormat(route, document) }
+      const shown = inFormat(route, document)
+      return { json: format === 'geojson' ? featureText(shown) : shown }
     },
 
     async stats(context) {
@@ -94,24 +91,6 @@ export function createRecordService({ config, chains, schemaUid, store, now }: R
     },
   }
 
-  async function ask<O extends StoreOperation>(
-    operation: O,
-    argument: StoreArgument<O>,
-    context: RequestContext,
-  ): Promise<StoreResult<O>> {
-    if (store === undefined) throw unavailable('this deployment keeps no records (RECORDS=0)')
-    try {
-      return await store.ask(operation, argument, Math.min(context.deadlineMs, now() + config.limits.storeReadMs))
-    } catch (error) {
-      if (!(error instanceof StoreFault)) throw error
-      // Never an empty list in place of records that cannot be read.
-      if (error.kind === 'unavailable') throw unavailable('the database is not available; try again', error)
-      if (error.kind === 'late')
-        throw unavailable('the database did not answer in time; try again, or ask for less', error)
-      throw error
-    }
-  }
-
   /** The older generation of the route named formats otherwise; only on the operator's word (decision 51). */
   function inFormat(route: RecordRoute, documents: string): string {
     if (!config.legacyProofFormat || route !== 'location-proofs') return documents
@@ -121,21 +100,4 @@ export function createRecordService({ config, chains, schemaUid, store, now }: R
       '"srs":"WGS84","location_type":"point"',
     )
   }
-
-  /** Key of the last of several documents: each begins with its uid. */
-  function lastKey(documents: string): RecordKey {
-    const { uid, chain, timestamp } = JSON.parse(documents.slice(documents.lastIndexOf('{"uid":"')))
-    return {
-      uid,
-      chainId: idsByName.get(chain) ?? Number(chain.replace('chain-', '')),
-      timeSeconds: Date.parse(timestamp) / 1000,
-    }
-  }
-}
-
-function unavailable(detail: string, cause?: unknown): ProblemError {
-  return new ProblemError(
-    { type: 'overloaded', message: 'Records are not available', detail, retryAfterSeconds: RETRY_SECONDS },
-    { cause },
-  )
 }

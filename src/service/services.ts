@@ -70,6 +70,9 @@ export interface Identity {
 /** The two generations of the record API. */
 export type RecordRoute = 'location-proofs' | 'location-records'
 
+/** As the interface shows records, or as GeoJSON features. */
+export type RecordFormat = 'json' | 'geojson'
+
 /** The record API. Its refusals have a `message`. */
 export interface RecordService {
   config(): ServiceAnswer
@@ -77,10 +80,33 @@ export interface RecordService {
    * @param search parameters as sent
    * @param address of the list, for the link to the next page
    */
-  list(route: RecordRoute, search: string, address: string, context: RequestContext): Promise<ServiceAnswer>
-  record(route: RecordRoute, uid: string, context: RequestContext): Promise<ServiceAnswer>
+  list(
+    route: RecordRoute,
+    search: string,
+    address: string,
+    context: RequestContext,
+    format?: RecordFormat,
+  ): Promise<ServiceAnswer>
+  record(route: RecordRoute, uid: string, context: RequestContext, format?: RecordFormat): Promise<ServiceAnswer>
   stats(context: RequestContext): Promise<ServiceAnswer>
 }
+
+/** OGC API Features, Part 1, over the records. Its refusals have a `message`. */
+export interface OgcService {
+  /**
+   * A resource that says what there is: `''` is the landing page.
+   *
+   * @param search parameters as sent
+   * @param baseUrl of the service, without a slash at the end
+   */
+  document(name: OgcDocument, search: string, baseUrl: string): ServiceAnswer
+  /** One page of features. */
+  items(search: string, baseUrl: string, context: RequestContext): Promise<ServiceAnswer>
+  /** One feature, by its uid. */
+  item(uid: string, search: string, baseUrl: string, context: RequestContext): Promise<ServiceAnswer>
+}
+
+export type OgcDocument = '' | 'conformance' | 'api' | 'collections' | 'collection'
 
 export interface Services {
   /**
@@ -136,6 +162,7 @@ export interface Services {
     readonly pluginsJson: string
   }
   readonly records: RecordService
+  readonly ogc: OgcService
   readiness(): Readiness
   readonly identity: Identity
 }

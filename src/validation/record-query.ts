@@ -4,8 +4,8 @@ import type { Bounds, RecordKey, RecordQuery } from '../store-messages.ts'
 import { readTimestamp } from './timestamp.ts'
 
 /** Default and greatest length of a page; a greater one is asked for in vain (decision 58). */
-const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 1000
+export const DEFAULT_LIMIT = 100
+export const MAX_LIMIT = 1000
 const MAX_OFFSET = 10_000_000
 const MAX_QUERY_LENGTH = 4096
 
@@ -70,7 +70,7 @@ export function readUid(text: string): Hex {
 }
 
 /** Names and values of a query string, with the traps of decoding taken care of once. */
-class ListParameters {
+export class ListParameters {
   readonly #entries: (readonly [name: string, value: string])[]
 
   constructor(search: string) {
@@ -86,6 +86,12 @@ class ListParameters {
       })
   }
 
+  /** Each name once. */
+  get names(): readonly string[] {
+    return [...new Set(this.#entries.map(([name]) => name))]
+  }
+
+  /** @throws {ProblemError} when it stands twice */
   single(name: string): string | undefined {
     const values = this.#entries.filter((entry) => entry[0] === name)
     if (values.length > 1)
@@ -111,13 +117,15 @@ function decode(text: string): string {
   }
 }
 
-function readChain(name: string, chains: ReadonlyMap<string, number>): number {
+/** Name of a chain → its id. */
+export function readChain(name: string, chains: ReadonlyMap<string, number>): number {
   const chainId = chains.get(name)
   if (chainId !== undefined) return chainId
   throw recordProblem('Invalid chain parameter', `Supported chains: ${[...chains.keys()].join(', ')}`)
 }
 
-function readAddress(name: string, text: string): Hex {
+/** `0x` and 40 hex digits of any case → lower case (decision 57). */
+export function readAddress(name: string, text: string): Hex {
   if (/^0x[0-9a-fA-F]{40}$/.test(text)) return text.toLowerCase() as Hex
   throw recordProblem('Invalid address format', `${name} must be a 42-character hex string starting with 0x`)
 }
@@ -131,7 +139,14 @@ function readTime(name: string, text: string): number {
   )
 }
 
-function readInteger(name: string, text: string | undefined, fallback: number, low: number, high: number): number {
+/** A whole number, both ends included. */
+export function readInteger(
+  name: string,
+  text: string | undefined,
+  fallback: number,
+  low: number,
+  high: number,
+): number {
   if (text === undefined) return fallback
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (value >= low && value <= high) return value
@@ -139,7 +154,8 @@ function readInteger(name: string, text: string | undefined, fallback: number, l
   throw recordProblem(`Invalid ${name} parameter`, `${name} must be a whole number ${range}`)
 }
 
-function readBbox(texts: readonly string[]): Bounds {
+/** `west,south,east,north` as texts; west above east crosses the antimeridian (decision 54). */
+export function readBbox(texts: readonly string[]): Bounds {
   const numbers = texts.map((text) =>
     /^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$/.test(text) ? Number(text) : Number.NaN,
   )
@@ -165,7 +181,8 @@ export function cursorText({ timeSeconds, uid, chainId }: RecordKey, offset: num
   return Buffer.from(`${timeSeconds} ${uid} ${chainId} ${offset}`).toString('base64url')
 }
 
-function readCursor(text: string): { after: RecordKey; offset: number } {
+/** @throws {ProblemError} on anything but what `cursorText` made */
+export function readCursor(text: string): { after: RecordKey; offset: number } {
   const match = /^(\d{1,12}) (0x[0-9a-f]{64}) (\d{1,15}) (\d{1,15})$/.exec(Buffer.from(text, 'base64url').toString())
   if (match === null) throw recordProblem('Invalid cursor', 'use the cursor of a Link header as it is, or offset')
   const [, timeSeconds, uid, chainId, offset] = match

@@ -1,0 +1,46 @@
+import type { Config } from '../config.ts'
+import { ProblemError } from '../problem.ts'
+import { type StoreArgument, StoreFault, type StoreOperation, type StoreResult } from '../store-messages.ts'
+import type { StoreClient } from '../threads/store-client.ts'
+import type { RequestContext } from './services.ts'
+
+/** Seconds after which a store that is opening, or too busy, is worth another try. */
+const RETRY_SECONDS = 1
+
+/** Asks the store for a client: what it cannot answer is refused, never an empty answer. */
+export type RecordQuestion = <O extends StoreOperation>(
+  operation: O,
+  argument: StoreArgument<O>,
+  context: Pick<RequestContext, 'deadlineMs'>,
+) => Promise<StoreResult<O>>
+
+export interface RecordQuestionParts {
+  readonly config: Config
+  /** undefined when no records are kept. */
+  readonly store: StoreClient | undefined
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export function createRecordQuestions({ config, store, now }: RecordQuestionParts): RecordQuestion {
+  return async (operation, argument, context) => {
+    if (store === undefined) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
+    try {
+      return await store.ask(operation, argument, Math.min(context.deadlineMs, now() + config.limits.storeReadMs))
+    } catch (error) {
+      if (!(error instanceof StoreFault)) throw error
+      if (error.kind === 'unavailable') throw recordsUnavailable('the database is not available; try again', error)
+      if (error.kind === 'late')
+        throw recordsUnavailable('the database did not answer in time; try again, or ask for less', error)
+      throw error
+    }
+  }
+}
+
+/** 503 in the words of the record API. */
+export function recordsUnavailable(detail: string, cause?: unknown): ProblemError {
+  return new ProblemError(
+    { type: 'overloaded', message: 'Records are not available', detail, retryAfterSeconds: RETRY_SECONDS },
+    { cause },
+  )
+}

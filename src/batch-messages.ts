@@ -1,6 +1,7 @@
 /** What crosses a thread border of a caller's batch; as in `messages.ts`, plain data. */
 import type { ComputeResult, Hex, ResolvedInput } from './messages.ts'
 import type { PackedBytes } from './packed-bytes.ts'
+import type { ProblemData } from './problem.ts'
 
 /** Whether each result of a batch is signed. */
 export type BatchAttest = 'each' | 'merkle' | 'none'
@@ -14,6 +15,11 @@ export interface ComputeChunk {
   readonly chainId: number | undefined
   readonly recipient: string | undefined
   readonly attest: BatchAttest
+  /** The first of them that the caller's limit still allows to be computed: of the others only the `id` is read. */
+  readonly granted: number
+  /** What the others are told. */
+  readonly refusal: ProblemData
+  readonly maxItemBytes: number
   /** UIDs that stand in leaves where an item names none. */
   readonly schemas: Readonly<Record<'numeric' | 'boolean', Hex>>
   /** By item, where main resolved its inputs; empty at first. */

@@ -116,6 +116,8 @@ export interface Limits {
   /** Bytes and items of a batch in JSON; a stream of lines has no limit, each of its lines `maxBodyBytes`. */
   readonly maxBatchBytes: number
   readonly maxBatchItems: number
+  /** Of a batch without its items, which alone is read on the main thread. */
+  readonly maxBatchEnvelopeBytes: number
   readonly maxVertices: number
   readonly maxParts: number
   readonly maxCollectionDepth: number
@@ -243,6 +245,7 @@ export function readConfig(env: Environment, cores: number): Config {
       maxBodyBytes: read.integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576),
       maxBatchBytes: read.integer('MAX_BATCH_BYTES', 8 * 1_048_576, 1024, 256 * 1_048_576),
       maxBatchItems: 10_000,
+      maxBatchEnvelopeBytes: 16_384,
       maxVertices: read.integer('MAX_VERTICES', 50_000, 4, 5_000_000),
       maxParts: read.integer('MAX_PARTS', 10_000, 1, 1_000_000),
       maxCollectionDepth: 8,

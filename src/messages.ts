@@ -85,6 +85,8 @@ export type SignerRequest =
   | { readonly type: 'sign'; readonly items: readonly (readonly [id: number, payload: SigningPayload])[] }
   /** The line to the chain thread: nonces never pass through main. */
   | { readonly type: 'nonces'; readonly port: MessagePort }
+  /** The thread ends itself, after what came before. */
+  | { readonly type: 'close' }
 
 /** Signer to main. */
 export type SignerReply =

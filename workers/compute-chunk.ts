@@ -5,8 +5,8 @@ import { OPERATIONS } from '../src/compute/operations.ts'
 import type { Engine } from '../src/compute/run.ts'
 import type { ComputeWorkerData, ResolvedInput } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
-import { ProblemError, underPath } from '../src/problem.ts'
-import { readBatchItem } from '../src/validation/batch.ts'
+import { type ProblemData, ProblemError, underPath } from '../src/problem.ts'
+import { batchItemIdOf, readBatchItem } from '../src/validation/batch.ts'
 import { readComputeRequest } from '../src/validation/compute-request.ts'
 import type { GeometryCheck } from '../src/validation/input.ts'
 import type { JsonObject } from '../src/validation/json-body.ts'
@@ -39,10 +39,14 @@ export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Lim
 }
 
 function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Limits): ChunkItem {
+  if (index >= chunk.granted)
+    return refused(batchItemIdOf(unpack(chunk.items, index), limits.maxJsonDepth), chunk.refusal)
   let id = ''
   let row = OPERATIONS.distance
   try {
     const { chainId, recipient, timestampSeconds } = chunk
+    const bytes = unpack(chunk.items, index)
+    if (bytes.length > chunk.maxItemBytes) throw tooLarge(bytes.length, chunk.maxItemBytes)
     const read = (item: JsonObject, check: GeometryCheck) => {
       const head = readBatchItem(item)
       id = head.id
@@ -50,7 +54,7 @@ function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Lim
       const request = { chainId, recipient, ...item }
       return readComputeRequest(row, request, limits.maxCollectionDepth, check)
     }
-    const request = readRequest(unpack(chunk.items, index), read, engine, limits, true)
+    const request = readRequest(bytes, read, engine, limits, true)
     const resolved = chunk.resolved[index] ?? NOTHING
     if (chunk.attest === 'none') {
       const outcome = runRequest(row, request, resolved, engine, limits)
@@ -60,10 +64,21 @@ function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Lim
     return { id, result: answerRequest(row, request, { resolved, timestampSeconds }, engine, limits) }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
+    // What is wrong may stand before its id was read.
+    if (id === '') id = batchItemIdOf(unpack(chunk.items, index), limits.maxJsonDepth)
     const { firstIndex } = chunk
     const problem = firstIndex === undefined ? error.data : underPath(error.data, ['items', firstIndex + index])
-    return { id, result: { ok: false, problem } }
+    return refused(id, problem)
   }
+}
+
+/** As its own request would be refused. */
+function tooLarge(bytes: number, most: number): ProblemError {
+  return new ProblemError({ type: 'payload-too-large', detail: `the item has ${bytes} bytes, more than ${most}` })
+}
+
+function refused(id: string, problem: ProblemData): ChunkItem {
+  return { id, result: { ok: false, problem } }
 }
 
 const NOTHING: readonly ResolvedInput[] = []

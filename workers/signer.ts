@@ -59,6 +59,7 @@ function serve({ signer, line }: { signer: Signer; line: NonceLine }): void {
   }
   main.on('message', (request: SignerRequest) => {
     if (request.type === 'nonces') return line.connect(request.port)
+    if (request.type === 'close') process.exit() // ends the thread alone
     const results: (readonly [number, AnySigningResult])[] = []
     for (const [id, payload] of request.items) {
       const result = sign(signer, payload)

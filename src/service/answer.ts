@@ -26,8 +26,13 @@ const ZERO_UID = `0x${'0'.repeat(64)}`
  * @param id `"id":…,` of a batch item
  */
 export function computeAnswerJson(answer: ComputeAnswer, id = ''): string {
-  const proofInputs = answer.proofInputs.length === 0 ? '' : `,"proofInputs":[${answer.proofInputs.join(',')}]`
+  const proofInputs = proofInputsMember(answer.proofInputs)
   return `{${id}${answer.members},${attestationMembers(answer)}${proofInputs}${resultSignatureMember(answer)}}`
+}
+
+/** With a comma before it, or nothing. */
+export function proofInputsMember(proofInputs: readonly string[]): string {
+  return proofInputs.length === 0 ? '' : `,"proofInputs":[${proofInputs.join(',')}]`
 }
 
 /** The members `attestation` and `delegatedAttestation`, without braces around them. */

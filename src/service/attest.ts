@@ -21,13 +21,15 @@ export interface Attested {
  * Has a payload signed.
  *
  * @param payload whose schema `ChainPolicy.requireSchema` has let pass
+ * @param isBulk for a batch: single requests pass it
  * @throws {ProblemError} what the signer refuses it for
  */
 export async function attest(
   payload: AttestationPayload,
   signer: Pick<SignerClient, 'address' | 'sign'>,
+  isBulk = false,
 ): Promise<Attested> {
-  const signed = await signer.sign(payload)
+  const signed = await signer.sign(payload, isBulk)
   if (!signed.ok) throw new ProblemError(signed.problem)
   return {
     schema: payload.schema,

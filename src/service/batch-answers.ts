@@ -3,9 +3,10 @@ import { leafMembers } from '../attest/leaf-text.ts'
 import type { AttestationPayload, Hex, SignedAttestation } from '../messages.ts'
 import { type ProblemData, ProblemError, problemAt, underPath } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
-import { attestationMembers, computeAnswerJson } from './answer.ts'
+import { attestationMembers, computeAnswerJson, proofInputsMember } from './answer.ts'
 import type { Attested } from './attest.ts'
-import type { BatchItem, BatchRun, ComputedItem, LeafItem } from './batch.ts'
+import type { BatchRun } from './batch.ts'
+import type { BatchItem, ComputedItem, LeafItem } from './batch-items.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { Gate } from './gate.ts'
 import { attestMerkleRoot } from './merkle.ts'
@@ -72,9 +73,9 @@ export async function answerUnderRoot(run: BatchRun, found: Found, parts: BatchA
 }
 
 /** As the compute threads write it for items without a schema of their own. */
-function leafTextOf({ id, computed }: ComputedItem, chains: ChainPolicy): string {
+function leafTextOf({ id, computed, proofInputs }: ComputedItem, chains: ChainPolicy): string {
   const { kind, schema = chains.defaultSchema(kind), recipient, data, members } = computed
-  return `{${id}${members},${leafMembers(schema, recipient, data)}`
+  return `{${id}${members},${leafMembers(schema, recipient, data)}${proofInputsMember(proofInputs)}`
 }
 
 /** Attestations with consecutive nonces, grouped as `multiAttestByDelegation` consumes them (decision 102). */

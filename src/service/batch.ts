@@ -1,14 +1,17 @@
 import type { ChunkItem, ComputeChunk, MerkleResult } from '../batch-messages.ts'
 import type { Config } from '../config.ts'
 import type { ComputeResult } from '../messages.ts'
-import { type PackedBytes, pack } from '../packed-bytes.ts'
+import { type PackedBytes, pack, unpack } from '../packed-bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
 import type { ChunkJob } from '../threads/jobs.ts'
-import type { BatchOptions } from '../validation/batch.ts'
+import { type BatchOptions, batchItemIdOf } from '../validation/batch.ts'
+import { type BatchItem, type FoundItem, isFinal, isSame, type OpenItem, withProofInputs } from './batch-items.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { InputResolver } from './inputs.ts'
 import type { BatchContext } from './services.ts'
+
+type Unresolved = Extract<ComputeResult, { ok: 'unresolved' }>
 
 export interface BatchParts {
   readonly config: Config
@@ -17,33 +20,6 @@ export interface BatchParts {
   readonly resolver: InputResolver
   /** Milliseconds since the epoch. */
   readonly now: () => number
-}
-
-/** What is known of an item before it is attested: its finished text, or what is to be attested. */
-export type BatchItem = string | LeafItem | ComputedItem
-
-type OpenItem = Exclude<ChunkItem, string>
-type FoundItem = ChunkItem | LeafItem
-type Unresolved = Extract<ComputeResult, { ok: 'unresolved' }>
-
-/** A result under a Merkle root: its answer's text waits for the proof. */
-export interface LeafItem {
-  readonly text: string
-  /** 32 bytes. */
-  readonly leaf: Uint8Array
-}
-
-/** A result that waits for what attests it. */
-export interface ComputedItem {
-  /** `"id":…,` as JSON text, empty when the item had none. */
-  readonly id: string
-  readonly computed: Extract<ComputeResult, { ok: true }>
-  /** What authenticated proofs among the inputs said. */
-  readonly proofInputs: readonly string[]
-  /** For a Merkle tree. */
-  readonly leaf: Uint8Array | undefined
-  /** Where it stands in the body. */
-  readonly path: readonly (string | number)[]
 }
 
 /** Runs the items of one caller's batch, chunk by chunk. Every item becomes a result, or the text of its problem. */
@@ -55,6 +31,9 @@ export class BatchRun {
   failed = 0
   /** True once anything was computed: from then on what fails is said in the place of its items. */
   #isStarted = false
+  /** Of a batch whose items were counted at once: how many more of them may be computed. */
+  #reserved: number | undefined
+  #quotaText: string | undefined
 
   constructor(parts: BatchParts, options: BatchOptions, context: BatchContext) {
     this.#parts = parts
@@ -69,34 +48,60 @@ export class BatchRun {
    * @throws {ProblemError} `overloaded` when nothing of the chunk can be computed now
    */
   async compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItem[]> {
-    const granted = this.#context.takeQuota(items.offsets.length - 1)
-    const chunk = this.#chunkOf(items, firstIndex, [])
-    const found = await this.#computeChunk(chunk, granted)
+    const chunk = this.#chunkOf(items, firstIndex, [], this.#grant(items.offsets.length - 1))
+    const found = await this.#runChunk(chunk)
     const settled = found.map((item, index) => (isFinal(item) ? item : this.#settle(item, chunk, index)))
     return settled.some((item) => item instanceof Promise) ? Promise.all(settled) : (settled as BatchItem[])
+  }
+
+  /** Counts all items of a batch at once, so that its head can say what is left of the caller's limit. */
+  reserve(items: number): void {
+    this.#reserved = this.#context.takeQuota(items)
+  }
+
+  #grant(items: number): number {
+    if (this.#reserved === undefined) return this.#context.takeQuota(items)
+    const granted = Math.min(items, this.#reserved)
+    this.#reserved -= granted
+    return granted
   }
 
   /** The text in the place of an item that has no answer. */
   refuse(id: string, problem: ProblemData): string {
     this.failed++
+    // Said of thousands in a row: a caller beyond its limit must not cost more than one within.
+    if (isSame(problem, this.#context.quotaProblem)) {
+      this.#quotaText ??= this.#context.problemJson(problem)
+      return `{${id}"error":${this.#quotaText}}`
+    }
     return `{${id}"error":${this.#context.problemJson(problem)}}`
   }
 
-  #chunkOf(items: PackedBytes, firstIndex: number | undefined, resolved: ComputeChunk['resolved']): ComputeChunk {
+  #chunkOf(
+    items: PackedBytes,
+    firstIndex: number | undefined,
+    resolved: ComputeChunk['resolved'],
+    granted: number,
+  ): ComputeChunk {
     const { chainId, recipient, attest } = this.options
     const { timestampSeconds } = this
     const { chains } = this.#parts
     const schemas = { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') }
-    return { items, firstIndex, chainId, recipient, attest, schemas, resolved, timestampSeconds }
-  }
-
-  /** @param granted items that the caller's limit still allows; the others are refused in place */
-  async #computeChunk(chunk: ComputeChunk, granted: number): Promise<(FoundItem | ProblemData)[]> {
-    const count = chunk.items.offsets.length - 1
-    const allowed = granted < count ? { ...chunk, items: firstOf(chunk.items, granted) } : chunk
-    const found: (FoundItem | ProblemData)[] = granted === 0 ? [] : await this.#runChunk(allowed)
-    while (found.length < count) found.push(this.#context.quotaProblem)
-    return found
+    const refusal = this.#context.quotaProblem
+    const { maxBodyBytes: maxItemBytes } = this.#parts.config.limits
+    return {
+      items,
+      firstIndex,
+      chainId,
+      recipient,
+      attest,
+      granted,
+      refusal,
+      maxItemBytes,
+      schemas,
+      resolved,
+      timestampSeconds,
+    }
   }
 
   /** A chunk whose thread died goes again item by item: one of them may have killed it, the others get their answers. */
@@ -108,18 +113,29 @@ export class BatchRun {
     } catch (error) {
       if (error instanceof ProblemError) {
         if (!this.#isStarted) throw error
-        return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) => refusal(error.data, chunk, index))
+        return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) =>
+          this.#refusal(error.data, chunk, index),
+        )
       }
       const alone = this.#itemsOf(chunk).map(async (item, index): Promise<FoundItem> => {
         try {
           const [result] = await this.#submit(item)
           return result!
         } catch (cause) {
-          return refusal(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
+          return this.#refusal(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
         }
       })
       return Promise.all(alone)
     }
+  }
+
+  /** What stands in the place of an item that no thread has answered. */
+  #refusal(problem: ProblemData, chunk: ComputeChunk, index: number): ChunkItem {
+    const { maxJsonDepth, maxBatchEnvelopeBytes } = this.#parts.config.limits
+    const bytes = unpack(chunk.items, index)
+    // No more is read on this thread than of an envelope.
+    const id = bytes.length > maxBatchEnvelopeBytes ? '' : batchItemIdOf(bytes, maxJsonDepth)
+    return { id, result: { ok: false, problem: underPath(problem, pathOf(chunk, index)) } }
   }
 
   async #submit(chunk: ComputeChunk): Promise<FoundItem[]> {
@@ -166,12 +182,13 @@ export class BatchRun {
   }
 
   #alone(
-    { firstIndex }: ComputeChunk,
+    { firstIndex, granted }: ComputeChunk,
     index: number,
     body: Uint8Array,
     resolved: ComputeChunk['resolved'],
   ): ComputeChunk {
-    return this.#chunkOf(pack([body]), firstIndex === undefined ? undefined : firstIndex + index, resolved)
+    const place = firstIndex === undefined ? undefined : firstIndex + index
+    return this.#chunkOf(pack([body]), place, resolved, index < granted ? 1 : 0)
   }
 
   #settle(
@@ -205,7 +222,7 @@ export class BatchRun {
       const { buffer, offsets } = chunk.items
       const body = new Uint8Array(buffer).slice(offsets[index], offsets[index + 1])
       const [again] = await this.#submit(this.#alone(chunk, index, body, [resolved]))
-      if (isFinal(again!)) return again!
+      if (isFinal(again!)) return withProofInputs(again!, proofInputs)
       if (again!.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
       return this.#settle(again!, chunk, index, proofInputs)
     } catch (error) {
@@ -215,22 +232,9 @@ export class BatchRun {
   }
 }
 
-/** True for a text and for what waits for its proof alone. */
-function isFinal(item: FoundItem | ProblemData): item is string | LeafItem {
-  return typeof item === 'string' || 'text' in item
-}
-
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }
-
-function refusal(problem: ProblemData, chunk: ComputeChunk, index: number): ChunkItem {
-  return { id: '', result: { ok: false, problem: underPath(problem, pathOf(chunk, index)) } }
-}
 
 /** In a list of items, places begin at the list. */
 function pathOf({ firstIndex }: ComputeChunk, index: number): readonly (string | number)[] {
   return firstIndex === undefined ? [] : ['items', firstIndex + index]
-}
-
-function firstOf({ buffer, offsets }: PackedBytes, count: number): PackedBytes {
-  return { buffer: buffer.slice(0, offsets[count]), offsets: offsets.slice(0, count + 1) }
 }

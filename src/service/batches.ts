@@ -1,8 +1,8 @@
 import { MAX_SEQUENCE } from '../messages.ts'
 import { type PackedBytes, pack } from '../packed-bytes.ts'
-import { problemAt } from '../problem.ts'
+import { ProblemError, problemAt } from '../problem.ts'
 import { type BatchOptions, readBatchEnvelope, readBatchQuery } from '../validation/batch.ts'
-import { type BatchItem, type BatchParts, BatchRun } from './batch.ts'
+import { type BatchParts, BatchRun } from './batch.ts'
 import {
   answerEach,
   answerInSequence,
@@ -10,6 +10,7 @@ import {
   type BatchAnswerParts,
   type BatchTexts,
 } from './batch-answers.ts'
+import type { BatchItem } from './batch-items.ts'
 import { Gate } from './gate.ts'
 import { type SplitBatch, splitBatch } from './item-splitter.ts'
 import { LineCutter } from './line-cutter.ts'
@@ -23,16 +24,22 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
   const { limits } = given.config
   const parts = { ...given, signing: new Gate(SIGNED_CHUNKS) }
   const width = 2 * limits.largeThreads + 2
+  const assembling = new Gate(ASSEMBLED_BATCHES)
 
   return {
     async batch(body, context, sink) {
       const split = splitBatch(body, limits.maxBatchItems)
       // Without a list of items the envelope says what is missing.
-      const options = readBatchEnvelope(split?.envelope ?? body, limits.maxJsonDepth)
+      const envelope = split?.envelope ?? body
+      if (envelope.length > limits.maxBatchEnvelopeBytes) {
+        throw split === undefined ? noItems() : largeEnvelope(envelope.length, limits.maxBatchEnvelopeBytes)
+      }
+      const options = readBatchEnvelope(envelope, limits.maxJsonDepth)
       if (split === undefined) throw noItems()
       const isSequence = options.sequence === 'consecutive'
       if (isSequence) checkSequence(options, split.count)
       const run = new BatchRun(parts, options, context)
+      run.reserve(split.count)
       if (options.attest === 'merkle') await writeTogether(run, body, split, sink, answerUnderRoot)
       else if (isSequence) await writeTogether(run, body, split, sink, answerInSequence)
       else await writeAsComputed(run, body, split, sink)
@@ -67,14 +74,16 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     sink: TextSink,
     answerAll: (run: BatchRun, found: readonly BatchItem[], parts: BatchAnswerParts) => Promise<BatchTexts>,
   ): Promise<void> {
-    const found: BatchItem[] = []
-    await inChunks(
-      body,
-      split,
-      (items, first) => run.compute(items, first),
-      (chunk) => void found.push(...chunk),
-    )
-    const { items, head } = await answerAll(run, found, parts)
+    const { items, head } = await assembling.run(async () => {
+      const found: BatchItem[] = []
+      await inChunks(
+        body,
+        split,
+        (items, first) => run.compute(items, first),
+        (chunk) => void found.push(...chunk),
+      )
+      return answerAll(run, found, parts)
+    })
     await sink.write(`${headOf(run.options)}${head}"results":[`)
     for (let begin = 0; begin < items.length; begin += CHUNK_ITEMS) {
       await sink.write((begin > 0 ? ',' : '') + items.slice(begin, begin + CHUNK_ITEMS).join(','))
@@ -151,6 +160,8 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
 /** Work for a thread that is worth a message. */
 const CHUNK_ITEMS = 256
 const CHUNK_BYTES = 32_768
+/** Batches whose results are gathered until all of them are there, at one time: 10,000 are 20 MB of text. */
+const ASSEMBLED_BATCHES = 2
 /** Chunks at the signer at one time. */
 const SIGNED_CHUNKS = 4
 
@@ -182,6 +193,15 @@ function checkSequence({ attest }: BatchOptions, count: number): void {
   throw problemAt('invalid-input', ['items'], `has ${count} items, a sequence at most ${MAX_SEQUENCE}`, {
     code: 'sequence-too-long',
     hint: 'one transaction takes no more; attest "merkle" puts any number under one signature',
+  })
+}
+
+function largeEnvelope(bytes: number, most: number) {
+  const detail = `what stands beside the items has ${bytes} bytes, more than ${most}`
+  return new ProblemError({
+    type: 'payload-too-large',
+    detail,
+    places: [{ pointer: '#', detail, code: 'envelope-too-large' }],
   })
 }
 

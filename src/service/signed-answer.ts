@@ -13,7 +13,7 @@ export type Computed = Exclude<ComputeResult, { ok: 'unresolved' }>
 export interface SignedAnswers {
   /**
    * @param proofInputs what authenticated proofs among the inputs said (decision 86), JSON texts
-   * @param id `"id":…,` of a batch item
+   * @param id `"id":…,` of a batch item, empty when it has none; single answers leave it out
    * @param prefersResultSignature also signs the result without a nonce (decision 104)
    * @throws {ProblemError} the result's own problem, a schema that must not be used, a signer that cannot sign now
    */
@@ -38,7 +38,7 @@ export function createSignedAnswers(
       const chain = chains.require(chainId)
       if (computed.schema !== undefined) await chains.requireSchema(chain, kind, computed.schema)
       const payload = { chainId, schema: computed.schema ?? chains.defaultSchema(kind), recipient, data }
-      const attesting = attest({ kind, ...payload }, signer)
+      const attesting = attest({ kind, ...payload }, signer, id !== undefined)
       // Asked for in the same turn, both travel to the signer in one message.
       const [attested, resultSignature] = prefersResultSignature
         ? await Promise.all([attesting, signResult({ kind: 'result', dataKind: kind, salt: randomSalt(), ...payload })])

@@ -25,8 +25,12 @@ export interface SignerClient {
   readonly backend: string
   /** False while the thread starts again. */
   readonly isReady: boolean
-  /** Resolves with a problem as data, `overloaded` when the thread died or took too long; never rejects. */
-  sign(payload: AttestationPayload): Promise<SigningResult>
+  /**
+   * Resolves with a problem as data, `overloaded` when the thread died or took too long; never rejects.
+   *
+   * @param isBulk for a batch: single requests pass it
+   */
+  sign(payload: AttestationPayload, isBulk?: boolean): Promise<SigningResult>
   sign(payload: ResultPayload): Promise<ResultSigningResult>
   sign(payload: SequencePayload): Promise<SequenceSigningResult>
   /**
@@ -49,6 +53,8 @@ interface Thread {
 
 // Opening a keystore takes a second of scrypt, more on a busy machine.
 const START_TIMEOUT_MS = 30_000
+/** A signature takes microseconds, a message of them milliseconds. */
+const CLOSE_TIMEOUT_MS = 2000
 const LONGEST_RESTART_PAUSE_MS = 5000
 
 /**
@@ -97,16 +103,18 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
     },
     async close() {
       isClosing = true
-      await thread?.worker.terminate()
+      if (thread !== undefined) await endThread(thread.worker)
     },
   }
 
-  function sign(payload: AttestationPayload): Promise<SigningResult>
+  function sign(payload: AttestationPayload, isBulk?: boolean): Promise<SigningResult>
   function sign(payload: ResultPayload): Promise<ResultSigningResult>
   function sign(payload: SequencePayload): Promise<SequenceSigningResult>
-  function sign(payload: SigningPayload): Promise<unknown> {
+  function sign(payload: SigningPayload, isBulk?: boolean): Promise<unknown> {
     // The result of an id is of its payload's kind.
-    return thread === undefined ? Promise.resolve(overloaded('the signer is starting again')) : queue.submit(payload)
+    return thread === undefined
+      ? Promise.resolve(overloaded('the signer is starting again'))
+      : queue.submit(payload, isBulk)
   }
 
   function onReply(reply: SignerReply): void {
@@ -153,6 +161,15 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
       await restart(Math.min(pauseMs * 2, LONGEST_RESTART_PAUSE_MS))
     }
   }
+}
+
+/** Ended by force in the middle of a signature, native code would take the process with it. */
+async function endThread(worker: Worker): Promise<void> {
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  worker.postMessage({ type: 'close' } satisfies SignerRequest)
+  const timer = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS)
+  await ended
+  clearTimeout(timer)
 }
 
 async function startThread(config: Config, onReply: (reply: SignerReply) => void): Promise<Thread> {

@@ -10,6 +10,11 @@ export interface SigningQueueOptions {
 
 /** One message on its way, one being signed: the thread never idles, and what piles up meanwhile travels together. */
 const MESSAGES_OUT = 2
+/** Payloads of batches in a message that has no others (1 ms of signing), and in one that has. */
+const BULK_ALONE = 24
+const BULK_BESIDE = 4
+
+type Queued = readonly [id: number, payload: SigningPayload]
 
 interface Waiting {
   readonly resolve: (result: AnySigningResult) => void
@@ -25,7 +30,9 @@ export class SigningQueue {
   readonly #options: SigningQueueOptions
   /** Every payload that has no result yet, oldest first, queued or sent. */
   readonly #waiting = new Map<number, Waiting>()
-  #queue: (readonly [number, SigningPayload])[] = []
+  #queue: Queued[] = []
+  /** Payloads of batches: whoever asks for one answer does not stand behind a thousand. */
+  #bulk: Queued[] = []
   #nextId = 0
   #messagesOut = 0
   #flushPlanned = false
@@ -35,13 +42,15 @@ export class SigningQueue {
     this.#options = options
   }
 
-  submit(payload: SigningPayload): Promise<AnySigningResult> {
+  /** @param isBulk for a batch: it lets single requests pass */
+  submit(payload: SigningPayload, isBulk = false): Promise<AnySigningResult> {
     const { maxQueueSize, timeoutMs } = this.#options
     if (this.#waiting.size >= maxQueueSize) return Promise.resolve(overloaded('too many answers wait for a signature'))
     return new Promise((resolve) => {
       const id = this.#nextId++
       this.#waiting.set(id, { resolve, sinceMs: performance.now() })
-      this.#queue.push([id, payload])
+      const queue = isBulk ? this.#bulk : this.#queue
+      queue.push([id, payload])
       this.#planFlush()
       this.#sweep ??= setTimeout(() => this.#endOverdue(), timeoutMs).unref()
     })
@@ -52,12 +61,13 @@ export class SigningQueue {
     for (const [id, result] of results) this.#settle(id, result)
     if (!isBatchEnd) return
     this.#messagesOut--
-    if (this.#queue.length > 0) this.#planFlush()
+    if (this.#queue.length + this.#bulk.length > 0) this.#planFlush()
   }
 
   /** The thread died: everybody who waits may try again. */
   fail(detail: string): void {
     this.#queue = []
+    this.#bulk = []
     this.#messagesOut = 0
     for (const id of [...this.#waiting.keys()]) this.#settle(id, overloaded(detail))
   }
@@ -73,9 +83,12 @@ export class SigningQueue {
 
   #flush(): void {
     const { maxBatchSize, send } = this.#options
-    while (this.#queue.length > 0 && this.#messagesOut < MESSAGES_OUT) {
+    while (this.#queue.length + this.#bulk.length > 0 && this.#messagesOut < MESSAGES_OUT) {
       this.#messagesOut++
-      send(this.#queue.splice(0, maxBatchSize).filter(([id]) => this.#waiting.has(id)))
+      const items = this.#queue.splice(0, maxBatchSize)
+      // Few beside others, so that those are soon back; never none, so that a batch ends under any load.
+      items.push(...this.#bulk.splice(0, items.length === 0 ? BULK_ALONE : BULK_BESIDE))
+      send(items.filter(([id]) => this.#waiting.has(id)))
     }
   }
 
@@ -94,6 +107,7 @@ export class SigningQueue {
     }
     // Every waiting one is over: a thread that hangs must not find them all when it comes back.
     this.#queue = []
+    this.#bulk = []
   }
 
   #settle(id: number, result: AnySigningResult): void {

@@ -1,6 +1,6 @@
 import type { BatchAttest } from '../batch-messages.ts'
 import type { OperationName } from '../messages.ts'
-import { problemAt } from '../problem.ts'
+import { ProblemError, problemAt } from '../problem.ts'
 import { type JsonObject, parseJsonObject } from './json-body.ts'
 import { validatorOf } from './schemas.ts'
 import { check } from './sentences.ts'
@@ -65,6 +65,23 @@ export function readBatchQuery(query: string): BatchOptions {
 /** The members of an item that are not its operation's: `op`, and `id` as JSON text with a comma after it. */
 export function readBatchItem(item: JsonObject): { readonly operation: OperationName; readonly id: string } {
   check(validatorOf('batch-request.schema.json#/$defs/BatchItem'), item, [])
-  const { id, op } = item
-  return { operation: op as OperationName, id: id === undefined ? '' : `"id":${JSON.stringify(id)},` }
+  return { operation: item['op'] as OperationName, id: idText(item) }
 }
+
+/** The same `id` of an item that is refused before it is read; empty when the bytes are no item or it cannot be echoed. */
+export function batchItemIdOf(bytes: Uint8Array, maxDepth: number): string {
+  try {
+    return idText(parseJsonObject(bytes, maxDepth))
+  } catch (error) {
+    if (error instanceof ProblemError) return ''
+    throw error
+  }
+}
+
+function idText({ id }: JsonObject): string {
+  const isEchoed = typeof id === 'string' ? id.length <= MAX_ID_LENGTH : Number.isSafeInteger(id)
+  return isEchoed ? `"id":${JSON.stringify(id)},` : ''
+}
+
+/** As in the schema. */
+const MAX_ID_LENGTH = 128

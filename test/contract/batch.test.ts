@@ -210,6 +210,32 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect([status, body.count, body.failed]).toEqual([200, 3000, 0])
   })
 
+  it('refuses an envelope that is larger than one needs to be, without reading it', async () => {
+    const large = { items: [distance()], x: Array(20_000).fill(0) }
+    expect(await batch(large)).toMatchObject({ status: 413, body: { errors: [{ code: 'envelope-too-large' }] } })
+    const { items: _, ...without } = large
+    expect(await batch(without)).toMatchObject({ status: 400 })
+  })
+
+  it('echoes the id of an item that is refused, and takes no number that doubles do not hold', async () => {
+    const items = [
+      { op: 'nope', id: 'a' },
+      { op: 'distance', id: 7, from: paris },
+      { op: 'distance', id: 'c', from: paris, to: rome, chainId: 'x' },
+      { op: 'distance', id: 'large', from: paris, to: rome, pad: 'x'.repeat(1_100_000) },
+      distance(2 ** 53),
+      distance(0.5),
+    ]
+    for (const attest of ['each', 'merkle', 'none']) {
+      const { status, body } = await batch({ attest, items })
+      expect(status).toBe(200)
+      const ids = body.results.map(({ id }: { id?: unknown }) => id)
+      expect(ids).toEqual(['a', 7, 'c', 'large', undefined, undefined])
+      const statuses = body.results.map(({ error }: { error: { status: number } }) => error.status)
+      expect(statuses).toEqual([400, 400, 400, 413, 400, 400])
+    }
+  })
+
   it('answers lines with lines', async () => {
     const text = `${JSON.stringify(distance('a'))}\n\n  \r\nnot json\n${JSON.stringify({ op: 'area', geometry: square })}`
     const { status, type, answer } = await lines(text)
@@ -267,7 +293,7 @@ describe('the hourly limit', () => {
     expect(status).toBe(200)
     const answered = body.results.filter(({ error }: { error?: object }) => error === undefined)
     expect(answered.map(({ id }: { id: number }) => id)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-    expect(body.results[12].error).toMatchObject({ status: 429 })
+    expect(body.results[12]).toMatchObject({ id: 12, error: { status: 429 } })
     expect((await service.post('/compute/v0/batch', { chainId: CHAIN, items: [] })).status).toBe(429)
   })
 })

@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   metrics: [],
   units: [],
   messages: ['problem', 'packed-bytes', 'types'],
-  'batch-messages': ['messages', 'packed-bytes'],
+  'batch-messages': ['messages', 'packed-bytes', 'problem'],
   'evidence-messages': ['messages', 'problem', 'packed-bytes'],
   'store-messages': ['messages'],
   wasm: [],

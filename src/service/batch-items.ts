@@ -1,0 +1,48 @@
+import type { ChunkItem } from '../batch-messages.ts'
+import type { ComputeResult } from '../messages.ts'
+import type { ProblemData } from '../problem.ts'
+import { proofInputsMember } from './answer.ts'
+
+/** What is known of an item before it is attested: its finished text, or what is to be attested. */
+export type BatchItem = string | LeafItem | ComputedItem
+
+/** A result as a compute thread gives it. */
+export type OpenItem = Exclude<ChunkItem, string>
+export type FoundItem = ChunkItem | LeafItem
+
+/** A result under a Merkle root: its answer's text waits for the proof. */
+export interface LeafItem {
+  readonly text: string
+  /** 32 bytes. */
+  readonly leaf: Uint8Array
+}
+
+/** A result that waits for what attests it. */
+export interface ComputedItem {
+  /** `"id":…,` as JSON text, empty when the item had none. */
+  readonly id: string
+  readonly computed: Extract<ComputeResult, { ok: true }>
+  /** What authenticated proofs among the inputs said. */
+  readonly proofInputs: readonly string[]
+  /** For a Merkle tree. */
+  readonly leaf: Uint8Array | undefined
+  /** Where it stands in the body. */
+  readonly path: readonly (string | number)[]
+}
+
+/** Problems come back from a thread as copies. */
+export function isSame(problem: ProblemData, other: ProblemData): boolean {
+  return problem.type === other.type && problem.detail === other.detail
+}
+
+/** True for a text and for what waits for its proof alone. */
+export function isFinal(item: FoundItem | ProblemData): item is string | LeafItem {
+  return typeof item === 'string' || 'text' in item
+}
+
+/** What authenticated proofs said joins the text of the thread, which did not know it. */
+export function withProofInputs(item: string | LeafItem, proofInputs: readonly string[]): string | LeafItem {
+  const member = proofInputsMember(proofInputs)
+  if (typeof item !== 'string') return { ...item, text: item.text + member }
+  return `${item.slice(0, -1)}${member}}`
+}

@@ -216,6 +216,25 @@ describe('laws of area', () => {
     )
   })
 
+  it('is the sum of the two parts along a diagonal, within what one area may be off', () => {
+    const convex = star(200_000, 85).map(({ centre: [lon, lat], ring, meters }) =>
+      ring.map((_, corner): Position => {
+        const azimuth = (-2 * Math.PI * corner) / ring.length
+        const lat2 = kernel.direct(lat, lon, Math.sin(azimuth), Math.cos(azimuth), meters)
+        return [kernel.arrivalLon(), lat2]
+      }),
+    )
+    fc.assert(
+      fc.property(convex, fc.nat(), (ring, at) => {
+        const area = ringArea(ring)
+        const corner = 2 + (at % (ring.length - 3))
+        const parts = ringArea(ring.slice(0, corner + 1)) + ringArea([...ring.slice(corner), ring[0]!])
+        expect(Math.abs(parts - area)).toBeLessThanOrEqual(Math.max(1e-4, 2e-15 * area))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
   it('does not change when edges are divided, short ones no more than long ones', () => {
     fc.assert(
       fc.property(rings, fc.double({ min: 0.1, max: 0.9, noNaN: true }), ({ ring }, share) => {

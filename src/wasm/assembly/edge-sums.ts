@@ -5,7 +5,8 @@
  * Edges are taken two at a time, an even and an odd one, which two lanes or two registers hold; their sums start anew every
  * BLOCK edges and go into compensated ones, so the order of all additions follows from the number of vertices alone.
  */
-import { generalAreas, generalLengths } from './general-edge'
+import { areasInTwo } from './general-areas'
+import { generalLengths } from './general-edge'
 import { high, longitudeDifference, low, twoSum } from './math'
 import * as edge from './short-edge'
 import { areShort, LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
@@ -44,9 +45,10 @@ let runEdges: i32 = 0
 
 /** Two lengths and two areas. */
 const slot = memory.data(32, 16)
-/** A double for each edge that waits. */
-const generalResults = memory.data(1024, 16) // 8 · BLOCK
-const generalStrips = memory.data(1024, 16)
+/** Doubles for each edge that waits: its length, its area and what rounding that lost. */
+const generalResults = memory.data(3072, 16) // 24 · BLOCK
+const generalStrips = generalResults + ((<usize>BLOCK) << 3)
+const generalStripsLow = generalStrips + ((<usize>BLOCK) << 3)
 
 /**
  * Sets the results above.
@@ -204,14 +206,14 @@ function flush(vertices: usize, count: i32, wantsArea: bool): void {
     isSideKnown = true
   }
   generalLengths(runStart, runEdges + 1, generalResults)
-  if (wantsArea) generalAreas(runStart, runEdges + 1, side, generalStrips)
+  if (wantsArea) areasInTwo(runStart, runEdges + 1, side, generalStrips, generalStripsLow)
   for (let i = 0; i < runEdges; i++) {
     addToLength(load<f64>(generalResults + ((<usize>i) << 3)))
     if (!wantsArea) continue
     const p = runStart + ((<usize>i) << 4)
     twoSum(areas, load<f64>(generalStrips + ((<usize>i) << 3)))
     areas = high
-    areasLow += low
+    areasLow += low + load<f64>(generalStripsLow + ((<usize>i) << 3))
     longitudeDifference(load<f64>(p), load<f64>(p, 16))
     const lon12Low = low
     twoSum(turn, high)

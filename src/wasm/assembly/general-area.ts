@@ -2,14 +2,14 @@
  * Areas under geodesics without iteration and without branches, for one lane or two; the idea is in `general-length.ts`.
  *
  * An area, unlike a length, is not stationary: ω is needed to the last digit. Two evaluations of the series after the first
- * step leave 10⁻¹⁶. Then the excess of the spherical triangle follows from ω and the reduced latitudes alone, and the
- * ellipsoidal part of Karney's section 6, a²e² sin α0 cos α0 Σ C4l (cos (2l+1)σ2 − cos (2l+1)σ1), is by the mean position
+ * step leave 10⁻¹⁶. Then the excess of the spherical triangle follows from ω and the reduced latitudes alone (excess.ts), and
+ * the ellipsoidal part of Karney's section 6, a²e² sin α0 cos α0 Σ C4l (cos (2l+1)σ2 − cos (2l+1)σ1), is by the mean position
  *
  *   −a²e² sin α0 (sin β1 + sin β2) tan(σ12/2) Σ C4l Vl Wl,   Vl = sin (2l+1)σm / sin σm,   Wl likewise of σ12/2,
  *
  * in which again nothing is divided by cos α0, and which changes only its sign when the ends are swapped.
  */
-import { absOf, add, div, ifLess, mul, mulAdd, splat, sub } from './lanes'
+import { absOf, add, div, ifLess, mul, mulAdd, negate, splat, storeLanes, sub } from './lanes'
 import { polynomial1, polynomial2, polynomial3, polynomial4 } from './lane-series'
 import { angleOf, smallArcsineOf } from './lane-trigonometry'
 import {
@@ -18,7 +18,7 @@ import {
 } from './general-longitude'
 import { C40, C41, C42, C43, C44 } from './general-series'
 import { cosineOfTurn, sineOfTurn } from './reduced-latitude'
-import { a, c2, e2 } from './series'
+import { a, e2 } from './series'
 
 /** Radians by which the second step may still have been wrong; its error is 10⁻⁵ of that. */
 const LARGEST_RESIDUAL: f64 = 1e-13
@@ -26,15 +26,17 @@ const LARGEST_RESIDUAL: f64 = 1e-13
 const LARGEST_ARC: f64 = 3.03
 
 /**
- * Area in m² between a geodesic and the equator or a pole, east-going positive; NaN where a guard fails.
+ * Stores ω − |λ| in radians at `steps`, NaN where a guard fails, and at `ellipsoidals` what the area between a geodesic and
+ * the equator or a pole has more than the excess times c², m², for |λ|: all that `areaUnder` of excess.ts needs.
  *
  * @param turn as for `generalLength`, and the other arguments before it; exactly ±180° is refused, for it has no direction
  * @param fromPole measures from the pole of the hemisphere in which both ends must lie then: a constant
  */
 @inline
 export function generalArea<T>(
-  lat1: T, sbet1: T, cbet1: T, lat2: T, sbet2: T, cbet2: T, turn: T, low: T, fromPole: bool,
-): T {
+  lat1: T, sbet1: T, cbet1: T, lat2: T, sbet2: T, cbet2: T, turn: T, low: T, fromPole: bool, steps: usize,
+  ellipsoidals: usize,
+): void {
   const one = splat<T>(1)
   const east = ifLess<T>(turn, splat<T>(0), splat<T>(-1), one)
   const slam = sineOfTurn<T>(mul<T>(turn, east), mul<T>(low, east))
@@ -70,8 +72,6 @@ export function generalArea<T>(
   const salp = equatorialSine<T>(cc, somg2, ssig)
   const residual = sub<T>(longitudeExcess<T>(salp, sig, ssig, csig, ss), step2)
   const step = mulAdd<T>(residual, gain, step2)
-  const somg = turnedSine<T>(slam, clam, step)
-  const comg = turnedCosine<T>(slam, clam, step)
 
   const calp2 = sub<T>(one, mul<T>(salp, salp))
   const eps = mul<T>(expansionRatio<T>(calp2), calp2)
@@ -94,43 +94,11 @@ export function generalArea<T>(
       mulAdd<T>(polynomial1<T>(C43, eps), mul<T>(V3, W3), mul<T>(splat<T>(C44), mul<T>(V4, W4))),
     ),
   )
+  const none = splat<T>(NaN)
   const scale = mul<T>(mul<T>(salp, splat<T>(a * a * e2)), div<T>(ssig, add<T>(csig, one)))
   const ellipsoidal = mul<T>(mul<T>(scale, add<T>(sbet1, sbet2)), sum)
 
-  let area: T
-  if (fromPole) {
-    area = mulAdd<T>(sub<T>(excessAtPole<T>(sbet1, cbet1, sbet2, cbet2, somg, comg), step), splat<T>(c2), absOf<T>(ellipsoidal))
-  } else {
-    area = sub<T>(mul<T>(excessAtEquator<T>(sbet1, cbet1, sbet2, cbet2, somg, comg), splat<T>(c2)), ellipsoidal)
-  }
-  area = add<T>(mul<T>(area, east), splat<T>(0)) // no −0
-  const none = splat<T>(NaN)
-  return ifLess<T>(
-    absOf<T>(residual), splat<T>(LARGEST_RESIDUAL),
-    ifLess<T>(sig, splat<T>(LARGEST_ARC), ifLess<T>(absOf<T>(turn), splat<T>(180), area, none), none),
-    none,
-  )
-}
-
-/** α2 − α1: area between a great circle and the equator of the unit sphere. */
-@inline
-function excessAtEquator<T>(sbet1: T, cbet1: T, sbet2: T, cbet2: T, somg: T, comg: T): T {
-  const one = splat<T>(1)
-  const rise = mulAdd<T>(sbet1, add<T>(cbet2, one), mul<T>(sbet2, add<T>(cbet1, one)))
-  const base = mulAdd<T>(sbet1, sbet2, mul<T>(add<T>(cbet1, one), add<T>(cbet2, one)))
-  // tan(ω/2) is sin ω / (1 + cos ω) and (1 − cos ω) / sin ω: the one in which nothing cancels.
-  const opposite = ifLess<T>(comg, splat<T>(0), sub<T>(one, comg), somg)
-  const adjacent = ifLess<T>(comg, splat<T>(0), somg, add<T>(one, comg))
-  const half = angleOf<T>(mul<T>(opposite, absOf<T>(rise)), mul<T>(adjacent, base))
-  return mul<T>(half, ifLess<T>(rise, splat<T>(0), splat<T>(-2), splat<T>(2)))
-}
-
-/** ω12 − |α2 − α1|: area between a great circle and the pole of its hemisphere, the excess of their triangle. */
-@inline
-function excessAtPole<T>(sbet1: T, cbet1: T, sbet2: T, cbet2: T, somg: T, comg: T): T {
-  const one = splat<T>(1)
-  // The product of the tangents of half the distances to the pole.
-  const t = div<T>(mul<T>(cbet1, cbet2), mul<T>(add<T>(one, absOf<T>(sbet1)), add<T>(one, absOf<T>(sbet2))))
-  const half = angleOf<T>(mul<T>(t, somg), mulAdd<T>(t, comg, one))
-  return add<T>(half, half)
+  const settled = ifLess<T>(sig, splat<T>(LARGEST_ARC), ifLess<T>(absOf<T>(turn), splat<T>(180), step, none), none)
+  storeLanes<T>(steps, ifLess<T>(absOf<T>(residual), splat<T>(LARGEST_RESIDUAL), settled, none))
+  storeLanes<T>(ellipsoidals, fromPole ? absOf<T>(ellipsoidal) : negate<T>(ellipsoidal))
 }

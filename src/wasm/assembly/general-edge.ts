@@ -1,12 +1,11 @@
 /**
- * Lengths of edges of any length and areas under them: lengths by the series of short edges up to LONGEST_DEGREES, else by
- * the kernels without iteration where their guards hold, else by Karney's inverse. Which of them measures an edge depends on
- * its two ends alone, and one lane gives the same bits as two.
+ * Lengths of edges of any length: by the series of short edges up to LONGEST_DEGREES, else by the kernel without iteration
+ * where its guards hold, else by Karney's inverse. Which of them measures an edge depends on its two ends alone, and one lane
+ * gives the same bits as two.
  */
-import { areDegrees, areDoubles, areOnSide, isPosition } from './contracts'
-import { generalArea } from './general-area'
+import { areDegrees, areDoubles, isPosition } from './contracts'
 import { generalLength, lengthFrom, lookAt, RECORD } from './general-length'
-import { inverse, inverseWithArea, P12, S12 } from './inverse'
+import { inverse } from './inverse'
 import { lanesOf, loadFirsts, loadSeconds, shiftIn, splat, storeLanes } from './lanes'
 import { reducedCosine, reducedSine, turnLow, turnOf } from './reduced-latitude'
 import { LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
@@ -57,39 +56,6 @@ export function pairLengths(pairs: usize, count: i32, out: usize): void {
   for (let i = 0; i < count; i++) {
     const p = pairs + <usize>i * PAIR
     settle(out + <usize>i * RESULT, load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
-  }
-}
-
-/**
- * Areas under the edges of a polyline, east-going positive.
- *
- * @param vertices pointer to interleaved lon, lat in degrees
- * @param count vertices; below 2 there is no edge
- * @param side 0 measures from the equator; 1 from the north pole and −1 from the south pole, where no vertex may lie in the
- *   other hemisphere
- * @param out pointer to count − 1 doubles: m²
- */
-export function generalAreas(vertices: usize, count: i32, side: i32, out: usize): void {
-  assert(count >= 0, 'generalAreas: count must not be negative')
-  assert(side >= -1 && side <= 1, 'generalAreas: side must be −1, 0 or 1')
-  assert(areDegrees(vertices, count), 'generalAreas: vertices must be aligned, finite and in range')
-  assert(areOnSide(vertices, count, side), 'generalAreas: vertices must lie on the side of their pole')
-  assert(areDoubles(out, <i64>count - 1), 'generalAreas: out must be aligned and in memory')
-  if (side == 0) {
-    let first = 0
-    if (ASC_FEATURE_SIMD) first = edgeAreas<v128>(vertices, 0, count, out, false)
-    edgeAreas<f64>(vertices, first, count, out, false)
-  } else {
-    let first = 0
-    if (ASC_FEATURE_SIMD) first = edgeAreas<v128>(vertices, 0, count, out, true)
-    edgeAreas<f64>(vertices, first, count, out, true)
-  }
-  for (let i = 0; i + 1 < count; i++) {
-    const area = load<f64>(out + <usize>i * RESULT)
-    if (area == area) continue
-    const p = vertices + <usize>i * POSITION
-    inverseWithArea(load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
-    store<f64>(out + <usize>i * RESULT, side == 0 ? S12 : P12)
   }
 }
 
@@ -185,36 +151,6 @@ function storeLengths<T>(end: usize, out: usize): void {
   for (let record = records, p = out; record < end; record += RECORD, p += <usize>lanesOf<T>() * RESULT) {
     storeLanes<T>(p, lengthFrom<T>(record, false))
   }
-}
-
-/** The same for areas; `fromPole` is a constant. */
-@inline
-function edgeAreas<T>(vertices: usize, first: i32, count: i32, out: usize, fromPole: bool): i32 {
-  if (first >= count) return first
-  const start = vertices + <usize>first * POSITION
-  let lon = splat<T>(load<f64>(start))
-  let lat = splat<T>(load<f64>(start, 8))
-  let sbet = reducedSine<T>(lat)
-  let cbet = reducedCosine<T>(lat)
-  let i = first
-  for (; i + lanesOf<T>() < count; i += lanesOf<T>()) {
-    const p = vertices + <usize>(i + 1) * POSITION
-    const lon2 = loadFirsts<T>(p, POSITION)
-    const lat2 = loadSeconds<T>(p, POSITION)
-    const sbet2 = reducedSine<T>(lat2)
-    const cbet2 = reducedCosine<T>(lat2)
-    const lon1 = shiftIn<T>(lon, lon2)
-    const area = generalArea<T>(
-      shiftIn<T>(lat, lat2), shiftIn<T>(sbet, sbet2), shiftIn<T>(cbet, cbet2), lat2, sbet2, cbet2,
-      turnOf<T>(lon1, lon2), turnLow<T>(lon1, lon2), fromPole,
-    )
-    storeLanes<T>(out + <usize>i * RESULT, area)
-    lon = lon2
-    lat = lat2
-    sbet = sbet2
-    cbet = cbet2
-  }
-  return i
 }
 
 /** Measures pairs from the one numbered `first`; returns the one it stopped before, for want of pairs to fill the lanes. */

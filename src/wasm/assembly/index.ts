@@ -1,7 +1,8 @@
 /** What the host sees. Vertices are pointers to interleaved lon, lat in degrees; scalars come lat first, as in the literature. */
 export { mark, release, releaseTo, reserve, setAside } from './memory'
 export { inverse, inverseWithArea } from './inverse'
-export { fastInverse, generalAreas, generalLengths, guardedInverse, pairLengths } from './general-edge'
+export { generalAreas } from './general-areas'
+export { fastInverse, generalLengths, guardedInverse, pairLengths } from './general-edge'
 export { direct } from './direct'
 export { lineLength } from './length'
 export { ringArea } from './area'

@@ -465,7 +465,7 @@ export interface BatchRequest {
 export interface BatchItem {
   op: 'distance' | 'area' | 'length' | 'contains' | 'within' | 'intersects'
   /**
-   * Comes back with the result, unchanged.
+   * Comes back with the result. A number is an integer that doubles hold exactly.
    */
   id?: string | number
   /**

@@ -103,6 +103,50 @@ export interface RecordPage {
   readonly isCountExact: boolean
 }
 
+/** How much of a list or of the journal is read at once. */
+export interface ReadSize {
+  readonly records: number
+  /** Of the texts; one record is given whatever its size. */
+  readonly bytes: number
+}
+
+/** A piece of a list, for those who want all of it. */
+export interface RecordSlice {
+  /** Records as JSON texts, joined with commas. */
+  readonly documents: string
+  readonly length: number
+  /** Where the next piece begins; undefined at the end. A piece may be empty and not the last. */
+  readonly next: RecordKey | undefined
+}
+
+export type ChangeKind = 'new' | 'revoked' | 'restored' | 'rolled-back'
+
+/** A place in the journal of changes, behind what stands there. */
+export interface ChangePlace {
+  /** Which journal: another database has another one. */
+  readonly epoch: string
+  readonly number: number
+  readonly position: number
+}
+
+export interface RecordChange {
+  readonly kind: ChangeKind
+  readonly number: number
+  readonly position: number
+  /** The record as it is now, as JSON text; of one that is gone the members `uid`, `chain`, `prover`, `subject`. */
+  readonly document: string
+}
+
+export interface RecordChanges {
+  readonly changes: readonly RecordChange[]
+  /** Where to go on. */
+  readonly next: ChangePlace
+  /** True when there was nothing more. */
+  readonly isEnd: boolean
+  /** True when the place that was asked for is not in this journal, or not any more: `next` is its end. */
+  readonly isLost: boolean
+}
+
 export interface RecordStats {
   readonly byChain: readonly { readonly chainId: number; readonly records: number; readonly revoked: number }[]
   /** Records of the last 24 hours, 7 and 30 days. */
@@ -112,6 +156,10 @@ export interface RecordStats {
 /** What the store is asked, by name: argument and result. */
 export interface StoreOperations {
   page: { argument: RecordQuery; result: RecordPage }
+  /** The next records of a list by its own order, without counting; bounded work whatever the filter is. */
+  slice: { argument: { readonly query: RecordQuery; readonly size: ReadSize }; result: RecordSlice }
+  /** What changed behind a place in the journal; without one, where its end is. */
+  changes: { argument: { readonly after: ChangePlace | undefined; readonly size: ReadSize }; result: RecordChanges }
   /** The record as JSON text; undefined when there is none. */
   record: { argument: Hex; result: string | undefined }
   stats: { argument: { readonly nowSeconds: number }; result: RecordStats }

@@ -58,6 +58,26 @@ const MIGRATIONS: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    name: 'journal of changes',
+    statements: [
+      // One row for what one range of blocks did of one kind: of new records their keys from first to last, of others the
+      // keys, of those that are gone what they were. Numbers without gaps, in the order in which they can be seen.
+      `create table record_change (
+        number bigint primary key,
+        kind text not null,
+        size integer not null,
+        chain text,
+        first_id bigint,
+        last_id bigint,
+        ids text,
+        removed text
+      )`,
+      // Another database has another journal, whose numbers mean something else.
+      'create table record_journal (epoch text not null)',
+      "insert into record_journal select substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)",
+    ],
+  },
 ]
 
 /** Any number no other program on the same server is likely to lock. */

@@ -2,9 +2,11 @@ import type { AppliedRange, BlockRange, RecordStats, RecordStore } from '../stor
 import { type Counters, readCounters } from './counters.ts'
 import type { Database, Session } from './database.ts'
 import { ALL_CHAINS, dropMarks, extendMarks } from './page-marks.ts'
+import { appendChanges, pruneChanges, readChanges } from './record-changes.ts'
 import { bytesOf } from './record-conditions.ts'
 import { createRecordList } from './record-list.ts'
-import { countChange, insertRecords, revokeRecords, rollBackRecords } from './record-writes.ts'
+import { readSlice } from './record-slice.ts'
+import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './record-writes.ts'
 
 /** Marks set while a range is stored; the rest waits for `maintain`. */
 const MARKS_PER_RANGE = 5
@@ -31,6 +33,8 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
   }
   return {
     page: createRecordList(database, readState),
+    slice: ({ query, size }) => database.readTransaction((session) => readSlice(session, query, size)),
+    changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),
     async record(uid) {
       const [row] = await database.reads.query(
         'select document from location_record join record_document using (id) where uid = $1 order by chain_id limit 1',
@@ -64,23 +68,25 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
         const set = () => database.transaction((session) => extendMarks(session, scope, MARKS_PER_MAINTENANCE))
         while ((await set()) === MARKS_PER_MAINTENANCE);
       }
+      await database.transaction(pruneChanges)
       if (database.engine === 'embedded') await database.maintain('vacuum (analyze)')
       return undefined
     },
   }
 }
 
+const NOTHING_UNDONE: RolledBack = { records: 0, revoked: 0, oldestSeconds: undefined, removed: '', restoredIds: [] }
+
 /** Stores what a range of blocks says, together with the place in the chain up to which that is known. */
 async function applyRange(session: Session, range: BlockRange, nowIso: string): Promise<AppliedRange> {
   const { chainId, checkpoint, rollBackTo } = range
   const refused: AppliedRange = { ok: false, inserted: 0, revoked: 0, rolledBack: 0 }
   if (checkpoint !== undefined && !(await moveCheckpoint(session, chainId, checkpoint))) return refused
-  const undone =
-    rollBackTo === undefined
-      ? { records: 0, revoked: 0, oldestSeconds: undefined }
-      : await rollBackRecords(session, chainId, rollBackTo, nowIso)
-  const { inserted, oldestSeconds } = await insertRecords(session, chainId, range.records, nowIso)
-  const revoked = range.revocations.length === 0 ? 0 : await revokeRecords(session, chainId, range.revocations, nowIso)
+  const undone = rollBackTo === undefined ? NOTHING_UNDONE : await rollBackRecords(session, chainId, rollBackTo, nowIso)
+  const { inserted, oldestSeconds, ids } = await insertRecords(session, chainId, range.records, nowIso)
+  const revokedIds =
+    range.revocations.length === 0 ? [] : await revokeRecords(session, chainId, range.revocations, nowIso)
+  const revoked = revokedIds.length
   const change = { records: undone.records + inserted, revoked: undone.revoked + revoked }
   if (inserted > 0 || revoked > 0 || undone.records !== 0 || undone.revoked !== 0) {
     await countChange(session, chainId, change)
@@ -91,6 +97,13 @@ async function applyRange(session: Session, range: BlockRange, nowIso: string): 
     await extendMarks(session, ALL_CHAINS, MARKS_PER_RANGE)
     await extendMarks(session, chainId, MARKS_PER_RANGE)
   }
+  // Last of all: from here to the end of the transaction nobody else can append.
+  await appendChanges(session, [
+    { kind: 'rolled-back', removed: undone.removed },
+    { kind: 'restored', ids: undone.restoredIds },
+    { kind: 'new', range: ids, size: inserted, chain: range.records[0]?.chain ?? '' },
+    { kind: 'revoked', ids: revokedIds },
+  ])
   return { ok: true, inserted, revoked, rolledBack: Math.abs(undone.records) }
 }
 

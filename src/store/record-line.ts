@@ -14,7 +14,17 @@ interface Waiting {
   readonly reject: (fault: StoreFault) => void
 }
 
-const OPERATIONS: readonly StoreOperation[] = ['page', 'record', 'stats', 'checkpoint', 'apply', 'ping', 'maintain']
+const OPERATIONS: readonly StoreOperation[] = [
+  'page',
+  'slice',
+  'changes',
+  'record',
+  'stats',
+  'checkpoint',
+  'apply',
+  'ping',
+  'maintain',
+]
 
 /** The store as another thread than main asks it, over a line of its own: `connect` of `StoreClient` lays it. */
 export function connectRecords(port: MessagePort): RecordStore {

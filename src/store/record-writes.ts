@@ -10,6 +10,12 @@ export interface CounterChange {
   revoked: number
 }
 
+/** Keys of records in the order they were stored, the first and the last one. */
+export interface IdRange {
+  readonly first: string
+  readonly last: string
+}
+
 /** Rows of one statement: enough to make its cost per row that of the row. */
 const ROWS_PER_STATEMENT = 500
 
@@ -30,7 +36,8 @@ const INSERT = `
     insert into record_document (id, document)
     select stored.id, incoming.document from stored join incoming on decode(incoming.uid, 'hex') = stored.uid where is_new
   )
-  select count(*) filter (where is_new)::int as inserted, (min(block_time) filter (where is_new))::text as oldest from stored`
+  select count(*) filter (where is_new)::int as inserted, (min(block_time) filter (where is_new))::text as oldest,
+    (min(id) filter (where is_new))::text as first_id, (max(id) filter (where is_new))::text as last_id from stored`
 
 /**
  * Stores records of one chain; each uid counts once, however often it comes.
@@ -42,10 +49,11 @@ export async function insertRecords(
   chainId: number,
   records: readonly LocationRecord[],
   storedAt: string,
-): Promise<{ inserted: number; oldestSeconds: number | undefined }> {
+): Promise<{ inserted: number; oldestSeconds: number | undefined; ids: IdRange | undefined }> {
   const unique = [...new Map(records.map((record) => [record.uid, record])).values()]
   let inserted = 0
   let oldestSeconds: number | undefined
+  let ids: IdRange | undefined
   for (let start = 0; start < unique.length; start += ROWS_PER_STATEMENT) {
     const rows = unique.slice(start, start + ROWS_PER_STATEMENT)
     const [result] = await session.query(INSERT, [
@@ -61,22 +69,25 @@ export async function insertRecords(
     ])
     inserted += result!['inserted'] as number
     const oldest = result!['oldest'] as string | null
-    if (oldest !== null) oldestSeconds = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, Number(oldest))
+    if (oldest !== null) {
+      oldestSeconds = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, Number(oldest))
+      ids = { first: ids?.first ?? (result!['first_id'] as string), last: result!['last_id'] as string }
+    }
   }
-  return { inserted, oldestSeconds }
+  return { inserted, oldestSeconds, ids }
 }
 
 /**
  * Marks records as revoked; one that is revoked already, or not stored, is left alone.
  *
- * @returns how many were changed
+ * @returns keys of those that were changed
  */
 export async function revokeRecords(
   session: Session,
   chainId: number,
   revocations: readonly Revocation[],
   changedAt: string,
-): Promise<number> {
+): Promise<readonly string[]> {
   const blocks = new Map(revocations.map(({ uid, blockNumber }) => [uid, blockNumber]))
   const rows = await session.query(
     `select id::text, '0x' || encode(uid, 'hex') as hex, document from location_record join record_document using (id)
@@ -93,7 +104,16 @@ export async function revokeRecords(
       block: blocks.get(row['hex'] as Hex)!,
     })),
   )
-  return rows.length
+  return rows.map((row) => row['id'] as string)
+}
+
+/** What a rollback changed. */
+export interface RolledBack extends CounterChange {
+  readonly oldestSeconds: number | undefined
+  /** Of each record that went the members that say which it was, as JSON texts on lines of their own. */
+  readonly removed: string
+  /** Keys of records whose revocation was taken back. */
+  readonly restoredIds: readonly string[]
 }
 
 /**
@@ -104,13 +124,15 @@ export async function rollBackRecords(
   chainId: number,
   blockNumber: number,
   changedAt: string,
-): Promise<CounterChange & { oldestSeconds: number | undefined }> {
+): Promise<RolledBack> {
   const [gone] = await session.query(
     `with gone as (
        delete from location_record where chain_id = $1 and block_number > $2 returning id, revoked, block_time
      ), forgotten as (
-       delete from record_document where id in (select id from gone)
-     ) select count(*)::int as records, count(*) filter (where revoked)::int as revoked, min(block_time)::text as oldest from gone`,
+       delete from record_document where id in (select id from gone) returning id, split_part(document, ',"timestamp":', 1) || '}' as key
+     ) select count(*)::int as records, count(*) filter (where revoked)::int as revoked, min(block_time)::text as oldest,
+         coalesce(string_agg(key, E'\\n' order by id), '') as removed
+       from gone join forgotten using (id)`,
     [chainId, blockNumber],
   )
   const valid = await session.query(
@@ -133,6 +155,8 @@ export async function rollBackRecords(
     records: -(gone!['records'] as number),
     revoked: -(gone!['revoked'] as number) - valid.length,
     oldestSeconds: oldest === null ? undefined : Number(oldest),
+    removed: gone!['removed'] as string,
+    restoredIds: valid.map((row) => row['id'] as string),
   }
 }
 

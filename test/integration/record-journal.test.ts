@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordWorld } from '../../bench/record-world.ts'
+import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
+import type { Database } from '../../src/store/database.ts'
+import { createRecordStore } from '../../src/store/operations.ts'
+import type { ChangePlace, LocationRecord, RecordChange, RecordQuery, RecordStore } from '../../src/store-messages.ts'
+import { addressOf, recordOf, storeRecords, uidOf } from '../store-records.ts'
+
+const LARGE = { records: 1000, bytes: 1_000_000 }
+
+describe.each(ENGINES)('the journal of changes on %s', (engine) => {
+  let files: StoreFiles
+  let database: Database
+  let store: RecordStore
+
+  beforeAll(async () => {
+    files = await makeStore(engine)
+    database = await files.open()
+    store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
+  })
+  afterAll(async () => {
+    await database.close()
+    await files.remove()
+  })
+
+  const end = async () => (await store.changes({ after: undefined, size: LARGE })).next
+  const text = ({ kind, document }: RecordChange) => `${kind} ${Number.parseInt(JSON.parse(document).uid, 16)}`
+
+  async function all(after: ChangePlace, size = LARGE): Promise<RecordChange[]> {
+    const found: RecordChange[] = []
+    for (;;) {
+      const { changes, next, isEnd, isLost } = await store.changes({ after, size })
+      expect(isLost).toBe(false)
+      found.push(...changes)
+      if (isEnd) return found
+      expect([next.number, next.position]).not.toEqual([after.number, after.position])
+      after = next
+    }
+  }
+
+  it('tells what was stored, revoked, rolled back and restored, in that order', async () => {
+    const start = await end()
+    await store.apply({ chainId: 84532, records: [recordOf(1), recordOf(2), recordOf(3)], revocations: [] })
+    await store.apply({ chainId: 84532, records: [], revocations: [{ uid: uidOf(1), blockNumber: 2000 }] })
+    await store.apply({
+      chainId: 84532,
+      rollBackTo: 1002,
+      records: [recordOf(4)],
+      revocations: [{ uid: uidOf(2), blockNumber: 1006 }],
+    })
+    const changes = await all(start)
+    expect(changes.map(text)).toEqual([
+      'new 1',
+      'new 2',
+      'revoked 1',
+      'rolled-back 3',
+      'restored 1',
+      'new 4',
+      'revoked 2',
+    ])
+    const gone = changes.find(({ kind }) => kind === 'rolled-back')!
+    expect(JSON.parse(gone.document)).toEqual({
+      uid: uidOf(3),
+      chain: 'base-sepolia',
+      prover: addressOf(0),
+      subject: addressOf(101),
+    })
+    // Those that are still there are told as they are now.
+    for (const { kind, document } of changes.filter((change) => change.kind !== 'rolled-back')) {
+      const { uid } = JSON.parse(document)
+      expect([kind, document]).toEqual([kind, await store.record(uid)])
+    }
+  })
+
+  it('says nothing of a range that changed nothing, and of records that came again', async () => {
+    const start = await end()
+    await store.apply({ chainId: 84532, records: [recordOf(1)], revocations: [{ uid: uidOf(99), blockNumber: 1 }] })
+    expect(await end()).toEqual(start)
+  })
+
+  it('goes on behind any change, in pieces of any size', async () => {
+    const start = await end()
+    for (let block = 0; block < 12; block++) {
+      const records = Array.from({ length: 1 + ((block * 7) % 30) }, (_, index) =>
+        recordOf(10_000 + block * 100 + index, { chainId: 42220, chain: 'celo', memo: 'x'.repeat(index * 10) }),
+      )
+      await store.apply({
+        chainId: 42220,
+        records,
+        revocations: [{ uid: records[0]!.uid, blockNumber: 20_000 + block }],
+      })
+    }
+    const whole = (await all(start)).map(text)
+    expect(whole.length).toBeGreaterThan(150)
+    expect(new Set(whole).size).toBe(whole.length)
+    for (const size of [
+      { records: 1, bytes: 1_000_000 },
+      { records: 7, bytes: 1_000_000 },
+      { records: 1000, bytes: 1 },
+      { records: 50, bytes: 3000 },
+    ]) {
+      expect((await all(start, size)).map(text)).toEqual(whole)
+    }
+  })
+
+  it('keeps the records of two chains apart that were stored at the same time', async () => {
+    const start = await end()
+    const rounds = Array.from({ length: 10 }, (_, round) => round)
+    const write = async (chainId: number, chain: string, from: number) => {
+      for (const round of rounds) {
+        const records = Array.from({ length: 20 }, (_, index) =>
+          recordOf(from + round * 20 + index, { chainId, chain }),
+        )
+        await store.apply({ chainId, records, revocations: [] })
+      }
+    }
+    // A reader beside the writers sees each change once, and in the end all of them.
+    const seen: string[] = []
+    let isWriting = true
+    const read = async () => {
+      let after = start
+      for (;;) {
+        const wasWriting = isWriting
+        const { changes, next, isEnd } = await store.changes({ after, size: { records: 33, bytes: 1_000_000 } })
+        seen.push(...changes.map(text))
+        after = next
+        if (isEnd && !wasWriting) return
+      }
+    }
+    const reading = read()
+    await Promise.all([write(84532, 'base-sepolia', 30_000), write(42161, 'arbitrum', 40_000)])
+    isWriting = false
+    await reading
+    expect(seen.length).toBe(400)
+    expect(new Set(seen).size).toBe(400)
+  })
+
+  it('says that a place is not in this journal', async () => {
+    const { epoch, number } = await end()
+    for (const after of [
+      { epoch: 'another', number: 1, position: 0 },
+      { epoch, number: number + 1, position: 0 },
+    ]) {
+      const { changes, next, isLost } = await store.changes({ after, size: LARGE })
+      expect([changes, isLost]).toEqual([[], true])
+      expect(next).toEqual(await end())
+    }
+  })
+
+  it('forgets the oldest rows, and says so to who asks for them', async () => {
+    const { epoch, number } = await end()
+    // As if a hundred thousand more ranges had been stored.
+    await database.transaction((session) =>
+      session.query(
+        `insert into record_change (number, kind, size, removed)
+         select n, 'rolled-back', 1, '{"uid":"0x01","chain":"celo","prover":"0x","subject":"0x"}'
+         from generate_series($1::bigint, $2::bigint) as n`,
+        [number + 1, number + 100_000],
+      ),
+    )
+    expect((await store.changes({ after: { epoch, number: 1, position: 0 }, size: LARGE })).isLost).toBe(false)
+    await store.maintain(undefined)
+    expect((await store.changes({ after: { epoch, number: 1, position: 0 }, size: LARGE })).isLost).toBe(true)
+    const kept = await store.changes({ after: { epoch, number: number + 1, position: 0 }, size: LARGE })
+    expect([kept.isLost, kept.changes.length, kept.isEnd]).toEqual([false, 200, false])
+    await store.apply({ chainId: 84532, records: [recordOf(50_000)], revocations: [] })
+    expect((await end()).number).toBe(number + 100_001)
+  })
+})
+
+describe.each(ENGINES)('slices of a list on %s', (engine) => {
+  const WORLD = [...recordWorld({ seed: 5, count: 23_000, newestSeconds: 1_790_000_000, spanDays: 365 })]
+  const big: LocationRecord = { ...WORLD[100]!, uid: uidOf(1), memo: 'x'.repeat(300_000) }
+  let files: StoreFiles
+  let database: Database
+  let store: RecordStore
+
+  beforeAll(async () => {
+    files = await makeStore(engine)
+    database = await files.open()
+    store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
+    await storeRecords(store, [...WORLD, big])
+  })
+  afterAll(async () => {
+    await database.close()
+    await files.remove()
+  })
+
+  const query = (filter: Partial<RecordQuery>): RecordQuery => ({ limit: 1000, offset: 0, ...filter })
+
+  it.each<[string, Partial<RecordQuery>]>([
+    ['everything', {}],
+    ['a chain', { chainId: 42220 }],
+    ['a busy prover', { prover: WORLD[0]!.prover }],
+    ['a box that holds many', { bbox: [-180, -90, 180, 90] }],
+    ['a box that holds few', { bbox: [10, 10, 12, 12] }],
+    ['a time', { fromSeconds: 1_780_000_000 }],
+    ['a chain and most of the world', { chainId: 8453, bbox: [-180, -90, 179, 90] }],
+    ['most of the world and a time with nothing in it', { bbox: [-180, -90, 180, 90], toSeconds: 1000 }],
+    ['what no record meets', { prover: addressOf(12345), bbox: [-180, -90, 180, 90] }],
+  ])('give %s once, as the pages of the list do', async (_name, filter) => {
+    const expected: string[] = []
+    let page = await store.page(query(filter))
+    for (let offset = 0; expected.length < page.count; offset += 1000) {
+      page = await store.page(query({ ...filter, offset }))
+      expected.push(...uids(page.documents))
+    }
+    for (const size of [
+      { records: 1000, bytes: 200_000 },
+      { records: 977, bytes: 100_000_000 },
+    ]) {
+      const found: string[] = []
+      let after: RecordQuery['after']
+      do {
+        const slice = await store.slice({ query: query({ ...filter, ...(after && { after }) }), size })
+        expect(slice.length).toBeLessThanOrEqual(size.records)
+        const given = uids(slice.documents)
+        expect(given.length).toBe(slice.length)
+        // One record more than fits at most, so that a large one gets through.
+        if (slice.length > 1) {
+          const withoutLast = slice.documents.slice(0, slice.documents.lastIndexOf(',{"uid":"'))
+          expect(Buffer.byteLength(withoutLast)).toBeLessThan(size.bytes + slice.length)
+        }
+        found.push(...given)
+        after = slice.next
+      } while (after !== undefined)
+      expect(found).toEqual(expected)
+    }
+  })
+})
+
+function uids(documents: string): string[] {
+  return JSON.parse(`[${documents}]`).map(({ uid }: { uid: string }) => uid)
+}

@@ -21,7 +21,15 @@ export class CrossingQueue {
     heap[child] = crossing
   }
 
-  removeFirst(): void {
+  /** Takes away the first crossing and all others at its place. */
+  removeFirstPlace(): void {
+    const first = this.first
+    if (first === undefined) return
+    do this.#removeFirst()
+    while (this.first !== undefined && compareCrossings(this.first, first) === 0)
+  }
+
+  #removeFirst(): void {
     const heap = this.#heap
     const moved = heap.pop()
     if (moved === undefined || heap.length === 0) return

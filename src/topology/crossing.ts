@@ -16,6 +16,7 @@ export interface Crossing {
   /** > 0 */
   readonly w: bigint
   readonly places: number
+  /** Rounded as a function of the fraction alone: equal places have equal copies. */
   readonly lon: number
   readonly lat: number
 }
@@ -46,10 +47,11 @@ export function crossingOf(scene: Scene, lower: number, upper: number): Crossing
 
 /** Order of two crossings by longitude, then latitude. */
 export function compareCrossings(p: Crossing, q: Crossing): number {
-  if (Math.abs(p.lon - q.lon) > SURE) return p.lon - q.lon
+  // Rounding keeps order: where the copies differ, the fractions do, in the same direction.
+  if (p.lon !== q.lon) return p.lon - q.lon
   const byLon = compareFractions(p.x, p.w, p.places, q.x, q.w, q.places)
   if (byLon !== 0) return byLon
-  if (Math.abs(p.lat - q.lat) > SURE) return p.lat - q.lat
+  if (p.lat !== q.lat) return p.lat - q.lat
   return compareFractions(p.y, p.w, p.places, q.y, q.w, q.places)
 }
 

@@ -31,10 +31,6 @@ export class SegmentOrder {
     return first.count === 0 ? -1 : first.items[0]!
   }
 
-  has(segment: number): boolean {
-    return this.#blockOf[segment] !== undefined
-  }
-
   /**
    * The highest segment for which the claim holds; −1 for none.
    *

@@ -3,13 +3,8 @@ import { CrossingQueue } from './crossing-queue.ts'
 import { bucketByEnd, type EndBuckets, rankPositions } from './position-ranks.ts'
 import type { Scene } from './scene.ts'
 import { SegmentOrder } from './segment-order.ts'
+import { SweepBudget } from './sweep-budget.ts'
 import type { SweepNode, SweepVisitor } from './sweep-visitor.ts'
-import { UndecidableError } from './undecidable.ts'
-
-/** Crossings the sweep goes on over before it gives up; about 20 µs each. */
-const MAX_CROSSINGS = 10_000
-/** Segments at nodes, one by one, before it gives up: thousands of lines on one line would all meet at every position. */
-const MAX_ENDS = 1_500_000
 
 /**
  * Bentley–Ottmann sweep over the segments of a scene, by longitude then latitude, with the depth on both sides of every
@@ -26,8 +21,7 @@ export class Sweep {
   readonly above1: Int32Array
   readonly #order: SegmentOrder
   readonly #crossings: CrossingQueue
-  #crossingsMade = 0
-  #ends = 0
+  readonly #budget = new SweepBudget()
   #incoming: number[] = []
   #outgoing: number[] = []
   /** Rank by position of what takes part. */
@@ -47,7 +41,7 @@ export class Sweep {
   /**
    * @param active segments that take part; must hold all edges of rings
    * @returns false when the visitor ended the sweep
-   * @throws {UndecidableError} after too many crossings
+   * @throws {UndecidableError} after too many crossings, or too much effort where many segments meet
    */
   run(active: Int32Array, visitor: SweepVisitor): boolean {
     const { scene } = this
@@ -74,9 +68,11 @@ export class Sweep {
     for (let r = 0; r < count; r++) {
       const position = representative[r]!
       for (let crossing = this.#crossings.first; crossing !== undefined; crossing = this.#crossings.first) {
-        if (comparePosition(scene, crossing, position) >= 0) break
-        this.#crossings.removeFirst()
-        if (!this.#passCrossing(crossing, visitor)) return false
+        const order = comparePosition(scene, crossing, position)
+        if (order > 0) break
+        // Of all that were found at one place the first will do: it passes everything that meets there, as a position does.
+        this.#crossings.removeFirstPlace()
+        if (order < 0 && !this.#passCrossing(crossing, visitor)) return false
       }
       if (!this.#passPosition(position, r, starts, ends, node, visitor)) return false
     }
@@ -133,22 +129,26 @@ export class Sweep {
     return visitor.node(node)
   }
 
+  /** All that meets at a crossing, neighbours until there, changes places and goes on. */
   #passCrossing(crossing: Crossing, visitor: SweepVisitor): boolean {
     const order = this.#order
-    if (!order.has(crossing.lower) || !order.has(crossing.upper)) return true
     const incoming = this.#incoming
     incoming.length = 0
     let lowest = crossing.lower
-    for (let s = order.below[lowest]!; s >= 0 && liesOn(this.scene, crossing, s); s = order.below[s]!) lowest = s
+    for (let s = order.below[lowest]!; s >= 0 && this.#passes(s, crossing); s = order.below[s]!) lowest = s
     let above = lowest
-    while (above >= 0 && liesOn(this.scene, crossing, above)) {
+    for (let isKnown = true; above >= 0 && (isKnown || this.#passes(above, crossing)); above = order.above[above]!) {
       incoming.push(above)
-      above = order.above[above]!
+      if (above === crossing.lower) isKnown = false
     }
-    // Found twice, or passed at a position that lies on it: then they have changed places already.
-    if (incoming.indexOf(crossing.upper) < incoming.indexOf(crossing.lower)) return true
-    this.#outgoing = incoming.slice()
+    // Nearly in order for the sort to come.
+    this.#outgoing = incoming.toReversed()
     return this.#leave(order.below[lowest]!, above, visitor)
+  }
+
+  #passes(segment: number, crossing: Crossing): boolean {
+    this.#budget.askCrossing(crossing.places)
+    return liesOn(this.scene, crossing, segment)
   }
 
   /** Sorts what goes out, puts it in the place of what came in, sets depths and looks for crossings ahead. */
@@ -156,8 +156,7 @@ export class Sweep {
     const order = this.#order
     const incoming = this.#incoming
     const outgoing = this.#outgoing
-    this.#ends += incoming.length + outgoing.length
-    if (this.#ends > MAX_ENDS) throw new UndecidableError('too many segments lie on each other')
+    this.#budget.meet(incoming.length + outgoing.length)
     if (outgoing.length > 1) outgoing.sort((s, t) => this.#turn(t, s) || s - t)
     if (incoming.length === 1 && outgoing.length === 1) {
       if (incoming[0] !== outgoing[0]) order.replace(incoming[0]!, outgoing[0]!)
@@ -215,10 +214,9 @@ export class Sweep {
         : positions.orientation(this.scene.left[upper]!, upperEnd, lowerEnd) > 0
     if (!crosses) return true
     if (!visitor.crossing(lower, upper)) return false
-    if (++this.#crossingsMade > MAX_CROSSINGS) {
-      throw new UndecidableError(`the geometries cross themselves or each other more than ${MAX_CROSSINGS} times`)
-    }
-    this.#crossings.add(crossingOf(this.scene, lower, upper))
+    const crossing = crossingOf(this.scene, lower, upper)
+    this.#budget.makeCrossing(crossing.places)
+    this.#crossings.add(crossing)
     return true
   }
 

@@ -64,6 +64,39 @@ describe('predicates of geometries that touch or all but touch', () => {
     expect(tally.intersecting).toBeLessThan(tally.pairs)
   })
 
+  it('agree with exact fractions where many lines cross in one place', () => {
+    const random = seededNumbers(SEED + 200)
+    const tally: Tally = { pairs: 0, invalid: 0, intersecting: 0, containing: 0 }
+    const wrong: string[] = []
+    // Lines between the points of a lattice cross in few places, and so do those that go through one center.
+    const lattice = (): number => Math.floor(random() * 5)
+    const line = (through: Position | undefined, scale: number): Position[] => {
+      const [x, y, u, v] = [lattice(), lattice(), lattice(), lattice()]
+      const to: Position = through === undefined ? [u, v] : [2 * through[0] - x, 2 * through[1] - y]
+      return [[x * scale, y * scale], to.map((value) => value * scale) as [number, number]]
+    }
+    for (let i = 0; i < CASES / 250; i++) {
+      const scale = [1, 1 / 3, 1e-9, 1e-160][i % 4]!
+      const through: Position | undefined = i % 3 === 0 ? [lattice() + 0.5, lattice() + 0.25] : undefined
+      const lines = Array.from({ length: 5 + (i % 9) }, () => line(through, scale))
+      const others = lines.filter(() => random() < 0.3)
+      if (others.length === 0 || random() < 0.5) others.push(line(through, scale))
+      judge(
+        { type: 'MultiLineString', coordinates: lines },
+        { type: 'MultiLineString', coordinates: others },
+        tally,
+        wrong,
+      )
+    }
+    console.log(
+      `lines through common places: ${tally.pairs} pairs (seed ${SEED + 200}), ${tally.intersecting} meet, ` +
+        `${tally.containing} contain, ${wrong.length} wrong`,
+    )
+    expect(wrong.slice(0, 3)).toEqual([])
+    expect(tally.containing).toBeGreaterThan(tally.pairs / 10)
+    expect(tally.containing).toBeLessThan(tally.pairs)
+  })
+
   it('agree with exact fractions over the antimeridian', () => {
     const cases = new NearTouchCases(SEED + 100)
     const random = seededNumbers(SEED + 101)

@@ -73,7 +73,19 @@ export function takeSome(window: RateWindow, limit: number, requests: number): n
 
 /** The refusal of what the window does not allow any more. */
 export function limitReached(limit: number): ProblemData {
-  return { type: 'rate-limited', detail: `the limit of ${limit} requests per hour is reached` }
+  const detail = `the limit of ${limit} requests per hour is reached`
+  return {
+    type: 'rate-limited',
+    detail,
+    places: [
+      {
+        pointer: '#',
+        detail,
+        code: 'limit',
+        hint: 'wait for X-RateLimit-Reset, or send an API key, which raises the number',
+      },
+    ],
+  }
 }
 
 /** The numbers of the headers, as the request that carries them saw them. */

@@ -22,9 +22,11 @@ export function createIdentity({ config, chains, schemas, signer, version, commi
     purpose: signer.keyKind === 'development' ? 'development' : config.production ? 'production' : 'staging',
     version,
     commit,
-    chains: [...chains.values()].map(({ id, name, easAddress, schemaRegistryAddress }) => ({
+    chains: [...chains.values()].map(({ id, name, profile, easVersion, easAddress, schemaRegistryAddress }) => ({
       chainId: id,
       name,
+      profile,
+      easVersion,
       registry: easAddress,
       schemaRegistry: schemaRegistryAddress,
       schemas: { numeric, boolean, verify, merkleRoot },

@@ -60,6 +60,10 @@ export interface Identity {
   readonly chains: readonly {
     readonly chainId: number
     readonly name: string
+    /** Which message the contract's signatures cover: see docs/attestations.md. */
+    readonly profile: string
+    /** In the EIP-712 domain. */
+    readonly easVersion: string
     readonly registry: string
     readonly schemaRegistry: string
     readonly schemas: Readonly<Record<'numeric' | 'boolean' | 'verify' | 'merkleRoot', string>>

@@ -53,9 +53,20 @@ function problemOf(error: ErrorObject, path: Path, type: ProblemType): ProblemEr
           code: 'wrong-value',
         },
       )
+    case 'enum':
+      return unknownWord(error, path, type)
     default:
       return problemAt(type, path, error.message ?? 'does not match its schema', { code: error.keyword })
   }
+}
+
+function unknownWord(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
+  const allowed = (error.params['allowedValues'] as readonly unknown[]).map(String)
+  const near = typeof error.data === 'string' ? nearest(error.data, allowed) : undefined
+  return problemAt(type, path, `must be one of ${allowed.join(', ')}, found ${describe(error.data)}`, {
+    code: 'enum',
+    ...(near === undefined ? {} : { hint: `did you mean "${near}"?` }),
+  })
 }
 
 function missingMember(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
@@ -78,7 +89,8 @@ function missingMember(error: ErrorObject, path: Path, type: ProblemType): Probl
   })
 }
 
-function wrongType(wanted: string, value: unknown, path: Path, type: ProblemType): ProblemError {
+function wrongType(names: string, value: unknown, path: Path, type: ProblemType): ProblemError {
+  const wanted = names.replaceAll(',', ' or ')
   const article = /^[aeiou]/.test(wanted) ? 'an' : 'a'
   if (typeof value === 'number' && !Number.isFinite(value)) {
     return problemAt(type, path, 'is too large to be a finite number', { code: 'not-finite' })

@@ -98,13 +98,15 @@ describe('App Attest', () => {
 
   it('refuses or ignores no flipped byte without saying so', () => {
     const bytes = Buffer.from(appAttestation(maker, commitment(deviceContext())).attestation, 'base64')
-    const receipt = bytes.indexOf('receipt', bytes.indexOf('receipt') + 1)
-    for (let at = 0; at < bytes.length; at += 11) {
+    // Its name and its value.
+    const receipts = [bytes.indexOf('receipt'), bytes.lastIndexOf('receipt')]
+    for (let at = 0; at < bytes.length; at += 7) {
       const copy = Buffer.from(bytes)
       copy[at]! ^= 4
       const { failed } = judgeDevice(deviceContext({ 'DeviceCheck.Attestation': copy.toString('base64') }), trust)
       // The receipt is for Apple's servers and no part of what is verified here.
-      if (at < receipt || at >= receipt + 7) expect(failed.length, `byte ${at}`).toBeGreaterThan(0)
+      if (receipts.some((from) => at >= from && at < from + 7)) continue
+      expect(failed.length, `byte ${at}`).toBeGreaterThan(0)
     }
   })
 })

@@ -38,6 +38,11 @@ function answerJson(services: Services, request: StreamRequest, maxBatchBytes: n
 
 function streamLines(services: Services, request: StreamRequest): void {
   const sink = new Sink(request, 'ndjson')
+  // Opened before the body: wrong options are said without a byte of it.
+  const lines = services.openBatch(request.exchange.query, request, sink, (bytes) => {
+    flow.release(bytes)
+    if (!lines.isFull) flow.resume()
+  })
   const flow = request.exchange.streamBody(request.owner, {
     take(bytes) {
       lines.take(bytes)
@@ -49,10 +54,6 @@ function streamLines(services: Services, request: StreamRequest): void {
         (error) => request.fail(error),
       )
     },
-  })
-  const lines = services.openBatch(request.exchange.query, request, sink, (bytes) => {
-    flow.release(bytes)
-    if (!lines.isFull) flow.resume()
   })
 }
 

@@ -6,6 +6,8 @@ import type { RequestHead } from './request-head.ts'
 import { overloaded, tooLarge } from './transport-problems.ts'
 import { Wire } from './wire.ts'
 
+const NOTHING = new Uint8Array(0)
+
 /**
  * What both transports share of one request: who answers first wins, the body's limits, leaving the in-flight list.
  * A class with fields instead of closures: one of these is made for each request.
@@ -92,7 +94,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   streamBody(owner: number | string, receiver: BodyReceiver): BodyFlow {
     this.#maxBodyBytes = Number.POSITIVE_INFINITY
     // Not in this call: the caller has not got the flow yet.
-    if (this.#bodyEnded) setImmediate(() => receiver.end())
+    if (this.#bodyEnded) setImmediate(() => this.#give(receiver, NOTHING, true))
     else this.#open(owner, receiver)
     return this
   }
@@ -137,6 +139,12 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
       this.#bodyEnded = true
       this.#stopReceiving()
     }
+    this.#give(receiver, chunk, isLast)
+  }
+
+  /** Runs the receiver so that what it throws ends this exchange and nothing else: nobody above would catch it. */
+  #give(receiver: BodyReceiver, chunk: Uint8Array, isLast: boolean): void {
+    if (this.#hasLeft) return
     try {
       if (chunk.byteLength > 0) receiver.take(chunk)
       if (isLast) receiver.end()

@@ -272,6 +272,13 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect(JSON.parse(answer).errors[0].pointer).toBe('#/chainId')
   })
 
+  it('refuses wrong options of a stream without a body, and goes on', async () => {
+    const { status, answer } = await lines('', '?chainId=Base')
+    expect(status).toBe(400)
+    expect(JSON.parse(answer).errors[0].pointer).toBe('#/chainId')
+    expect((await lines(`${JSON.stringify(distance())}\n`)).status).toBe(200)
+  })
+
   it('answers an empty stream with nothing', async () => {
     expect(await lines('')).toMatchObject({ status: 200, answer: '' })
   })

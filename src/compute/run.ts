@@ -17,7 +17,7 @@ import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../units.ts
 import type { Kernel } from '../wasm/loader.ts'
 import { type OperationRow, TOO_MUCH_WORK } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
-import { checkInterior, noArea, poleOf } from './validity.ts'
+import { checkGeodesicRings, checkInterior, noArea, poleOf } from './validity.ts'
 
 /** What a computation needs and nothing else: no clock, no environment, no network. */
 export interface Engine {
@@ -207,6 +207,7 @@ function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Ou
 const SMALLEST_SQUARE_METERS = 0.5 / CM2_PER_SQUARE_METER
 
 function areaOf({ geometry, kept }: Subject, path: Operand['path'], { kernel }: Engine): number {
+  if (kept?.areaSquareMeters === undefined) checkGeodesicRings(geometry, path, kernel)
   const area = kept?.areaSquareMeters ?? areaSquareMeters(kernel, geometry)
   if (kept !== undefined) kept.areaSquareMeters = area
   if (area < SMALLEST_SQUARE_METERS) throw noArea(path)

@@ -1,7 +1,9 @@
 import { enclosedPole, partAreaSquareMeters } from '../geodesy/area.ts'
+import { crossesNear } from '../geodesy/crossing-edges.ts'
+import { type Densified, densify, isNearlyPlanar } from '../geodesy/densify.ts'
 import { type FlatGeometry, placeOf } from '../geometry/flat.ts'
 import { type ProblemError, problemAt } from '../problem.ts'
-import type { InvalidityReason } from '../topology/invalidity.ts'
+import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
 import type { PoleOf } from '../topology/unwrap.ts'
 import { findInvalidity } from '../topology/validity.ts'
 import type { Kernel } from '../wasm/loader.ts'
@@ -12,6 +14,18 @@ const NOTHING_SQUARE_METERS = 1
 const HINT = 'a polygon needs rings that do not cross or overlap, holes inside, and parts that touch at points at most'
 const HINT_HALF_GLOBE =
   'edges are shortest geodesics: insert vertices along edges over 180° of longitude, or cut at the antimeridian'
+const HINT_GEODESIC =
+  'area follows shortest geodesics, which leave straight lines in longitude and latitude: put vertices along long edges'
+/** Metres by which pieces of an edge may leave its geodesic when its rings are judged as geodesics. */
+const GEODESIC_BOUND_METERS = 1
+/** By how much that is finer where the first look is not believed. */
+const FINER = 64
+/** Faults of a ring that crosses nothing. */
+const MISPLACED: ReadonlySet<InvalidityReason> = new Set([
+  'hole outside its exterior ring',
+  'nested holes',
+  'overlapping polygons',
+])
 const HINTS: Partial<Record<InvalidityReason, string>> = {
   'ring without an inside': HINT_HALF_GLOBE,
   'inside not defined by edges along the poles': HINT_HALF_GLOBE,
@@ -31,19 +45,72 @@ export function poleOf(kernel: Kernel): PoleOf {
 export function checkInterior(geometry: FlatGeometry, path: readonly (string | number)[], kernel: Kernel): void {
   if (!geometry.partDimensions.includes(2)) return
   const invalidity = findInvalidity(geometry, poleOf(kernel))
-  if (invalidity !== undefined) {
-    const { reason, lon, lat, sequence, vertex } = invalidity
-    throw problemAt(
-      'invalid-input',
-      [...path, ...placeOf(geometry, sequence, vertex)],
-      `${reason} at [${lon}, ${lat}]`,
-      {
-        code: reason.replaceAll(' ', '-'),
-        hint: HINTS[reason] ?? HINT,
-      },
-    )
-  }
+  if (invalidity !== undefined) throw invalidAt(geometry, path, invalidity, HINTS[invalidity.reason] ?? HINT)
   checkExtent(geometry, path, kernel)
+}
+
+function invalidAt(
+  geometry: FlatGeometry,
+  path: readonly (string | number)[],
+  { reason, lon, lat, sequence, vertex }: Invalidity,
+  hint: string,
+): ProblemError {
+  const place = [...path, ...placeOf(geometry, sequence, vertex)]
+  return problemAt('invalid-input', place, `${reason} at [${lon}, ${lat}]`, {
+    code: reason.replaceAll(' ', '-'),
+    hint,
+  })
+}
+
+/**
+ * Refuses polygons whose rings are valid as drawn in longitude and latitude but cross as geodesics, which their area is
+ * measured along: it would be a difference of lobes, or a hole outside taken away (decision 94).
+ *
+ * Long edges get vertices along their geodesics, and the rings are judged again. What is so near to a touch that this cannot
+ * tell, and what runs over a pole, is left to the judgement in the plane.
+ *
+ * @param geometry valid in the plane
+ * @throws {ProblemError} `invalid-input` that names the place
+ */
+export function checkGeodesicRings(geometry: FlatGeometry, path: readonly (string | number)[], kernel: Kernel): void {
+  if (isNearlyPlanar(geometry, GEODESIC_BOUND_METERS)) return
+  const coarse = judgeDensified(kernel, geometry, GEODESIC_BOUND_METERS)
+  if (coarse === undefined) return
+  if (isCrossing(kernel, geometry, coarse)) throw crossesAsGeodesics(geometry, path, coarse)
+  const fine = judgeDensified(kernel, geometry, GEODESIC_BOUND_METERS / FINER)
+  if (fine === undefined || fine.boundMeters >= coarse.boundMeters) return
+  const isMisplaced = MISPLACED.has(coarse.reason) && MISPLACED.has(fine.reason)
+  if (isMisplaced || isCrossing(kernel, geometry, fine)) throw crossesAsGeodesics(geometry, path, fine)
+}
+
+/** A fault of the rings with vertices along their edges, its vertex one of the original. */
+type GeodesicFault = Invalidity & { readonly vertex: number; readonly boundMeters: number }
+
+function judgeDensified(kernel: Kernel, geometry: FlatGeometry, boundMeters: number): GeodesicFault | undefined {
+  const densified = densify(kernel, geometry, boundMeters)
+  if (densified === undefined) return undefined
+  const fault = findInvalidity(densified.geometry, poleOf(kernel))
+  return fault === undefined ? undefined : onOriginal(densified, fault)
+}
+
+function onOriginal({ geometry, sources, boundMeters }: Densified, fault: Invalidity): GeodesicFault {
+  const vertex = sources[geometry.sequenceStarts[fault.sequence]! + (fault.vertex ?? 0)]!
+  return { ...fault, vertex, boundMeters }
+}
+
+/** Whether the edge at fault really crosses another: pieces of edges that meet at a small angle may cross where they do not. */
+function isCrossing(kernel: Kernel, geometry: FlatGeometry, fault: GeodesicFault): boolean {
+  if (fault.reason !== 'self-intersection') return false
+  const vertex = geometry.sequenceStarts[fault.sequence]! + fault.vertex
+  return crossesNear(kernel, geometry, vertex, [fault.lon, fault.lat], 4 * fault.boundMeters)
+}
+
+function crossesAsGeodesics(
+  geometry: FlatGeometry,
+  path: readonly (string | number)[],
+  fault: GeodesicFault,
+): ProblemError {
+  return invalidAt(geometry, path, fault, HINT_GEODESIC)
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ElementRings } from './element-rings.ts'
 import { crossingFault, faultAt, type Invalidity, overlapFault } from './invalidity.ts'
 import { depthsAt } from './locate.ts'
 import type { Scene } from './scene.ts'
+import { SeamCuts } from './seam-cuts.ts'
 import { Sweep } from './sweep.ts'
 import type { SweepNode, SweepVisitor } from './sweep-visitor.ts'
 import { TouchGraph } from './touch-graph.ts'
@@ -16,13 +17,11 @@ export class RingSweep implements SweepVisitor {
   /** Sequence of the exterior ring by key. */
   readonly #exteriors: readonly number[]
   readonly #isReal: Uint8Array
+  readonly #cuts: SeamCuts
   readonly #touches = new TouchGraph()
   #fault: Invalidity | undefined
   #misplaced = -1
-  #cut: Invalidity | undefined
-
-  /** Sequences of rings that stay within [−180, 180]: their edges on its two ends are cuts, which meet only on the globe. */
-  readonly #uncrossed: ReadonlySet<number>
+  #disconnected: Invalidity | undefined
 
   constructor({ scene, rings, exteriors, atPoles }: ElementRings) {
     this.#scene = scene
@@ -30,21 +29,18 @@ export class RingSweep implements SweepVisitor {
     this.#exteriors = exteriors
     this.#isReal = new Uint8Array(scene.count)
     for (let s = 0; s < scene.count; s++) this.#isReal[s] = scene.isReal(s) ? 1 : 0
-    const uncrossed = rings.filter(
-      ({ unwrapped }) => unwrapped.pole === 0 && unwrapped.turn.every((turn) => turn === 0),
-    )
-    this.#uncrossed = new Set(uncrossed.map(({ role }) => role.sequence))
+    this.#cuts = new SeamCuts(scene, rings, exteriors)
     for (const [index, lat] of [90, -90].entries()) {
       const at = atPoles[index]!
       if (at.length < 2 || this.#touches.join(at.map(({ role: { sequence, step1 } }) => ({ sequence, key: step1 }))))
         continue
-      this.#cut ??= { reason: 'disconnected interior', lon: 0, lat, sequence: at[1]!.role.sequence }
+      this.#disconnected ??= { reason: 'disconnected interior', lon: 0, lat, sequence: at[1]!.role.sequence }
     }
   }
 
   find(): Invalidity | undefined {
     this.#sweep.run(Int32Array.from(this.#isReal.keys()), this)
-    return this.#fault ?? (this.#misplaced >= 0 ? this.#explainMisplaced(this.#misplaced) : this.#cut)
+    return this.#fault ?? (this.#misplaced >= 0 ? this.#explainMisplaced(this.#misplaced) : this.#disconnected)
   }
 
   crossing(lower: number, upper: number): boolean {
@@ -56,12 +52,16 @@ export class RingSweep implements SweepVisitor {
   piece(outgoing: readonly number[], from: number, to: number): boolean {
     let original = -1
     let real = -1
+    let isPaired = false
     for (let i = from; i < to; i++) {
       const segment = outgoing[i]!
       if (this.#isReal[segment] === 0) continue
-      if (real >= 0 && !this.#isCut(real, segment)) {
-        this.#fault = overlapFault(this.#scene, real, segment)
-        return false
+      if (real >= 0) {
+        if (isPaired || !this.#cuts.isCut(real, segment)) {
+          this.#fault = overlapFault(this.#scene, real, segment)
+          return false
+        }
+        isPaired = true
       }
       real = segment
       if (this.#scene.copy[segment] === 0) original = segment
@@ -76,30 +76,36 @@ export class RingSweep implements SweepVisitor {
 
   node({ position, incoming, outgoing }: SweepNode): boolean {
     if (incoming.length + outgoing.length <= 2) return true
+    const isReal = (segment: number): boolean => this.#isReal[segment] === 1
+    const leaving = outgoing.filter(isReal)
+    const arriving = incoming.filter(isReal).reverse()
+    this.#orderCut(leaving, position, 0)
+    this.#orderCut(arriving, position, 1)
     // Counter-clockwise from below: what leaves from bottom to top, then what arrives from top to bottom.
-    const around = [...this.#uncut(outgoing), ...this.#uncut(incoming).toReversed()]
-    if (around.length <= 2) return true
-    const [west, east] = [0, 1].map((side) => around.filter((segment) => this.#sideOfSeam(segment, position) === side))
-    return this.#judgeRings(position, around) && this.#touch(position, west!, 0) && this.#touch(position, east!, 1)
+    const around = [...leaving, ...arriving]
+    // As for pieces, originals tell.
+    if (around.length <= 2 || around.every((segment) => this.#scene.copy[segment] !== 0)) return true
+    if (!this.#judgeRings(position, around)) return false
+    for (const side of [0, 1] as const) {
+      const there = around.filter((segment) => this.#cuts.sideOf(segment, position) === side)
+      if (there.length > 2) this.#touch(position, there, side)
+    }
+    return true
   }
 
-  /** The edges that count, without the pairs of cuts that run on each other: the seam is no boundary there. */
-  #uncut(segments: readonly number[]): number[] {
-    const kept: number[] = []
-    for (const segment of segments) {
-      if (this.#isReal[segment] === 0) continue
-      const last = kept[kept.length - 1]
-      if (last !== undefined && this.#isCut(last, segment)) kept.pop()
-      else kept.push(segment)
-    }
-    return kept
+  /** Puts the two edges of a cut, which stand last, in the order in which a walk around the position comes to their sides. */
+  #orderCut(segments: number[], position: number, first: 0 | 1): void {
+    const last = segments.length - 1
+    if (last < 1 || !this.#cuts.isCut(segments[last - 1]!, segments[last]!)) return
+    if (this.#cuts.sideOf(segments[last]!, position) !== first) return
+    segments.push(...segments.splice(last - 1, 1))
   }
 
   /** Rings at a place: none comes there twice, and none changes sides with another. */
   #judgeRings(position: number, around: readonly number[]): boolean {
     // What comes from the other side of the seam is another strand of the same ring.
     const strandOf = (segment: number): number =>
-      2 * this.#scene.sequence[segment]! + this.#sideOfSeam(segment, position)
+      2 * this.#scene.sequence[segment]! + this.#cuts.sideOf(segment, position)
     const ends = new Map<number, number>()
     for (const segment of around) ends.set(strandOf(segment), (ends.get(strandOf(segment)) ?? 0) + 1)
     const open: number[] = []
@@ -111,7 +117,7 @@ export class RingSweep implements SweepVisitor {
         this.#fault = faultAt(this.#scene, 'self-touch', position, segment)
         return false
       }
-      // A ring with one end here goes on along the pole or a cut.
+      // A ring with one end here goes on along the pole.
       if (count < 2) continue
       if (open[open.length - 1] === ring) open.pop()
       else if (!isOpen.has(ring)) {
@@ -125,32 +131,13 @@ export class RingSweep implements SweepVisitor {
     return true
   }
 
-  #touch(position: number, around: readonly number[], side: 0 | 1): true {
-    const { sequence } = this.#scene
-    if (around.some((segment) => sequence[segment] !== sequence[around[0]!])) {
-      const isForest = this.#touches.add(this.#scene, position, around, side)
-      if (!isForest) this.#cut ??= faultAt(this.#scene, 'disconnected interior', position, around[0]!)
-    }
-    return true
-  }
-
-  /** 1 when a segment of a ring within [−180, 180] comes to the seam at 180, else 0. */
-  #sideOfSeam(segment: number, position: number): 0 | 1 {
-    const { positions, copy, sequence } = this.#scene
-    if (positions.planar || positions.lon[position] !== -180 || !this.#uncrossed.has(sequence[segment]!)) return 0
-    return positions.turn[position] === copy[segment]! + 1 ? 1 : 0
-  }
-
-  /** Whether two segments on each other are a cut: edges at 180 and at −180. */
-  #isCut(s: number, t: number): boolean {
-    const { left, right, positions, sequence } = this.#scene
-    if (positions.planar || !this.#uncrossed.has(sequence[s]!) || !this.#uncrossed.has(sequence[t]!)) return false
-    const isOnSeam = (segment: number): boolean =>
-      positions.lon[left[segment]!] === -180 &&
-      positions.lon[right[segment]!] === -180 &&
-      positions.turn[left[segment]!] === positions.turn[right[segment]!]
-    if (!isOnSeam(s) || !isOnSeam(t) || positions.turn[left[s]!] !== positions.turn[left[t]!]) return false
-    return this.#sideOfSeam(s, left[s]!) !== this.#sideOfSeam(t, left[t]!)
+  #touch(position: number, around: readonly number[], side: 0 | 1): void {
+    const { sequence, positions } = this.#scene
+    // Poles were looked at before.
+    if (Math.abs(positions.lat[position]!) === 90) return
+    if (around.every((segment) => sequence[segment] === sequence[around[0]!])) return
+    const isForest = this.#touches.add(this.#scene, position, around, side)
+    if (!isForest) this.#disconnected ??= faultAt(this.#scene, 'disconnected interior', position, around[0]!)
   }
 
   #explainMisplaced(segment: number): Invalidity {

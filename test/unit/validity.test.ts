@@ -222,11 +222,61 @@ describe('rings over the antimeridian and around a pole', () => {
     expect(polygon(slit)).toMatchObject({ reason: 'repeated edge' })
   })
 
+  // Regression: a ring that named the seam by its other side passed for one that goes over it.
+  it('are cut at ±180 by either name of it', () => {
+    const west: Ring = box(-180, 0, -170, 10)
+    const others = ['170 0, -180 0, -180 10, 170 10, 170 0', '170 0, 180 0, -180 10, 170 10, 170 0']
+    for (const east of others) expect(multiPolygon([at(east)], [west])).toBeUndefined()
+    expect(multiPolygon([box(170, 0, 180, 10)], [at('180 0, -170 0, -170 10, 180 10, 180 0')])).toBeUndefined()
+    // On the same side they lie on each other all the same.
+    for (const east of others) {
+      expect(multiPolygon([at(east)], [at('175 3, 180 3, 180 6, 175 6, 175 3')])).toBeDefined()
+      expect(polygon(at(east), at('175 3, 180 3, -180 6, 175 6, 175 3'))).toMatchObject({ reason: 'shared edge' })
+    }
+  })
+
+  // Regression: the interior was in one piece or in two as the seam was named.
+  it('have their interior cut in two by a hole that touches them at the seam, by either name of it', () => {
+    const east: Ring = box(170, 0, 180, 10)
+    const across: Ring = at('170 0, 180 0, -170 0, -170 10, 180 10, 170 10, 170 0')
+    const disconnected = { reason: 'disconnected interior' }
+    for (const lon of [180, -180]) {
+      const hole = at(`170 5, 175 2, ${lon} 5, 175 8, 170 5`)
+      expect(polygon(east, hole)).toMatchObject({ ...disconnected, lat: 5 })
+      expect(multiPolygon([east, hole], [box(-180, 0, -170, 10)])).toMatchObject(disconnected)
+      expect(polygon(east, at(`172 5, 175 2, ${lon} 5, 175 8, 172 5`))).toBeUndefined()
+      const triangle = at(`45 0, ${lon} -67.5, ${lon} 67.5, 45 0`)
+      expect(polygon(triangle, at('135 0, 90 22.5, 180 -67.5, 135 0'))).toMatchObject(disconnected)
+      // From seam to seam in a polygon over it, west and east of it.
+      expect(polygon(across, at(`${lon} 0, 175 5, ${lon} 10, 178 5, ${lon} 0`))).toMatchObject(disconnected)
+      expect(polygon(across, at(`${lon} 0, -175 5, ${lon} 10, -178 5, ${lon} 0`))).toMatchObject(disconnected)
+      // A hole around the pole but for a gap, closed at the seam.
+      const ring = at(`180 70, 90 70, 0 70, -90 70, ${lon} 70, -90 75, 0 75, 90 75, 180 70`)
+      expect(polygon(around(50), ring)).toMatchObject({ reason: 'self-touch' })
+    }
+  })
+
+  it('may not have a hole over a cut that they have themselves, nor one cut where they have none', () => {
+    const south: Ring = at('-180 -10, -90 -10, 0 -10, 90 -10, 180 -10')
+    const band: Ring = [...south, ...at('180 10, 90 10, 0 10, -90 10, -180 10, -180 -10')]
+    expect(polygon(band, at('170 0, 180 3, 170 5, 170 0'), at('-170 0, -180 3, -170 5, -170 0'))).toBeUndefined()
+    const hole: Ring = at('170 0, -170 0, -170 5, 170 5, 170 0')
+    const halved: Ring = at('170 0, 180 0, -170 0, -170 5, 180 5, 170 5, 170 0')
+    // Regression: vertices on the seam made it valid.
+    for (const ring of [hole, halved]) expect(polygon(band, ring)).toMatchObject({ reason: 'self-intersection' })
+    for (const lon of [180, -180]) {
+      const halves: Ring[] = [at(`${lon} 3, 175 5, ${lon} 8, ${lon} 3`), at(`${-lon} 3, -175 5, ${-lon} 8, ${-lon} 3`)]
+      expect(polygon(at('170 0, -170 0, -170 10, 170 10, 170 0'), ...halves)).toMatchObject({ reason: 'shared edge' })
+    }
+  })
+
   it('may come to a pole once: it is one place at all longitudes', () => {
     const twice: Ring = at('0 60, 40 60, 40 90, 80 90, 80 60, 120 60, 120 90, 0 90, 0 60')
     expect(polygon(twice)).toMatchObject({ reason: 'self-touch', lat: 90 })
     const sector: Ring = box(0, 40, 60, 90)
     expect(polygon(sector, at('20 90, 10 70, 20 60, 30 70, 20 90'))).toBeUndefined()
+    // Regression: one touch at the same longitude was counted twice.
+    expect(polygon(at('0 80, 10 90, 20 80, 10 70, 0 80'), at('5 80, 10 90, 15 80, 5 80'))).toBeUndefined()
     // The hole touches the rim as well, and cuts the inside in two.
     expect(polygon(sector, at('20 90, 10 70, 20 40, 30 70, 20 90'))).toMatchObject({ reason: 'disconnected interior' })
   })

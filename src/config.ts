@@ -180,6 +180,21 @@ export interface Limits {
   readonly storeRetryMs: number
   /** From one vacuum of the embedded database to the next. */
   readonly storeMaintenanceMs: number
+  /** Exports under way, and streams of changes open, in all and for one client; beyond it the answer is 503. */
+  readonly maxExports: number
+  readonly maxStreams: number
+  readonly maxStreamsPerClient: number
+  /** What an export reads at once, and a stream, of which there are many. */
+  readonly exportPiece: { readonly records: number; readonly bytes: number }
+  readonly streamPiece: { readonly records: number; readonly bytes: number }
+  /** Questions to the store at one time for streams that are behind. */
+  readonly maxStreamReads: number
+  /** From one look into the journal to the next while somebody listens. */
+  readonly streamPollMs: number
+  /** Longest silence of a stream; at most a third of a request's time. */
+  readonly streamHeartbeatMs: number
+  /** A stream that is older is ended; its client goes on where it was. */
+  readonly streamLifeMs: number
 }
 
 /** A name in the environment holds a value it must not: `trigpoint` exits with 78 and this message. */
@@ -196,6 +211,7 @@ export function readConfig(env: Environment, cores: number): Config {
   const read = reader(env)
   const production = env['NODE_ENV'] === 'production'
   const computeThreads = read.integer('COMPUTE_THREADS', cores, 0, 256)
+  const requestDeadlineMs = read.integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000)
   return Object.freeze({
     production,
     host: env['HOST'] || '127.0.0.1',
@@ -258,7 +274,7 @@ export function readConfig(env: Environment, cores: number): Config {
       maxQueueMs: read.integer('MAX_QUEUE_MS', 1000, 10, 600_000),
       maxInFlightBytes: read.integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9),
       maxOpenBodiesPerAddress: read.integer('MAX_OPEN_BODIES_PER_ADDRESS', 1024, 1, 1_000_000),
-      requestDeadlineMs: read.integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000),
+      requestDeadlineMs,
       receiveTimeoutMs: 10_000,
       keepAliveTimeoutMs: 10_000,
       drainTimeoutMs: read.integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),
@@ -288,6 +304,15 @@ export function readConfig(env: Environment, cores: number): Config {
       storePulseMs: 5000,
       storeRetryMs: 500,
       storeMaintenanceMs: read.integer('STORE_MAINTENANCE_MS', 600_000, 1000, 86_400_000),
+      maxExports: read.integer('MAX_EXPORTS', 8, 1, 10_000),
+      maxStreams: read.integer('MAX_STREAMS', 1000, 1, 100_000),
+      maxStreamsPerClient: read.integer('MAX_STREAMS_PER_CLIENT', 100, 1, 100_000),
+      exportPiece: { records: 1000, bytes: 1_048_576 },
+      streamPiece: { records: 200, bytes: 65_536 },
+      maxStreamReads: 4,
+      streamPollMs: read.integer('STREAM_POLL_MS', 500, 10, 60_000),
+      streamHeartbeatMs: Math.min(5000, Math.floor(requestDeadlineMs / 3)),
+      streamLifeMs: read.integer('STREAM_LIFE_MS', 3_600_000, 100, 86_400_000),
     },
   })
 }

@@ -19,7 +19,9 @@ import { createIdentity } from './service/identity.ts'
 import { createInputResolver } from './service/inputs.ts'
 import { createOgcService } from './service/ogc.ts'
 import { createReadiness } from './service/readiness.ts'
+import { createRecordExport } from './service/record-export.ts'
 import { createRecordQuestions } from './service/record-questions.ts'
+import { createRecordStream } from './service/record-stream.ts'
 import { createRecordService } from './service/records.ts'
 import { createResignService } from './service/resign.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
@@ -80,6 +82,9 @@ export async function startService(
   const keccak = await createKeccak()
   const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now: Date.now }
   const askRecords = createRecordQuestions({ config, store, now: Date.now })
+  const chainIds = new Map([...chains.values()].map(({ id, name }) => [name, id]))
+  const feedParts = { config, chains: chainIds, ask: askRecords, now: Date.now }
+  const feeds = { export: createRecordExport(feedParts), ...createRecordStream(feedParts) }
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
   const app = createApp({
@@ -92,6 +97,7 @@ export async function startService(
       ...createBatchService(parts),
       ...createVerifyService({ ...parts, addedPlugins: evidence.plugins }),
       records: createRecordService({ config, chains, schemaUid: schemas.location, ask: askRecords, now: Date.now }),
+      feeds,
       ogc: createOgcService({ chains, ask: askRecords, version: build.version, now: Date.now }),
       resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
       readiness: createReadiness({ pool, signer, chainClient, store }),
@@ -122,6 +128,7 @@ export async function startService(
     async stop() {
       // What cannot be computed before the sockets close is answered all the same.
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
+      feeds.close() // streams would be waited for
       await server.close()
       clearTimeout(abandon)
       await pool.close()

@@ -6,7 +6,7 @@ import { createHttpServer } from '../src/http/server.ts'
 import { loadUws } from '../src/http/uws-binary.ts'
 import type { Log, LogFields } from '../src/log.ts'
 import { Metrics } from '../src/metrics.ts'
-import type { Identity, Readiness, RecordService, Services } from '../src/service/services.ts'
+import type { Identity, Readiness, RecordFeeds, RecordService, Services } from '../src/service/services.ts'
 
 export type AdapterName = 'node' | 'uws'
 
@@ -35,6 +35,7 @@ export interface ServerParts {
   readonly env?: Readonly<Record<string, string>>
   readonly compute?: Services['compute']
   readonly records?: RecordService
+  readonly feeds?: RecordFeeds
   readonly readiness?: () => Readiness
   readonly now?: () => number
   readonly random?: () => number
@@ -92,6 +93,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     },
     records: parts.records ?? noRecords,
     ogc: { document: () => ({ json: '{}' }), items: async () => ({ json: '{}' }), item: async () => ({ json: '{}' }) },
+    feeds: parts.feeds ?? { export: async () => {}, stream: async () => {}, close: () => {} },
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
     identity: IDENTITY,
   }

@@ -91,7 +91,8 @@ export function createApp(parts: AppParts): App {
     state.parameter = parameterOf(exchange.path, path.prefix)
     const refusal = refusalBeforeBody(state, route)
     if (refusal !== undefined) decline(exchange, refusal, false)
-    else if (route.stream !== undefined) route.stream(streamRequest(state, { limiter, now, fail: failStream, finish }))
+    else if (route.stream !== undefined && method !== 'HEAD')
+      route.stream(streamRequest(state, { limiter, now, fail: failStream, finish }))
     else if (route.method === 'GET') run(state, route, NO_BODY)
     else exchange.readBody(state.subject, (body) => run(state, route, body))
   }
@@ -200,7 +201,9 @@ export function createApp(parts: AppParts): App {
 
   function abandoned(exchange: Exchange): void {
     const state = exchange.state as RequestState | undefined
-    if (state !== undefined) finish(state, 499)
+    if (state === undefined) return
+    finish(state, 499)
+    state.onGone?.()
   }
 
   function reply(state: RequestState, answer: Reply): void {

@@ -1,6 +1,6 @@
-import type { Services, TextSink } from '../service/services.ts'
-import type { AnswerStream } from './port.ts'
+import type { Services } from '../service/services.ts'
 import type { Route, StreamRequest } from './routes.ts'
+import { StreamSink } from './stream-sink.ts'
 
 /** Media types of a stream of lines. */
 const LINES = /^application\/(x-ndjson|ndjson|jsonl|jsonlines|x-jsonlines)\s*(;|$)/i
@@ -23,7 +23,7 @@ export function batchRoute(services: Services, maxBatchBytes: number): Route {
 }
 
 function answerJson(services: Services, request: StreamRequest, maxBatchBytes: number): void {
-  const sink = new Sink(request, 'json')
+  const sink = new StreamSink(request, 'json')
   request.exchange.readBody(
     request.owner,
     (body) => {
@@ -37,7 +37,7 @@ function answerJson(services: Services, request: StreamRequest, maxBatchBytes: n
 }
 
 function streamLines(services: Services, request: StreamRequest): void {
-  const sink = new Sink(request, 'ndjson')
+  const sink = new StreamSink(request, 'ndjson')
   // Opened before the body: wrong options are said without a byte of it.
   const lines = services.openBatch(request.exchange.query, request, sink, (bytes) => {
     flow.release(bytes)
@@ -55,30 +55,4 @@ function streamLines(services: Services, request: StreamRequest): void {
       )
     },
   })
-}
-
-/** Begins the answer with the first text, and holds the writer back while the client does not read. */
-class Sink implements TextSink {
-  readonly #request: StreamRequest
-  readonly #kind: 'json' | 'ndjson'
-  #stream: AnswerStream | undefined
-
-  constructor(request: StreamRequest, kind: 'json' | 'ndjson') {
-    this.#request = request
-    this.#kind = kind
-  }
-
-  write(text: string): void | Promise<void> {
-    // A piece of no bytes ends a chunked body.
-    if (text === '') return
-    this.#stream ??= this.#request.begin(this.#kind)
-    const stream = this.#stream
-    if (stream === undefined || stream.write(text)) return
-    return new Promise((resolve) => stream.onWritable(resolve))
-  }
-
-  end(): void {
-    this.#stream ??= this.#request.begin(this.#kind)
-    if (this.#stream !== undefined) this.#request.finish(this.#stream)
-  }
 }

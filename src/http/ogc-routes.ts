@@ -1,7 +1,8 @@
 import { ProblemError } from '../problem.ts'
 import type { OgcDocument, OgcService } from '../service/services.ts'
+import { get } from './get-route.ts'
 import type { ContentKind } from './respond.ts'
-import type { Route, RouteRequest } from './routes.ts'
+import type { Route } from './routes.ts'
 
 /** OGC API Features, Part 1: what desktop and web GIS read records by. */
 export function ogcRoutes(ogc: OgcService): Route[] {
@@ -30,8 +31,4 @@ export function ogcRoutes(ogc: OgcService): Route[] {
       })
     }),
   ]
-}
-
-function get(path: string, summary: string, run: (request: RouteRequest) => ReturnType<Route['run']>): Route {
-  return { method: 'GET', path, summary, counts: false, run }
 }

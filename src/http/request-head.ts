@@ -21,6 +21,7 @@ export class RequestHead {
   forwardedFor: string | undefined = undefined
   accept: string | undefined = undefined
   prefer: string | undefined = undefined
+  lastEventId: string | undefined = undefined
 
   /** @param name lower case */
   add(name: string, value: string): void {
@@ -61,6 +62,9 @@ export class RequestHead {
         break
       case 'prefer':
         this.prefer = joined(this.prefer, value)
+        break
+      case 'last-event-id':
+        this.lastEventId = joined(this.lastEventId, value)
         break
     }
   }

@@ -22,6 +22,8 @@ export class RequestState implements AnswerContext, RouteRequest {
   /** Value of `Allow` when the method was wrong. */
   allow: string | undefined = undefined
   parameter = ''
+  /** Called when the client leaves a stream. */
+  onGone: (() => void) | undefined = undefined
 
   constructor(
     exchange: Exchange,

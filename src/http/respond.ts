@@ -24,6 +24,8 @@ const CONTENT_TYPES = {
   ndjson: 'application/x-ndjson; charset=utf-8',
   metrics: 'text/plain; version=0.0.4; charset=utf-8',
   geojson: 'application/geo+json; charset=utf-8',
+  geojsonseq: 'application/geo+json-seq',
+  events: 'text/event-stream; charset=utf-8',
   openapi: 'application/vnd.oai.openapi+json;version=3.0; charset=utf-8',
 } as const
 
@@ -46,7 +48,7 @@ const CORS = [
 
 const PREFLIGHT = [
   ['Access-Control-Allow-Methods', 'GET, HEAD, POST, OPTIONS'],
-  ['Access-Control-Allow-Headers', 'Content-Type, Authorization, X-API-Key, X-Request-Id, Prefer'],
+  ['Access-Control-Allow-Headers', 'Content-Type, Authorization, X-API-Key, X-Request-Id, Prefer, Last-Event-ID'],
   ['Access-Control-Max-Age', '86400'],
 ] as const
 
@@ -65,6 +67,8 @@ function blocksOf(cors: readonly (readonly [string, string])[]): Readonly<Record
     metrics: block('metrics'),
     geojson: block('geojson'),
     openapi: block('openapi'),
+    geojsonseq: block('geojsonseq'),
+    events: block('events'),
     html: headerBlock([
       ['Content-Type', CONTENT_TYPES.html],
       ...SECURITY,

@@ -1,14 +1,15 @@
 import type { Config } from '../config.ts'
 import type { Metrics } from '../metrics.ts'
 import { ProblemError } from '../problem.ts'
-import type { BatchContext, RecordRoute, Services } from '../service/services.ts'
+import type { BatchContext, Services } from '../service/services.ts'
 import { batchRoute } from './batch-route.ts'
+import { get } from './get-route.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { ogcRoutes } from './ogc-routes.ts'
 import type { AnswerStream, Exchange } from './port.ts'
 import { prefers } from './prefer.ts'
 import { problemPageJson } from './problem-pages.ts'
-import { formatOf } from './record-format.ts'
+import { recordRoutes } from './record-routes.ts'
 import type { ContentKind } from './respond.ts'
 import { rootHtml, rootJson } from './root-page.ts'
 
@@ -51,8 +52,14 @@ export interface Route {
 export interface StreamRequest extends RouteRequest, BatchContext {
   /** Who the body counts for. */
   readonly owner: number | string
-  /** Begins the answer with status 200; undefined when nobody waits any more. */
-  begin(kind: ContentKind): AnswerStream | undefined
+  /**
+   * Begins the answer with status 200; undefined when nobody waits any more.
+   *
+   * @param extra header lines of this answer alone: [name, value, …]
+   */
+  begin(kind: ContentKind, extra?: readonly string[]): AnswerStream | undefined
+  /** Calls back, once, when the client leaves before the end. */
+  onGone(listener: () => void): void
   /** Ends it: what `begin` gave, or a problem in its place. */
   finish(stream: AnswerStream): void
   fail(error: unknown): void
@@ -91,9 +98,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     get('/verify/v0/plugins', 'kinds of evidence that are judged here', () => ({ json: services.pluginsJson })),
     ...(config.olderVerify ? olderVerifyRoutes(services) : []),
     batchRoute(services, config.limits.maxBatchBytes),
-    get('/api/v0/config', 'chains and schema of location records', () => services.records.config()),
-    ...recordRoutes('location-proofs'),
-    ...recordRoutes('location-records'),
+    ...recordRoutes(services),
     ...ogcRoutes(services.ogc),
     get('/', 'this list', ({ exchange, baseUrl }) => {
       const page = { baseUrl, identity: services.identity, routes }
@@ -126,24 +131,6 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     get('/.well-known/attester.json', 'who signs here', () => ({ json: attesterJson(services) })),
   ]
   return routes
-
-  function recordRoutes(generation: RecordRoute): Route[] {
-    const path = `/api/v0/${generation}`
-    const { records } = services
-    return [
-      get(path, 'location records by chain, address, time and place, newest first', async ({ exchange, baseUrl }) => {
-        const format = formatOf(exchange.query, exchange.head.accept, RECORD_FORMATS)
-        const list = await records.list(generation, exchange.query, `${baseUrl}${path}`, exchange, format)
-        return { ...list, kind: format, headers: { ...list.headers, ...VARY_ACCEPT } }
-      }),
-      get(`${path}/stats`, 'how many location records there are', ({ exchange }) => records.stats(exchange)),
-      get(`${path}/:uid`, 'one location record', async ({ exchange, parameter }) => {
-        const format = formatOf(exchange.query, exchange.head.accept, RECORD_FORMATS)
-        const record = await records.record(generation, parameter, exchange, format)
-        return { ...record, kind: format, headers: VARY_ACCEPT }
-      }),
-    ]
-  }
 
   function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
     return {
@@ -178,13 +165,8 @@ function olderVerifyRoutes({ olderVerify }: Services): Route[] {
   ]
 }
 
-const RECORD_FORMATS = { json: 'application/json', geojson: 'application/geo+json' } as const
 const VARY_ACCEPT = { Vary: 'Accept' }
 const RETRY_SOON = { 'Retry-After': '1' }
-
-function get(path: string, summary: string, run: Route['run']): Route {
-  return { method: 'GET', path, summary, counts: false, run }
-}
 
 function attesterJson({ identity }: Services): string {
   return JSON.stringify({

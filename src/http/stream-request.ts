@@ -33,10 +33,13 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
     },
     quotaProblem: limitReached(limit),
     problemJson: (problem) => problemJson(state, problem),
-    begin(kind) {
+    onGone(listener) {
+      state.onGone = listener
+    },
+    begin(kind, extra) {
       const nowMs = now()
       state.knownRate = rateStatus(limiter.open(subject, nowMs), limit, nowMs)
-      return exchange.beginAnswer(contentReply(state, 200, kind, ''))
+      return exchange.beginAnswer(contentReply(state, 200, kind, '', extra))
     },
     finish(stream) {
       if (exchange.aborted) return

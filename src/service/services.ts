@@ -95,6 +95,39 @@ export interface RecordService {
   stats(context: RequestContext): Promise<ServiceAnswer>
 }
 
+/** Records and changes as they come, for those who want all of them. Refusals have a `message`. */
+export interface RecordFeeds {
+  /**
+   * Writes every record that matches, newest first.
+   *
+   * @param search filters as sent; no limit and no offset
+   * @throws {ProblemError} before the first piece: it cannot be begun
+   */
+  export(format: ExportFormat, search: string, context: RequestContext, sink: TextSink): Promise<void>
+  /**
+   * Writes changes as server-sent events until the client leaves.
+   *
+   * @param search filters as sent
+   * @param lastEventId where the client was, in the words of its last event
+   * @param client who counts as one
+   * @throws {ProblemError} before the first event: it cannot be begun
+   */
+  stream(search: string, lastEventId: string | undefined, client: number | string, sink: EventSink): Promise<void>
+  /** Ends every stream; none begins any more. */
+  close(): void
+}
+
+/** As records line by line, or as features in a GeoJSON text sequence (RFC 8142). */
+export type ExportFormat = 'ndjson' | 'geojsonseq'
+
+/** Where a stream of events goes. */
+export interface EventSink extends TextSink {
+  /** Calls back when the client is gone. */
+  onGone(listener: () => void): void
+  /** Writes only when the client has taken everything before. */
+  tryWrite(text: string): void
+}
+
 /** OGC API Features, Part 1, over the records. Its refusals have a `message`. */
 export interface OgcService {
   /**
@@ -167,6 +200,7 @@ export interface Services {
   }
   readonly records: RecordService
   readonly ogc: OgcService
+  readonly feeds: RecordFeeds
   readiness(): Readiness
   readonly identity: Identity
 }

@@ -113,6 +113,8 @@ export type StoreThreadConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'limits
 /** Sizes and waits. Every queue has a size, every wait a limit. */
 export interface Limits {
   readonly maxBodyBytes: number
+  /** Bytes of one stream of lines that were read and not answered; beyond it the connection ends. */
+  readonly maxStreamBytes: number
   /** Bytes and items of a batch in JSON; a stream of lines has no limit, each of its lines `maxBodyBytes`. */
   readonly maxBatchBytes: number
   readonly maxBatchItems: number
@@ -212,6 +214,9 @@ export function readConfig(env: Environment, cores: number): Config {
   const production = env['NODE_ENV'] === 'production'
   const computeThreads = read.integer('COMPUTE_THREADS', cores, 0, 256)
   const requestDeadlineMs = read.integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000)
+  const maxBodyBytes = read.integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576)
+  // Half for whole lines, half for the beginning of the next one and what a transport reads at once (512 KiB).
+  const minStreamBytes = 2 * (maxBodyBytes + 1_048_576)
   return Object.freeze({
     production,
     host: env['HOST'] || '127.0.0.1',
@@ -258,7 +263,8 @@ export function readConfig(env: Environment, cores: number): Config {
     },
     trustedProxies: read.list('TRUSTED_PROXIES'),
     limits: {
-      maxBodyBytes: read.integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576),
+      maxBodyBytes,
+      maxStreamBytes: read.integer('MAX_STREAM_BYTES', Math.max(8 * 1_048_576, minStreamBytes), minStreamBytes, 8e9),
       maxBatchBytes: read.integer('MAX_BATCH_BYTES', 8 * 1_048_576, 1024, 256 * 1_048_576),
       maxBatchItems: 10_000,
       maxBatchEnvelopeBytes: 16_384,

@@ -34,6 +34,7 @@ export interface RunningServer {
 export interface ServerParts {
   readonly env?: Readonly<Record<string, string>>
   readonly compute?: Services['compute']
+  readonly openBatch?: Services['openBatch']
   readonly records?: RecordService
   readonly feeds?: RecordFeeds
   readonly readiness?: () => Readiness
@@ -77,11 +78,13 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
   const services: Services = {
     compute: parts.compute ?? echo,
     batch: async (body, _context, sink) => void (await sink.write(`{"bytes":${body.byteLength}}`)),
-    openBatch: (_query, _context, sink) => ({
-      isFull: false,
-      take: (bytes) => void sink.write(Buffer.from(bytes).toString('latin1')),
-      end: async () => {},
-    }),
+    openBatch:
+      parts.openBatch ??
+      ((_query, _context, sink) => ({
+        isFull: false,
+        take: (bytes) => void sink.write(Buffer.from(bytes).toString('latin1')),
+        end: async () => {},
+      })),
     resign: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyStamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyProof: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),

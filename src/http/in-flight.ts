@@ -3,7 +3,12 @@ import type { TransportExchange } from './transport-exchange.ts'
 
 type TransportLimits = Pick<
   Limits,
-  'maxBodyBytes' | 'maxInFlightBytes' | 'maxOpenBodiesPerAddress' | 'requestDeadlineMs' | 'receiveTimeoutMs'
+  | 'maxBodyBytes'
+  | 'maxStreamBytes'
+  | 'maxInFlightBytes'
+  | 'maxOpenBodiesPerAddress'
+  | 'requestDeadlineMs'
+  | 'receiveTimeoutMs'
 >
 
 /**

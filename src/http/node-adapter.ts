@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Config } from '../config.ts'
 import { parseAddress } from './client-address.ts'
@@ -8,6 +8,7 @@ import { type HttpHandler, type HttpServer, ListenError, type Reply } from './po
 import { RequestHead } from './request-head.ts'
 import { splitTarget } from './request-target.ts'
 import { TransportExchange } from './transport-exchange.ts'
+import { wireForm } from './wire-form.ts'
 
 /** As tight as uWebSockets.js, whose own limit is about 4 KB and loose. */
 const MAX_HEADER_BYTES = 8192
@@ -76,6 +77,11 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
     const connection = connectionOf(socket)
     if (connection.isClosing) return
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.open.size > 0) {
+      // A stream may take as long as it moves.
+      for (const exchange of connection.open) if (exchange.isReceiving && !exchange.isStreamed) exchange.expire()
+      return
+    }
     connection.isClosing = true
     if (connection.open.size > 0) {
       // Bytes written now would be taken for the answer to an earlier request: that one closes the connection.
@@ -239,11 +245,4 @@ function lingeringClose(socket: Socket): void {
     socket.end()
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
-}
-
-function wireForm(reply: Reply): string {
-  const lines = [...reply.headers.pairs, ...reply.fields]
-  let text = `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}\r\nConnection: close\r\n`
-  for (let at = 0; at < lines.length; at += 2) text += `${lines[at]}: ${lines[at + 1]}\r\n`
-  return `${text}Content-Length: ${Buffer.byteLength(reply.body)}\r\n\r\n${reply.body}`
 }

@@ -1,12 +1,11 @@
 import type { ProblemData } from '../problem.ts'
+import { BodyBudget } from './body-budget.ts'
 import { BodyCollector } from './body-collector.ts'
 import type { InFlight } from './in-flight.ts'
 import type { AnswerStream, BodyFlow, BodyReceiver, Exchange, HttpHandler, Reply } from './port.ts'
 import type { RequestHead } from './request-head.ts'
 import { overloaded, tooLarge } from './transport-problems.ts'
 import { Wire } from './wire.ts'
-
-const NOTHING = new Uint8Array(0)
 
 /**
  * What both transports share of one request: who answers first wins, the body's limits, leaving the in-flight list.
@@ -37,8 +36,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   #closesAtEnd = false
   #hasLeft = false
   #owner: number | string = 0
-  #received = 0
-  #maxBodyBytes: number
+  readonly #budget: BodyBudget
   /** True when every byte of the body was seen, or there is none. */
   #bodyEnded: boolean
 
@@ -56,7 +54,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     this.movedMs = this.startedMs
     this.#inFlight = inFlight
     this.#handler = handler
-    this.#maxBodyBytes = inFlight.limits.maxBodyBytes
+    this.#budget = new BodyBudget(inFlight)
     this.#bodyEnded = request.head.bodyBytes === 0
     inFlight.add(this)
   }
@@ -75,6 +73,11 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     }
   }
 
+  /** True when the body has no limit, because it is taken piece by piece. */
+  get isStreamed(): boolean {
+    return this.#budget.mostBytes === Number.POSITIVE_INFINITY
+  }
+
   get isReceiving(): boolean {
     return this.#receiver !== undefined
   }
@@ -84,7 +87,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     receive: (body: Uint8Array) => void,
     maxBodyBytes = this.#inFlight.limits.maxBodyBytes,
   ): void {
-    this.#maxBodyBytes = maxBodyBytes
+    this.#budget.mostBytes = maxBodyBytes
     if (this.#bodyEnded) receive(new Uint8Array(0))
     // Said before a byte is read; a chunked body announces nothing and is counted.
     else if ((this.head.bodyBytes ?? 0) > maxBodyBytes) this.#refuse(tooLarge(maxBodyBytes))
@@ -92,26 +95,20 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   }
 
   streamBody(owner: number | string, receiver: BodyReceiver): BodyFlow {
-    this.#maxBodyBytes = Number.POSITIVE_INFINITY
+    this.#budget.mostBytes = Number.POSITIVE_INFINITY
     // Not in this call: the caller has not got the flow yet.
-    if (this.#bodyEnded) setImmediate(() => this.#give(receiver, NOTHING, true))
+    if (this.#bodyEnded) setImmediate(() => this.#give(receiver, new Uint8Array(0), true))
     else this.#open(owner, receiver)
     return this
   }
 
   pause(): void {
-    if (this.isReceiving) this.pauseBody()
-  }
-
-  resume(): void {
-    if (this.isReceiving) this.resumeBody()
+    if (this.isReceiving) this.holdBody()
   }
 
   release(bytes: number): void {
     // With the end of the exchange everything was released.
-    if (this.#hasLeft) return
-    this.#received -= bytes
-    this.#inFlight.bytes -= bytes
+    if (!this.#hasLeft) this.#budget.release(bytes)
   }
 
   #open(owner: number | string, receiver: BodyReceiver): void {
@@ -128,13 +125,14 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   protected take(chunk: Uint8Array, isLast: boolean): void {
     const receiver = this.#receiver
     if (receiver === undefined) return
-    const refusal = this.#keep(chunk.byteLength)
+    const refusal = this.#budget.keep(chunk.byteLength)
     if (refusal !== undefined) {
       this.#refuse(refusal)
       return
     }
     // A body that has a limit has to be here in time as a whole.
-    if (this.#maxBodyBytes === Number.POSITIVE_INFINITY) this.#inFlight.touch(this)
+    if (this.isStreamed) this.#inFlight.touch(this)
+    if (this.isPaused) this.pauseBody()
     if (isLast) {
       this.#bodyEnded = true
       this.#stopReceiving()
@@ -152,14 +150,6 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
       if (this.#isStreaming) this.breakStream()
       else this.#handler.fail(this, error)
     }
-  }
-
-  /** Counts bytes that arrived, or says why they are too many. */
-  #keep(bytes: number): ProblemData | undefined {
-    if (this.#received + bytes > this.#maxBodyBytes) return tooLarge(this.#maxBodyBytes)
-    if (!this.#inFlight.reserve(bytes)) return overloaded('too many bytes of requests are waiting')
-    this.#received += bytes
-    return undefined
   }
 
   answer(reply: Reply): void {
@@ -235,20 +225,21 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   #canDiscardBody(): boolean {
     if (this.#bodyEnded) return true
     const { bodyBytes } = this.head
-    return !this.isReceiving && bodyBytes !== undefined && bodyBytes <= this.#maxBodyBytes
+    return !this.isReceiving && bodyBytes !== undefined && bodyBytes <= this.#budget.mostBytes
   }
 
   #stopReceiving(): void {
     if (!this.isReceiving) return
     this.#receiver = undefined
     this.#inFlight.closeBody(this.#owner)
+    // The connection may have requests to come; one that stays paused never hears of them.
+    this.resume()
   }
 
   #leave(): void {
     this.#hasLeft = true
     this.#stopReceiving()
-    this.#inFlight.bytes -= this.#received
-    this.#received = 0
+    this.#budget.releaseAll()
     this.#inFlight.remove(this)
   }
 }

@@ -135,11 +135,11 @@ class UwsExchange extends TransportExchange {
   }
 
   protected pauseBody(): void {
-    this.#response.pause()
+    if (!this.#isGone) this.#response.pause()
   }
 
   protected resumeBody(): void {
-    this.#response.resume()
+    if (!this.#isGone) this.#response.resume()
   }
 
   protected sendHead(reply: Omit<Reply, 'body'>, close: boolean): void {
@@ -147,6 +147,7 @@ class UwsExchange extends TransportExchange {
       this.#writeHead(reply)
       if (close) this.#response.writeHeader('Connection', 'close')
     })
+    this.#stayPaused()
   }
 
   protected sendChunk(text: string): boolean {
@@ -154,6 +155,7 @@ class UwsExchange extends TransportExchange {
     this.#response.cork(() => {
       hasRoom = this.#response.write(text)
     })
+    this.#stayPaused()
     return hasRoom
   }
 
@@ -162,6 +164,9 @@ class UwsExchange extends TransportExchange {
     if (this.#isListening) return
     this.#isListening = true
     this.#response.onWritable(() => {
+      // With this listener it no longer sends by itself what it holds; an empty cork does.
+      this.#response.cork(() => {})
+      this.#stayPaused()
       const waiting = this.#drainListener
       this.#drainListener = undefined
       waiting?.()
@@ -175,6 +180,11 @@ class UwsExchange extends TransportExchange {
 
   protected hangUp(): void {
     if (!this.#isGone) this.#response.close()
+  }
+
+  /** A write that the client has no room for makes uWebSockets.js listen to the socket again, whoever paused it. */
+  #stayPaused(): void {
+    if (this.isPaused) this.#response.pause()
   }
 
   #writeHead(reply: Omit<Reply, 'body'>): void {

@@ -2,6 +2,24 @@ import type { Reply } from './port.ts'
 
 /** What a transport does for one request. */
 export abstract class Wire {
+  #isHeld = false
+
+  /** True while the client is held back: what a transport reads by itself nevertheless has to be stopped again. */
+  protected get isPaused(): boolean {
+    return this.#isHeld
+  }
+
+  protected holdBody(): void {
+    this.#isHeld = true
+    this.pauseBody()
+  }
+
+  resume(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    this.resumeBody()
+  }
+
   /** Puts the answer on the wire. */
   protected abstract send(reply: Reply, close: boolean): void
   /** Lets the body flow into `take`. */

@@ -117,23 +117,41 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     sink: TextSink,
     onRoom: (bytes: number) => void,
   ): LineStream {
+    const cutter = new LineCutter(limits.maxBodyBytes)
     const sizes: number[] = []
+    let begunBytes = 0
+    const isFull = () => lane.isFull || begunBytes >= limits.maxStreamBytes / 2
     const lane = new OrderedLane<string>({
       width,
       write: (text) => sink.write(text),
-      onRoom: () => onRoom(sizes.shift()!),
+      onRoom() {
+        const bytes = sizes.shift()!
+        begunBytes -= bytes
+        fill()
+        onRoom(bytes)
+      },
     })
-    const cutter = new LineCutter(limits.maxBodyBytes, ({ lines, streamBytes }) => {
-      sizes.push(streamBytes)
-      lane.add(() => answerLines(run, context, lines))
-    })
+    // Lines wait as bytes: cut, the shortest would take a hundred times their room.
+    function fill(): void {
+      while (!isFull()) {
+        const group = cutter.next()
+        if (group === undefined) return
+        sizes.push(group.streamBytes)
+        begunBytes += group.streamBytes
+        lane.add(() => answerLines(run, context, group.lines))
+      }
+    }
     return {
-      take: (bytes) => cutter.take(bytes),
+      take(bytes) {
+        cutter.take(bytes)
+        fill()
+      },
       get isFull() {
-        return lane.isFull
+        return isFull()
       },
       async end() {
         cutter.end()
+        fill()
         await lane.finish()
       },
     }

@@ -4,6 +4,8 @@ const SPACE = 0x20
 /** Work for a thread that is worth a message. */
 const GROUP_LINES = 256
 const GROUP_BYTES = 32_768
+/** A piece from this size on is not copied when nothing waits before it; smaller ones share a buffer. */
+const OWN_BUFFER_BYTES = 4096
 
 /** Lines that travel together. */
 export interface LineGroup {
@@ -14,73 +16,102 @@ export interface LineGroup {
 }
 
 /**
- * Cuts pieces of a stream into lines, and lines into groups. Blank lines are dropped. A line that is too long is never held:
- * its bytes are counted and thrown away.
+ * Cuts pieces of a stream into lines, and lines into groups, when asked for the next one: what is not asked for stays bytes
+ * in one buffer, at most twice as large, in however small pieces it came. Blank lines are dropped. A line that is too long
+ * is never held: its bytes are counted and thrown away.
  */
 export class LineCutter {
   readonly #maxLineBytes: number
-  readonly #emit: (group: LineGroup) => void
-  /** Beginning of a line whose end has not come yet; nothing of it once it is too long. */
-  #rest: Uint8Array[] = []
-  #restBytes = 0
-  #lines: (Uint8Array | number)[] = []
-  #lineBytes = 0
-  #streamBytes = 0
+  /** Bytes [start, end) are to be cut, [start, searched) hold no newline. What was given away is never written again. */
+  #buffer: Uint8Array = new Uint8Array(0)
+  #start = 0
+  #searched = 0
+  #end = 0
+  /** Bytes thrown away of a line that has not ended. */
+  #skippedBytes = 0
+  #isEnded = false
 
-  constructor(maxLineBytes: number, emit: (group: LineGroup) => void) {
+  constructor(maxLineBytes: number) {
     this.#maxLineBytes = maxLineBytes
-    this.#emit = emit
   }
 
   /** @param bytes stay valid */
   take(bytes: Uint8Array): void {
-    let start = 0
-    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-      this.#endLine(bytes.subarray(start, end))
-      this.#streamBytes++
-      if (this.#lines.length >= GROUP_LINES || this.#lineBytes >= GROUP_BYTES) this.#flush()
-      start = end + 1
+    const heldBytes = this.#end - this.#start
+    if (heldBytes === 0 && bytes.byteLength >= OWN_BUFFER_BYTES) {
+      this.#buffer = bytes
+      this.#start = 0
+      this.#searched = 0
+      this.#end = bytes.byteLength
+      return
     }
-    if (start < bytes.length) this.#keep(bytes.subarray(start))
-    // What is complete does not wait for more: a slow sender gets its answers.
-    this.#flush()
+    if (this.#end + bytes.byteLength > this.#buffer.byteLength) this.#grow(heldBytes, bytes.byteLength)
+    this.#buffer.set(bytes, this.#end)
+    this.#end += bytes.byteLength
   }
 
   /** The last line may lack its newline. */
   end(): void {
-    if (this.#restBytes > 0) this.#endLine(new Uint8Array(0))
-    this.#flush()
+    this.#isEnded = true
   }
 
-  #keep(bytes: Uint8Array): void {
-    this.#restBytes += bytes.byteLength
-    this.#rest.push(bytes)
-    if (this.#restBytes <= this.#maxLineBytes) return
-    for (const part of this.#rest) this.#streamBytes += part.byteLength
-    this.#rest = []
-  }
-
-  #endLine(tail: Uint8Array): void {
-    const size = this.#restBytes + tail.byteLength
-    const held = this.#rest
-    const line = held.length === 0 ? tail : Buffer.concat([...held, tail])
-    this.#streamBytes += line.byteLength
-    this.#rest = []
-    this.#restBytes = 0
-    if (size > this.#maxLineBytes) this.#lines.push(size)
-    else if (!isBlank(line)) {
-      this.#lines.push(line)
-      this.#lineBytes += size
+  /** Whole lines, as many as are worth a message or there are; undefined when there are none. */
+  next(): LineGroup | undefined {
+    const lines: (Uint8Array | number)[] = []
+    let lineBytes = 0
+    let streamBytes = 0
+    // Not the room behind it: every call would search all of that.
+    const held = this.#buffer.subarray(0, this.#end)
+    while (lines.length < GROUP_LINES && lineBytes < GROUP_BYTES) {
+      const end = this.#nextEnd(held)
+      if (end === undefined) break
+      const size = this.#skippedBytes + end - this.#start
+      if (size > this.#maxLineBytes) lines.push(size)
+      else {
+        const line = held.subarray(this.#start, end)
+        if (!isBlank(line)) {
+          lines.push(line)
+          lineBytes += size
+        }
+      }
+      // The end of the stream ends a line without a newline.
+      const next = Math.min(end + 1, this.#end)
+      streamBytes += next - this.#start
+      this.#start = next
+      this.#searched = next
+      this.#skippedBytes = 0
     }
+    const restBytes = this.#end - this.#start
+    const isWhollySearched = this.#searched === this.#end
+    if (isWhollySearched && this.#skippedBytes + restBytes > this.#maxLineBytes) streamBytes += this.#skip()
+    return lines.length === 0 && streamBytes === 0 ? undefined : { lines, streamBytes }
   }
 
-  #flush(): void {
-    if (this.#lines.length === 0 && this.#streamBytes === 0) return
-    const group = { lines: this.#lines, streamBytes: this.#streamBytes }
-    this.#lines = []
-    this.#lineBytes = 0
-    this.#streamBytes = 0
-    this.#emit(group)
+  /** Where the first line ends, if it does. */
+  #nextEnd(held: Uint8Array): number | undefined {
+    const found = held.indexOf(NEWLINE, this.#searched)
+    if (found >= 0) return found
+    this.#searched = this.#end
+    return this.#isEnded && this.#skippedBytes + this.#end - this.#start > 0 ? this.#end : undefined
+  }
+
+  /** @returns bytes of an unfinished line that nobody will read */
+  #skip(): number {
+    const bytes = this.#end - this.#start
+    this.#skippedBytes += bytes
+    this.#start = this.#end
+    this.#searched = this.#end
+    return bytes
+  }
+
+  /** Another buffer with what is held: of twice the size, so that many small pieces are not copied again for each. */
+  #grow(heldBytes: number, moreBytes: number): void {
+    const buffer = new Uint8Array(Math.max(heldBytes + moreBytes, 2 * heldBytes, OWN_BUFFER_BYTES))
+    buffer.set(this.#buffer.subarray(this.#start, this.#end))
+    this.#searched -= this.#start
+    this.#buffer = buffer
+    this.#start = 0
+    this.#end = heldBytes
   }
 }
 

@@ -9,6 +9,8 @@ export interface OrderedLaneOptions<T> {
   readonly write: (result: T) => void | Promise<void>
   /** Called when a piece was written. */
   readonly onRoom: () => void
+  /** Called at once with the first rejection of a piece or of a write; nothing is begun or written after it. */
+  readonly onError?: (error: unknown) => void
 }
 
 /** Rejects to end the whole lane. */
@@ -19,6 +21,7 @@ export class OrderedLane<T> {
   readonly #waiting: Piece<T>[] = []
   readonly #begun: Promise<T>[] = []
   #writing: Promise<void> | undefined
+  #hasFailed = false
 
   constructor(options: OrderedLaneOptions<T>) {
     this.#options = options
@@ -26,16 +29,21 @@ export class OrderedLane<T> {
 
   /** True when a piece that is added now would have to wait. */
   get isFull(): boolean {
-    return this.#waiting.length > 0 || this.#begun.length >= this.#options.width
+    return this.#hasFailed || this.#waiting.length > 0 || this.#begun.length >= this.#options.width
   }
 
   add(piece: Piece<T>): void {
+    if (this.#hasFailed) return
     this.#waiting.push(piece)
     this.#begin()
     if (this.#writing !== undefined) return
     this.#writing = this.#writeAll()
-    // Looked at in `finish`: until then the rejection is nobody's.
-    this.#writing.catch(() => {})
+    // `finish` rejects too, for whoever waits there.
+    this.#writing.catch((error) => {
+      this.#hasFailed = true
+      this.#waiting.length = 0
+      this.#options.onError?.(error)
+    })
   }
 
   /** Resolves when everything was written; rejects with the first rejection of a piece or of a write. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
@@ -23,6 +24,11 @@ const systemBufferBytes = () =>
     const [, , most] = readFileSync(`/proc/sys/net/ipv4/tcp_${name}`, 'utf8').trim().split(/\s+/)
     return sum + Number(most)
   }, 0)
+const hasRoom = (socket: Socket, limitMs: number) =>
+  Promise.race([
+    ...['drain', 'close'].map((event) => new Promise((resolve) => socket.once(event, resolve))),
+    pause(limitMs),
+  ])
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
@@ -36,10 +42,11 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     expect(await service.stop()).toBe(0)
   })
 
-  const open = (): Promise<Socket> =>
+  const open = () => openWith(HEAD)
+  const openWith = (head: string): Promise<Socket> =>
     new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {
-        socket.write(HEAD)
+        socket.write(head)
         resolve(socket)
       })
       socket.on('error', () => {})
@@ -76,6 +83,95 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     expect(residentMiB(service.pid) - before).toBeLessThan(150)
     await works()
     for (const socket of sockets) socket.destroy()
+    await works()
+  })
+
+  it('takes no more from one that goes on writing for seconds', async () => {
+    await works()
+    const before = residentMiB(service.pid)
+    const socket = await open()
+    socket.pause()
+    const end = performance.now() + 5000
+    while (performance.now() < end && !socket.destroyed) {
+      if (!socket.write(CHUNK)) await hasRoom(socket, 1000)
+    }
+    const takenBytes = socket.bytesWritten - socket.writableLength
+    expect(takenBytes).toBeLessThan(systemBufferBytes() + 8 * 1_048_576)
+    expect(residentMiB(service.pid) - before).toBeLessThan(40)
+    socket.destroy()
+    await works()
+  })
+
+  it('answers every line to a client that reads late', async () => {
+    const socket = await open()
+    socket.pause()
+    // Enough to fill what the system holds of the answers; then lines whose answers are small pieces.
+    const sent = flood(socket, 400)
+    await pause(1000)
+    let text = ''
+    socket.on('data', (data) => {
+      text += data.toString('latin1')
+    })
+    socket.resume()
+    expect(await sent).toBe(400)
+    for (let index = 0; index < 100; index++) socket.write(`${LINE.length.toString(16)}\r\n${LINE}\r\n`)
+    await expect
+      .poll(() => text.split('"operation":"distance"').length - 1, { timeout: 20_000 })
+      .toBe(400 * LINES_A_CHUNK + 100)
+    socket.end('0\r\n\r\n')
+  })
+
+  it('keeps the connection for the next request, however large the batch was', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const send = (method: string, path: string, pieces: readonly string[]): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const options = { host: '127.0.0.1', port, agent, method, path, timeout: 5000 }
+        const message = request({ ...options, headers: { 'content-type': 'application/x-ndjson' } }, (response) => {
+          let text = ''
+          response.on('data', (data) => {
+            text += data
+          })
+          response.on('end', () => resolve(text))
+        })
+        message.on('timeout', () => message.destroy(new Error('no answer')))
+        message.on('error', reject)
+        for (const piece of pieces) message.write(piece)
+        message.end()
+      })
+    for (const [pieces, lines] of [
+      [Array(3000).fill(LINE), 3000],
+      [Array(20).fill(CHUNK_TEXT), 4000],
+    ] as const) {
+      for (let round = 0; round < 3; round++) {
+        const answer = await send('POST', '/compute/v0/batch?chainId=84532&attest=none', pieces)
+        expect(answer.split('\n').length - 1).toBe(lines)
+        expect(await send('GET', '/health', [])).toContain('ok')
+      }
+    }
+    agent.destroy()
+  })
+
+  it('takes one byte a chunk for little more than a byte', async () => {
+    await works()
+    const before = residentMiB(service.pid)
+    const bytes = Buffer.from('1\r\n \r\n'.repeat(65_536))
+    const heads = [HEAD, HEAD.replace('x-ndjson', 'json')]
+    const sockets = await Promise.all([...heads, ...heads].map((head) => openWith(head)))
+    let peak = 0
+    const watch = setInterval(() => {
+      peak = Math.max(peak, residentMiB(service.pid))
+    }, 20)
+    await Promise.all(
+      sockets.map(async (socket) => {
+        for (let round = 0; round < 15 && !socket.destroyed; round++) {
+          if (!socket.write(bytes)) await hasRoom(socket, 5000)
+        }
+      }),
+    )
+    clearInterval(watch)
+    for (const socket of sockets) socket.destroy()
+    // 4 × 15 × 64 KiB of spaces; one object a chunk would be 390 MiB.
+    expect(peak - before).toBeLessThan(80)
     await works()
   })
 

@@ -1,8 +1,21 @@
-import { describe, expect, it } from 'vitest'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it, vi } from 'vitest'
+import { BodyCollector } from '../../src/http/body-collector.ts'
 import { Gate } from '../../src/service/gate.ts'
 import { splitBatch } from '../../src/service/item-splitter.ts'
 import { LineCutter, type LineGroup } from '../../src/service/line-cutter.ts'
 import { OrderedLane } from '../../src/service/ordered-lane.ts'
+
+const MEBIBYTE = 1_048_576
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+/** Bytes of live objects and buffers. */
+const heldBytes = () => {
+  collectGarbage()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
 
 const split = (text: string) => {
   const body = Buffer.from(text)
@@ -59,11 +72,18 @@ describe('taking a batch apart', () => {
 })
 
 describe('cutting a stream into lines', () => {
-  const cut = (pieces: readonly Uint8Array[], maxLineBytes = 100) => {
+  const cut = (pieces: readonly Uint8Array[], isEager: boolean, maxLineBytes = 100) => {
     const groups: LineGroup[] = []
-    const cutter = new LineCutter(maxLineBytes, (group) => groups.push(group))
-    for (const piece of pieces) cutter.take(piece)
+    const cutter = new LineCutter(maxLineBytes)
+    const takeGroups = () => {
+      for (let group = cutter.next(); group !== undefined; group = cutter.next()) groups.push(group)
+    }
+    for (const piece of pieces) {
+      cutter.take(piece)
+      if (isEager) takeGroups()
+    }
     cutter.end()
+    takeGroups()
     const lines = groups.flatMap((group) => group.lines)
     return {
       lines: lines.map((line) => (typeof line === 'number' ? line : Buffer.from(line).toString())),
@@ -71,22 +91,78 @@ describe('cutting a stream into lines', () => {
     }
   }
 
-  it('gives the same lines wherever the pieces end, and accounts for every byte', () => {
-    const text = Buffer.from('one\n\ntwo é\r\n   \nthree')
-    for (let a = 0; a <= text.length; a++) {
-      for (let b = a; b <= text.length; b++) {
-        const found = cut([text.subarray(0, a), text.subarray(a, b), text.subarray(b)])
-        expect(found).toEqual({ lines: ['one', 'two é\r', 'three'], streamBytes: text.length })
+  it.each([true, false])(
+    'gives the same lines wherever the pieces end, and accounts for every byte (cut at once: %s)',
+    (isEager) => {
+      const text = Buffer.from('one\n\ntwo é\r\n   \nthree')
+      for (let a = 0; a <= text.length; a++) {
+        for (let b = a; b <= text.length; b++) {
+          const found = cut([text.subarray(0, a), text.subarray(a, b), text.subarray(b)], isEager)
+          expect(found).toEqual({ lines: ['one', 'two é\r', 'three'], streamBytes: text.length })
+        }
       }
-    }
-  })
+    },
+  )
 
-  it('throws away a line that is too long, in pieces or whole', () => {
+  it.each([true, false])('throws away a line that is too long, in pieces or whole (cut at once: %s)', (isEager) => {
     const long = Buffer.from(`a\n${'x'.repeat(101)}\nb\n${'y'.repeat(250)}`)
     const pieces = Array.from({ length: long.length }, (_, i) => long.subarray(i, i + 1))
     const expected = { lines: ['a', 101, 'b', 250], streamBytes: long.length }
-    expect(cut([long])).toEqual(expected)
-    expect(cut(pieces)).toEqual(expected)
+    expect(cut([long], isEager)).toEqual(expected)
+    expect(cut(pieces, isEager)).toEqual(expected)
+  })
+})
+
+describe('a line in pieces of one byte', () => {
+  it('takes no more than twice its bytes', () => {
+    const cutter = new LineCutter(8 * MEBIBYTE)
+    const piece = Buffer.from('x')
+    const before = heldBytes()
+    for (let index = 0; index < 4 * MEBIBYTE; index++) {
+      cutter.take(piece)
+      if (index % 1000 === 0) expect(cutter.next()).toBeUndefined()
+    }
+    // 4 MiB in a buffer of 8; one view a piece would be 400 MB.
+    expect(heldBytes() - before).toBeLessThan(9 * MEBIBYTE)
+    cutter.end()
+    expect(cutter.next()?.streamBytes).toBe(4 * MEBIBYTE)
+  })
+})
+
+describe('a body in pieces', () => {
+  it('is whole and in order, whatever the sizes of its pieces', () => {
+    let seed = 7
+    const next = (n: number) => {
+      seed = (seed * 16807) % 2147483647
+      return seed % n
+    }
+    for (let round = 0; round < 200; round++) {
+      const body = Buffer.from(Array.from({ length: next(40_000) }, () => next(256)))
+      let received: Uint8Array | undefined
+      const collector = new BodyCollector((whole) => {
+        received = whole
+      })
+      for (let at = 0; at < body.length; ) {
+        const size = 1 + next([2, 60, 5000, 20_000][next(4)]!)
+        collector.take(body.subarray(at, at + size))
+        at += size
+      }
+      collector.end()
+      expect(Buffer.compare(received!, body)).toBe(0)
+    }
+  })
+
+  it('takes no more than twice its bytes in pieces of one byte', () => {
+    let size = 0
+    const collector = new BodyCollector((body) => {
+      size = body.byteLength
+    })
+    const piece = Buffer.from('x')
+    const before = heldBytes()
+    for (let index = 0; index < 4 * MEBIBYTE; index++) collector.take(piece)
+    expect(heldBytes() - before).toBeLessThan(6 * MEBIBYTE)
+    collector.end()
+    expect(size).toBe(4 * MEBIBYTE)
   })
 })
 
@@ -129,14 +205,20 @@ describe('work that comes out in order', () => {
     await lane.finish()
   })
 
-  it('ends with the first failure', async () => {
+  it('ends with the first failure, and says it without being asked', async () => {
     const written: string[] = []
-    const lane = new OrderedLane<string>({ width: 2, write: (text) => void written.push(text), onRoom: () => {} })
+    const errors: unknown[] = []
+    const write = (text: string) => void written.push(text)
+    const lane = new OrderedLane<string>({ width: 2, write, onRoom: () => {}, onError: (error) => errors.push(error) })
     lane.add(async () => 'a')
     lane.add(() => Promise.reject(new Error('broken')))
     lane.add(async () => 'c')
+    await vi.waitFor(() => expect(errors).toEqual([new Error('broken')]))
+    expect(lane.isFull).toBe(true)
+    lane.add(() => Promise.reject(new Error('begun after the failure')))
     await expect(lane.finish()).rejects.toThrow('broken')
     expect(written).toEqual(['a'])
+    expect(errors.length).toBe(1)
   })
 })
 

@@ -41,6 +41,9 @@ export interface Config {
   readonly allowEmbeddedDatabase: boolean
   /** `/api/v0/location-proofs` names formats as its older generation did (decision 51). */
   readonly legacyProofFormat: boolean
+  /** `/graphql` is served, and describes itself. */
+  readonly graphql: boolean
+  readonly graphqlIntrospection: boolean
   readonly httpAdapter: 'uws' | 'node'
   readonly logFormat: 'pretty' | 'json'
   /** 1: every request is logged; 0.01: one in a hundred, and every error and slow request. */
@@ -182,6 +185,11 @@ export interface Limits {
   readonly storeRetryMs: number
   /** From one vacuum of the embedded database to the next. */
   readonly storeMaintenanceMs: number
+  /** Of a question in GraphQL: fields in each other, fields of the answer with those of every record, words, bytes. */
+  readonly maxGraphqlDepth: number
+  readonly maxGraphqlCost: number
+  readonly maxGraphqlTokens: number
+  readonly maxGraphqlBytes: number
   /** Exports under way, and streams of changes open, in all and for one client; beyond it the answer is 503. */
   readonly maxExports: number
   readonly maxStreams: number
@@ -229,6 +237,8 @@ export function readConfig(env: Environment, cores: number): Config {
     databaseUrl: read.postgresUrl('DATABASE_URL'),
     allowEmbeddedDatabase: !production || read.flag('EMBEDDED_DB', false),
     legacyProofFormat: read.flag('LEGACY_PROOF_FORMAT', false),
+    graphql: read.flag('GRAPHQL', true),
+    graphqlIntrospection: read.flag('GRAPHQL_INTROSPECTION', true),
     httpAdapter: read.choice('HTTP_ADAPTER', ['uws', 'node'] as const),
     logFormat: read.choice('LOG_FORMAT', ['pretty', 'json'] as const),
     logSampleRatio: read.number('LOG_SAMPLE_RATIO', 0.01, 0, 1),
@@ -310,6 +320,10 @@ export function readConfig(env: Environment, cores: number): Config {
       storePulseMs: 5000,
       storeRetryMs: 500,
       storeMaintenanceMs: read.integer('STORE_MAINTENANCE_MS', 600_000, 1000, 86_400_000),
+      maxGraphqlDepth: read.integer('MAX_GRAPHQL_DEPTH', 6, 1, 100),
+      maxGraphqlCost: read.integer('MAX_GRAPHQL_COST', 12_000, 1, 1_000_000),
+      maxGraphqlTokens: 500,
+      maxGraphqlBytes: 65_536,
       maxExports: read.integer('MAX_EXPORTS', 8, 1, 10_000),
       maxStreams: read.integer('MAX_STREAMS', 1000, 1, 100_000),
       maxStreamsPerClient: read.integer('MAX_STREAMS_PER_CLIENT', 100, 1, 100_000),

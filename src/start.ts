@@ -15,6 +15,7 @@ import { createChainPolicy } from './service/chain-policy.ts'
 import { createComputeService } from './service/compute.ts'
 import { createEvidenceQuestions } from './service/evidence.ts'
 import { readEvidenceSettings } from './service/evidence-settings.ts'
+import type { GraphqlServiceParts } from './service/graphql.ts'
 import { createIdentity } from './service/identity.ts'
 import { createInputResolver } from './service/inputs.ts'
 import { createOgcService } from './service/ogc.ts'
@@ -24,6 +25,7 @@ import { createRecordQuestions } from './service/record-questions.ts'
 import { createRecordStream } from './service/record-stream.ts'
 import { createRecordService } from './service/records.ts'
 import { createResignService } from './service/resign.ts'
+import type { GraphqlService } from './service/services.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
 import { createProofReader } from './service/verified-proof.ts'
 import { createVerifyService } from './service/verify.ts'
@@ -82,6 +84,7 @@ export async function startService(
   const keccak = await createKeccak()
   const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now: Date.now }
   const askRecords = createRecordQuestions({ config, store, now: Date.now })
+  const records = createRecordService({ config, chains, schemaUid: schemas.location, ask: askRecords, now: Date.now })
   const chainIds = new Map([...chains.values()].map(({ id, name }) => [name, id]))
   const feedParts = { config, chains: chainIds, ask: askRecords, now: Date.now }
   const feeds = { export: createRecordExport(feedParts), ...createRecordStream(feedParts) }
@@ -96,7 +99,8 @@ export async function startService(
       compute: createComputeService(parts),
       ...createBatchService(parts),
       ...createVerifyService({ ...parts, addedPlugins: evidence.plugins }),
-      records: createRecordService({ config, chains, schemaUid: schemas.location, ask: askRecords, now: Date.now }),
+      records,
+      graphql: config.graphql && config.records ? await startGraphql({ config, records }) : undefined,
       feeds,
       ogc: createOgcService({ chains, ask: askRecords, version: build.version, now: Date.now }),
       resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
@@ -135,6 +139,12 @@ export async function startService(
       await Promise.all([signer.close(), chainClient?.close(), store?.close()])
     },
   }
+}
+
+/** Its package takes a tenth of a second to load: not when somebody asks, and not where nobody can. */
+async function startGraphql(parts: GraphqlServiceParts): Promise<GraphqlService> {
+  const { createGraphqlService } = await import('./service/graphql.ts')
+  return createGraphqlService(parts)
 }
 
 /** What is read only when somebody asks. */

@@ -97,6 +97,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     records: parts.records ?? noRecords,
     ogc: { document: () => ({ json: '{}' }), items: async () => ({ json: '{}' }), item: async () => ({ json: '{}' }) },
     feeds: parts.feeds ?? { export: async () => {}, stream: async () => {}, close: () => {} },
+    graphql: undefined,
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),
     identity: IDENTITY,
   }

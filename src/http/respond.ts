@@ -1,8 +1,10 @@
 /** The one place where an answer or a problem becomes a reply. */
 import { PROBLEMS, type ProblemData, type ProblemPlace } from '../problem.ts'
+import { clip, MAX_DETAIL } from './clip.ts'
 import { DEPRECATION, isOlderPath, olderError } from './older-error.ts'
 import type { HeaderBlock, Reply } from './port.ts'
 import { type RateStatus, secondsUntil } from './rate-limit.ts'
+import { isRecordPath, recordErrorJson } from './record-error.ts'
 
 /** What an answer says about the request it belongs to. */
 export interface AnswerContext {
@@ -26,6 +28,8 @@ const CONTENT_TYPES = {
   geojson: 'application/geo+json; charset=utf-8',
   geojsonseq: 'application/geo+json-seq',
   events: 'text/event-stream; charset=utf-8',
+  graphql: 'application/graphql-response+json; charset=utf-8',
+  text: 'text/plain; charset=utf-8',
   openapi: 'application/vnd.oai.openapi+json;version=3.0; charset=utf-8',
 } as const
 
@@ -69,6 +73,8 @@ function blocksOf(cors: readonly (readonly [string, string])[]): Readonly<Record
     openapi: block('openapi'),
     geojsonseq: block('geojsonseq'),
     events: block('events'),
+    graphql: block('graphql'),
+    text: block('text'),
     html: headerBlock([
       ['Content-Type', CONTENT_TYPES.html],
       ...SECURITY,
@@ -86,19 +92,6 @@ const PREFLIGHT_BLOCK = headerBlock([...SECURITY, ...CORS, ...PREFLIGHT])
 /** Paths no page of another origin may read (decision 85). */
 export function isPrivatePath(path: string): boolean {
   return path.startsWith('/api/sync') || path.startsWith('/metrics')
-}
-
-/** Paths whose errors have the shape of the record API (decisions 43 and 90). */
-function isRecordPath(path: string): boolean {
-  return isBelow(path, '/api') || isOgcPath(path)
-}
-
-function isOgcPath(path: string): boolean {
-  return isBelow(path, '/ogc')
-}
-
-function isBelow(path: string, folder: string): boolean {
-  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/')
 }
 
 /** @param extra more lines of this answer; values a client had a hand in must have gone through `isFieldValue` */
@@ -188,8 +181,7 @@ export function isFieldValue(value: string): boolean {
 
 const MAX_PROBLEM_BYTES = 4095
 const MAX_PLACES = 10
-/** UTF-16 units of each text in a problem: what a client sent is quoted, not mirrored. */
-const MAX_DETAIL = 400
+/** UTF-16 units of other texts in a problem. */
 const MAX_PLACE_TEXT = 300
 const MAX_INSTANCE = 200
 
@@ -214,19 +206,6 @@ export function problemJson(context: AnswerContext, problem: ProblemData): strin
   }
 }
 
-/** Below `/ogc` also the two members of an exception there (OGC API Features, Part 1, 7.5.1). */
-function recordErrorJson(path: string, problem: ProblemData): string {
-  const message = problem.message ?? RECORD_MESSAGES[problem.type] ?? PROBLEMS[problem.type].title
-  const detail = clip(problem.detail, MAX_DETAIL)
-  const exception = isOgcPath(path) ? { code: problem.type, description: `${message}: ${detail}` } : {}
-  return JSON.stringify({ status: 'error', message, detail, ...exception })
-}
-
-const RECORD_MESSAGES: Readonly<Record<string, string>> = {
-  'not-found': 'Not found',
-  'method-not-allowed': 'Method not allowed',
-}
-
 function clipPlace({ pointer, detail, code, hint }: ProblemPlace): ProblemPlace {
   return {
     pointer: clip(pointer, MAX_PLACE_TEXT),
@@ -234,13 +213,4 @@ function clipPlace({ pointer, detail, code, hint }: ProblemPlace): ProblemPlace 
     ...(code === undefined ? {} : { code: clip(code, MAX_PLACE_TEXT) }),
     ...(hint === undefined ? {} : { hint: clip(hint, MAX_PLACE_TEXT) }),
   }
-}
-
-/** At most `length` units, cut between two code points, an ellipsis in place of the rest. */
-function clip(text: string, length: number): string {
-  if (text.length <= length) return text
-  let end = Math.max(0, length - 1)
-  // A high surrogate at the border belongs to the unit that is cut off.
-  if (end > 0 && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--
-  return `${text.slice(0, end)}…`
 }

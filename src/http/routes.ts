@@ -4,6 +4,7 @@ import { ProblemError } from '../problem.ts'
 import type { BatchContext, Services } from '../service/services.ts'
 import { batchRoute } from './batch-route.ts'
 import { get } from './get-route.ts'
+import { graphqlRoutes } from './graphql-routes.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { ogcRoutes } from './ogc-routes.ts'
 import type { AnswerStream, Exchange } from './port.ts'
@@ -100,6 +101,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     batchRoute(services, config.limits.maxBatchBytes),
     ...recordRoutes(services),
     ...ogcRoutes(services.ogc),
+    ...(services.graphql === undefined ? [] : graphqlRoutes(services.graphql)),
     get('/', 'this list', ({ exchange, baseUrl }) => {
       const page = { baseUrl, identity: services.identity, routes }
       // Only what names the type asks for a page: curl sends */* (decision 112).

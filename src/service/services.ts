@@ -128,6 +128,20 @@ export interface EventSink extends TextSink {
   tryWrite(text: string): void
 }
 
+/** Records by GraphQL. Mistakes in a question are an answer with `errors`; what is no question is a refusal. */
+export interface GraphqlService {
+  /** In the schema definition language. */
+  readonly schemaText: string
+  /** @param search `query`, `variables` and `operationName` as sent */
+  query(search: string, context: RequestContext): Promise<GraphqlAnswer>
+  post(body: Uint8Array, context: RequestContext): Promise<GraphqlAnswer>
+}
+
+export interface GraphqlAnswer extends ServiceAnswer {
+  /** 400 when nothing was begun. */
+  readonly status: 200 | 400
+}
+
 /** OGC API Features, Part 1, over the records. Its refusals have a `message`. */
 export interface OgcService {
   /**
@@ -201,6 +215,8 @@ export interface Services {
   readonly records: RecordService
   readonly ogc: OgcService
   readonly feeds: RecordFeeds
+  /** undefined when it is not offered. */
+  readonly graphql: GraphqlService | undefined
   readiness(): Readiness
   readonly identity: Identity
 }

@@ -64,6 +64,7 @@ const OWNERS: Record<string, readonly string[]> = {
   '@noble/curves': ['crypto'],
   '@noble/hashes': ['crypto'],
   ajv: ['validation'],
+  graphql: ['service'],
   'robust-predicates': ['topology'],
   viem: ['attest', 'sync'],
   piscina: ['threads'],

@@ -39,6 +39,8 @@ export interface Config {
   readonly databaseUrl: string | undefined
   /** In production records are kept below `dataDir` only when somebody said so (decision 114). */
   readonly allowEmbeddedDatabase: boolean
+  /** An empty store is filled with sample records. Never in production. */
+  readonly sampleRecords: boolean
   /** `/api/v0/location-proofs` names formats as its older generation did (decision 51). */
   readonly legacyProofFormat: boolean
   /** `/graphql` is served, and describes itself. */
@@ -236,6 +238,7 @@ export function readConfig(env: Environment, cores: number): Config {
     records: read.flag('RECORDS', true),
     databaseUrl: read.postgresUrl('DATABASE_URL'),
     allowEmbeddedDatabase: !production || read.flag('EMBEDDED_DB', false),
+    sampleRecords: readSampleRecords(read.flag('SAMPLE_RECORDS', false), production, read.flag('RECORDS', true)),
     legacyProofFormat: read.flag('LEGACY_PROOF_FORMAT', false),
     graphql: read.flag('GRAPHQL', true),
     graphqlIntrospection: read.flag('GRAPHQL_INTROSPECTION', true),
@@ -335,6 +338,13 @@ export function readConfig(env: Environment, cores: number): Config {
       streamLifeMs: read.integer('STREAM_LIFE_MS', 3_600_000, 100, 86_400_000),
     },
   })
+}
+
+function readSampleRecords(isAsked: boolean, production: boolean, records: boolean): boolean {
+  if (isAsked && production)
+    throw new ConfigError('SAMPLE_RECORDS (--sample-records): production keeps no made-up records')
+  if (isAsked && !records) throw new ConfigError('SAMPLE_RECORDS (--sample-records): RECORDS=0 keeps none')
+  return isAsked
 }
 
 /** Typed look-ups that name the variable when its value is out of bounds. An empty value counts as absent. */

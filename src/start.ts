@@ -25,6 +25,7 @@ import { createRecordQuestions } from './service/record-questions.ts'
 import { createRecordStream } from './service/record-stream.ts'
 import { createRecordService } from './service/records.ts'
 import { createResignService } from './service/resign.ts'
+import { fillWithSamples } from './service/sample-fill.ts'
 import type { GraphqlService } from './service/services.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
 import { createProofReader } from './service/verified-proof.ts'
@@ -113,6 +114,15 @@ export async function startService(
   watchProcess(metrics, { build, pool, server })
   const port = await listen(server, config)
   store?.open() // behind the listener: making a database takes seconds
+  if (store !== undefined && config.sampleRecords) {
+    fillWithSamples(store, chainIds, config.limits, Date.now).then(
+      ({ stored, reason }) =>
+        reason === undefined
+          ? log.info('sample records stored', { records: stored })
+          : log.warn('no sample records stored', { reason }),
+      (error: Error) => log.warn('no sample records stored', { reason: error.message }),
+    )
+  }
 
   return {
     facts: {

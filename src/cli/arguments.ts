@@ -12,6 +12,7 @@ const FLAGS = {
   plugin: { type: 'string', environment: 'PLUGINS', help: 'module with a kind of evidence to add; can be repeated' },
   'allow-dev-key': { type: 'boolean', environment: 'ALLOW_DEV_KEY', help: 'sign with a generated key in production' },
   'embedded-db': { type: 'boolean', environment: 'EMBEDDED_DB', help: 'keep records in the data folder in production' },
+  'sample-records': { type: 'boolean', environment: 'SAMPLE_RECORDS', help: 'fill an empty store with sample records' },
   backup: { type: 'string', environment: undefined, help: 'write all records into a file, and end' },
   restore: { type: 'string', environment: undefined, help: 'fill an empty store from such a file, and end' },
   help: { type: 'boolean', environment: undefined, help: 'print this text' },

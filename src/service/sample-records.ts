@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto'
+import type { Hex } from '../messages.ts'
+import type { BlockRange, Bounds, LocationRecord } from '../store-messages.ts'
+import { SAMPLE_PLACES, type SamplePlace } from './sample-places.ts'
+
+export interface SampleOptions {
+  /** Records that are made. */
+  readonly count: number
+  /** Of the newest record, seconds since the epoch. */
+  readonly newestSeconds: number
+  /** Names of the chains and their ids. */
+  readonly chains: ReadonlyMap<string, number>
+}
+
+/** What a record of a kind is: its share of all, its words and its shape. */
+interface SampleKind {
+  readonly share: number
+  readonly memo: (place: SamplePlace) => string
+  readonly mediaType?: string
+  readonly recipeType?: string
+  readonly shape: (draw: Draw, place: SamplePlace) => object
+}
+
+/** Uniform, 0 ≤ value < 1. */
+type Draw = () => number
+
+const KINDS: readonly SampleKind[] = [
+  { share: 0.42, memo: ({ name }) => `Sample: parcel handed over in ${name}`, shape: point },
+  {
+    share: 0.22,
+    memo: ({ name }) => `Sample: air quality measured in ${name}`,
+    mediaType: 'application/json',
+    shape: point,
+  },
+  { share: 0.14, memo: ({ name }) => `Sample: photo of a street in ${name}`, mediaType: 'image/jpeg', shape: point },
+  {
+    share: 0.12,
+    memo: ({ name }) => `Sample: trees planted near ${name}`,
+    recipeType: 'simple-signature',
+    shape: plot,
+  },
+  { share: 0.1, memo: ({ name }) => `Sample: way of a bicycle through ${name}`, shape: track },
+]
+
+const CHAIN_SHARES = [
+  ['celo', 0.35],
+  ['arbitrum', 0.3],
+  ['base-sepolia', 0.2],
+  ['sepolia', 0.15],
+] as const
+
+const PROVERS = 60
+const SPAN_SECONDS = 365 * 86_400
+const REVOKED_SHARE = 0.02
+const RECORDS_PER_RANGE = 500
+
+/**
+ * A year of location records as people would make them: around cities, most of them lately, parcels, measurements, photos,
+ * plantations and ways, a few of them across the antimeridian, a few revoked. The same for the same options. No chain
+ * knows them, and each says that it is a sample.
+ */
+export function* sampleRanges({ count, newestSeconds, chains }: SampleOptions): Generator<BlockRange> {
+  const draw = mulberry32(2026)
+  const byChain = new Map<string, LocationRecord[]>(CHAIN_SHARES.map(([chain]) => [chain, []]))
+  for (let index = 0; index < count; index++) {
+    const chain = pick(draw, CHAIN_SHARES, ([, share]) => share)[0]
+    // The newer, the more: half of them in the last quarter of the year.
+    const age = Math.floor(SPAN_SECONDS * (1 - index / count) ** 2)
+    byChain.get(chain)!.push(sampleRecord(draw, index, chain, chains.get(chain)!, newestSeconds - age))
+  }
+  for (const [chain, records] of byChain) {
+    for (let start = 0; start < records.length; start += RECORDS_PER_RANGE) {
+      const ofRange = records.slice(start, start + RECORDS_PER_RANGE)
+      const revocations = ofRange
+        .filter(() => draw() < REVOKED_SHARE)
+        .map(({ uid, blockNumber }) => ({ uid, blockNumber: blockNumber + 1 }))
+      yield { chainId: chains.get(chain)!, records: ofRange, revocations }
+    }
+  }
+}
+
+function sampleRecord(draw: Draw, index: number, chain: string, chainId: number, timeSeconds: number): LocationRecord {
+  const place = pick(draw, SAMPLE_PLACES, ({ weight }) => weight)
+  const kind = pick(draw, KINDS, ({ share }) => share)
+  const prover = address(`prover ${Math.floor(PROVERS * draw() ** 2)}`)
+  const shape = kind.shape(draw, place) as { type: string; coordinates: number[] }
+  const isPoint = shape.type === 'Point'
+  return {
+    uid: `0x${createHash('sha256').update(`sample ${index}`).digest('hex')}`,
+    chainId,
+    chain,
+    prover,
+    subject: draw() < 0.8 ? prover : address(`subject ${Math.floor(20 * draw())}`),
+    timeSeconds,
+    eventTimeSeconds: timeSeconds - Math.floor(draw() * 900),
+    srs: 'EPSG:4326',
+    locationType: `geojson-${shape.type.toLowerCase()}`,
+    location: JSON.stringify(shape),
+    longitude: isPoint ? shape.coordinates[0]! : null,
+    latitude: isPoint ? shape.coordinates[1]! : null,
+    bounds: boundsOf(shape.coordinates.flat(2)),
+    recipeTypes: kind.recipeType === undefined ? [] : [kind.recipeType],
+    recipePayloads: kind.recipeType === undefined ? [] : [Buffer.from(`sample ${index}`).toString('base64')],
+    mediaTypes: kind.mediaType === undefined ? [] : [kind.mediaType],
+    mediaData: kind.mediaType === undefined ? [] : [`sample:${index}`],
+    memo: kind.memo(place),
+    blockNumber: Math.floor(timeSeconds / 2),
+  }
+}
+
+function point(draw: Draw, place: SamplePlace): object {
+  return { type: 'Point', coordinates: near(draw, place, 0.08) }
+}
+
+/** A plot of four corners, some hundred metres wide. */
+function plot(draw: Draw, place: SamplePlace): object {
+  const [west, south] = near(draw, place, 0.25)
+  const [width, height] = [0.002 + draw() * 0.006, 0.002 + draw() * 0.004]
+  const corner = (x: number, y: number) => wrapped(west + x * width, south + y * height)
+  const slant = draw() * 0.3
+  const first = corner(0, 0)
+  return {
+    type: 'Polygon',
+    coordinates: [[first, corner(1, slant), corner(1 - slant, 1), corner(slant / 2, 1), first]],
+  }
+}
+
+/** A way of some kilometres that turns a little at each step. */
+function track(draw: Draw, place: SamplePlace): object {
+  let [longitude, latitude] = near(draw, place, 0.05)
+  let direction = draw() * 2 * Math.PI
+  const coordinates = Array.from({ length: 12 + Math.floor(draw() * 30) }, () => {
+    direction += draw() - 0.5
+    longitude += Math.sin(direction) * 0.002
+    latitude += Math.cos(direction) * 0.0015
+    return wrapped(longitude, latitude)
+  })
+  return { type: 'LineString', coordinates }
+}
+
+function near(draw: Draw, { longitude, latitude }: SamplePlace, spreadDegrees: number): [number, number] {
+  const away = () => (draw() + draw() + draw() - 1.5) * spreadDegrees
+  return wrapped(longitude + away(), latitude + away())
+}
+
+function wrapped(longitude: number, latitude: number): [number, number] {
+  return [round(longitude > 180 ? longitude - 360 : longitude), round(latitude)]
+}
+
+const round = (degrees: number) => Math.round(degrees * 1e6) / 1e6
+
+/** @param numbers longitude, latitude, longitude … of a shape narrower than half a turn */
+function boundsOf(numbers: readonly number[]): Bounds {
+  const first = numbers[0]!
+  const longitudes = numbers
+    .filter((_, index) => index % 2 === 0)
+    .map((longitude) => (Math.abs(longitude - first) <= 180 ? longitude : longitude + (first > 0 ? 360 : -360)))
+  const latitudes = numbers.filter((_, index) => index % 2 === 1)
+  const west = Math.min(...longitudes)
+  const turn = west < -180 ? 360 : 0
+  return [west + turn, Math.min(...latitudes), Math.max(...longitudes) + turn, Math.max(...latitudes)]
+}
+
+function pick<T>(draw: Draw, rows: readonly T[], weightOf: (row: T) => number): T {
+  let rest = draw() * rows.reduce((sum, row) => sum + weightOf(row), 0)
+  for (const row of rows) {
+    rest -= weightOf(row)
+    if (rest < 0) return row
+  }
+  return rows.at(-1)!
+}
+
+function address(name: string): Hex {
+  return `0x${createHash('sha1').update(`sample ${name}`).digest('hex')}`
+}
+
+/** Uniform numbers from a 32-bit seed. */
+function mulberry32(seed: number): Draw {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

@@ -84,7 +84,38 @@ export interface Config {
   readonly requireApiKey: boolean
   readonly requestsPerHour: Readonly<Record<Tier, number>>
   readonly trustedProxies: readonly string[]
+  /** undefined: attestations are not submitted to chains. */
+  readonly submission: SubmissionConfig | undefined
   readonly limits: Limits
+}
+
+/** Attestations that this service submits itself: what it spends, and how long it waits. */
+export interface SubmissionConfig {
+  /** Submissions of one chain that are not in a block; beyond it the answer is 503. */
+  readonly maxQueued: number
+  /** Longest wait of a request for the block of its submission. */
+  readonly waitMs: number
+  /** From one look at submissions that somebody waits for to the next; and of the relay for new ones. */
+  readonly pollMs: number
+  /** Gas that the submissions of one API key may use in 24 hours. */
+  readonly gasPerDay: number
+  /** Of one transaction. */
+  readonly maxGas: number
+  /** Beyond it nothing is sent, and no fee is raised. */
+  readonly maxFeeGwei: number
+  /** Nothing is sent that would leave the account with less. */
+  readonly minBalanceEther: number
+  readonly rpcTimeoutMs: number
+  /** Blocks without the transaction after which its fee is raised. */
+  readonly bumpBlocks: number
+  /** Transactions that a submission may be part of before it is given up. */
+  readonly maxAttempts: number
+  /** Nonces that are used up with empty transactions when the chain turns out to be behind ours; beyond it the operator has to look. */
+  readonly maxNonceGap: number
+  /** Blocks before the head that no reorg reaches, where the RPC has no tag `finalized`. */
+  readonly finalityBlocks: number
+  /** Submissions that are final or failed are forgotten, with their idempotency keys, after so long. */
+  readonly keepMs: number
 }
 
 /** Where the signing key comes from; read by `config-key.ts`. */
@@ -107,6 +138,7 @@ export type SignerConfig = Pick<
   | 'nonceMaxAgeMs'
   | 'rpcTimeoutMs'
   | 'attestationTtlSeconds'
+  | 'submission'
 >
 
 /** What the chain thread is told. */
@@ -275,6 +307,7 @@ export function readConfig(env: Environment, cores: number): Config {
       internal: read.integer('RATE_LIMIT_INTERNAL', 10_000, 1, 1e9),
     },
     trustedProxies: read.list('TRUSTED_PROXIES'),
+    submission: read.flag('ENABLE_ONCHAIN_SUBMIT', false) ? readSubmission(read) : undefined,
     limits: {
       maxBodyBytes,
       maxStreamBytes: read.integer('MAX_STREAM_BYTES', Math.max(8 * 1_048_576, minStreamBytes), minStreamBytes, 8e9),
@@ -345,6 +378,24 @@ function readSampleRecords(isAsked: boolean, production: boolean, records: boole
     throw new ConfigError('SAMPLE_RECORDS (--sample-records): production keeps no made-up records')
   if (isAsked && !records) throw new ConfigError('SAMPLE_RECORDS (--sample-records): RECORDS=0 keeps none')
   return isAsked
+}
+
+function readSubmission(read: ReturnType<typeof reader>): SubmissionConfig {
+  return {
+    maxQueued: read.integer('MAX_QUEUED_SUBMISSIONS', 1000, 1, 1_000_000),
+    waitMs: read.integer('SUBMIT_WAIT_MS', 15_000, 0, 120_000),
+    pollMs: read.integer('SUBMIT_POLL_MS', 500, 20, 60_000),
+    gasPerDay: read.integer('SUBMIT_GAS_PER_DAY', 20_000_000, 1, 1e12),
+    maxGas: read.integer('SUBMIT_MAX_GAS', 16_000_000, 100_000, 1e9),
+    maxFeeGwei: read.number('SUBMIT_MAX_FEE_GWEI', 100, 0.000_001, 1_000_000),
+    minBalanceEther: read.number('SUBMIT_MIN_BALANCE', 0.005, 0, 1e6),
+    rpcTimeoutMs: read.integer('SUBMIT_RPC_TIMEOUT_MS', 5000, 10, 60_000),
+    bumpBlocks: 3,
+    maxAttempts: 5,
+    maxNonceGap: 16,
+    finalityBlocks: read.integer('SUBMIT_FINALITY_BLOCKS', 65, 1, 100_000),
+    keepMs: 30 * 86_400_000,
+  }
 }
 
 /** Typed look-ups that name the variable when its value is out of bounds. An empty value counts as absent. */

@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { PackedBytes } from './packed-bytes.ts'
 import type { ProblemData } from './problem.ts'
+import type { RelayPayload, RelaySigningResult } from './relay-messages.ts'
 import type { Geometry, VerifiedLocationProof } from './types/generated.ts'
 
 /** `0x` and hex digits. */
@@ -48,7 +49,7 @@ export interface SequencePayload {
 export const MAX_SEQUENCE = 40
 
 /** What main sends to the signer: never a digest, always the data with its kind. */
-export type SigningPayload = AttestationPayload | ResultPayload | SequencePayload
+export type SigningPayload = AttestationPayload | ResultPayload | SequencePayload | RelayPayload
 
 /** How the nonce was found (decision 100): read from the chain now, last known value, or 0 because nothing is known. */
 export type NonceSource = 'chain' | 'cache' | 'default'
@@ -76,7 +77,7 @@ export type SigningResult = SignedAttestation | SigningRefusal
 export type ResultSigningResult = SignedResult | SigningRefusal
 /** What becomes of a sequence: all of it or nothing. */
 export type SequenceSigningResult = { readonly ok: true; readonly items: readonly SignedAttestation[] } | SigningRefusal
-export type AnySigningResult = SigningResult | ResultSigningResult | SequenceSigningResult
+export type AnySigningResult = SigningResult | ResultSigningResult | SequenceSigningResult | RelaySigningResult
 
 export type SigningKeyKind = 'private-key' | 'mnemonic' | 'keystore' | 'development'
 

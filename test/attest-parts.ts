@@ -3,7 +3,7 @@ import { type Chain, chainTable } from '../src/attest/chains.ts'
 import { encodeVerify, type VerifyData } from '../src/attest/encode.ts'
 import { createNonces } from '../src/attest/nonces.ts'
 import { schemaKinds, schemaUids } from '../src/attest/schemas.ts'
-import { createSigner } from '../src/attest/signer.ts'
+import { createSigner, type SignerParts } from '../src/attest/signer.ts'
 import { attestationUid } from '../src/attest/uid.ts'
 import { readConfig } from '../src/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
@@ -15,7 +15,7 @@ export const TTL_SECONDS = 3600
 export const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 export const RECIPIENT: Hex = '0x00112233445566778899aabbccddeeff00112233'
 
-export async function createTestSigner() {
+export async function createTestSigner(changes: Partial<SignerParts> = {}) {
   const config = readConfig({}, 1)
   const [keccak, secp256k1] = [await createKeccak(), await loadSecp256k1()]
   const chains = chainTable(config)
@@ -35,6 +35,7 @@ export async function createTestSigner() {
     }),
     ttlSeconds: TTL_SECONDS,
     nowSeconds: () => NOW_SECONDS,
+    ...changes,
   })
   const schemas = schemaUids(config)
 

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { checksumAddress } from '../src/attest/address.ts'
 import { chainTable } from '../src/attest/chains.ts'
 import { createNonces } from '../src/attest/nonces.ts'
+import { relayCeilings } from '../src/attest/relay-transaction.ts'
 import { schemaKinds } from '../src/attest/schemas.ts'
 import { createSigner, type Signer } from '../src/attest/signer.ts'
 import { resolveSigningKey } from '../src/attest/signing-key.ts'
@@ -40,6 +41,7 @@ async function start(config: SignerConfig): Promise<{ signer: Signer; line: Nonc
     nonces,
     ttlSeconds: config.attestationTtlSeconds,
     nowSeconds: () => Math.floor(Date.now() / 1000),
+    relay: config.submission && relayCeilings(config.submission),
   })
   line = createNonceLine(signer.address)
   post({ type: 'ready', address: checksumAddress(signer.address), keyKind: source.kind, backend: secp256k1.backend })

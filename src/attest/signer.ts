@@ -17,10 +17,12 @@ import {
   type SigningResult,
 } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
+import type { RelayPayload, RelaySigningResult } from '../relay-messages.ts'
 import type { Decoded } from './abi-reader.ts'
 import type { Chain } from './chains.ts'
 import { decodeBoolean, decodeMerkleRoot, decodeNumeric, decodeVerify } from './decode.ts'
 import type { NonceAnswer, Nonces } from './nonces.ts'
+import { type RelayCeilings, relayRefusal, signRelayTransaction } from './relay-transaction.ts'
 import { createResultDigest, type ResultMessage } from './result-digest.ts'
 import type { SchemaKind } from './schemas.ts'
 import { type AttestMessage, createAttestDigest } from './typed-data.ts'
@@ -38,6 +40,8 @@ export interface SignerParts {
   readonly ttlSeconds: number
   /** Seconds since the epoch. */
   readonly nowSeconds: () => number
+  /** undefined: transactions are not signed at all. */
+  readonly relay?: RelayCeilings | undefined
 }
 
 export interface Signer {
@@ -53,6 +57,8 @@ export interface Signer {
   sign(payload: ResultPayload): ResultSigningResult
   /** Signs attestations with the chain's nonce and the ones after it; one that is refused refuses them all. */
   sign(payload: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult>
+  /** Makes a transaction of our own account and signs it. */
+  sign(payload: RelayPayload): RelaySigningResult
   sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult>
 }
 
@@ -76,8 +82,8 @@ const DECODERS: Readonly<Record<AttestationKind, (data: Hex) => Decoded<unknown>
 const RESULT_KINDS: readonly AttestationKind[] = ['numeric', 'boolean']
 
 /**
- * The one place that signs. It takes typed payloads, never digests, so the key cannot be made to sign a transaction, a
- * login or an attestation of another layout (decision 95).
+ * The one place that signs. It takes typed payloads, never digests, so the key cannot be made to sign a login, an
+ * attestation of another layout or a transaction of its caller's making (decision 95).
  *
  * Every attestation is revocable, never expires, refers to nothing and pays nothing: what clients submit.
  */
@@ -96,8 +102,11 @@ export function createSigner(parts: SignerParts): Signer {
   function sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
   function sign(payload: ResultPayload): ResultSigningResult
   function sign(payload: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult>
+  function sign(payload: RelayPayload): RelaySigningResult
+  function sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult>
   function sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult> {
     if (payload.kind === 'sequence') return signSequence(payload)
+    if (payload.kind === 'relay-transaction') return signRelay(payload)
     const refusal = refusalOf(payload, schemaKinds)
     if (refusal !== undefined) return { ok: false, problem: refusal.data }
     const digest = digests.get(payload.chainId)
@@ -129,6 +138,20 @@ export function createSigner(parts: SignerParts): Signer {
     }
     const nonce = nonces.get(chainId)
     return nonce instanceof Promise ? nonce.then(signAll) : signAll(nonce)
+  }
+
+  function signRelay(payload: RelayPayload): RelaySigningResult {
+    const { chainId, items } = payload
+    const refusal =
+      relayRefusal(payload, parts.relay) ?? items.map((item) => refusalOf(item, schemaKinds)).find(Boolean)
+    if (refusal !== undefined) return { ok: false, problem: refusal.data }
+    const chain = chains.get(chainId)
+    if (chain === undefined) return { ok: false, problem: unsupported(chainId, 'is not supported') }
+    const { easAddress } = chain
+    return {
+      ok: true,
+      ...signRelayTransaction(payload, easAddress, keccak, (hash) => secp256k1.sign(hash, privateKey)),
+    }
   }
 
   function signResult(

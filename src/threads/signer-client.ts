@@ -13,6 +13,7 @@ import type {
   SigningPayload,
   SigningResult,
 } from '../messages.ts'
+import type { RelayPayload, RelaySigningResult } from '../relay-messages.ts'
 import { overloaded, SigningQueue } from './signing-queue.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 
@@ -33,6 +34,7 @@ export interface SignerClient {
   sign(payload: AttestationPayload, isBulk?: boolean): Promise<SigningResult>
   sign(payload: ResultPayload): Promise<ResultSigningResult>
   sign(payload: SequencePayload): Promise<SequenceSigningResult>
+  sign(payload: RelayPayload): Promise<RelaySigningResult>
   /**
    * Gives the thread its line to the chain thread, now and whenever it starts again.
    *
@@ -110,6 +112,7 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
   function sign(payload: AttestationPayload, isBulk?: boolean): Promise<SigningResult>
   function sign(payload: ResultPayload): Promise<ResultSigningResult>
   function sign(payload: SequencePayload): Promise<SequenceSigningResult>
+  function sign(payload: RelayPayload): Promise<RelaySigningResult>
   function sign(payload: SigningPayload, isBulk?: boolean): Promise<unknown> {
     // The result of an id is of its payload's kind.
     return thread === undefined
@@ -208,7 +211,7 @@ function firstReply(worker: Worker): Promise<Omit<Thread, 'worker'>> {
 
 function signerConfig(config: Config): SignerConfig {
   const { production, allowDevelopmentKey, dataDir, chains, schemas } = config
-  const { nonceMaxAgeMs, rpcTimeoutMs, attestationTtlSeconds } = config
+  const { nonceMaxAgeMs, rpcTimeoutMs, attestationTtlSeconds, submission } = config
   return {
     production,
     allowDevelopmentKey,
@@ -218,5 +221,6 @@ function signerConfig(config: Config): SignerConfig {
     nonceMaxAgeMs,
     rpcTimeoutMs,
     attestationTtlSeconds,
+    submission,
   }
 }

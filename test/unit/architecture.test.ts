@@ -7,7 +7,16 @@ const root = resolve(import.meta.dirname, '../..')
 
 // The house plan of docs/architecture.md as data. A room is a folder of src/ (or workers); files directly in src/ are
 // rooms of their own name. Each room may import itself, the rooms listed, and the packages it owns.
-const BASE = ['types', 'problem', 'packed-bytes', 'messages', 'batch-messages', 'evidence-messages', 'store-messages']
+const BASE = [
+  'types',
+  'problem',
+  'packed-bytes',
+  'messages',
+  'batch-messages',
+  'evidence-messages',
+  'store-messages',
+  'relay-messages',
+]
 const MAY_IMPORT: Record<string, readonly string[]> = {
   types: [],
   problem: [],
@@ -17,10 +26,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   log: ['config'],
   metrics: [],
   units: [],
-  messages: ['problem', 'packed-bytes', 'types'],
+  messages: ['problem', 'packed-bytes', 'types', 'relay-messages'],
+  'relay-messages': ['messages'],
   'batch-messages': ['messages', 'packed-bytes', 'problem'],
   'evidence-messages': ['messages', 'problem', 'packed-bytes'],
-  'store-messages': ['messages'],
+  'store-messages': ['messages', 'relay-messages'],
   wasm: [],
   crypto: BASE,
   validation: BASE,

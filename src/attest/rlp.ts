@@ -1,0 +1,29 @@
+/** Recursive length prefix, the encoding of Ethereum's transactions (Yellow Paper, appendix B). Bytes or lists of them. */
+export type RlpItem = Uint8Array | readonly RlpItem[]
+
+/** @returns the one encoding that an item has */
+export function encodeRlp(item: RlpItem): Buffer {
+  if (item instanceof Uint8Array) {
+    const isItsOwnEncoding = item.length === 1 && item[0]! < 0x80
+    return isItsOwnEncoding ? Buffer.from(item) : Buffer.concat([prefix(0x80, item.length), item])
+  }
+  const body = Buffer.concat(item.map(encodeRlp))
+  return Buffer.concat([prefix(0xc0, body.length), body])
+}
+
+/**
+ * An integer as RLP takes it: big-endian, without leading zeros, 0 as nothing.
+ *
+ * @throws {RangeError} on a negative one
+ */
+export function rlpInteger(value: number | bigint): Buffer {
+  if (value < 0) throw new RangeError(`${value} is negative`)
+  const digits = value.toString(16)
+  return BigInt(value) === 0n ? Buffer.alloc(0) : Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex')
+}
+
+function prefix(base: number, length: number): Buffer {
+  if (length < 56) return Buffer.from([base + length])
+  const size = rlpInteger(length)
+  return Buffer.concat([Buffer.from([base + 55 + size.length]), size])
+}

@@ -1,4 +1,4 @@
-import { recoverAddress } from '../crypto/address.ts'
+import { publicKeyAddress, recoverAddress } from '../crypto/address.ts'
 import type { Ed25519 } from '../crypto/ed25519.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Secp256k1 } from '../crypto/secp256k1.ts'
@@ -12,7 +12,20 @@ export interface SignatureEngine {
   readonly ed25519: Ed25519
 }
 
-type Found = Pick<SignatureVerdict, 'ok' | 'reason' | 'recovered'> & { readonly message: string | null }
+type Found = Pick<SignatureVerdict, 'ok' | 'reason' | 'recovered'> & {
+  readonly message: string | null
+  /** The key that signed, in one spelling; absent where nothing verified. */
+  readonly key?: string
+}
+
+export interface JudgedSignatures {
+  readonly verdicts: readonly SignatureVerdict[]
+  /**
+   * The keys that signed, each once: an address for secp256k1 however the signer spells the key, `ed25519:` and hex for
+   * Ed25519. Whoever names one key in three ways is one signer.
+   */
+  readonly keys: readonly string[]
+}
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HEX = /^(?:0x)?(?:[0-9a-fA-F]{2})+$/
@@ -27,22 +40,26 @@ export function verifySignatures(
   messages: readonly StampMessage[],
   subject: SubjectIdentifier | undefined,
   engine: SignatureEngine,
-): SignatureVerdict[] {
-  return signatures.map((signature, index) => {
-    const verdict = { index, ...verifySignature(signature, messages, engine) }
+): JudgedSignatures {
+  const keys = new Set<string>()
+  const verdicts = signatures.map((signature, index) => {
+    const { key, ...found } = verifySignature(signature, messages, engine)
+    if (key !== undefined) keys.add(key)
+    const verdict = { index, ...found }
     return subject === undefined
       ? verdict
       : { ...verdict, boundToSubject: verdict.ok && isSameIdentity(signature.signer, subject) }
   })
+  return { verdicts, keys: [...keys] }
 }
 
 /** Hex in any case names the same signer. */
-export function isSameIdentity(a: SubjectIdentifier, b: SubjectIdentifier): boolean {
+function isSameIdentity(a: SubjectIdentifier, b: SubjectIdentifier): boolean {
   return identityOf(a) === identityOf(b)
 }
 
-/** One text for each signer. */
-export function identityOf({ scheme, value }: SubjectIdentifier): string {
+/** One text for each signer as named. */
+function identityOf({ scheme, value }: SubjectIdentifier): string {
   return `${scheme}:${HEX.test(value) ? value.toLowerCase().replace(/^0x/, '') : value}`
 }
 
@@ -75,7 +92,8 @@ function verifyAddress(
   let recovered: string | null = null
   for (const { form, eip191 } of messages) {
     const found = recoverAddress(eip191(), parsed.signature, secp256k1, keccak)
-    if (found === address.toLowerCase()) return { ok: true, reason: 'eip191', recovered: found, message: form }
+    if (found === address.toLowerCase())
+      return { ok: true, reason: 'eip191', recovered: found, message: form, key: found }
     recovered ??= found ?? null
   }
   return { ok: false, reason: 'signer-mismatch', recovered, message: null }
@@ -86,7 +104,7 @@ function verifyDeviceKey(
   key: string,
   value: string,
   messages: readonly StampMessage[],
-  { secp256k1 }: SignatureEngine,
+  { secp256k1, keccak }: SignatureEngine,
 ): Found {
   const wanted = bytesOf(key)
   if (wanted === undefined || !isPublicKey(wanted)) return refused('signer is not a public key of 33 or 65 bytes')
@@ -100,7 +118,8 @@ function verifyDeviceKey(
       const digest = digestOf()
       const publicKey = secp256k1.recover(digest, parsed.signature)
       if (publicKey !== undefined && isSameKey(publicKey, wanted)) {
-        return { ok: true, reason, recovered: `0x${Buffer.from(wanted).toString('hex')}`, message: message.form }
+        const recovered = `0x${wanted.toString('hex')}`
+        return { ok: true, reason, recovered, message: message.form, key: publicKeyAddress(publicKey, keccak) }
       }
     }
   }
@@ -119,7 +138,8 @@ function verifyEd25519(
   if (signature?.length !== 64) return refused('signature is not 64 bytes of hex')
   const message = messages.find(({ bytes }) => ed25519.verify(bytes, signature, publicKey))
   if (message === undefined) return refused('signer-mismatch')
-  return { ok: true, reason: 'ed25519', recovered: `0x${publicKey.toString('hex')}`, message: message.form }
+  const hex = publicKey.toString('hex')
+  return { ok: true, reason: 'ed25519', recovered: `0x${hex}`, message: message.form, key: `ed25519:${hex}` }
 }
 
 function refused(reason: string): Found {

@@ -1,6 +1,6 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Hex } from '../messages.ts'
-import type { LocationStamp, SignatureVerdict, StampDetails, SubjectIdentifier } from '../types/generated.ts'
+import type { LocationStamp, StampDetails, SubjectIdentifier } from '../types/generated.ts'
 import { Checks } from './checks.ts'
 import { stampMessages } from './message.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type VerifyConfig,
   type VerifyPlugin,
 } from './plugin.ts'
-import { identityOf, type SignatureEngine, verifySignatures } from './signatures.ts'
+import { type SignatureEngine, verifySignatures } from './signatures.ts'
 import { checkStructure } from './structure.ts'
 
 /** What judging evidence needs and nothing else: no clock, no environment, no network. */
@@ -37,7 +37,7 @@ export interface StampVerdict {
   readonly structureValid: boolean
   readonly signalsConsistent: boolean
   readonly details: StampDetails
-  /** One text for each signer whose signature verified. */
+  /** One text for each key whose signature verified. */
   readonly signers: readonly string[]
   readonly isBoundToSubject: boolean
   /** Hash of what is signed: equal for copies of a stamp. */
@@ -64,7 +64,7 @@ export async function verifyStamp(
 ): Promise<StampVerdict> {
   const { stamp, plugin } = read
   const messages = stampMessages(stamp, engine.crypto.keccak)
-  const signatures = verifySignatures(stamp.signatures, messages, subject, engine.crypto)
+  const { verdicts: signatures, keys } = verifySignatures(stamp.signatures, messages, subject, engine.crypto)
   const structure = checkStructure(stamp, plugin)
   const { checks, facts } = await checkSignals(read, nowSeconds, engine, subject)
   const declared = safely(() => plugin.accuracyMeters(stamp.signals))
@@ -74,8 +74,8 @@ export async function verifyStamp(
     signaturesValid: signatures.length > 0 && signatures.every(({ ok }) => ok),
     structureValid: structure.passed,
     signalsConsistent: checks.passed,
-    details: { ...facts, checks: checks.list, structure: structure.list, signatures },
-    signers: signersOf(stamp, signatures),
+    details: { ...facts, checks: checks.list, structure: structure.list, signatures: [...signatures] },
+    signers: keys,
     isBoundToSubject: signatures.some(({ boundToSubject }) => boundToSubject === true),
     digest: engine.crypto.keccak.hashHex(messages[0]!.bytes),
     accuracyMeters: declared,
@@ -139,10 +139,6 @@ function checkTimes(
     ({ timestamp }) => timestamp < start - CLOCK_SKEW || timestamp > nowSeconds + CLOCK_SKEW,
   ).length
   checks.warn('signature-time', outside === 0, outside, 0)
-}
-
-function signersOf({ signatures }: LocationStamp, verdicts: readonly SignatureVerdict[]): string[] {
-  return signatures.filter((_, index) => verdicts[index]!.ok).map(({ signer }) => identityOf(signer))
 }
 
 function safely(read: () => number | undefined): number | undefined {

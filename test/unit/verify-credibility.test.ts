@@ -1,7 +1,7 @@
 import geodesic from 'geographiclib-geodesic'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { overlapOf } from '../../src/verify/overlap.ts'
-import { EIFFEL, type Loose, NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
+import { account, EIFFEL, type Loose, NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'
 
 let verifier: Awaited<ReturnType<typeof createVerifier>>
@@ -131,5 +131,43 @@ describe('the speed a signer must have had', () => {
     expect(stampResults[1].details.checks.find(({ id }: Loose) => id === 'implied-speed')).toMatchObject({ ok: false })
     expect(extensions.maxImpliedSpeedMps).toBeGreaterThan(500)
     expect((await credibilityOf(move(300, 2), {}, NOW + 300))['extensions'].maxImpliedSpeedMps).toBe(0)
+  })
+})
+
+describe('independent signers', () => {
+  // Regression: three spellings of one key counted as three signers.
+  it('are keys, in however many ways a stamp names one', async () => {
+    const full = Buffer.from(account(5).publicKey)
+    const compressed = Buffer.concat([Buffer.of(2 + (full[64]! & 1)), full.subarray(1, 33)])
+    const signers = [
+      { scheme: 'eth-address', value: account(5).address },
+      { scheme: 'device-pubkey', value: `0x${full.toString('hex')}` },
+      { scheme: 'device-pubkey', value: compressed.toString('hex').toUpperCase() },
+    ]
+    const spelled = signers.map((signer, minute) => {
+      const start = NOW - 60 * minute
+      const stamp = stampOf('geoclue', { temporalFootprint: { start, end: start + 60 } }, 5)
+      return { ...stamp, signatures: [{ ...stamp['signatures'][0], signer }] }
+    })
+    const { dimensions, extensions } = await credibilityOf(spelled)
+    expect(dimensions.validity.signaturesValidFraction).toBe(1)
+    expect(extensions.distinctSigners).toBe(1)
+    const { extensions: two } = await credibilityOf([...spelled, stampOf('geoclue', {}, 6)])
+    expect(two.distinctSigners).toBe(2)
+  })
+
+  it('do not outrun the speed limit by naming their key in another way', async () => {
+    const [here, there] = [
+      at(...EIFFEL),
+      stampOf('gpsd', {
+        location: point(...NEW_YORK),
+        signals: { source: 'gpsd', mode: 3, accuracyMeters: 8 },
+        temporalFootprint: { start: NOW + 240, end: NOW + 300 },
+      }),
+    ]
+    const signer = { scheme: 'device-pubkey', value: `0x${Buffer.from(account(1).publicKey).toString('hex')}` }
+    const renamed = { ...there, signatures: [{ ...there!['signatures'][0], signer }] }
+    const { stampResults } = await credibilityOf([here!, renamed], {}, NOW + 300)
+    expect(stampResults.map(({ signalsConsistent }: Loose) => signalsConsistent)).toEqual([true, false])
   })
 })

@@ -1,6 +1,7 @@
 /** Location records as they cross the border of the store's thread: plain data. */
 import type { MessagePort } from 'node:worker_threads'
 import type { Hex } from './messages.ts'
+import type { SubmissionOperations } from './relay-messages.ts'
 
 /**
  * Degrees: west in −180..180, south, east, north. East is never below west: it goes past 180 where the geometry crosses
@@ -154,7 +155,7 @@ export interface RecordStats {
 }
 
 /** What the store is asked, by name: argument and result. */
-export interface StoreOperations {
+export interface StoreOperations extends SubmissionOperations {
   page: { argument: RecordQuery; result: RecordPage }
   /** The next records of a list by its own order, without counting; bounded work whatever the filter is. */
   slice: { argument: { readonly query: RecordQuery; readonly size: ReadSize }; result: RecordSlice }

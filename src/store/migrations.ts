@@ -1,4 +1,5 @@
 import type { Database } from './database.ts'
+import { SUBMISSION_TABLES } from './submission-tables.ts'
 
 interface Migration {
   readonly name: string
@@ -78,6 +79,7 @@ const MIGRATIONS: readonly Migration[] = [
       "insert into record_journal select substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)",
     ],
   },
+  { name: 'submissions', statements: SUBMISSION_TABLES },
 ]
 
 /** Any number no other program on the same server is likely to lock. */

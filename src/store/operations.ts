@@ -7,6 +7,9 @@ import { bytesOf } from './record-conditions.ts'
 import { createRecordList } from './record-list.ts'
 import { readSlice } from './record-slice.ts'
 import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './record-writes.ts'
+import { takeRelayStep } from './relay-steps.ts'
+import { readRelayWork } from './relay-work.ts'
+import { readSubmissions, submit } from './submissions.ts'
 
 /** Marks set while a range is stored; the rest waits for `maintain`. */
 const MARKS_PER_RANGE = 5
@@ -72,6 +75,10 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
       if (database.engine === 'embedded') await database.maintain('vacuum (analyze)')
       return undefined
     },
+    submit: ({ submission, ...limits }) => database.transaction((session) => submit(session, submission, limits)),
+    submissions: (ids) => readSubmissions(database.reads, ids),
+    relayWork: (account) => database.readTransaction((session) => readRelayWork(session, account)),
+    relayStep: ({ change, ...place }) => takeRelayStep(database.transaction, place, change),
   }
 }
 

@@ -24,6 +24,10 @@ const OPERATIONS: readonly StoreOperation[] = [
   'apply',
   'ping',
   'maintain',
+  'submit',
+  'submissions',
+  'relayWork',
+  'relayStep',
 ]
 
 /** The store as another thread than main asks it, over a line of its own: `connect` of `StoreClient` lays it. */

@@ -1,0 +1,78 @@
+import type { NewSubmission, Submission, SubmissionStatus, SubmitOutcome } from '../relay-messages.ts'
+import type { Row, Session } from './database.ts'
+
+const DAY_MS = 86_400_000
+/** Any number no other program on the same server is likely to lock; beside that of the migrations. */
+const SUBMIT_LOCK = 5_831_908
+
+const SELECT = `
+  select id, chain_id::text, status, uid, error, hash, block_number::text, block_time::text
+  from submission left join relay_transaction using (chain_id, sender, nonce)`
+
+/**
+ * Takes an attestation for its chain: once for each idempotency key of an account. One that failed before is taken anew.
+ *
+ * @param gasPerDay what the submissions of one account may use in 24 hours
+ */
+export async function submit(
+  session: Session,
+  { id, account, idempotencyKey, sender, payload, gas }: NewSubmission,
+  limits: { readonly maxQueued: number; readonly gasPerDay: number; readonly nowMs: number },
+): Promise<SubmitOutcome> {
+  const { maxQueued, gasPerDay, nowMs } = limits
+  const { kind, chainId, schema, recipient, data } = payload
+  // One at a time: what is counted below stays true until the row is in.
+  await session.query('select pg_advisory_xact_lock($1)', [SUBMIT_LOCK])
+  const [before] = await session.query(
+    `select id, status, (kind, chain_id, sender, schema, recipient, data) = ($3, $4::bigint, $5, $6, $7, $8) as is_same
+     from submission where account = $1 and idempotency_key = $2`,
+    [account, idempotencyKey, kind, chainId, sender, schema, recipient, data],
+  )
+  if (before !== undefined && before['is_same'] !== true) return { outcome: 'conflict' }
+  if (before !== undefined && before['status'] !== 'failed') return taken(session, before['id'] as string)
+  const [used] = await session.query(
+    `select (select count(*) from submission where chain_id = $1 and status in ('queued', 'sent'))::int as queued,
+       (select coalesce(sum(gas), 0) from submission where account = $2 and created_ms > $3 and status <> 'failed')::text as gas`,
+    [chainId, account, nowMs - DAY_MS],
+  )
+  if ((used!['queued'] as number) >= maxQueued) return { outcome: 'full' }
+  if (Number(used!['gas']) + gas > gasPerDay) return { outcome: 'spent' }
+  const [row] = await session.query(
+    `insert into submission (id, account, idempotency_key, chain_id, sender, kind, schema, recipient, data, status, gas, created_ms, updated_ms)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $11)
+     on conflict (account, idempotency_key) do update set
+       status = 'queued', attempts = 0, error = null, gas = excluded.gas, created_ms = excluded.created_ms, updated_ms = excluded.updated_ms
+     returning id`,
+    [id, account, idempotencyKey, chainId, sender, kind, schema, recipient, data, gas, nowMs],
+  )
+  return taken(session, row!['id'] as string)
+}
+
+async function taken(session: Session, id: string): Promise<SubmitOutcome> {
+  const [submission] = await readSubmissions(session, [id])
+  return { outcome: 'taken', submission: submission! }
+}
+
+/** Those of the ids that exist. */
+export async function readSubmissions(session: Session, ids: readonly string[]): Promise<readonly Submission[]> {
+  const rows = await session.query(`${SELECT} where id = any($1::text[])`, [ids])
+  return rows.map(submissionOf)
+}
+
+function submissionOf(row: Row): Submission {
+  const status = row['status'] as SubmissionStatus
+  // Before the block is known, and after it is gone, what the transaction was is nobody's business.
+  const isInBlock = status === 'mined' || status === 'finalized'
+  const number = (name: string) => (isInBlock && row[name] !== null ? Number(row[name]) : undefined)
+  const hex = (name: string) => (isInBlock ? ((row[name] ?? undefined) as `0x${string}` | undefined) : undefined)
+  return {
+    id: row['id'] as string,
+    chainId: Number(row['chain_id']),
+    status,
+    transactionHash: hex('hash'),
+    blockNumber: number('block_number'),
+    timeSeconds: number('block_time'),
+    uid: hex('uid'),
+    error: (row['error'] ?? undefined) as string | undefined,
+  }
+}

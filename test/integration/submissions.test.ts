@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
+import type { Hex } from '../../src/messages.ts'
+import type { NewSubmission, RelayAttempt, RelayStep, Submission, SubmitOutcome } from '../../src/relay-messages.ts'
+import type { Database } from '../../src/store/database.ts'
+import { createRecordStore } from '../../src/store/operations.ts'
+import type { RecordStore } from '../../src/store-messages.ts'
+import { addressOf, uidOf } from '../store-records.ts'
+
+const SENDER = addressOf(77)
+const NOW = 1_800_000_000_000
+const LIMITS = { maxQueued: 100, gasPerDay: 10_000_000, nowMs: NOW }
+const BLOCK = { number: 50, hash: uidOf(50), timeSeconds: 1_800_000_000 }
+
+describe.each(ENGINES)('submissions on %s', (engine) => {
+  let files: StoreFiles
+  let database: Database
+  let store: RecordStore
+  /** Each case has a chain of its own. */
+  let chainId = 0
+
+  beforeAll(async () => {
+    files = await makeStore(engine)
+    database = await files.open()
+    store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
+  })
+  afterAll(async () => {
+    await database.close()
+    await files.remove()
+  })
+
+  const newSubmission = (index: number, changes: Partial<NewSubmission> = {}): NewSubmission => ({
+    id: `${chainId}-${index}`,
+    account: `account ${chainId}`,
+    idempotencyKey: `key ${index}`,
+    sender: SENDER,
+    payload: { kind: 'verify', chainId, schema: uidOf(1), recipient: addressOf(2), data: `0x${uidOf(index).slice(2)}` },
+    gas: 400_000,
+    ...changes,
+  })
+  const put = (index: number, changes: Partial<NewSubmission> = {}, limits: Partial<typeof LIMITS> = {}) =>
+    store.submit({ submission: newSubmission(index, changes), ...LIMITS, ...limits })
+  const work = (maxItems = 40) => store.relayWork({ chainId, sender: SENDER, maxItems })
+  const step = (change: RelayStep, nowMs = NOW) => store.relayStep({ chainId, sender: SENDER, change, nowMs })
+  const read = async (...indexes: number[]) => {
+    const found = await store.submissions(indexes.map((index) => `${chainId}-${index}`))
+    return indexes.map((index) => found.find(({ id }) => id === `${chainId}-${index}`))
+  }
+  const idsOf = (...indexes: number[]) => indexes.map((index) => `${chainId}-${index}`)
+  const attempt = (number: number): RelayAttempt => ({
+    hash: uidOf(9000 + number),
+    raw: `0x02${'ab'.repeat(number + 1)}`,
+    gas: 500_000,
+    maxFeePerGas: 2n ** 70n,
+    maxPriorityFeePerGas: 1n,
+    sentBlock: 40 + number,
+  })
+  const submissionOf = (outcome: SubmitOutcome): Submission => {
+    if (outcome.outcome !== 'taken') throw new Error(outcome.outcome)
+    return outcome.submission
+  }
+  const mined = (nonce: number, uids: readonly Hex[], changes: Partial<typeof BLOCK> = {}) =>
+    step({ step: 'mined', nonce, hash: uidOf(9000), block: { ...BLOCK, ...changes }, uids, gasUsed: 700_001 })
+
+  it('takes a payload once for each key of an account', async () => {
+    chainId = 1
+    const first = submissionOf(await put(1))
+    expect(first).toEqual({ id: '1-1', chainId: 1, status: 'queued' })
+    expect(submissionOf(await put(1, { id: 'another' }))).toEqual(first)
+    expect(await put(1, { payload: newSubmission(2).payload })).toEqual({ outcome: 'conflict' })
+    expect(await put(1, { payload: { ...newSubmission(1).payload, chainId: 9 } })).toEqual({ outcome: 'conflict' })
+    expect(submissionOf(await put(1, { id: 'other', account: 'other' })).id).toBe('other')
+    expect((await work()).queued.map(({ id }) => id)).toEqual(['1-1', 'other'])
+    expect((await work()).queued[0]!.payload).toEqual(newSubmission(1).payload)
+    expect(await store.submissions(['1-1', 'nobody'])).toEqual([first])
+    expect((await store.relayWork({ chainId: 2, sender: SENDER, maxItems: 40 })).queued).toEqual([])
+    expect((await store.relayWork({ chainId: 1, sender: addressOf(1), maxItems: 40 })).queued).toEqual([])
+  })
+
+  it('takes equal requests that come at one time once, and no gas beyond the budget', async () => {
+    chainId = 2
+    const outcomes = await Promise.all(Array.from({ length: 20 }, (_, index) => put(5, { id: `2-${index}` })))
+    expect(new Set(outcomes.map((outcome) => submissionOf(outcome).id)).size).toBe(1)
+    const tight = { gasPerDay: 400_000 * 6 }
+    const others = await Promise.all(Array.from({ length: 20 }, (_, index) => put(100 + index, {}, tight)))
+    expect(others.filter(({ outcome }) => outcome === 'taken')).toHaveLength(5)
+    expect(others.filter(({ outcome }) => outcome === 'spent')).toHaveLength(15)
+    // What is known costs nothing again, and a day later there is a new budget.
+    expect((await put(5, {}, tight)).outcome).toBe('taken')
+    expect((await put(200, {}, { ...tight, nowMs: NOW + 86_400_001 })).outcome).toBe('taken')
+  })
+
+  it('refuses what is beyond the queue', async () => {
+    chainId = 3
+    for (let index = 0; index < 3; index++) expect((await put(index, {}, { maxQueued: 3 })).outcome).toBe('taken')
+    expect(await put(3, {}, { maxQueued: 3 })).toEqual({ outcome: 'full' })
+    expect((await put(2, {}, { maxQueued: 3 })).outcome).toBe('taken')
+  })
+
+  it('leads submissions from the queue through a transaction to the end', async () => {
+    chainId = 4
+    for (let index = 0; index < 5; index++) await put(index)
+    expect(await work(2)).toMatchObject({ queued: [{ id: '4-0' }, { id: '4-1' }], open: [], nextNonce: undefined })
+    expect(await step({ step: 'begin', nonce: 7, ids: idsOf(3, 1), attempt: attempt(0) })).toBe(true)
+    expect(await read(1, 2, 3)).toMatchObject([{ status: 'sent' }, { status: 'queued' }, { status: 'sent' }])
+    expect(await step({ step: 'raise', nonce: 7, attempts: 1, attempt: attempt(1) })).toBe(true)
+    expect(await work()).toEqual({
+      queued: idsOf(0, 2, 4).map((id) => ({ id, payload: newSubmission(Number(id.slice(2))).payload })),
+      open: [
+        {
+          nonce: 7,
+          itemCount: 2,
+          state: 'sent',
+          attempts: [attempt(0), attempt(1)],
+          items: [newSubmission(3).payload, newSubmission(1).payload],
+        },
+      ],
+      nextNonce: 8,
+    })
+    expect(await mined(7, [uidOf(33), uidOf(11)])).toBe(true)
+    expect((await work()).open).toEqual([
+      { nonce: 7, itemCount: 2, state: 'mined', hash: uidOf(9000), blockNumber: 50, blockHash: BLOCK.hash },
+    ])
+    expect(await read(1, 3)).toMatchObject([
+      {
+        status: 'mined',
+        uid: uidOf(11),
+        transactionHash: uidOf(9000),
+        blockNumber: 50,
+        timeSeconds: BLOCK.timeSeconds,
+      },
+      { status: 'mined', uid: uidOf(33) },
+    ])
+    await step({ step: 'finalized', blockNumber: 49 })
+    expect(await read(1)).toMatchObject([{ status: 'mined' }])
+    await step({ step: 'finalized', blockNumber: 50 })
+    expect(await read(1, 3)).toMatchObject([{ status: 'finalized', uid: uidOf(11) }, { status: 'finalized' }])
+    expect(await work()).toMatchObject({ open: [], nextNonce: 8 })
+    // The day's budget counts what was used: 350,001 each.
+    const [row] = await database.reads.query(
+      "select sum(gas)::int as gas from submission where chain_id = 4 and status = 'finalized'",
+    )
+    expect(row!['gas']).toBe(700_002)
+  })
+
+  it('gives a nonce to one transaction, and a submission to one nonce', async () => {
+    chainId = 5
+    for (let index = 0; index < 4; index++) await put(index)
+    const begin = (nonce: number, ...indexes: number[]) =>
+      step({ step: 'begin', nonce, ids: idsOf(...indexes), attempt: attempt(nonce) })
+    expect(await Promise.all([begin(0, 0, 1), begin(0, 2, 3), begin(1, 1, 2)])).toEqual([true, false, false])
+    expect(await begin(1, 1, 2)).toBe(false)
+    expect(await begin(1, 2, 2)).toBe(false)
+    expect(await begin(1, 99)).toBe(false)
+    expect((await work()).queued.map(({ id }) => id)).toEqual(idsOf(2, 3))
+    expect((await work()).open).toHaveLength(1)
+    const raise = () => step({ step: 'raise', nonce: 0, attempts: 1, attempt: attempt(5) })
+    expect((await Promise.all([raise(), raise()])).filter(Boolean)).toHaveLength(1)
+    expect(await step({ step: 'raise', nonce: 9, attempts: 0, attempt: attempt(5) })).toBe(false)
+    // As many uids as submissions, or nothing.
+    expect(await mined(0, [uidOf(1)])).toBe(false)
+    expect(await mined(0, [uidOf(1), uidOf(2), uidOf(3)])).toBe(false)
+    expect(await mined(4, [])).toBe(false)
+    expect(await mined(0, [uidOf(1), uidOf(2)])).toBe(true)
+  })
+
+  it('forgets a block that is gone, and keeps the transaction', async () => {
+    chainId = 6
+    for (let index = 0; index < 3; index++) await put(index)
+    await step({ step: 'begin', nonce: 0, ids: idsOf(0, 1), attempt: attempt(0) })
+    await mined(0, [uidOf(1), uidOf(2)])
+    await step({ step: 'vanished', nonces: [0] })
+    expect(await read(0)).toEqual([{ id: '6-0', chainId: 6, status: 'sent' }])
+    expect((await work()).open).toMatchObject([{ nonce: 0, state: 'sent', attempts: [attempt(0)] }])
+    await mined(0, [uidOf(3), uidOf(4)], { number: 51 })
+    expect(await read(0)).toMatchObject([{ status: 'mined', uid: uidOf(3), blockNumber: 51 }])
+    await step({ step: 'finalized', blockNumber: 51 })
+    // What is final is not touched any more.
+    await step({ step: 'vanished', nonces: [0] })
+    expect(await mined(0, [uidOf(5), uidOf(6)])).toBe(false)
+    expect(await step({ step: 'lost', nonce: 0, maxAttempts: 1, error: 'x' })).toBe(false)
+    expect(await read(0)).toMatchObject([{ status: 'finalized', uid: uidOf(3) }])
+  })
+
+  it('queues what a lost nonce carried again, in its old place, and gives up after some', async () => {
+    chainId = 7
+    for (let index = 0; index < 3; index++) await put(index)
+    const lose = async (nonce: number) => {
+      await step({ step: 'begin', nonce, ids: idsOf(0), attempt: attempt(0) })
+      await step({ step: 'reverted', nonce, hash: uidOf(9000), block: BLOCK })
+      expect(await read(0)).toMatchObject([{ status: 'sent' }])
+      return step({ step: 'lost', nonce, maxAttempts: 3, error: 'it reverted' })
+    }
+    expect(await lose(0)).toBe(true)
+    expect((await work()).queued.map(({ id }) => id)).toEqual(idsOf(0, 1, 2))
+    await lose(1)
+    await lose(2)
+    expect(await read(0)).toEqual([{ id: '7-0', chainId: 7, status: 'failed', error: 'it reverted' }])
+    expect((await work()).queued.map(({ id }) => id)).toEqual(idsOf(1, 2))
+    // Nothing of it is on the chain: the same request may try again.
+    expect(submissionOf(await put(0, { id: 'later' }))).toEqual({ id: '7-0', chainId: 7, status: 'queued' })
+    expect((await work()).queued.map(({ id }) => id)).toEqual(idsOf(0, 1, 2))
+  })
+
+  it('fails only what is queued', async () => {
+    chainId = 8
+    for (let index = 0; index < 2; index++) await put(index)
+    await step({ step: 'begin', nonce: 0, ids: idsOf(0), attempt: attempt(0) })
+    await step({ step: 'failed', ids: idsOf(0, 1), error: 'it reverts' })
+    expect(await read(0, 1)).toMatchObject([{ status: 'sent' }, { status: 'failed', error: 'it reverts' }])
+  })
+
+  it('forgets what is over since long, and never a nonce', async () => {
+    chainId = 9
+    for (let index = 0; index < 4; index++) await put(index)
+    for (const nonce of [0, 1]) {
+      await step({ step: 'begin', nonce, ids: idsOf(nonce), attempt: attempt(nonce) })
+      await mined(nonce, [uidOf(nonce)], { number: 50 + nonce })
+    }
+    await step({ step: 'failed', ids: idsOf(2), error: 'x' })
+    await step({ step: 'finalized', blockNumber: 50 })
+    await step({ step: 'forget', beforeMs: NOW })
+    expect((await read(0, 1, 2, 3)).every((found) => found !== undefined)).toBe(true)
+    await step({ step: 'forget', beforeMs: NOW + 1 })
+    expect((await read(0, 1, 2, 3)).map((found) => found?.status)).toEqual([undefined, 'mined', undefined, 'queued'])
+    expect((await work()).nextNonce).toBe(2)
+    const [row] = await database.reads.query('select count(*)::int as attempts from relay_attempt where chain_id = 9')
+    expect(row!['attempts']).toBe(1)
+  })
+})

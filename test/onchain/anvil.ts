@@ -22,6 +22,7 @@ import { readConfig } from '../../src/config.ts'
 import type { Hex } from '../../src/messages.ts'
 
 const root = resolve(import.meta.dirname, '../..')
+const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
 /** Version of the contracts → the built-in chain that runs it. */
 export const EAS_CHAINS = { '0.26': 42161, '1.2.0': 84532, '1.3.0': 42220 } as const
@@ -100,7 +101,8 @@ export async function startLocalChain(version: EasVersion) {
     /** For `readConfig`: what makes a service use this chain. */
     environment: { [`RPC_URL_${chain.id}`]: url },
     registerSchema,
-    /** `attest` by the submitter's own account. */
+    easAbi: eas.abi,
+    /** `attest` by an account of the chain, the submitter's unless told. */
     attest,
     getAttestation,
     nonce: (attester: string) => read<bigint>('getNonce', [attester]),
@@ -108,7 +110,7 @@ export async function startLocalChain(version: EasVersion) {
     submitAnswer,
     submitGroups,
     rejection,
-    revoke: (schema: Hex, uid: Hex) => write('revoke', [{ schema, data: { uid, value: 0n } }]),
+    revoke: (schema: Hex, uid: Hex, from?: Hex) => write('revoke', [{ schema, data: { uid, value: 0n } }], from),
     async stop() {
       const ended = new Promise((done) => child.once('exit', done))
       child.kill()
@@ -128,9 +130,9 @@ export async function startLocalChain(version: EasVersion) {
     await client.setCode({ address, bytecode: runtimeCode! })
   }
 
-  async function registerSchema(schema: string): Promise<void> {
+  async function registerSchema(schema: string, resolver = ZERO_ADDRESS): Promise<void> {
     const address = chain.schemaRegistryAddress
-    const args = [schema, `0x${'0'.repeat(40)}`, true]
+    const args = [schema, resolver, true]
     const hash = await client.writeContract({
       address,
       abi: registry.abi,
@@ -142,10 +144,10 @@ export async function startLocalChain(version: EasVersion) {
     await client.waitForTransactionReceipt({ hash })
   }
 
-  async function write(functionName: string, args: readonly unknown[]) {
+  async function write(functionName: string, args: readonly unknown[], from = account) {
     const call = { address: chain.easAddress, abi: eas.abi, functionName, args }
     // A fixed ceiling: an estimate made before an equal attestation came into the same block would be too low.
-    const hash = await client.writeContract({ ...call, account, chain: null, gas: 28_000_000n })
+    const hash = await client.writeContract({ ...call, account: from, chain: null, gas: 28_000_000n })
     const receipt = await client.waitForTransactionReceipt({ hash })
     if (receipt.status !== 'success') throw new Error(`${functionName} reverted`)
     return receipt
@@ -155,16 +157,21 @@ export async function startLocalChain(version: EasVersion) {
     return (await client.readContract({ address: chain.easAddress, abi: eas.abi, functionName, args })) as T
   }
 
-  async function attest(schema: Hex, data: Hex, expirationTime = 0n): Promise<Hex> {
+  async function attest(
+    schema: Hex,
+    data: Hex,
+    expirationTime = 0n,
+    { from = account, recipient = ZERO_ADDRESS } = {},
+  ): Promise<Hex> {
     const request = {
-      recipient: `0x${'0'.repeat(40)}`,
+      recipient,
       expirationTime,
       revocable: true,
       refUID: `0x${'0'.repeat(64)}`,
       data,
       value: 0n,
     }
-    const receipt = await write('attest', [{ schema, data: request }])
+    const receipt = await write('attest', [{ schema, data: request }], from)
     return receipt.logs[0]!.data.slice(0, 66) as Hex
   }
 
@@ -243,8 +250,11 @@ function splitSignature(signature: Hex) {
   }
 }
 
-/** Throws what is no revert: a test must not take a lost connection for a refusal. */
-function revertName(error: unknown, abi: Abi): string {
+/**
+ * Name of the error with which a contract refused, `reverted` when it gave none. Throws what is no revert: a test must
+ * not take a lost connection for a refusal.
+ */
+export function revertName(error: unknown, abi: Abi): string {
   const found = error instanceof BaseError ? error.walk((cause) => (cause as { code?: number }).code === 3) : undefined
   if (found === null || found === undefined) throw error
   const data = (found as unknown as { data?: Hex }).data

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.20;
+
+/// What the data of a truth value says: `contains`, `within`, `intersects`.
+struct BooleanResult {
+    bool result;
+    /// In the order of the request: keccak-256 of a geometry's canonical JSON, or the UID of the attestation it came from.
+    bytes32[] inputRefs;
+    /// Seconds at which it was computed, by the clock of the service.
+    uint256 timestamp;
+    /// `contains`, `intersects`, or `within:` and the radius in centimetres.
+    string operation;
+}
+
+/// What the data of a number says: `distance`, `length`, `area`.
+struct NumericResult {
+    /// Whole centimetres or square centimetres.
+    uint256 result;
+    /// `centimeters` or `square_centimeters`.
+    string units;
+    bytes32[] inputRefs;
+    uint256 timestamp;
+    string operation;
+}
+
+/// What a result says. Who said so is the business of `GeoAttestation`, `GeoMerkle` or `GeoSignature`.
+library GeoResult {
+    error DataNotCanonical();
+    error TimestampAhead(uint256 timestamp);
+    error TimestampTooOld(uint256 timestamp, uint256 maxAgeSeconds);
+    error InputIsAnother(uint256 index, bytes32 ref);
+
+    /// How far a clock may be ahead of the block. A call that is only simulated sees the time of the block before.
+    uint256 internal constant MAX_AHEAD_SECONDS = 60;
+
+    /// @param data of the schema `bool result,bytes32[] inputRefs,uint256 timestamp,string operation`
+    /// @return decoded its fields; reverts unless `data` is, byte by byte, what `abi.encode` makes of them (without a
+    ///         reason where `abi.decode` itself cannot read it)
+    function decodeBoolean(bytes memory data) internal pure returns (BooleanResult memory decoded) {
+        (decoded.result, decoded.inputRefs, decoded.timestamp, decoded.operation) =
+            abi.decode(data, (bool, bytes32[], uint256, string));
+        bytes memory canonical = abi.encode(decoded.result, decoded.inputRefs, decoded.timestamp, decoded.operation);
+        if (keccak256(canonical) != keccak256(data)) revert DataNotCanonical();
+    }
+
+    /// @param data of the schema `uint256 result,string units,bytes32[] inputRefs,uint256 timestamp,string operation`
+    /// @return decoded its fields; reverts as `decodeBoolean` does
+    function decodeNumeric(bytes memory data) internal pure returns (NumericResult memory decoded) {
+        (decoded.result, decoded.units, decoded.inputRefs, decoded.timestamp, decoded.operation) =
+            abi.decode(data, (uint256, string, bytes32[], uint256, string));
+        bytes memory canonical =
+            abi.encode(decoded.result, decoded.units, decoded.inputRefs, decoded.timestamp, decoded.operation);
+        if (keccak256(canonical) != keccak256(data)) revert DataNotCanonical();
+    }
+
+    /// Reads `within:` and 1 to 12 decimal digits, the first not zero. The service writes at most 10, for its largest radius
+    /// is 2,003,750,800 cm.
+    /// @return isWithin false for any other text: no blank, sign, point, exponent or leading zero is passed over
+    /// @return radiusCm centimetres, 0 where `isWithin` is false
+    function parseWithin(string memory operation) internal pure returns (bool isWithin, uint256 radiusCm) {
+        bytes memory text = bytes(operation);
+        if (text.length < 8 || text.length > 19 || bytes7(text) != "within:" || text[7] == "0") return (false, 0);
+        for (uint256 i = 7; i < text.length; ++i) {
+            if (text[i] < "0" || text[i] > "9") return (false, 0);
+            radiusCm = radiusCm * 10 + uint8(text[i]) - 48;
+        }
+        return (true, radiusCm);
+    }
+
+    /// Reverts unless `timestamp` lies at most `maxAgeSeconds` before the block and not ahead of it.
+    function requireFresh(uint256 timestamp, uint256 maxAgeSeconds) internal view {
+        if (timestamp > block.timestamp + MAX_AHEAD_SECONDS) revert TimestampAhead(timestamp);
+        bool isOld = timestamp < block.timestamp && block.timestamp - timestamp > maxAgeSeconds;
+        if (isOld) revert TimestampTooOld(timestamp, maxAgeSeconds);
+    }
+
+    /// Reverts unless the input at `index` is `ref`.
+    function requireInput(bytes32[] memory inputRefs, uint256 index, bytes32 ref) internal pure {
+        if (inputRefs[index] != ref) revert InputIsAnother(index, inputRefs[index]);
+    }
+
+    /// What tells one result from another. A result can be signed again, and so be attested under another UID: whoever
+    /// takes each result once has to remember this and not the UID.
+    function identityOf(address recipient, bytes memory data) internal pure returns (bytes32) {
+        return keccak256(abi.encode(recipient, keccak256(data)));
+    }
+}

@@ -1,0 +1,276 @@
+/** Every guard of the gates: how it reads, and an attempt that breaks this rule and no other. */
+import {
+  type Attempt,
+  MAX_AGE_SECONDS,
+  MAX_LOCATION_AGE_SECONDS,
+  MAX_RADIUS_CM,
+  uids,
+  type World,
+  ZERO_ADDRESS,
+} from './within-world.ts'
+
+export interface Guard {
+  /** What the attempt is. */
+  readonly name: string
+  readonly file: string
+  /** The text that is the guard: without it the attempt has to go through. */
+  readonly text: string
+  readonly error: string
+  /** Error of the guard that stands behind this one, when the attempt is refused all the same. */
+  readonly behind?: string
+  readonly attempt: (world: World) => Promise<Attempt>
+}
+
+const flip = (hex: `0x${string}`): `0x${string}` => `0x${hex.slice(2, -1)}${hex.endsWith('0') ? '1' : '0'}`
+
+const SCHEMA = 'if (found.schema != schema) revert AttestationHasOtherSchema(found.uid, found.schema);'
+const ATTESTER = 'if (found.attester != attester) revert AttestationHasOtherAttester(found.uid, found.attester);'
+const RECIPIENT = 'if (found.recipient != recipient) revert AttestationIsForSomebodyElse(found.uid, found.recipient);'
+const STANDS = 'if (!stands(found)) revert AttestationNoLongerStands(found.uid);'
+const CANONICAL = `bytes memory canonical = abi.encode(decoded.result, decoded.inputRefs, decoded.timestamp, decoded.operation);
+        if (keccak256(canonical) != keccak256(data)) revert DataNotCanonical();`
+const LOCATION = 'GeoAttestation.requireOf(location, terms.locationSchema, terms.locationAttester, recipient);'
+const LOCATION_FRESH = 'GeoResult.requireFresh(eventTimestamp, terms.maxLocationAgeSeconds);'
+
+/** Of what a result says, and of the location attestation it is about: gates and entries share them. */
+export const SHARED_GUARDS: readonly Guard[] = [
+  {
+    name: 'the first input is a bare geometry',
+    file: 'GeoAttestation.sol',
+    text: 'if (uid == 0 || found.uid != uid) revert AttestationNotFound(uid);',
+    error: 'AttestationNotFound',
+    behind: 'AttestationHasOtherSchema',
+    attempt: (world) => world.attempt({ ref: `0x${'b5'.repeat(32)}` }),
+  },
+  {
+    name: 'the first input is another kind of attestation',
+    file: 'GeoAttestation.sol',
+    text: SCHEMA,
+    error: 'AttestationHasOtherSchema',
+    attempt: async (world) => world.attempt({ ref: await world.location({ schema: uids.numeric }) }),
+  },
+  {
+    name: 'the first input is attested by the person',
+    file: 'GeoAttestation.sol',
+    text: ATTESTER,
+    error: 'AttestationHasOtherAttester',
+    attempt: async (world) => world.attempt({ ref: await world.location({ from: world.person }) }),
+  },
+  {
+    name: 'the first input is the location of somebody else',
+    file: 'GeoAttestation.sol',
+    text: RECIPIENT,
+    error: 'AttestationIsForSomebodyElse',
+    attempt: async (world) => world.attempt({ ref: await world.location({ recipient: world.stranger }) }),
+  },
+  ...[STANDS, 'found.revocationTime == 0 && '].map((text) => ({
+    name: 'the first input is revoked',
+    file: 'GeoAttestation.sol',
+    text,
+    error: 'AttestationNoLongerStands',
+    attempt: async (world: World) => {
+      const ref = await world.location()
+      await world.local.revoke(uids.location, ref, world.locator)
+      return world.attempt({ ref })
+    },
+  })),
+  ...[STANDS, ' && !isExpired'].map((text) => ({
+    name: 'the first input has expired',
+    file: 'GeoAttestation.sol',
+    text,
+    error: 'AttestationNoLongerStands',
+    attempt: async (world: World) => {
+      const expirationTime = (await world.now()) + 100n
+      const ref = await world.location({ expirationTime })
+      await world.pass(expirationTime)
+      return world.attempt({ ref })
+    },
+  })),
+  {
+    name: 'nobody looks whose location the first input is',
+    file: 'GeoWithin.sol',
+    text: LOCATION,
+    error: 'AttestationIsForSomebodyElse',
+    attempt: async (world) => world.attempt({ ref: await world.location({ recipient: world.stranger }) }),
+  },
+  {
+    name: 'the location is an old one',
+    file: 'GeoWithin.sol',
+    text: LOCATION_FRESH,
+    error: 'TimestampTooOld',
+    attempt: async (world) => {
+      const eventTimestamp = (await world.now()) - MAX_LOCATION_AGE_SECONDS - 60n
+      return world.attempt({ ref: await world.location({ eventTimestamp }) })
+    },
+  },
+  {
+    name: 'the location is one of tomorrow',
+    file: 'GeoWithin.sol',
+    text: LOCATION_FRESH,
+    error: 'TimestampAhead',
+    attempt: async (world) =>
+      world.attempt({ ref: await world.location({ eventTimestamp: (await world.now()) + 86_400n }) }),
+  },
+  {
+    name: 'result and location are for nobody',
+    file: 'GeoWithin.sol',
+    text: 'if (recipient == address(0)) revert RecipientMissing();',
+    error: 'RecipientMissing',
+    attempt: async (world) =>
+      world.attempt({ recipient: ZERO_ADDRESS, ref: await world.location({ recipient: ZERO_ADDRESS }) }),
+  },
+  {
+    name: 'the result is false',
+    file: 'GeoWithin.sol',
+    text: 'if (!said.result) revert ResultIsFalse();',
+    error: 'ResultIsFalse',
+    attempt: (world) => world.attempt({ result: false }),
+  },
+  ...['contains', 'intersects', 'within:050000', 'within:', 'within:5e4', ' within:50000', 'within:50000 '].map(
+    (operation) => ({
+      name: `the operation is "${operation}"`,
+      file: 'GeoWithin.sol',
+      text: 'if (!isWithin) revert OperationIsNotWithin(said.operation);',
+      error: 'OperationIsNotWithin',
+      attempt: (world: World) => world.attempt({ operation }),
+    }),
+  ),
+  {
+    name: 'the radius is a centimetre too large',
+    file: 'GeoWithin.sol',
+    text: 'if (radiusCm > terms.maxRadiusCm) revert RadiusTooLarge(radiusCm, terms.maxRadiusCm);',
+    error: 'RadiusTooLarge',
+    attempt: (world) => world.attempt({ operation: `within:${MAX_RADIUS_CM + 1n}` }),
+  },
+  {
+    name: 'there is a third input',
+    file: 'GeoWithin.sol',
+    text: 'if (said.inputRefs.length != 2) revert InputsAreNotTwo(said.inputRefs.length);',
+    error: 'InputsAreNotTwo',
+    attempt: (world) => world.attempt({ more: [`0x${'c3'.repeat(32)}`] }),
+  },
+  ...[
+    ['GeoWithin.sol', 'GeoResult.requireInput(said.inputRefs, 1, terms.target);'],
+    ['GeoResult.sol', 'if (inputRefs[index] != ref) revert InputIsAnother(index, inputRefs[index]);'],
+  ].map(([file, text]) => ({
+    name: `the target is another place, ${file}`,
+    file: file!,
+    text: text!,
+    error: 'InputIsAnother',
+    attempt: async (world: World) => world.attempt({ target: flip(world.terms.target) }),
+  })),
+  ...[
+    ['GeoWithin.sol', 'GeoResult.requireFresh(said.timestamp, terms.maxAgeSeconds);'],
+    ['GeoResult.sol', 'if (isOld) revert TimestampTooOld(timestamp, maxAgeSeconds);'],
+  ].map(([file, text]) => ({
+    name: `the result is an old one, ${file}`,
+    file: file!,
+    text: text!,
+    error: 'TimestampTooOld',
+    attempt: async (world: World) => world.attempt({ timestamp: (await world.now()) - MAX_AGE_SECONDS - 60n }),
+  })),
+  ...[
+    ['GeoWithin.sol', 'GeoResult.requireFresh(said.timestamp, terms.maxAgeSeconds);'],
+    ['GeoResult.sol', 'if (timestamp > block.timestamp + MAX_AHEAD_SECONDS) revert TimestampAhead(timestamp);'],
+  ].map(([file, text]) => ({
+    name: `the result is one of tomorrow, ${file}`,
+    file: file!,
+    text: text!,
+    error: 'TimestampAhead',
+    attempt: async (world: World) => world.attempt({ timestamp: (await world.now()) + 86_400n }),
+  })),
+  {
+    name: 'the data has a word behind its end',
+    file: 'GeoResult.sol',
+    text: CANONICAL,
+    error: 'DataNotCanonical',
+    attempt: async (world) => {
+      const attempt = await world.attempt()
+      return { ...attempt, data: `${attempt.data}${'00'.repeat(32)}` }
+    },
+  },
+]
+
+const REQUIRE_RESULT_OF_GATE = 'GeoAttestation.requireOf(result, schema, attester, result.recipient);'
+
+/** Of the resolver alone. */
+export const GATE_GUARDS: readonly Guard[] = [
+  {
+    name: 'the result is attested by somebody else',
+    file: 'WithinGate.sol',
+    text: REQUIRE_RESULT_OF_GATE,
+    error: 'AttestationHasOtherAttester',
+    attempt: (world) => world.attempt({ from: world.stranger }),
+  },
+  {
+    name: 'the schema is another with the same resolver',
+    file: 'WithinGate.sol',
+    text: REQUIRE_RESULT_OF_GATE,
+    error: 'AttestationHasOtherSchema',
+    attempt: (world) => world.attempt({ schema: 'other' }),
+  },
+  {
+    name: 'the resolver is called past EAS',
+    file: 'WithinGate.sol',
+    text: 'if (msg.sender != address(eas)) revert CallerIsNotEas(msg.sender);',
+    error: 'CallerIsNotEas',
+    attempt: (world) => world.attempt({ isDirect: true }),
+  },
+  {
+    name: 'a revoked result is attested again',
+    file: 'WithinGate.sol',
+    text: 'if (isUsed[identity]) revert ResultAlreadyUsed(identity);',
+    error: 'ResultAlreadyUsed',
+    attempt: (world) => world.attempt({ isRepeated: true }),
+  },
+]
+
+const REQUIRE_RESULT_OF_ENTRY = 'GeoAttestation.requireOf(result, schema, attester, msg.sender);'
+
+/** Of the consumer alone. */
+export const ENTRY_GUARDS: readonly Guard[] = [
+  {
+    name: 'nobody attested the result',
+    file: 'GeoAttestation.sol',
+    text: 'if (uid == 0 || found.uid != uid) revert AttestationNotFound(uid);',
+    error: 'AttestationNotFound',
+    behind: 'AttestationHasOtherSchema',
+    attempt: (world) => world.attempt({ isDirect: true }),
+  },
+  {
+    name: 'the result is attested by the person',
+    file: 'WithinEntry.sol',
+    text: REQUIRE_RESULT_OF_ENTRY,
+    error: 'AttestationHasOtherAttester',
+    attempt: (world) => world.attempt({ from: world.person }),
+  },
+  {
+    name: 'the result has another schema',
+    file: 'WithinEntry.sol',
+    text: REQUIRE_RESULT_OF_ENTRY,
+    error: 'AttestationHasOtherSchema',
+    attempt: (world) => world.attempt({ schema: 'other' }),
+  },
+  {
+    name: 'the result is somebody else’s',
+    file: 'WithinEntry.sol',
+    text: REQUIRE_RESULT_OF_ENTRY,
+    error: 'AttestationIsForSomebodyElse',
+    attempt: async (world) =>
+      world.attempt({ ref: await world.location({ recipient: world.stranger }), caller: world.stranger }),
+  },
+  {
+    name: 'the result is revoked',
+    file: 'WithinEntry.sol',
+    text: REQUIRE_RESULT_OF_ENTRY,
+    error: 'AttestationNoLongerStands',
+    attempt: (world) => world.attempt({ isRevoked: true }),
+  },
+  {
+    name: 'a used result is attested again',
+    file: 'WithinEntry.sol',
+    text: 'if (isUsed[identity]) revert ResultAlreadyUsed(identity);',
+    error: 'ResultAlreadyUsed',
+    attempt: (world) => world.attempt({ isRepeated: true }),
+  },
+]

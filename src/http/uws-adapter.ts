@@ -8,6 +8,7 @@ import { type HttpHandler, type HttpServer, ListenError, type Reply } from './po
 import { RequestHead } from './request-head.ts'
 import { TransportExchange } from './transport-exchange.ts'
 import type { UwsBinary } from './uws-binary.ts'
+import { UwsWriter } from './uws-writer.ts'
 
 /**
  * The port on uWebSockets.js. Never to be used in a worker thread: a worker that ends while it serves aborts the process.
@@ -83,8 +84,8 @@ class UwsExchange extends TransportExchange {
   readonly #response: HttpResponse
   #isInHandler = false
   #isGone = false
-  #drainListener: (() => void) | undefined = undefined
-  #isListening = false
+  /** Made for the few answers that are written piece by piece. */
+  #pieces: UwsWriter | undefined = undefined
 
   constructor(inFlight: InFlight, handler: HttpHandler, response: HttpResponse, request: HttpRequest) {
     // uWebSockets.js frees the request after the handler returns: everything is copied here.
@@ -114,6 +115,7 @@ class UwsExchange extends TransportExchange {
   /** The connection is gone, answered or not. */
   leave(): void {
     this.#isGone = true
+    this.#pieces?.stop()
     this.abandon()
   }
 
@@ -151,35 +153,24 @@ class UwsExchange extends TransportExchange {
   }
 
   protected sendChunk(text: string): boolean {
-    let hasRoom = true
-    this.#response.cork(() => {
-      hasRoom = this.#response.write(text)
-    })
-    this.#stayPaused()
-    return hasRoom
+    return this.#writer.write(text)
   }
 
   protected onDrain(listener: () => void): void {
-    this.#drainListener = listener
-    if (this.#isListening) return
-    this.#isListening = true
-    this.#response.onWritable(() => {
-      // With this listener it no longer sends by itself what it holds; an empty cork does.
-      this.#response.cork(() => {})
-      this.#stayPaused()
-      const waiting = this.#drainListener
-      this.#drainListener = undefined
-      waiting?.()
-      return true
-    })
+    this.#writer.onRoom(listener)
   }
 
   protected sendEnd(close: boolean): void {
-    this.#response.cork(() => this.#response.end(undefined, close))
+    this.#writer.end(close)
   }
 
   protected hangUp(): void {
     if (!this.#isGone) this.#response.close()
+  }
+
+  get #writer(): UwsWriter {
+    this.#pieces ??= new UwsWriter(this.#response, () => this.#stayPaused())
+    return this.#pieces
   }
 
   /** A write that the client has no room for makes uWebSockets.js listen to the socket again, whoever paused it. */

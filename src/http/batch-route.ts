@@ -48,11 +48,13 @@ function streamLines(services: Services, request: StreamRequest): void {
       lines.take(bytes)
       if (lines.isFull) flow.pause()
     },
-    end() {
-      lines.end().then(
-        () => sink.end(),
-        (error) => request.fail(error),
-      )
-    },
+    end: () => finish(false),
+    cut: () => finish(true),
   })
+  function finish(isCut: boolean): void {
+    lines.end(isCut).then(
+      () => sink.end(),
+      (error) => request.fail(error),
+    )
+  }
 }

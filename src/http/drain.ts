@@ -11,13 +11,13 @@ const CHECK_MS = 5
  * @param limitMs resolves then in any case
  */
 export async function drain(inFlight: InFlight, limitMs: number): Promise<void> {
-  inFlight.draining = true
+  inFlight.beginDraining()
   const start = performance.now()
   let quietSince = start
   return new Promise((resolve) => {
     const timer = setInterval(() => {
       const now = performance.now()
-      if (inFlight.count > 0) quietSince = now
+      if (inFlight.count > 0 || now < inFlight.lingersUntilMs) quietSince = now
       if (now - quietSince >= QUIET_MS || now - start >= limitMs) {
         clearInterval(timer)
         resolve()

@@ -1,6 +1,9 @@
 import type { Limits } from '../config.ts'
 import type { TransportExchange } from './transport-exchange.ts'
 
+/** A client whose answer ended before its request gets this long to read it. */
+export const LINGER_MS = 1000
+
 type TransportLimits = Pick<
   Limits,
   | 'maxBodyBytes'
@@ -22,6 +25,8 @@ export class InFlight {
   bytes = 0
   /** True from the beginning of `close`: every answer then closes its connection. */
   draining = false
+  /** `performance.now()` until which connections stay open whose clients may still send what nobody takes. */
+  lingersUntilMs = 0
   #first: TransportExchange | undefined
   #last: TransportExchange | undefined
   readonly #openBodies = new Map<number | string, number>()
@@ -39,6 +44,22 @@ export class InFlight {
 
   stop(): void {
     clearInterval(this.#timer)
+  }
+
+  /** From now on answers close their connections, and streams end with what has come. */
+  beginDraining(): void {
+    this.draining = true
+    let exchange = this.#first
+    while (exchange !== undefined) {
+      const { next } = exchange
+      exchange.cut()
+      exchange = next
+    }
+  }
+
+  /** A connection that is closed with unread bytes is reset, and a reset can overtake the answer. */
+  linger(): void {
+    this.lingersUntilMs = performance.now() + LINGER_MS
   }
 
   add(exchange: TransportExchange): void {

@@ -3,7 +3,7 @@ import { Server as NetServer, type Socket } from 'node:net'
 import type { Config } from '../config.ts'
 import { parseAddress } from './client-address.ts'
 import { drain } from './drain.ts'
-import { InFlight } from './in-flight.ts'
+import { InFlight, LINGER_MS } from './in-flight.ts'
 import { type HttpHandler, type HttpServer, ListenError, type Reply } from './port.ts'
 import { RequestHead } from './request-head.ts'
 import { splitTarget } from './request-target.ts'
@@ -12,8 +12,6 @@ import { wireForm } from './wire-form.ts'
 
 /** As tight as uWebSockets.js, whose own limit is about 4 KB and loose. */
 const MAX_HEADER_BYTES = 8192
-/** A refused client gets this long to read its answer. */
-const LINGER_MS = 1000
 
 /** What is remembered of one connection. */
 interface Connection {

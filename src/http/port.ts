@@ -80,6 +80,8 @@ export interface BodyReceiver {
   take(chunk: Uint8Array): void
   /** The body is complete. Not called when the client left or the transport refused the rest. */
   end(): void
+  /** In its place when the service stops: nothing more is taken, and what came is to be answered. Without it we wait. */
+  cut?(): void
 }
 
 /** Backpressure to the sender of a body. */

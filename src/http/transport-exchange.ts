@@ -3,19 +3,14 @@ import { BodyBudget } from './body-budget.ts'
 import { BodyCollector } from './body-collector.ts'
 import type { InFlight } from './in-flight.ts'
 import type { AnswerStream, BodyFlow, BodyReceiver, Exchange, HttpHandler, Reply } from './port.ts'
-import type { RequestHead } from './request-head.ts'
 import { overloaded, tooLarge } from './transport-problems.ts'
-import { Wire } from './wire.ts'
+import { Wire, type WireRequest } from './wire.ts'
 
 /**
  * What both transports share of one request: who answers first wins, the body's limits, leaving the in-flight list.
  * A class with fields instead of closures: one of these is made for each request.
  */
 export abstract class TransportExchange extends Wire implements Exchange, BodyFlow, AnswerStream {
-  readonly method: string
-  readonly path: string
-  readonly query: string
-  readonly head: RequestHead
   readonly startedMs: number
   /** When the request began, or something last moved in one of its streams. */
   movedMs: number
@@ -40,16 +35,8 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   /** True when every byte of the body was seen, or there is none. */
   #bodyEnded: boolean
 
-  constructor(
-    inFlight: InFlight,
-    handler: HttpHandler,
-    request: { method: string; path: string; query: string; head: RequestHead },
-  ) {
-    super()
-    this.method = request.method
-    this.path = request.path
-    this.query = request.query
-    this.head = request.head
+  constructor(inFlight: InFlight, handler: HttpHandler, request: WireRequest) {
+    super(request)
     this.startedMs = performance.now()
     this.movedMs = this.startedMs
     this.#inFlight = inFlight
@@ -98,6 +85,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     this.#budget.mostBytes = Number.POSITIVE_INFINITY
     // Not in this call: the caller has not got the flow yet.
     if (this.#bodyEnded) setImmediate(() => this.#give(receiver, new Uint8Array(0), true))
+    else if (this.#inFlight.draining) this.#refuse(overloaded('the service is stopping'))
     else this.#open(owner, receiver)
     return this
   }
@@ -147,9 +135,13 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
       if (chunk.byteLength > 0) receiver.take(chunk)
       if (isLast) receiver.end()
     } catch (error) {
-      if (this.#isStreaming) this.breakStream()
-      else this.#handler.fail(this, error)
+      this.#failed(error)
     }
+  }
+
+  #failed(error: unknown): void {
+    if (this.#isStreaming) this.breakStream()
+    else this.#handler.fail(this, error)
   }
 
   answer(reply: Reply): void {
@@ -183,7 +175,8 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     if (!this.#isStreaming) return
     this.#isStreaming = false
     this.#leave()
-    this.sendEnd(this.#closesAtEnd || !this.#bodyEnded)
+    if (!this.#bodyEnded) this.#inFlight.linger()
+    this.sendEnd(this.#closesAtEnd || !this.#bodyEnded, !this.#bodyEnded)
   }
 
   breakStream(): void {
@@ -199,6 +192,18 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     this.aborted = true
     this.#leave()
     this.#handler.abandoned(this)
+  }
+
+  /** The service stops: a stream, which may have no end, ends here. */
+  cut(): void {
+    const receiver = this.#receiver
+    if (receiver?.cut === undefined) return
+    this.#stopReceiving()
+    try {
+      receiver.cut()
+    } catch (error) {
+      this.#failed(error)
+    }
   }
 
   /** What followed the head was no body. */

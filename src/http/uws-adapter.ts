@@ -160,8 +160,9 @@ class UwsExchange extends TransportExchange {
     this.#writer.onRoom(listener)
   }
 
-  protected sendEnd(close: boolean): void {
-    this.#writer.end(close)
+  protected sendEnd(close: boolean, isCut: boolean): void {
+    // A close here would not wait for what the client still sends: the connection ends with the server.
+    this.#writer.end(close && !isCut)
   }
 
   protected hangUp(): void {

@@ -1,8 +1,28 @@
 import type { Reply } from './port.ts'
+import type { RequestHead } from './request-head.ts'
+
+/** What a transport has read when it begins a request. */
+export interface WireRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly head: RequestHead
+}
 
 /** What a transport does for one request. */
-export abstract class Wire {
+export abstract class Wire implements WireRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly head: RequestHead
   #isHeld = false
+
+  constructor({ method, path, query, head }: WireRequest) {
+    this.method = method
+    this.path = path
+    this.query = query
+    this.head = head
+  }
 
   /** True while the client is held back: what a transport reads by itself nevertheless has to be stopped again. */
   protected get isPaused(): boolean {
@@ -30,7 +50,8 @@ export abstract class Wire {
   protected abstract sendHead(reply: Omit<Reply, 'body'>, close: boolean): void
   protected abstract sendChunk(text: string): boolean
   protected abstract onDrain(listener: () => void): void
-  protected abstract sendEnd(close: boolean): void
+  /** @param isCut true while the client may still send its body, of which nothing is taken any more */
+  protected abstract sendEnd(close: boolean, isCut: boolean): void
   /** Ends a connection in the middle of an answer: the only way left to say that it failed. */
   protected abstract hangUp(): void
 }

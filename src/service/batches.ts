@@ -149,8 +149,8 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
       get isFull() {
         return isFull()
       },
-      async end() {
-        cutter.end()
+      async end(isCut) {
+        if (!isCut) cutter.end()
         fill()
         await lane.finish()
       },

@@ -35,8 +35,12 @@ export interface LineStream {
   take(bytes: Uint8Array): void
   /** True when it has enough for now. */
   readonly isFull: boolean
-  /** Resolves when every line was answered. */
-  end(): Promise<void>
+  /**
+   * Resolves when every line was answered.
+   *
+   * @param isCut true when there would be more: the beginning of a line at the end is none
+   */
+  end(isCut: boolean): Promise<void>
 }
 
 export interface ServiceAnswer {

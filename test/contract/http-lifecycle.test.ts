@@ -50,6 +50,32 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     expect(server.server.inFlight).toBe(0)
   })
 
+  it('refuses a stream of lines that begins while it stops, and says when to come again', async () => {
+    const held = heldBack()
+    const server = await startServer(adapter, { compute: held.compute })
+    const waiting = compute(server)
+    await vi.waitFor(() => expect(held.waiting.length).toBe(1))
+    const socket = connect(server.port, '127.0.0.1')
+    await new Promise((resolve) => socket.once('connect', resolve))
+    await vi.waitFor(async () => expect((await fetch(`${server.url}/health`)).status).toBe(200))
+    const stop = server.stop()
+    let text = ''
+    socket.on('data', (data) => {
+      text += data.toString('latin1')
+    })
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.write(
+      'POST /compute/v0/batch HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n',
+    )
+    await closed
+    expect(text).toMatch(/^HTTP\/1\.1 503 /)
+    expect(text).toMatch(/retry-after: 1\r\n/i)
+    expect(text).toMatch(/connection: close\r\n/i)
+    held.waiting[0]!.answer({ json: '{}' })
+    expect((await waiting).status).toBe(200)
+    await stop
+  })
+
   it('loses no answer when it stops under load on kept-alive connections', async () => {
     let computed = 0
     const server = await startServer(adapter, {

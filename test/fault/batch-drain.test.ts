@@ -1,0 +1,94 @@
+import { type ClientRequest, request } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../service.ts'
+
+const QUERY = '/compute/v0/batch?chainId=84532&attest=none'
+const line = (id: number) =>
+  `${JSON.stringify({
+    op: 'distance',
+    id,
+    from: { type: 'Point', coordinates: [2.2945, 48.8584] },
+    to: { type: 'Point', coordinates: [12.4964, 41.9028] },
+  })}\n`
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+interface Stream {
+  readonly message: ClientRequest
+  text: string
+  /** True once the client got the end of the answer, not only the end of the connection. */
+  isComplete: boolean
+  readonly errors: string[]
+  readonly closed: Promise<void>
+}
+
+function openStream(service: TestService): Stream {
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const message = request(`${service.url}${QUERY}`, { method: 'POST', headers })
+  const errors: string[] = []
+  const failed = (error: NodeJS.ErrnoException) => void errors.push(error.code ?? error.message)
+  const closed = new Promise<void>((resolve) => message.on('close', resolve))
+  const stream: Stream = { message, text: '', isComplete: false, errors, closed }
+  message.on('error', failed)
+  message.on('response', (response) => {
+    response.setEncoding('utf8')
+    response.on('error', failed)
+    response.on('data', (text: string) => {
+      stream.text += text
+    })
+    response.on('end', () => {
+      stream.isComplete = response.complete
+      message.end()
+    })
+  })
+  return stream
+}
+
+/** Ids of the answers, each of which has to be a whole line of JSON. */
+function answeredIds({ text }: Stream): number[] {
+  if (text === '') return []
+  expect(text.endsWith('\n')).toBe(true)
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((answer) => JSON.parse(answer).id)
+}
+
+describe.each(['uws', 'node'])('streams of lines when the service stops, over %s', (adapter) => {
+  it('are answered up to the last whole line, and end properly', async () => {
+    const service = await startTestService({ HTTP_ADAPTER: adapter })
+    const stream = openStream(service)
+    stream.message.write(line(0) + line(1) + line(2) + line(3).slice(0, 40))
+    await expect.poll(() => answeredIds(stream).length, { timeout: 5000 }).toBe(3)
+    const start = performance.now()
+    const stopped = service.stop()
+    await stream.closed
+    expect(stream).toMatchObject({ isComplete: true, errors: [] })
+    expect(answeredIds(stream)).toEqual([0, 1, 2])
+    expect(await stopped).toBe(0)
+    expect(performance.now() - start).toBeLessThan(5000)
+  })
+
+  it('are not reset while their clients go on sending', async () => {
+    const service = await startTestService({ HTTP_ADAPTER: adapter })
+    const streams = Array.from({ length: 4 }, () => openStream(service))
+    const sent = streams.map(async (stream) => {
+      let id = 0
+      while (!stream.isComplete && stream.errors.length === 0 && id < 1e6) {
+        const lines = Array.from({ length: 50 }, () => line(id++)).join('')
+        if (stream.message.write(lines)) await pause(1)
+        else await Promise.race([new Promise((resolve) => stream.message.once('drain', resolve)), stream.closed])
+      }
+      return id
+    })
+    await expect.poll(() => streams.every(({ text }) => text.length > 500_000), { timeout: 30_000 }).toBe(true)
+    const stopped = service.stop()
+    for (const [index, stream] of streams.entries()) {
+      await stream.closed
+      expect(stream).toMatchObject({ isComplete: true, errors: [] })
+      const ids = answeredIds(stream)
+      expect(ids).toEqual(Array.from(ids, (_, id) => id))
+      expect(ids.length).toBeLessThanOrEqual(await sent[index]!)
+    }
+    expect(await stopped).toBe(0)
+  })
+})

@@ -141,6 +141,24 @@ export type SignerConfig = Pick<
   | 'submission'
 >
 
+/** How one chain is read into the records. */
+export interface SyncConfig {
+  /** The first block that is read. */
+  readonly startBlock: number
+  /** Blocks below the head that are taken for final where the endpoints do not say which ones are. */
+  readonly finalityDepth: number
+  /** From one look at the head to the next. */
+  readonly pollMs: number
+  /** Blocks of one question about logs, at most. */
+  readonly maxRangeBlocks: number
+  /** Blocks that may still change, read at once. */
+  readonly blocksAtOnce: number
+  /** Logs that are stored at once. */
+  readonly logsAtOnce: number
+  /** Largest data of an attestation that becomes a record. */
+  readonly maxDataBytes: number
+}
+
 /** What the chain thread is told. */
 export type ChainAccessConfig = Pick<Config, 'chains' | 'rpcTimeoutMs' | 'limits'>
 

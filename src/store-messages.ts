@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Hex } from './messages.ts'
 import type { SubmissionOperations } from './relay-messages.ts'
+import type { RangeNotes, SyncOperations } from './sync-messages.ts'
 
 /**
  * Degrees: west in −180..180, south, east, north. East is never below west: it goes past 180 where the geometry crosses
@@ -52,14 +53,17 @@ export interface Checkpoint {
 }
 
 /** What one range of blocks of one chain says. Stored whole or not at all. */
-export interface BlockRange {
+export interface BlockRange extends RangeNotes {
   readonly chainId: number
   /** Every record of this block or an earlier one stays; later ones go first. Set after a reorg. */
   readonly rollBackTo?: number
   readonly records: readonly LocationRecord[]
   readonly revocations: readonly Revocation[]
-  /** Set: the range is refused unless the stored checkpoint has the hash `from`; null expects none. */
-  readonly checkpoint?: { readonly from: Hex | null; readonly to: Checkpoint }
+  /**
+   * Set: the range is refused unless the stored checkpoint has the hash `from`; null expects none. Without `to` there is none
+   * afterwards.
+   */
+  readonly checkpoint?: { readonly from: Hex | null; readonly to: Checkpoint | null }
 }
 
 export interface AppliedRange {
@@ -155,7 +159,7 @@ export interface RecordStats {
 }
 
 /** What the store is asked, by name: argument and result. */
-export interface StoreOperations extends SubmissionOperations {
+export interface StoreOperations extends SubmissionOperations, SyncOperations {
   page: { argument: RecordQuery; result: RecordPage }
   /** The next records of a list by its own order, without counting; bounded work whatever the filter is. */
   slice: { argument: { readonly query: RecordQuery; readonly size: ReadSize }; result: RecordSlice }

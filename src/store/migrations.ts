@@ -1,5 +1,6 @@
 import type { Database } from './database.ts'
 import { SUBMISSION_TABLES } from './submission-tables.ts'
+import { SYNC_TABLES } from './sync-tables.ts'
 
 interface Migration {
   readonly name: string
@@ -80,6 +81,7 @@ const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { name: 'submissions', statements: SUBMISSION_TABLES },
+  { name: 'synchronisation', statements: SYNC_TABLES },
 ]
 
 /** Any number no other program on the same server is likely to lock. */

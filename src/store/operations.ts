@@ -10,6 +10,9 @@ import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRec
 import { takeRelayStep } from './relay-steps.ts'
 import { readRelayWork } from './relay-work.ts'
 import { readSubmissions, submit } from './submissions.ts'
+import { createSyncControl } from './sync-control.ts'
+import { createSyncReads } from './sync-reads.ts'
+import { noteRange } from './sync-writes.ts'
 
 /** Marks set while a range is stored; the rest waits for `maintain`. */
 const MARKS_PER_RANGE = 5
@@ -79,6 +82,8 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
     submissions: (ids) => readSubmissions(database.reads, ids),
     relayWork: (account) => database.readTransaction((session) => readRelayWork(session, account)),
     relayStep: ({ change, ...place }) => takeRelayStep(database.transaction, place, change),
+    ...createSyncReads(database),
+    ...createSyncControl(database),
   }
 }
 
@@ -94,6 +99,7 @@ async function applyRange(session: Session, range: BlockRange, nowIso: string): 
   const revokedIds =
     range.revocations.length === 0 ? [] : await revokeRecords(session, chainId, range.revocations, nowIso)
   const revoked = revokedIds.length
+  await noteRange(session, range)
   const change = { records: undone.records + inserted, revoked: undone.revoked + revoked }
   if (inserted > 0 || revoked > 0 || undone.records !== 0 || undone.revoked !== 0) {
     await countChange(session, chainId, change)
@@ -120,6 +126,13 @@ async function moveCheckpoint(
   chainId: number,
   { from, to }: NonNullable<BlockRange['checkpoint']>,
 ): Promise<boolean> {
+  if (to === null) {
+    const gone = await session.query(
+      'delete from chain_checkpoint where chain_id = $1 and block_hash = $2 returning 1 as moved',
+      [chainId, from],
+    )
+    return gone.length === 1
+  }
   const rows =
     from === null
       ? await session.query(

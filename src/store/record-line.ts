@@ -28,6 +28,16 @@ const OPERATIONS: readonly StoreOperation[] = [
   'submissions',
   'relayWork',
   'relayStep',
+  'syncState',
+  'known',
+  'keptOfBlocks',
+  'activeRecords',
+  'quarantined',
+  'beginRun',
+  'endRun',
+  'syncStatus',
+  'wantWorker',
+  'lease',
 ]
 
 /** The store as another thread than main asks it, over a line of its own: `connect` of `StoreClient` lays it. */

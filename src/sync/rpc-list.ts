@@ -1,4 +1,4 @@
-import { type RpcClient, RpcError } from './rpc.ts'
+import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
 
 export interface RpcListParts {
   readonly chainId: number
@@ -20,11 +20,6 @@ export interface RpcStanding {
   readonly isBenched: boolean
   readonly failures: number
   readonly latencyMs: number | undefined
-}
-
-/** One endpoint, for questions whose answers must come from the same one. */
-export interface RpcEndpoint extends RpcClient {
-  readonly place: number
 }
 
 /** The endpoints of one chain, the best of them first. */
@@ -63,17 +58,20 @@ const FAILURE_MS = 1000
 
 export function createRpcList(parts: RpcListParts): RpcList {
   const { chainId, clients, now, random, maxBenchMs, onBench } = parts
-  const entries: Entry[] = clients.map((client, index) => ({
-    endpoint: {
-      place: index + 1,
-      request: (method, params) => client.request(method, params),
-      requestAll: (calls) => client.requestAll(calls),
-    },
-    isVerified: false,
-    failures: 0,
-    benchedUntilMs: Number.NEGATIVE_INFINITY,
-    latencyMs: undefined,
-  }))
+  const entries: Entry[] = clients.map((client, index) => {
+    const entry: Entry = {
+      endpoint: {
+        place: index + 1,
+        request: (method, params) => timed(entry, client.request(method, params)),
+        requestAll: (calls) => timed(entry, client.requestAll(calls)),
+      },
+      isVerified: false,
+      failures: 0,
+      benchedUntilMs: Number.NEGATIVE_INFINITY,
+      latencyMs: undefined,
+    }
+    return entry
+  })
 
   const list: RpcList = {
     async use(ask, except) {
@@ -83,13 +81,10 @@ export function createRpcList(parts: RpcListParts): RpcList {
         const entry = best((candidate) => !tried.has(candidate) && !except?.has(candidate.endpoint.place))
         if (entry === undefined) break
         tried.add(entry)
-        const startedMs = now()
         try {
           await verify(entry)
           const answer = await ask(entry.endpoint)
           entry.failures = 0
-          const tookMs = now() - startedMs
-          entry.latencyMs = (entry.latencyMs ?? tookMs) * (1 - NEWEST_SHARE) + tookMs * NEWEST_SHARE
           return answer
         } catch (error) {
           if (!(error instanceof RpcError)) throw error
@@ -116,6 +111,16 @@ export function createRpcList(parts: RpcListParts): RpcList {
     },
   }
   return list
+
+  async function timed<T>(entry: Entry, answer: Promise<T>): Promise<T> {
+    const startedMs = now()
+    try {
+      return await answer
+    } finally {
+      const tookMs = now() - startedMs
+      entry.latencyMs = (entry.latencyMs ?? tookMs) * (1 - NEWEST_SHARE) + tookMs * NEWEST_SHARE
+    }
+  }
 
   async function unwrapped<T>(ask: (rpc: RpcClient) => Promise<T>): Promise<T> {
     const outcome = await list.use(async (rpc) => {

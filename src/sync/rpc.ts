@@ -1,5 +1,5 @@
 /** How a question to an endpoint came to nothing. `error`: the endpoint answered with an error of JSON-RPC. */
-export type RpcFailure = 'silent' | 'status' | 'too-large' | 'malformed' | 'error'
+export type RpcFailure = 'silent' | 'late' | 'status' | 'too-large' | 'malformed' | 'error'
 
 /** Why an RPC gave no usable answer. Messages never hold its URL, for that may hold a key of the operator's. */
 export class RpcError extends Error {
@@ -50,6 +50,12 @@ export interface RpcClient extends Rpc {
    * @throws {RpcError} when the message as a whole came to nothing
    */
   requestAll(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]>
+}
+
+/** One of several endpoints of a chain, for questions whose answers must come from the same one. */
+export interface RpcEndpoint extends RpcClient {
+  /** Counts from 1 in the order of the configuration: names and addresses may be secrets. */
+  readonly place: number
 }
 
 /** Questions asked at one time of an endpoint that takes no arrays of them. */
@@ -121,8 +127,9 @@ export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): Rpc
       }
     } catch (error) {
       if (error instanceof RpcError) throw error
-      const why = (error as Error).name === 'TimeoutError' ? `no answer in ${timeoutMs} ms` : 'no connection'
-      throw new RpcError(`${name}: ${why}`, { failure: 'silent' })
+      const isLate = (error as Error).name === 'TimeoutError'
+      const why = isLate ? `no answer in ${timeoutMs} ms` : 'no connection'
+      throw new RpcError(`${name}: ${why}`, { failure: isLate ? 'late' : 'silent' })
     }
     try {
       return JSON.parse(text)

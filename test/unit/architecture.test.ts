@@ -16,6 +16,7 @@ const BASE = [
   'evidence-messages',
   'store-messages',
   'relay-messages',
+  'sync-messages',
 ]
 const MAY_IMPORT: Record<string, readonly string[]> = {
   types: [],
@@ -30,7 +31,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'relay-messages': ['messages'],
   'batch-messages': ['messages', 'packed-bytes', 'problem'],
   'evidence-messages': ['messages', 'problem', 'packed-bytes'],
-  'store-messages': ['messages', 'relay-messages'],
+  'store-messages': ['messages', 'relay-messages', 'sync-messages'],
+  'sync-messages': ['messages'],
   wasm: [],
   crypto: BASE,
   validation: BASE,

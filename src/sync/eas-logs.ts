@@ -1,0 +1,78 @@
+import type { Hex } from '../messages.ts'
+import { RpcError } from './rpc.ts'
+
+/** `Attested` and `Revoked` of every version of EAS: recipient, attester and schema UID indexed, the UID in the data. */
+const ATTESTED = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
+const REVOKED = '0xf930a6e2523c9cc298691873087a740550b8fc85a0680830414c148ed927f615'
+
+export interface EasLog {
+  readonly kind: 'attested' | 'revoked'
+  readonly uid: Hex
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly logIndex: number
+}
+
+/** Where logs come from: the contract and the schema of location attestations. */
+export interface LogSource {
+  readonly easAddress: Hex
+  /** Lower case. */
+  readonly schemaUid: Hex
+}
+
+/** The filter of `eth_getLogs` for both events at once, without its blocks. */
+export function logFilter({ easAddress, schemaUid }: LogSource): object {
+  return { address: easAddress, topics: [[ATTESTED, REVOKED], null, null, schemaUid] }
+}
+
+/**
+ * Reads the answer to `eth_getLogs`: sorted as the chain has them, each once.
+ *
+ * @throws {RpcError} when the answer is not of the question
+ */
+export function readLogs(answer: unknown, source: LogSource, from: number, to: number): EasLog[] {
+  if (!Array.isArray(answer)) throw new RpcError('eth_getLogs: not a list')
+  const logs = new Map<string, EasLog>()
+  for (const entry of answer) {
+    const log = readLog(entry, source)
+    if (log === undefined) continue
+    if (log.blockNumber < from || log.blockNumber > to)
+      throw new RpcError('eth_getLogs: a log outside the blocks asked for')
+    logs.set(`${log.blockHash} ${log.logIndex}`, log)
+  }
+  return [...logs.values()].sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+}
+
+/** @returns undefined for a log that a node says is gone */
+function readLog(entry: unknown, { easAddress, schemaUid }: LogSource): EasLog | undefined {
+  const { address, topics, data, blockNumber, blockHash, logIndex, removed } = (entry ?? {}) as Record<string, unknown>
+  if (removed === true) return undefined
+  const [event, , , schema] = Array.isArray(topics) ? topics : []
+  const isOurs =
+    typeof address === 'string' && address.toLowerCase() === easAddress.toLowerCase() && schema === schemaUid
+  if (!isOurs || (event !== ATTESTED && event !== REVOKED))
+    throw new RpcError('eth_getLogs: a log that was not asked for')
+  if (typeof data !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(data))
+    throw new RpcError('eth_getLogs: a log without a UID')
+  return {
+    kind: event === ATTESTED ? 'attested' : 'revoked',
+    uid: data.toLowerCase() as Hex,
+    blockNumber: readQuantity(blockNumber),
+    blockHash: readHash(blockHash),
+    logIndex: readQuantity(logIndex),
+  }
+}
+
+/** An integer as JSON-RPC writes it, up to 2⁵³. */
+export function readQuantity(value: unknown): number {
+  const number = typeof value === 'string' && /^0x[0-9a-f]{1,14}$/i.test(value) ? Number(value) : Number.NaN
+  if (Number.isSafeInteger(number)) return number
+  throw new RpcError('not a quantity of JSON-RPC')
+}
+
+export function readHash(value: unknown): Hex {
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase() as Hex
+  throw new RpcError('not a hash of JSON-RPC')
+}
+
+export const quantity = (value: number): Hex => `0x${value.toString(16)}`

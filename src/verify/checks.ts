@@ -28,14 +28,16 @@ export class Checks {
   }
 
   #add(severity: Severity, id: string, ok: boolean, measured: Measured, limit: Measured): boolean {
-    this.list.push({ id, ok, severity, measured: printable(measured), limit })
+    this.list.push({ id, ok, severity, measured: printable(measured), limit: printable(limit) })
     return ok
   }
 }
 
-/** Numbers to nine digits and finite (decision 81), foreign text cut short. */
+/** Numbers to twelve digits and finite, foreign text cut short. */
 function printable(measured: Measured): Measured {
   if (typeof measured === 'number') return Number.isFinite(measured) ? Number(measured.toPrecision(12)) : null
-  if (typeof measured === 'string' && measured.length > 120) return `${measured.slice(0, 120)}…`
-  return measured
+  if (typeof measured !== 'string') return measured
+  // Neither the cut nor a client may leave half a character, which not every reader of JSON takes.
+  const whole = measured.length > 120 ? `${measured.slice(0, 120)}…` : measured
+  return whole.replace(/\p{Surrogate}/gu, '\ufffd')
 }

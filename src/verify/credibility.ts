@@ -47,7 +47,7 @@ export async function assessProof(
     extensions: {
       distinctSigners: new Set(verdicts.flatMap(({ signers }) => signers)).size,
       duplicateStamps: count - new Set(verdicts.map(({ digest }) => digest)).size,
-      weightedMeanDistance: weightedMean(distances, stamps, verdicts),
+      weightedMeanDistance: weightedMean(distances, verdicts),
       maxImpliedSpeedMps: speeds.max,
       mockStamps: stamps.filter(({ plugin }) => plugin.name === 'mock').length,
       boundToSubjectFraction: verdicts.filter(({ isBoundToSubject }) => isBoundToSubject).length / count,
@@ -137,15 +137,9 @@ function pairDistances(stamps: readonly ReadStamp[], engine: VerifyEngine): numb
 }
 
 /** By the inverse of what each stamp's own accuracy is believed to be, at least a metre. */
-function weightedMean(
-  distances: readonly number[],
-  stamps: readonly ReadStamp[],
-  verdicts: readonly StampVerdict[],
-): number {
+function weightedMean(distances: readonly number[], verdicts: readonly StampVerdict[]): number {
   const terms = distances.map((distance, index) => {
-    const { plugin, stamp } = stamps[index]!
-    const accuracy = verdicts[index]!.accuracyCapped ?? plugin.maxAccuracyMeters(stamp.signals)
-    return { distance, weight: 1 / Math.max(1, accuracy) }
+    return { distance, weight: 1 / Math.max(1, verdicts[index]!.weighedAccuracyMeters) }
   })
   const weights = sumOf(terms.map(({ weight }) => weight))
   const mean = sumOf(terms.map(({ distance, weight }) => distance * weight)) / weights

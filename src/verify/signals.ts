@@ -24,6 +24,27 @@ export function textOf(signals: Signals, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+const MOMENT = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,9})?)?)? ?(?:[Zz]|([+-])(\d\d):?(\d\d))?$/
+
+/**
+ * A moment as ISO 8601 writes it, in UTC where it names no zone: what a clock of ours is set to must not matter. Second 60
+ * is that of a leap second.
+ *
+ * @returns Unix seconds; undefined for any other text
+ */
+export function momentOf(text: string | undefined): number | undefined {
+  const found = MOMENT.exec(text ?? '')
+  if (found === null) return undefined
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map((digits) => Number(digits ?? 0))
+  const isTime = hour! <= 23 && minute! <= 59 && second! <= 60
+  const midnight = Date.UTC(year!, month! - 1, day!)
+  // Date.UTC carries 31 February on into March, and takes the years 0 to 99 for those of the last century.
+  if (!isTime || new Date(midnight).toISOString().slice(0, 10) !== text!.slice(0, 10)) return undefined
+  const [fraction = '0', sign = '+', zoneHours = '0', zoneMinutes = '0'] = found.slice(7)
+  const zone = (Number(zoneHours) * 3600 + Number(zoneMinutes) * 60) * (sign === '-' ? -1 : 1)
+  return midnight / 1000 + hour! * 3600 + minute! * 60 + second! + Number(fraction) - zone
+}
+
 export function objectOf(signals: Signals, name: string): Signals | undefined {
   return asObject(signalOf(signals, name))
 }

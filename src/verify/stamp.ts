@@ -1,3 +1,4 @@
+import { WorkLimitError } from '../geodesy/distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Hex } from '../messages.ts'
 import type { LocationStamp, StampDetails, SubjectIdentifier } from '../types/generated.ts'
@@ -45,8 +46,12 @@ export interface StampVerdict {
   /** As declared, metres, and as far as it is believed. */
   readonly accuracyMeters: number | undefined
   readonly accuracyCapped: number | undefined
+  /** How precise the stamp counts as: what is believed of it, else the least that its kind is believed, metres. */
+  readonly weighedAccuracyMeters: number
 }
 
+/** Metres to the far side of the Earth: the accuracy of what is not believed at all. */
+const HALF_AROUND = 20_004_000
 /** Clocks may differ by this, seconds. */
 const CLOCK_SKEW = 300
 
@@ -69,6 +74,7 @@ export async function verifyStamp(
   const { checks, facts } = await checkSignals(read, nowSeconds, engine, subject)
   const declared = safely(() => plugin.accuracyMeters(stamp.signals))
   const cap = safely(() => plugin.maxAccuracyMeters(stamp.signals)) ?? 0
+  const accuracyCapped = declared === undefined ? undefined : Math.min(Math.max(declared, 0), cap)
   if (declared !== undefined) checks.warn('implausible-accuracy', declared >= 0 && declared <= cap, declared, cap)
   return {
     signaturesValid: signatures.length > 0 && signatures.every(({ ok }) => ok),
@@ -79,7 +85,8 @@ export async function verifyStamp(
     isBoundToSubject: signatures.some(({ boundToSubject }) => boundToSubject === true),
     digest: engine.crypto.keccak.hashHex(messages[0]!.bytes),
     accuracyMeters: declared,
-    accuracyCapped: declared === undefined ? undefined : Math.min(Math.max(declared, 0), cap),
+    accuracyCapped,
+    weighedAccuracyMeters: cap > 0 ? (accuracyCapped ?? cap) : HALF_AROUND,
   }
 }
 
@@ -110,6 +117,8 @@ async function checkSignals(
   try {
     return { checks, facts: await inTime(plugin.check(context, checks)) }
   } catch (error) {
+    // Says nothing of the evidence: the request goes to the lane for costly ones, or is refused.
+    if (error instanceof WorkLimitError) throw error
     checks.fail('plugin-error', false, (error as Error).message, null)
     return { checks, facts: { error: 'the plugin could not judge these signals' } }
   }
@@ -131,10 +140,12 @@ function checkTimes(
   nowSeconds: number,
   checks: Checks,
 ): void {
-  const { start } = temporalFootprint
+  const { start, end } = temporalFootprint
   const ahead = start - nowSeconds
   if (plugin.name === 'mock') checks.warn('future-footprint', ahead <= CLOCK_SKEW, ahead, CLOCK_SKEW)
   else checks.fail('future-footprint', ahead <= CLOCK_SKEW, ahead, CLOCK_SKEW)
+  // Nobody has observed yet what is to come: an end far ahead would overlap with claims about the future.
+  checks.warn('future-end', end - nowSeconds <= CLOCK_SKEW, end - nowSeconds, CLOCK_SKEW)
   const outside = signatures.filter(
     ({ timestamp }) => timestamp < start - CLOCK_SKEW || timestamp > nowSeconds + CLOCK_SKEW,
   ).length

@@ -1,5 +1,5 @@
 import type { VerifyPlugin } from '../plugin.ts'
-import { numberOf, shown, signalOf } from '../signals.ts'
+import { numberOf, shown, signalOf, textOf } from '../signals.ts'
 
 /** Metres that each accuracy level of GeoClue stands for at most; what is coarser than exact also has a least. */
 const LEVELS: Readonly<Record<string, readonly [atLeast: number, atMost: number]>> = {
@@ -35,7 +35,7 @@ export const geoclue: VerifyPlugin = {
     checks.fail('accuracy', isPossible, shown(signalOf(signals, 'accuracyMeters')), '> 0, at most 20000000')
     const level = signalOf(signals, 'accuracyLevel')
     if (level !== undefined) {
-      const name = typeof level === 'number' ? LEVEL_NUMBERS[level] : String(level).toLowerCase()
+      const name = typeof level === 'number' ? LEVEL_NUMBERS[level] : textOf(signals, 'accuracyLevel')?.toLowerCase()
       const range = name !== undefined && Object.hasOwn(LEVELS, name) ? LEVELS[name] : undefined
       const fits = range !== undefined && accuracy !== undefined && accuracy >= range[0] && accuracy <= range[1]
       checks.warn('accuracy-level', fits, accuracy ?? null, range === undefined ? null : `${range[0]}..${range[1]}`)

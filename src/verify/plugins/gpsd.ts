@@ -1,6 +1,6 @@
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
 import { checkSamePlace } from '../same-place.ts'
-import { numberOf, objectOf, objectsOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
+import { momentOf, numberOf, objectOf, objectsOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
 
 /** What a receiver of satellite navigation said through gpsd (gpsd_json(5)). */
 export const gpsd: VerifyPlugin = {
@@ -44,8 +44,8 @@ function checkTpv(
   checks.fail('tpv-mode', numberOf(tpv, 'mode') === mode, shown(signalOf(tpv, 'mode')), mode ?? null)
   checks.fail('tpv-simulated', numberOf(tpv, 'status') !== 8, shown(signalOf(tpv, 'status')), 'not 8 (simulated)')
   checkSamePlace(checks, 'tpv-location', point, numberOf(tpv, 'lat'), numberOf(tpv, 'lon'), true)
-  const timeSeconds = Date.parse(textOf(tpv, 'time') ?? '') / 1000
-  if (Number.isFinite(timeSeconds)) {
+  const timeSeconds = momentOf(textOf(tpv, 'time'))
+  if (timeSeconds !== undefined) {
     const { start, end } = stamp.temporalFootprint
     const outside = Math.max(start - timeSeconds, timeSeconds - end, 0)
     checks.fail('tpv-time', outside <= 60, outside, 60)

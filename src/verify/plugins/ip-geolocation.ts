@@ -9,6 +9,9 @@ const NOT_ROUTABLE = networks([
   '192.168.0.0/16 198.18.0.0/15 224.0.0.0/4 240.0.0.0/4',
   '::/128 ::1/128 64:ff9b:1::/48 100::/64 2001::/23 2002::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
 ])
+const GLOBAL_IPV6 = networks(['2000::/3'])
+const IPV4_MAPPED = networks(['::ffff:0:0/96'])
+const TRANSLATED = networks(['64:ff9b::/96'])
 /** Networks of examples, which tests and fixtures are full of. */
 const DOCUMENTATION = networks(['192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20'])
 
@@ -31,7 +34,7 @@ export const ipGeolocation: VerifyPlugin = {
       const kind = isIP(plain) === 4 ? 'ipv4' : 'ipv6'
       const isExample = DOCUMENTATION.check(plain, kind)
       checks.warn('documentation-ip', !isExample, isExample, false)
-      const isPrivate = !isExample && NOT_ROUTABLE.check(plain, kind)
+      const isPrivate = !isExample && !isRoutable(plain, kind)
       checks.fail('non-routable-ip', !isPrivate, isPrivate, false)
     }
     const accuracy = numberOf(signals, 'accuracyMeters')
@@ -77,6 +80,24 @@ function networks(lines: readonly string[]): BlockList {
     list.addSubnet(address, Number(bits), isIP(address) === 4 ? 'ipv4' : 'ipv6')
   }
   return list
+}
+
+/** IPv6 gives addresses out of 2000::/3 alone; what else is reached is IPv4 in its clothes. */
+function isRoutable(ip: string, kind: 'ipv4' | 'ipv6'): boolean {
+  if (kind === 'ipv4') return !NOT_ROUTABLE.check(ip, kind)
+  const embedded = translated(ip)
+  if (embedded !== undefined) return !NOT_ROUTABLE.check(embedded, 'ipv4')
+  return (GLOBAL_IPV6.check(ip, kind) || IPV4_MAPPED.check(ip, kind)) && !NOT_ROUTABLE.check(ip, kind)
+}
+
+/** The IPv4 address that a translator (RFC 6052, 64:ff9b::/96) reaches by this one. */
+function translated(ip: string): string | undefined {
+  if (!TRANSLATED.check(ip, 'ipv6')) return undefined
+  const { hostname } = new URL(`http://[${ip.replace(/%.*$/, '')}]`)
+  const words = hostname.slice(1, -1).replace('64:ff9b::', '').split(':')
+  const [high, low] =
+    words.length === 1 ? [0, Number.parseInt(words[0] || '0', 16)] : words.map((word) => Number.parseInt(word, 16))
+  return [high! >> 8, high! & 0xff, low! >> 8, low! & 0xff].join('.')
 }
 
 /** An IPv4 address in the clothes of IPv6 is judged as what it is. */

@@ -1,7 +1,7 @@
 import { checkDevice } from '../device/checks.ts'
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
 import { checkSamePlace } from '../same-place.ts'
-import { asObject, numericOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
+import { asObject, momentOf, numericOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
 
 /** What a phone recorded beside a photograph or video. */
 export const proofmode: VerifyPlugin = {
@@ -11,7 +11,7 @@ export const proofmode: VerifyPlugin = {
   description: 'Device record beside a photograph or video',
   pointOnly: true,
   accuracyMeters: (signals) => numericOf(signals, 'Location.Accuracy'),
-  maxAccuracyMeters: (signals) => ACCURACY_CAPS[providerOf(signals)] ?? 5000,
+  maxAccuracyMeters: (signals) => ACCURACY_CAPS.get(providerOf(signals)) ?? 5000,
   check(context, checks) {
     const { signals, point } = context
     const lat = numericOf(signals, 'Location.Latitude')
@@ -29,7 +29,11 @@ export const proofmode: VerifyPlugin = {
 }
 
 /** Metres by provider. */
-const ACCURACY_CAPS: Readonly<Record<string, number>> = { gps: 100, network: 5000, fused: 1000 }
+const ACCURACY_CAPS: ReadonlyMap<string, number> = new Map([
+  ['gps', 100],
+  ['network', 5000],
+  ['fused', 1000],
+])
 
 function providerOf(signals: Signals): string {
   return (textOf(signals, 'Location.Provider') ?? '').toLowerCase()
@@ -55,10 +59,7 @@ function checkTimes({ signals, stamp }: PluginContext, checks: CheckCollector): 
 /** A moment written as ISO 8601 or in milliseconds. */
 function secondsOf(signals: Signals, name: string): number | undefined {
   const number = numericOf(signals, name)
-  if (number !== undefined) return number / 1000
-  const text = textOf(signals, name)
-  const milliseconds = text === undefined || !/^\d{4}-\d\d-\d\d/.test(text) ? Number.NaN : Date.parse(text)
-  return Number.isFinite(milliseconds) ? milliseconds / 1000 : undefined
+  return number === undefined ? momentOf(textOf(signals, name)) : number / 1000
 }
 
 function checkSensor(signals: Signals, checks: CheckCollector): void {

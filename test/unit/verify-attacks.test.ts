@@ -1,0 +1,121 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { WorkLimitError } from '../../src/geodesy/distance.ts'
+import { momentOf } from '../../src/verify/signals.ts'
+import { EIFFEL, type Loose, NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
+import { createVerifier } from '../verify-runner.ts'
+
+let verifier: Awaited<ReturnType<typeof createVerifier>>
+beforeAll(async () => {
+  verifier = await createVerifier()
+})
+
+const withSignals = (plugin: string, signals: Loose, changes: Loose = {}) =>
+  stampOf(plugin, { signals: { ...SIGNALS[plugin], ...signals }, ...changes })
+/** The checks that did not hold, as `severity:id`. */
+const brokenOf = ({ details }: Loose): string[] =>
+  details.checks.filter(({ ok }: Loose) => !ok).map(({ severity, id }: Loose) => `${severity}:${id}`)
+
+// Regression: each of these was believed, or changed the answer in a way it must not.
+describe('evidence made to mislead', () => {
+  it.each(['constructor', '__proto__', 'toString'])(
+    'weighs a provider named %s as any unknown one',
+    async (provider) => {
+      const signals: Loose = { ...SIGNALS['proofmode'], 'Location.Provider': provider }
+      delete signals['Location.Accuracy']
+      const { credibility } = await verifier.proof(proofOf([stampOf('proofmode', { signals })]))
+      expect(credibility.extensions.weightedMeanDistance).toBe(0)
+    },
+  )
+
+  it('is warned of when it observes what is still to come', async () => {
+    const temporalFootprint = { start: NOW, end: 4e9 }
+    const stamp = stampOf('geoclue', { temporalFootprint })
+    expect(brokenOf(await verifier.stamp(stamp))).toEqual(['warn:future-end'])
+    const minute = stampOf('geoclue', { temporalFootprint: { start: NOW, end: NOW + 300 } })
+    expect(brokenOf(await verifier.stamp(minute, NOW))).toEqual([])
+  })
+
+  it('is judged the same whatever zone the clock of the service is set to', async () => {
+    const zone = process.env['TZ']
+    const tpv = { ...SIGNALS['gpsd']!['tpv'], time: new Date(NOW * 1000).toISOString().slice(0, 19) }
+    const DateCreated = `${new Date(NOW * 1000).toISOString().slice(0, 10)} 08:53:20`
+    try {
+      for (const name of ['UTC', 'America/New_York', 'Asia/Tokyo']) {
+        process.env['TZ'] = name
+        expect(brokenOf(await verifier.stamp(withSignals('gpsd', { tpv }))), name).toEqual([])
+        const { details } = await verifier.stamp(withSignals('proofmode', { DateCreated }))
+        expect(details.checks.find(({ id }: Loose) => id === 'times-agree').measured, name).toBe(20)
+      }
+    } finally {
+      process.env['TZ'] = zone ?? 'UTC'
+    }
+  })
+
+  it.each([
+    '::127.0.0.1',
+    '::ffff:0:7f00:1',
+    '4000::1',
+    '64:ff9b::a00:1',
+    '64:ff9b::10.0.0.1',
+    '64:ff9b::',
+    '::ffff:7f00:1',
+    'fe80::1%eth0',
+  ])('has no place at the address %s', async (ip) => {
+    expect(brokenOf(await verifier.stamp(withSignals('ip-geolocation', { ip })))).toEqual(['fail:non-routable-ip'])
+  })
+
+  it.each(['2001:4860:4860::8888', '::ffff:8.8.8.8', '::ffff:808:808', '64:ff9b::808:808', '8.8.8.8'])(
+    'may have one at %s',
+    async (ip) => {
+      expect(brokenOf(await verifier.stamp(withSignals('ip-geolocation', { ip })))).toEqual([])
+    },
+  )
+
+  it('cannot make the rules throw by a level that is no text', async () => {
+    const hostile = withSignals('geoclue', { accuracyLevel: { toString: 1, valueOf: 1 } })
+    expect(brokenOf(await verifier.stamp(hostile))).toEqual(['warn:accuracy-level'])
+  })
+
+  it('fills no answer with its texts, and leaves no half characters there', async () => {
+    const long = await verifier.stamp(withSignals('witnesschain', { challenger: 'x'.repeat(40_000) }))
+    expect(JSON.stringify(long).length).toBeLessThan(20_000)
+    const { details } = await verifier.stamp(withSignals('geoclue', { description: `${'x'.repeat(119)}😀😀` }))
+    const { measured } = details.checks.find(({ id }: Loose) => id === 'description')
+    expect(measured).toBe(`${'x'.repeat(119)}\ufffd…`)
+  })
+
+  it('is not called inconsistent because it costs much to measure', async () => {
+    const { verifyStamp } = await import('../../src/verify/stamp.ts')
+    const { witnesschain } = await import('../../src/verify/plugins/witnesschain.ts')
+    const engine = {
+      crypto: { keccak: { hashHex: () => '0x00' } },
+      config: { allowMock: false },
+      pointOf: () => ({}),
+      distanceMeters() {
+        throw new WorkLimitError('too much')
+      },
+    } as never
+    const { challengeResult: _, ...signals } = SIGNALS['witnesschain']!
+    const stamp = { ...stampOf('witnesschain', { signals }), signatures: [] } as never
+    const geometry = { type: 'Point', vertices: Float64Array.of(...EIFFEL) } as never
+    await expect(verifyStamp({ stamp, plugin: witnesschain, geometry }, NOW, engine)).rejects.toThrow(WorkLimitError)
+  })
+})
+
+describe('a moment in ISO 8601', () => {
+  it.each([
+    ['2025-10-09T08:53:20Z', 1_760_000_000],
+    ['2025-10-09T08:53:20.500Z', 1_760_000_000.5],
+    ['2025-10-09 08:53:20', 1_760_000_000],
+    ['2025-10-09T10:53:20+02:00', 1_760_000_000],
+    ['2025-10-09T03:23:20 -0530', 1_760_000_000],
+    ['2025-10-09', 1_759_968_000],
+    ['2016-12-31T23:59:60Z', 1_483_228_800],
+    ['2024-02-29T00:00Z', 1_709_164_800],
+  ])('%s is %d', (text, seconds) => expect(momentOf(text)).toBe(seconds))
+
+  it.each(['', 'now', '2025', '9 Oct 2025', '2025-02-30', '2025-13-01', '2025-10-09T24:00:00Z', '0050-01-01', '1e9'])(
+    '%s is none',
+    (text) => expect(momentOf(text)).toBeUndefined(),
+  )
+})

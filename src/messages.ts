@@ -187,6 +187,8 @@ export interface DeviceTrust {
   readonly revokedSerials: readonly string[]
   /** Android packages whose attestation counts; any when empty. */
   readonly androidPackages: readonly string[]
+  /** SHA-256 of the certificates that sign those packages, lower-case hex; anybody's when empty. */
+  readonly androidSigners: readonly string[]
   /** `TEAMID.bundle.identifier` of the apps whose attestation counts; none when empty: App Attest names an app or nothing. */
   readonly appleAppIds: readonly string[]
   /** Apps built for development are attested by Apple too. */

@@ -95,12 +95,16 @@ export interface Description {
   readonly isLocked?: boolean
   readonly bootState?: number
   readonly package?: string
+  /** SHA-256 of the certificate that signed the package. */
+  readonly packageSigner?: Uint8Array
 }
+
+export const PACKAGE_SIGNER = createHash('sha256').update('signer').digest()
 
 export function keyDescription(description: Description): Buffer {
   const { challenge, attestationLevel = 1, keyLevel = 1, origin = 0, isLocked = true, bootState = 0 } = description
   const packages = set(sequence(octets(Buffer.from(description.package ?? 'org.example.camera')), integer(42)))
-  const application = sequence(packages, set(octets(createHash('sha256').update('signer').digest())))
+  const application = sequence(packages, set(octets(Buffer.from(description.packageSigner ?? PACKAGE_SIGNER))))
   const root = sequence(
     octets(Buffer.alloc(32, 1)),
     boolean(isLocked),

@@ -1,6 +1,8 @@
 /** What the checks of devices look at, for stamps of `test/evidence.ts`. */
 
+import { loadEd25519 } from '../src/crypto/ed25519.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
+import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import type { DeviceTrust } from '../src/messages.ts'
 import { Checks } from '../src/verify/checks.ts'
 import { commitmentsOf } from '../src/verify/device/attested-message.ts'
@@ -10,13 +12,16 @@ import type { PluginContext } from '../src/verify/plugin.ts'
 import { type Loose, NOW, unsignedStamp } from './evidence.ts'
 
 const keccak = await createKeccak()
+const secp256k1 = await loadSecp256k1()
+const ed25519 = await loadEd25519()
 
 /** Of a proofmode stamp with these signals beside its own. */
 export function deviceContext(signals: Loose = {}, changes: Loose = {}): PluginContext {
   const stamp = unsignedStamp('proofmode', { signatures: [], ...changes })
   Object.assign(stamp['signals'], signals)
-  // The checks of devices read the stamp, its signals, the time and keccak, and nothing else.
-  return { stamp, signals: stamp['signals'], nowSeconds: NOW + 60, crypto: { keccak } } as unknown as PluginContext
+  // The checks of devices read the stamp, its signals, the time and cryptography, and nothing else.
+  const crypto = { keccak, secp256k1, ed25519 }
+  return { stamp, signals: stamp['signals'], nowSeconds: NOW + 60, crypto } as unknown as PluginContext
 }
 
 /** The 32 bytes that a device attests for a stamp. */

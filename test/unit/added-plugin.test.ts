@@ -122,6 +122,7 @@ describe('a file on devices', () => {
       androidRoots: [pem],
       appleRoots: [],
       androidPackages: [],
+      androidSigners: [],
       appleAppIds: ['A.b'],
       allowDevelopmentApps: false,
       revokedSerials: ['a0b', 'c35747a084470c3135aeefe2b8d40cd6'],

@@ -59,7 +59,8 @@ describe('App Attest', () => {
   })
 
   it('warns where only the file is covered, and where no app is configured', () => {
-    expect(judge({}, {}, {}, 'FileHash')).toMatchObject({ failed: [], warned: ['app-attest-covers-location'] })
+    const file = { failed: [], warned: ['app-attest-covers-location'], facts: {} }
+    expect(judge({}, {}, {}, 'FileHash')).toMatchObject(file)
     expect(judge({}, { appleAppIds: [] })).toMatchObject({ failed: [], warned: ['app-attest-app'] })
   })
 

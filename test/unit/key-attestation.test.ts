@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process'
+import { sign } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { canonicalJson } from '../../src/geometry/canonical.ts'
 import { PINNED_ROOTS } from '../../src/verify/device/trust.ts'
 import {
   androidChain,
@@ -14,6 +16,7 @@ import {
   extension,
   KEY_DESCRIPTION_ID,
   keyDescription,
+  PACKAGE_SIGNER,
   pemOf,
   phoneMaker,
   rsaKey,
@@ -88,23 +91,49 @@ describe('Android key attestation', () => {
       facts: { keyAttestation: { securityLevel: 'strongbox', boundBy: 'keccak256' } },
     })
     const file = judge(chainFor({ challenge: commitment(context, 'FileHash') }))
-    expect(file).toMatchObject({ failed: [], warned: ['key-attestation-covers-location'] })
+    expect(file).toMatchObject({ failed: [], warned: ['key-attestation-covers-location'], facts: {} })
+  })
+
+  // Regression: FileHash is anybody's to write, so each published chain vouched for any made-up stamp.
+  it('vouches for nothing where a copied challenge is written into FileHash', () => {
+    const FileHash = commitment(deviceContext()).toString('hex')
+    const x5c = chainFor().map((der) => der.toString('base64'))
+    const copied = deviceContext({ 'AndroidKeyAttestation.x5c': x5c, FileHash, 'Location.Latitude': '35.69' })
+    const { facts, warned } = judgeDevice(copied, trust)
+    expect(facts).toEqual({})
+    expect(warned).toEqual(['key-attestation-covers-location'])
+  })
+
+  // Regression: the name alone is whatever the forger calls his own app.
+  it('knows an app by who signed it, and warns where only its name is asked for', () => {
+    const androidPackages = ['org.example.camera']
+    const androidSigners = [PACKAGE_SIGNER.toString('hex')]
+    const forged = () => chainFor({ packageSigner: Buffer.alloc(32, 7) })
+    expect(judge(chainFor(), {}, { androidPackages, androidSigners })).toMatchObject({ failed: [], warned: [] })
+    expect(judge(forged(), {}, { androidPackages, androidSigners }).failed).toEqual(['key-attestation-app-signer'])
+    expect(judge(forged(), {}, { androidSigners }).failed).toEqual(['key-attestation-app-signer'])
+    expect(judge(forged(), {}, { androidPackages }).warned).toEqual(['key-attestation-app-signer'])
   })
 
   it('accepts the attested key as the signer of the stamp, whatever the challenge', () => {
-    const { publicKey } = ed25519Key()
-    const value = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url').toString('hex')
-    const signer = { scheme: 'device-pubkey', value: `0x${value.toUpperCase()}` }
-    const signatures = [{ signer, algorithm: 'ed25519', value: '00', timestamp: NOW }]
+    const { publicKey, privateKey } = ed25519Key()
+    const key = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url').toString('hex')
+    const signer = { scheme: 'device-pubkey', value: `0x${key.toUpperCase()}` }
     const chain = chainFor({ challenge: Buffer.from('whatever') }, { key: publicKey })
-    expect(judge(chain, { signatures })).toMatchObject({
+    const x5c = chain.map((der) => der.toString('base64'))
+    const { signatures: _, ...unsigned } = deviceContext({ 'AndroidKeyAttestation.x5c': x5c }).stamp
+    const value = sign(null, Buffer.from(canonicalJson(unsigned)), privateKey).toString('hex')
+    const signature = { signer, algorithm: 'ed25519', value, timestamp: NOW }
+    expect(judge(chain, { signatures: [signature] })).toMatchObject({
       failed: [],
       warned: [],
       facts: { keyAttestation: { boundBy: 'key' } },
     })
-    expect(judge(chain, { signatures: [{ ...signatures[0], signer: { ...signer, value: '00' } }] }).failed).toEqual([
-      'key-attestation-binding',
-    ])
+    // Regression: a signer was taken for one that had signed.
+    for (const broken of [{ value: `${value.slice(2)}00` }, { value: '00' }, { signer: { ...signer, value: '00' } }]) {
+      const { failed, facts } = judge(chain, { signatures: [{ ...signature, ...broken }] })
+      expect({ failed, facts }).toEqual({ failed: ['key-attestation-binding'], facts: {} })
+    }
   })
 
   it('warns of a system that the phone’s maker did not sign', () => {

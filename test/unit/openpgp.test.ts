@@ -237,6 +237,9 @@ describe('the record that a phone signed', () => {
   it('must cover where and when', () => {
     expect(judge(JSON.stringify({ FileHash: record['FileHash'] })).failed).toEqual(['pgp-record-covers'])
     expect(judge('what\nis this,then').failed).toEqual(['pgp-record'])
+    // Regression: a stamp without the time of its signed record passed for one of any time.
+    const { failed, facts } = judge(csv, { 'Location.Time': undefined })
+    expect({ failed, facts }).toEqual({ failed: ['pgp-record-covers'], facts: {} })
   })
 
   it('accepts a key of the operator, and says what is missing', () => {

@@ -26,7 +26,7 @@ export interface AppAttestation {
 /** What can be told of an Apple device that attested. */
 export interface AppAttestFacts {
   readonly environment: AppAttestation['environment']
-  readonly boundBy: string | null
+  readonly boundBy: string
 }
 
 /**
@@ -65,7 +65,7 @@ const ENVIRONMENTS: ReadonlyMap<string, AppAttestation['environment']> = new Map
  * App Attest where the stamp brings it: a chain to Apple's root, that it attests this key of a known app, and that it was
  * made for this stamp.
  *
- * @returns undefined when the stamp brings none, or none that could be read
+ * @returns undefined when the stamp brings none, or none that could be read and was made for this stamp
  */
 export function checkAppAttest(
   context: PluginContext,
@@ -99,12 +99,12 @@ export function checkAppAttest(
     const wanted = createHash('sha256').update(attestation.authenticatorData).update(bytes).digest()
     return nonce !== undefined && wanted.equals(nonce)
   })
-  const boundBy = commitment?.by ?? null
-  checks.fail('app-attest-binding', commitment !== undefined, boundBy ?? 'another nonce', 'this stamp')
-  if (commitment !== undefined) {
-    checks.warn('app-attest-covers-location', commitment.covers === 'stamp', commitment.by, 'the whole stamp')
+  if (commitment?.covers === 'file') {
+    checks.warn('app-attest-covers-location', false, commitment.by, 'the whole stamp')
+    return undefined
   }
-  return { environment: attestation.environment, boundBy }
+  checks.fail('app-attest-binding', commitment !== undefined, commitment?.by ?? 'another nonce', 'this stamp')
+  return commitment && { environment: attestation.environment, boundBy: commitment.by }
 }
 
 function parse(sent: unknown, checks: CheckCollector): AppAttestation | undefined {

@@ -21,7 +21,10 @@ export function attestedMessage({ stamp, signals }: Pick<PluginContext, 'stamp' 
   return Buffer.from(canonicalJson({ ...unsigned, signals: Object.fromEntries(covered) }), 'utf8')
 }
 
-/** What a challenge can commit to: this stamp, or only the media file that it names. */
+/**
+ * What a challenge can commit to: this stamp, or only the media file that it names. The latter vouches for nothing without
+ * the file: whoever writes the challenge of a copied attestation into `FileHash` has one as good.
+ */
 export interface Commitment {
   readonly covers: 'stamp' | 'file'
   /** How the 32 bytes are made. */

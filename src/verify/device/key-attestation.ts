@@ -1,7 +1,9 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { DeviceTrust } from '../../messages.ts'
+import { stampMessages } from '../message.ts'
 import type { CheckCollector, PluginContext } from '../plugin.ts'
 import { asObject, signalOf } from '../signals.ts'
+import { verifySignatures } from '../signatures.ts'
 import { base64Bytes, commitmentsOf } from './attested-message.ts'
 import type { Certificate } from './certificate.ts'
 import { MAX_CHAIN, verifyChain } from './chain.ts'
@@ -13,7 +15,7 @@ import { anchorsOf, revokedOf } from './trust.ts'
 export interface KeyAttestationFacts {
   readonly securityLevel: string
   readonly bootState: string | null
-  readonly boundBy: string | null
+  readonly boundBy: string
   readonly packages: readonly string[]
   readonly patchLevel: number | null
 }
@@ -22,7 +24,7 @@ export interface KeyAttestationFacts {
  * Android key attestation where the stamp brings it: a chain to a pinned root, the description of the key by secure
  * hardware, and that it was made for this stamp.
  *
- * @returns undefined when the stamp brings none, or none that could be read
+ * @returns undefined when the stamp brings none, or none that could be read and was made for this stamp
  */
 export function checkKeyAttestation(
   context: PluginContext,
@@ -42,10 +44,12 @@ export function checkKeyAttestation(
   const description = describe(chain.certificates, checks)
   if (description === undefined) return
   checkDevice(description, trust, checks)
+  const boundBy = checkBinding(description, chain.certificates[0]!, context, checks)
+  if (boundBy === undefined) return
   return {
     securityLevel: description.attestationLevel,
     bootState: description.bootState ?? null,
-    boundBy: checkBinding(description, chain.certificates[0]!, context, checks),
+    boundBy,
     packages: description.claimedPackages.slice(0, 8),
     patchLevel: description.patchLevel ?? null,
   }
@@ -76,8 +80,8 @@ function describe(certificates: readonly Certificate[], checks: CheckCollector):
 }
 
 function checkDevice(
-  { attestationLevel, keyLevel, origin, bootState, isDeviceLocked, claimedPackages }: KeyDescription,
-  { androidPackages }: DeviceTrust,
+  { attestationLevel, keyLevel, origin, bootState, isDeviceLocked, claimedPackages, claimedSigners }: KeyDescription,
+  { androidPackages, androidSigners }: DeviceTrust,
   checks: CheckCollector,
 ): void {
   const isHardware = attestationLevel !== 'software' && keyLevel !== 'software'
@@ -88,39 +92,52 @@ function checkDevice(
   checks.fail('key-attestation-boot', isBooted, bootState ?? null, 'verified or self-signed')
   checks.warn('key-attestation-maker-system', bootState === 'verified', bootState ?? null, 'verified')
   checks.fail('key-attestation-locked', isDeviceLocked === true, isDeviceLocked ?? null, true)
-  if (androidPackages.length === 0) return
-  const isKnown = claimedPackages.some((name) => androidPackages.includes(name))
-  checks.fail('key-attestation-package', isKnown, claimedPackages[0] ?? null, 'a package of the operator')
+  if (androidPackages.length > 0) {
+    const isKnown = claimedPackages.some((name) => androidPackages.includes(name))
+    checks.fail('key-attestation-package', isKnown, claimedPackages[0] ?? null, 'a package of the operator')
+    // Whoever builds an app gives it the name he likes; with whose key it is signed he cannot choose.
+    if (androidSigners.length === 0) checks.warn('key-attestation-app-signer', false, null, 'no signer is configured')
+  }
+  if (androidSigners.length > 0) {
+    const isSigned = claimedSigners.some((digest) => androidSigners.includes(digest))
+    checks.fail('key-attestation-app-signer', isSigned, claimedSigners[0] ?? null, 'a signer of the operator')
+  }
 }
 
-/** A chain is public and can be copied: what makes it this stamp's is its challenge, or that its key signed the stamp. */
+/**
+ * A chain is public and can be copied: what makes it this stamp's is its challenge, or that its key signed the stamp.
+ *
+ * @returns by what it is bound; undefined when it is not, or only to the name of a file that nobody showed
+ */
 function checkBinding(
   { challenge }: KeyDescription,
   leaf: Certificate,
   context: PluginContext,
   checks: CheckCollector,
-): string | null {
+): string | undefined {
   const commitment = commitmentsOf(context).find(({ bytes }) => isEqual(bytes, challenge))
-  const isSigner = signsStamp(leaf.publicKey, context)
-  const boundBy = commitment === undefined || (isSigner && commitment.covers === 'file') ? 'key' : commitment.by
-  const isBound = commitment !== undefined || isSigner
-  checks.fail('key-attestation-binding', isBound, isBound ? boundBy : 'another challenge', 'this stamp')
-  const coversPlace = isSigner || commitment?.covers === 'stamp'
-  if (isBound) checks.warn('key-attestation-covers-location', coversPlace, boundBy, 'the whole stamp')
-  return isBound ? boundBy : null
+  if (commitment?.covers !== 'stamp' && signsStamp(leaf.publicKey, context)) return bind('key')
+  if (commitment === undefined) {
+    checks.fail('key-attestation-binding', false, 'another challenge', 'this stamp')
+    return undefined
+  }
+  if (commitment.covers === 'stamp') return bind(commitment.by)
+  checks.warn('key-attestation-covers-location', false, commitment.by, 'the whole stamp')
+  return undefined
+
+  function bind(by: string): string {
+    checks.fail('key-attestation-binding', true, by, 'this stamp')
+    return by
+  }
 }
 
-/** Whether the attested key is one that the stamp names as its signer; that it did sign is checked with the signatures. */
-function signsStamp(key: KeyObject, { stamp }: PluginContext): boolean {
+/** Whether the attested key signed the stamp: naming it as a signer is what anybody can do. */
+function signsStamp(key: KeyObject, { stamp, crypto }: PluginContext): boolean {
   if (key.asymmetricKeyType !== 'ed25519') return false
   const { x = '' } = key.export({ format: 'jwk' })
-  const hex = Buffer.from(x, 'base64url').toString('hex')
-  return stamp.signatures.some(
-    ({ signer, algorithm }) =>
-      algorithm === 'ed25519' &&
-      signer.scheme === 'device-pubkey' &&
-      signer.value.toLowerCase().replace(/^0x/, '') === hex,
-  )
+  const attested = `ed25519:${Buffer.from(x, 'base64url').toString('hex')}`
+  const byEd25519 = stamp.signatures.filter(({ algorithm }) => algorithm === 'ed25519')
+  return verifySignatures(byEd25519, stampMessages(stamp, crypto.keccak), undefined, crypto).keys.includes(attested)
 }
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {

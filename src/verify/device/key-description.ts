@@ -37,6 +37,8 @@ export interface KeyDescription {
   /** YYYYMM or YYYYMMDD. */
   readonly patchLevel: number | undefined
   readonly claimedPackages: readonly string[]
+  /** SHA-256 of the certificates that signed those packages, lower-case hex: anybody can build an app of any name. */
+  readonly claimedSigners: readonly string[]
 }
 
 /** Tags of the authorization list. */
@@ -72,7 +74,9 @@ export function readKeyDescription(extension: Uint8Array): KeyDescription {
     isDeviceLocked: root === undefined ? undefined : booleanOf(locked),
     bootState: root === undefined ? undefined : named(BOOT_STATES, smallIntegerOf(state, ENUMERATED)),
     patchLevel: patchLevel === undefined ? undefined : smallIntegerOf(expectTag(patchLevel, INTEGER)),
-    claimedPackages: application === undefined ? [] : packagesOf(expectTag(application, OCTET_STRING).content),
+    ...(application === undefined
+      ? { claimedPackages: [], claimedSigners: [] }
+      : applicationOf(expectTag(application, OCTET_STRING).content)),
   }
 }
 
@@ -89,14 +93,19 @@ function authorizationsOf(list: DerElement | undefined): Map<number, DerElement>
   return members
 }
 
-/** AttestationApplicationId: the packages that share the key's owner, by name and version. */
-function packagesOf(bytes: Uint8Array): string[] {
-  const [packages] = childrenOf(expectTag(readDer(bytes), SEQUENCE))
-  return childrenOf(expectTag(packages, SET)).map((entry) => {
-    const [name] = childrenOf(expectTag(entry, SEQUENCE))
-    const { content } = expectTag(name, OCTET_STRING)
-    return Buffer.from(content.subarray(0, 200)).toString('latin1')
-  })
+/** AttestationApplicationId: the packages that share the key's owner, by name and version, and who signed them. */
+function applicationOf(bytes: Uint8Array): Pick<KeyDescription, 'claimedPackages' | 'claimedSigners'> {
+  const [packages, digests] = childrenOf(expectTag(readDer(bytes), SEQUENCE))
+  return {
+    claimedPackages: childrenOf(expectTag(packages, SET)).map((entry) => {
+      const [name] = childrenOf(expectTag(entry, SEQUENCE))
+      const { content } = expectTag(name, OCTET_STRING)
+      return Buffer.from(content.subarray(0, 200)).toString('latin1')
+    }),
+    claimedSigners: childrenOf(expectTag(digests, SET)).map((digest) =>
+      Buffer.from(expectTag(digest, OCTET_STRING).content).toString('hex'),
+    ),
+  }
 }
 
 function named<const T extends readonly string[]>(names: T, index: number): T[number] {

@@ -4,7 +4,7 @@ import type { CheckCollector, PluginContext } from '../plugin.ts'
 import { signalOf, textOf } from '../signals.ts'
 import { readRecord, textOf as writtenOf } from './signed-record.ts'
 
-/** Signals that say where and when: a signature that leaves one of them out vouches for nothing here. */
+/** Signals that say where and when: a record, or a stamp, that leaves one of them out is vouched for by nothing. */
 const PLACE_AND_TIME = ['Location.Latitude', 'Location.Longitude', 'Location.Time']
 
 /** What can be told of an OpenPGP key that signed the record. */
@@ -17,7 +17,7 @@ export interface PgpFacts {
  * The OpenPGP signature of the recording application, where the stamp brings key, signature and the signed bytes
  * (`PGP.PublicKey`, `PGP.MetadataSignature`, `PGP.Metadata`), and that the signals say what was signed.
  *
- * @returns undefined when there is nothing that could be verified
+ * @returns undefined when nothing was verified, or something else than the signals say
  */
 export function checkPgp(context: PluginContext, trust: DeviceTrust, checks: CheckCollector): PgpFacts | undefined {
   const { signals, nowSeconds, stamp } = context
@@ -44,20 +44,22 @@ export function checkPgp(context: PluginContext, trust: DeviceTrust, checks: Che
   }
   const apart = Math.abs(verdict.createdSeconds - stamp.temporalFootprint.start)
   checks.warn('pgp-signature-time', apart <= 86_400, apart, 86_400)
-  return { fingerprint: verdict.fingerprint, signedMembers: checkRecord(record, context, checks) }
+  const signedMembers = checkRecord(record, context, checks)
+  return signedMembers === undefined ? undefined : { fingerprint: verdict.fingerprint, signedMembers }
 }
 
-/** @returns how many members were signed */
-function checkRecord(text: string, { signals }: PluginContext, checks: CheckCollector): number {
+/** @returns how many members were signed; undefined when they are not what the signals say */
+function checkRecord(text: string, { signals }: PluginContext, checks: CheckCollector): number | undefined {
   const record = readRecord(text)
   checks.fail('pgp-record', record !== undefined, record?.size ?? 'neither JSON nor CSV', 'names and values')
-  if (record === undefined) return 0
-  const missing = PLACE_AND_TIME.filter((name) => signalOf(signals, name) !== undefined && !record.has(name))
+  if (record === undefined) return undefined
+  // On both sides: without its time among the signals a record of last year could be shown for today.
+  const missing = PLACE_AND_TIME.filter((name) => signalOf(signals, name) === undefined || !record.has(name))
   checks.fail('pgp-record-covers', missing.length === 0, missing.join(' ') || 'all', PLACE_AND_TIME.join(' '))
   const different = [...record].filter(([name, value]) => {
     const signal = signalOf(signals, name)
     return signal !== undefined && writtenOf(signal) !== value
   })
   checks.fail('pgp-record-equal', different.length === 0, different.map(([name]) => name).join(' ') || 'equal', 'equal')
-  return record.size
+  return missing.length === 0 && different.length === 0 ? record.size : undefined
 }

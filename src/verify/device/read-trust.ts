@@ -1,7 +1,14 @@
 import type { DeviceTrust } from '../../messages.ts'
 import { anchorsOf, NO_DEVICE_TRUST } from './trust.ts'
 
-const LISTS = ['androidRoots', 'appleRoots', 'androidPackages', 'appleAppIds', 'pgpFingerprints'] as const
+const LISTS = [
+  'androidRoots',
+  'appleRoots',
+  'androidPackages',
+  'androidSigners',
+  'appleAppIds',
+  'pgpFingerprints',
+] as const
 
 /**
  * What an operator's file says about devices: the members of `DeviceTrust`, each optional, as JSON; instead of
@@ -23,6 +30,9 @@ export function readDeviceTrust(text: string): DeviceTrust {
     ...lists,
     allowDevelopmentApps,
     revokedSerials: serials.map((serial) => normalized(serial, 'revokedSerials', /^[0-9a-f]{1,64}$/i).toLowerCase()),
+    androidSigners: textsOf(settings, 'androidSigners').map((digest) =>
+      normalized(digest, 'androidSigners', /^[0-9a-f]{64}$/i).toLowerCase(),
+    ),
     pgpFingerprints: textsOf(settings, 'pgpFingerprints').map((fingerprint) =>
       normalized(fingerprint, 'pgpFingerprints', /^[0-9a-f]{40}$/i).toUpperCase(),
     ),

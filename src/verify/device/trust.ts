@@ -8,6 +8,7 @@ export const NO_DEVICE_TRUST: DeviceTrust = Object.freeze({
   appleRoots: [],
   revokedSerials: [],
   androidPackages: [],
+  androidSigners: [],
   appleAppIds: [],
   allowDevelopmentApps: false,
   pgpFingerprints: [],

@@ -1,4 +1,3 @@
-import { WorkLimitError } from '../geodesy/distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Hex } from '../messages.ts'
 import type { LocationStamp, StampDetails, SubjectIdentifier } from '../types/generated.ts'
@@ -103,6 +102,15 @@ async function checkSignals(
   checks.warn('plugin-version', isOurs, stamp.pluginVersion, `${major}.${minor}.x`)
   const { pointOf, distanceMeters } = engine
   const flatOf = ({ lon, lat }: Coordinates) => pointOf(lon, lat)
+  let unmeasured: { readonly cause: unknown } | undefined
+  const measured = (a: FlatGeometry, b: FlatGeometry) => {
+    try {
+      return distanceMeters(a, b)
+    } catch (cause) {
+      unmeasured = { cause }
+      throw cause
+    }
+  }
   const context: PluginContext = {
     stamp,
     signals: stamp.signals,
@@ -111,14 +119,14 @@ async function checkSignals(
     config: engine.config,
     crypto: engine.crypto,
     subject,
-    distanceMeters: (a, b) => distanceMeters(flatOf(a), flatOf(b)),
-    distanceFrom: (position) => distanceMeters(flatOf(position), geometry),
+    distanceMeters: (a, b) => measured(flatOf(a), flatOf(b)),
+    distanceFrom: (position) => measured(flatOf(position), geometry),
   }
   try {
     return { checks, facts: await inTime(plugin.check(context, checks)) }
   } catch (error) {
-    // Says nothing of the evidence: the request goes to the lane for costly ones, or is refused.
-    if (error instanceof WorkLimitError) throw error
+    // A distance that costs too much says nothing of the evidence: the request is judged where more is allowed, or refused.
+    if (unmeasured !== undefined) throw unmeasured.cause
     checks.fail('plugin-error', false, (error as Error).message, null)
     return { checks, facts: { error: 'the plugin could not judge these signals' } }
   }

@@ -5,7 +5,7 @@ import { OPERATIONS } from '../src/compute/operations.ts'
 import type { Engine } from '../src/compute/run.ts'
 import type { ComputeWorkerData, ResolvedInput } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
-import { type ProblemData, ProblemError, underPath } from '../src/problem.ts'
+import { type ProblemData, ProblemError, problemAt, underPath } from '../src/problem.ts'
 import { batchItemIdOf, readBatchItem } from '../src/validation/batch.ts'
 import { readComputeRequest } from '../src/validation/compute-request.ts'
 import type { GeometryCheck } from '../src/validation/input.ts'
@@ -51,7 +51,8 @@ function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Lim
       const head = readBatchItem(item)
       id = head.id
       row = OPERATIONS[head.operation]
-      const request = { chainId, recipient, ...item }
+      const request = { chainId, recipient, ...item, op: undefined, id: undefined }
+      if (request.chainId === undefined && chunk.firstIndex === undefined) throw noChain()
       return readComputeRequest(row, request, limits.maxCollectionDepth, check)
     }
     const request = readRequest(bytes, read, engine, limits, true)
@@ -72,9 +73,19 @@ function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Lim
   }
 }
 
+function noChain(): ProblemError {
+  return problemAt('invalid-input', ['chainId'], 'is missing', {
+    code: 'missing-member',
+    hint: 'name the chain in the line, or once for all lines in the query: ?chainId=84532',
+  })
+}
+
 /** As its own request would be refused. */
 function tooLarge(bytes: number, most: number): ProblemError {
-  return new ProblemError({ type: 'payload-too-large', detail: `the item has ${bytes} bytes, more than ${most}` })
+  return problemAt('payload-too-large', [], `the item has ${bytes} bytes, more than ${most}`, {
+    code: 'item-too-large',
+    hint: 'send fewer vertices',
+  })
 }
 
 function refused(id: string, problem: ProblemData): ChunkItem {

@@ -171,7 +171,8 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
 
   function tooLong(context: BatchContext, bytes: number): string {
     const detail = `the line has ${bytes} bytes, more than ${limits.maxBodyBytes}`
-    return `{"error":${context.problemJson({ type: 'payload-too-large', detail })}}`
+    const place = { pointer: '#', detail, code: 'line-too-long', hint: 'send fewer vertices, or end lines with \\n' }
+    return `{"error":${context.problemJson({ type: 'payload-too-large', detail, places: [place] })}}`
   }
 }
 
@@ -216,11 +217,9 @@ function checkSequence({ attest }: BatchOptions, count: number): void {
 
 function largeEnvelope(bytes: number, most: number) {
   const detail = `what stands beside the items has ${bytes} bytes, more than ${most}`
-  return new ProblemError({
-    type: 'payload-too-large',
-    detail,
-    places: [{ pointer: '#', detail, code: 'envelope-too-large' }],
-  })
+  const hint = 'beside the items there are only chainId, recipient, attest and sequence'
+  const place = { pointer: '#', detail, code: 'envelope-too-large', hint }
+  return new ProblemError({ type: 'payload-too-large', detail, places: [place] })
 }
 
 function noItems() {

@@ -1,9 +1,9 @@
 import type { BatchAttest } from '../batch-messages.ts'
 import type { OperationName } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
-import { type JsonObject, parseJsonObject } from './json-body.ts'
+import { describe, type JsonObject, parseJsonObject } from './json-body.ts'
 import { validatorOf } from './schemas.ts'
-import { check } from './sentences.ts'
+import { check, nearest } from './sentences.ts'
 
 /** What holds for all items of a batch. */
 export interface BatchOptions {
@@ -32,23 +32,26 @@ export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOpt
   }
 }
 
+const PARAMETERS = ['chainId', 'recipient', 'attest', 'sequence']
+
 /**
  * The same from the query of a stream of lines: `chainId=84532&attest=none`. All of it may be absent.
  *
  * @throws {ProblemError} `invalid-input`
  */
 export function readBatchQuery(query: string): BatchOptions {
-  const parameters = new URLSearchParams(query)
-  const chainId = parameters.get('chainId')
-  const options = {
-    ...(chainId === null ? {} : { chainId: /^\d+$/.test(chainId) ? Number(chainId) : chainId }),
-    ...(parameters.has('recipient') ? { recipient: parameters.get('recipient') } : {}),
-    ...(parameters.has('attest') ? { attest: parameters.get('attest') } : {}),
+  const options: Record<string, string | number> = {}
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!PARAMETERS.includes(name)) throw unknownParameter(name)
+    if (name in options) {
+      throw problemAt('invalid-input', [name], 'stands in the query more than once', { code: 'duplicate-parameter' })
+    }
+    options[name] = name === 'chainId' ? chainIdOf(value) : value
   }
   check(validatorOf('batch-request.schema.json#/$defs/BatchOptions'), options, [])
-  if (parameters.get('attest') === 'merkle' || parameters.get('sequence') === 'consecutive') {
-    const member = parameters.get('attest') === 'merkle' ? 'attest' : 'sequence'
-    throw problemAt('invalid-input', [member], `${parameters.get(member)} needs all items before the first answer`, {
+  const together = options['attest'] === 'merkle' ? 'attest' : options['sequence'] === 'consecutive' ? 'sequence' : ''
+  if (together !== '') {
+    throw problemAt('invalid-input', [together], `${options[together]} needs all items before the first answer`, {
       code: 'not-for-streams',
       hint: 'send the items as one JSON document',
     })
@@ -60,6 +63,23 @@ export function readBatchQuery(query: string): BatchOptions {
     sequence: 'same',
     ...(options as Partial<BatchOptions>),
   }
+}
+
+function unknownParameter(name: string): ProblemError {
+  const near = nearest(name, PARAMETERS)
+  const known = `the parameters of a stream of lines are ${PARAMETERS.join(', ')}`
+  return problemAt('invalid-input', [name.slice(0, 40)], 'is no parameter of this query', {
+    code: 'unknown-parameter',
+    hint: near === undefined ? known : `did you mean "${near}"? ${known}`,
+  })
+}
+
+function chainIdOf(text: string): number {
+  if (/^[0-9]{1,16}$/.test(text)) return Number(text)
+  throw problemAt('invalid-input', ['chainId'], `must be a chain's number, found ${describe(text)}`, {
+    code: 'wrong-type',
+    hint: 'send it in digits, as in ?chainId=84532',
+  })
 }
 
 /** The members of an item that are not its operation's: `op`, and `id` as JSON text with a comma after it. */

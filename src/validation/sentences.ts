@@ -71,22 +71,36 @@ function unknownWord(error: ErrorObject, path: Path, type: ProblemType): Problem
 
 function missingMember(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
   const name = String(error.params['missingProperty'])
-  const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {})
-  const unknown = isJsonObject(error.data) ? Object.keys(error.data).filter((key) => !known.includes(key)) : []
+  const properties = (error.parentSchema?.['properties'] ?? {}) as Record<string, { enum?: readonly string[] }>
+  const { data } = error
+  const unknown = isJsonObject(data)
+    ? Object.keys(data).filter((key) => !(key in properties) && data[key] !== undefined)
+    : []
   const near = nearest(name, unknown)
+  const words = properties[name]?.enum
   const hint =
     near !== undefined
       ? `found "${near}": did you mean "${name}"?`
-      : unknown.length > 0
-        ? `found the unknown ${unknown.length === 1 ? 'member' : 'members'} ${unknown
-            .slice(0, 3)
-            .map((key) => JSON.stringify(key.slice(0, 40)))
-            .join(', ')}`
-        : undefined
+      : words !== undefined
+        ? `send one of ${words.join(', ')}`
+        : REMEDIES[name] !== undefined
+          ? REMEDIES[name]
+          : unknown.length > 0
+            ? `found the unknown ${unknown.length === 1 ? 'member' : 'members'} ${unknown
+                .slice(0, 3)
+                .map((key) => JSON.stringify(key.slice(0, 40)))
+                .join(', ')}`
+            : undefined
   return problemAt(type, [...path, name], 'is missing', {
     code: 'missing-member',
     ...(hint === undefined ? {} : { hint }),
   })
+}
+
+/** What to send for members that people leave out most. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  chainId: 'name the chain the result is signed for, as in "chainId": 84532',
+  radius: 'say how far from the location still counts, in metres, as in "radius": 100',
 }
 
 function wrongType(names: string, value: unknown, path: Path, type: ProblemType): ProblemError {
@@ -159,10 +173,10 @@ function wrongPattern(value: unknown, path: Path, type: ProblemType): ProblemErr
   return problemAt(type, path, `must be ${wanted}, found ${describe(value)}`, { code: 'wrong-format' })
 }
 
-/** The candidate within two edits of `name`, if there is one. */
+/** The candidate within two edits of `name`, or one of a name so short that two would make any other of it. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined
-  let bestEdits = 3
+  let bestEdits = name.length > 3 ? 3 : 2
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= bestEdits) continue
     const edits = editDistance(name.toLowerCase(), candidate.toLowerCase())

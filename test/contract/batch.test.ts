@@ -272,6 +272,87 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect(JSON.parse(answer).errors[0].pointer).toBe('#/chainId')
   })
 
+  it.each([
+    ['sequence=junk', 'sequence', 'enum'],
+    ['attest=junk', 'attest', 'enum'],
+    ['attest=', 'attest', 'enum'],
+    ['chainId=abc', 'chainId', 'wrong-type'],
+    ['chainId=', 'chainId', 'wrong-type'],
+    ['chainId=84532.5', 'chainId', 'wrong-type'],
+    ['chainId=-1', 'chainId', 'wrong-type'],
+    ['chainId=0', 'chainId', 'out-of-range'],
+    ['chainId=84532&chainId=84532', 'chainId', 'duplicate-parameter'],
+    ['chainId=84532&attest=none&attest=each', 'attest', 'duplicate-parameter'],
+    ['chainId=84532&atest=none', 'atest', 'unknown-parameter'],
+    ['chainId=84532&%zz', '%zz', 'unknown-parameter'],
+    ['recipient=0x12', 'recipient', 'wrong-format'],
+  ])('refuses lines with ?%s and names the parameter', async (query, name, code) => {
+    const { status, answer } = await lines(`${JSON.stringify(distance())}\n`, `?${query}`)
+    expect(status).toBe(400)
+    const { detail, errors } = JSON.parse(answer)
+    expect(detail.startsWith(`${name}: `), detail).toBe(true)
+    expect(errors[0].code).toBe(code)
+  })
+
+  it('takes every option of a stream at its default', async () => {
+    const { status, answer } = await lines(
+      `${JSON.stringify(distance())}\n`,
+      `?chainId=${CHAIN}&attest=each&sequence=same`,
+    )
+    expect(status).toBe(200)
+    expect(parsed(answer)[0].attestation.attester).toBe(service.attester)
+  })
+
+  it('gives remedies that fit what is missing', async () => {
+    const { body } = await batch({
+      items: [
+        { op: 'distance', from: paris },
+        { from: paris, to: rome },
+        { op: 'within', geometry: paris, target: rome },
+        { op: 'distance', form: paris, to: rome },
+      ],
+    })
+    const places = body.results.map(({ error }: { error: { errors: object[] } }) => error.errors[0])
+    expect(places).toEqual([
+      { pointer: '#/items/0/to', detail: 'is missing', code: 'missing-member' },
+      {
+        pointer: '#/items/1/op',
+        detail: 'is missing',
+        code: 'missing-member',
+        hint: 'send one of distance, area, length, contains, within, intersects',
+      },
+      {
+        pointer: '#/items/2/radius',
+        detail: 'is missing',
+        code: 'missing-member',
+        hint: 'say how far from the location still counts, in metres, as in "radius": 100',
+      },
+      {
+        pointer: '#/items/3/from',
+        detail: 'is missing',
+        code: 'missing-member',
+        hint: 'found "form": did you mean "from"?',
+      },
+    ])
+    const { answer } = await lines(`${JSON.stringify(distance())}\n`, '')
+    expect(parsed(answer)[0].error.errors[0]).toMatchObject({
+      pointer: '#/chainId',
+      hint: expect.stringContaining('?chainId=84532'),
+    })
+    const alone = await service.post('/compute/v0/distance', { from: paris, to: rome })
+    expect(alone.body.errors[0]).toMatchObject({ hint: expect.stringContaining('"chainId": 84532') })
+  })
+
+  it('says what to send in the place of a body that is too large', async () => {
+    const large = await service.post('/compute/v0/distance', ' '.repeat(1_048_577))
+    expect(large).toMatchObject({
+      status: 413,
+      body: {
+        errors: [{ pointer: '#', code: 'body-too-large', hint: expect.stringContaining('application/x-ndjson') }],
+      },
+    })
+  })
+
   it('refuses wrong options of a stream without a body, and goes on', async () => {
     const { status, answer } = await lines('', '?chainId=Base')
     expect(status).toBe(400)

@@ -144,6 +144,18 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     expect(refused.body.errors[0]).toMatchObject({ pointer: '#/from/verifiedProof/proof', code: 'proof-hash' })
   })
 
+  it('says what a claim without a radius needs', async () => {
+    const { body } = await service.post('/verify/v0/proof', { proof: proofOf([stampOf()], { radius: undefined }) })
+    expect(body.errors).toEqual([
+      {
+        pointer: '#/proof/claim/radius',
+        detail: 'is missing',
+        code: 'missing-member',
+        hint: 'say how far from the location still counts, in metres, as in "radius": 100',
+      },
+    ])
+  })
+
   const openRing = { type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 1]]] } // biome-ignore format: a ring is one thing
   const many = (count: number) => Array.from({ length: count }, () => stampOf('mock'))
   it.each([

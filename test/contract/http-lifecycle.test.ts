@@ -177,6 +177,32 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     await server.stop()
   })
 
+  const STREAM_OPEN =
+    'POST /compute/v0/batch HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n'
+  it.each([
+    ['a body of known length', `${POST_OPEN}Content-Length: 10\r\n\r\nabc`],
+    ['a chunked body', `${POST_OPEN}Transfer-Encoding: chunked\r\n\r\n5\r\nab`],
+    ['a body not begun', `${POST_OPEN}Content-Length: 10\r\n\r\n`],
+    ['a stream that is answered already', `${STREAM_OPEN}3\r\n{}\n\r\n5\r\n{`],
+  ])('logs 499 for a client that leaves in the middle of %s', async (_what, text) => {
+    const server = await startServer(adapter, { env: { LOG_SAMPLE_RATIO: '1' } })
+    const ways = ['destroy', 'resetAndDestroy', 'end'] as const
+    for (const [index, way] of ways.entries()) {
+      const socket = connect(server.port, '127.0.0.1')
+      socket.on('error', () => {})
+      const hasAnswer = new Promise((resolve) => socket.once('data', resolve))
+      socket.write(text)
+      await vi.waitFor(() => expect(server.server.inFlight).toBe(1))
+      if (text.startsWith(STREAM_OPEN)) await hasAnswer
+      socket[way]()
+      await vi.waitFor(() => expect(server.server.inFlight).toBe(0))
+      const statuses = server.lines.filter(({ event }) => event === 'request').map(({ fields }) => fields['status'])
+      expect(statuses, way).toEqual(Array(index + 1).fill(499))
+      socket.destroy()
+    }
+    await server.stop()
+  })
+
   it('refuses bodies beyond the bytes it may hold, and accepts again when they are answered', async () => {
     const held = heldBack()
     const server = await startServer(adapter, {

@@ -299,7 +299,7 @@ export const RAW_CASES: readonly RawCase[] = [
   [
     'our half closed in the middle of a body',
     [`${POST_OPEN}Content-Length: 10\r\n\r\nabc`, 'END'],
-    '400 closed',
+    ' closed',
     ' closed',
   ],
   ['our half closed in the header block', ['GET /health HTTP/1.1\r\nHo', 'END'], '400 closed', ' closed'],

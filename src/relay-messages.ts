@@ -151,3 +151,10 @@ export interface SubmissionOperations {
   /** @returns false when the state was another one than the step expects: nothing was changed */
   relayStep: { argument: RelayAccount & { readonly change: RelayStep; readonly nowMs: number }; result: boolean }
 }
+
+/**
+ * How the relay of a chain does. `waiting`: submissions are kept until what it says is over. `unfunded`: new ones are refused.
+ */
+export type RelayState =
+  | { readonly state: 'ready' }
+  | { readonly state: 'unknown' | 'waiting' | 'unfunded'; readonly reason: string }

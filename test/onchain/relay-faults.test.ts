@@ -1,0 +1,382 @@
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { RecordStore } from '../../src/store-messages.ts'
+import type { Relay } from '../../src/sync/relay.ts'
+import { RpcError } from '../../src/sync/rpc.ts'
+import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
+import { createRelayWorld, type Interference, openRelayStore, type RelayWorld } from './relay-parts.ts'
+
+const GWEI = 10n ** 9n
+const HANGS: Interference = () => {
+  throw new RpcError('no answer in 2000 ms', { failure: 'silent' })
+}
+
+describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', () => {
+  let local: LocalChain
+  let world: RelayWorld
+  let files: Awaited<ReturnType<typeof openRelayStore>>
+  let account: PrivateKeyAccount
+  beforeAll(async () => {
+    local = await startLocalChain('1.2.0')
+    files = await openRelayStore()
+  })
+  beforeEach(async () => {
+    world = await createRelayWorld(local, files.store)
+    account = privateKeyToAccount(world.privateKey)
+  })
+  afterEach(async () => {
+    await local.client.setAutomine(true)
+    await local.client.setNextBlockBaseFeePerGas({ baseFeePerGas: GWEI })
+    await mine()
+  })
+  afterAll(async () => {
+    await files.close()
+    await local.stop()
+  })
+
+  const statuses = async (...indexes: number[]) => (await world.read(indexes)).map(({ status }) => status)
+  const mine = (blocks = 1) => local.client.mine({ blocks })
+  const tick = async (relay: Relay, times = 1) => {
+    let state = await relay.tick()
+    for (let turn = 1; turn < times; turn++) state = await relay.tick()
+    return state
+  }
+  const used = () => local.client.getTransactionCount({ address: world.sender })
+  const open = async () =>
+    (await world.store.relayWork({ chainId: local.chain.id, sender: world.sender, maxItems: 1 })).open
+  const attemptsOf = async () => {
+    const [first] = await open()
+    return first?.state === 'sent' ? first.attempts : []
+  }
+  /** A transaction of our account that the relay knows nothing of. */
+  const foreign = async (nonce?: number) => {
+    const request = { account, to: account.address, value: 1n, chain: null, gas: 30_000n, maxFeePerGas: 900n * GWEI }
+    return local.client.sendTransaction(nonce === undefined ? request : { ...request, nonce })
+  }
+
+  it('raises the fee of a transaction that three blocks left out, by an eighth at least', async () => {
+    await local.client.setAutomine(false)
+    await world.submit([1, 2])
+    const relay = world.createRelay()
+    await tick(relay)
+    const [first] = await attemptsOf()
+    // Dearer than the transaction pays: blocks leave it out.
+    const setFee = () => local.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 2n * first!.maxFeePerGas })
+    for (let block = 0; block < 2; block++) {
+      await setFee()
+      await mine()
+      await tick(relay)
+      expect(await attemptsOf()).toHaveLength(1)
+    }
+    await setFee()
+    await mine()
+    await tick(relay)
+    const [, second] = await attemptsOf()
+    expect(second!.maxFeePerGas * 8n).toBeGreaterThanOrEqual(first!.maxFeePerGas * 9n)
+    expect(second!.maxPriorityFeePerGas * 8n).toBeGreaterThanOrEqual(first!.maxPriorityFeePerGas * 9n)
+    expect(second!.gas).toBe(first!.gas)
+    await mine()
+    await tick(relay)
+    const [one, two] = await world.read([1, 2])
+    expect([one!.status, two!.status]).toEqual(['mined', 'mined'])
+    expect(one!.transactionHash).toBe(second!.hash)
+    expect(await world.attestations()).toHaveLength(2)
+  })
+
+  it('raises no fee beyond the ceiling, and sends nothing above it', async () => {
+    await local.client.setAutomine(false)
+    await world.submit([1])
+    const relay = world.createRelay({ settings: { maxFeeGwei: 5 } })
+    await tick(relay)
+    for (let block = 0; block < 8; block++) {
+      await local.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 6n * GWEI })
+      await mine()
+      await tick(relay)
+    }
+    expect((await attemptsOf()).every(({ maxFeePerGas }) => maxFeePerGas <= 5n * GWEI)).toBe(true)
+    expect(await tick(relay)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('the ceiling is') })
+    for (let block = 0; block < 2; block++) {
+      await local.client.setNextBlockBaseFeePerGas({ baseFeePerGas: GWEI })
+      await mine()
+      await tick(relay)
+    }
+    expect(await statuses(1)).toEqual(['mined'])
+    await world.submit([2])
+    await local.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 6n * GWEI })
+    await mine()
+    expect(await tick(relay)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('the ceiling is') })
+    expect(await statuses(2)).toEqual(['queued'])
+  })
+
+  it('goes on with another nonce when a foreign transaction of the account took its own, once that is final', async () => {
+    await local.client.setAutomine(false)
+    await world.submit([1, 2])
+    const relay = world.createRelay()
+    await tick(relay)
+    const [first] = await attemptsOf()
+    // Our transaction never reached a miner, the foreign one did.
+    await local.client.dropTransaction({ hash: first!.hash })
+    await foreign(0)
+    await mine()
+    expect(await tick(relay)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('may still go') })
+    expect(await statuses(1, 2)).toEqual(['sent', 'sent'])
+    await mine(6)
+    await tick(relay, 2)
+    const [second] = await open()
+    expect(second).toMatchObject({ nonce: 1, state: 'sent', itemCount: 2 })
+    await mine()
+    await tick(relay)
+    expect(await statuses(1, 2)).toEqual(['mined', 'mined'])
+    expect(await world.attestations()).toHaveLength(2)
+    expect(world.notes.some((note) => note.startsWith('transaction lost'))).toBe(true)
+  })
+
+  it('counts foreign transactions of the account between its own', async () => {
+    const relay = world.createRelay()
+    for (let round = 0; round < 3; round++) {
+      await world.submit([round])
+      await world.settle(relay, [round])
+      for (let turn = 0; turn < 2; turn++) {
+        await local.client.waitForTransactionReceipt({ hash: await foreign() })
+      }
+    }
+    expect(await used()).toBe(9)
+    expect(await world.attestations()).toHaveLength(3)
+  })
+
+  it('sends a transaction again that vanished with its block, once', async () => {
+    await mine(5) // the account has its money before the blocks that will be others
+    await world.submit([1, 2])
+    const relay = world.createRelay()
+    const before = await world.settle(relay, [1, 2])
+    await world.submit([3])
+    await world.settle(relay, [3])
+    // Four blocks become others, without any transaction.
+    await local.client.request({ method: 'anvil_reorg' as never, params: [4, []] as never })
+    expect(await world.attestations()).toHaveLength(0)
+    await tick(relay)
+    expect(await statuses(1, 2, 3)).toEqual(['sent', 'sent', 'sent'])
+    const after = await world.settle(relay, [1, 2, 3])
+    expect(after.map(({ status }) => status)).toEqual(['mined', 'mined', 'mined'])
+    expect(after[0]!.transactionHash).toBe(before[0]!.transactionHash)
+    expect(new Set(await world.attestations())).toEqual(new Set(after.map(({ uid }) => uid)))
+    expect(await world.attestations()).toHaveLength(3)
+    await mine(6)
+    await tick(relay)
+    expect(await statuses(1, 2, 3)).toEqual(['finalized', 'finalized', 'finalized'])
+  })
+
+  it('takes what the node says of finality, where it says it', async () => {
+    await world.submit([1])
+    const relay = world.createRelay({ hasFinality: true })
+    const blockNumber = (await world.settle(relay, [1]))[0]!.blockNumber!
+    const finalized = async () => Number((await local.client.getBlock({ blockTag: 'finalized' })).number)
+    await mine(6)
+    await tick(relay)
+    expect(await statuses(1)).toEqual(['mined'])
+    while ((await finalized()) < blockNumber) await mine(10)
+    await tick(relay)
+    expect(await statuses(1)).toEqual(['finalized'])
+  })
+
+  it('queues a transaction that reverted on the chain again, once the revert is final', async () => {
+    await local.client.setAutomine(false)
+    await world.submit([1, 2])
+    const relay = world.createRelay()
+    await tick(relay)
+    const code = (await local.client.getCode({ address: local.chain.easAddress }))!
+    // revert(0, 0)
+    await local.client.setCode({ address: local.chain.easAddress, bytecode: '0x60006000fd' })
+    await mine()
+    await local.client.setCode({ address: local.chain.easAddress, bytecode: code })
+    await tick(relay)
+    expect((await open())[0]).toMatchObject({ nonce: 0, state: 'reverted' })
+    await mine(6)
+    await local.client.setAutomine(true)
+    const found = await world.settle(relay, [1, 2])
+    expect(found.map(({ status, error }) => [status, error])).toEqual([
+      ['mined', undefined],
+      ['mined', undefined],
+    ])
+    expect(await used()).toBe(2)
+    expect(await world.attestations()).toHaveLength(2)
+  })
+
+  it('sends what was stored and not sent, with the bytes that were stored', async () => {
+    await world.submit([1, 2])
+    const silentWhenSent: Interference = (method, params) =>
+      method === 'eth_sendRawTransaction' ? HANGS(method, params) : undefined
+    expect(await tick(world.createRelay({ endpoints: [silentWhenSent] }))).toMatchObject({ state: 'waiting' })
+    expect(await used()).toBe(0)
+    const [attempt] = await attemptsOf()
+    const found = await world.settle(world.createRelay(), [1, 2])
+    expect(found.map(({ transactionHash }) => transactionHash)).toEqual([attempt!.hash, attempt!.hash])
+    expect(await world.attestations()).toHaveLength(2)
+  })
+
+  it('finds what it sent before its end, whatever it had stored of it', async () => {
+    await world.submit([1, 2, 3])
+    // The process ends after the node took the transaction.
+    const dying: RecordStore = {
+      ...world.store,
+      relayStep: async (argument) => {
+        if (argument.change.step === 'mined') throw new Error('killed')
+        return world.store.relayStep(argument)
+      },
+    }
+    const first = world.createRelay({ store: dying })
+    await tick(first)
+    await expect(tick(first)).rejects.toThrow('killed')
+    await world.settle(world.createRelay(), [1, 2, 3])
+    expect(await used()).toBe(1)
+    expect(await world.attestations()).toHaveLength(3)
+  })
+
+  it('attests once though two relays work on one store', async () => {
+    const indexes = Array.from({ length: 200 }, (_, index) => index)
+    await world.submit(indexes)
+    const relays = [world.createRelay(), world.createRelay(), world.createRelay()]
+    for (let turn = 0; turn < 40; turn++) await Promise.all(relays.map((relay) => relay.tick()))
+    expect(new Set(await statuses(...indexes))).toEqual(new Set(['mined']))
+    expect(await world.attestations()).toHaveLength(200)
+  })
+
+  it('keeps a floor under the balance of the account', async () => {
+    await world.fund(4n * 10n ** 15n)
+    await world.submit([1])
+    const relay = world.createRelay()
+    expect(await tick(relay)).toMatchObject({
+      state: 'unfunded',
+      reason: expect.stringContaining('4000000000000000 wei'),
+    })
+    expect(await statuses(1)).toEqual(['queued'])
+    expect(await open()).toEqual([])
+    await world.fund(10n ** 18n)
+    await world.settle(relay, [1])
+    expect(await tick(relay)).toEqual({ state: 'ready' })
+  })
+
+  it('says that an account has no money before anybody asks for anything', async () => {
+    await world.fund(0n)
+    expect(await tick(world.createRelay())).toMatchObject({ state: 'unfunded' })
+  })
+
+  it('asks the next endpoint when one is silent or serves another chain', async () => {
+    await world.submit([1])
+    const otherChain: Interference = (method) => (method === 'eth_chainId' ? '0x1' : undefined)
+    const found = await world.settle(world.createRelay({ endpoints: [HANGS, otherChain, undefined] }), [1])
+    expect(found[0]!.status).toBe('mined')
+  })
+
+  it('does nothing by an endpoint that serves another chain, also when it changes in the middle', async () => {
+    await world.submit([1])
+    let served = `0x${local.chain.id.toString(16)}`
+    const relay = world.createRelay({ endpoints: [(method) => (method === 'eth_chainId' ? served : undefined)] })
+    await local.client.setAutomine(false)
+    await tick(relay)
+    served = '0x1'
+    await mine()
+    for (let turn = 0; turn < 5; turn++) {
+      expect(await tick(relay)).toMatchObject({ state: 'waiting' })
+    }
+    expect(await statuses(1)).toEqual(['sent'])
+    served = `0x${local.chain.id.toString(16)}`
+    await world.settle(relay, [1])
+    expect(await world.attestations()).toHaveLength(1)
+  })
+
+  it('is led by no lie about the nonce to attest twice', async () => {
+    let lie: number | undefined
+    const lying: Interference = (method, params) =>
+      method === 'eth_getTransactionCount' && params[1] === 'latest' && lie !== undefined
+        ? `0x${lie.toString(16)}`
+        : undefined
+    const relay = world.createRelay({ endpoints: [lying] })
+    // Too high before anything is known: the transaction waits behind a gap, which is filled when the truth shows.
+    lie = 5
+    await local.client.setAutomine(false)
+    await world.submit([1, 2])
+    await tick(relay)
+    expect((await open())[0]).toMatchObject({ nonce: 5 })
+    lie = undefined
+    for (let block = 0; block < 4; block++) {
+      await mine()
+      await tick(relay)
+    }
+    await local.client.setAutomine(true)
+    await mine()
+    await world.settle(relay, [1, 2])
+    expect(await used()).toBe(6)
+    // Too high while one is on its way: nobody shows the transaction that used it.
+    await local.client.setAutomine(false)
+    await world.submit([3])
+    await tick(relay)
+    lie = 30
+    for (let turn = 0; turn < 5; turn++) {
+      expect(await tick(relay)).toMatchObject({
+        state: 'waiting',
+        reason: expect.stringContaining('no transaction is shown'),
+      })
+      await local.client.request({ method: 'anvil_dropAllTransactions' as never })
+      await mine()
+    }
+    expect(await statuses(3)).toEqual(['sent'])
+    lie = undefined
+    await local.client.setAutomine(true)
+    await world.settle(relay, [3])
+    // Too high or too low before one is sent.
+    await world.submit([4])
+    for (const number of [40, 2]) {
+      lie = number
+      expect(await tick(relay)).toMatchObject({ state: 'waiting' })
+      expect(await statuses(4)).toEqual(['queued'])
+    }
+    lie = undefined
+    await world.settle(relay, [4])
+    expect(await world.attestations()).toHaveLength(4)
+  })
+
+  it('believes no receipt with UIDs of others, and none of a block that is gone', async () => {
+    await world.submit([1])
+    const real = local.client
+    let change: (receipt: Record<string, unknown>) => unknown = (receipt) => receipt
+    const lying: Interference = async (method, params) => {
+      if (method !== 'eth_getTransactionReceipt') return undefined
+      const receipt = await real.request({ method, params: params as never })
+      return receipt === null ? undefined : change(receipt as unknown as Record<string, unknown>)
+    }
+    const relay = world.createRelay({ endpoints: [lying] })
+    await tick(relay)
+    const logsWith = (changes: object) => (receipt: Record<string, unknown>) => ({
+      ...receipt,
+      logs: (receipt['logs'] as object[]).map((log) => ({ ...log, ...changes })),
+    })
+    for (const lie of [
+      logsWith({ data: `0x${'ab'.repeat(32)}` }),
+      logsWith({ data: '0x12' }),
+      logsWith({ address: account.address }),
+      (receipt: Record<string, unknown>) => ({ ...receipt, logs: [] }),
+      (receipt: Record<string, unknown>) => ({ ...receipt, blockHash: `0x${'cd'.repeat(32)}` }),
+      (receipt: Record<string, unknown>) => ({ ...receipt, transactionHash: `0x${'cd'.repeat(32)}` }),
+      () => ({}),
+    ]) {
+      change = lie
+      await tick(relay, 3)
+      expect(await statuses(1), String(lie)).toEqual(['sent'])
+    }
+    change = (receipt) => receipt
+    await world.settle(relay, [1])
+    expect(await used()).toBe(1)
+  })
+
+  it('sends a transaction again when the chain became shorter', async () => {
+    await world.submit([1])
+    const relay = world.createRelay()
+    await world.settle(relay, [1])
+    await local.client.request({ method: 'anvil_rollback' as never, params: [1] as never })
+    await tick(relay, 4)
+    const [found] = await world.settle(relay, [1])
+    expect(found!.status).toBe('mined')
+    expect(await world.attestations()).toEqual([found!.uid])
+  })
+})

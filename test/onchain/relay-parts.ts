@@ -1,0 +1,168 @@
+/** A relay in this process over a real store and a real chain, for tests that break what lies between them. */
+import { randomBytes } from 'node:crypto'
+
+import { ENGINES, makeStore } from '../../bench/store-engines.ts'
+import { encodeVerify } from '../../src/attest/encode.ts'
+import { relayCeilings } from '../../src/attest/relay-transaction.ts'
+import { readConfig, type SubmissionConfig } from '../../src/config.ts'
+import type { AttestationPayload, Hex } from '../../src/messages.ts'
+import type { NewSubmission, RelayState, Submission } from '../../src/relay-messages.ts'
+import { createRecordStore } from '../../src/store/operations.ts'
+import type { RecordStore } from '../../src/store-messages.ts'
+import { createRelay, type Relay } from '../../src/sync/relay.ts'
+import { createRpc, type RpcCall, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
+import { createRpcList } from '../../src/sync/rpc-list.ts'
+import { createTestSigner, RECIPIENT } from '../attest-parts.ts'
+import type { LocalChain } from './anvil.ts'
+
+export type RelayWorld = Awaited<ReturnType<typeof createRelayWorld>>
+
+/** Answers in the place of a node: undefined lets the question through. */
+export type Interference = (method: string, params: readonly unknown[]) => unknown
+
+export interface RelayOptions {
+  readonly settings?: Partial<SubmissionConfig>
+  /** Of each endpoint; one honest endpoint unless said otherwise. */
+  readonly endpoints?: readonly (Interference | undefined)[]
+  readonly store?: RecordStore
+  /** The node knows the tag `finalized`: on this chain 64 blocks before the head. */
+  readonly hasFinality?: boolean
+}
+
+/** A store for any number of worlds. */
+export async function openRelayStore() {
+  const files = await makeStore(ENGINES[0]!)
+  const database = await files.open()
+  return {
+    store: createRecordStore(database, () => ''),
+    async close() {
+      await database.close()
+      await files.remove()
+    },
+  }
+}
+
+/** An account of its own on the chain and in the store. */
+export async function createRelayWorld(local: LocalChain, store: RecordStore) {
+  const settings: SubmissionConfig = { ...readConfig({ ENABLE_ONCHAIN_SUBMIT: '1' }, 1).submission!, finalityBlocks: 6 }
+  const privateKey = randomBytes(32)
+  const { signer, keccak, schemas } = await createTestSigner({ relay: relayCeilings(settings), privateKey })
+  const chainId = local.chain.id
+  const sender = signer.address
+  const notes: string[] = []
+  let clockMs = 1_800_000_000_000
+  await fund(10n ** 19n)
+
+  return {
+    store,
+    sender,
+    privateKey: `0x${privateKey.toString('hex')}` as Hex,
+    settings,
+    notes,
+    schemas,
+    payloadOf,
+    submit,
+    read,
+    fund,
+    createRelay: create,
+    settle,
+    async attestations() {
+      const logs = await local.client.getLogs({ address: local.chain.easAddress, fromBlock: 0n })
+      return logs
+        .filter(({ topics }) => topics[2]?.endsWith(sender.slice(2)))
+        .map(({ data }) => data.slice(0, 66) as Hex)
+    },
+  }
+
+  function idOf(index: number): string {
+    return `${sender} ${index}`
+  }
+
+  function fund(value: bigint): Promise<void> {
+    return local.client.setBalance({ address: sender, value })
+  }
+
+  function payloadOf(index: number): AttestationPayload {
+    const data = encodeVerify({
+      proofHash: `0x${index.toString(16).padStart(64, '0')}`,
+      meanDistanceMeters: 12,
+      maxDistanceMeters: 25,
+      withinRadiusBp: 10_000,
+      meanOverlapBp: 8500,
+      minOverlapBp: 8000,
+      signaturesValidBp: 10_000,
+      structureValidBp: 10_000,
+      signalsConsistentBp: 9000,
+      uniquePluginRatioBp: 5000,
+      stampCount: 2,
+    })
+    return { kind: 'verify', chainId, schema: schemas.verify, recipient: RECIPIENT, data }
+  }
+
+  async function submit(indexes: readonly number[], changes: Partial<NewSubmission> = {}): Promise<void> {
+    for (const index of indexes) {
+      const payload = payloadOf(index)
+      const common = { id: idOf(index), account: sender, idempotencyKey: `${index}`, sender, payload, gas: 1 }
+      const outcome = await store.submit({
+        submission: { ...common, ...changes },
+        maxQueued: 10_000,
+        gasPerDay: 1e12,
+        nowMs: clockMs,
+      })
+      if (outcome.outcome !== 'taken') throw new Error(outcome.outcome)
+    }
+  }
+
+  async function read(indexes: readonly number[]): Promise<Submission[]> {
+    const found = await store.submissions(indexes.map(idOf))
+    return indexes.map((index) => found.find(({ id }) => id === idOf(index))!)
+  }
+
+  function create(options: RelayOptions = {}): Relay {
+    const { settings: changes = {}, endpoints = [undefined], store: other = store, hasFinality = false } = options
+    return createRelay({
+      chain: local.chain,
+      sender,
+      keccak,
+      store: other,
+      settings: { ...settings, ...changes },
+      sign: async (payload) => signer.sign(payload),
+      rpcs: createRpcList({
+        chainId,
+        clients: endpoints.map((interference) => endpoint(local.url, hasFinality, interference)),
+        now: () => clockMs,
+        random: () => 0.5,
+        maxBenchMs: 1000,
+      }),
+      nowMs: () => (clockMs += 10_000), // nothing is calm for long
+      note: (event, facts) => notes.push(`${event} ${JSON.stringify(facts)}`),
+    })
+  }
+
+  /** Ticks until nothing is queued or on its way. */
+  async function settle(relay: Relay, indexes: readonly number[], ticks = 60): Promise<Submission[]> {
+    let state: RelayState | undefined
+    for (let turn = 0; turn < ticks; turn++) {
+      state = await relay.tick()
+      const found = await read(indexes)
+      if (found.every(({ status }) => status !== 'queued' && status !== 'sent')) return found
+    }
+    throw new Error(`not settled in ${ticks} ticks: ${JSON.stringify(state)}\n${notes.slice(-10).join('\n')}`)
+  }
+}
+
+function endpoint(url: string, hasFinality: boolean, interference: Interference = () => undefined): RpcClient {
+  const rpc = createRpc({ url, timeoutMs: 2000, maxResponseBytes: 8_000_000 })
+  const request = async (method: string, params: readonly unknown[]) => {
+    if (params[0] === 'finalized' && !hasFinality) throw new RpcError('no such tag', { code: -32602 })
+    const answer = await interference(method, params)
+    return answer === undefined ? rpc.request(method, params) : answer
+  }
+  return {
+    request,
+    requestAll: async (calls: readonly RpcCall[]) => {
+      const answer = await interference(calls[0]!.method, calls[0]!.params)
+      return answer === undefined ? rpc.requestAll(calls) : calls.map(() => ({ ok: true, value: answer }))
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { encodeMerkleRoot } from '../../src/attest/encode.ts'
+import type { AttestationPayload } from '../../src/messages.ts'
+import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
+import { createRelayWorld, openRelayStore, type RelayWorld } from './relay-parts.ts'
+
+const range = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index)
+
+describe.skipIf(skipReason() !== undefined).each(EAS_VERSIONS)('the relay on EAS %s', (version) => {
+  let local: LocalChain
+  let files: Awaited<ReturnType<typeof openRelayStore>>
+  let world: RelayWorld
+  beforeAll(async () => {
+    local = await startLocalChain(version)
+    files = await openRelayStore()
+    world = await createRelayWorld(local, files.store)
+  })
+  afterAll(async () => {
+    await files.close()
+    await local.stop()
+  })
+
+  it('attests by its own account, in batches of 40, with the UIDs that the contract gave', async () => {
+    const indexes = range(85)
+    await world.submit(indexes)
+    const before = await local.nonce(world.sender)
+    const relay = world.createRelay()
+    const submissions = await world.settle(relay, indexes)
+    expect(new Set(submissions.map(({ status }) => status))).toEqual(new Set(['mined']))
+    expect(new Set(submissions.map(({ transactionHash }) => transactionHash)).size).toBe(3)
+    expect(new Set(submissions.map(({ uid }) => uid)).size).toBe(85)
+    for (const [index, { uid, timeSeconds, blockNumber, transactionHash }] of submissions.entries()) {
+      const payload = world.payloadOf(index)
+      const stored = await local.getAttestation(uid!)
+      expect({ ...stored, attester: stored.attester.toLowerCase(), recipient: stored.recipient.toLowerCase() }).toEqual(
+        {
+          uid,
+          schema: payload.schema,
+          recipient: payload.recipient,
+          data: payload.data,
+          attester: world.sender,
+          time: BigInt(timeSeconds!),
+          expirationTime: 0n,
+          revocationTime: 0n,
+          revocable: true,
+          refUID: `0x${'0'.repeat(64)}`,
+        },
+      )
+      const receipt = await local.client.getTransactionReceipt({ hash: transactionHash! })
+      expect(Number(receipt.blockNumber)).toBe(blockNumber)
+    }
+    // Signatures that clients hold stay good: the attester's nonce in EAS is not used.
+    expect(await local.nonce(world.sender)).toBe(before)
+    await local.client.mine({ blocks: 6 })
+    await relay.tick()
+    expect(new Set((await world.read(indexes)).map(({ status }) => status))).toEqual(new Set(['finalized']))
+    expect(await world.attestations()).toHaveLength(85)
+  })
+
+  it('attests several kinds of data in one transaction, in their order', async () => {
+    const isRoot = (index: number) => index % 3 === 0
+    const root = (index: number): AttestationPayload => ({
+      ...world.payloadOf(index),
+      kind: 'merkle-root',
+      schema: world.schemas['merkle-root'],
+      recipient: `0x${String(index).padStart(40, '0')}`,
+      data: encodeMerkleRoot({ merkleRoot: `0x${'7'.repeat(64)}`, leafCount: 7, timestampSeconds: 1 }),
+    })
+    for (const index of range(6, 200)) {
+      await world.submit([index], { payload: isRoot(index) ? root(index) : world.payloadOf(index) })
+    }
+    const submissions = await world.settle(world.createRelay(), range(6, 200))
+    expect(new Set(submissions.map(({ transactionHash }) => transactionHash)).size).toBe(1)
+    for (const [place, { uid }] of submissions.entries()) {
+      const { schema, recipient } = await local.getAttestation(uid!)
+      expect(schema).toBe(isRoot(200 + place) ? world.schemas['merkle-root'] : world.schemas.verify)
+      if (isRoot(200 + place)) expect(recipient).toBe(root(200 + place).recipient)
+    }
+  })
+
+  it('drops an attestation that the contract refuses, and sends the others', async () => {
+    // A schema nobody registered: InvalidSchema.
+    const schema = `0x${'12'.repeat(32)}` as const
+    await world.submit([300, 302])
+    await world.submit([301], { payload: { ...world.payloadOf(301), schema } })
+    await world.submit([303])
+    const submissions = await world.settle(world.createRelay(), [300, 301, 302, 303])
+    expect(submissions.map(({ status }) => status)).toEqual(['mined', 'failed', 'mined', 'mined'])
+    expect(submissions[1]!.error).toContain('the contract refuses it')
+    expect(new Set([0, 2, 3].map((place) => submissions[place]!.transactionHash)).size).toBe(1)
+  })
+})

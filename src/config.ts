@@ -55,7 +55,7 @@ export interface Config {
   readonly allowDevelopmentKey: boolean
   /** The `mock` plugin, whose stamps are evidence of nothing, is known. */
   readonly allowMock: boolean
-  /** Addresses of latency witnesses that are believed, lower case; anybody's when undefined. */
+  /** Addresses and Ed25519 keys of latency witnesses that are believed: 0x and lower case; anybody's when undefined. */
   readonly witnesses: readonly string[] | undefined
   /** The older generation of the verify API is served beside the current one. */
   readonly olderVerify: boolean
@@ -298,7 +298,7 @@ export function readConfig(env: Environment, cores: number): Config {
     publicMetrics: read.flag('METRICS_PUBLIC', false),
     allowDevelopmentKey: !production || read.flag('ALLOW_DEV_KEY', false),
     allowMock: !production || read.flag('ENABLE_MOCK', false),
-    witnesses: env['WITNESSES'] ? read.list('WITNESSES').map((address) => address.toLowerCase()) : undefined,
+    witnesses: env['WITNESSES'] ? read.keys('WITNESSES') : undefined,
     olderVerify: read.flag('LEGACY_V1', true),
     pluginFiles: read.list('PLUGINS'),
     deviceTrustFile: env['DEVICE_TRUST_FILE'] || undefined,
@@ -466,6 +466,13 @@ function reader(env: Environment) {
       return /^0x[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : refuse(name, '0x and 64 hex digits')
     },
     list: (name: string): string[] => splitList(env[name]),
+    /** Addresses and Ed25519 keys, lower case. A mistyped one would leave everybody unknown without a word. */
+    keys(name: string): string[] {
+      const entries = splitList(env[name])
+      const isKey = (text: string) => /^0x(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(text)
+      if (!entries.every(isKey)) refuse(name, 'addresses or public keys (0x and 40 or 64 hex digits), with commas')
+      return entries.map((entry) => entry.toLowerCase())
+    },
   }
 }
 

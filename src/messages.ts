@@ -212,7 +212,7 @@ export interface ComputeWorkerData {
   }
   /** The `mock` plugin answers too. */
   readonly allowMock: boolean
-  /** Addresses of latency witnesses that are believed, lower case; anybody's when undefined. */
+  /** Addresses and Ed25519 keys of latency witnesses that are believed: 0x and lower case; anybody's when undefined. */
   readonly witnesses: readonly string[] | undefined
   /** Which devices and apps count; the pinned roots of their makers alone when undefined. */
   readonly deviceTrust: DeviceTrust | undefined

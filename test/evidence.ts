@@ -101,13 +101,15 @@ export const SIGNALS: Readonly<Record<string, Loose>> = {
 function witnessSignals(): Loose {
   const challenger = account(9).address
   const challengerClaims = { latitude: 50.8503, longitude: 4.3517, radius: 1000 }
-  const message = JSON.stringify({ id: 'c1', challenger, challengerClaims, challengeSucceeded: true })
+  const pingDelayMicroseconds = 5000
+  const said = { id: 'c1', challenger, challengerClaims, challengeSucceeded: true, pingDelayMicroseconds }
+  const message = JSON.stringify(said)
   return {
     challengeId: 'c1',
     challenger,
     challengerClaims,
     challengeSucceeded: true,
-    pingDelayMicroseconds: 5000,
+    pingDelayMicroseconds,
     knowLocUncertaintyKm: 50,
     consolidatedResult: { KnowLoc: true, KnowLocUncertainty: 50, verified: true, maxmind: true },
     challengeResult: { message, signature: personalSign(message, 9), challenger },

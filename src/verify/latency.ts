@@ -2,6 +2,8 @@ import type { CheckCollector, Coordinates, PluginContext } from './plugin.ts'
 
 /** Who measured how long a signal takes to the prover and back. */
 export interface Witness {
+  /** Address or public key: one that measured twice is one witness. */
+  readonly key: string
   readonly position: Coordinates
   /** How well that is known. */
   readonly radiusKm: number
@@ -24,7 +26,7 @@ export function checkLatency(
   { distanceFrom }: PluginContext,
   checks: CheckCollector,
 ): { boundKm?: number; feasibleRadiusKm?: number; witnesses?: number } {
-  const bounds = witnesses.flatMap(({ position, radiusKm, roundTripMs }) => {
+  const bounds = witnesses.flatMap(({ key, position, radiusKm, roundTripMs }) => {
     if (!checks.fail('latency-positive', roundTripMs > 0, roundTripMs, '> 0 ms')) return []
     checks.warn('latency-usual', roundTripMs <= 1000, roundTripMs, 1000)
     const boundKm = roundTripMs * VACUUM_KM_PER_MS
@@ -33,11 +35,11 @@ export function checkLatency(
     checks.fail('light-speed', apartKm <= boundKm, apartKm, boundKm)
     const fibreKm = roundTripMs * FIBRE_KM_PER_MS
     checks.warn('faster-than-fibre', apartKm <= fibreKm, apartKm, fibreKm)
-    return [{ boundKm, reachKm: toLocationKm + radiusKm + boundKm }]
+    return [{ key, boundKm, reachKm: toLocationKm + radiusKm + boundKm }]
   })
   if (bounds.length === 0) return {}
   return {
-    witnesses: bounds.length,
+    witnesses: new Set(bounds.map(({ key }) => key)).size,
     boundKm: Math.min(...bounds.map(({ boundKm }) => boundKm)),
     feasibleRadiusKm: Math.min(...bounds.map(({ reachKm }) => reachKm)),
   }

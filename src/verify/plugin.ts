@@ -8,7 +8,7 @@ import type { SignatureEngine } from './signatures.ts'
 export interface VerifyConfig {
   /** The `mock` plugin signs for no observation: off in production unless asked for. */
   readonly allowMock: boolean
-  /** Addresses of latency witnesses that the operator believes, lower case. Anybody's when absent. */
+  /** Addresses and Ed25519 keys of latency witnesses that the operator believes: 0x and lower case. Anybody's when absent. */
   readonly witnesses?: readonly string[]
   /** Kinds of evidence that the operator adds to those of `plugin-table.ts`. None when absent. */
   readonly plugins?: readonly VerifyPlugin[]

@@ -37,6 +37,7 @@ describe('the configuration', () => {
     ['EAS_ADDRESS_1', '0x12'],
     ['NUMERIC_SCHEMA_UID', '0x12'],
     ['MAX_BODY_BYTES', '1'],
+    ['WITNESSES', '0x12'],
   ])('refuses %s=%s by name', (name, value) => {
     expect(() => readConfig({ [name]: value }, 1)).toThrow(ConfigError)
     expect(() => readConfig({ [name]: value }, 1)).toThrow(name)

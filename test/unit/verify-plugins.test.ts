@@ -135,7 +135,8 @@ describe('signals that contradict themselves', () => {
         'mac-locally-administered',
         { apCount: 1, accessPoints: [{ macAddress: '02:1a:2b:3c:4d:5e', signalStrength: -50 }] },
       ],
-      ['witnesschain', 'faster-than-fibre', { pingDelayMicroseconds: 2000 }],
+      ['witnesschain', 'faster-than-fibre', challenged({ pingDelayMicroseconds: 2000 })],
+      ['witnesschain', 'challenge-covers', challenged({}, {})],
       ['geoclue', 'accuracy-level', { accuracyLevel: 'country' }],
       ['wifi-mls', 'resolver-retired', { resolver: 'mls' }],
       ['proofmode', 'integrity-basicIntegrity', { 'SafetyNet.JWT': `a.${jwtPart({ basicIntegrity: false })}.c` }],
@@ -157,6 +158,13 @@ describe('signals that contradict themselves', () => {
   })
 })
 
+/** Signals of a challenge that was signed as changed, or with this message. */
+function challenged(changes: Loose, said?: Loose): Loose {
+  const usual = JSON.parse(SIGNALS['witnesschain']!['challengeResult'].message)
+  const message = JSON.stringify(said ?? { ...usual, ...changes })
+  return { ...changes, challengeResult: { message, signature: personalSign(message, 9) } }
+}
+
 describe('the bound of the speed of light', () => {
   it('says how far away the prover can be at most', async () => {
     const { details } = await verifier.stamp(stampOf('witnesschain'))
@@ -175,13 +183,17 @@ describe('the bound of the speed of light', () => {
     const signature = `0x${sign(null, raw, privateKey).toString('hex')}`
     return { lat, lng, rttNs, challenged: true, pubkey, signature, raw: raw.toString('base64'), ...changes }
   }
+  const signedBytes = (text: string) => ({
+    raw: Buffer.from(text).toString('base64'),
+    signature: `0x${sign(null, Buffer.from(text), privateKey).toString('hex')}`,
+  })
   const withAnchors = (...anchors: Loose[]) =>
     verifier.stamp(stampOf('witnesschain', { signals: { ...SIGNALS['witnesschain'], anchors } }))
 
   it('takes the nearest of several witnesses', async () => {
     const { details, valid } = await withAnchors(anchor(48.9, 2.3, 400_000), anchor(51.5, -0.1, 8_000_000))
     expect(valid).toBe(true)
-    expect(details.witnesses).toBe(3)
+    expect(details.witnesses).toBe(2) // the challenger, and one key that measured from two places
     expect(details.boundKm).toBeCloseTo(59.958, 3)
     expect(details.feasibleRadiusKm).toBeLessThan(65)
   })
@@ -190,6 +202,7 @@ describe('the bound of the speed of light', () => {
     ['light would need longer', anchor(40.7, -74, 1_000_000), 'light-speed'],
     ['a signature is of other bytes', anchor(48.9, 2.3, 4e5, { raw: 'AAAA' }), 'anchor-signature'],
     ['its key is another', anchor(48.9, 2.3, 4e5, { pubkey: `0x${'11'.repeat(32)}` }), 'anchor-signature'],
+    ['what it signed says nothing', { ...anchor(48.9, 2.3, 4e5), ...signedBytes('here you are') }, 'anchor-message'],
     ['it signed another delay', { ...anchor(48.9, 2.3, 4e5), rttNs: 9e5 }, 'anchor-message'],
     ['it stands nowhere', anchor(95, 2.3, 4e5), 'anchor-measurement'],
     ['it answers before it is asked', anchor(48.9, 2.3, -5), 'latency-positive'],
@@ -198,6 +211,33 @@ describe('the bound of the speed of light', () => {
     const failed = details.checks.filter(({ ok, severity }: Loose) => !ok && severity === 'fail')
     expect(failed.map((check: Loose) => check['id'])).toContain(id)
     expect(signalsConsistent).toBe(false)
+  })
+
+  // Regression: measured by his own key, the prover evaded the warning about unknown challengers.
+  it('warns of an anchor that the operator does not know', async () => {
+    const { challenger: _, challengeResult: __, pingDelayMicroseconds: ___, ...signals } = SIGNALS['witnesschain']!
+    const stamp = stampOf('witnesschain', { signals: { ...signals, anchors: [anchor(48.9, 2.3, 4e5)] } })
+    const knows = async (...witnesses: string[]) => {
+      const { details } = await (await createVerifier({ allowMock: false, witnesses })).stamp(stamp)
+      return details.checks.find(({ id }: Loose) => id === 'anchor-known')
+    }
+    expect(await knows(account(8).address)).toMatchObject({ ok: false, severity: 'warn', measured: pubkey })
+    expect(await knows(account(8).address, pubkey)).toMatchObject({ ok: true })
+  })
+
+  it('counts a witness once however often it measured', async () => {
+    const { details } = await withAnchors(...Array(32).fill(anchor(48.9, 2.3, 4e5)))
+    expect(details.witnesses).toBe(2)
+  })
+
+  // Regression: within the bound of light a challenge of another place passed for one of this place.
+  it('refuses what the prover claimed elsewhere', async () => {
+    const proverClaims = { latitude: 48.9, longitude: 2.3, radius: 10 }
+    const { details, valid } = await verifier.stamp(
+      stampOf('witnesschain', { signals: { ...SIGNALS['witnesschain'], proverClaims } }),
+    )
+    const broken = details.checks.filter(({ ok }: Loose) => !ok).map(({ id }: Loose) => id)
+    expect({ valid, broken }).toEqual({ valid: false, broken: ['prover-location'] })
   })
 
   it('warns of a witness that the operator does not know', async () => {

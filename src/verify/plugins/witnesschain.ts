@@ -1,6 +1,7 @@
 import { checkLatency, type Witness } from '../latency.ts'
 import { recoverPersonalSigner } from '../personal-sign.ts'
 import type { CheckCollector, Coordinates, PluginContext, VerifyPlugin } from '../plugin.ts'
+import { checkSamePlace } from '../same-place.ts'
 import { asObject, numberOf, objectOf, objectsOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
 
 /**
@@ -27,6 +28,9 @@ export const witnesschain: VerifyPlugin = {
     if (uncertainty !== undefined) {
       checks.fail('uncertainty', typeof uncertainty === 'number' && uncertainty >= 0, shown(uncertainty), '>= 0')
     }
+    const prover = objectOf(signals, 'proverClaims') ?? {}
+    const [lat, lon] = [numberOf(prover, 'latitude'), numberOf(prover, 'longitude')]
+    checkSamePlace(checks, 'prover-location', context.point, lat, lon)
     checkChallenge(context, checks)
     checkKnown(context, checks)
     const anchors = anchorsOf(context, checks)
@@ -70,6 +74,12 @@ function checkChallenge({ signals, stamp, crypto }: PluginContext, checks: Check
     const same = isSame(ours, signalOf(said, name))
     checks.fail(`challenge-${signal}`, same, same ? 'equal' : 'different', 'equal')
   }
+  const isUnsigned = (signal: string) =>
+    signalOf(signals, signal) !== undefined &&
+    !SIGNED_MEMBERS[signal]!.some((name) => signalOf(said, name) !== undefined)
+  // A signature over anything else of that witness would vouch for any number beside it.
+  const unsigned = ['challengerClaims', 'pingDelayMicroseconds'].filter(isUnsigned)
+  checks.warn('challenge-covers', unsigned.length === 0, unsigned.join(' ') || 'all', 'place and delay')
   const start = numberOf(said, 'challenge_start') ?? numberOf(said, 'challengeStart')
   if (start === undefined) return
   const apart = Math.abs(start - stamp.temporalFootprint.start)
@@ -123,34 +133,37 @@ function challengerOf(signals: Signals, checks: CheckCollector, isOptional: bool
   // Noise only adds delay, so of several samples the least counts.
   const roundTripMs =
     samples.reduce((least: number, sample) => Math.min(least, sample), Number.POSITIVE_INFINITY) / 1000
-  return { position: position!, roundTripMs, radiusKm: Math.max(0, numberOf(claims!, 'radius') ?? 0) / 1000 }
+  const key = (textOf(signals, 'challenger') ?? '').toLowerCase()
+  return { key, position: position!, roundTripMs, radiusKm: Math.max(0, numberOf(claims!, 'radius') ?? 0) / 1000 }
 }
 
-/** Servers that answered by themselves and signed what they saw (`anchors`). One whose signature fails bounds nothing. */
-function anchorsOf({ signals, crypto }: PluginContext, checks: CheckCollector): Witness[] {
+/**
+ * Servers that answered by themselves and signed what they saw (`anchors`). One whose signature fails, or is over anything
+ * else than these numbers, bounds nothing.
+ */
+function anchorsOf({ signals, crypto, config }: PluginContext, checks: CheckCollector): Witness[] {
   if (signalOf(signals, 'anchors') === undefined) return []
   const anchors = objectsOf(signals, 'anchors') ?? []
   const isList = anchors.length > 0 && anchors.length <= MAX_ANCHORS
   if (!checks.fail('anchors', isList, anchors.length, `1..${MAX_ANCHORS} objects`)) return []
   return anchors.flatMap((anchor) => {
-    const raw = bytesOf(textOf(anchor, 'raw'))
-    const isSigned =
-      raw !== undefined &&
-      crypto.ed25519.verify(
-        raw,
-        bytesOf(textOf(anchor, 'signature')) ?? NOTHING,
-        bytesOf(textOf(anchor, 'pubkey')) ?? NOTHING,
-      )
+    const [raw, signature, publicKey] = ['raw', 'signature', 'pubkey'].map((name) => bytesOf(textOf(anchor, name)))
+    const isSigned = raw !== undefined && crypto.ed25519.verify(raw, signature ?? NOTHING, publicKey ?? NOTHING)
     const said = raw === undefined ? undefined : parsed(raw.toString('utf8'))
     const isSaid =
-      said === undefined || ['lat', 'lng', 'rttNs'].every((name) => signalOf(said, name) === signalOf(anchor, name))
+      said !== undefined && ['lat', 'lng', 'rttNs'].every((name) => signalOf(said, name) === signalOf(anchor, name))
     const position = positionOf(anchor, 'lng', 'lat')
     const roundTripNs = numberOf(anchor, 'rttNs')
     const isWhole = position !== undefined && roundTripNs !== undefined
     const signed = checks.fail('anchor-signature', isSigned, isSigned, true)
-    const same = checks.fail('anchor-message', isSaid, isSaid ? 'equal' : 'different', 'equal')
+    const told = said === undefined ? 'not a JSON object' : 'different'
+    const same = checks.fail('anchor-message', isSaid, isSaid ? 'equal' : told, 'equal')
     if (!checks.fail('anchor-measurement', isWhole, isWhole, true) || !signed || !same) return []
-    return [{ position: position!, roundTripMs: roundTripNs! / 1e6, radiusKm: 0 }]
+    const key = `0x${publicKey!.toString('hex')}`
+    if (config.witnesses !== undefined) {
+      checks.warn('anchor-known', config.witnesses.includes(key), key, 'a witness of the operator')
+    }
+    return [{ key, position: position!, roundTripMs: roundTripNs! / 1e6, radiusKm: 0 }]
   })
 }
 

@@ -89,9 +89,14 @@ function dottedPath(segments: readonly (string | number)[]): string {
   return path
 }
 
-/** The same problem of something that stands deeper in the request: its places begin at `path`. */
+/** The same problem of something that stands deeper in the request: its detail and its places begin at `path`. */
 export function underPath(problem: ProblemData, path: readonly (string | number)[]): ProblemData {
   const prefix = jsonPointer(path)
   const places = problem.places?.map((place) => ({ ...place, pointer: prefix + place.pointer.slice(1) }))
-  return { ...problem, places: places ?? [{ pointer: prefix, detail: problem.detail }] }
+  const { detail } = problem
+  // `problemAt` begins with the place, unless it is the body as a whole.
+  const namesPlace = problem.places?.[0] !== undefined && problem.places[0].detail !== detail
+  const between = !namesPlace ? ': ' : detail.startsWith('[') ? '' : '.'
+  const placed = `${dottedPath(path)}${between}${detail}`
+  return { ...problem, detail: placed, places: places ?? [{ pointer: prefix, detail }] }
 }

@@ -139,6 +139,34 @@ describe('a verified proof as an input', () => {
     ]).toEqual(['credibility.stampResults.*.details'])
   })
 
+  // Regression: what was found by judging it again named a place of the proof as if it stood in the request's root.
+  it.each<[string, (input: VerifiedLocationProof) => void, string]>([
+    [
+      'altered',
+      ({ proof }) => void Object.assign(proof.claim, { radius: 501 }),
+      'from.verifiedProof.proof: is not the proof',
+    ],
+    [
+      'of other measures',
+      (input) => void Object.assign(input.credibility!, { meta: 0 }),
+      'from.verifiedProof.credibility.meta: is not',
+    ],
+    [
+      'without a deadline',
+      (input) => void delete input.delegatedAttestation,
+      'from.verifiedProof.delegatedAttestation: is',
+    ],
+    ['too deep', ({ proof }) => void Object.assign(proof, { x: nested(40) }), 'from.verifiedProof: nesting is deeper'],
+  ])('is refused in words that name its place when it is %s', async (_, change, words) => {
+    const input = await verified()
+    change(input)
+    const error = await (await reader())(input, ['from'], CONTEXT).catch((refused: unknown) => refused)
+    if (!(error instanceof ProblemError)) throw error
+    expect(error.data.detail).toContain(words)
+    expect(error.data.detail.indexOf(words)).toBe(0)
+    expect(error.data.places![0]!.pointer).toMatch(/^#\/from\/verifiedProof/)
+  })
+
   it('is refused when it is incomplete, too old or from another chain', async () => {
     const input = await verified()
     const { delegatedAttestation: _, ...withoutDelegation } = input
@@ -166,6 +194,8 @@ describe('a verified proof as an input', () => {
     expect(await refusal(await reader({ onChain: { revocationTimeSeconds: 0 } }), input)).toBeUndefined()
   })
 })
+
+const nested = (depth: number): unknown => (depth === 0 ? 0 : [nested(depth - 1)])
 
 /** Another value of the same kind. */
 function altered(value: unknown): unknown {

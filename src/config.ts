@@ -63,6 +63,8 @@ export interface Config {
   readonly pluginFiles: readonly string[]
   /** Which devices and apps count, as JSON. */
   readonly deviceTrustFile: string | undefined
+  /** Folder of documents of signers by `did:web`. */
+  readonly didWebDir: string | undefined
   readonly chains: ReadonlyMap<number, ChainOverride>
   readonly schemas: {
     readonly numeric: string | undefined
@@ -302,6 +304,7 @@ export function readConfig(env: Environment, cores: number): Config {
     olderVerify: read.flag('LEGACY_V1', true),
     pluginFiles: read.list('PLUGINS'),
     deviceTrustFile: env['DEVICE_TRUST_FILE'] || undefined,
+    didWebDir: env['DID_WEB_DIR'] || undefined,
     chains: readChains(env),
     schemas: {
       numeric: read.bytes32('NUMERIC_SCHEMA_UID'),

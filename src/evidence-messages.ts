@@ -44,6 +44,17 @@ export type VerifyResult =
     }
   | { readonly ok: false; readonly problem: ProblemData }
 
+/** A key by which a subject of `did:web` makes statements. */
+export interface DidKey {
+  /** Names it within its document. */
+  readonly fragment: string
+  /** The address of a key on secp256k1, lower case, or `ed25519:` and hex. */
+  readonly key: string
+}
+
+/** Keys by the DID without a fragment. */
+export type DidKeys = ReadonlyMap<string, readonly DidKey[]>
+
 /** What to do about a verified proof that is refused. */
 export const PROOF_HINT = 'send the answer of POST /verify/v0/proof unchanged, or without its attestation'
 

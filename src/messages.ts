@@ -1,6 +1,7 @@
 /** What crosses a thread border: plain data, which structured clone keeps. An error is data too (`ProblemData`). */
 
 import type { MessagePort } from 'node:worker_threads'
+import type { DidKeys } from './evidence-messages.ts'
 import type { PackedBytes } from './packed-bytes.ts'
 import type { ProblemData } from './problem.ts'
 import type { RelayPayload, RelaySigningResult } from './relay-messages.ts'
@@ -216,6 +217,8 @@ export interface ComputeWorkerData {
   readonly witnesses: readonly string[] | undefined
   /** Which devices and apps count; the pinned roots of their makers alone when undefined. */
   readonly deviceTrust: DeviceTrust | undefined
+  /** Keys of signers by `did:web`; their signatures count for nothing when undefined. */
+  readonly didKeys: DidKeys | undefined
   /** Modules with kinds of evidence that the operator adds, as file URLs. */
   readonly pluginUrls: readonly string[]
   /** True in the large lane: the thread asks the system to be scheduled after the others. */

@@ -30,6 +30,7 @@ export async function createComputeRunner({
   allowMock,
   witnesses,
   deviceTrust,
+  didKeys,
   pluginUrls,
   lowPriority,
 }: ComputeWorkerData): Promise<ComputeRunner> {
@@ -44,6 +45,7 @@ export async function createComputeRunner({
     plugins: await Promise.all(pluginUrls.map(loadPlugin)),
     ...(witnesses && { witnesses }),
     ...(deviceTrust && { device: deviceTrust }),
+    ...(didKeys && { didKeys }),
   })
   return {
     runBatch: ({ bytes, heads }) =>

@@ -28,7 +28,12 @@ export interface VerifyRunner extends VerifyEngine {
 export async function createVerifyEngine(engine: Engine, config: VerifyConfig): Promise<VerifyRunner> {
   const { kernel, keccak, limits } = engine
   return {
-    crypto: { keccak, secp256k1: await loadSecp256k1(), ed25519: await loadEd25519() },
+    crypto: {
+      keccak,
+      secp256k1: await loadSecp256k1(),
+      ed25519: await loadEd25519(),
+      ...(config.didKeys && { didKeys: config.didKeys }),
+    },
     config,
     distanceMeters: (a, b) => distanceMeters(kernel, a, b, limits.maxDistanceSolves),
     pointOf: (lon, lat) => readGeometry({ type: 'Point', coordinates: [lon, lat] }, [], limits),

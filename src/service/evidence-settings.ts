@@ -6,6 +6,7 @@ import type { AddedPlugin } from '../evidence-messages.ts'
 import type { EvidenceSettings } from '../threads/compute-pool.ts'
 import { runPluginTrial } from '../threads/plugin-trial.ts'
 import { readDeviceTrust } from '../verify/device/read-trust.ts'
+import { readDidDocuments } from './did-documents.ts'
 
 /** What an operator says about evidence, and what the kinds that he adds say of themselves. */
 export interface AddedEvidence {
@@ -30,7 +31,9 @@ export async function readEvidenceSettings(config: Config): Promise<AddedEvidenc
     plugins.push(result.plugin)
   }
   const deviceTrust = config.deviceTrustFile === undefined ? undefined : readTrustFile(config.deviceTrustFile)
-  return { settings: { allowMock: config.allowMock, witnesses: config.witnesses, deviceTrust, pluginUrls }, plugins }
+  const didKeys = config.didWebDir === undefined ? undefined : readDidDocuments(config.didWebDir)
+  const { allowMock, witnesses } = config
+  return { settings: { allowMock, witnesses, deviceTrust, didKeys, pluginUrls }, plugins }
 }
 
 function readTrustFile(file: string): EvidenceSettings['deviceTrust'] {

@@ -82,7 +82,10 @@ export async function startComputePool(config: Config, told: Told): Promise<Comp
 }
 
 /** What the operator says about evidence. */
-export type EvidenceSettings = Pick<ComputeWorkerData, 'allowMock' | 'witnesses' | 'deviceTrust' | 'pluginUrls'>
+export type EvidenceSettings = Pick<
+  ComputeWorkerData,
+  'allowMock' | 'witnesses' | 'deviceTrust' | 'didKeys' | 'pluginUrls'
+>
 
 interface Told {
   readonly chainIds: readonly number[]

@@ -1,3 +1,4 @@
+import type { DidKeys } from '../evidence-messages.ts'
 import type { DeviceTrust } from '../messages.ts'
 import type { LocationStamp, SubjectIdentifier } from '../types/generated.ts'
 import type { Checks } from './checks.ts'
@@ -14,6 +15,8 @@ export interface VerifyConfig {
   readonly plugins?: readonly VerifyPlugin[]
   /** Which devices and apps count; the pinned roots of their makers alone when absent. */
   readonly device?: DeviceTrust
+  /** Keys of signers by `did:web`; their signatures count for nothing when absent. */
+  readonly didKeys?: DidKeys
 }
 
 /** A position of a Point, degrees. */

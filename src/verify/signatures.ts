@@ -3,6 +3,7 @@ import type { Ed25519 } from '../crypto/ed25519.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Secp256k1 } from '../crypto/secp256k1.ts'
 import { parseSignature } from '../crypto/signature.ts'
+import type { DidKey, DidKeys } from '../evidence-messages.ts'
 import type { SignatureVerdict, StampSignature, SubjectIdentifier } from '../types/generated.ts'
 import type { StampMessage } from './message.ts'
 
@@ -10,6 +11,8 @@ export interface SignatureEngine {
   readonly keccak: Keccak
   readonly secp256k1: Secp256k1
   readonly ed25519: Ed25519
+  /** Keys of signers by `did:web`, who are nobody when absent. */
+  readonly didKeys?: DidKeys
 }
 
 type Found = Pick<SignatureVerdict, 'ok' | 'reason' | 'recovered'> & {
@@ -58,8 +61,9 @@ function isSameIdentity(a: SubjectIdentifier, b: SubjectIdentifier): boolean {
   return identityOf(a) === identityOf(b)
 }
 
-/** One text for each signer as named. */
+/** One text for each signer as named; which of its keys a DID names is no part of who it is. */
 function identityOf({ scheme, value }: SubjectIdentifier): string {
+  if (scheme === 'did:web') return `${scheme}:${value.replace(/#.*$/s, '')}`
   return `${scheme}:${HEX.test(value) ? value.toLowerCase().replace(/^0x/, '') : value}`
 }
 
@@ -68,7 +72,7 @@ function verifySignature(
   messages: readonly StampMessage[],
   engine: SignatureEngine,
 ): Found {
-  if (signer.scheme === 'did:web') return refused('did-resolution-disabled')
+  if (signer.scheme === 'did:web') return verifyDidWeb(signer.value, algorithm, value, messages, engine)
   if (algorithm === 'secp256k1') {
     if (signer.scheme === 'eth-address') return verifyAddress(signer.value, value, messages, engine)
     if (signer.scheme === 'device-pubkey') return verifyDeviceKey(signer.value, value, messages, engine)
@@ -140,6 +144,49 @@ function verifyEd25519(
   if (message === undefined) return refused('signer-mismatch')
   const hex = publicKey.toString('hex')
   return { ok: true, reason: 'ed25519', recovered: `0x${hex}`, message: message.form, key: `ed25519:${hex}` }
+}
+
+/** By a key of the operator's copy of the document; a fragment names one of them. */
+function verifyDidWeb(
+  signer: string,
+  algorithm: string,
+  value: string,
+  messages: readonly StampMessage[],
+  engine: SignatureEngine,
+): Found {
+  if (engine.didKeys === undefined) return refused('did-resolution-disabled')
+  const [did, fragment] = signer.split('#', 2) as [string, string | undefined]
+  const known = engine.didKeys.get(did)
+  if (known === undefined) return refused('did-unknown')
+  if (algorithm !== 'secp256k1' && algorithm !== 'ed25519') return refused('unsupported-algorithm')
+  const isFitting = ({ key }: DidKey) => key.startsWith('0x') === (algorithm === 'secp256k1')
+  const keys = known.filter((entry) => isFitting(entry) && (fragment === undefined || entry.fragment === fragment))
+  if (keys.length === 0) return refused('did-without-such-key')
+  if (algorithm === 'secp256k1') return verifyAmong(new Set(keys.map(({ key }) => key)), value, messages, engine)
+  const verdicts = keys.map(({ key }) => verifyEd25519(key.slice('ed25519:'.length), value, messages, engine))
+  return verdicts.find(({ ok }) => ok) ?? verdicts[0]!
+}
+
+/** Recovers once, however many keys there are. */
+function verifyAmong(
+  addresses: ReadonlySet<string>,
+  value: string,
+  messages: readonly StampMessage[],
+  { secp256k1, keccak }: SignatureEngine,
+): Found {
+  const parsed = parseSignature(value)
+  if (!parsed.ok) return refused(`signature ${parsed.reason}`)
+  for (const message of messages) {
+    for (const [reason, digest] of [
+      ['eip191', message.eip191()],
+      ['ecdsa-sha256', message.sha256()],
+    ] as const) {
+      const key = recoverAddress(digest, parsed.signature, secp256k1, keccak)
+      if (key !== undefined && addresses.has(key))
+        return { ok: true, reason, recovered: key, message: message.form, key }
+    }
+  }
+  return refused('signer-mismatch')
 }
 
 function refused(reason: string): Found {

@@ -81,6 +81,24 @@ describe('docs/verification.md', () => {
     expect(keccak256(packed)).toBe(block('uid'))
   })
 
+  it('lists every reason of a signature, and no other', () => {
+    const sourceOf = (file: string) => readFileSync(resolve(import.meta.dirname, '../../src', file), 'utf8')
+    const signatures = sourceOf('verify/signatures.ts')
+    const parser = [...sourceOf('crypto/signature.ts').matchAll(/reason: (?:'|`)(.*?)(?:'|`) \}/g)].map(
+      ([, text]) => `signature ${text!.replace(/\$\{v\}/, '<v>')}`,
+    )
+    const refusals = [...signatures.matchAll(/refused\('(.*?)'\)/g)].map(([, text]) => text!)
+    const named = [...signatures.matchAll(/(?:reason: |, reason: |\[)'([a-z0-9-]+)'/g)].map(([, text]) => text!)
+    const table = /`reason` is one of these[\s\S]*?\n\n(\|[\s\S]*?)\n\n/.exec(page)![1]!
+    const listed = table
+      .split('\n')
+      .slice(2)
+      .flatMap((row) => [...row.split('|')[1]!.matchAll(/`(.*?)`/g)].map(([, text]) => text!))
+    expect(parser.length).toBeGreaterThanOrEqual(5)
+    expect(refusals.length).toBeGreaterThan(8)
+    expect([...new Set([...parser, ...refusals, ...named])].sort()).toEqual(listed.sort())
+  })
+
   it('names every refusal of a verified proof', () => {
     const sources = ['src/service/verified-proof.ts', 'workers/verify-task.ts', 'src/attest/authenticate.ts']
     const text = sources.map((file) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8')).join()

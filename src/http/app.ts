@@ -11,7 +11,7 @@ import type { Exchange, HttpHandler, Reply } from './port.ts'
 import { limitReached, RateLimiter, rateStatus, takeSome } from './rate-limit.ts'
 import { framingProblem } from './request-head.ts'
 import { createRequestIds, isRequestId } from './request-id.ts'
-import { createRequestMetrics } from './request-metrics.ts'
+import { createItemMetrics, createRequestMetrics } from './request-metrics.ts'
 import { baseUrlOf, RequestState } from './request-state.ts'
 import { contentReply, isFieldValue, preflightReply, problemReply, unparsableReply } from './respond.ts'
 import { createRouter, createRoutes, parameterOf, type Route, type RouteAnswer } from './routes.ts'
@@ -54,6 +54,7 @@ export function createApp(parts: AppParts): App {
   const writeAccess = createAccessLog(log, config.logSampleRatio, parts.random ?? Math.random)
   const countRequest = createRequestMetrics(metrics)
   const refused = metrics.counter('ratelimit_rejected_total', 'Requests refused because the hourly limit was reached')
+  const items = createItemMetrics(metrics)
   const nextRequestId = createRequestIds()
   const publicLimit = config.requestsPerHour.public
 
@@ -92,7 +93,7 @@ export function createApp(parts: AppParts): App {
     const refusal = refusalBeforeBody(state, route)
     if (refusal !== undefined) decline(exchange, refusal, false)
     else if (route.stream !== undefined && method !== 'HEAD')
-      route.stream(streamRequest(state, { limiter, now, fail: failStream, finish }))
+      route.stream(streamRequest(state, { limiter, items, now, fail: failStream, finish }))
     else if (route.method === 'GET') run(state, route, NO_BODY)
     else exchange.readBody(state.subject, (body) => run(state, route, body))
   }

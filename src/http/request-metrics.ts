@@ -1,4 +1,6 @@
+import type { Tier } from '../config.ts'
 import type { Metrics, Series } from '../metrics.ts'
+import type { ProblemType } from '../problem.ts'
 
 /** One finished request as the metrics see it. */
 export interface FinishedRequest {
@@ -32,5 +34,32 @@ export function createRequestMetrics(metrics: Metrics): (request: FinishedReques
       if (METHODS.has(method)) ofRoute.set(key, series)
     }
     series.count++
+  }
+}
+
+/** Items of batches, each of which is a request by itself. */
+export interface ItemMetrics {
+  countItems(outcome: 'ok' | ProblemType, items: number): void
+  /** Items that the hourly limit refused. */
+  countRejected(tier: Tier, items: number): void
+}
+
+export function createItemMetrics(metrics: Metrics): ItemMetrics {
+  const items = metrics.counter('batch_items_total', 'Items of batches answered, by ok or the type of their problem')
+  const rejected = metrics.counter('ratelimit_rejected_items_total', 'Items of batches beyond the hourly limit')
+  const known = new Map<string, Series>()
+  return {
+    countItems(outcome, count) {
+      if (count === 0) return
+      let series = known.get(outcome)
+      if (series === undefined) {
+        series = items.series({ outcome })
+        known.set(outcome, series)
+      }
+      series.count += count
+    },
+    countRejected(tier, count) {
+      rejected.series({ tier }).count += count
+    },
   }
 }

@@ -1,10 +1,12 @@
 import { limitReached, type RateLimiter, rateStatus, takeSome } from './rate-limit.ts'
+import type { ItemMetrics } from './request-metrics.ts'
 import type { RequestState } from './request-state.ts'
 import { contentReply, problemJson } from './respond.ts'
 import type { StreamRequest } from './routes.ts'
 
 export interface StreamRequestParts {
   readonly limiter: RateLimiter
+  readonly items: ItemMetrics
   /** Milliseconds since the epoch. */
   readonly now: () => number
   readonly fail: (state: RequestState, error: unknown) => void
@@ -13,8 +15,8 @@ export interface StreamRequestParts {
 
 /** What a route gets that reads and answers piece by piece. Its first item was counted with the request. */
 export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
-  const { limiter, now, fail, finish } = parts
-  const { exchange, subject, limit } = state
+  const { limiter, items: metrics, now, fail, finish } = parts
+  const { exchange, subject, limit, tier } = state
   let counted = 1
   return {
     exchange,
@@ -29,8 +31,11 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
     takeQuota(items) {
       const free = Math.min(items, counted)
       counted -= free
-      return free + takeSome(limiter.open(subject, now()), limit, items - free)
+      const granted = free + takeSome(limiter.open(subject, now()), limit, items - free)
+      if (granted < items) metrics.countRejected(tier, items - granted)
+      return granted
     },
+    countItems: (outcome, items) => metrics.countItems(outcome, items),
     quotaProblem: limitReached(limit),
     problemJson: (problem) => problemJson(state, problem),
     onGone(listener) {

@@ -1,13 +1,13 @@
-import type { EventSink } from '../service/services.ts'
+import type { BatchSink, EventSink } from '../service/services.ts'
 import type { AnswerStream } from './port.ts'
 import type { ContentKind } from './respond.ts'
 import type { StreamRequest } from './routes.ts'
 
 /** Begins the answer with the first text, and holds the writer back while the client does not read. */
-export class StreamSink implements EventSink {
+export class StreamSink implements EventSink, BatchSink {
   readonly #request: StreamRequest
   readonly #kind: ContentKind
-  readonly #extra: readonly string[]
+  #extra: readonly string[]
   #stream: AnswerStream | undefined
   /** Set while the client has not taken what was written. */
   #goOn: (() => void) | undefined
@@ -23,6 +23,12 @@ export class StreamSink implements EventSink {
       this.#goOn?.()
       for (const listener of this.#goneListeners) listener()
     })
+  }
+
+  addHeaders(headers: Readonly<Record<string, string>>): void {
+    if (this.#stream !== undefined) return
+    const names = Object.keys(headers).filter((name) => !this.#extra.includes(name))
+    this.#extra = [...this.#extra, ...names.flatMap((name) => [name, headers[name]!])]
   }
 
   write(text: string): void | Promise<void> {

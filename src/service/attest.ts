@@ -43,9 +43,10 @@ export async function attest(
   }
 }
 
+export const NONCE_SOURCE = 'X-Attester-Nonce-Source'
 const NO_HEADERS = {}
-const FROM_CACHE = { 'X-Attester-Nonce-Source': 'cache' }
-const FROM_DEFAULT = { 'X-Attester-Nonce-Source': 'default' }
+const FROM_CACHE = { [NONCE_SOURCE]: 'cache' }
+const FROM_DEFAULT = { [NONCE_SOURCE]: 'default' }
 
 /** Said when the nonce was not read from the chain just now (decision 100). */
 export function nonceHeaders({ nonceSource }: Pick<Attested, 'nonceSource'>): Readonly<Record<string, string>> {

@@ -4,7 +4,7 @@ import type { AttestationPayload, Hex, SignedAttestation } from '../messages.ts'
 import { type ProblemData, ProblemError, problemAt, underPath } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import { attestationMembers, computeAnswerJson, proofInputsMember } from './answer.ts'
-import type { Attested } from './attest.ts'
+import { type Attested, nonceHeaders } from './attest.ts'
 import type { BatchRun } from './batch.ts'
 import type { BatchItem, ComputedItem, LeafItem } from './batch-items.ts'
 import type { ChainPolicy } from './chain-policy.ts'
@@ -41,9 +41,11 @@ export function answerEach(run: BatchRun, found: Found, { answers, signing }: Ba
         if (!isComputed(item)) return textOf(item)
         const { id, computed, proofInputs, path } = item
         try {
-          return (await answers.answer(computed, proofInputs, id)).json
+          const { json, headers = {} } = await answers.answer(computed, proofInputs, id)
+          run.tally.signed(1, headers)
+          return json
         } catch (error) {
-          return run.refuse(id, problemOf(error, path))
+          return run.tally.refuse(id, problemOf(error, path))
         }
       }),
     ),
@@ -62,6 +64,7 @@ export async function answerUnderRoot(run: BatchRun, found: Found, parts: BatchA
   const recipient = (options.recipient?.toLowerCase() as Hex | undefined) ?? ZERO_ADDRESS
   const tree = { root, leafCount: leaves.length }
   const attested = await attestMerkleRoot({ chainId, recipient, timestampSeconds, tree }, { signer, chains })
+  run.tally.signed(leaves.length, nonceHeaders(attested))
   let next = 0
   const items = allowed.map((item) => {
     if (typeof item === 'string') return item
@@ -101,6 +104,7 @@ export async function answerInSequence(run: BatchRun, found: Found, parts: Batch
   const attestedOf = new Map(
     ordered.map(([item, payload], index) => [item, attestedAs(payload, signed.items[index]!, signer.address)]),
   )
+  run.tally.signed(ordered.length, nonceHeaders(signed.items[0]!))
   const items = allowed.map((item) => {
     if (!isComputed(item)) return textOf(item)
     const { computed, proofInputs, id } = item
@@ -164,7 +168,7 @@ async function allowedOnly(run: BatchRun, found: Found, chainId: number, chains:
       if (computed.schema !== undefined) await chains.requireSchema(chain, computed.kind, computed.schema)
       return item
     } catch (error) {
-      return run.refuse(id, problemOf(error, path))
+      return run.tally.refuse(id, problemOf(error, path))
     }
   }
   return Promise.all(found.map((item) => (isComputed(item) ? check(item) : item)))

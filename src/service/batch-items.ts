@@ -1,4 +1,4 @@
-import type { ChunkItem } from '../batch-messages.ts'
+import type { ChunkItem, ComputeChunk } from '../batch-messages.ts'
 import type { ComputeResult } from '../messages.ts'
 import type { ProblemData } from '../problem.ts'
 import { proofInputsMember } from './answer.ts'
@@ -45,4 +45,9 @@ export function withProofInputs(item: string | LeafItem, proofInputs: readonly s
   const member = proofInputsMember(proofInputs)
   if (typeof item !== 'string') return { ...item, text: item.text + member }
   return `${item.slice(0, -1)}${member}}`
+}
+
+/** In a list of items, places begin at the list. */
+export function pathOf({ firstIndex }: ComputeChunk, index: number): readonly (string | number)[] {
+  return firstIndex === undefined ? [] : ['items', firstIndex + index]
 }

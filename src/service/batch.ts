@@ -6,7 +6,8 @@ import { type ProblemData, ProblemError, underPath } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
 import type { ChunkJob } from '../threads/jobs.ts'
 import { type BatchOptions, batchItemIdOf } from '../validation/batch.ts'
-import { type BatchItem, type FoundItem, isFinal, isSame, type OpenItem, withProofInputs } from './batch-items.ts'
+import { type BatchItem, type FoundItem, isFinal, type OpenItem, pathOf, withProofInputs } from './batch-items.ts'
+import { BatchTally } from './batch-tally.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { InputResolver } from './inputs.ts'
 import type { BatchContext } from './services.ts'
@@ -28,17 +29,17 @@ export class BatchRun {
   readonly options: BatchOptions
   readonly #context: BatchContext
   readonly timestampSeconds: number
-  failed = 0
   /** True once anything was computed: from then on what fails is said in the place of its items. */
   #isStarted = false
   /** Of a batch whose items were counted at once: how many more of them may be computed. */
   #reserved: number | undefined
-  #quotaText: string | undefined
+  readonly tally: BatchTally
 
   constructor(parts: BatchParts, options: BatchOptions, context: BatchContext) {
     this.#parts = parts
     this.options = options
     this.#context = context
+    this.tally = new BatchTally(context)
     this.timestampSeconds = Math.floor(parts.now() / 1000)
   }
 
@@ -51,6 +52,7 @@ export class BatchRun {
     const chunk = this.#chunkOf(items, firstIndex, [], this.#grant(items.offsets.length - 1))
     const found = await this.#runChunk(chunk)
     const settled = found.map((item, index) => (isFinal(item) ? item : this.#settle(item, chunk, index)))
+    this.tally.finished(found)
     return settled.some((item) => item instanceof Promise) ? Promise.all(settled) : (settled as BatchItem[])
   }
 
@@ -64,17 +66,6 @@ export class BatchRun {
     const granted = Math.min(items, this.#reserved)
     this.#reserved -= granted
     return granted
-  }
-
-  /** The text in the place of an item that has no answer. */
-  refuse(id: string, problem: ProblemData): string {
-    this.failed++
-    // Said of thousands in a row: a caller beyond its limit must not cost more than one within.
-    if (isSame(problem, this.#context.quotaProblem)) {
-      this.#quotaText ??= this.#context.problemJson(problem)
-      return `{${id}"error":${this.#quotaText}}`
-    }
-    return `{${id}"error":${this.#context.problemJson(problem)}}`
   }
 
   #chunkOf(
@@ -197,9 +188,9 @@ export class BatchRun {
     index: number,
     proofInputs: readonly string[] = [],
   ): BatchItem | Promise<BatchItem> {
-    if (!('result' in item)) return this.refuse('', item)
+    if (!('result' in item)) return this.tally.refuse('', item)
     const { id, result, leaf } = item
-    if (result.ok === false) return this.refuse(id, result.problem)
+    if (result.ok === false) return this.tally.refuse(id, result.problem)
     if (result.ok === 'unresolved') return this.#resolve(item, result, chunk, index)
     return { id, computed: result, proofInputs, leaf, path: pathOf(chunk, index) }
   }
@@ -222,19 +213,15 @@ export class BatchRun {
       const { buffer, offsets } = chunk.items
       const body = new Uint8Array(buffer).slice(offsets[index], offsets[index + 1])
       const [again] = await this.#submit(this.#alone(chunk, index, body, [resolved]))
+      this.tally.finished([again!])
       if (isFinal(again!)) return withProofInputs(again!, proofInputs)
       if (again!.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
       return this.#settle(again!, chunk, index, proofInputs)
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
-      return this.refuse(id, underPath(error.data, pathOf(chunk, index)))
+      return this.tally.refuse(id, underPath(error.data, pathOf(chunk, index)))
     }
   }
 }
 
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }
-
-/** In a list of items, places begin at the list. */
-function pathOf({ firstIndex }: ComputeChunk, index: number): readonly (string | number)[] {
-  return firstIndex === undefined ? [] : ['items', firstIndex + index]
-}

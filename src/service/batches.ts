@@ -15,7 +15,7 @@ import { Gate } from './gate.ts'
 import { type SplitBatch, splitBatch } from './item-splitter.ts'
 import { LineCutter } from './line-cutter.ts'
 import { OrderedLane } from './ordered-lane.ts'
-import type { BatchContext, LineStream, Services, TextSink } from './services.ts'
+import type { BatchContext, BatchSink, LineStream, Services } from './services.ts'
 
 export type BatchServiceParts = BatchParts & Omit<BatchAnswerParts, 'signing'>
 
@@ -51,7 +51,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
   }
 
   /** What needs no look at the others is written as it comes. */
-  async function writeAsComputed(run: BatchRun, body: Uint8Array, split: SplitBatch, sink: TextSink): Promise<void> {
+  async function writeAsComputed(run: BatchRun, body: Uint8Array, split: SplitBatch, sink: BatchSink): Promise<void> {
     let isStarted = false
     await inChunks(
       body,
@@ -60,6 +60,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
       (text) => {
         const head = isStarted ? ',' : `${headOf(run.options)}"results":[`
         isStarted = true
+        sink.addHeaders(run.tally.headers)
         return sink.write(head + text)
       },
     )
@@ -71,7 +72,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     run: BatchRun,
     body: Uint8Array,
     split: SplitBatch,
-    sink: TextSink,
+    sink: BatchSink,
     answerAll: (run: BatchRun, found: readonly BatchItem[], parts: BatchAnswerParts) => Promise<BatchTexts>,
   ): Promise<void> {
     const { items, head } = await assembling.run(async () => {
@@ -84,6 +85,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
       )
       return answerAll(run, found, parts)
     })
+    sink.addHeaders(run.tally.headers)
     await sink.write(`${headOf(run.options)}${head}"results":[`)
     for (let begin = 0; begin < items.length; begin += CHUNK_ITEMS) {
       await sink.write((begin > 0 ? ',' : '') + items.slice(begin, begin + CHUNK_ITEMS).join(','))
@@ -114,7 +116,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
   function openLines(
     run: BatchRun,
     context: BatchContext,
-    sink: TextSink,
+    sink: BatchSink,
     onRoom: (bytes: number) => void,
   ): LineStream {
     const cutter = new LineCutter(limits.maxBodyBytes)
@@ -123,7 +125,10 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     const isFull = () => lane.isFull || begunBytes >= limits.maxStreamBytes / 2
     const lane = new OrderedLane<string>({
       width,
-      write: (text) => sink.write(text),
+      write(text) {
+        sink.addHeaders(run.tally.headers)
+        return sink.write(text)
+      },
       onRoom() {
         const bytes = sizes.shift()!
         begunBytes -= bytes
@@ -170,6 +175,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
   }
 
   function tooLong(context: BatchContext, bytes: number): string {
+    context.countItems('payload-too-large', 1)
     const detail = `the line has ${bytes} bytes, more than ${limits.maxBodyBytes}`
     const place = { pointer: '#', detail, code: 'line-too-long', hint: 'send fewer vertices, or end lines with \\n' }
     return `{"error":${context.problemJson({ type: 'payload-too-large', detail, places: [place] })}}`
@@ -198,7 +204,7 @@ function headOf({ chainId, attest }: BatchOptions): string {
   return `{"chainId":${chainId},"attest":"${attest}",`
 }
 
-function tailOf({ failed }: BatchRun, count: number): string {
+function tailOf({ tally: { failed } }: BatchRun, count: number): string {
   return `],"count":${count},"failed":${failed}}`
 }
 

@@ -1,6 +1,6 @@
 /** What the HTTP layer asks of the service, without HTTP. */
 import type { OperationName } from '../messages.ts'
-import type { ProblemData } from '../problem.ts'
+import type { ProblemData, ProblemType } from '../problem.ts'
 
 /** One request as the service sees it: how long it may take, and whether anybody still waits. */
 export interface RequestContext {
@@ -18,6 +18,8 @@ export interface BatchContext extends RequestContext {
    * @returns how many of them are allowed
    */
   takeQuota(items: number): number
+  /** Counts items by how they came out: `ok`, or the type of their problem. */
+  countItems(outcome: 'ok' | ProblemType, items: number): void
   /** What the items beyond the limit are told. */
   readonly quotaProblem: ProblemData
   /** A problem as the object that a refused request would get. */
@@ -28,6 +30,12 @@ export interface BatchContext extends RequestContext {
 export interface TextSink {
   /** Resolves when the client has room for more. */
   write(text: string): void | Promise<void>
+}
+
+/** The same with header lines, which are known when the first results are. */
+export interface BatchSink extends TextSink {
+  /** Joins the head of the answer; nothing happens once that is on its way. */
+  addHeaders(headers: Readonly<Record<string, string>>): void
 }
 
 /** Takes the lines of a stream as bytes, in pieces that end anywhere. */
@@ -187,7 +195,7 @@ export interface Services {
    *
    * @throws {ProblemError} before the first piece: the batch as a whole cannot be taken
    */
-  batch(body: Uint8Array, context: BatchContext, sink: TextSink): Promise<void>
+  batch(body: Uint8Array, context: BatchContext, sink: BatchSink): Promise<void>
   /**
    * Opens a batch whose items come as lines and go as lines.
    *
@@ -195,7 +203,7 @@ export interface Services {
    * @param onRoom called with the bytes of lines that were answered
    * @throws {ProblemError} for options that are wrong
    */
-  openBatch(query: string, context: BatchContext, sink: TextSink, onRoom: (bytes: number) => void): LineStream
+  openBatch(query: string, context: BatchContext, sink: BatchSink, onRoom: (bytes: number) => void): LineStream
   /**
    * Judges one stamp.
    *

@@ -38,6 +38,15 @@ const distance = (id?: string | number) => ({
   to: rome,
 })
 
+/** What `/metrics` says, by name with labels. */
+const counters = async ({ url }: TestService): Promise<Record<string, number>> => {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return Object.fromEntries(
+    samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+  )
+}
+
 describe.each(['uws', 'node'])('batches over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
@@ -91,6 +100,60 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     const { body } = await batch({ attest: 'none', items: [distance(7)] })
     expect(Object.keys(body.results[0])).toEqual(['id', 'result', 'units', 'operation', 'timestamp', 'inputRefs'])
     expect(body.results[0].id).toBe(7)
+  })
+
+  it.each([
+    ['each', { attest: 'each' }, 'default'],
+    ['merkle', { attest: 'merkle' }, 'default'],
+    ['a sequence', { sequence: 'consecutive' }, 'default'],
+    ['none', { attest: 'none' }, null],
+  ])('says in its head where the nonces came from: %s', async (_what, options, source) => {
+    const alone = await service.post('/compute/v0/distance', { chainId: CHAIN, from: paris, to: rome })
+    expect(alone.headers.get('x-attester-nonce-source')).toBe('default')
+    const { headers, body } = await batch({ ...options, items: [{ op: 'area' }, distance(), distance()] })
+    expect(body.failed).toBe(1)
+    expect(headers.get('x-attester-nonce-source')).toBe(source)
+    const none = await batch({ ...options, items: [] })
+    expect(none.headers.get('x-attester-nonce-source')).toBe(null)
+  })
+
+  it('says it of streams of lines too, of their first answers', async () => {
+    const head = async (query: string) => {
+      const response = await fetch(`${service.url}/compute/v0/batch?chainId=${CHAIN}${query}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-ndjson' },
+        body: `${JSON.stringify(distance())}\n`,
+      })
+      await response.text()
+      return response.headers.get('x-attester-nonce-source')
+    }
+    expect([await head(''), await head('&attest=none')]).toEqual(['default', null])
+  })
+
+  it.each([{ attest: 'each' }, { attest: 'merkle' }, { attest: 'none' }, { sequence: 'consecutive' }])(
+    'counts items by how they came out, with %j',
+    async (options) => {
+      const before = await counters(service)
+      const items = [distance(), { op: 'area' }, distance(), 17, { op: 'distance', from: UNREADABLE, to: paris }]
+      await batch({ ...options, items })
+      const after = await counters(service)
+      const more = (outcome: string) => {
+        const name = `batch_items_total{outcome="${outcome}"}`
+        return (after[name] ?? 0) - (before[name] ?? 0)
+      }
+      expect([more('ok'), more('invalid-input'), more('bad-request')]).toEqual([2, 2, 1])
+    },
+  )
+
+  it('counts the lines of a stream as well', async () => {
+    const before = await counters(service)
+    const long = JSON.stringify({ ...distance(), note: 'x'.repeat(1_100_000) })
+    await lines(`${JSON.stringify(distance())}\n${long}\n`)
+    const after = await counters(service)
+    for (const outcome of ['ok', 'payload-too-large']) {
+      const name = `batch_items_total{outcome="${outcome}"}`
+      expect((after[name] ?? 0) - (before[name] ?? 0), outcome).toBe(1)
+    }
   })
 
   it('puts results under one root, and leaves out of it what cannot be computed', async () => {
@@ -383,5 +446,10 @@ describe('the hourly limit', () => {
     expect(answered.map(({ id }: { id: number }) => id)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(body.results[12]).toMatchObject({ id: 12, error: { status: 429 } })
     expect((await service.post('/compute/v0/batch', { chainId: CHAIN, items: [] })).status).toBe(429)
+    const counted = await counters(service)
+    expect(counted['batch_items_total{outcome="ok"}']).toBe(10)
+    expect(counted['batch_items_total{outcome="rate-limited"}']).toBe(3)
+    expect(counted['ratelimit_rejected_items_total{tier="public"}']).toBe(3)
+    expect(counted['ratelimit_rejected_total{tier="public"}']).toBe(1)
   })
 })

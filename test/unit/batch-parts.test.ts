@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, vi } from 'vitest'
 import { BodyCollector } from '../../src/http/body-collector.ts'
+import { BatchTally } from '../../src/service/batch-tally.ts'
 import { Gate } from '../../src/service/gate.ts'
 import { splitBatch } from '../../src/service/item-splitter.ts'
 import { LineCutter, type LineGroup } from '../../src/service/line-cutter.ts'
@@ -241,5 +242,22 @@ describe('a gate', () => {
     expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1)
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
     expect(most).toBe(2)
+  })
+})
+
+describe('the tally of a batch', () => {
+  const NAME = 'X-Attester-Nonce-Source'
+  const header = (...sources: readonly ('chain' | 'cache' | 'default')[]) => {
+    const quotaProblem = { type: 'rate-limited', detail: '' } as const
+    const tally = new BatchTally({ countItems: () => {}, problemJson: () => '{}', quotaProblem })
+    for (const source of sources) tally.signed(1, source === 'chain' ? {} : { [NAME]: source })
+    return tally.headers[NAME]
+  }
+
+  it('says the worst source of a nonce, in whatever order they came', () => {
+    expect(header('chain', 'chain')).toBeUndefined()
+    expect(header('chain', 'cache', 'chain')).toBe('cache')
+    expect(header('cache', 'default', 'cache')).toBe('default')
+    expect(header('default', 'chain')).toBe('default')
   })
 })

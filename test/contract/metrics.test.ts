@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../service.ts'
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
+const wordsIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!)
+
+/** Rows of the page's table: name → type and labels. */
+const documented = new Map(
+  PAGE.split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .map(([, name, type, labels]) => [wordsIn(name!)[0]!, { type, labels: wordsIn(labels!).sort() }]),
+)
+
+/** Families of the service: name → type and the labels of its samples. */
+function printed(text: string): Map<string, { type: string; labels: string[] }> {
+  const families = new Map(
+    [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [
+      name!,
+      { type: type!, labels: [] as string[] },
+    ]),
+  )
+  for (const line of text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))) {
+    const [, sample, labels = ''] = /^([a-z_]+)(?:\{(.*)\})? \S+$/.exec(line)!
+    const name = families.has(sample!) ? sample! : sample!.replace(/_(bucket|sum|count)$/, '')
+    const found = [...labels.matchAll(/([a-z]+)="/g)].map(([, label]) => label!).filter((label) => label !== 'le')
+    const family = families.get(name)!
+    family.labels = [...new Set([...family.labels, ...found])].sort()
+  }
+  return families
+}
+
+describe('the page on metrics', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ RATE_LIMIT_PUBLIC: '2', RECORDS: '1' })
+  })
+  afterAll(() => service.stop())
+
+  it('lists exactly what the service prints, with types and labels', async () => {
+    const point = { type: 'Point', coordinates: [2, 48] }
+    const items = Array(3).fill({ op: 'distance', from: point, to: point })
+    await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
+    await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
+    const text = await (await fetch(`${service.url}/metrics`)).text()
+    expect(Object.fromEntries(printed(text))).toEqual(Object.fromEntries(documented))
+  })
+})

@@ -773,5 +773,7 @@ export interface CredibilityExtensions {
   maxImpliedSpeedMps: number
   mockStamps: number
   boundToSubjectFraction: number
+  supportingStamps: number
+  supportingSigners: number
   [k: string]: unknown
 }

@@ -50,8 +50,24 @@ export async function assessProof(
       weightedMeanDistance: weightedMean(distances, verdicts),
       maxImpliedSpeedMps: speeds.max,
       mockStamps: stamps.filter(({ plugin }) => plugin.name === 'mock').length,
+      ...supportOf(stampResults, verdicts),
       boundToSubjectFraction: verdicts.filter(({ isBoundToSubject }) => isBoundToSubject).length / count,
     },
+  }
+}
+
+/**
+ * Different stamps that are valid in every way, near enough and of the claim's time, and the keys behind them: what no bad
+ * stamp and no copy adds to, as they do to the means of all.
+ */
+function supportOf(results: readonly StampResult[], verdicts: readonly StampVerdict[]) {
+  const supporting = verdicts.filter((_, index) => {
+    const { signaturesValid, structureValid, signalsConsistent, withinRadius, temporalOverlap } = results[index]!
+    return signaturesValid && structureValid && signalsConsistent && withinRadius && temporalOverlap > 0
+  })
+  return {
+    supportingStamps: new Set(supporting.map(({ digest }) => digest)).size,
+    supportingSigners: new Set(supporting.flatMap(({ signers }) => signers)).size,
   }
 }
 

@@ -135,6 +135,25 @@ describe('a credibility vector', () => {
       RUNS,
     ))
 
+  it('counts no more support for more bad stamps, or for copies of good ones', () =>
+    fc.assert(
+      fc.asyncProperty(proof, fc.array(stamp, { maxLength: 3 }), async (value, more) => {
+        const bad = more.map((one) => ({ ...one, signatures: [], location: value.claim['location'] }))
+        const { extensions, stampResults } = await judge(value)
+        const { extensions: padded } = await judge({ ...value, stamps: [...bad, ...value.stamps, ...value.stamps] })
+        expect(padded.supportingStamps).toBeLessThanOrEqual(extensions.supportingStamps)
+        expect(padded.supportingSigners).toBeLessThanOrEqual(extensions.supportingSigners)
+        expect(extensions.supportingSigners).toBeLessThanOrEqual(extensions.distinctSigners)
+        const whole = stampResults.filter(
+          ({ signaturesValid, structureValid, signalsConsistent, withinRadius, temporalOverlap }: Loose) =>
+            signaturesValid && structureValid && signalsConsistent && withinRadius && temporalOverlap > 0,
+        )
+        expect(extensions.supportingStamps).toBeLessThanOrEqual(whole.length)
+        expect(extensions.supportingStamps > 0).toBe(whole.length > 0)
+      }),
+      RUNS,
+    ))
+
   it('is no better for a stamp that is given twice', () =>
     fc.assert(
       fc.asyncProperty(proof, async (value) => {

@@ -25,7 +25,7 @@ describe('the pages on evidence', () => {
       .filter((file) => file.endsWith('.ts') && !/^(?:structure|conformance|added-plugin)\.ts$/.test(file))
     const made = sources.flatMap((file) =>
       [
-        ...read('src/verify', file).matchAll(/(?:checks|collected\[to\]!)\.(?:fail|warn|info)\(\s*'([a-z][\w-]*)'/g),
+        ...read('src/verify', file).matchAll(/(?:checks|collected\[copy\]!)\.(?:fail|warn|info)\(\s*'([a-z][\w-]*)'/g),
       ].map(([, id]) => id!),
     )
     expect(made.length).toBeGreaterThan(80)

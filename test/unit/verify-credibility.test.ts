@@ -125,12 +125,45 @@ describe('the speed a signer must have had', () => {
     expect(extensions.maxImpliedSpeedMps).toBeGreaterThan(19_000)
   })
 
+  // Regression: the speed was asked of neighbours in time alone, and of the first of two copies.
+  it('is not hidden by a vague stamp between two, nor by a copy', async () => {
+    const [here, there] = move(300)
+    const vague = stampOf('witnesschain', {
+      location: point(-38, 47),
+      temporalFootprint: { start: NOW + 100, end: NOW + 160 },
+      signals: { ...SIGNALS['witnesschain'], knowLocUncertaintyKm: 5000 },
+    })
+    const { stampResults, extensions } = await credibilityOf([here!, vague, there!, there!], {}, NOW + 300)
+    expect(stampResults.slice(2).map(({ signalsConsistent }: Loose) => signalsConsistent)).toEqual([false, false])
+    expect(extensions.maxImpliedSpeedMps).toBeGreaterThan(19_000)
+  })
+
+  it('allows for a way in either direction within long footprints', async () => {
+    const hours = (start: number, end: number) => ({ start: NOW + 3600 * start, end: NOW + 3600 * end })
+    const day = at(...EIFFEL, 'mock', { temporalFootprint: hours(0, 24) })
+    const morning = at(...NEW_YORK, 'mock', { temporalFootprint: hours(1, 2) })
+    // At New York in the second hour, back in Paris by the end of the day: 5,837 km in 23 hours at most.
+    const { extensions } = await credibilityOf([day, morning], {}, NOW + 86_400)
+    expect(extensions.maxImpliedSpeedMps).toBeCloseTo(5_852_000 / 82_800, -1)
+  })
+
   it('is unusual for one who does it in three hours, and nobody accuses two signers', async () => {
     const { stampResults, extensions } = await credibilityOf(move(10_800), {}, NOW + 10_800)
     expect(stampResults[1].signalsConsistent).toBe(true)
     expect(stampResults[1].details.checks.find(({ id }: Loose) => id === 'implied-speed')).toMatchObject({ ok: false })
     expect(extensions.maxImpliedSpeedMps).toBeGreaterThan(500)
     expect((await credibilityOf(move(300, 2), {}, NOW + 300))['extensions'].maxImpliedSpeedMps).toBe(0)
+  })
+})
+
+describe('support of a claim', () => {
+  it('is counted by different good stamps and the keys behind them', async () => {
+    const far = stampOf('geoclue', { location: point(...NEW_YORK) }, 2)
+    const unsigned = { ...stampOf('geoclue', {}, 3), signatures: [] }
+    const late = stampOf('geoclue', { temporalFootprint: { start: NOW - 90_000, end: NOW - 89_000 } }, 4)
+    const good = [stampOf('gpsd', {}, 5), stampOf('geoclue', {}, 5), stampOf('wifi-mls', {}, 6)]
+    const { extensions } = await credibilityOf([far, unsigned, late, ...good, ...good])
+    expect(extensions).toMatchObject({ supportingStamps: 3, supportingSigners: 2, duplicateStamps: 4 })
   })
 })
 

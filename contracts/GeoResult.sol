@@ -70,8 +70,8 @@ library GeoResult {
     /// Reverts unless `timestamp` lies at most `maxAgeSeconds` before the block and not ahead of it.
     function requireFresh(uint256 timestamp, uint256 maxAgeSeconds) internal view {
         if (timestamp > block.timestamp + MAX_AHEAD_SECONDS) revert TimestampAhead(timestamp);
-        bool isOld = timestamp < block.timestamp && block.timestamp - timestamp > maxAgeSeconds;
-        if (isOld) revert TimestampTooOld(timestamp, maxAgeSeconds);
+        // No shorter way for a result of this very second: the estimate of a transaction would not do for the next block.
+        if (block.timestamp > timestamp + maxAgeSeconds) revert TimestampTooOld(timestamp, maxAgeSeconds);
     }
 
     /// Reverts unless the input at `index` is `ref`.

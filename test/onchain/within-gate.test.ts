@@ -76,6 +76,23 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
     }
   })
 
+  // Regression: a submission ran out of gas when its block came a second after the one it was estimated in.
+  it('what it costs does not depend on the second it is mined in', async () => {
+    const timestamp = (await world.now()) + 10n
+    const ref = await world.location({ eventTimestamp: timestamp })
+    const { data, recipient, from } = await world.attempt({ ref, timestamp })
+    const costs: bigint[] = []
+    for (const later of [0n, 1n, 100n]) {
+      const id = await local.client.snapshot()
+      await local.client.setNextBlockTimestamp({ timestamp: timestamp + later })
+      await local.attest(gate.schema, data, 0n, { from, recipient })
+      const { transactions } = await local.client.getBlock()
+      costs.push((await local.client.getTransactionReceipt({ hash: transactions[0]! })).gasUsed)
+      await local.client.revert({ id })
+    }
+    expect(costs).toEqual(Array(3).fill(costs[0]))
+  })
+
   it('a gate takes no value', async () => {
     expect(await world.read(gate, 'isPayable')).toBe(false)
   })

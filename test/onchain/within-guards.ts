@@ -161,7 +161,10 @@ export const SHARED_GUARDS: readonly Guard[] = [
   })),
   ...[
     ['GeoWithin.sol', 'GeoResult.requireFresh(said.timestamp, terms.maxAgeSeconds);'],
-    ['GeoResult.sol', 'if (isOld) revert TimestampTooOld(timestamp, maxAgeSeconds);'],
+    [
+      'GeoResult.sol',
+      'if (block.timestamp > timestamp + maxAgeSeconds) revert TimestampTooOld(timestamp, maxAgeSeconds);',
+    ],
   ].map(([file, text]) => ({
     name: `the result is an old one, ${file}`,
     file: file!,

@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import {
+  type Abi,
+  type BaseError,
+  ContractFunctionRevertedError,
+  encodeAbiParameters,
+  keccak256,
+  parseAbiParameters,
+  parseSignature,
+  stringToHex,
+} from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
+import type { Hex } from '../../src/messages.ts'
+import { startTestService, type TestService } from '../service.ts'
+import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
+import { type Contract, compile, contractSources, deploy } from './solidity.ts'
+import { uids } from './within-world.ts'
+
+const page = readFileSync(resolve(import.meta.dirname, '../../docs/solidity.md'), 'utf8')
+const TARGET = keccak256(stringToHex('{"coordinates":[2.2945,48.8584],"type":"Point"}'))
+const LARGEST_DIFFERENCE = 0.005
+
+/** The text of a fenced block, without the indent of a list. */
+function block(name: string): string {
+  const found = new RegExp(`( *)\`\`\`\\w+ ${name}\\n([\\s\\S]*?)\`\`\``).exec(page)
+  if (found === null) throw new Error(`docs/solidity.md has no block ${name}`)
+  return found[2]!.replaceAll(new RegExp(`^${found[1]}`, 'gm'), '')
+}
+
+/** The contracts of the page, with all there is to import; and the terms, to be read from outside. */
+function pageSource(): string {
+  const files = ['GeoAttestation', 'GeoMerkle', 'GeoSignature', 'GeoWithin', 'GeoResult', 'WithinGate', 'IEAS']
+  return [
+    '// SPDX-License-Identifier: Apache-2.0\npragma solidity ^0.8.20;',
+    ...files.map((name) => `import "./${name}.sol";`),
+    ...['naive', 'club', 'signed', 'fare'].map(block),
+    `contract Terms { function make(address locationAttester) external pure returns (WithinTerms memory) {
+      ${block('terms')} return terms; } }`,
+  ].join('\n')
+}
+
+describe.skipIf(skipReason())('docs/solidity.md', () => {
+  let local: LocalChain
+  let isChainUp = false
+  let service: TestService
+  let contracts: Record<string, Contract>
+  let [locator, person, stranger]: Hex[] = []
+  let terms: unknown
+  const gas = new Map<string, bigint>()
+
+  beforeAll(async () => {
+    local = await startLocalChain('1.2.0')
+    isChainUp = true
+    ;[, locator, person, stranger] = (await local.client.getAddresses()) as Hex[]
+    const names = ['NaiveEntry', 'Club', 'SignedEntry', 'Fare', 'Terms', 'WithinGate', 'WithinEntry', 'GeoVerifier']
+    contracts = compile([{ ...contractSources(), 'Page.sol': pageSource() }], names)[0]!
+    service = await startTestService({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '5000' })
+    const { address } = await deployed('Terms', [])
+    terms = await read({ address, abi: contracts['Terms']!.abi }, 'make', [locator])
+    // The first answer that is submitted pays for the attester's first nonce; those below are all later ones.
+    await submit(await ask(fooled(person!)))
+  })
+  afterAll(async () => {
+    await service?.stop()
+    if (isChainUp) await local.stop()
+  })
+
+  const read = (at: { address: Hex; abi: Abi }, functionName: string, args: readonly unknown[] = [], account?: Hex) =>
+    local.client.readContract({ ...at, functionName, args, ...(account === undefined ? {} : { account }) })
+  const fooled = (recipient: Hex) => ({ ...JSON.parse(block('fooled')), recipient })
+
+  async function deployed(name: string, args: readonly unknown[]) {
+    const { address, gasUsed } = await deploy(local, contracts[name]!, args)
+    if (['WithinGate', 'WithinEntry', 'GeoVerifier'].includes(name)) gas.set(`deploy \`${name}\``, gasUsed)
+    return { address, abi: contracts[name]!.abi }
+  }
+
+  async function ask(body: object, headers: Record<string, string> = {}, path = 'within') {
+    const { status, body: answer } = await service.post(`/compute/v0/${path}`, body, headers)
+    expect(status, JSON.stringify(answer)).toBe(200)
+    return answer
+  }
+
+  /** Sends what the page says, as the submitter; the gas and the UID. */
+  async function submit(answer: object) {
+    const names = ['parseSignature', 'wallet', 'eas', 'abi', 'answer']
+    const write = (call: object) =>
+      local.client.writeContract({ ...call, account: local.submitter, chain: null } as never)
+    const run = new Function(...names, block('submit')) as (...values: unknown[]) => Promise<Hex>
+    const values = [parseSignature, { writeContract: write }, local.chain.easAddress, local.easAbi, answer]
+    const hash = await run(...values)
+    const receipt = await local.client.waitForTransactionReceipt({ hash })
+    expect(receipt.status).toBe('success')
+    return { gasUsed: receipt.gasUsed, uid: receipt.logs[0]!.data.slice(0, 66) as Hex }
+  }
+
+  /** Where a person is, on the word of the trusted attester: 220 m from the place. */
+  async function location(recipient: Hex): Promise<Hex> {
+    const { timestamp } = await local.client.getBlock()
+    const place = '{"coordinates":[2.2945,48.8604],"type":"Point"}'
+    const fields = parseAbiParameters(SCHEMA_STRINGS.location)
+    const data = encodeAbiParameters(fields, [timestamp, 'EPSG:4326', 'geojson-point', place, [], [], [], [], ''])
+    return local.attest(uids.location, data, 0n, { from: locator!, recipient })
+  }
+
+  /** Sends a call unless it would revert; the name of the error, or the gas. */
+  async function send(at: { address: Hex; abi: Abi }, account: Hex, functionName: string, args: readonly unknown[]) {
+    const call = { ...at, account, functionName, args }
+    try {
+      await local.client.simulateContract(call)
+    } catch (error) {
+      const reverted = (error as BaseError).walk((cause) => cause instanceof ContractFunctionRevertedError)
+      if (!(reverted instanceof ContractFunctionRevertedError)) throw error
+      return reverted.data?.errorName === 'Error' ? reverted.reason : reverted.data?.errorName
+    }
+    const hash = await local.client.writeContract({ ...call, chain: null })
+    return (await local.client.waitForTransactionReceipt({ hash })).gasUsed
+  }
+
+  it('a gate lets the person in, as it says', async () => {
+    const gate = await deployed('WithinGate', [local.chain.easAddress, service.attester, terms])
+    await local.registerSchema((await read(gate, 'SCHEMA')) as string, gate.address)
+    const schema = (await read(gate, 'schema')) as Hex
+    const uid = await location(person!)
+    const request = JSON.parse(block('request'))
+    const answer = await ask({ ...request, geometry: { uid }, recipient: person!, schema })
+    expect(answer.result).toBe(true)
+    expect(answer.inputRefs).toEqual([uid, TARGET])
+    const { gasUsed } = await submit(answer)
+    gas.set('`attestByDelegation`, resolved by `WithinGate`', gasUsed)
+    const eas = { address: local.chain.easAddress, abi: local.easAbi }
+    gas.set('`getAttestation` of the location', (await send(eas, person!, 'getAttestation', [uid])) as bigint)
+    const club = await deployed('Club', [gate.address])
+    expect(await read(club, 'order', [], person)).toBe('a coffee')
+    await expect(read(club, 'order', [], stranger)).rejects.toThrow('come closer')
+  })
+
+  it('the mistake lets in who never was there, and the gate does not', async () => {
+    const args = [local.chain.easAddress, uids.boolean, service.attester]
+    const naive = await deployed('NaiveEntry', [...args, TARGET])
+    const entry = await deployed('WithinEntry', [...args, terms])
+    const { uid, gasUsed } = await submit(await ask(fooled(stranger!)))
+    gas.set('`attestByDelegation`, without a resolver', gasUsed)
+    expect(typeof (await send(naive, stranger!, 'enter', [uid]))).toBe('bigint')
+    expect(await send(entry, stranger!, 'enter', [uid])).toBe('AttestationNotFound')
+
+    const { schema: _, ...request } = JSON.parse(block('request'))
+    const own = await submit(await ask({ ...request, geometry: { uid: await location(person!) }, recipient: person! }))
+    const used = await send(entry, person!, 'enter', [own.uid])
+    expect(typeof used).toBe('bigint')
+    gas.set('`WithinEntry.enter`', used as bigint)
+    expect(await send(entry, person!, 'enter', [own.uid])).toBe('ResultAlreadyUsed')
+  })
+
+  it('a signed result is taken once, whatever its salt', async () => {
+    const entry = await deployed('SignedEntry', [local.chain.easAddress, uids.boolean, service.attester, terms])
+    const { schema: _, ...request } = JSON.parse(block('request'))
+    const body = { ...request, geometry: { uid: await location(person!) }, recipient: person! }
+    const signed = async (sent: object) => {
+      const { attestation, resultSignature } = await ask(sent, { prefer: 'result-signature' })
+      const { schema, recipient, data } = attestation
+      const { deadline, salt, signature } = resultSignature
+      return { schema, recipient, data, deadline: BigInt(deadline), salt, signature }
+    }
+    let [result, twin] = await Promise.all([signed(body), signed(body)])
+    // Those of one second say the same.
+    while (result.data !== twin.data) [result, twin] = await Promise.all([signed(body), signed(body)])
+    expect(result.salt).not.toBe(twin.salt)
+    expect(await send(entry, stranger!, 'enter', [result])).toBe('not this result')
+    const used = await send(entry, person!, 'enter', [result])
+    expect(typeof used).toBe('bigint')
+    gas.set('`SignedEntry.enter`', used as bigint)
+    expect(await send(entry, person!, 'enter', [result])).toBe('used')
+    expect(await send(entry, person!, 'enter', [twin])).toBe('used')
+    expect(await send(entry, stranger!, 'enter', [await signed(fooled(stranger!))])).toBe('AttestationNotFound')
+
+    const verifier = await deployed('GeoVerifier', [local.chain.easAddress, uids['merkle-root'], service.attester])
+    gas.set('`GeoVerifier.useResult`', (await send(verifier, person!, 'useResult', [result])) as bigint)
+  })
+
+  it('a number under a root is a fare', async () => {
+    const args = [local.chain.easAddress, uids['merkle-root'], uids.numeric, service.attester]
+    const fare = await deployed('Fare', args)
+    const place = (lon: number) => ({ type: 'Point', coordinates: [lon, 48.8584] })
+    const items = Array.from({ length: 1000 }, (_, id) => ({
+      op: 'distance',
+      id,
+      from: place(2.2945),
+      to: place(3 + id / 1000),
+    }))
+    const square = [
+      [2, 48],
+      [2.001, 48],
+      [2.001, 48.001],
+      [2, 48],
+    ]
+    items[1] = { op: 'area', id: 1, geometry: { type: 'Polygon', coordinates: [square] } } as never
+    const { results, merkle } = await ask({ chainId: 84532, attest: 'merkle', items }, {}, 'batch')
+    const { uid, gasUsed } = await submit(merkle)
+    gas.set('`attestByDelegation` of a root over any number of results', gasUsed)
+    const call = (index: number) => {
+      const { inputRefs, proof, ...item } = results[index]
+      return [uid, item, proof, inputRefs[0], inputRefs[1] ?? inputRefs[0]]
+    }
+    expect(await read(fare, 'fareOf', call(7))).toBe(BigInt(Math.ceil(results[7].result / 1000)))
+    await expect(read(fare, 'fareOf', call(1))).rejects.toThrow('not a distance')
+    const verifier = await deployed('GeoVerifier', [args[0], args[1], args[3]])
+    const used = await send(verifier, person!, 'verifyItem', call(7).slice(0, 3))
+    gas.set('`GeoVerifier.verifyItem`, one of 1,000', used as bigint)
+  })
+
+  it('says what it costs', () => {
+    const rows = [...gas].map(([name, used]) => `| ${name} | ${used.toLocaleString('en')} |`)
+    console.log(`\n${rows.join('\n')}\n`)
+    for (const [name, used] of gas) {
+      const row = page.split('\n').find((line) => line.startsWith(`| ${name} |`))
+      const said = Number(row?.split('|')[2]?.replaceAll(',', ''))
+      expect(Math.abs(said / Number(used) - 1), `${name}: ${used}, the page says ${said}`).toBeLessThan(
+        LARGEST_DIFFERENCE,
+      )
+    }
+    expect(gas.size).toBe(page.slice(page.indexOf('| transaction | gas |')).match(/^\| (?!---|transaction)/gm)?.length)
+  })
+})

@@ -22,6 +22,8 @@ export interface ChainOverride {
   readonly schemaRegistryAddress?: string
   readonly profile?: ChainProfile
   readonly easVersion?: string
+  readonly startBlock?: number
+  readonly finalityDepth?: number
 }
 
 export interface Config {
@@ -35,6 +37,12 @@ export interface Config {
   readonly dataDir: string
   /** False: no records are kept, and their routes answer 503. */
   readonly records: boolean
+  /** Chains that have an RPC are read into the records. */
+  readonly sync: boolean
+  /** Addresses and ranges beside this machine that may use `/api/sync`. */
+  readonly syncAllow: readonly string[]
+  /** Who sends it as a bearer token may use `/api/sync`. */
+  readonly cronSecret: string | undefined
   /** A PostgreSQL server for the records; without one they are kept below `dataDir`. Holds a password. */
   readonly databaseUrl: string | undefined
   /** In production records are kept below `dataDir` only when somebody said so (decision 114). */
@@ -143,26 +151,8 @@ export type SignerConfig = Pick<
   | 'submission'
 >
 
-/** How one chain is read into the records. */
-export interface SyncConfig {
-  /** The first block that is read. */
-  readonly startBlock: number
-  /** Blocks below the head that are taken for final where the endpoints do not say which ones are. */
-  readonly finalityDepth: number
-  /** From one look at the head to the next. */
-  readonly pollMs: number
-  /** Blocks of one question about logs, at most. */
-  readonly maxRangeBlocks: number
-  /** Blocks that may still change, read at once. */
-  readonly blocksAtOnce: number
-  /** Logs that are stored at once. */
-  readonly logsAtOnce: number
-  /** Largest data of an attestation that becomes a record. */
-  readonly maxDataBytes: number
-}
-
 /** What the chain thread is told. */
-export type ChainAccessConfig = Pick<Config, 'chains' | 'rpcTimeoutMs' | 'limits'>
+export type ChainAccessConfig = Pick<Config, 'chains' | 'schemas' | 'records' | 'sync' | 'rpcTimeoutMs' | 'limits'>
 
 /** What the store's thread is told. */
 export type StoreThreadConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'limits'>
@@ -259,6 +249,28 @@ export interface Limits {
   readonly streamHeartbeatMs: number
   /** A stream that is older is ended; its client goes on where it was. */
   readonly streamLifeMs: number
+  /** Longest wait for one answer of an RPC while chains are read, and its largest answer. */
+  readonly syncRpcTimeoutMs: number
+  readonly maxSyncResponseBytes: number
+  /** Longest time an RPC that failed is left alone. */
+  readonly maxRpcBenchMs: number
+  /** From one look at a chain's head to the next; of the local chain, which has a block whenever somebody wants one. */
+  readonly syncPollMs: number
+  readonly syncLocalPollMs: number
+  readonly syncRangeBlocks: number
+  readonly syncBlocksAtOnce: number
+  readonly syncLogsAtOnce: number
+  /** Ranges stored in one pass over a chain. */
+  readonly syncStepsPerPass: number
+  readonly maxAttestationBytes: number
+  /** How long the process that reads the chains may be silent before another one takes over. */
+  readonly syncLeaseMs: number
+  /** From one comparison of all valid records with the chain to the next. */
+  readonly syncSweepMs: number
+  /** From one range read from a second endpoint to the next. */
+  readonly syncAuditMs: number
+  /** Longest `POST /api/sync?chain=` waits for the end; the work goes on after it. */
+  readonly syncWaitMs: number
 }
 
 /** A name in the environment holds a value it must not: `trigpoint` exits with 78 and this message. */
@@ -288,6 +300,9 @@ export function readConfig(env: Environment, cores: number): Config {
     errorTypeBase: read.url('ERROR_TYPE_BASE'),
     dataDir: env['DATA_DIR'] || './.data',
     records: read.flag('RECORDS', true),
+    sync: read.flag('SYNC', true),
+    syncAllow: read.list('SYNC_ALLOW'),
+    cronSecret: readCronSecret(env['CRON_SECRET']),
     databaseUrl: read.postgresUrl('DATABASE_URL'),
     allowEmbeddedDatabase: !production || read.flag('EMBEDDED_DB', false),
     sampleRecords: readSampleRecords(read.flag('SAMPLE_RECORDS', false), production, read.flag('RECORDS', true)),
@@ -390,6 +405,20 @@ export function readConfig(env: Environment, cores: number): Config {
       streamPollMs: read.integer('STREAM_POLL_MS', 500, 10, 60_000),
       streamHeartbeatMs: Math.min(5000, Math.floor(requestDeadlineMs / 3)),
       streamLifeMs: read.integer('STREAM_LIFE_MS', 3_600_000, 100, 86_400_000),
+      syncRpcTimeoutMs: read.integer('SYNC_RPC_TIMEOUT_MS', 10_000, 100, 600_000),
+      maxSyncResponseBytes: 32 * 1_048_576,
+      maxRpcBenchMs: 60_000,
+      syncPollMs: read.integer('SYNC_POLL_MS', 2000, 50, 3_600_000),
+      syncLocalPollMs: read.integer('SYNC_POLL_MS', 250, 50, 3_600_000),
+      syncRangeBlocks: read.integer('SYNC_RANGE_BLOCKS', 10_000, 1, 10_000_000),
+      syncBlocksAtOnce: 64,
+      syncLogsAtOnce: 2000,
+      syncStepsPerPass: 20,
+      maxAttestationBytes: read.integer('MAX_ATTESTATION_BYTES', 1_048_576, 1024, 64 * 1_048_576),
+      syncLeaseMs: read.integer('SYNC_LEASE_MS', 3000, 300, 600_000),
+      syncSweepMs: read.integer('SYNC_SWEEP_MS', 3_600_000, 1000, 86_400_000),
+      syncAuditMs: read.integer('SYNC_AUDIT_MS', 10_000, 10, 86_400_000),
+      syncWaitMs: Math.floor(requestDeadlineMs / 2),
     },
   })
 }
@@ -486,7 +515,8 @@ function splitList(text: string | undefined): string[] {
     .filter((entry) => entry !== '')
 }
 
-const CHAIN_VARIABLE = /^(RPC_URL|EAS_ADDRESS|EAS_PROFILE|EAS_VERSION|SCHEMA_REGISTRY)_(\d+)$/
+const CHAIN_VARIABLE =
+  /^(RPC_URL|EAS_ADDRESS|EAS_PROFILE|EAS_VERSION|SCHEMA_REGISTRY|START_BLOCK|FINALITY_DEPTH)_(\d+)$/
 
 function readChains(env: Environment): Map<number, ChainOverride> {
   const chains = new Map<number, { -readonly [K in keyof ChainOverride]: ChainOverride[K] }>()
@@ -499,6 +529,7 @@ function readChains(env: Environment): Map<number, ChainOverride> {
     const refuse = (wanted: string): never => {
       throw new ConfigError(`${name}=${JSON.stringify(value)}: must be ${wanted}`)
     }
+    const wholeNumber = () => (/^\d{1,12}$/.test(value) ? Number(value) : refuse('a whole number of blocks'))
     const address = () => (/^0x[0-9a-fA-F]{40}$/.test(value) ? value : refuse('an address: 0x and 40 hex digits'))
     switch (match[1]) {
       case 'RPC_URL':
@@ -516,12 +547,25 @@ function readChains(env: Environment): Map<number, ChainOverride> {
       case 'EAS_VERSION':
         chain.easVersion = value
         break
+      case 'START_BLOCK':
+        chain.startBlock = wholeNumber()
+        break
+      case 'FINALITY_DEPTH':
+        chain.finalityDepth = wholeNumber()
+        break
       default:
         chain.profile =
           (['legacy', 'v1', 'v2'] as const).find((profile) => profile === value) ?? refuse('legacy, v1 or v2')
     }
   }
   return chains
+}
+
+function readCronSecret(text: string | undefined): string | undefined {
+  if (!text) return undefined
+  // The message must not repeat it.
+  if (text.length < 32) throw new ConfigError('CRON_SECRET: must have at least 32 characters')
+  return text
 }
 
 function readApiKeys(text: string | undefined): ApiKey[] {

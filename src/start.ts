@@ -28,6 +28,7 @@ import { createResignService } from './service/resign.ts'
 import { fillWithSamples } from './service/sample-fill.ts'
 import type { GraphqlService } from './service/services.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
+import { createSyncService } from './service/sync.ts'
 import { createProofReader } from './service/verified-proof.ts'
 import { createVerifyService } from './service/verify.ts'
 import { startChainAccess } from './threads/chain-client.ts'
@@ -67,9 +68,9 @@ export async function startService(
   const schemas = schemaUids(config)
   const evidence = await readEvidenceSettings(config)
   const signer = await startSigner(config, log)
-  const chainClient = await startChainAccess(config, log, signer)
-  const pool = await startComputePool(config, { chainIds: [...chains.keys()], evidence: evidence.settings })
   const store = config.records ? createStoreClient(config, log) : undefined
+  const chainClient = await startChainAccess(config, log, signer, store)
+  const pool = await startComputePool(config, { chainIds: [...chains.keys()], evidence: evidence.settings })
 
   const policy = createChainPolicy({
     chains,
@@ -103,6 +104,7 @@ export async function startService(
       records,
       graphql: config.graphql && config.records ? await startGraphql({ config, records }) : undefined,
       feeds,
+      sync: createSyncService({ config, chains, chainClient, ask: askRecords, now: Date.now }),
       ogc: createOgcService({ chains, ask: askRecords, version: build.version, now: Date.now }),
       resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
       readiness: createReadiness({ pool, signer, chainClient, store }),
@@ -146,7 +148,9 @@ export async function startService(
       await server.close()
       clearTimeout(abandon)
       await pool.close()
-      await Promise.all([signer.close(), chainClient?.close(), store?.close()])
+      // The sync thread gives its lease back to the store before that goes.
+      await Promise.all([signer.close(), chainClient?.close()])
+      await store?.close()
     },
   }
 }

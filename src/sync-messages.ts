@@ -111,6 +111,34 @@ export interface SyncStatus {
   readonly errors: readonly { readonly chainId: number; readonly at: string; readonly message: string }[]
 }
 
+/** What the sync thread is told to do beside its own plan. */
+export type SyncAction =
+  | { readonly kind: 'chain'; readonly chainId: number; readonly waitMs: number }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'revocations' }
+  /** Somebody changed in the store whether the chains shall be read. */
+  | { readonly kind: 'refresh' }
+
+/** What came of it. `continues`: it goes on after the wait. `busy`: the same is under way, here or in another process. */
+export type SyncOutcome =
+  | { readonly state: 'started' }
+  | { readonly state: 'done' | 'continues'; readonly count: number }
+  | { readonly state: 'busy' | 'failed'; readonly reason: string }
+
+/** What the operator sees on the terminal. */
+export type SyncEvent =
+  | {
+      readonly kind: 'progress'
+      readonly chainId: number
+      readonly inserted: number
+      readonly revoked: number
+      readonly rolledBack: number
+      readonly block: number
+      readonly head: number
+    }
+  | { readonly kind: 'problem'; readonly chainId: number; readonly message: string }
+  | { readonly kind: 'lead'; readonly isHeld: boolean }
+
 /** What the store is asked for the synchronisation: argument and result. */
 export interface SyncOperations {
   syncState: { argument: { readonly chainId: number }; result: ChainSyncState }

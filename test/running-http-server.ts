@@ -63,6 +63,8 @@ const noRecords: RecordService = {
   stats: async () => ({ json: '{}' }),
 }
 
+const noSync = async () => ({ status: 200, json: '{}' })
+
 export async function startServer(adapter: AdapterName, parts: ServerParts = {}): Promise<RunningServer> {
   const config = readConfig(
     { HTTP_ADAPTER: adapter, RATE_LIMIT_PUBLIC: '1000000', LOG_SAMPLE_RATIO: '0', ...parts.env },
@@ -96,6 +98,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     },
     records: parts.records ?? noRecords,
     ogc: { document: () => ({ json: '{}' }), items: async () => ({ json: '{}' }), item: async () => ({ json: '{}' }) },
+    sync: { trigger: noSync, revocations: noSync, worker: noSync, status: noSync },
     feeds: parts.feeds ?? { export: async () => {}, stream: async () => {}, close: () => {} },
     graphql: undefined,
     readiness: parts.readiness ?? (() => ({ ready: true, checks: { signer: { ok: true } } })),

@@ -7,6 +7,7 @@ import { type ChainAccess, createChainAccess } from '../src/sync/chain-access.ts
 import { createRpc } from '../src/sync/rpc.ts'
 import { createSchemaCache } from '../src/sync/schema-cache.ts'
 import { serveNonces } from './nonce-port.ts'
+import { openRecordSync } from './sync-records.ts'
 
 const main = parentPort!
 const post = (reply: ChainReply) => main.postMessage(reply)
@@ -25,12 +26,27 @@ async function start(config: ChainAccessConfig): Promise<void> {
     for (const { access } of chains.values()) if (access.state.state === 'unverified') void access.check()
   }, chainRetryIntervalMs)
 
+  const records = await openRecordSync(config, (event) => post({ type: 'event', event }))
   main.on('message', (request: ChainRequest) => {
-    if (request.type !== 'nonces') return void find(chains, request)
-    serveNonces(request.port, async (chainId, attester) => {
-      const chain = chains.get(chainId)
-      return chain === undefined ? { ok: false, refusal: undefined } : chain.access.nonce(attester)
-    })
+    switch (request.type) {
+      case 'nonces':
+        serveNonces(request.port, async (chainId, attester) => {
+          const chain = chains.get(chainId)
+          return chain === undefined ? { ok: false, refusal: undefined } : chain.access.nonce(attester)
+        })
+        break
+      case 'store':
+        records.connect(request.port)
+        break
+      case 'sync':
+        void records.act(request.action).then((outcome) => post({ type: 'synced', id: request.id, outcome }))
+        break
+      case 'close':
+        void records.close().then(() => process.exit(0))
+        break
+      default:
+        void find(chains, request)
+    }
   })
   await checkAll()
   post({ type: 'ready' })
@@ -64,7 +80,7 @@ async function openChains({ rpcTimeoutMs, limits, ...config }: ChainAccessConfig
 
 async function find(
   chains: ReadonlyMap<number, ServedChain>,
-  { type, id, chainId, uid }: Exclude<ChainRequest, { type: 'nonces' }>,
+  { type, id, chainId, uid }: Extract<ChainRequest, { type: 'attestation' | 'schema' }>,
 ): Promise<void> {
   try {
     const chain = chains.get(chainId)

@@ -17,9 +17,13 @@ export interface Chain {
   readonly schemaRegistryAddress: Hex
   /** In the order they are tried; empty without chain access. */
   readonly rpcUrls: readonly string[]
+  /** The first block that is read into the records. */
+  readonly startBlock: number
+  /** Blocks below the head that are taken for final where an RPC does not say which ones are. */
+  readonly finalityDepth: number
 }
 
-type Row = Omit<Chain, 'rpcUrls'>
+type Row = Omit<Chain, 'rpcUrls' | 'startBlock' | 'finalityDepth'>
 
 /** Addresses of the OP stack's built-in EAS, which a local chain imitates. */
 const PREDEPLOY = {
@@ -59,6 +63,10 @@ const TABLE: readonly Row[] = [
   { id: 31337, name: 'local', profile: 'v1', easVersion: '1.2.0', ...PREDEPLOY },
 ]
 
+/** Those of other indexers: 65 blocks are two epochs of Ethereum; where nobody says anything 30. */
+const FINALITY_DEPTHS: Readonly<Record<string, number>> = { sepolia: 65, arbitrum: 240, local: 64 }
+const OTHER_FINALITY_DEPTH = 30
+
 const NEWEST_VERSION: Readonly<Record<ChainProfile, string>> = { legacy: '0.26', v1: '1.2.0', v2: '1.3.0' }
 
 /**
@@ -76,7 +84,9 @@ export function chainTable({ chains: overrides }: Pick<Config, 'chains'>): Reado
 }
 
 function withOverride(row: Row, override: ChainOverride | undefined): Chain {
-  if (override === undefined) return { ...row, rpcUrls: [] }
+  const finalityDepth = override?.finalityDepth ?? FINALITY_DEPTHS[row.name] ?? OTHER_FINALITY_DEPTH
+  const startBlock = override?.startBlock ?? 0
+  if (override === undefined) return { ...row, rpcUrls: [], startBlock, finalityDepth }
   const { profile, easVersion } = layoutOf(override) ?? row
   return {
     id: row.id,
@@ -86,6 +96,8 @@ function withOverride(row: Row, override: ChainOverride | undefined): Chain {
     easAddress: checksumAddress(override.easAddress ?? row.easAddress) as Hex,
     schemaRegistryAddress: checksumAddress(override.schemaRegistryAddress ?? row.schemaRegistryAddress) as Hex,
     rpcUrls: override.rpcUrls,
+    startBlock,
+    finalityDepth,
   }
 }
 

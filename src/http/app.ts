@@ -100,7 +100,7 @@ export function createApp(parts: AppParts): App {
 
   /** Everything that can be said without a byte of the body. */
   function refusalBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
-    const refusal = route.counts ? admit(state) : undefined
+    const refusal = route.refusal?.(state.exchange) ?? (route.counts ? admit(state) : undefined)
     if (refusal !== undefined) return refusal
     const { contentEncoding } = state.exchange.head
     if (route.method === 'GET' || contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity') {

@@ -36,17 +36,18 @@ export function addressKey(bytes: Uint8Array): AddressKey {
 }
 
 /**
- * @param entries addresses or CIDR ranges of `TRUSTED_PROXIES`
+ * @param entries addresses or CIDR ranges of a setting
+ * @param name of that setting
  * @throws {ConfigError} on an entry that is neither
  */
-export function parseRanges(entries: readonly string[]): AddressRange[] {
+export function parseRanges(entries: readonly string[], name = 'TRUSTED_PROXIES'): AddressRange[] {
   return entries.map((entry) => {
     const slash = entry.indexOf('/')
     const bytes = parseAddress(slash < 0 ? entry : entry.slice(0, slash))
     const wanted = slash < 0 ? undefined : entry.slice(slash + 1)
     const bits = wanted === undefined ? (bytes?.length ?? 0) * 8 : /^\d{1,3}$/.test(wanted) ? Number(wanted) : -1
     if (bytes === undefined || bits < 0 || bits > bytes.length * 8) {
-      throw new ConfigError(`TRUSTED_PROXIES: ${JSON.stringify(entry)} is no address and no CIDR range`)
+      throw new ConfigError(`${name}: ${JSON.stringify(entry)} is no address and no CIDR range`)
     }
     return { bytes, bits }
   })
@@ -114,6 +115,13 @@ function groupBytes(text: string): number[] {
     const value = Number.parseInt(group, 16)
     return [value >> 8, value & 0xff]
   })
+}
+
+/** 127.0.0.0/8 or ::1. */
+export function isLoopback(address: Uint8Array): boolean {
+  const plain = unmapped(address)
+  if (plain.length === 4) return plain[0] === 127
+  return plain.subarray(0, 15).every((byte) => byte === 0) && plain[15] === 1
 }
 
 /** ::ffff:0:0/96 is IPv4 seen through an IPv6 socket (RFC 4291, section 2.5.5.2). */

@@ -1,5 +1,6 @@
 import type { Metrics } from '../metrics.ts'
 import { ProblemError } from '../problem.ts'
+import { isLoopback } from './client-address.ts'
 import type { Exchange } from './port.ts'
 import type { Route } from './routes.ts'
 
@@ -24,8 +25,5 @@ export function metricsRoute(metrics: Metrics, isPublic: boolean): Route {
 
 /** A loopback peer that forwards for nobody. */
 function isLocal({ peer, head }: Exchange): boolean {
-  if (head.forwardedFor !== undefined) return false
-  if (peer.length === 4) return peer[0] === 127
-  const isMapped = peer.subarray(0, 10).every((byte) => byte === 0) && peer[10] === 0xff && peer[11] === 0xff
-  return isMapped ? peer[12] === 127 : peer.subarray(0, 15).every((byte) => byte === 0) && peer[15] === 1
+  return head.forwardedFor === undefined && isLoopback(peer)
 }

@@ -18,11 +18,19 @@ const EXPLANATIONS: Readonly<Record<ProblemType, { readonly cause: string; reado
     cause: 'The API key is unknown, or the two key headers differ, or this deployment asks everybody for a key.',
     remedy: 'Send one valid key as X-API-Key or Authorization: Bearer, or none for the public tier.',
   },
+  forbidden: {
+    cause: 'The operation is kept for this deployment itself.',
+    remedy: 'Ask from the machine it runs on, from an address of SYNC_ALLOW, or with CRON_SECRET as a bearer token.',
+  },
   'not-found': { cause: 'There is nothing under this path.', remedy: 'GET / lists what there is.' },
   'method-not-allowed': { cause: 'The path exists for other methods.', remedy: 'Use a method of the Allow header.' },
   'request-timeout': {
     cause: 'The request did not arrive completely in time.',
     remedy: 'Send the body without pauses; a slow link needs smaller bodies.',
+  },
+  conflict: {
+    cause: 'The same work is under way already, or was done for another request.',
+    remedy: 'Wait for its end, or name another key.',
   },
   'payload-too-large': {
     cause: 'The body is larger than this deployment accepts.',

@@ -22,6 +22,9 @@ export class RequestHead {
   accept: string | undefined = undefined
   prefer: string | undefined = undefined
   lastEventId: string | undefined = undefined
+  origin: string | undefined = undefined
+  /** Somebody passed the request on: `X-Forwarded-For`, `Forwarded`, `X-Real-IP` or `Via`. */
+  isForwarded = false
 
   /** @param name lower case */
   add(name: string, value: string): void {
@@ -56,6 +59,15 @@ export class RequestHead {
         break
       case 'x-forwarded-for':
         this.forwardedFor = joined(this.forwardedFor, value)
+        this.isForwarded = true
+        break
+      case 'forwarded':
+      case 'x-real-ip':
+      case 'via':
+        this.isForwarded = true
+        break
+      case 'origin':
+        this.origin = joined(this.origin, value)
         break
       case 'accept':
         this.accept = joined(this.accept, value)

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Metrics } from '../metrics.ts'
-import { ProblemError } from '../problem.ts'
+import { type ProblemData, ProblemError } from '../problem.ts'
 import type { BatchContext, Services } from '../service/services.ts'
 import { batchRoute } from './batch-route.ts'
 import { get } from './get-route.ts'
@@ -13,6 +13,7 @@ import { problemPageJson } from './problem-pages.ts'
 import { recordRoutes } from './record-routes.ts'
 import type { ContentKind } from './respond.ts'
 import { rootHtml, rootJson } from './root-page.ts'
+import { syncRoutes } from './sync-routes.ts'
 
 /** A request as a route sees it. */
 export interface RouteRequest {
@@ -43,6 +44,8 @@ export interface Route {
   readonly summary: string
   /** True when each request counts towards the hourly limit, and a wrong API key is refused (decision 46). */
   readonly counts: boolean
+  /** Why this caller may not use it, looked at before the body is read; undefined when he may. */
+  readonly refusal?: (exchange: Exchange) => ProblemData | undefined
   /** @param body empty unless the method is `POST` */
   run(request: RouteRequest, body: Uint8Array): RouteAnswer | Promise<RouteAnswer>
   /** Instead of `run`: reads and answers by itself, piece by piece. */
@@ -100,6 +103,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     ...(config.olderVerify ? olderVerifyRoutes(services) : []),
     batchRoute(services, config.limits.maxBatchBytes),
     ...recordRoutes(services),
+    ...syncRoutes(services.sync, config),
     ...ogcRoutes(services.ogc),
     ...(services.graphql === undefined ? [] : graphqlRoutes(services.graphql)),
     get('/', 'this list', ({ exchange, baseUrl }) => {

@@ -129,6 +129,25 @@ export interface RecordFeeds {
   close(): void
 }
 
+/** How the records are kept up with the chains. Refusals have a `message`. */
+export interface SyncService {
+  /**
+   * Reads the chains now: all of them, or the one that is named.
+   *
+   * @param search parameters as sent
+   */
+  trigger(search: string): Promise<SyncAnswer>
+  /** Compares the records that are valid with the chains. */
+  revocations(): Promise<SyncAnswer>
+  /** Starts or stops the reading in the background. */
+  worker(search: string, context: RequestContext): Promise<SyncAnswer>
+  status(context: RequestContext): Promise<SyncAnswer>
+}
+
+export interface SyncAnswer extends ServiceAnswer {
+  readonly status: number
+}
+
 /** As records line by line, or as features in a GeoJSON text sequence (RFC 8142). */
 export type ExportFormat = 'ndjson' | 'geojsonseq'
 
@@ -172,6 +191,7 @@ export interface OgcService {
 export type OgcDocument = '' | 'conformance' | 'api' | 'collections' | 'collection'
 
 export interface Services {
+  readonly sync: SyncService
   /**
    * Runs one compute operation.
    *

@@ -40,6 +40,8 @@ export interface PassResult {
   readonly rolledBack: number
   /** False when there is more to read at once. */
   readonly isCaughtUp: boolean
+  /** Of the checkpoint; -1 without one. */
+  readonly block: number
   readonly head: number
   readonly headSeconds: number
 }
@@ -72,7 +74,7 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
 
   return {
     async pass(maxSteps, onWork = async () => {}) {
-      const done = { inserted: 0, revoked: 0, rolledBack: 0, isCaughtUp: false, head: 0, headSeconds: 0 }
+      const done = { inserted: 0, revoked: 0, rolledBack: 0, isCaughtUp: false, block: -1, head: 0, headSeconds: 0 }
       let hasWorked = false
       const count = (applied: { inserted: number; revoked: number; rolledBack: number }) => {
         done.inserted += applied.inserted
@@ -106,6 +108,7 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
         passesBehind++
         done.isCaughtUp = true
       }
+      done.block = position.state.checkpoint?.number ?? -1
       return done
     },
   }

@@ -46,7 +46,7 @@ export interface Gatherer {
 const FIRST_RETRY_SECONDS = 5
 const LONGEST_RETRY_SECONDS = 86_400
 /** Blocks that may share one second, on the fastest chain there is. */
-const BLOCKS_OF_A_SECOND = 32
+export const BLOCKS_OF_A_SECOND = 32
 
 export function createGatherer(parts: GatherParts): Gatherer {
   const { chainId, chain, startBlock, maxDataBytes, patience, reader, attestations, store, nowSeconds, onProblem } =

@@ -1,38 +1,51 @@
 import type { Chain } from '../attest/chains.ts'
-import type { SyncConfig } from '../config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Hex } from '../messages.ts'
+import { type Audit, createAudit } from './audit.ts'
 import { createChainPosition, type SyncStore } from './chain-position.ts'
 import { createChainReader } from './chain-reader.ts'
-import { type ChainSync, createChainSync } from './chain-sync.ts'
+import { type ChainSync, createChainSync, type SyncLimits } from './chain-sync.ts'
 import { createAttestationReader } from './eas-attestations.ts'
 import { createGatherer } from './gather.ts'
 import type { RpcList } from './rpc-list.ts'
+import { createSweep, type Sweep } from './sweep.ts'
 
 export interface OpenChainSyncParts {
-  readonly chain: Pick<Chain, 'id' | 'name' | 'easAddress'>
+  readonly chain: Pick<Chain, 'id' | 'name' | 'easAddress' | 'startBlock' | 'finalityDepth'>
   /** Of location attestations, lower case. */
   readonly schemaUid: Hex
-  readonly config: SyncConfig
+  readonly limits: SyncLimits & {
+    /** Largest data of an attestation that becomes a record. */
+    readonly maxDataBytes: number
+  }
   readonly rpcs: RpcList
   readonly store: SyncStore
   readonly keccak: Keccak
   readonly nowSeconds: () => number
+  /** Something an operator should know; it holds no secret. */
   readonly onProblem: (message: string) => void
 }
 
-/** Puts together what reads one chain. */
-export function openChainSync(parts: OpenChainSyncParts): ChainSync {
-  const { chain, config, rpcs, store, keccak, nowSeconds, onProblem } = parts
-  const source = { easAddress: chain.easAddress, schemaUid: parts.schemaUid }
-  const reader = createChainReader(source, config.finalityDepth)
+/** Everything that reads one chain, on one position: never more than one of them at a time. */
+export interface OpenChainSync {
+  readonly sync: ChainSync
+  readonly audit: Audit
+  readonly sweep: Sweep
+}
+
+export function openChainSync(given: OpenChainSyncParts): OpenChainSync {
+  const { chain, schemaUid, limits, rpcs, store, keccak, nowSeconds, onProblem } = given
+  const source = { easAddress: chain.easAddress, schemaUid }
+  const { startBlock } = chain
+  const chainId = chain.id
+  const reader = createChainReader(source, chain.finalityDepth)
   const attestations = createAttestationReader({ source, keccak })
-  const position = createChainPosition(store, chain.id)
+  const position = createChainPosition(store, chainId)
   const gatherer = createGatherer({
-    chainId: chain.id,
+    chainId,
     chain: chain.name,
-    startBlock: config.startBlock,
-    maxDataBytes: config.maxDataBytes,
+    startBlock,
+    maxDataBytes: limits.maxDataBytes,
     patience: Math.max(2, rpcs.size),
     reader,
     attestations,
@@ -40,16 +53,10 @@ export function openChainSync(parts: OpenChainSyncParts): ChainSync {
     nowSeconds,
     onProblem,
   })
-  return createChainSync({
-    chainId: chain.id,
-    startBlock: config.startBlock,
-    rpcs,
-    reader,
-    gatherer,
-    position,
-    store,
-    nowSeconds,
-    limits: config,
-    onProblem,
-  })
+  const parts = { chainId, startBlock, rpcs, reader, attestations, gatherer, position, store, onProblem }
+  return {
+    sync: createChainSync({ ...parts, nowSeconds, limits }),
+    audit: createAudit({ ...parts, maxRangeBlocks: limits.maxRangeBlocks }),
+    sweep: createSweep(parts),
+  }
 }

@@ -2,8 +2,11 @@ import { MessageChannel, Worker } from 'node:worker_threads'
 import type { ChainAccessConfig, Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { ChainAttestation, ChainReply, ChainRequest, ChainResult, ChainState, Hex } from '../messages.ts'
+import type { SyncAction, SyncOutcome } from '../sync-messages.ts'
 import type { SignerClient } from './signer-client.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
+import type { StoreClient } from './store-client.ts'
+import { logSyncEvent } from './sync-log.ts'
 
 /** Main's side of the chain thread, which alone talks to RPCs. */
 export interface ChainClient {
@@ -17,6 +20,8 @@ export interface ChainClient {
   refusal(chainId: number): string | undefined
   /** Every chain that has an RPC. */
   states(): ReadonlyMap<number, ChainState>
+  /** Tells the thread what to do with the records of the chains. Never rejects. */
+  sync(action: SyncAction): Promise<SyncOutcome>
   close(): Promise<void>
 }
 
@@ -31,6 +36,8 @@ interface Waiting {
 }
 
 const START_TIMEOUT_MS = 30_000
+const CLOSE_MS = 3000
+const SYNC_LOST: SyncOutcome = { state: 'failed', reason: 'the sync thread is starting again' }
 const LONGEST_RESTART_PAUSE_MS = 5000
 
 /**
@@ -43,6 +50,7 @@ export async function startChainAccess(
   config: Config,
   log: Log,
   signer: Pick<SignerClient, 'connectNonces'>,
+  store?: Pick<StoreClient, 'connect'>,
 ): Promise<ChainClient | undefined> {
   const served = [...config.chains].filter(([, { rpcUrls }]) => rpcUrls.length > 0).map(([chainId]) => chainId)
   if (served.length === 0) return undefined
@@ -51,6 +59,7 @@ export async function startChainAccess(
     served.map((chainId) => [chainId, { state: 'unverified', reason: 'not asked yet' }]),
   )
   const waiting = new Map<number, Waiting>()
+  const acting = new Map<number, (outcome: SyncOutcome) => void>()
   let worker: Worker | undefined
   let nextId = 0
   let isClosing = false
@@ -65,9 +74,21 @@ export async function startChainAccess(
       return state?.state === 'refused' ? state.reason : undefined
     },
     states: () => states,
+    sync(action) {
+      if (worker === undefined) return Promise.resolve(SYNC_LOST)
+      const id = nextId++
+      worker.postMessage({ type: 'sync', id, action } satisfies ChainRequest)
+      return new Promise((resolve) => acting.set(id, resolve))
+    },
     async close() {
       isClosing = true
-      await worker?.terminate()
+      const closing = worker
+      if (closing === undefined) return
+      const ended = new Promise((resolve) => closing.once('exit', resolve))
+      closing.postMessage({ type: 'close' } satisfies ChainRequest)
+      const timer = setTimeout(() => void closing.terminate(), CLOSE_MS)
+      await ended
+      clearTimeout(timer)
     },
   }
 
@@ -99,6 +120,9 @@ export async function startChainAccess(
       env: {}, // no thread but the signer sees the environment
       workerData: {
         chains: config.chains,
+        schemas: config.schemas,
+        records: config.records,
+        sync: config.sync,
         rpcTimeoutMs: config.rpcTimeoutMs,
         limits: config.limits,
       } satisfies ChainAccessConfig,
@@ -115,6 +139,8 @@ export async function startChainAccess(
     started.once('exit', (code) => {
       worker = undefined
       for (const id of [...waiting.keys()]) settle(id, unreachable('the chain thread is starting again'))
+      for (const resolve of acting.values()) resolve(SYNC_LOST)
+      acting.clear()
       if (isClosing) return
       log.error('chain thread ended', { code })
       void reopen(100)
@@ -123,6 +149,10 @@ export async function startChainAccess(
       const { port1, port2 } = new MessageChannel()
       started.postMessage({ type: 'nonces', port: port2 } satisfies ChainRequest, [port2])
       return port1
+    })
+    store?.connect((port) => {
+      if (worker === started) started.postMessage({ type: 'store', port } satisfies ChainRequest, [port])
+      else port.close() // of a thread that is gone; the next one has asked for its own
     })
   }
 
@@ -140,6 +170,11 @@ export async function startChainAccess(
 
   function onReply(reply: ChainReply): void {
     if (reply.type === 'found') settle(reply.id, reply.result)
+    else if (reply.type === 'event') logSyncEvent(log, reply.event)
+    else if (reply.type === 'synced') {
+      acting.get(reply.id)?.(reply.outcome)
+      acting.delete(reply.id)
+    }
     if (reply.type !== 'state') return
     const { chainId, state } = reply
     states.set(chainId, state)

@@ -8,8 +8,7 @@ import type { Hex } from '../../src/messages.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import type { RecordStore } from '../../src/store-messages.ts'
-import type { ChainSync } from '../../src/sync/chain-sync.ts'
-import { openChainSync } from '../../src/sync/open-chain-sync.ts'
+import { type OpenChainSync, openChainSync } from '../../src/sync/open-chain-sync.ts'
 import { createRpc } from '../../src/sync/rpc.ts'
 import { createRpcList } from '../../src/sync/rpc-list.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
@@ -48,20 +47,12 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     await files?.remove()
   })
 
-  async function syncOf(): Promise<ChainSync> {
+  async function syncOf(): Promise<OpenChainSync> {
     const client = createRpc({ url: local.url, timeoutMs: 5000, maxResponseBytes: 32 * 1_048_576 })
     return openChainSync({
-      chain: local.chain,
+      chain: { ...local.chain, finalityDepth: 16 },
       schemaUid: LOCATION_SCHEMA,
-      config: {
-        startBlock: 0,
-        finalityDepth: 16,
-        pollMs: 200,
-        maxRangeBlocks: 10_000,
-        blocksAtOnce: 64,
-        logsAtOnce: 2000,
-        maxDataBytes: 1_048_576,
-      },
+      limits: { maxRangeBlocks: 10_000, blocksAtOnce: 64, logsAtOnce: 2000, maxDataBytes: 1_048_576 },
       rpcs: createRpcList({
         chainId: local.chain.id,
         clients: [client],
@@ -82,7 +73,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     const uids = []
     for (let index = 0; index < 3; index++)
       uids.push(await local.attest(LOCATION_SCHEMA, locationData(index, `n ${index}`)))
-    const sync = await syncOf()
+    const { sync } = await syncOf()
     const result = await sync.pass(100)
     expect(result).toMatchObject({ inserted: 3, isCaughtUp: true })
     const records = await page()

@@ -1,0 +1,119 @@
+/** The part of the sync thread that reads the chains into the records. */
+import { randomBytes } from 'node:crypto'
+import type { MessagePort } from 'node:worker_threads'
+import { chainTable } from '../src/attest/chains.ts'
+import { schemaUids } from '../src/attest/schemas.ts'
+import type { ChainAccessConfig } from '../src/config.ts'
+import { createKeccak } from '../src/crypto/keccak.ts'
+import { connectRecords, recordStoreOf } from '../src/store/record-line.ts'
+import { type RecordStore, StoreFault } from '../src/store-messages.ts'
+import type { WorkedChain } from '../src/sync/chain-runs.ts'
+import { openChainSync } from '../src/sync/open-chain-sync.ts'
+import { createRpc } from '../src/sync/rpc.ts'
+import { createRpcList } from '../src/sync/rpc-list.ts'
+import { createSyncWorker, type SyncWorker } from '../src/sync/sync-worker.ts'
+import type { SyncAction, SyncEvent, SyncOutcome } from '../src/sync-messages.ts'
+
+export interface RecordSync {
+  /** The line to the store, again whenever the store starts. */
+  connect(port: MessagePort): void
+  act(action: SyncAction): Promise<SyncOutcome>
+  close(): Promise<void>
+}
+
+const LOCAL_CHAIN = 'local'
+
+/** Begins to read once the store can be reached. */
+export async function openRecordSync(
+  config: ChainAccessConfig,
+  onEvent: (event: SyncEvent) => void,
+): Promise<RecordSync> {
+  let line: RecordStore | undefined
+  let worker: SyncWorker | undefined
+  const keccak = await createKeccak()
+  const store = recordStoreOf((operation, argument) => {
+    if (line === undefined) return Promise.reject(new StoreFault('unavailable', 'the store is not open'))
+    return line[operation](argument as never) as Promise<never>
+  })
+  const { limits } = config
+
+  return {
+    connect(port) {
+      line = connectRecords(port)
+      if (config.sync) worker ??= start()
+    },
+    async act(action) {
+      const idle: SyncOutcome = {
+        state: 'failed',
+        reason: 'the store is not open yet, or the chains are not read (SYNC=0)',
+      }
+      try {
+        return (await worker?.act(action)) ?? idle
+      } catch (error) {
+        return { state: 'failed', reason: (error as Error).message }
+      }
+    },
+    close: async () => worker?.close(),
+  }
+
+  function start(): SyncWorker {
+    return createSyncWorker({
+      chains: openChains(),
+      store,
+      owner: randomBytes(8).toString('hex'),
+      now: Date.now,
+      limits: {
+        stepsPerPass: limits.syncStepsPerPass,
+        leaseMs: limits.syncLeaseMs,
+        auditMs: limits.syncAuditMs,
+        sweepMs: limits.syncSweepMs,
+      },
+      onEvent,
+    })
+  }
+
+  function openChains(): WorkedChain[] {
+    const schemaUid = schemaUids(config).location
+    return [...chainTable(config).values()]
+      .filter(({ rpcUrls }) => rpcUrls.length > 0)
+      .map((chain) => {
+        let problems: string[] = []
+        const rpcs = createRpcList({
+          chainId: chain.id,
+          clients: chain.rpcUrls.map((url) =>
+            createRpc({ url, timeoutMs: limits.syncRpcTimeoutMs, maxResponseBytes: limits.maxSyncResponseBytes }),
+          ),
+          now: () => performance.now(),
+          random: Math.random,
+          maxBenchMs: limits.maxRpcBenchMs,
+          onBench: (place, reason) => problems.push(`RPC ${place} is left alone for a while: ${reason}`),
+        })
+        const opened = openChainSync({
+          chain,
+          schemaUid,
+          limits: {
+            maxRangeBlocks: limits.syncRangeBlocks,
+            blocksAtOnce: limits.syncBlocksAtOnce,
+            logsAtOnce: limits.syncLogsAtOnce,
+            maxDataBytes: limits.maxAttestationBytes,
+          },
+          rpcs,
+          store,
+          keccak,
+          nowSeconds: () => Math.floor(Date.now() / 1000),
+          onProblem: (message) => problems.push(message),
+        })
+        return {
+          ...opened,
+          chainId: chain.id,
+          pollMs: chain.name === LOCAL_CHAIN ? limits.syncLocalPollMs : limits.syncPollMs,
+          rpcs,
+          takeProblems() {
+            const taken = problems
+            problems = []
+            return taken
+          },
+        }
+      })
+  }
+}

@@ -5,7 +5,6 @@ import type { DidKeys } from './evidence-messages.ts'
 import type { PackedBytes } from './packed-bytes.ts'
 import type { ProblemData } from './problem.ts'
 import type { RelayPayload, RelaySigningResult } from './relay-messages.ts'
-import type { SyncAction, SyncEvent, SyncOutcome } from './sync-messages.ts'
 import type { Geometry, VerifiedLocationProof } from './types/generated.ts'
 
 /** `0x` and hex digits. */
@@ -127,30 +126,10 @@ export type ChainState =
   | { readonly state: 'unverified'; readonly reason: string }
   | { readonly state: 'refused'; readonly reason: string }
 
-/** Main to the chain thread. */
-export type ChainRequest =
-  | { readonly type: 'attestation'; readonly id: number; readonly chainId: number; readonly uid: Hex }
-  | { readonly type: 'schema'; readonly id: number; readonly chainId: number; readonly uid: Hex }
-  /** The signer's line. */
-  | { readonly type: 'nonces'; readonly port: MessagePort }
-  /** The line to the store, whenever the store starts. */
-  | { readonly type: 'store'; readonly port: MessagePort }
-  | { readonly type: 'sync'; readonly id: number; readonly action: SyncAction }
-  /** The thread ends itself, after what it is storing. */
-  | { readonly type: 'close' }
-
 /** What a look-up found; `value` is undefined when the chain has no such thing. */
 export type ChainResult<T> =
   | { readonly ok: true; readonly value: T | undefined }
   | { readonly ok: false; readonly reason: string }
-
-/** The chain thread to main. */
-export type ChainReply =
-  | { readonly type: 'ready' }
-  | { readonly type: 'state'; readonly chainId: number; readonly state: ChainState }
-  | { readonly type: 'found'; readonly id: number; readonly result: ChainResult<ChainAttestation | string> }
-  | { readonly type: 'synced'; readonly id: number; readonly outcome: SyncOutcome }
-  | { readonly type: 'event'; readonly event: SyncEvent }
 
 // ── Inputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,5 +1,6 @@
 /** What the synchronisation with the chains keeps and says, as it crosses thread borders: plain data. */
-import type { Hex } from './messages.ts'
+import type { MessagePort } from 'node:worker_threads'
+import type { ChainAttestation, ChainResult, ChainState, Hex } from './messages.ts'
 
 /** A block we have seen in the chain. */
 export interface BlockId {
@@ -138,6 +139,26 @@ export type SyncEvent =
     }
   | { readonly kind: 'problem'; readonly chainId: number; readonly message: string }
   | { readonly kind: 'lead'; readonly isHeld: boolean }
+
+/** Main to the chain thread. */
+export type ChainRequest =
+  | { readonly type: 'attestation'; readonly id: number; readonly chainId: number; readonly uid: Hex }
+  | { readonly type: 'schema'; readonly id: number; readonly chainId: number; readonly uid: Hex }
+  /** The signer's line. */
+  | { readonly type: 'nonces'; readonly port: MessagePort }
+  /** The line to the store, whenever the store starts. */
+  | { readonly type: 'store'; readonly port: MessagePort }
+  | { readonly type: 'sync'; readonly id: number; readonly action: SyncAction }
+  /** The thread ends itself, after what it is storing. */
+  | { readonly type: 'close' }
+
+/** The chain thread to main. */
+export type ChainReply =
+  | { readonly type: 'ready' }
+  | { readonly type: 'state'; readonly chainId: number; readonly state: ChainState }
+  | { readonly type: 'found'; readonly id: number; readonly result: ChainResult<ChainAttestation | string> }
+  | { readonly type: 'synced'; readonly id: number; readonly outcome: SyncOutcome }
+  | { readonly type: 'event'; readonly event: SyncEvent }
 
 /** What the store is asked for the synchronisation: argument and result. */
 export interface SyncOperations {

@@ -1,6 +1,7 @@
 import type { Hex } from '../messages.ts'
 import type { BlockId } from '../sync-messages.ts'
-import { type EasLog, type LogSource, logFilter, quantity, readHash, readLogs, readQuantity } from './eas-logs.ts'
+import { type EasLog, type LogSource, logFilter, readLogs } from './eas-logs.ts'
+import { bytes32, hexOf, quantity } from './quantities.ts'
 import { type RpcAnswer, type RpcCall, type RpcClient, RpcError } from './rpc.ts'
 
 export interface Block extends BlockId {
@@ -40,7 +41,7 @@ export interface ChainReader {
 export function createChainReader(source: LogSource, finalityDepth: number): ChainReader {
   const byRange = (from: number, to: number): RpcCall => ({
     method: 'eth_getLogs',
-    params: [{ ...logFilter(source), fromBlock: quantity(from), toBlock: quantity(to) }],
+    params: [{ ...logFilter(source), fromBlock: hexOf(from), toBlock: hexOf(to) }],
   })
 
   return {
@@ -55,15 +56,12 @@ export function createChainReader(source: LogSource, finalityDepth: number): Cha
     },
 
     async blocks(rpc, numbers) {
-      const answers = await rpc.requestAll(numbers.map((number) => blockCall(quantity(number))))
+      const answers = await rpc.requestAll(numbers.map((number) => blockCall(hexOf(number))))
       return answers.map((answer, index) => readBlock(resultOf(answer), numbers[index]!))
     },
 
     async range(rpc, from, to, witnesses) {
-      const answers = await rpc.requestAll([
-        byRange(from, to),
-        ...witnesses.map((number) => blockCall(quantity(number))),
-      ])
+      const answers = await rpc.requestAll([byRange(from, to), ...witnesses.map((number) => blockCall(hexOf(number)))])
       const logs = readLogs(resultOf(answers[0]!), source, from, to)
       return { logs, blocks: witnesses.map((number, index) => readBlock(resultOf(answers[index + 1]!), number)) }
     },
@@ -98,15 +96,15 @@ function readBlock(value: unknown, number?: number): Block | undefined {
   if (value === null) return undefined
   const fields = value as Record<string, unknown>
   const block = {
-    number: readQuantity(fields['number']),
-    hash: readHash(fields['hash']),
-    parentHash: readHash(fields['parentHash']),
-    timeSeconds: readQuantity(fields['timestamp']),
+    number: quantity(fields['number']),
+    hash: bytes32(fields['hash']),
+    parentHash: bytes32(fields['parentHash']),
+    timeSeconds: quantity(fields['timestamp']),
   }
   if (number !== undefined && block.number !== number) throw new RpcError('eth_getBlockByNumber: another block')
   return block
 }
 
 function finalBlock(value: unknown): number {
-  return value === null ? 0 : readQuantity((value as Record<string, unknown>)['number'])
+  return value === null ? 0 : quantity((value as Record<string, unknown>)['number'])
 }

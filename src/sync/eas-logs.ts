@@ -1,4 +1,5 @@
 import type { Hex } from '../messages.ts'
+import { bytes32, quantity } from './quantities.ts'
 import { RpcError } from './rpc.ts'
 
 /** `Attested` and `Revoked` of every version of EAS: recipient, attester and schema UID indexed, the UID in the data. */
@@ -57,22 +58,8 @@ function readLog(entry: unknown, { easAddress, schemaUid }: LogSource): EasLog |
   return {
     kind: event === ATTESTED ? 'attested' : 'revoked',
     uid: data.toLowerCase() as Hex,
-    blockNumber: readQuantity(blockNumber),
-    blockHash: readHash(blockHash),
-    logIndex: readQuantity(logIndex),
+    blockNumber: quantity(blockNumber),
+    blockHash: bytes32(blockHash),
+    logIndex: quantity(logIndex),
   }
 }
-
-/** An integer as JSON-RPC writes it, up to 2⁵³. */
-export function readQuantity(value: unknown): number {
-  const number = typeof value === 'string' && /^0x[0-9a-f]{1,14}$/i.test(value) ? Number(value) : Number.NaN
-  if (Number.isSafeInteger(number)) return number
-  throw new RpcError('not a quantity of JSON-RPC')
-}
-
-export function readHash(value: unknown): Hex {
-  if (typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase() as Hex
-  throw new RpcError('not a hash of JSON-RPC')
-}
-
-export const quantity = (value: number): Hex => `0x${value.toString(16)}`

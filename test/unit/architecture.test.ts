@@ -27,7 +27,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   log: ['config'],
   metrics: [],
   units: [],
-  messages: ['problem', 'packed-bytes', 'types', 'relay-messages', 'evidence-messages', 'sync-messages'],
+  messages: ['problem', 'packed-bytes', 'types', 'relay-messages', 'evidence-messages'],
   'relay-messages': ['messages'],
   'batch-messages': ['messages', 'packed-bytes', 'problem'],
   'evidence-messages': ['messages', 'problem', 'packed-bytes'],

@@ -173,6 +173,8 @@ export interface Limits {
   readonly maxJsonDepth: number
   /** Bodies up to this size are parsed on the main thread; larger ones travel unparsed to the large lane. */
   readonly smallBodyBytes: number
+  /** Up to here a body is computed on the main thread when that takes no longer than a message to another one; 0: never. */
+  readonly inlineBodyBytes: number
   readonly computeThreads: number
   readonly largeThreads: number
   readonly maxBatchSize: number
@@ -355,6 +357,7 @@ export function readConfig(env: Environment, cores: number): Config {
       maxCollectionDepth: 8,
       maxJsonDepth: 32,
       smallBodyBytes: 16_384,
+      inlineBodyBytes: read.integer('INLINE_BODY_BYTES', 512, 0, 16_384),
       computeThreads,
       largeThreads: Math.max(1, computeThreads),
       maxBatchSize: 32,

@@ -1,17 +1,13 @@
 import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/batch-messages.ts'
-import { kernelKeccak } from '../src/compute/kernel-keccak.ts'
-import { PreparedGeometries } from '../src/compute/prepared-geometries.ts'
 import type { VerifyBatch, VerifyResult } from '../src/evidence-messages.ts'
-import { selfTestScanner } from '../src/geometry/self-test.ts'
 import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { loadPlugin } from '../src/verify/added-plugin.ts'
-import { loadKernel } from '../src/wasm/loader.ts'
-import { selfTestKernel } from '../src/wasm/self-test.ts'
 import { runComputeChunk } from './compute-chunk.ts'
 import { runComputeTask } from './compute-task.ts'
+import { createEngine } from './engine.ts'
 import { runMerkleTask } from './merkle-task.ts'
 import { createVerifyEngine } from './verify-engine.ts'
 import { runVerifyTask } from './verify-task.ts'
@@ -35,11 +31,7 @@ export async function createComputeRunner({
   lowPriority,
 }: ComputeWorkerData): Promise<ComputeRunner> {
   if (lowPriority) setPriority(0, 15) // this thread alone: small requests keep the cores, large ones take the rest
-  const kernel = loadKernel()
-  selfTestKernel(kernel)
-  selfTestScanner(kernel)
-  const prepared = new PreparedGeometries(kernel, limits.maxPreparedBytes)
-  const engine = { kernel, keccak: kernelKeccak(kernel), limits, prepared }
+  const engine = createEngine(limits)
   const verifyEngine = await createVerifyEngine(engine, {
     allowMock,
     plugins: await Promise.all(pluginUrls.map(loadPlugin)),

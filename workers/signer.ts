@@ -13,6 +13,8 @@ import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import type { AnySigningResult, SignerReply, SignerRequest, SigningPayload, SigningRefusal } from '../src/messages.ts'
 import { createNonceLine, type NonceLine } from './nonce-port.ts'
 
+/** Signatures that go back together: main answers the first while the others are made. */
+const RESULTS_A_MESSAGE = 8
 const main = parentPort!
 const post = (reply: SignerReply) => main.postMessage(reply)
 
@@ -62,11 +64,14 @@ function serve({ signer, line }: { signer: Signer; line: NonceLine }): void {
   main.on('message', (request: SignerRequest) => {
     if (request.type === 'nonces') return line.connect(request.port)
     if (request.type === 'close') process.exit() // ends the thread alone
-    const results: (readonly [number, AnySigningResult])[] = []
+    let results: (readonly [number, AnySigningResult])[] = []
     for (const [id, payload] of request.items) {
       const result = sign(signer, payload)
       if (result instanceof Promise) void result.catch(fault).then((settled) => addLate(id, settled))
       else results.push([id, result])
+      if (results.length < RESULTS_A_MESSAGE) continue
+      post({ type: 'signed', results, isBatchEnd: false })
+      results = []
     }
     post({ type: 'signed', results, isBatchEnd: true })
   })

@@ -17,8 +17,10 @@ export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly o
  * @param read takes the fields in order
  */
 export function readAbi<T>(data: string, headWords: number, read: (tuple: TupleReader) => T): Decoded<T> {
-  if (!/^0x(?:[0-9a-fA-F]{2})*$/.test(data)) return { ok: false, reason: 'is not 0x and pairs of hex digits' }
-  const bytes = Buffer.from(data.slice(2), 'hex')
+  const bytes = Buffer.from(data.slice(2), 'hex') // ends before the first thing that is no pair of hex digits
+  if (!data.startsWith('0x') || data.length !== 2 + 2 * bytes.length) {
+    return { ok: false, reason: 'is not 0x and pairs of hex digits' }
+  }
   try {
     const tuple = new TupleReader(bytes, 0, headWords)
     const value = read(tuple)

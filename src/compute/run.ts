@@ -1,6 +1,6 @@
 import type { Keccak } from '../crypto/keccak.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
-import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../geodesy/distance.ts'
+import { distanceMeters, isWithinCentimeters } from '../geodesy/distance.ts'
 import { lengthMeters } from '../geodesy/length.ts'
 import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
 import { canonicalGeometry } from '../geometry/canonical.ts'
@@ -15,9 +15,10 @@ import { UndecidableError } from '../topology/undecidable.ts'
 import type { Geometry } from '../types/generated.ts'
 import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { type OperationRow, TOO_MUCH_WORK } from './operations.ts'
+import type { OperationRow } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import { checkGeodesicRings, checkInterior, noArea, poleOf } from './validity.ts'
+import { withinLimit } from './work-limit.ts'
 
 /** What a computation needs and nothing else: no clock, no environment, no network. */
 export interface Engine {
@@ -206,8 +207,14 @@ function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Ou
 /** Half a square centimetre: what rounds to 0 on the chain is nothing to attest, nor is what holes take wholly. */
 const SMALLEST_SQUARE_METERS = 0.5 / CM2_PER_SQUARE_METER
 
-function areaOf({ geometry, kept }: Subject, path: Operand['path'], { kernel }: Engine): number {
-  if (kept?.areaSquareMeters === undefined) checkGeodesicRings(geometry, path, kernel)
+/** A vertex put along an edge is found, and judged with the others, in the time of so many exact solutions. */
+const SOLVES_PER_VERTEX = 8
+
+function areaOf({ geometry, kept }: Subject, path: Operand['path'], { kernel, limits }: Engine): number {
+  if (kept?.areaSquareMeters === undefined) {
+    const maxAdded = limits.maxDistanceSolves / SOLVES_PER_VERTEX
+    withinLimit(limits, () => checkGeodesicRings(geometry, path, kernel, maxAdded), 'area')
+  }
   const area = kept?.areaSquareMeters ?? areaSquareMeters(kernel, geometry)
   if (kept !== undefined) kept.areaSquareMeters = area
   if (area < SMALLEST_SQUARE_METERS) throw noArea(path)
@@ -220,18 +227,6 @@ function distanceOf(a: Subject, b: Subject, { kernel, limits }: Engine): number 
 
 function operandOf({ geometry, kept }: Subject): PreparedDistance | FlatGeometry {
   return kept?.distance ?? geometry
-}
-
-function withinLimit<T>({ maxDistanceSolves }: Engine['limits'], compute: () => T): T {
-  try {
-    return compute()
-  } catch (error) {
-    if (!(error instanceof WorkLimitError)) throw error
-    throw problemAt('invalid-input', [], `the distance needs more than ${maxDistanceSolves} exact solutions`, {
-      code: TOO_MUCH_WORK,
-      hint: 'simplify the geometries or split them over several requests',
-    })
-  }
 }
 
 /** A predicate that cannot be decided exactly is refused, never guessed. */

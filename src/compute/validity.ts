@@ -1,6 +1,7 @@
 import { enclosedPole, partAreaSquareMeters } from '../geodesy/area.ts'
 import { crossesNear } from '../geodesy/crossing-edges.ts'
 import { type Densified, densify, isNearlyPlanar } from '../geodesy/densify.ts'
+import { isPlainlySimple } from '../geodesy/ring-sides.ts'
 import { type FlatGeometry, placeOf } from '../geometry/flat.ts'
 import { type ProblemError, problemAt } from '../problem.ts'
 import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
@@ -70,14 +71,21 @@ function invalidAt(
  * tell, and what runs over a pole, is left to the judgement in the plane.
  *
  * @param geometry valid in the plane
+ * @param maxAdded vertices that may be put along its edges
  * @throws {ProblemError} `invalid-input` that names the place
+ * @throws {WorkLimitError} when it takes more than `maxAdded`
  */
-export function checkGeodesicRings(geometry: FlatGeometry, path: readonly (string | number)[], kernel: Kernel): void {
-  if (isNearlyPlanar(geometry, GEODESIC_BOUND_METERS)) return
-  const coarse = judgeDensified(kernel, geometry, GEODESIC_BOUND_METERS)
+export function checkGeodesicRings(
+  geometry: FlatGeometry,
+  path: readonly (string | number)[],
+  kernel: Kernel,
+  maxAdded: number,
+): void {
+  if (isNearlyPlanar(geometry, GEODESIC_BOUND_METERS) || isPlainlySimple(kernel, geometry)) return
+  const coarse = judgeDensified(kernel, geometry, GEODESIC_BOUND_METERS, maxAdded)
   if (coarse === undefined) return
   if (isCrossing(kernel, geometry, coarse)) throw crossesAsGeodesics(geometry, path, coarse)
-  const fine = judgeDensified(kernel, geometry, GEODESIC_BOUND_METERS / FINER)
+  const fine = judgeDensified(kernel, geometry, GEODESIC_BOUND_METERS / FINER, maxAdded)
   if (fine === undefined || fine.boundMeters >= coarse.boundMeters) return
   const isMisplaced = MISPLACED.has(coarse.reason) && MISPLACED.has(fine.reason)
   if (isMisplaced || isCrossing(kernel, geometry, fine)) throw crossesAsGeodesics(geometry, path, fine)
@@ -86,8 +94,13 @@ export function checkGeodesicRings(geometry: FlatGeometry, path: readonly (strin
 /** A fault of the rings with vertices along their edges, its vertex one of the original. */
 type GeodesicFault = Invalidity & { readonly vertex: number; readonly boundMeters: number }
 
-function judgeDensified(kernel: Kernel, geometry: FlatGeometry, boundMeters: number): GeodesicFault | undefined {
-  const densified = densify(kernel, geometry, boundMeters)
+function judgeDensified(
+  kernel: Kernel,
+  geometry: FlatGeometry,
+  boundMeters: number,
+  maxAdded: number,
+): GeodesicFault | undefined {
+  const densified = densify(kernel, geometry, boundMeters, maxAdded)
   if (densified === undefined) return undefined
   const fault = findInvalidity(densified.geometry, poleOf(kernel))
   return fault === undefined ? undefined : onOriginal(densified, fault)

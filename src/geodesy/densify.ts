@@ -1,5 +1,6 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import { WorkLimitError } from './distance.ts'
 
 /** a (π/180)² / 8, m: what an edge of w by h degrees leaves its line in the plane by is below this · w (w cos φ + 2h). */
 const METERS_PER_SQUARE_DEGREE = 242.9
@@ -50,11 +51,20 @@ export function isNearlyPlanar({ vertices, sequenceStarts }: FlatGeometry, bound
  * Puts vertices along the geodesics of long edges, so that the straight lines between them in longitude and latitude leave the
  * geodesics by less than a bound, which grows when that takes too many.
  *
+ * @param maxAdded vertices that may be added
  * @returns undefined where that cannot be: edges over a pole or exactly half the globe, from pole to pole, far too many
+ * @throws {WorkLimitError} when it takes more than `maxAdded`, and they are fewer than are ever added
  */
-export function densify(kernel: Kernel, geometry: FlatGeometry, boundMeters: number): Densified | undefined {
+export function densify(
+  kernel: Kernel,
+  geometry: FlatGeometry,
+  boundMeters: number,
+  maxAdded: number,
+): Densified | undefined {
   for (let bound = boundMeters; bound <= COARSEST_METERS; bound *= COARSER) {
-    const made = new Densification(kernel, geometry, bound).make()
+    const made = new Densification(kernel, geometry, bound, Math.min(maxAdded, MAX_ADDED)).make()
+    if (made === 'too many' && maxAdded < MAX_ADDED)
+      throw new WorkLimitError(`more than ${maxAdded} vertices along its edges`)
     if (made !== 'too many') return made
   }
   return undefined
@@ -64,13 +74,15 @@ class Densification {
   readonly #kernel: Kernel
   readonly #original: FlatGeometry
   readonly #bound: number
+  readonly #maxAdded: number
   readonly #vertices: number[] = []
   readonly #sources: number[] = []
 
-  constructor(kernel: Kernel, original: FlatGeometry, bound: number) {
+  constructor(kernel: Kernel, original: FlatGeometry, bound: number, maxAdded: number) {
     this.#kernel = kernel
     this.#original = original
     this.#bound = bound
+    this.#maxAdded = maxAdded
   }
 
   make(): Densified | undefined | 'too many' {
@@ -86,7 +98,7 @@ class Densification {
         if (!this.#addAlong(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!, vertex - first)) {
           return undefined
         }
-        if (this.#sources.length - vertex > MAX_ADDED) return 'too many'
+        if (this.#sources.length - vertex > this.#maxAdded) return 'too many'
       }
       starts[sequence + 1] = this.#sources.length
     }

@@ -51,6 +51,8 @@ export function createComputeService(parts: ComputeServiceParts) {
 
   /** How much work a small request needs is not seen from its size: the small lane gives up, and the large one takes it. */
   async function run(task: ComputeTask, isSmall: boolean, context: RequestContext): Promise<ComputeResult> {
+    const atOnce = isSmall ? pool.runAtOnce(task) : undefined
+    if (atOnce !== undefined) return atOnce
     const job = { task, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
     const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)
     return isSmall && needsMoreWork(first) ? pool.runLarge(job) : first

@@ -1,16 +1,20 @@
-import { Piscina } from 'piscina'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../batch-messages.ts'
 import type { Config } from '../config.ts'
-import type { VerifyBatch, VerifyResult } from '../evidence-messages.ts'
-import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData } from '../messages.ts'
+import type { VerifyResult } from '../evidence-messages.ts'
+import type { ComputeResult, ComputeTask } from '../messages.ts'
 import { pack } from '../packed-bytes.ts'
 import { ProblemError } from '../problem.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
+import { batchOf, createInlineLane, createLane, type Done, type Lane, loadInline, type Told } from './compute-lanes.ts'
 import type { ChunkJob, ComputeJob, Job, VerifyJob } from './jobs.ts'
-import { heapLimits, workerUrl } from './spawn.ts'
-import { TimeLimits } from './time-limits.ts'
 
 export interface ComputePool {
+  /**
+   * A body of at most `inlineBodyBytes`, computed at once and here: it takes less time than the messages would.
+   *
+   * @returns undefined for what is larger, or not plainly right and quick: it belongs to one of the lanes
+   */
+  runAtOnce(task: ComputeTask): ComputeResult | undefined
   /** Small bodies: micro-batched, high priority. */
   runSmall(job: ComputeJob): Promise<ComputeResult>
   /** Bodies beyond `smallBodyBytes`: one at a time and thread, on threads of lowered priority. */
@@ -34,11 +38,6 @@ export interface ComputePool {
   close(): Promise<void>
 }
 
-type Work = ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch
-type Done = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
-/** @param leftMs until the first of its callers goes */
-type Run = (work: Work, leftMs: number) => Promise<Done>
-
 /**
  * Starts the compute threads and waits until each has loaded and tested the kernel.
  *
@@ -59,8 +58,10 @@ export async function startComputePool(config: Config, told: Told): Promise<Comp
     verifyBatcher(config, large, 1),
   ] as const
   const chunks = chunkBatcher(config, large)
+  const runInline = isInline || limits.inlineBodyBytes === 0 ? undefined : await loadInline(config, told)
   const batchers = [...requests, ...evidence, chunks]
   return {
+    runAtOnce: (task) => (task.body.byteLength <= limits.inlineBodyBytes ? runInline?.(task) : undefined),
     runSmall: (job) => submit(requests[0], job),
     runLarge: (job) => submit(requests[1], job),
     runChunk: (job) => submit(chunks, job) as Promise<ChunkResult>,
@@ -79,89 +80,6 @@ export async function startComputePool(config: Config, told: Told): Promise<Comp
       await Promise.all([small.close(), large.close()])
     },
   }
-}
-
-/** What the operator says about evidence. */
-export type EvidenceSettings = Pick<
-  ComputeWorkerData,
-  'allowMock' | 'witnesses' | 'deviceTrust' | 'didKeys' | 'pluginUrls'
->
-
-interface Told {
-  readonly chainIds: readonly number[]
-  readonly evidence: EvidenceSettings
-}
-
-/** Threads of one priority. */
-interface Lane {
-  readonly threads: number
-  /** Longest wait that is worth queueing for. */
-  readonly maxWaitMs: number
-  readonly run: Run
-  isReady(): boolean
-  close(): Promise<void>
-}
-
-async function createLane(config: Config, told: Told, large: boolean): Promise<Lane> {
-  const threads = large ? config.limits.largeThreads : config.limits.computeThreads
-  const limits = new TimeLimits(() => performance.now())
-  const workerData: ComputeWorkerData = {
-    limits: computeLimits(config, told.chainIds, large),
-    ...told.evidence,
-    lowPriority: large,
-  }
-  const pool = new Piscina<Work, Done>({
-    filename: workerUrl('compute').href,
-    minThreads: threads,
-    maxThreads: threads,
-    idleTimeout: Number.POSITIVE_INFINITY,
-    // Two tasks a worker are packed on one thread while another idles; our own queues stand before this one.
-    concurrentTasksPerWorker: 1,
-    maxQueue: threads * 2,
-    resourceLimits: heapLimits(config),
-    env: {}, // no thread but the signer sees the environment
-    workerData,
-    recordTiming: false,
-  })
-  // A thread that dies is reported by the task that it failed; without a listener the event would end the process.
-  pool.on('error', () => {})
-  await Promise.all(Array.from({ length: threads }, () => pool.run(batchOf([]))))
-  return {
-    threads,
-    maxWaitMs: maxWaitMs(config, large),
-    run: (work, leftMs) => limits.run(leftMs, (signal) => pool.run(work, { transferList: [bufferOf(work)], signal })),
-    isReady: () => pool.threads.length > 0,
-    close: () => pool.destroy(),
-  }
-}
-
-/** One core: everything on the main thread, by the same code. */
-async function createInlineLane(config: Config, told: Told, large: boolean): Promise<Lane> {
-  const { createComputeRunner, runWork } = (await import(workerUrl('compute').href)) as {
-    createComputeRunner(data: ComputeWorkerData): Promise<unknown>
-    runWork(runner: unknown, work: Work): Done | Promise<Done>
-  }
-  const runner = await createComputeRunner({
-    limits: computeLimits(config, told.chainIds, large),
-    ...told.evidence,
-    lowPriority: false,
-  })
-  return {
-    threads: 1,
-    maxWaitMs: maxWaitMs(config, large),
-    async run(work) {
-      // A turn of the event loop between: this thread also answers /health and ends deadlines.
-      await new Promise((resolve) => setImmediate(resolve))
-      return runWork(runner, work)
-    },
-    isReady: () => true,
-    close: async () => {},
-  }
-}
-
-/** Large work takes its time: whoever sends it waits for half the deadline. */
-function maxWaitMs({ limits }: Config, large: boolean): number {
-  return large ? limits.requestDeadlineMs / 2 : limits.maxQueueMs
 }
 
 function requestBatcher(config: Config, lane: Lane, maxBatchSize: number) {
@@ -211,15 +129,6 @@ function leftMs(jobs: readonly Job[]): number {
   return Math.max(1, Math.min(...jobs.map(({ deadlineMs }) => deadlineMs)) - Date.now())
 }
 
-function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
-  return { bytes: pack(tasks.map(({ body }) => body)), heads: tasks.map(({ body: _, ...head }) => head) }
-}
-
-function bufferOf(work: Work): ArrayBuffer {
-  if ('leaves' in work) return work.leaves.buffer as ArrayBuffer
-  return 'items' in work ? work.items.buffer : work.bytes.buffer
-}
-
 async function submit<Item, Result>(batcher: Batcher<Item, Result>, job: Item): Promise<Result> {
   try {
     return await batcher.submit(job)
@@ -235,13 +144,6 @@ async function submit<Item, Result>(batcher: Batcher<Item, Result>, job: Item): 
 
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
-}
-
-/** In the small lane little work is allowed, so that nobody there waits long; what needs more goes to the large lane. */
-function computeLimits({ limits }: Config, chainIds: readonly number[], large: boolean): ComputeWorkerData['limits'] {
-  const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxPreparedBytes } = limits
-  const maxDistanceSolves = large ? limits.maxDistanceSolves : limits.maxSmallDistanceSolves
-  return { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, maxPreparedBytes, chainIds }
 }
 
 function overloaded(detail: string, retryAfterSeconds = 1): ProblemError {

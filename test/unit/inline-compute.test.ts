@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { runComputeTask } from '../../workers/compute-task.ts'
+import { createEngine } from '../../workers/engine.ts'
+import { createInlineCompute } from '../../workers/inline.ts'
+import { mutate, SEEDS } from '../mutated-bodies.ts'
+
+const limits = {
+  maxVertices: 50_000,
+  maxParts: 10_000,
+  maxCollectionDepth: 8,
+  maxJsonDepth: 32,
+  maxDistanceSolves: 20_000,
+  maxPreparedBytes: 1_048_576,
+  chainIds: [84532],
+}
+const few = { ...limits, maxVertices: 16, maxParts: 4, maxDistanceSolves: 64 }
+const timestampSeconds = 1_700_000_000
+const bodyOf = (value: object) => Buffer.from(JSON.stringify(value))
+const line = (vertices: number, lat: number) => ({
+  type: 'LineString',
+  coordinates: Array.from({ length: vertices }, (_, index) => [index, lat + (index % 2)]),
+})
+
+describe('computing where a request comes in', () => {
+  it('answers what a compute thread answers, or not at all', () => {
+    const compute = createInlineCompute(few)
+    const engine = createEngine(limits)
+    let answered = 0
+    for (let index = 0; index < 6000; index++) {
+      const [operation, seed] = SEEDS[index % SEEDS.length]!
+      const task = {
+        operation,
+        body: index < SEEDS.length ? Buffer.from(seed) : mutate(seed),
+        resolved: [],
+        timestampSeconds,
+      }
+      const atOnce = compute(task)
+      if (atOnce === undefined) continue
+      answered++
+      expect(atOnce).toEqual(runComputeTask(task, engine, limits))
+    }
+    expect(answered).toBeGreaterThan(500)
+  })
+
+  it.each([
+    ['more vertices than its own limit', 'length', { geometry: line(17, 0) }],
+    ['more exact solutions', 'distance', { from: line(12, -60), to: line(12, 60) }],
+    [
+      'an area whose edges must be followed far',
+      'area',
+      {
+        geometry: {
+          type: 'Polygon',
+          coordinates: [
+            [
+              [30, -62],
+              [124, -28],
+              [161, -28],
+              [-129, 69],
+              [30, -62],
+            ],
+          ],
+        },
+      },
+    ],
+    [
+      'what is wrong',
+      'length',
+      {
+        geometry: {
+          type: 'LineString',
+          coordinates: [
+            [0, 91],
+            [0, 0],
+          ],
+        },
+      },
+    ],
+  ] as const)('leaves to the threads: %s', (_, operation, body) => {
+    const compute = createInlineCompute(few)
+    const task = { operation, body: bodyOf({ chainId: 84532, ...body }), resolved: [], timestampSeconds }
+    expect(compute(task)).toBeUndefined()
+    const distance = { from: { type: 'Point', coordinates: [0, 0] }, to: { type: 'Point', coordinates: [0, 1] } }
+    expect(compute({ ...task, operation: 'distance', body: bodyOf({ chainId: 84532, ...distance }) })?.ok).toBe(true)
+  })
+})

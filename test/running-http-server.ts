@@ -6,7 +6,8 @@ import { createHttpServer } from '../src/http/server.ts'
 import { loadUws } from '../src/http/uws-binary.ts'
 import type { Log, LogFields } from '../src/log.ts'
 import { Metrics } from '../src/metrics.ts'
-import type { Identity, Readiness, RecordFeeds, RecordService, Services } from '../src/service/services.ts'
+import type { RecordFeeds, RecordService } from '../src/service/record-services.ts'
+import type { Identity, Readiness, Services } from '../src/service/services.ts'
 
 export type AdapterName = 'node' | 'uws'
 

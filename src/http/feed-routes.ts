@@ -1,4 +1,4 @@
-import type { RecordFeeds } from '../service/services.ts'
+import type { RecordFeeds } from '../service/record-services.ts'
 import { recordProblem } from '../validation/record-query.ts'
 import { formatOf } from './record-format.ts'
 import type { Route, StreamRequest } from './routes.ts'

@@ -1,4 +1,4 @@
-import type { GraphqlAnswer, GraphqlService } from '../service/services.ts'
+import type { GraphqlAnswer, GraphqlService } from '../service/record-services.ts'
 import type { Route, RouteAnswer } from './routes.ts'
 
 /** Media type of answers in GraphQL over HTTP; only who names it gets it. */

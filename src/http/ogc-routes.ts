@@ -1,5 +1,5 @@
 import { ProblemError } from '../problem.ts'
-import type { OgcDocument, OgcService } from '../service/services.ts'
+import type { OgcDocument, OgcService } from '../service/record-services.ts'
 import { get } from './get-route.ts'
 import type { ContentKind } from './respond.ts'
 import type { Route } from './routes.ts'

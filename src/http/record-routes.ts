@@ -1,4 +1,5 @@
-import type { RecordRoute, RecordService, Services } from '../service/services.ts'
+import type { RecordRoute, RecordService } from '../service/record-services.ts'
+import type { Services } from '../service/services.ts'
 import { feedRoutes } from './feed-routes.ts'
 import { get } from './get-route.ts'
 import { formatOf } from './record-format.ts'

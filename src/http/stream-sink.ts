@@ -1,4 +1,5 @@
-import type { BatchSink, EventSink } from '../service/services.ts'
+import type { EventSink } from '../service/record-services.ts'
+import type { BatchSink } from '../service/services.ts'
 import type { AnswerStream } from './port.ts'
 import type { ContentKind } from './respond.ts'
 import type { StreamRequest } from './routes.ts'

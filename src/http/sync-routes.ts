@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { SyncService } from '../service/services.ts'
+import type { SyncService } from '../service/record-services.ts'
 import { createInternalCheck } from './internal-check.ts'
 import type { Route } from './routes.ts'
 

@@ -14,7 +14,8 @@ import { ProblemError } from '../problem.ts'
 import { readGraphqlBody, readGraphqlSearch } from '../validation/graphql-request.ts'
 import { refuseDearQuery } from './graphql-cost.ts'
 import { GRAPHQL_SCHEMA } from './graphql-schema.ts'
-import type { GraphqlAnswer, GraphqlService, RecordService, RequestContext } from './services.ts'
+import type { GraphqlAnswer, GraphqlService, RecordService } from './record-services.ts'
+import type { RequestContext } from './services.ts'
 
 export interface GraphqlServiceParts {
   readonly config: Config

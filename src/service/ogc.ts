@@ -6,7 +6,7 @@ import { openApiJson } from './ogc-api.ts'
 import { COLLECTION, collectionJson, collectionsJson, conformanceJson, landingJson } from './ogc-documents.ts'
 import { featureText, featureTexts, lastKey } from './record-documents.ts'
 import type { RecordQuestion } from './record-questions.ts'
-import type { OgcDocument, OgcService } from './services.ts'
+import type { OgcDocument, OgcService } from './record-services.ts'
 
 export interface OgcServiceParts {
   readonly chains: ReadonlyMap<number, Chain>

@@ -3,7 +3,7 @@ import type { RecordQuery, RecordSlice } from '../store-messages.ts'
 import { readExportQuery } from '../validation/feed-query.ts'
 import { featureText, splitDocuments } from './record-documents.ts'
 import { type RecordQuestion, recordsUnavailable } from './record-questions.ts'
-import type { ExportFormat, RecordFeeds } from './services.ts'
+import type { ExportFormat, RecordFeeds } from './record-services.ts'
 
 export interface RecordExportParts {
   readonly config: Config

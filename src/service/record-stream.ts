@@ -4,7 +4,7 @@ import type { ChangePlace, RecordChange, RecordChanges } from '../store-messages
 import { type ChangeFilter, eventId, readEventId, readStreamQuery } from '../validation/feed-query.ts'
 import { Gate } from './gate.ts'
 import { type RecordQuestion, recordsUnavailable } from './record-questions.ts'
-import type { EventSink, RecordFeeds } from './services.ts'
+import type { EventSink, RecordFeeds } from './record-services.ts'
 
 export interface RecordStreamParts {
   readonly config: Config

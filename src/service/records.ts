@@ -6,7 +6,8 @@ import { ProblemError } from '../problem.ts'
 import { cursorText, readRecordQuery, readUid } from '../validation/record-query.ts'
 import { featureText, featureTexts, lastKey } from './record-documents.ts'
 import type { RecordQuestion } from './record-questions.ts'
-import type { RecordRoute, RecordService, ServiceAnswer } from './services.ts'
+import type { RecordRoute, RecordService } from './record-services.ts'
+import type { ServiceAnswer } from './services.ts'
 
 export interface RecordServiceParts {
   readonly config: Config

@@ -5,7 +5,7 @@ import type { SyncKind, SyncOutcome, SyncStatus } from '../sync-messages.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
 import { readSyncParameter } from '../validation/sync-query.ts'
 import { type RecordQuestion, recordsUnavailable } from './record-questions.ts'
-import type { SyncAnswer, SyncService } from './services.ts'
+import type { SyncAnswer, SyncService } from './record-services.ts'
 
 export interface SyncServiceParts {
   readonly config: Config

@@ -82,6 +82,7 @@ export function ensureBuilt() {
   run(process.execPath, [join(root, 'scripts', 'build-wasm.mjs')], 'the WebAssembly build')
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'], 'tsc')
   mkdirSync(join(root, 'dist'), { recursive: true })
+  run(process.execPath, [join(root, 'scripts', 'build-store.mjs')], 'making the empty database')
   writeFileSync(stamp, sourceStamp())
 }
 

@@ -1,9 +1,13 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** For how long a lock that says nothing may be one that is being written. */
+const WRITING_MS = 1000
+const LOOK_MS = 20
+
 /**
- * Keeps a folder for one process: the embedded engine has no lock of its own, and two of them would each see their own
- * rows until the files are beyond repair.
+ * Keeps a folder for one process of this machine: the embedded engine has no lock of its own, and two of them would each see
+ * their own rows until the files are beyond repair.
  *
  * The lock is a file with the owner's process id. One whose process is gone, as after `kill -9`, is taken over.
  *
@@ -13,24 +17,57 @@ import { join } from 'node:path'
 export function lockFolder(folder: string): () => void {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, 'lock')
+  const own = `${process.pid} ${startOf(process.pid) ?? ''}`
   for (;;) {
     try {
-      const descriptor = openSync(file, 'wx', 0o600)
-      writeSync(descriptor, `${process.pid} ${startOf(process.pid) ?? ''}`)
-      closeSync(descriptor)
-      return () => rmSync(file, { force: true })
+      writeFileSync(file, own, { flag: 'wx', mode: 0o600 })
+      return () => {
+        if (readOwner(file) === own) rmSync(file, { force: true })
+      }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
-    const [owner = '', start = ''] = readOwner(file).split(' ')
+    const found = readOwner(file)
+    const [owner = '', start = ''] = found.split(' ')
     // Threads share the process: a store that was started again in this one takes over what its predecessor left.
     if (owner !== '' && Number(owner) !== process.pid && isRunning(Number(owner), start)) {
       throw new Error(
         `${folder} is in use by process ${owner}: stop it, or choose another DATA_DIR (if process ${owner} is no trigpoint, remove ${file})`,
       )
     }
-    rmSync(file, { force: true })
+    if (isLeft(file, found)) takeAway(file, found)
+    else pause()
   }
+}
+
+/** Whether the lock is the one that was found, and none that somebody is just writing. */
+function isLeft(file: string, found: string): boolean {
+  return readOwner(file) === found && (found !== '' || ageMs(file) > WRITING_MS)
+}
+
+/** Removes a lock that nobody holds. One process at a time looks and removes: it could be another's new lock by then. */
+function takeAway(file: string, found: string): void {
+  const turn = `${file}.turn`
+  try {
+    writeFileSync(turn, '', { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    // What is done in a turn takes no time: an old one is that of a process that ended in it.
+    if (ageMs(turn) > WRITING_MS) rmSync(turn, { force: true })
+    pause()
+    return
+  }
+  if (isLeft(file, found)) rmSync(file, { force: true })
+  rmSync(turn, { force: true })
+}
+
+/** Opening is synchronous, on a thread that has nothing else to do. */
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
+}
+
+function ageMs(file: string): number {
+  return Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
 }
 
 function readOwner(file: string): string {

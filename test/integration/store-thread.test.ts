@@ -1,6 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { MessagePort } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
@@ -12,6 +14,7 @@ import { type RecordStore, StoreFault } from '../../src/store-messages.ts'
 import { createStoreClient, type StoreClient } from '../../src/threads/store-client.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
+const run = promisify(execFile)
 const silent: Log = { info() {}, warn() {}, error() {} }
 const soon = () => Date.now() + 20_000
 
@@ -171,6 +174,33 @@ describe('the folder of the embedded store', () => {
     rmSync(folder, { recursive: true })
   })
 
+  it('goes to one of many processes that find it left behind at the same moment', async () => {
+    const root = join(import.meta.dirname, '../..')
+    const taker = `const { lockFolder } = await import('./dist/src/store/folder-lock.js')
+      const [folder, at] = process.argv.slice(1)
+      while (Date.now() < Number(at));
+      try { lockFolder(folder); console.log('held') } catch (error) { console.log(error.message.includes('in use by') ? 'refused' : error.stack) }
+      setTimeout(() => {}, Number(at) + 1500 - Date.now())`
+    for (let round = 0; round < 4; round++) {
+      const folder = mkdtempSync(join(tmpdir(), 'trigpoint-race-'))
+      // Nobody has this id: the kernel gives none so high.
+      writeFileSync(join(folder, 'lock'), round % 2 === 0 ? '99999999 1' : '')
+      utimesSync(join(folder, 'lock'), 1, 1)
+      const at = String(Date.now() + 1500)
+      const said = await Promise.all(
+        Array.from({ length: 6 }, async () => {
+          const { stdout } = await run(process.execPath, ['--input-type=module', '-e', taker, folder, at], {
+            cwd: root,
+          })
+          return stdout.trim()
+        }),
+      )
+      expect(said.sort()).toEqual(['held', 'refused', 'refused', 'refused', 'refused', 'refused'])
+      expect(readdirSync(folder)).toEqual(['lock'])
+      rmSync(folder, { recursive: true })
+    }
+  })
+
   it('of another engine is refused with what to do, and left as it is', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-format-'))
     await (await openPglite(folder)).close()
@@ -185,8 +215,22 @@ describe('the folder of the embedded store', () => {
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-cut-'))
     await (await openPglite(folder)).close()
     rmSync(join(folder, 'store', 'format.json'))
+    writeFileSync(join(folder, 'store', 'making'), '')
     rmSync(join(folder, 'store', 'files', 'base'), { recursive: true })
     await (await openPglite(folder)).close()
+    expect(existsSync(join(folder, 'store', 'making'))).toBe(false)
+    rmSync(folder, { recursive: true })
+  })
+
+  it('whose format was lost, as by a copy of the files alone, keeps its records', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-copy-'))
+    const database = await openPglite(folder)
+    await database.transaction((session) => session.query('create table kept as select 7 as seven'))
+    await database.close()
+    rmSync(join(folder, 'store', 'format.json'))
+    const again = await openPglite(folder)
+    expect(await again.reads.query('select seven from kept')).toEqual([{ seven: 7 }])
+    await again.close()
     rmSync(folder, { recursive: true })
   })
 })

@@ -1,7 +1,7 @@
 import type { AppliedRange, BlockRange, RecordStats, RecordStore } from '../store-messages.ts'
 import { type Counters, readCounters } from './counters.ts'
 import type { Database, Session } from './database.ts'
-import { ALL_CHAINS, dropMarks, extendMarks } from './page-marks.ts'
+import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './page-marks.ts'
 import { appendChanges, pruneChanges, readChanges } from './record-changes.ts'
 import { bytesOf } from './record-conditions.ts'
 import { createRecordList } from './record-list.ts'
@@ -71,7 +71,11 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
     async maintain() {
       const { chains } = await readCounters(database.reads)
       for (const scope of [ALL_CHAINS, ...chains.map(({ chainId }) => chainId)]) {
-        const set = () => database.transaction((session) => extendMarks(session, scope, MARKS_PER_MAINTENANCE))
+        const set = () =>
+          database.transaction(async (session) => {
+            await lockMarks(session)
+            return extendMarks(session, scope, MARKS_PER_MAINTENANCE)
+          })
         while ((await set()) === MARKS_PER_MAINTENANCE);
       }
       await database.transaction(pruneChanges)
@@ -106,6 +110,7 @@ async function applyRange(session: Session, range: BlockRange, nowIso: string): 
   }
   const oldest = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, undone.oldestSeconds ?? Number.POSITIVE_INFINITY)
   if (oldest !== Number.POSITIVE_INFINITY) {
+    await lockMarks(session)
     await dropMarks(session, chainId, oldest)
     await extendMarks(session, ALL_CHAINS, MARKS_PER_RANGE)
     await extendMarks(session, chainId, MARKS_PER_RANGE)

@@ -4,6 +4,16 @@ import type { Session } from './database.ts'
 const MARK_DISTANCE = 1000
 /** The list of all chains. */
 export const ALL_CHAINS = 0
+/** Any number no other program on the same server is likely to lock. */
+const MARK_LOCK = 5_831_909
+
+/**
+ * Makes writers of marks wait for each other until their transactions end. Without it one would set marks that do not count
+ * what another has stored and not yet committed, while that one cannot see the marks it should drop.
+ */
+export async function lockMarks(session: Session): Promise<void> {
+  await session.query('select pg_advisory_xact_lock($1)', [MARK_LOCK])
+}
 
 /**
  * Forgets the marks that a change made wrong: those of the changed record and of all newer ones. Counted from the oldest

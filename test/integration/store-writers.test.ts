@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
+import type { Database } from '../../src/store/database.ts'
+import { createRecordStore } from '../../src/store/operations.ts'
+import type { LocationRecord, RecordStore } from '../../src/store-messages.ts'
+import { recordOf, uidOf } from '../store-records.ts'
+
+const PER_RANGE = 400
+const RANGES = 12
+const CHAINS = [
+  { chainId: 84532, chain: 'base-sepolia' },
+  { chainId: 42220, chain: 'celo' },
+] as const
+
+/** Records of both chains take turns in time, so that each range of one shifts the places of the other. */
+const recordsOf = (side: number, range: number): LocationRecord[] =>
+  Array.from({ length: PER_RANGE }, (_, index) => {
+    const place = (range * PER_RANGE + index) * 2 + side
+    return recordOf(place, { ...CHAINS[side]!, blockNumber: range })
+  })
+
+describe.each(ENGINES)('two chains that are stored at once on %s', (engine) => {
+  let files: StoreFiles
+  let database: Database
+  let store: RecordStore
+
+  beforeAll(async () => {
+    files = await makeStore(engine)
+    database = await files.open()
+    store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
+  })
+  afterAll(async () => {
+    await database.close()
+    await files.remove()
+  })
+
+  async function uidsOfAll(offsets: readonly number[], limit: number): Promise<string[]> {
+    const uids: string[] = []
+    for (const offset of offsets) {
+      const { documents } = await store.page({ limit, offset })
+      for (const { uid } of JSON.parse(`[${documents}]`)) uids.push(uid)
+    }
+    return uids
+  }
+
+  async function marksOff(): Promise<number> {
+    const [row] = await database.reads.query(
+      `select count(*)::int as off from page_mark where rank <> (
+         select count(*) from location_record as record where (page_mark.scope = 0 or record.chain_id = page_mark.scope)
+           and (record.block_time, record.uid, record.chain_id) <= (page_mark.block_time, page_mark.uid, page_mark.chain_id))`,
+    )
+    return row!['off'] as number
+  }
+
+  it('both come in, and every far page begins where it should', async () => {
+    const total = 2 * RANGES * PER_RANGE
+    // Backwards, so that each range makes the marks above it wrong.
+    const applyAll = async (side: number) => {
+      for (let range = RANGES - 1; range >= 0; range--) {
+        const { chainId } = CHAINS[side]!
+        const { inserted } = await store.apply({ chainId, records: recordsOf(side, range), revocations: [] })
+        expect(inserted).toBe(PER_RANGE)
+      }
+    }
+    let isOver = false
+    const maintain = async () => {
+      while (!isOver) await store.maintain(undefined)
+    }
+    const maintaining = maintain()
+    await Promise.all([applyAll(0), applyAll(1)])
+    isOver = true
+    await maintaining
+    expect(await marksOff()).toBe(0)
+    const offsets = Array.from({ length: total / 600 }, (_, page) => page * 600)
+    const newestFirst = Array.from({ length: total }, (_, index) => uidOf(total - 1 - index))
+    expect(await uidsOfAll(offsets, 600)).toEqual(newestFirst)
+  })
+
+  it('both roll back, and the marks that are left are right', async () => {
+    const rollBack = (side: number, rollBackTo: number) =>
+      store.apply({ chainId: CHAINS[side]!.chainId, records: [], revocations: [], rollBackTo })
+    const [one, other] = await Promise.all([rollBack(0, 8), rollBack(1, 5)])
+    expect([one.rolledBack, other.rolledBack]).toEqual([3 * PER_RANGE, 6 * PER_RANGE])
+    expect(await marksOff()).toBe(0)
+    await store.maintain(undefined)
+    expect(await marksOff()).toBe(0)
+    const left = 15 * PER_RANGE
+    const oldest = await store.page({ limit: 3, offset: left - 3 })
+    expect(JSON.parse(`[${oldest.documents}]`).map(({ uid }: { uid: string }) => uid)).toEqual([2, 1, 0].map(uidOf))
+    expect(oldest.count).toBe(left)
+  })
+})

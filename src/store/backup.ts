@@ -1,4 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -27,13 +28,14 @@ const COLUMNS = [
 
 /**
  * Writes all records and checkpoints as they are at one moment into a compressed file of lines, which either engine of any
- * later version restores.
+ * later version restores. A file of that name is replaced by a whole one, or stays.
  *
  * @returns how many records it holds
  */
 export async function backUp(database: Database, file: string): Promise<number> {
   let records = 0
-  await database.readTransaction(async (session) => {
+  const part = `${file}.part`
+  const write = async (session: Session) => {
     async function* lines() {
       yield `${JSON.stringify(HEADER)}\n`
       const checkpoints = await session.query(
@@ -54,8 +56,14 @@ export async function backUp(database: Database, file: string): Promise<number> 
         last = rows.at(-1)!['last'] as string
       }
     }
-    await pipeline(Readable.from(lines()), createGzip(), createWriteStream(file, { mode: 0o600 }))
-  })
+    await pipeline(Readable.from(lines()), createGzip(), createWriteStream(part, { mode: 0o600, flush: true }))
+  }
+  try {
+    await database.readTransaction(write)
+    await rename(part, file)
+  } finally {
+    await rm(part, { force: true })
+  }
   return records
 }
 
@@ -66,10 +74,12 @@ export async function backUp(database: Database, file: string): Promise<number> 
  * @throws {Error} when the store has records, or the file is no whole backup
  */
 export async function restore(database: Database, file: string): Promise<number> {
-  if ((await readCounters(database.reads)).total > 0) {
-    throw new Error('the store has records already: restore into an empty one (another DATA_DIR or DATABASE_URL)')
-  }
   return database.transaction(async (session) => {
+    // Services on the same server wait with what they store: it comes behind all of this, or was there before.
+    await session.query('lock table location_record in share row exclusive mode')
+    if ((await readCounters(session)).total > 0) {
+      throw new Error('the store has records already: restore into an empty one (another DATA_DIR or DATABASE_URL)')
+    }
     let records = 0
     let rows: string[][] = []
     let isFirst = true
@@ -92,18 +102,23 @@ export async function restore(database: Database, file: string): Promise<number>
     if (rows.length > 0) records += await restoreRows(session, rows)
     await session.query(
       `insert into record_counter (chain_id, records, revoked, version)
-       select chain_id, count(*), count(*) filter (where revoked), 1 from location_record group by chain_id`,
+       select chain_id, count(*), count(*) filter (where revoked), 1 from location_record group by chain_id
+       on conflict (chain_id) do update set
+         records = excluded.records, revoked = excluded.revoked, version = record_counter.version + 1`,
     )
+    // The journal says nothing of these records: whoever listens is told to read anew.
+    await session.query(`update record_journal set epoch = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)`)
     return records
   })
 }
 
 async function restoreCheckpoint(session: Session, checkpoint: Row): Promise<void> {
-  await session.query('insert into chain_checkpoint (chain_id, block_number, block_hash) values ($1, $2, $3)', [
-    checkpoint['chain_id'] as string,
-    checkpoint['block_number'] as string,
-    checkpoint['block_hash'] as string,
-  ])
+  // A store without records may know how far it has looked.
+  await session.query(
+    `insert into chain_checkpoint (chain_id, block_number, block_hash) values ($1, $2, $3)
+     on conflict (chain_id) do update set block_number = excluded.block_number, block_hash = excluded.block_hash`,
+    [checkpoint['chain_id'] as string, checkpoint['block_number'] as string, checkpoint['block_hash'] as string],
+  )
 }
 
 async function restoreRows(session: Session, rows: readonly string[][]): Promise<number> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -8,6 +8,9 @@ import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.t
 import { readCommandLine } from '../../src/cli/arguments.ts'
 import { runRecordsCommand } from '../../src/cli/records-command.ts'
 import { readConfig } from '../../src/config.ts'
+import { backUp, restore } from '../../src/store/backup.ts'
+import { readCounters } from '../../src/store/counters.ts'
+import type { Database, Session } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { recordOf, storeRecords, uidOf } from '../store-records.ts'
 
@@ -85,6 +88,47 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
     }
     await expect(runRecordsCommand({ kind: 'restore', file: join(folder, 'none') }, config)).rejects.toThrow(/ENOENT/)
     await empty.remove()
+  })
+})
+
+describe.each(ENGINES)('a restore on %s', (engine) => {
+  it('fills a store that has looked at a chain and found nothing, and sends those who listen to the list', async () => {
+    const files = await makeStore(engine)
+    const database = await files.open()
+    const store = createRecordStore(database, () => '')
+    const checkpoint = { from: null, to: { blockNumber: 7, blockHash: uidOf(7) } }
+    await store.apply({ chainId: 84532, records: [recordOf(1)], revocations: [], checkpoint })
+    await store.apply({ chainId: 84532, records: [], revocations: [], rollBackTo: 0 })
+    const size = { records: 10, bytes: 1000 }
+    const { next } = await store.changes({ after: undefined, size })
+    expect(await restore(database, join(folder, `${engine}.gz`))).toBe(records.length)
+    expect(await store.checkpoint({ chainId: 84532 })).toEqual({ blockNumber: 99, blockHash: uidOf(99) })
+    const { chains, total } = await readCounters(database.reads)
+    expect([total, chains.find(({ chainId }) => chainId === 84532)?.revoked]).toEqual([records.length, 1])
+    expect((await store.changes({ after: next, size })).isLost).toBe(true)
+    await database.close()
+    await files.remove()
+  })
+})
+
+describe('a backup that cannot be finished', () => {
+  it('leaves the one before it as it was', async () => {
+    const before = readdirSync(folder)
+    const file = join(folder, `${ENGINES[0]}.gz`)
+    const whole = readFileSync(file)
+    let asked = 0
+    const session: Session = {
+      async query() {
+        if (asked++ > 0) throw new Error('the disk broke')
+        return []
+      },
+    }
+    const broken = { readTransaction: (run: (session: Session) => Promise<void>) => run(session) } as Database
+    await expect(backUp(broken, file)).rejects.toThrow('the disk broke')
+    expect(readFileSync(file).equals(whole)).toBe(true)
+    expect(readdirSync(folder)).toEqual(before)
+    const nowhere = { readTransaction: (run: (session: Session) => Promise<void>) => run({ query: async () => [] }) }
+    await expect(backUp(nowhere as unknown as Database, join(folder, 'nowhere', 'file.gz'))).rejects.toThrow(/ENOENT/)
   })
 })
 

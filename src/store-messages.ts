@@ -187,9 +187,9 @@ export type RecordStore = {
 
 /**
  * Why the store gave no answer. `unavailable`: it is not there or too busy; `late`: it took too long; `refused`: the database
- * does not take what it was given; `failed`: a mistake of ours.
+ * does not take what it was given; `large`: the answer would be too long; `failed`: a mistake of ours.
  */
-export type StoreFaultKind = 'unavailable' | 'late' | 'refused' | 'failed'
+export type StoreFaultKind = 'unavailable' | 'late' | 'refused' | 'large' | 'failed'
 
 export class StoreFault extends Error {
   override readonly name = 'StoreFault'

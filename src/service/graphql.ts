@@ -14,6 +14,7 @@ import { ProblemError } from '../problem.ts'
 import { readGraphqlBody, readGraphqlSearch } from '../validation/graphql-request.ts'
 import { refuseDearQuery } from './graphql-cost.ts'
 import { GRAPHQL_SCHEMA } from './graphql-schema.ts'
+import { pageTooLarge } from './record-questions.ts'
 import type { GraphqlAnswer, GraphqlService, RecordService } from './record-services.ts'
 import type { RequestContext } from './services.ts'
 
@@ -24,6 +25,8 @@ export interface GraphqlServiceParts {
 
 /** What a question is refused with at most: the first mistakes say enough. */
 const MAX_ERRORS = 5
+/** UTF-16 units of a list, which is taken apart in one go: some milliseconds, in which nobody else is answered. */
+const MAX_PAGE_UNITS = 1_048_576
 
 /**
  * Records by GraphQL. A question is parsed within a limit of tokens, validated, and its depth and cost are known before anything
@@ -94,6 +97,8 @@ function resolvers(records: RecordService, context: RequestContext): object {
       const given = Object.entries(args).filter(([, value]) => value !== null && value !== undefined)
       const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))
       const { json, headers } = await orSaying(records.list('location-records', search.toString(), '', context))
+      if (json.length > MAX_PAGE_UNITS)
+        throw saying(pageTooLarge(`${json.length} characters; ${MAX_PAGE_UNITS} may be taken apart here`))
       const link = /<\?([^>]*)>/.exec(headers?.['Link'] ?? '')?.[1]
       return { ...JSON.parse(json), next: link === undefined ? null : new URLSearchParams(link).get('cursor') }
     },

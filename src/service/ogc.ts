@@ -56,7 +56,7 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
       const matched = page.isCountExact ? `"numberMatched":${page.count},` : ''
       const json =
         `{"type":"FeatureCollection","links":${JSON.stringify(links)},"timeStamp":"${new Date(now()).toISOString()}",` +
-        `${matched}"numberReturned":${page.length},"features":[${featureTexts(page.documents)}]}`
+        `${matched}"numberReturned":${page.length},"features":[${await featureTexts(page.documents)}]}`
       return { json, headers }
     },
 

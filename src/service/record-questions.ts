@@ -32,9 +32,16 @@ export function createRecordQuestions({ config, store, now }: RecordQuestionPart
       if (error.kind === 'unavailable') throw recordsUnavailable('the database is not available; try again', error)
       if (error.kind === 'late')
         throw recordsUnavailable('the database did not answer in time; try again, or ask for less', error)
+      if (error.kind === 'large') throw pageTooLarge(error.message, error)
       throw error
     }
   }
+}
+
+/** 400: the client can ask for less. */
+export function pageTooLarge(found: string, cause?: unknown): ProblemError {
+  const detail = `${found}: ask for a smaller limit, or for an export`
+  return new ProblemError({ type: 'invalid-input', message: 'Page too large', detail }, { cause })
 }
 
 /** 503 in the words of the record API. */

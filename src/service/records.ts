@@ -56,7 +56,7 @@ export function createRecordService({ config, chains, schemaUid, ask, now }: Rec
       const documents = inFormat(route, page.documents)
       const json =
         format === 'geojson'
-          ? `{"type":"FeatureCollection","numberMatched":${page.count},"numberReturned":${page.length},"features":[${featureTexts(documents)}]}`
+          ? `{"type":"FeatureCollection","numberMatched":${page.count},"numberReturned":${page.length},"features":[${await featureTexts(documents)}]}`
           : `{"data":[${documents}],"count":${page.count},"limit":${limit},"offset":${offset}}`
       return { json, headers }
     },

@@ -4,9 +4,10 @@ import { StoreFault } from '../store-messages.ts'
 export function faultOf(error: unknown): StoreFault {
   if (error instanceof StoreFault) return error
   const { code = '', message = String(error) } = error as { code?: string; message?: string }
-  // 57014: the statement ran into its time limit; 55P03: into that of a lock.
-  if (code === '57014' || code === '55P03') return new StoreFault('late', message, { cause: error })
+  // 57014: the statement ran into its time limit; 55P03: into that of a lock; 40: it gave way to another transaction.
+  if (code === '57014' || code === '55P03' || code.startsWith('40'))
+    return new StoreFault('late', message, { cause: error })
   // The server judged the statement: it is not one that goes, is full or cannot be reached.
-  if (/^(22|23|42)/.test(code)) return new StoreFault('refused', message, { cause: error })
+  if (/^(22|23|42|54)/.test(code)) return new StoreFault('refused', message, { cause: error })
   return new StoreFault('unavailable', message || code || 'no connection', { cause: error })
 }

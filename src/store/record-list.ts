@@ -1,4 +1,4 @@
-import type { RecordPage, RecordQuery } from '../store-messages.ts'
+import { type RecordPage, type RecordQuery, StoreFault } from '../store-messages.ts'
 import { type Counters, recordsOf } from './counters.ts'
 import type { Database, Row, Session } from './database.ts'
 import { ALL_CHAINS } from './page-marks.ts'
@@ -17,7 +17,6 @@ import { StateMemory } from './state-memory.ts'
 /** Newest first; two chains may hold one uid. Each list has an index in this order. */
 const ORDER = 'block_time desc, uid desc, chain_id desc'
 const KEY = 'id, uid, chain_id, block_time'
-const PAGE = `coalesce(string_agg(document, ',' order by ${ORDER}), '') as documents, count(*)::int as length`
 /** Beyond this offset a mark is looked for. */
 const SHALLOW_OFFSET = 2000
 /** Records that are collected and sorted rather than walked past: about what a page may cost. */
@@ -29,6 +28,18 @@ const COLLECTING_COST = 3
 const MAX_COUNTS = 20_000
 /** UTF-16 units of pages that are kept as they were answered. */
 const MAX_PAGE_UNITS = 16 * 1_048_576
+
+/** Bytes of the documents of one page. Whoever attests chooses how long a record is, so a page has to have a limit. */
+const MAX_PAGE_BYTES = 16 * 1_048_576
+
+/** The page of `keys` after other parts of a `with`; no documents where they are too many bytes, which are not read then. */
+const pageText = (keys: string, more = '') => `
+  shown as materialized (
+    select block_time, uid, chain_id, document from (${keys}) as page join record_document using (id)
+  ), size as (
+    select count(*)::int as length, coalesce(sum(octet_length(document)), 0) as bytes from shown
+  ) select length, bytes::text as bytes, case when bytes <= ${MAX_PAGE_BYTES} then
+    (select coalesce(string_agg(document, ',' order by ${ORDER}), '') from shown) end as documents ${more} from size`
 
 /**
  * Lists records. Three plans give the same page:
@@ -146,9 +157,9 @@ async function walk(session: Session, query: RecordQuery, names: readonly Condit
   )
   if (query.after !== undefined) conditions.push(afterText(query.after, parameters))
   const [row] = await session.query(
-    `select ${PAGE} from (
-       select ${KEY} from location_record where ${conditions.join(' and ')} order by ${ORDER} ${limitText(query, parameters)}
-     ) as page join record_document using (id)`,
+    `with ${pageText(
+      `select ${KEY} from location_record where ${conditions.join(' and ')} order by ${ORDER} ${limitText(query, parameters)}`,
+    )}`,
     parameters.values,
   )
   return pageOf(row!)
@@ -165,9 +176,10 @@ async function collect(
   const source = sourceText(first, query, parameters, KEY, tests)
   const after = query.after === undefined ? '' : `where ${afterText(query.after, parameters)}`
   const [row] = await session.query(
-    `with met as materialized (${source}), chosen as (
-       select ${KEY} from met ${after} order by ${ORDER} ${limitText(query, parameters)}
-     ) select (select count(*) from met)::int as count, ${PAGE} from chosen join record_document using (id)`,
+    `with met as materialized (${source}), ${pageText(
+      `select ${KEY} from met ${after} order by ${ORDER} ${limitText(query, parameters)}`,
+      ', (select count(*) from met)::int as count',
+    )}`,
     parameters.values,
   )
   return { ...pageOf(row!), count: row!['count'] as number, isCountExact: true }
@@ -214,9 +226,10 @@ async function pageByMarks(session: Session, query: RecordQuery): Promise<Record
   }
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
   const [row] = await session.query(
-    `${start} select (select records from total)::int as count, ${PAGE} from (
-       select ${KEY} from location_record ${where} order by ${ORDER} ${limit}
-     ) as page join record_document using (id)`,
+    `${start}, ${pageText(
+      `select ${KEY} from location_record ${where} order by ${ORDER} ${limit}`,
+      ', (select records from total)::int as count',
+    )}`,
     parameters.values,
   )
   return { ...pageOf(row!), count: row!['count'] as number, isCountExact: true }
@@ -236,5 +249,10 @@ function emptyPage(count: number): RecordPage {
 }
 
 function pageOf(row: Row): { documents: string; length: number } {
-  return { documents: row['documents'] as string, length: row['length'] as number }
+  const [documents, length] = [row['documents'] as string | null, row['length'] as number]
+  if (documents !== null) return { documents, length }
+  throw new StoreFault(
+    'large',
+    `${length} records of together ${row['bytes']} bytes; a page has at most ${MAX_PAGE_BYTES}`,
+  )
 }

@@ -176,7 +176,7 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
       call.resolve(reply.value as never)
     } else {
       if (reply.kind === 'unavailable' && engine === 'postgres') interrupt(reply.reason)
-      else if (reply.kind !== 'late')
+      else if (reply.kind !== 'late' && reply.kind !== 'large')
         log.error('store call failed', { operation: call.operation, reason: reply.reason })
       call.reject(new StoreFault(reply.kind, reply.reason))
     }

@@ -15,8 +15,8 @@ const NOBODY = 65_534
 
 export interface PostgresCluster {
   readonly url: string
-  /** Ends the server as a crash would, or in order. */
-  stop(how?: 'immediate' | 'fast'): Promise<void>
+  /** Ends the server as a crash would, by `kill -9` of its first process, or in order. */
+  stop(how?: 'immediate' | 'kill' | 'fast'): Promise<void>
   start(): Promise<void>
   /** Stops it and removes its files. */
   remove(): Promise<void>
@@ -45,6 +45,7 @@ export const ENGINES: readonly ('embedded' | 'postgres')[] =
  */
 export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<PostgresCluster> {
   if (POSTGRES === undefined) throw new Error('no PostgreSQL on this machine')
+  const programs = POSTGRES
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-postgres-'))
   const owner = userInfo().uid === 0 ? { uid: NOBODY, gid: NOBODY } : {}
   if (owner.uid !== undefined) chownSync(folder, NOBODY, NOBODY)
@@ -60,27 +61,38 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
   const options = Object.entries({ unix_socket_directories: '', listen_addresses: '127.0.0.1', ...settings })
   let server: ReturnType<typeof spawn> | undefined
   let exited: Promise<void> = Promise.resolve()
+  const startOnce = () => {
+    const started = spawn(
+      join(programs, 'postgres'),
+      ['-D', files, '-p', String(port), ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    server = started
+    exited = new Promise((resolve) => started.once('exit', () => resolve()))
+    return new Promise<void>((resolve, reject) => {
+      let text = ''
+      started.stderr!.on('data', (chunk) => {
+        text += chunk
+        if (text.includes('ready to accept connections')) resolve()
+      })
+      started.once('exit', () => reject(new Error(`the server ended: ${text}`)))
+    })
+  }
   const cluster: PostgresCluster = {
     url,
     async start() {
-      const started = spawn(
-        join(POSTGRES, 'postgres'),
-        ['-D', files, '-p', String(port), ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-        { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-      )
-      server = started
-      exited = new Promise((resolve) => started.once('exit', () => resolve()))
-      await new Promise<void>((resolve, reject) => {
-        let text = ''
-        started.stderr!.on('data', (chunk) => {
-          text += chunk
-          if (text.includes('ready to accept connections')) resolve()
-        })
-        started.once('exit', () => reject(new Error(`the server ended: ${text}`)))
-      })
+      // The other processes of a server that was killed hold its memory until they have seen that it is gone.
+      for (const latestMs = Date.now() + 10_000; ; ) {
+        try {
+          return await startOnce()
+        } catch (error) {
+          if (!String(error).includes('shared memory block is still in use') || Date.now() > latestMs) throw error
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        }
+      }
     },
     async stop(how = 'fast') {
-      server?.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
+      server?.kill({ fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' }[how] as NodeJS.Signals)
       await exited
       server = undefined
     },

@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
-import { ENGINES, startCluster } from '../../bench/store-engines.ts'
+import { ENGINES, makeStore, startCluster } from '../../bench/store-engines.ts'
 import { migrate } from '../../src/store/migrations.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
-import { openPglite } from '../../src/store/pglite.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
@@ -21,9 +18,12 @@ const SEED = 40
 // 20n … 20n + 19 and moves the checkpoint from n to n + 1; every third one revokes a record of the range before.
 const WRITER = `
 const { openPglite } = await import('./dist/src/store/pglite.js')
+const { openPostgres } = await import('./dist/src/store/postgres.js')
 const { migrate } = await import('./dist/src/store/migrations.js')
 const { createRecordStore } = await import('./dist/src/store/operations.js')
-const database = await openPglite(process.argv[1])
+const [place] = process.argv.slice(1)
+const times = { readers: 1, writers: 1, connectTimeoutMs: 2000, readTimeoutMs: 9000, writeTimeoutMs: 9000, onLost() {} }
+const database = await (place.startsWith('postgres:') ? openPostgres({ url: place, ...times }) : openPglite(place))
 await migrate(database)
 const store = createRecordStore(database, () => new Date().toISOString())
 const hex = (value, digits) => '0x' + value.toString(16).padStart(digits, '0')
@@ -44,93 +44,105 @@ for (let range = checkpoint === undefined ? 0 : checkpoint.blockNumber; ; range+
   process.stdout.write(String(range) + '\\n')
 }`
 
-it(`loses nothing that was acknowledged in ${CYCLES} ends by kill -9, and tears no range`, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trigpoint-kill-'))
-  const random = randomFrom(SEED)
-  let acknowledged = -1
-  for (let cycle = 0; cycle < CYCLES; cycle++) {
-    const first = acknowledged
-    const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, folder], {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const exited = new Promise<NodeJS.Signals | number | null>((done) =>
-      writer.once('exit', (code, signal) => done(signal ?? code)),
-    )
-    const lines = createInterface({ input: writer.stdout })
-    // From the first acknowledgement on the writer writes without a pause: any moment is in the middle of something.
-    lines.once('line', () => setTimeout(() => writer.kill('SIGKILL'), random() * 250))
-    lines.on('line', (line) => {
-      acknowledged = Number(line)
-    })
-    expect(await exited, `cycle ${cycle}`).toBe('SIGKILL')
-    expect(acknowledged).toBeGreaterThan(first)
-  }
-
-  const database = await openPglite(folder)
-  const store = createRecordStore(database, () => '')
-  const { blockNumber } = (await store.checkpoint({ chainId: 1 }))!
-  // The last range may be there though its acknowledgement died on the way.
-  expect(blockNumber - 1 - acknowledged).toBeOneOf([0, 1])
-  const total = blockNumber * RECORDS_PER_RANGE
-  const revoked = Math.floor(blockNumber / 3)
-  expect((await store.stats({ nowSeconds: 0 })).byChain).toEqual([{ chainId: 1, records: total, revoked }])
-  const [rows] = await database.reads.query(
-    `select count(*)::int as records, count(*) filter (where revoked)::int as revoked,
-       (select count(*)::int from record_document) as documents from location_record`,
-  )
-  expect(rows).toEqual({ records: total, revoked, documents: total })
-  for (const index of [0, 1, total - RECORDS_PER_RANGE, total - 1]) {
-    expect(JSON.parse((await store.record(uidOf(index)))!).uid).toBe(uidOf(index))
-  }
-  const last = await store.page({ limit: 1, offset: total - 1 })
-  expect(last.documents).toContain(uidOf(0))
-  console.log(`${CYCLES} ends, ${acknowledged + 1} ranges acknowledged, none lost`)
-  await database.close()
-  rmSync(folder, { recursive: true })
-}, 300_000)
-
-it.runIf(ENGINES.includes('postgres'))('loses nothing that was acknowledged when the server crashes', async () => {
-  const cluster = await startCluster()
-  const open = () =>
-    openPostgres({
-      url: cluster.url,
-      readers: 2,
-      writers: 1,
-      connectTimeoutMs: 2000,
-      readTimeoutMs: 5000,
-      writeTimeoutMs: 5000,
-      onLost: () => {},
-    })
-  let applied = 0
-  for (let cycle = 0; cycle < 5; cycle++) {
-    const database = await open()
-    await migrate(database)
-    const store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
-    expect((await store.stats({ nowSeconds: 0 })).byChain[0]?.records ?? 0).toBeOneOf([applied, applied + 1])
-    const crash = setTimeout(() => void cluster.stop('immediate'), 300)
-    try {
-      for (;;) {
-        const index = cycle * 100_000 + applied
-        const { inserted } = await store.apply({
-          chainId: 1,
-          records: [recordOf(index, { chainId: 1, chain: 'one' })],
-          revocations: [],
-        })
-        applied += inserted
-      }
-    } catch (error) {
-      expect((error as { kind?: string }).kind).toBe('unavailable')
+it.each(ENGINES)(
+  `loses nothing on %s that was acknowledged in ${CYCLES} ends by kill -9, and tears no range`,
+  async (engine) => {
+    const files = await makeStore(engine)
+    const place = files.environment['DATABASE_URL'] ?? files.environment['DATA_DIR']!
+    const random = randomFrom(SEED)
+    let acknowledged = -1
+    for (let cycle = 0; cycle < CYCLES; cycle++) {
+      const first = acknowledged
+      const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, place], {
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const exited = new Promise<NodeJS.Signals | number | null>((done) =>
+        writer.once('exit', (code, signal) => done(signal ?? code)),
+      )
+      const lines = createInterface({ input: writer.stdout })
+      // From the first acknowledgement on the writer writes without a pause: any moment is in the middle of something.
+      lines.once('line', () => setTimeout(() => writer.kill('SIGKILL'), random() * 250))
+      lines.on('line', (line) => {
+        acknowledged = Number(line)
+      })
+      expect(await exited, `cycle ${cycle}`).toBe('SIGKILL')
+      expect(acknowledged).toBeGreaterThan(first)
     }
-    clearTimeout(crash)
-    await database.close().catch(() => {})
-    await cluster.stop('immediate')
-    await cluster.start()
-    const after = await open()
-    const [row] = await after.reads.query('select count(*)::int as records from location_record')
-    expect(row!['records']).toBeOneOf([applied, applied + 1])
-    applied = row!['records'] as number
-    await after.close()
-  }
-  await cluster.remove()
-})
+
+    const database = await files.open()
+    const store = createRecordStore(database, () => '')
+    const { blockNumber } = (await store.checkpoint({ chainId: 1 }))!
+    // The last range may be there though its acknowledgement died on the way.
+    expect(blockNumber - 1 - acknowledged).toBeOneOf([0, 1])
+    const total = blockNumber * RECORDS_PER_RANGE
+    const revoked = Math.floor(blockNumber / 3)
+    expect((await store.stats({ nowSeconds: 0 })).byChain).toEqual([{ chainId: 1, records: total, revoked }])
+    const [rows] = await database.reads.query(
+      `select count(*)::int as records, count(*) filter (where revoked)::int as revoked,
+       (select count(*)::int from record_document) as documents from location_record`,
+    )
+    expect(rows).toEqual({ records: total, revoked, documents: total })
+    for (const index of [0, 1, total - RECORDS_PER_RANGE, total - 1]) {
+      expect(JSON.parse((await store.record(uidOf(index)))!).uid).toBe(uidOf(index))
+    }
+    const last = await store.page({ limit: 1, offset: total - 1 })
+    expect(last.documents).toContain(uidOf(0))
+    console.log(`${engine}: ${CYCLES} ends, ${acknowledged + 1} ranges acknowledged, none lost`)
+    await database.close()
+    await files.remove()
+  },
+  300_000,
+)
+
+it.runIf(ENGINES.includes('postgres'))(
+  `loses nothing that was acknowledged in ${CYCLES} crashes of the server`,
+  async () => {
+    const cluster = await startCluster()
+    const open = () =>
+      openPostgres({
+        url: cluster.url,
+        readers: 2,
+        writers: 1,
+        connectTimeoutMs: 2000,
+        readTimeoutMs: 5000,
+        writeTimeoutMs: 5000,
+        onLost: () => {},
+      })
+    let applied = 0
+    for (let cycle = 0; cycle < CYCLES; cycle++) {
+      // Half of them as a panic ends it, half with the postmaster killed.
+      const how = cycle % 2 === 0 ? 'immediate' : 'kill'
+      const database = await open()
+      await migrate(database)
+      const store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
+      expect((await store.stats({ nowSeconds: 0 })).byChain[0]?.records ?? 0).toBeOneOf([applied, applied + 1])
+      const crash = setTimeout(() => void cluster.stop(how), 100 + ((cycle * 37) % 200))
+      try {
+        for (;;) {
+          const index = cycle * 100_000 + applied
+          const { inserted } = await store.apply({
+            chainId: 1,
+            records: [recordOf(index, { chainId: 1, chain: 'one' })],
+            revocations: [],
+          })
+          applied += inserted
+        }
+      } catch (error) {
+        expect((error as { kind?: string }).kind).toBe('unavailable')
+      }
+      clearTimeout(crash)
+      await database.close().catch(() => {})
+      await cluster.stop(how)
+      await cluster.start()
+      const after = await open()
+      const [row] = await after.reads.query('select count(*)::int as records from location_record')
+      expect(row!['records']).toBeOneOf([applied, applied + 1])
+      applied = row!['records'] as number
+      await after.close()
+    }
+    console.log(`postgres: ${CYCLES} crashes, ${applied} records acknowledged, none lost`)
+    await cluster.remove()
+  },
+  300_000,
+)

@@ -1,6 +1,6 @@
-import { type RecordPage, type RecordQuery, StoreFault } from '../store-messages.ts'
+import type { RecordPage, RecordQuery } from '../store-messages.ts'
 import { type Counters, recordsOf } from './counters.ts'
-import type { Database, Row, Session } from './database.ts'
+import type { Database, Session } from './database.ts'
 import { ALL_CHAINS } from './page-marks.ts'
 import {
   afterText,
@@ -12,10 +12,9 @@ import {
   sourceText,
   testText,
 } from './record-conditions.ts'
+import { ORDER, pageOf, pageText } from './record-page.ts'
 import { StateMemory } from './state-memory.ts'
 
-/** Newest first; two chains may hold one uid. Each list has an index in this order. */
-const ORDER = 'block_time desc, uid desc, chain_id desc'
 const KEY = 'id, uid, chain_id, block_time'
 /** Beyond this offset a mark is looked for. */
 const SHALLOW_OFFSET = 2000
@@ -28,18 +27,6 @@ const COLLECTING_COST = 3
 const MAX_COUNTS = 20_000
 /** UTF-16 units of pages that are kept as they were answered. */
 const MAX_PAGE_UNITS = 16 * 1_048_576
-
-/** Bytes of the documents of one page. Whoever attests chooses how long a record is, so a page has to have a limit. */
-const MAX_PAGE_BYTES = 16 * 1_048_576
-
-/** The page of `keys` after other parts of a `with`; no documents where they are too many bytes, which are not read then. */
-const pageText = (keys: string, more = '') => `
-  shown as materialized (
-    select block_time, uid, chain_id, document from (${keys}) as page join record_document using (id)
-  ), size as (
-    select count(*)::int as length, coalesce(sum(octet_length(document)), 0) as bytes from shown
-  ) select length, bytes::text as bytes, case when bytes <= ${MAX_PAGE_BYTES} then
-    (select coalesce(string_agg(document, ',' order by ${ORDER}), '') from shown) end as documents ${more} from size`
 
 /**
  * Lists records. Three plans give the same page:
@@ -246,13 +233,4 @@ function isBeyond(count: number, { offset, after }: RecordQuery): boolean {
 
 function emptyPage(count: number): RecordPage {
   return { documents: '', length: 0, count, isCountExact: true }
-}
-
-function pageOf(row: Row): { documents: string; length: number } {
-  const [documents, length] = [row['documents'] as string | null, row['length'] as number]
-  if (documents !== null) return { documents, length }
-  throw new StoreFault(
-    'large',
-    `${length} records of together ${row['bytes']} bytes; a page has at most ${MAX_PAGE_BYTES}`,
-  )
 }

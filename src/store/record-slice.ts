@@ -10,8 +10,8 @@ import {
   sourceText,
   testText,
 } from './record-conditions.ts'
+import { ORDER } from './record-page.ts'
 
-const ORDER = 'block_time desc, uid desc, chain_id desc'
 const KEY = 'id, uid, chain_id, block_time'
 /** Records looked at for one slice, whether they match or not: some tens of milliseconds. */
 const MAX_LOOKED_AT = 20_000

@@ -1,0 +1,35 @@
+import { StoreFault } from '../store-messages.ts'
+import type { Row } from './database.ts'
+
+/** Newest first; two chains may hold one uid. Each list has an index in this order. */
+export const ORDER = 'block_time desc, uid desc, chain_id desc'
+/** Bytes of the documents of one page. Whoever attests chooses how long a record is, so a page has to have a limit. */
+const MAX_PAGE_BYTES = 16 * 1_048_576
+
+/**
+ * The end of a `with` statement that reads a page. Documents that are too many bytes together are not read.
+ *
+ * @param keys statement that gives `id, block_time, uid, chain_id` of the page's records
+ * @param more further columns of the answer, with a comma before them
+ */
+export const pageText = (keys: string, more = ''): string => `
+  shown as materialized (
+    select block_time, uid, chain_id, document from (${keys}) as page join record_document using (id)
+  ), size as (
+    select count(*)::int as length, coalesce(sum(octet_length(document)), 0) as bytes from shown
+  ) select length, bytes::text as bytes, case when bytes <= ${MAX_PAGE_BYTES} then
+    (select coalesce(string_agg(document, ',' order by ${ORDER}), '') from shown) end as documents ${more} from size`
+
+/**
+ * What a statement with `pageText` gave.
+ *
+ * @throws {StoreFault} `large` when it is too many bytes
+ */
+export function pageOf(row: Row): { documents: string; length: number } {
+  const [documents, length] = [row['documents'] as string | null, row['length'] as number]
+  if (documents !== null) return { documents, length }
+  throw new StoreFault(
+    'large',
+    `${length} records of together ${row['bytes']} bytes; a page has at most ${MAX_PAGE_BYTES}`,
+  )
+}

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { helpText, readCommandLine } from './cli/arguments.ts'
 import { bannerText } from './cli/banner.ts'
+import { misspeltSettings } from './cli/misspelt-settings.ts'
 import { testPlugin } from './cli/plugin-test.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
 import { SECRETS } from './config-key.ts'
@@ -18,6 +19,7 @@ const EXIT_INTERNAL = 70
 export async function main(argv: readonly string[]): Promise<void> {
   const startedMs = performance.now()
   let log: Log = createLog('pretty')
+  let task = 'start'
   try {
     if (argv[0] === 'plugin-test') {
       const config = readConfig(publicEnvironment(), availableParallelism())
@@ -29,7 +31,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (commandLine.version) return void process.stdout.write(`${version}\n`)
     const config = readConfig(commandLine.env, availableParallelism())
     log = createLog(config.logFormat)
+    for (const { name, meant } of misspeltSettings(commandLine.env)) {
+      log.warn('unknown setting', { name, hint: `did you mean ${meant}?` })
+    }
     if (commandLine.records !== undefined) {
+      task = commandLine.records.kind === 'backup' ? 'make a backup' : 'restore'
       const { runRecordsCommand } = await import('./cli/records-command.ts') // the database's program only when it is asked for
       return void process.stdout.write(`${await runRecordsCommand(commandLine.records, config)}\n`)
     }
@@ -50,10 +56,10 @@ export async function main(argv: readonly string[]): Promise<void> {
       process.exit(EXIT_CONFIG)
     }
     if (error instanceof ConfigError) {
-      log.error('cannot start', { reason: error.message })
+      log.error(`cannot ${task}`, { reason: error.message })
       process.exit(EXIT_CONFIG)
     }
-    log.error('cannot start', { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    log.error(`cannot ${task}`, { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     process.exit(EXIT_INTERNAL)
   }
 }

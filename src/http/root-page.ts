@@ -11,7 +11,7 @@ export interface RootPage {
 const TITLE = 'Trigpoint'
 const DESCRIPTION = 'Answers spatial questions with signed facts: geodesic measures and predicates as attestations'
 
-/** Relations of the record API first, as its clients expect them, then ours (decision 48). */
+/** Relations of the record API first, as its clients expect them, then ours (decision 48). One without a route is left out. */
 const LINKS = [
   ['self', '/'],
   ['api', '/api/v0'],
@@ -28,12 +28,31 @@ export function rootJson({ baseUrl, identity, routes }: RootPage): string {
     title: TITLE,
     description: DESCRIPTION,
     version: 'v0',
-    links: LINKS.map(([rel, path]) => ({ rel, href: `${baseUrl}${path}`, type: 'application/json' })),
+    links: LINKS.filter(([, path]) => routes.some((route) => route.path === path)).map(([rel, path]) => ({
+      rel,
+      href: `${baseUrl}${path}`,
+      type: 'application/json',
+    })),
     name: TITLE,
-    endpoints: Object.fromEntries(routes.map(({ method, path, summary }) => [path, `${method}: ${summary}`])),
+    endpoints: endpointsOf(routes),
     attester: identity.attester,
     commit: identity.commit,
   })
+}
+
+/** Body of the index of one folder, `/api/v0` say: what `GET /` says of the routes below it. */
+export function folderJson({ baseUrl, routes }: Omit<RootPage, 'identity'>, folder: string): string {
+  const below = routes.filter(({ path }) => path.startsWith(`${folder}/`))
+  return JSON.stringify({
+    title: TITLE,
+    version: 'v0',
+    links: [{ rel: 'self', href: `${baseUrl}${folder}`, type: 'application/json' }],
+    endpoints: endpointsOf(below),
+  })
+}
+
+function endpointsOf(routes: readonly Route[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(routes.map(({ method, path, summary }) => [path, `${method}: ${summary}`]))
 }
 
 /** The same for a browser. */

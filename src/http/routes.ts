@@ -12,7 +12,7 @@ import { prefers } from './prefer.ts'
 import { problemPageJson } from './problem-pages.ts'
 import { recordRoutes } from './record-routes.ts'
 import type { ContentKind } from './respond.ts'
-import { rootHtml, rootJson } from './root-page.ts'
+import { folderJson, rootHtml, rootJson } from './root-page.ts'
 import { syncRoutes } from './sync-routes.ts'
 
 /** A request as a route sees it. */
@@ -115,6 +115,8 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
         headers: VARY_ACCEPT,
       }
     }),
+    folder('/api/v0', 'the routes of the record API'),
+    folder('/compute/v0', 'the routes of the compute API'),
     get('/health', 'whether the service is alive', () => ({
       json: JSON.stringify({
         status: 'ok',
@@ -137,6 +139,10 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     get('/.well-known/attester.json', 'who signs here', () => ({ json: attesterJson(services) })),
   ]
   return routes
+
+  function folder(path: string, summary: string): Route {
+    return get(path, summary, ({ baseUrl }) => ({ json: folderJson({ baseUrl, routes }, path) }))
+  }
 
   function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
     return {

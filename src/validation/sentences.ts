@@ -174,9 +174,13 @@ function wrongPattern(value: unknown, path: Path, type: ProblemType): ProblemErr
 }
 
 /** The candidate within two edits of `name`, or one of a name so short that two would make any other of it. */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
+export function nearest(
+  name: string,
+  candidates: readonly string[],
+  mostEdits = name.length > 3 ? 2 : 1,
+): string | undefined {
   let best: string | undefined
-  let bestEdits = name.length > 3 ? 3 : 2
+  let bestEdits = mostEdits + 1
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= bestEdits) continue
     const edits = editDistance(name.toLowerCase(), candidate.toLowerCase())

@@ -44,14 +44,27 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
   it('lists itself at /, for clients of the record API and of the compute API', async () => {
     const page = (await (await fetch(server.url)).json()) as Record<string, unknown>
     const links = page['links'] as { rel: string; href: string; type: string }[]
-    expect(links.slice(0, 5).map(({ rel }) => rel)).toEqual(['self', 'api', 'config', 'sync', 'location-proofs'])
+    const isRouted = new Set(server.app.routes.map(({ path }) => `${server.url}${path}`))
+    const relations = ['self', 'api', 'config', 'sync', 'location-proofs', 'location-records', 'compute']
+    const expected = relations.filter((rel) => rel !== 'sync' || isRouted.has(`${server.url}/api/sync`))
+    expect(links.map(({ rel }) => rel)).toEqual(expected)
     for (const { href, type } of links) {
-      expect(href.startsWith(`${server.url}/`)).toBe(true)
+      expect(isRouted).toContain(href)
+      expect((await fetch(href)).status, href).not.toBe(404)
       expect(type).toBe('application/json')
     }
     expect(page).toMatchObject({ version: 'v0', attester: IDENTITY.attester, commit: IDENTITY.commit })
     for (const name of ['title', 'description', 'name']) expect(typeof page[name]).toBe('string')
     expect(Object.keys(page['endpoints'] as object)).toContain('/compute/v0/within')
+  })
+
+  it.each(['/api/v0', '/compute/v0'])('lists what is below %s', async (folder) => {
+    const response = await fetch(server.url + folder)
+    expect(response.status).toBe(200)
+    const page = (await response.json()) as { endpoints: Record<string, string>; links: { href: string }[] }
+    expect(page.links[0]!.href).toBe(server.url + folder)
+    const paths = server.app.routes.map(({ path }) => path).filter((path) => path.startsWith(`${folder}/`))
+    expect(Object.keys(page.endpoints)).toEqual([...new Set(paths)])
   })
 
   it('gives a page only to those who name HTML', async () => {

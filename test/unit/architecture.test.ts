@@ -64,7 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   threads: ['config', 'log', ...BASE],
   service: ['threads', 'geometry', 'validation', 'compute', 'verify', 'attest', 'crypto', 'config', 'units', ...BASE],
   http: ['service', 'validation', 'compute', 'config', 'log', 'metrics', ...BASE],
-  cli: ['config', 'store', 'threads'],
+  cli: ['config', 'store', 'threads', 'validation'],
   version: [],
   start: ['*'],
   main: ['*'],

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startTestService } from '../service.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const dataDir = mkdtempSync(join(tmpdir(), 'trigpoint-start-'))
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+
+interface Health {
+  readonly database: string
+}
+
+/** Runs the program with flags until it ends. */
+function run(flags: readonly string[]): Promise<{ code: number | null; output: string }> {
+  const script = `import("./dist/src/main.js").then((m) => m.main(${JSON.stringify(flags)}))`
+  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir }
+  const child = spawn(process.execPath, ['-e', script], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data) => {
+      output += data
+    })
+  }
+  return new Promise((done) => child.on('close', (code) => done({ code, output })))
+}
+
+describe('the start', () => {
+  it('says in one line why no backup can be made while the service runs', async () => {
+    const service = await startTestService({ DATA_DIR: dataDir, RECORDS: '1' })
+    const isConnected = async () =>
+      ((await (await fetch(`${service.url}/health`)).json()) as Health).database === 'connected'
+    await expect.poll(isConnected, { timeout: 50_000, interval: 200 }).toBe(true)
+    const file = join(dataDir, 'backup.gz')
+    const refused = await run(['--backup', file])
+    expect(refused.code).toBe(78)
+    expect(refused.output.trim().split('\n')).toHaveLength(1)
+    expect(refused.output).toMatch(/cannot make a backup .*is in use by process \d+: stop it/)
+    expect(existsSync(file)).toBe(false)
+    expect(await service.stop()).toBe(0)
+  })
+
+  it.each([
+    ['a file that is not there', ['--restore', join(dataDir, 'none.gz')], /cannot restore .*none\.gz/],
+    ['a folder that is not there', ['--backup', join(dataDir, 'none', 'x.gz')], /cannot make a backup .*x\.gz/],
+  ])('says in one line what is wrong with %s', async (_what, flags, said) => {
+    const { code, output } = await run(flags)
+    expect([code, output.trim().split('\n').length]).toEqual([78, 1])
+    expect(output).toMatch(said)
+  })
+
+  it('warns of settings that are nearly known, and shows no value', async () => {
+    const service = await startTestService({ RECODRS: 'secret-value', HTTP_ADAPTOR: 'node' })
+    const warnings = service.lines.filter((line) => line.includes('unknown setting')).map((line) => JSON.parse(line))
+    expect(warnings).toMatchObject([
+      { level: 'warn', name: 'RECODRS', hint: 'did you mean RECORDS?' },
+      { level: 'warn', name: 'HTTP_ADAPTOR', hint: 'did you mean HTTP_ADAPTER?' },
+    ])
+    expect(service.lines.join('\n')).not.toContain('secret-value')
+    await service.stop()
+  })
+
+  it('says of a service that keeps no records that no database is connected, and is ready all the same', async () => {
+    const service = await startTestService({ RECORDS: '0' })
+    const health = await fetch(`${service.url}/health`)
+    expect([health.status, await health.json()]).toMatchObject([200, { status: 'ok', database: 'disconnected' }])
+    const ready = await fetch(`${service.url}/ready`)
+    const { checks } = (await ready.json()) as { checks: object }
+    expect([ready.status, 'database' in checks]).toEqual([200, false])
+    expect((await fetch(`${service.url}/api/v0/location-records`)).status).toBe(503)
+    await service.stop()
+  })
+})

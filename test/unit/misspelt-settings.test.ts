@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { misspeltSettings } from '../../src/cli/misspelt-settings.ts'
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8')
+/** Names in the first column of the page's table. */
+const DOCUMENTED = PAGE.split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .flatMap((line) => [...line.split('|')[1]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
+
+describe('misspelt settings', () => {
+  it.each([
+    ['RECODRS', 'RECORDS'],
+    ['PLUGIN', 'PLUGINS'],
+    ['LOG_SAMPLE_RATION', 'LOG_SAMPLE_RATIO'],
+    ['ALOW_DEV_KEY', 'ALLOW_DEV_KEY'],
+    ['SIGNER_PRIVTE_KEY', 'SIGNER_PRIVATE_KEY'],
+    ['HOSTS', 'HOST'],
+    ['RPC_URLS_84532', 'RPC_URL_84532'],
+    ['RPC_URL', 'RPC_URL_<chainId>'],
+    ['max_body_bytes', 'MAX_BODY_BYTES'],
+  ])('are told what was meant: %s is %s', (name, meant) => {
+    expect(misspeltSettings({ [name]: 'secret' })).toEqual([{ name, meant }])
+  })
+
+  it('are none of the names that other programs read', () => {
+    const names = [
+      'HOME',
+      'PATH',
+      'LANG',
+      'PWD',
+      'TERM',
+      'USER',
+      'SHELL',
+      'SHLVL',
+      'OLDPWD',
+      'HOSTNAME',
+      'TZ',
+      'NODE_OPTIONS',
+    ]
+    const more = [
+      'LC_ALL',
+      'TMPDIR',
+      'EDITOR',
+      'PS1',
+      'npm_config_host',
+      'NODE_PATH',
+      'CI',
+      'LOGNAME',
+      'SSH_TTY',
+      'UV_THREADPOOL_SIZE',
+    ]
+    expect(misspeltSettings(Object.fromEntries([...names, ...more].map((name) => [name, '1'])))).toEqual([])
+  })
+
+  it('are none of those that are documented', () => {
+    const names = DOCUMENTED.map((name) => name.replace('<chainId>', '84532'))
+    expect(names.length).toBeGreaterThan(60)
+    expect(misspeltSettings(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([])
+    // Each is known, not only unlike the others: with one letter more it is recognised.
+    for (const name of DOCUMENTED.filter((name) => !name.includes('<'))) {
+      expect(misspeltSettings({ [`${name}X`]: '1' }), name).toEqual([{ name: `${name}X`, meant: name }])
+    }
+  })
+})

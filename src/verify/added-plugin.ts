@@ -144,11 +144,14 @@ function plainFacts(facts: unknown): PluginFacts {
   if (facts === undefined) return {}
   if (typeof facts !== 'object' || facts === null || Array.isArray(facts))
     throw new TypeError('facts must be an object')
-  const reserved = RESERVED.find((name) => Object.hasOwn(facts, name))
-  if (reserved !== undefined) throw new TypeError(`facts: the name ${reserved} is taken`)
-  const text = JSON.stringify(facts)
+  const text = JSON.stringify(facts) ?? ''
   if (text.length > MAX_FACTS) throw new RangeError(`facts of more than ${MAX_FACTS} characters`)
-  return JSON.parse(text) as PluginFacts
+  // What is asked is what is written: `toJSON` may make anything else of them.
+  const written: unknown = text.startsWith('{') ? JSON.parse(text) : undefined
+  if (written === undefined) throw new TypeError('facts must be an object')
+  const reserved = RESERVED.find((name) => Object.hasOwn(written as PluginFacts, name))
+  if (reserved !== undefined) throw new TypeError(`facts: the name ${reserved} is taken`)
+  return written as PluginFacts
 }
 
 function numericOf(read: () => unknown): number | undefined {

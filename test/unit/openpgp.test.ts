@@ -254,7 +254,8 @@ describe('the record that a phone signed', () => {
       ['a', '1'],
       ['b', '2,"3'],
     ])
-    for (const text of ['', 'a', 'a,a\n1,2', '"a', 'a"b,c\nd,e', '[1]', 'a,b\n1\n2', `{"a":1`]) {
+    expect(readRecord('{"a:{":{"b":[":",{"c":1}]},"d":"\\"}"}')?.size).toBe(2)
+    for (const text of ['', 'a', 'a,a\n1,2', '"a', 'a"b,c\nd,e', '[1]', 'a,b\n1\n2', `{"a":1`, '{"a":1,"\\u0061":2}']) {
       expect(readRecord(text), text).toBeUndefined()
     }
   })

@@ -99,6 +99,16 @@ describe('docs/verification.md', () => {
     expect([...new Set([...parser, ...refusals, ...named])].sort()).toEqual(listed.sort())
   })
 
+  it('lists every check of the form of a stamp', () => {
+    const source = readFileSync(resolve(import.meta.dirname, '../../src/verify/structure.ts'), 'utf8')
+    const made = [...source.matchAll(/checks\.(?:fail|warn|info)\('([\w-]+)'/g)].map(([, id]) => id!)
+    const table = /`structureValid` wants[\s\S]*?\n\n(\|[\s\S]*?)\n\n/.exec(page)![1]!
+    const rows = table.split('\n').slice(2)
+    const listed = rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`(.*?)`/g)].map(([, id]) => id!))
+    expect(made.length).toBeGreaterThan(7)
+    expect(listed.sort()).toEqual(made.sort())
+  })
+
   it('names every refusal of a verified proof', () => {
     const sources = ['src/service/verified-proof.ts', 'workers/verify-task.ts', 'src/attest/authenticate.ts']
     const text = sources.map((file) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8')).join()

@@ -156,6 +156,19 @@ describe('the speed a signer must have had', () => {
   })
 })
 
+describe('a verdict', () => {
+  it('is the same to the byte a hundred times, by two engines in turn', async () => {
+    const stamps = [...Object.keys(SIGNALS).map((plugin, index) => stampOf(plugin, {}, 1 + (index % 3))), at(2.3, 48.9)]
+    const body = { proof: proofOf(stamps), options: { chainId: 84532 } }
+    const engines = [verifier, await createVerifier()]
+    const answers = new Set<string>()
+    for (let run = 0; run < 100; run++)
+      answers.add(JSON.stringify(await engines[run % 2]!.run('proof', body, NOW + 60)))
+    expect(answers.size).toBe(1)
+    expect([...answers][0]).toContain('"ok":true')
+  })
+})
+
 describe('support of a claim', () => {
   it('is counted by different good stamps and the keys behind them', async () => {
     const far = stampOf('geoclue', { location: point(...NEW_YORK) }, 2)

@@ -19,10 +19,26 @@ export function readRecord(text: string): ReadonlyMap<string, string> | undefine
 function jsonEntries(text: string): [string, string][] | undefined {
   try {
     const object = asObject(JSON.parse(text))
-    return object === undefined ? undefined : Object.entries(object).map(([name, value]) => [name, textOf(value)])
+    if (object === undefined) return undefined
+    const entries = Object.entries(object).map(([name, value]): [string, string] => [name, textOf(value)])
+    return entries.length === namesWritten(text) ? entries : undefined
   } catch {
     return undefined
   }
+}
+
+/**
+ * How many members of the outermost object JSON text writes down: `JSON.parse` keeps the last of one name without a word,
+ * where another reader may keep the first.
+ */
+function namesWritten(text: string): number {
+  let [depth, count] = [0, 0]
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+    if (token === '{' || token === '[') depth++
+    else if (token === '}' || token === ']') depth--
+    else if (token === ':' && depth === 1) count++
+  }
+  return count
 }
 
 /** A signal as the record would write it. */

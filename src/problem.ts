@@ -77,7 +77,9 @@ export function problemAt(
 export function jsonPointer(segments: readonly (string | number)[]): string {
   let pointer = '#'
   for (const segment of segments) {
-    pointer += `/${encodeURIComponent(String(segment).replaceAll('~', '~0').replaceAll('/', '~1'))}`
+    // Half a surrogate pair, which JSON can hold, is nothing that a URI can.
+    const whole = String(segment).replace(/\p{Surrogate}/gu, '\ufffd')
+    pointer += `/${encodeURIComponent(whole.replaceAll('~', '~0').replaceAll('/', '~1'))}`
   }
   return pointer
 }

@@ -99,7 +99,29 @@ function requireCanonical(value: unknown, path: Path): string {
     return canonicalJson(value)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw problemAt('invalid-input', path, error.message, { code: 'no-canonical-form' })
+    throw problemAt('invalid-input', [...path, ...oddPlace(value)], error.message, {
+      code: 'no-canonical-form',
+      hint: 'numbers have to be finite, and text without half a surrogate pair',
+    })
+  }
+}
+
+/** Where the first value stands that has no canonical form; a member's own name counts as its value. */
+function oddPlace(value: unknown): Path {
+  if (typeof value !== 'object' || value === null) return []
+  for (const [name, member] of Object.entries(value)) {
+    if (isCanonical(name) && isCanonical(member)) continue
+    return [Array.isArray(value) ? Number(name) : name, ...oddPlace(member)]
+  }
+  return []
+}
+
+function isCanonical(value: unknown): boolean {
+  try {
+    canonicalJson(value)
+    return true
+  } catch {
+    return false
   }
 }
 

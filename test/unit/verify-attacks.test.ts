@@ -84,6 +84,24 @@ describe('evidence made to mislead', () => {
     expect(measured).toBe(`${'x'.repeat(119)}\ufffd…`)
   })
 
+  it('is refused by name of the place that has no canonical form', async () => {
+    const body = (signals: string, kind = 'stamp') => {
+      const stamp = JSON.stringify(stampOf('mock')).replace('"provider":"mock"', signals)
+      return kind === 'stamp'
+        ? `{"stamp":${stamp}}`
+        : JSON.stringify({ proof: proofOf([]) }).replace('[]', `[${stamp}]`)
+    }
+    const placeOf = async (signals: string, kind: 'stamp' | 'proof' = 'stamp') => {
+      const result = await verifier.run(kind, body(signals, kind), NOW)
+      return result.ok ? undefined : result.problem.places![0]
+    }
+    const code = 'no-canonical-form'
+    expect(await placeOf('"a":[1,{"b":1e400}]')).toMatchObject({ pointer: '#/stamp/signals/a/1/b', code })
+    expect(await placeOf('"a":"\\ud800"', 'proof')).toMatchObject({ pointer: '#/proof/stamps/0/signals/a', code })
+    expect((await placeOf('"\\ud800":1'))?.pointer).toMatch(/^#\/stamp\/signals\/./)
+    expect(await placeOf('"a":1')).toBeUndefined()
+  })
+
   it('is not called inconsistent because it costs much to measure', async () => {
     const { verifyStamp } = await import('../../src/verify/stamp.ts')
     const { witnesschain } = await import('../../src/verify/plugins/witnesschain.ts')

@@ -16,12 +16,12 @@ const secp256k1 = await loadSecp256k1()
 const ed25519 = await loadEd25519()
 
 /** Of a proofmode stamp with these signals beside its own. */
-export function deviceContext(signals: Loose = {}, changes: Loose = {}): PluginContext {
+export function deviceContext(signals: Loose = {}, changes: Loose = {}, media?: Uint8Array): PluginContext {
   const stamp = unsignedStamp('proofmode', { signatures: [], ...changes })
   Object.assign(stamp['signals'], signals)
   // The checks of devices read the stamp, its signals, the time and cryptography, and nothing else.
   const crypto = { keccak, secp256k1, ed25519 }
-  return { stamp, signals: stamp['signals'], nowSeconds: NOW + 60, crypto } as unknown as PluginContext
+  return { stamp, signals: stamp['signals'], nowSeconds: NOW + 60, crypto, media } as unknown as PluginContext
 }
 
 /** The 32 bytes that a device attests for a stamp. */

@@ -11,6 +11,7 @@ import type { CredibilityVector, Geometry, LocationStamp, VerifyProofRequest } f
 import type { parseJsonObject } from '../src/validation/json-body.ts'
 import { readStampRequest } from '../src/validation/verify-request.ts'
 import { assessProof } from '../src/verify/credibility.ts'
+import { base64Bytes } from '../src/verify/device/attested-message.ts'
 import type { VerifyConfig } from '../src/verify/plugin.ts'
 import { findPlugin, pluginsOf } from '../src/verify/plugin-table.ts'
 import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from '../src/verify/stamp.ts'
@@ -54,7 +55,16 @@ export async function judgeStamp(
 ): Promise<StampVerdict> {
   const { stamp } = readStampRequest(body, limits.maxCollectionDepth)
   requireCanonical(stamp, ['stamp'])
-  return verifyStamp(readStamp(stamp, ['stamp'], engine), nowSeconds, engine)
+  const media = readMedia(body['media'] as string | undefined)
+  return verifyStamp({ ...readStamp(stamp, ['stamp'], engine), media }, nowSeconds, engine)
+}
+
+/** @param text whose size is bounded by that of a body */
+function readMedia(text: string | undefined): Uint8Array | undefined {
+  if (text === undefined) return undefined
+  const bytes = base64Bytes(text, text.length)
+  if (bytes !== undefined) return bytes
+  throw problemAt('invalid-input', ['media'], 'must be base64 of the whole file', { code: 'wrong-format' })
 }
 
 /**

@@ -591,6 +591,10 @@ export interface ResignResponse {
 }
 export interface VerifyStampRequest {
   stamp: LocationStamp
+  /**
+   * The file that a proofmode stamp names by its FileHash, base64; hashed and not kept.
+   */
+  media?: string
   [k: string]: unknown
 }
 /**

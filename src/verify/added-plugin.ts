@@ -167,7 +167,13 @@ function numericOf(read: () => unknown): number | undefined {
 function contextFor(context: PluginContext): PluginContext {
   const stamp = frozen(context.stamp)
   const { allowMock } = context.config
-  return Object.freeze({ ...context, stamp, signals: stamp.signals, config: Object.freeze({ allowMock }) })
+  return Object.freeze({
+    ...context,
+    stamp,
+    signals: stamp.signals,
+    media: undefined,
+    config: Object.freeze({ allowMock }),
+  })
 }
 
 function frozen<T>(value: T): T {

@@ -37,6 +37,8 @@ export interface PluginContext {
   readonly crypto: SignatureEngine
   /** Of the claim; absent when a stamp is verified alone. */
   readonly subject: SubjectIdentifier | undefined
+  /** The file that the stamp names, where somebody sent it; no signature covers it. */
+  readonly media: Uint8Array | undefined
   /** Ellipsoidal distance of two positions, metres. */
   distanceMeters(a: Coordinates, b: Coordinates): number
   /** From a position to the nearest place of the stamp's location, metres. */

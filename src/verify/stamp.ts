@@ -30,6 +30,8 @@ export interface ReadStamp {
   readonly stamp: LocationStamp
   readonly plugin: VerifyPlugin
   readonly geometry: FlatGeometry
+  /** The file that it names, where it was sent beside it. */
+  readonly media?: Uint8Array | undefined
 }
 
 export interface StampVerdict {
@@ -90,7 +92,7 @@ export async function verifyStamp(
 }
 
 async function checkSignals(
-  { stamp, plugin, geometry }: ReadStamp,
+  { stamp, plugin, geometry, media }: ReadStamp,
   nowSeconds: number,
   engine: VerifyEngine,
   subject: SubjectIdentifier | undefined,
@@ -119,6 +121,7 @@ async function checkSignals(
     config: engine.config,
     crypto: engine.crypto,
     subject,
+    media,
     distanceMeters: (a, b) => measured(flatOf(a), flatOf(b)),
     distanceFrom: (position) => measured(flatOf(position), geometry),
   }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { sign } from 'node:crypto'
+import { createHash, sign } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -102,6 +102,17 @@ describe('Android key attestation', () => {
     const { facts, warned } = judgeDevice(copied, trust)
     expect(facts).toEqual({})
     expect(warned).toEqual(['key-attestation-covers-location'])
+  })
+
+  it('vouches for the file alone where its challenge is the hash of the file that is shown', () => {
+    const media = Buffer.from('a photograph')
+    const FileHash = createHash('sha256').update(media).digest('hex').toUpperCase()
+    const x5c = chainFor({ challenge: Buffer.from(FileHash, 'hex') }).map((der) => der.toString('base64'))
+    const signals = { 'AndroidKeyAttestation.x5c': x5c, FileHash }
+    const { facts, warned, failed } = judgeDevice(deviceContext(signals, {}, media), trust)
+    expect(facts).toMatchObject({ keyAttestation: { boundBy: 'FileHash' } })
+    expect({ warned, failed }).toEqual({ warned: ['key-attestation-covers-location'], failed: [] })
+    expect(judgeDevice(deviceContext(signals, {}, Buffer.from('another')), trust).facts).toEqual({})
   })
 
   // Regression: the name alone is whatever the forger calls his own app.

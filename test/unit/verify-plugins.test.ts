@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import geodesic from 'geographiclib-geodesic'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { account, EIFFEL, type Loose, NOW, personalSign, SIGNALS, stampOf } from '../evidence.ts'
@@ -164,6 +164,30 @@ function challenged(changes: Loose, said?: Loose): Loose {
   const message = JSON.stringify(said ?? { ...usual, ...changes })
   return { ...changes, challengeResult: { message, signature: personalSign(message, 9) } }
 }
+
+describe('the file that a stamp names', () => {
+  const media = Buffer.from('a photograph')
+  const FileHash = createHash('sha256').update(media).digest('hex')
+  const stamp = stampOf('proofmode', { signals: { ...SIGNALS['proofmode'], FileHash } })
+  const judge = async (sent: unknown) => {
+    const result = await verifier.run('stamp', { stamp, media: sent }, NOW + 60)
+    if (!result.ok) return result.problem.places![0]
+    const { checks } = JSON.parse(`{${result.members}}`).details
+    return checks.find(({ id }: Loose) => id === 'file-hash-media')
+  }
+
+  it('is hashed where it is sent', async () => {
+    expect(await judge(media.toString('base64'))).toMatchObject({ ok: true, measured: media.length, limit: FileHash })
+    expect(await judge(Buffer.from('another').toString('base64'))).toMatchObject({ ok: false, severity: 'fail' })
+    expect(await judge(undefined)).toBeUndefined()
+  })
+
+  it('is refused in another form than base64', async () => {
+    for (const sent of ['?', '', 'a=b'])
+      expect(await judge(sent)).toMatchObject({ pointer: '#/media', code: 'wrong-format' })
+    expect(await judge(5)).toMatchObject({ pointer: '#/media', code: 'wrong-type' })
+  })
+})
 
 describe('the bound of the speed of light', () => {
   it('says how far away the prover can be at most', async () => {

@@ -2,7 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto'
 import type { DeviceTrust } from '../../messages.ts'
 import type { CheckCollector, PluginContext } from '../plugin.ts'
 import { signalOf } from '../signals.ts'
-import { base64Bytes, commitmentsOf } from './attested-message.ts'
+import { base64Bytes, commitmentsOf, isFileShown } from './attested-message.ts'
 import { CborError, type CborMap, type CborValue, readCbor } from './cbor.ts'
 import { verifyChain } from './chain.ts'
 import { childrenOf, DerError, expectTag, OCTET_STRING, readDer, SEQUENCE } from './der.ts'
@@ -101,7 +101,7 @@ export function checkAppAttest(
   })
   if (commitment?.covers === 'file') {
     checks.warn('app-attest-covers-location', false, commitment.by, 'the whole stamp')
-    return undefined
+    return isFileShown(context) ? { environment: attestation.environment, boundBy: commitment.by } : undefined
   }
   checks.fail('app-attest-binding', commitment !== undefined, commitment?.by ?? 'another nonce', 'this stamp')
   return commitment && { environment: attestation.environment, boundBy: commitment.by }

@@ -46,6 +46,12 @@ export function commitmentsOf(context: Pick<PluginContext, 'stamp' | 'signals' |
   return commitments
 }
 
+/** Whether the file that the stamp names was sent: then its hash is no made-up number. */
+export function isFileShown({ signals, media }: Pick<PluginContext, 'signals' | 'media'>): boolean {
+  const fileHash = (textOf(signals, 'FileHash') ?? '').toLowerCase()
+  return media !== undefined && createHash('sha256').update(media).digest('hex') === fileHash
+}
+
 /** @returns the bytes of a base64 text, standard or URL-safe; undefined when it is none or holds more than `maxBytes` */
 export function base64Bytes(value: unknown, maxBytes: number): Buffer | undefined {
   if (typeof value !== 'string' || value.length > maxBytes * 2) return undefined

@@ -4,7 +4,7 @@ import { stampMessages } from '../message.ts'
 import type { CheckCollector, PluginContext } from '../plugin.ts'
 import { asObject, signalOf } from '../signals.ts'
 import { verifySignatures } from '../signatures.ts'
-import { base64Bytes, commitmentsOf } from './attested-message.ts'
+import { base64Bytes, commitmentsOf, isFileShown } from './attested-message.ts'
 import type { Certificate } from './certificate.ts'
 import { MAX_CHAIN, verifyChain } from './chain.ts'
 import { DerError } from './der.ts'
@@ -123,7 +123,7 @@ function checkBinding(
   }
   if (commitment.covers === 'stamp') return bind(commitment.by)
   checks.warn('key-attestation-covers-location', false, commitment.by, 'the whole stamp')
-  return undefined
+  return isFileShown(context) ? commitment.by : undefined
 
   function bind(by: string): string {
     checks.fail('key-attestation-binding', true, by, 'this stamp')

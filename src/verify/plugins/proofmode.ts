@@ -1,3 +1,4 @@
+import { isFileShown } from '../device/attested-message.ts'
 import { checkDevice } from '../device/checks.ts'
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
 import { checkSamePlace } from '../same-place.ts'
@@ -21,6 +22,10 @@ export const proofmode: VerifyPlugin = {
     checkSensor(signals, checks)
     const fileHash = textOf(signals, 'FileHash')
     if (fileHash !== undefined) checks.warn('file-hash', /^[0-9a-f]{64}$/i.test(fileHash), fileHash, 'SHA-256')
+    if (context.media !== undefined) {
+      const isNamed = isFileShown(context)
+      checks.fail('file-hash-media', isNamed, isNamed ? context.media.length : 'another file', fileHash ?? null)
+    }
     checkIntegrityToken(signals, checks)
     const ots = textOf(signals, 'HasOTS') ?? ''
     if (ots !== '' && ots !== 'false') checks.info('time-stamp-not-verifiable-offline', 'OpenTimestamps')

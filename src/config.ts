@@ -265,6 +265,8 @@ export interface Limits {
   /** Ranges stored in one pass over a chain. */
   readonly syncStepsPerPass: number
   readonly maxAttestationBytes: number
+  /** Attestations of one block with equal fields that are told apart: as many as fit into the gas of a block. */
+  readonly maxEqualAttestations: number
   /** How long the process that reads the chains may be silent before another one takes over. */
   readonly syncLeaseMs: number
   /** From one comparison of all valid records with the chain to the next. */
@@ -418,6 +420,7 @@ export function readConfig(env: Environment, cores: number): Config {
       syncLogsAtOnce: 2000,
       syncStepsPerPass: 20,
       maxAttestationBytes: read.integer('MAX_ATTESTATION_BYTES', 1_048_576, 1024, 64 * 1_048_576),
+      maxEqualAttestations: 1024,
       syncLeaseMs: read.integer('SYNC_LEASE_MS', 3000, 300, 600_000),
       syncSweepMs: read.integer('SYNC_SWEEP_MS', 3_600_000, 1000, 86_400_000),
       syncAuditMs: read.integer('SYNC_AUDIT_MS', 10_000, 10, 86_400_000),

@@ -160,6 +160,13 @@ export type ChainReply =
   | { readonly type: 'synced'; readonly id: number; readonly outcome: SyncOutcome }
   | { readonly type: 'event'; readonly event: SyncEvent }
 
+/** A log that left its mark: on a record or on what is in quarantine. */
+export interface KeptLog {
+  readonly kind: 'attested' | 'revoked'
+  readonly uid: Hex
+  readonly blockNumber: number
+}
+
 /** What the store is asked for the synchronisation: argument and result. */
 export interface SyncOperations {
   syncState: { argument: { readonly chainId: number }; result: ChainSyncState }
@@ -168,7 +175,7 @@ export interface SyncOperations {
   /** Everything of a range of blocks that is kept: by block of the attestation, and by block of the revocation. */
   keptOfBlocks: {
     argument: { readonly chainId: number; readonly from: number; readonly to: number }
-    result: { readonly attested: readonly Hex[]; readonly revoked: readonly Hex[] }
+    result: readonly KeptLog[]
   }
   /** Records that are not revoked, in the order of their UIDs, behind one of them. */
   activeRecords: {

@@ -96,6 +96,7 @@ export async function openRecordSync(
             blocksAtOnce: limits.syncBlocksAtOnce,
             logsAtOnce: limits.syncLogsAtOnce,
             maxDataBytes: limits.maxAttestationBytes,
+            maxBumps: limits.maxEqualAttestations,
           },
           rpcs,
           store,

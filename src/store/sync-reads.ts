@@ -50,15 +50,19 @@ export function createSyncReads(database: Database): {
 
     async keptOfBlocks({ chainId, from, to }) {
       const rows = await reads.query(
-        `select 'attested' as kind, '0x' || encode(uid, 'hex') as hex from location_record
-           where chain_id = $1 and block_number between $2 and $3
-         union all select 'attested', '0x' || encode(uid, 'hex') from quarantine where chain_id = $1 and block_number between $2 and $3
-         union all select 'revoked', '0x' || encode(uid, 'hex') from location_record where chain_id = $1 and revoked_block between $2 and $3
-         union all select 'revoked', '0x' || encode(uid, 'hex') from quarantine where chain_id = $1 and revoked_block between $2 and $3`,
+        `select kind, '0x' || encode(uid, 'hex') as hex, block::text from (
+           select 'attested' as kind, uid, block_number as block from location_record where chain_id = $1 and block_number between $2 and $3
+           union all select 'attested', uid, block_number from quarantine where chain_id = $1 and block_number between $2 and $3
+           union all select 'revoked', uid, revoked_block from location_record where chain_id = $1 and revoked_block between $2 and $3
+           union all select 'revoked', uid, revoked_block from quarantine where chain_id = $1 and revoked_block between $2 and $3
+         ) as kept`,
         [chainId, from, to],
       )
-      const of = (kind: string) => rows.filter((row) => row['kind'] === kind).map((row) => row['hex'] as Hex)
-      return { attested: of('attested'), revoked: of('revoked') }
+      return rows.map((row) => ({
+        kind: row['kind'] as 'attested' | 'revoked',
+        uid: row['hex'] as Hex,
+        blockNumber: Number(row['block']),
+      }))
     },
 
     async activeRecords({ chainId, after, limit }) {

@@ -1,7 +1,7 @@
 import type { Hex } from '../messages.ts'
+import type { KeptLog } from '../sync-messages.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import type { ChainReader } from './chain-reader.ts'
-import type { EasLog } from './eas-logs.ts'
 import type { Gatherer } from './gather.ts'
 import { RangeSize } from './range-size.ts'
 import { type RpcEndpoint, RpcError } from './rpc.ts'
@@ -24,7 +24,8 @@ export interface Audit {
   /**
    * Reads the next range of final blocks from two different endpoints. What either of them has and we do not comes in.
    *
-   * An endpoint that leaves out logs says so to nobody: only another one can tell. Of two at least one has to be honest.
+   * An endpoint that leaves out logs or invents them says so to nobody: only another one can tell. Of two at least one has to be
+   * honest.
    *
    * @returns how many logs had been missed; undefined when there is nothing to compare, or only one endpoint
    * @throws {RpcError} when two endpoints do not answer; {StoreFault | CheckpointMoved}
@@ -32,7 +33,7 @@ export interface Audit {
   step(): Promise<number | undefined>
 }
 
-const keyOf = ({ kind, uid }: EasLog) => `${kind} ${uid}`
+const keyOf = ({ kind, uid, blockNumber }: KeptLog) => `${kind} ${uid} ${blockNumber}`
 
 export function createAudit(parts: AuditParts): Audit {
   const { chainId, startBlock, rpcs, reader, gatherer, position, store, onProblem } = parts
@@ -60,9 +61,8 @@ export function createAudit(parts: AuditParts): Audit {
         const released = denied().map((key) => key.split(' ')[1] as Hex)
         await position.commit({ records: [], revocations: [], quarantine: [], released })
         known = await keptLogs(from, to)
-        const [first] = denied()
-        if (first !== undefined)
-          throw new RpcError(`two endpoints do not know a log of ours in blocks ${from} to ${to}: ${first}`)
+        const count = denied().length
+        if (count > 0) return takeBack(from, `two endpoints deny ${count} of our logs of blocks ${from} to ${to}`)
       }
       const missing = [...union.values()].filter((log) => !known.has(keyOf(log)))
       size.grow(to - from + 1, union.size)
@@ -77,9 +77,17 @@ export function createAudit(parts: AuditParts): Audit {
     },
   }
 
+  /** What an endpoint invented goes as what a reorganisation takes: back to a block before it, and read again. */
+  async function takeBack(from: number, why: string): Promise<number> {
+    const rung = position.state.ladder.find(({ number }) => number < from)
+    const rollBackTo = rung?.number ?? startBlock - 1
+    await position.commit({ records: [], revocations: [], quarantine: [], rollBackTo, to: rung ?? null })
+    onProblem(`${why}: everything after block ${rollBackTo} is read again`)
+    return 0
+  }
+
   async function keptLogs(from: number, to: number): Promise<Set<string>> {
-    const kept = await store.keptOfBlocks({ chainId, from, to })
-    return new Set([...kept.attested.map((uid) => `attested ${uid}`), ...kept.revoked.map((uid) => `revoked ${uid}`)])
+    return new Set((await store.keptOfBlocks({ chainId, from, to })).map(keyOf))
   }
 
   async function read(rpc: RpcEndpoint, from: number, to: number) {

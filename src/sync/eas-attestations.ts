@@ -8,8 +8,6 @@ import { type RpcClient, RpcError } from './rpc.ts'
 
 /** `getAttestation(bytes32)` */
 const SELECTOR = 'a3112a64'
-/** Attestations with equal fields in one block differ by a counter; beyond this many an answer is taken for a false one. */
-const MAX_BUMPS = 4096
 /** Attestations of one message. As JSON-RPC each is a call of its own; providers cap arrays, and the gas of one call. */
 const CALLS_PER_BATCH = 200
 const CALLS_PER_AGGREGATE = 100
@@ -31,6 +29,8 @@ export type ReadAttestation =
 export interface AttestationReaderParts {
   readonly source: LogSource
   readonly keccak: Keccak
+  /** Attestations with equal fields in one block differ by a counter; beyond this many an answer is taken for a false one. */
+  readonly maxBumps: number
 }
 
 export interface AttestationReader {
@@ -43,7 +43,7 @@ export interface AttestationReader {
   read(rpc: RpcClient, uids: readonly Hex[]): Promise<ReadAttestation[]>
 }
 
-export function createAttestationReader({ source, keccak }: AttestationReaderParts): AttestationReader {
+export function createAttestationReader({ source, keccak, maxBumps }: AttestationReaderParts): AttestationReader {
   const { easAddress, schemaUid } = source
   /** Whether an endpoint's chain has Multicall3; asked once. */
   const hasMulticall = new WeakMap<RpcClient, boolean>()
@@ -148,7 +148,7 @@ export function createAttestationReader({ source, keccak }: AttestationReaderPar
     if (first === uid) return true
     // Of many equal ones in a block the next is likely the one after the last that was met.
     const next = (bumps.get(first) ?? 0) + 1
-    for (let tried = 0, bump = next; tried < MAX_BUMPS; tried++, bump = (bump % MAX_BUMPS) + 1) {
+    for (let tried = 0, bump = next; tried < maxBumps; tried++, bump = (bump % maxBumps) + 1) {
       if (attestationUid(covered, keccak, bump) !== uid) continue
       bumps.set(first, bump)
       return true

@@ -52,7 +52,7 @@ export function createGatherer(parts: GatherParts): Gatherer {
   const { chainId, chain, startBlock, maxDataBytes, patience, reader, attestations, store, nowSeconds, onProblem } =
     parts
   /** How often attestations were asked for in vain. */
-  const vain = new Map<Hex, number>()
+  const vain = new Map<string, number>()
 
   return {
     async gather(rpc, logs) {
@@ -66,6 +66,7 @@ export function createGatherer(parts: GatherParts): Gatherer {
       }
       for (const [uid, blockNumber] of await missed(rpc, [...revocations.values()], blocks))
         blocks.set(uid, blockNumber)
+      await dropUntold(rpc, revocations)
       const gathered: Gathered = { records: [], revocations: [...revocations.values()], quarantine: [] }
       for (const read of await attestations.read(rpc, [...blocks.keys()]))
         sort(read, blocks.get(read.uid)!, 0, gathered)
@@ -113,6 +114,21 @@ export function createGatherer(parts: GatherParts): Gatherer {
       if (attempts === 0) onProblem(`attestation ${uid} is set aside: ${reason}`)
       const waitSeconds = Math.min(FIRST_RETRY_SECONDS * 2 ** attempts, LONGEST_RETRY_SECONDS)
       setAside(read.state === 'missing' ? 'missing' : 'uid', reason, nowSeconds() + waitSeconds)
+    }
+  }
+
+  /** A log of a revocation that the contract knows nothing of is not believed. */
+  async function dropUntold(rpc: RpcClient, revocations: Map<Hex, Revocation>): Promise<void> {
+    for (const read of await attestations.read(rpc, [...revocations.keys()])) {
+      if (read.state !== 'ok' || read.revokedSeconds > 0) continue
+      const key = `revoked ${read.uid}`
+      const times = (vain.get(key) ?? 0) + 1
+      vain.set(key, times)
+      if (times < patience)
+        throw new RpcError(`attestation ${read.uid}: has a log of its revocation and is not revoked`)
+      vain.delete(key)
+      onProblem(`a log of the revocation of ${read.uid} is not believed: the contract knows nothing of it`)
+      revocations.delete(read.uid)
     }
   }
 

@@ -17,6 +17,8 @@ export interface OpenChainSyncParts {
   readonly limits: SyncLimits & {
     /** Largest data of an attestation that becomes a record. */
     readonly maxDataBytes: number
+    /** Equal attestations of one block that are told apart. */
+    readonly maxBumps: number
   }
   readonly rpcs: RpcList
   readonly store: SyncStore
@@ -39,7 +41,7 @@ export function openChainSync(given: OpenChainSyncParts): OpenChainSync {
   const { startBlock } = chain
   const chainId = chain.id
   const reader = createChainReader(source, chain.finalityDepth)
-  const attestations = createAttestationReader({ source, keccak })
+  const attestations = createAttestationReader({ source, keccak, maxBumps: limits.maxBumps })
   const position = createChainPosition(store, chainId)
   const gatherer = createGatherer({
     chainId,

@@ -52,7 +52,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     return openChainSync({
       chain: { ...local.chain, finalityDepth: 16 },
       schemaUid: LOCATION_SCHEMA,
-      limits: { maxRangeBlocks: 10_000, blocksAtOnce: 64, logsAtOnce: 2000, maxDataBytes: 1_048_576 },
+      limits: { maxRangeBlocks: 10_000, blocksAtOnce: 64, logsAtOnce: 2000, maxDataBytes: 1_048_576, maxBumps: 1024 },
       rpcs: createRpcList({
         chainId: local.chain.id,
         clients: [client],

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { randomFrom } from '../../bench/record-world.ts'
+import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
+import type { Hex } from '../../src/messages.ts'
+import type { Database } from '../../src/store/database.ts'
+import { createRecordStore } from '../../src/store/operations.ts'
+import type { BlockRange, RecordStore } from '../../src/store-messages.ts'
+import type { Quarantined } from '../../src/sync-messages.ts'
+import { createMemorySyncStore } from '../memory-sync-store.ts'
+import { recordOf, uidOf } from '../store-records.ts'
+
+let nextChain = 1_000_000
+
+describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
+  let files: StoreFiles
+  let database: Database
+  let store: RecordStore
+  let chainId: number
+
+  beforeAll(async () => {
+    files = await makeStore(engine)
+    database = await files.open()
+    store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
+  })
+  beforeEach(() => {
+    chainId = nextChain++
+  })
+  afterAll(async () => {
+    await database.close()
+    await files.remove()
+  })
+
+  const hashOf = (number: number, fork: number): Hex => `0x${(number * 1000 + fork).toString(16).padStart(64, '0')}`
+  const setAside = (index: number, changes: Partial<Quarantined> = {}): Quarantined => ({
+    uid: uidOf(index),
+    blockNumber: index,
+    stage: 'location',
+    reason: 'the location is not JSON',
+    retryAtSeconds: null,
+    decoder: 1,
+    ...changes,
+  })
+
+  it('is the same as in memory after any sequence of steps', async () => {
+    const random = randomFrom(7)
+    const below = (count: number) => Math.floor(random() * count)
+    const memory = createMemorySyncStore()
+    let block = 0
+    let fork = 0
+    let tip: Hex | null = null
+    for (let step = 0; step < 60; step++) {
+      const isBack = step > 5 && random() < 0.15
+      if (isBack) fork++
+      const to = isBack ? Math.max(1, block - 1 - below(6)) : block + 1 + below(3)
+      const hash = hashOf(to, fork)
+      const between = () => (isBack ? to : block + 1 + below(Math.max(1, to - block)))
+      const fresh = isBack ? 0 : below(4)
+      const indices = Array.from({ length: fresh }, () => 100 + below(400))
+      const range: BlockRange = {
+        chainId,
+        records: indices.map((index) => recordOf(index, { chainId, chain: 'test', blockNumber: between() })),
+        revocations: Array.from({ length: below(3) }, () => ({ uid: uidOf(100 + below(400)), blockNumber: between() })),
+        quarantine: Array.from({ length: below(2) }, () =>
+          setAside(600 + below(50), { blockNumber: between(), retryAtSeconds: random() < 0.5 ? below(100) : null }),
+        ),
+        released: random() < 0.2 ? [uidOf(600 + below(50))] : [],
+        // Now and then by somebody whose time is over.
+        checkpoint: { from: random() < 0.1 ? hashOf(9999, 9) : tip, to: { blockNumber: to, blockHash: hash } },
+        ladder: { add: [{ number: to, hash }], remove: random() < 0.2 ? [below(block + 1)] : [] },
+        progress: { finalized: Math.max(0, to - 4), ...(random() < 0.3 ? { auditedTo: Math.max(0, to - 5) } : {}) },
+        ...(isBack ? { rollBackTo: to } : {}),
+      }
+      const applied = await store.apply(range)
+      expect(await memory.apply(range)).toEqual(applied)
+      if (applied.ok) {
+        block = to
+        tip = hash
+      }
+      expect(await memory.syncState({ chainId })).toEqual(await store.syncState({ chainId }))
+    }
+    const sorted = <T>(rows: readonly T[]) => rows.map((row) => JSON.stringify(row)).sort()
+    const kept = { chainId, from: 0, to: 1000 }
+    expect(sorted(await memory.keptOfBlocks(kept))).toEqual(sorted(await store.keptOfBlocks(kept)))
+    expect((await store.keptOfBlocks(kept)).length).toBeGreaterThan(20)
+    const uids = Array.from({ length: 700 }, (_, index) => uidOf(index))
+    expect(sorted(await memory.known({ chainId, uids }))).toEqual(sorted(await store.known({ chainId, uids })))
+    for (const due of [
+      { nowSeconds: 50, decoder: 1 },
+      { nowSeconds: 0, decoder: 2 },
+    ]) {
+      const query = { chainId, limit: 20, ...due }
+      expect(await memory.quarantined(query)).toEqual(await store.quarantined(query))
+    }
+    for (const after of [null, uidOf(250)]) {
+      const query = { chainId, after, limit: 15 }
+      expect(await memory.activeRecords(query)).toEqual(await store.activeRecords(query))
+    }
+  })
+
+  it('gives the lease to one at a time, and to the next when its time is over', async () => {
+    const lease = (owner: string, holdMs = 60_000, always = false) => store.lease({ owner, holdMs, always })
+    expect(await lease('a')).toEqual({ isHeld: true, isDesired: true })
+    expect(await lease('b')).toEqual({ isHeld: false, isDesired: true })
+    expect(await lease('a')).toEqual({ isHeld: true, isDesired: true })
+    expect(await lease('a', 0)).toEqual({ isHeld: false, isDesired: true })
+    expect((await lease('b', 1)).isHeld).toBe(true)
+    while (!(await lease('a')).isHeld); // `b` holds it for a millisecond
+    await store.wantWorker({ isDesired: false })
+    expect(await lease('a')).toEqual({ isHeld: false, isDesired: false })
+    expect(await lease('a', 60_000, true)).toEqual({ isHeld: true, isDesired: false })
+    await store.wantWorker({ isDesired: true })
+    expect(await lease('a', 0)).toEqual({ isHeld: false, isDesired: true })
+  })
+
+  it('says how runs went, and the newest hundred errors of each chain', async () => {
+    const run = {
+      kind: 'attestations' as const,
+      chainId,
+      startedMs: 1_750_000_000_000,
+      endedMs: 1_750_000_002_500,
+      count: 5,
+      revoked: 0,
+    }
+    const before = (await store.syncStatus({ recentErrors: 1 })).runs.find(({ kind }) => kind === 'attestations')!
+    await store.beginRun({ kind: 'attestations', chainId })
+    await store.endRun({ run: { ...run, ok: true }, progress: { head: 77, headSeconds: 1_750_000_000 }, errors: [] })
+    for (let index = 0; index < 30; index++) {
+      const errors = Array.from({ length: 5 }, (_, place) => `error ${index} ${place} "\u2028`)
+      await store.endRun({ run: { ...run, ok: false, count: 0, endedMs: run.endedMs + index }, errors })
+    }
+    const status = await store.syncStatus({ recentErrors: 10 })
+    const after = status.runs.find(({ kind }) => kind === 'attestations')!
+    expect(after).toMatchObject({
+      total: before.total + 31,
+      failed: before.failed + 30,
+      counted: before.counted + 5,
+      lastSuccessAt: '2025-06-15T15:06:42.500Z',
+      lastDurationMs: 2529,
+    })
+    expect(status.chains.find((chain) => chain.chainId === chainId)).toMatchObject({
+      head: 77,
+      lastIngested: 0,
+      block: null,
+    })
+    expect(status.errors).toHaveLength(10)
+    expect(status.errors[0]!.message).toMatch(/^error 29 /)
+    const [kept] = await database.reads.query('select count(*)::int as kept from sync_error where chain_id = $1', [
+      chainId,
+    ])
+    expect(kept!['kept']).toBe(100)
+  })
+})

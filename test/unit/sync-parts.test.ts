@@ -1,0 +1,208 @@
+import { multicall3Abi } from 'viem'
+import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, parseAbiParameters } from 'viem/utils'
+import { describe, expect, it } from 'vitest'
+import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
+import type { Hex } from '../../src/messages.ts'
+import { extended, surplus } from '../../src/sync/ladder.ts'
+import { recordOf } from '../../src/sync/location-record.ts'
+import { decodeAggregate, encodeAggregate, MULTICALL3 } from '../../src/sync/multicall.ts'
+import { hintedBlocks, RangeSize } from '../../src/sync/range-size.ts'
+import { RpcError } from '../../src/sync/rpc.ts'
+
+const PLACE = { chainId: 84532, chain: 'base-sepolia', blockNumber: 7, maxDataBytes: 10_000 }
+const FIELDS = {
+  uid: `0x${'11'.repeat(32)}`,
+  attester: `0x${'22'.repeat(20)}`,
+  recipient: `0x${'33'.repeat(20)}`,
+  timeSeconds: 1_750_000_000,
+} as const
+
+function attested(type: string, location: string, changes: { seconds?: bigint; memo?: string } = {}) {
+  const data = encodeAbiParameters(parseAbiParameters(SCHEMA_STRINGS.location), [
+    changes.seconds ?? 1_749_999_000n,
+    'EPSG:4326',
+    type,
+    location,
+    ['gps'],
+    ['0x00ff'],
+    ['text/plain'],
+    ['x'],
+    changes.memo ?? '',
+  ])
+  return recordOf({ ...FIELDS, data }, PLACE)
+}
+
+describe('a location attestation', () => {
+  it('becomes a record with what it says', () => {
+    expect(attested('geojson-point', '{"type":"Point","coordinates":[0,0]}', { memo: 'a\u0000b' })).toEqual({
+      ok: true,
+      record: {
+        uid: FIELDS.uid,
+        chainId: 84532,
+        chain: 'base-sepolia',
+        prover: FIELDS.attester,
+        subject: FIELDS.recipient,
+        timeSeconds: 1_750_000_000,
+        eventTimeSeconds: 1_749_999_000,
+        srs: 'EPSG:4326',
+        locationType: 'geojson-point',
+        location: '{"type":"Point","coordinates":[0,0]}',
+        longitude: 0, // Regression: zero is a place (R7)
+        latitude: 0,
+        bounds: [0, 0, 0, 0],
+        recipeTypes: ['gps'],
+        recipePayloads: ['AP8='],
+        mediaTypes: ['text/plain'],
+        mediaData: ['x'],
+        memo: 'a\u0000b',
+        blockNumber: 7,
+      },
+    })
+  })
+
+  it.each([
+    [
+      'geojson',
+      '{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}}',
+      '{"type":"Point","coordinates":[1,2]}',
+    ],
+    ['coordinate-decimal+lon-lat', '2.5, 48', '{"type":"Point","coordinates":[2.5,48]}'],
+    ['coordinate-decimal+lat-lon', '[48, 2.5]', '{"type":"Point","coordinates":[2.5,48]}'],
+    [
+      'geojson-point',
+      ' {"type":"Point","coordinates":[1,2],"note":"\\ud800"} ',
+      '{"type":"Point","coordinates":[1,2],"note":"\\ud800"}',
+    ],
+  ])('of type %s is understood: %s', (type, location, text) => {
+    expect(attested(type, location)).toMatchObject({ ok: true, record: { location: text } })
+  })
+
+  it.each([
+    [
+      'location',
+      'h3-index',
+      '8a2a1072b59ffff',
+      'a location of type "h3-index" is not understood: GeoJSON and pairs of degrees are',
+    ],
+    ['location', 'geojson-point', '{"type":', 'the location is not JSON'],
+    [
+      'location',
+      'geojson-point',
+      '{"type":"Point","coordinates":[200,0]}',
+      'the location has longitude 200, outside -180..180',
+    ],
+    ['location', 'coordinate-decimal+lon-lat', 'NaN, 3', 'the location is not two decimal numbers'],
+    [
+      'location',
+      'geojson-point',
+      '{"type":"Point","coordinates":[1e999,0]}',
+      'the location has a position without two numbers',
+    ],
+  ])('is set aside for its %s: %s %s', (stage, type, location, reason) => {
+    expect(attested(type, location)).toEqual({ ok: false, stage, reason })
+  })
+
+  it('is set aside when its time is none, its data no data or too large', () => {
+    expect(
+      attested('geojson-point', '{"type":"Point","coordinates":[0,0]}', { seconds: 2n ** 256n - 1n }),
+    ).toMatchObject({ stage: 'time' })
+    expect(recordOf({ ...FIELDS, data: '0x1234' }, PLACE)).toMatchObject({ stage: 'data' })
+    expect(attested('geojson-point', 'x'.repeat(20_000))).toMatchObject({ stage: 'size' })
+  })
+})
+
+describe('the ladder of blocks', () => {
+  const rungs = Array.from({ length: 5000 }, (_, index) => ({
+    number: index * 3,
+    hash: `0x${index.toString(16)}` as Hex,
+  })).reverse()
+
+  it('keeps every block that is not final, and of the others ever fewer', () => {
+    const gone = new Set(surplus(rungs, 14_000))
+    const kept = rungs.filter(({ number }) => !gone.has(number)).map(({ number }) => number)
+    expect(kept.filter((number) => number > 14_000)).toHaveLength(rungs.filter(({ number }) => number > 14_000).length)
+    expect(kept.at(-1)).toBe(0)
+    const final = kept.filter((number) => number <= 14_000)
+    expect(final.length).toBeLessThan(100)
+    // However deep: the next rung is never further than a quarter of the way.
+    for (let index = 1; index < final.length; index++) {
+      expect(final[index - 1]! - final[index]!).toBeLessThanOrEqual(Math.max(6, (14_000 - final[index]!) / 4))
+    }
+  })
+
+  it('has a block of a number once, the newest one', () => {
+    const ladder = extended(
+      [{ number: 2, hash: '0xa' }],
+      [
+        { number: 2, hash: '0xb' },
+        { number: 3, hash: '0xc' },
+      ],
+      [],
+    )
+    expect(ladder).toEqual([
+      { number: 3, hash: '0xc' },
+      { number: 2, hash: '0xb' },
+    ])
+  })
+})
+
+describe('the width of a range', () => {
+  // As providers word their limits; collected from their documentation and from issues about them.
+  it.each([
+    ['Query returned more than 10000 results. Try with this block range [0x64, 0x96].', 51],
+    ['Log response size exceeded. Based on your parameters, this block range should work: [0x64, 0xc7]', 100],
+    ['eth_getLogs is limited to a 10,000 range', 10_000],
+    ['eth_getLogs range is too large, max is 1k blocks', 1000],
+    ['block range is too wide, up to a 800 block range', 800],
+    ['Max range: 2048', 2048],
+    ['something else', undefined],
+  ])('is told by the endpoint: %s', (said, blocks) => {
+    expect(hintedBlocks(100, said)).toBe(blocks)
+  })
+
+  it('is halved without a hint, doubled when answers are short, and never above the limit', () => {
+    const size = new RangeSize(8000)
+    const wide = new RpcError('x', { code: -32005, said: 'query returned more than 10000 results' })
+    expect(size.shrink(0, 2000, wide)).toBe(true)
+    expect(size.blocks).toBe(1000)
+    for (let turn = 0; turn < 10; turn++) size.grow(size.blocks, 0)
+    expect(size.blocks).toBe(8000)
+    size.grow(8000, 5000)
+    expect(size.blocks).toBe(8000)
+  })
+
+  it('does not help against a refusal for another reason', () => {
+    const size = new RangeSize(8000)
+    expect(size.shrink(0, 2000, new RpcError('x', { code: -32005, said: 'rate limit exceeded' }))).toBe(false)
+    expect(size.shrink(0, 1, new RpcError('x', { code: -32005, said: 'too many results' }))).toBe(false)
+    expect(size.shrink(0, 2000, new RpcError('x', { failure: 'silent' }))).toBe(false)
+  })
+})
+
+describe('calls put together', () => {
+  const target: Hex = '0x4200000000000000000000000000000000000021'
+  const calls = ['a3112a64'.padEnd(72, '1'), 'a3112a64'.padEnd(72, '2'), 'ab']
+
+  it('are encoded as viem does', () => {
+    const decoded = decodeFunctionData({ abi: multicall3Abi, data: encodeAggregate(target, calls) })
+    expect(decoded.args).toEqual([calls.map((call) => ({ target, allowFailure: true, callData: `0x${call}` }))])
+    expect(MULTICALL3).toMatch(/^0x[0-9a-f]{40}$/)
+  })
+
+  it('are decoded as viem encodes them, and never beyond their end', () => {
+    const answer = encodeFunctionResult({
+      abi: multicall3Abi,
+      functionName: 'aggregate3',
+      result: [
+        { success: true, returnData: `0x${'ab'.repeat(100)}` },
+        { success: false, returnData: '0x1234' },
+        { success: true, returnData: '0x' },
+      ],
+    })
+    expect(decodeAggregate(answer, 3)).toEqual([`0x${'ab'.repeat(100)}`, '0x', '0x'])
+    expect(() => decodeAggregate(answer, 2)).toThrow(RpcError)
+    for (let length = 2; length < answer.length - 64; length += 7)
+      expect(() => decodeAggregate(answer.slice(0, length), 3)).toThrow(RpcError)
+    for (const wrong of [null, 5, '0x', 'zz', {}]) expect(() => decodeAggregate(wrong, 3)).toThrow(RpcError)
+  })
+})

@@ -2,6 +2,7 @@ import { MAX_SEQUENCE } from '../messages.ts'
 import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import { type BatchOptions, readBatchEnvelope, readBatchQuery } from '../validation/batch.ts'
+import { HOW_TO_SEND_ITEMS } from '../validation/sentences.ts'
 import { type BatchParts, BatchRun } from './batch.ts'
 import {
   answerEach,
@@ -231,6 +232,6 @@ function largeEnvelope(bytes: number, most: number) {
 function noItems() {
   return problemAt('invalid-input', ['items'], 'must be a list of operations', {
     code: 'wrong-type',
-    hint: 'send {"chainId": …, "items": [{"op": "distance", "from": …, "to": …}]}',
+    hint: HOW_TO_SEND_ITEMS,
   })
 }

@@ -3,7 +3,7 @@ import type { OperationName } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import { describe, type JsonObject, parseJsonObject } from './json-body.ts'
 import { validatorOf } from './schemas.ts'
-import { check, nearest } from './sentences.ts'
+import { check, HOW_TO_SEND_ITEMS, nearest } from './sentences.ts'
 
 /** What holds for all items of a batch. */
 export interface BatchOptions {
@@ -22,13 +22,23 @@ export interface BatchOptions {
  * @throws {ProblemError} `bad-request` or `invalid-input`
  */
 export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOptions {
-  const envelope = parseJsonObject(bytes, maxDepth)
+  const envelope = parseEnvelope(bytes, maxDepth)
   check(validatorOf('batch-request.schema.json'), envelope, [])
   return {
     chainId: envelope['chainId'] as number,
     recipient: envelope['recipient'] as string | undefined,
     attest: (envelope['attest'] as BatchAttest | undefined) ?? 'each',
     sequence: (envelope['sequence'] as BatchOptions['sequence'] | undefined) ?? 'same',
+  }
+}
+
+function parseEnvelope(bytes: Uint8Array, maxDepth: number): JsonObject {
+  try {
+    return parseJsonObject(bytes, maxDepth)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    const places = error.data.places?.map((place) => ({ ...place, hint: place.hint ?? HOW_TO_SEND_ITEMS }))
+    throw new ProblemError({ ...error.data, ...(places === undefined ? {} : { places }) }, { cause: error })
   }
 }
 

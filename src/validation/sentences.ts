@@ -97,8 +97,13 @@ function missingMember(error: ErrorObject, path: Path, type: ProblemType): Probl
   })
 }
 
+/** For a batch that is no document with a list of items. */
+export const HOW_TO_SEND_ITEMS =
+  'send {"chainId": …, "items": [{"op": "distance", …}, …]}, or one item a line with content-type: application/x-ndjson'
+
 /** What to send for members that people leave out most. */
 const REMEDIES: Readonly<Record<string, string>> = {
+  items: HOW_TO_SEND_ITEMS,
   chainId: 'name the chain the result is signed for, as in "chainId": 84532',
   radius: 'say how far from the location still counts, in metres, as in "radius": 100',
 }

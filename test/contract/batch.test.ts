@@ -261,6 +261,17 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect(answer.body.type).toMatch(/bad-request|invalid-input/)
   })
 
+  it.each([
+    ['lines', `${JSON.stringify(distance())}\n${JSON.stringify(distance())}\n`],
+    ['one line', JSON.stringify(distance())],
+    ['a bare list', JSON.stringify([distance()])],
+    ['a list by another name', JSON.stringify({ chainId: CHAIN, operations: [distance()] })],
+  ])('says how items are sent to who sends %s as a document', async (_what, text) => {
+    const { status, body } = await service.post('/compute/v0/batch', text)
+    expect(status).toBe(400)
+    expect(body.errors[0].hint).toMatch(/"items": \[.*content-type: application\/x-ndjson/)
+  })
+
   it('refuses more than 10,000 items and says what to do instead', async () => {
     const answer = await batch({ items: Array(10_001).fill(0) })
     expect(answer.status).toBe(400)

@@ -17,7 +17,7 @@ const LINES = 'Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked'
 const CASES: readonly (readonly [string, string, string])[] = [
   ['a request whose body ends later', head('/compute/v0/distance', BODY.length) + BODY.slice(0, 20), BODY.slice(20)],
   ['a batch whose body ends later', head('/compute/v0/batch', BATCH.length) + BATCH.slice(0, 10), BATCH.slice(10)],
-  ['a body that is refused later', head('/compute/v0/distance', 4) + '{"a', '}'],
+  ['a body that is refused later', `${head('/compute/v0/distance', 4)}{"a`, '}'],
   ['a stream without a line yet', `${head('/compute/v0/batch?chainId=84532&attest=none', LINES)}2\r\n  \r\n`, ''],
   ['a request on a connection that was used', GET, GET],
   ['a path that is not there', GET, 'GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n'],

@@ -162,11 +162,11 @@ function length(value: number): Buffer {
   return Buffer.of(((value - 192) >> 8) + 192, (value - 192) & 0xff)
 }
 
-function hashedKey(body: Buffer): Buffer {
+export function hashedKey(body: Buffer): Buffer {
   return Buffer.concat([Buffer.of(0x99, body.length >> 8, body.length & 0xff), body])
 }
 
-function hashedName(name: Buffer): Buffer {
+export function hashedName(name: Buffer): Buffer {
   const head = Buffer.alloc(5, 0xb4)
   head.writeUInt32BE(name.length, 1)
   return Buffer.concat([head, name])

@@ -9,6 +9,8 @@ import { deviceContext, judgeDevice } from '../device-context.ts'
 import { type Loose, NOW, SIGNALS } from '../evidence.ts'
 import {
   armor,
+  hashedKey,
+  hashedName,
   type KeyringOptions,
   type PgpKey,
   type PgpKind,
@@ -83,6 +85,26 @@ describe('a detached OpenPGP signature', () => {
     const found = judge()
     expect(found.ok).toBe(false)
     if (!found.ok && reason !== 'not of this key') expect(found.reason).toContain(reason)
+  })
+
+  // Regression: 24 signatures of P-521 and as many subkeys cost 0.1 s in one small stamp.
+  it('looks at twelve signatures of a key’s own, and at none of others', () => {
+    const ring = pgpKeyring(primary)
+    const name = Buffer.from('Camera <camera@example.org>')
+    const by = (key: PgpKey) =>
+      packet(2, pgpSignature(key, [hashedKey(primary.body), hashedName(name)], { type: 0x10 }))
+    const judgeRing = (bytes: Buffer) =>
+      verifyDetached(
+        armor('PUBLIC KEY BLOCK', bytes),
+        signatureArmor(pgpSignature(primary, [Buffer.from('x')])),
+        'x',
+        NOW,
+      )
+    const others = Array(40).fill(by(pgpKey('ed25519')))
+    expect(judgeRing(Buffer.concat([ring, ...others]))).toMatchObject({ ok: true })
+    const own = (count: number) => Buffer.concat([ring, ...Array(count).fill(by(primary))])
+    expect(judgeRing(own(11))).toMatchObject({ ok: true })
+    expect(judgeRing(own(12))).toEqual({ ok: false, reason: 'more than 12 signatures of its own' })
   })
 
   it('is refused for a weak key', () => {

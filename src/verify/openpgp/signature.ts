@@ -10,6 +10,8 @@ const UNDERSTOOD = [2, 3, 9, 11, 16, 21, 22, 23, 25, 27, 30, 32, 33, 34]
 export const CREATED = 2
 export const EXPIRES = 3
 export const KEY_EXPIRES = 9
+/** The last 8 bytes of the signer's fingerprint. */
+export const ISSUER = 16
 export const KEY_FLAGS = 27
 export const EMBEDDED = 32
 /** Bits of the key flags. */

@@ -10,6 +10,9 @@ import type { Database, Row, Session } from './database.ts'
 /** First line of a backup. */
 const HEADER = { format: 'trigpoint records', version: 1 }
 const ROWS_PER_STATEMENT = 500
+/** What the synchronisation knows beside records: without it, what could not be read yet would never be asked for again. */
+const SYNC_TABLES = ['chain_sync', 'block_ladder', 'quarantine'] as const
+type SyncTable = (typeof SYNC_TABLES)[number]
 
 /** Columns of a row in a backup, as text; the order of both directions. */
 const COLUMNS = [
@@ -42,6 +45,7 @@ export async function backUp(database: Database, file: string): Promise<number> 
         'select chain_id::text, block_number::text, block_hash from chain_checkpoint',
       )
       for (const checkpoint of checkpoints) yield `${JSON.stringify({ checkpoint })}\n`
+      for (const table of SYNC_TABLES) yield* linesOfTable(session, table)
       for (let last = '0'; ; ) {
         const rows = await session.query(
           `select id::text as last, encode(uid, 'hex') as uid, chain_id::text, encode(prover, 'hex') as prover,
@@ -67,6 +71,17 @@ export async function backUp(database: Database, file: string): Promise<number> 
   return records
 }
 
+/** Rows as the engine's own JSON, some a line. */
+async function* linesOfTable(session: Session, table: SyncTable): AsyncGenerator<string> {
+  await session.query(`declare backup_${table} cursor for select row_to_json(${table})::text as line from ${table}`)
+  for (;;) {
+    const rows = await session.query(`fetch ${ROWS_PER_STATEMENT} from backup_${table}`)
+    if (rows.length === 0) return
+    // As texts: their numbers may be beyond those of JavaScript.
+    yield `${JSON.stringify({ table, rows: rows.map((row) => row['line']) })}\n`
+  }
+}
+
 /**
  * Fills an empty store from a backup, whole or not at all.
  *
@@ -87,12 +102,13 @@ export async function restore(database: Database, file: string): Promise<number>
     const text = source.pipe(createGunzip())
     source.on('error', (error) => text.destroy(error))
     for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
-      const value = JSON.parse(line) as string[] & Partial<typeof HEADER> & { checkpoint?: Row }
+      const value = JSON.parse(line) as BackupLine
       if (isFirst) {
         if (value.format !== HEADER.format) throw new Error(`${file} is no backup of records`)
         if (value.version !== HEADER.version) throw new Error(`${file} was written by another version of this program`)
         isFirst = false
       } else if (value.checkpoint !== undefined) await restoreCheckpoint(session, value.checkpoint)
+      else if (value.table !== undefined) await restoreTable(session, value.table, value.rows ?? [])
       else if (rows.push(value) === ROWS_PER_STATEMENT) {
         records += await restoreRows(session, rows)
         rows = []
@@ -112,7 +128,25 @@ export async function restore(database: Database, file: string): Promise<number>
   })
 }
 
+/** A record is an array, anything else an object. */
+type BackupLine = string[] &
+  Partial<typeof HEADER> & { readonly checkpoint?: Row; readonly table?: string; readonly rows?: readonly string[] }
+
+async function restoreTable(session: Session, name: string, rows: readonly string[]): Promise<void> {
+  const table = SYNC_TABLES.find((known) => known === name)
+  if (table === undefined)
+    throw new Error(`the backup has a table ${JSON.stringify(name)} that this version does not know`)
+  await session.query(
+    `insert into ${table} select (json_populate_record(null::${table}, text::json)).* from unnest($1::text[]) as text
+     on conflict do nothing`,
+    [rows],
+  )
+}
+
 async function restoreCheckpoint(session: Session, checkpoint: Row): Promise<void> {
+  for (const table of SYNC_TABLES) {
+    await session.query(`delete from ${table} where chain_id = $1`, [checkpoint['chain_id'] as string])
+  }
   // A store without records may know how far it has looked.
   await session.query(
     `insert into chain_checkpoint (chain_id, block_number, block_hash) values ($1, $2, $3)

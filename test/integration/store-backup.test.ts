@@ -23,6 +23,15 @@ const records = [
   recordOf(1, { memo: '\u0000 \ud800 \n\r\u2028 "quoted"' }),
 ]
 
+const QUARANTINED = {
+  uid: uidOf(4444),
+  blockNumber: 98,
+  stage: 'location',
+  reason: 'location is no "JSON" \\ at all',
+  retryAtSeconds: 1_800_000_000,
+  decoder: 1,
+} as const
+
 async function contents(files: StoreFiles) {
   const database = await files.open()
   const store = createRecordStore(database, () => '')
@@ -31,6 +40,8 @@ async function contents(files: StoreFiles) {
     far: await store.page({ limit: 10, offset: 1100 }),
     stats: await store.stats({ nowSeconds: 1_790_000_000 }),
     checkpoint: await store.checkpoint({ chainId: 84532 }),
+    sync: await store.syncState({ chainId: 84532 }),
+    quarantined: await store.quarantined({ chainId: 84532, nowSeconds: 1e10, decoder: 9, limit: 10 }),
   }
   await database.close()
   return found
@@ -51,9 +62,14 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
       records: [],
       revocations: [{ uid: uidOf(1), blockNumber: 99 }],
       checkpoint: { from: null, to: { blockNumber: 99, blockHash: uidOf(99) } },
+      ladder: { add: [{ number: 99, hash: uidOf(99) }], remove: [] },
+      quarantine: [QUARANTINED],
+      progress: { head: 120, finalized: 90, auditedTo: 50 },
     })
     await database.close()
     original = await contents(files)
+    expect(original.sync).toMatchObject({ ladder: [{ number: 99, hash: uidOf(99) }], finalized: 90, auditedTo: 50 })
+    expect(original.quarantined.map(({ uid }) => uid)).toEqual([QUARANTINED.uid])
     const said = await runRecordsCommand({ kind: 'backup', file }, readConfig(files.environment, 1))
     expect(said).toBe(`${records.length} records written to ${file}`)
   })

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   buildSchema,
   type DocumentNode,
@@ -25,7 +26,7 @@ export interface GraphqlServiceParts {
 
 /** What a question is refused with at most: the first mistakes say enough. */
 const MAX_ERRORS = 5
-/** UTF-16 units of a list, which is taken apart in one go: some milliseconds, in which nobody else is answered. */
+/** UTF-16 units of a list. Taking it apart, executing and writing are a piece of some milliseconds each: others are answered between. */
 const MAX_PAGE_UNITS = 1_048_576
 
 /**
@@ -68,6 +69,7 @@ export function createGraphqlService({ config, records }: GraphqlServiceParts): 
       if (originalError != null && !(originalError instanceof GraphQLError) && !isClients) throw originalError
     }
     // Without data a variable or an argument was wrong: nothing was begun.
+    await setImmediate()
     return { json: JSON.stringify(result), status: result.data === undefined ? 400 : 200 }
   }
 
@@ -100,7 +102,9 @@ function resolvers(records: RecordService, context: RequestContext): object {
       if (json.length > MAX_PAGE_UNITS)
         throw saying(pageTooLarge(`${json.length} characters; ${MAX_PAGE_UNITS} may be taken apart here`))
       const link = /<\?([^>]*)>/.exec(headers?.['Link'] ?? '')?.[1]
-      return { ...JSON.parse(json), next: link === undefined ? null : new URLSearchParams(link).get('cursor') }
+      const page = JSON.parse(json)
+      await setImmediate()
+      return { ...page, next: link === undefined ? null : new URLSearchParams(link).get('cursor') }
     },
     async locationRecord({ uid }: { readonly uid: string }) {
       try {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { RecordQuery, RecordSlice } from '../store-messages.ts'
 import { readExportQuery } from '../validation/feed-query.ts'
@@ -49,6 +50,7 @@ export function createRecordExport({ config, chains, ask, now }: RecordExportPar
         for (const piece of pieces(splitDocuments(slice.documents), LINES[format])) {
           await sink.write(piece)
           if (context.aborted) return
+          await setImmediate() // a client that reads at once would have the thread for a whole slice
         }
         after = slice.next
       } while (after !== undefined && !context.aborted)

@@ -25,6 +25,7 @@ export function readLocation(locationType: string, location: string): AttestedLo
   const text = location.trim()
   if (text.startsWith('{')) return readGeoJson(text)
   const type = locationType.trim().toLowerCase()
+  if (type.startsWith('geojson')) return { ok: false, reason: 'the location is not JSON of a geometry' }
   const order = PAIRS.find(([pattern]) => pattern.test(type))
   if (order === undefined) {
     const shown = JSON.stringify(locationType.slice(0, 60))
@@ -38,7 +39,7 @@ function readGeoJson(text: string): AttestedLocation {
   try {
     value = JSON.parse(text)
   } catch {
-    return { ok: false, reason: 'the location is not JSON' }
+    return { ok: false, reason: 'the location is not JSON of a geometry' }
   }
   const isFeature = value?.type === 'Feature'
   const shaped = checkShape(isFeature ? value?.geometry : value)

@@ -35,7 +35,7 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
     uid: uidOf(index),
     blockNumber: index,
     stage: 'location',
-    reason: 'the location is not JSON',
+    reason: 'the location is not JSON of a geometry',
     retryAtSeconds: null,
     decoder: 1,
     ...changes,

@@ -20,6 +20,7 @@ import { type Chain, chainTable } from '../../src/attest/chains.ts'
 import { SCHEMA_KINDS, SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Hex } from '../../src/messages.ts'
+import { MULTICALL3 } from '../../src/sync/multicall.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
@@ -110,6 +111,18 @@ export async function startLocalChain(version: EasVersion) {
     submitAnswer,
     submitGroups,
     rejection,
+    /** Sends `multiAttest` by the submitter's own account, and does not wait for a block. */
+    multiAttest: (requests: readonly object[]) =>
+      client.writeContract({
+        address: chain.easAddress,
+        abi: eas.abi,
+        functionName: 'multiAttest',
+        args: [requests],
+        account,
+        chain: null,
+        gas: 28_000_000n,
+      }),
+    installMulticall3: () => install(MULTICALL3, multicall3Code()),
     revoke: (schema: Hex, uid: Hex, from?: Hex) => write('revoke', [{ schema, data: { uid, value: 0n } }], from),
     async stop() {
       const ended = new Promise((done) => child.once('exit', done))
@@ -268,6 +281,12 @@ export function revertName(error: unknown, abi: Abi): string {
 
 function readContract(version: EasVersion, name: 'EAS' | 'SchemaRegistry'): { abi: Abi; bytecode: Hex } {
   return JSON.parse(readFileSync(join(root, 'contracts', 'vendor', `eas-${version}`, `${name}.json`), 'utf8'))
+}
+
+/** viem has the code for calls without a deployed contract, and does not export it. */
+function multicall3Code(): Hex {
+  const viem = createRequire(import.meta.url)
+  return viem(join(viem.resolve('viem'), '..', 'constants', 'contracts.js')).multicall3Bytecode
 }
 
 function createLocalClient({ id, name }: Chain, url: string) {

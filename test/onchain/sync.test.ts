@@ -1,26 +1,31 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { encodeAbiParameters, parseAbiParameters } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import { SCHEMA_STRINGS, schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config.ts'
-import { createKeccak } from '../../src/crypto/keccak.ts'
+import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/messages.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import type { RecordStore } from '../../src/store-messages.ts'
+import type { SyncStore } from '../../src/sync/chain-position.ts'
+import { MULTICALL3 } from '../../src/sync/multicall.ts'
 import { type OpenChainSync, openChainSync } from '../../src/sync/open-chain-sync.ts'
 import { createRpc } from '../../src/sync/rpc.ts'
 import { createRpcList } from '../../src/sync/rpc-list.ts'
+import { createMemorySyncStore } from '../memory-sync-store.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const LOCATION_SCHEMA = schemaUids(readConfig({}, 1)).location
 
-const locationData = (index: number, memo = ''): Hex =>
+const locationData = (index: number, memo = '', location?: string): Hex =>
   encodeAbiParameters(parseAbiParameters(SCHEMA_STRINGS.location), [
     1_700_000_000n + BigInt(index),
     'EPSG:4326',
     'geojson-point',
-    JSON.stringify({ type: 'Point', coordinates: [(index % 360) - 180, (index % 180) - 90] }),
+    location ?? JSON.stringify({ type: 'Point', coordinates: [(index % 360) - 180, (index % 180) - 90] }),
     ['gps'],
     ['0x010203'],
     [],
@@ -28,18 +33,27 @@ const locationData = (index: number, memo = ''): Hex =>
     memo,
   ])
 
+const LIMITS = { maxRangeBlocks: 10_000, blocksAtOnce: 64, logsAtOnce: 2000, maxDataBytes: 1_048_576, maxBumps: 1024 }
+
 describe.skipIf(skipReason())('records of a local chain', () => {
   let local: LocalChain
   let files: StoreFiles
   let database: Database
+  let keccak: Keccak
   let store: RecordStore
-  const problems: string[] = []
+  let sync: OpenChainSync
+  let problems: string[]
 
   beforeAll(async () => {
     local = await startLocalChain('1.2.0')
     files = await makeStore('embedded')
     database = await files.open()
+    keccak = await createKeccak()
     store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
+    sync = syncOf(store)
+  })
+  beforeEach(() => {
+    problems = []
   })
   afterAll(async () => {
     await local?.stop()
@@ -47,36 +61,201 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     await files?.remove()
   })
 
-  async function syncOf(): Promise<OpenChainSync> {
-    const client = createRpc({ url: local.url, timeoutMs: 5000, maxResponseBytes: 32 * 1_048_576 })
+  function syncOf(target: SyncStore, urls: readonly string[] = [local.url], finalityDepth = 16): OpenChainSync {
     return openChainSync({
-      chain: { ...local.chain, finalityDepth: 16 },
+      chain: { ...local.chain, finalityDepth },
       schemaUid: LOCATION_SCHEMA,
-      limits: { maxRangeBlocks: 10_000, blocksAtOnce: 64, logsAtOnce: 2000, maxDataBytes: 1_048_576, maxBumps: 1024 },
+      limits: LIMITS,
       rpcs: createRpcList({
         chainId: local.chain.id,
-        clients: [client],
+        clients: urls.map((url) => createRpc({ url, timeoutMs: 5000, maxResponseBytes: 2 * 1_048_576 })),
         now: () => performance.now(),
         random: Math.random,
         maxBenchMs: 1000,
       }),
-      store,
-      keccak: await createKeccak(),
+      store: target,
+      keccak,
       nowSeconds: () => Math.floor(Date.now() / 1000),
       onProblem: (message) => problems.push(message),
     })
   }
 
-  const page = async () => JSON.parse(`[${(await store.page({ limit: 1000, offset: 0 })).documents}]`)
+  async function catchUp(opened = sync): Promise<{ inserted: number; revoked: number; rolledBack: number }> {
+    const sum = { inserted: 0, revoked: 0, rolledBack: 0 }
+    for (;;) {
+      const { inserted, revoked, rolledBack, isCaughtUp } = await opened.sync.pass(50)
+      sum.inserted += inserted
+      sum.revoked += revoked
+      sum.rolledBack += rolledBack
+      if (isCaughtUp) return sum
+    }
+  }
+
+  /** What another one finds who reads the chain from its beginning. */
+  async function expectTruth(): Promise<void> {
+    const clean = createMemorySyncStore()
+    await catchUp(syncOf(clean))
+    const listed = JSON.parse(`[${(await store.page({ limit: 1000, offset: 0 })).documents}]`) as {
+      uid: string
+      revoked: boolean
+    }[]
+    const shown = listed.map((record) => JSON.stringify(record)).sort()
+    const wanted = clean
+      .dump()
+      .split('\n')
+      .filter((line) => line.startsWith('{"uid":"0x') && line.includes('"created_at"'))
+    expect(shown).toEqual(wanted.map((line) => line.slice(0, line.lastIndexOf('}') + 1)).sort())
+  }
+
+  const attest = (index: number, memo?: string) => local.attest(LOCATION_SCHEMA, locationData(index, memo))
+  const revoke = (uid: Hex) => local.revoke(LOCATION_SCHEMA, uid)
 
   it('are those that were attested, with what they say', async () => {
-    const uids = []
-    for (let index = 0; index < 3; index++)
-      uids.push(await local.attest(LOCATION_SCHEMA, locationData(index, `n ${index}`)))
-    const { sync } = await syncOf()
-    const result = await sync.pass(100)
-    expect(result).toMatchObject({ inserted: 3, isCaughtUp: true })
-    const records = await page()
-    expect(records.map(({ uid }: { uid: Hex }) => uid).sort()).toEqual([...uids].sort())
+    const uids: Hex[] = []
+    for (let index = 0; index < 3; index++) uids.push(await attest(index, `n ${index}`))
+    expect(await catchUp()).toMatchObject({ inserted: 3 })
+    expect(await store.record(uids[1]!)).toMatch(/"memo":"n 1","revoked":false/)
+    await expectTruth()
   })
+
+  it('are revoked by the log of their revocation', async () => {
+    const uid = await attest(10)
+    await revoke(uid)
+    expect(await catchUp()).toMatchObject({ inserted: 1, revoked: 1 })
+    await expectTruth()
+  })
+
+  it.each([1, 3, 20, 40])('follow a reorganisation of %i blocks within one pass', async (depth) => {
+    const uid = await attest(20 + depth)
+    await catchUp()
+    await revoke(uid)
+    await attest(30 + depth)
+    if (depth > 2) await local.client.mine({ blocks: depth - 2 })
+    await catchUp()
+    expect(await store.record(uid)).toMatch(/"revoked":true/)
+    await local.client.request({ method: 'anvil_reorg', params: [depth, []] } as never)
+    const result = await sync.sync.pass(50)
+    expect(result).toMatchObject({ isCaughtUp: true })
+    // The first takes the last block alone, the others the revocation as well.
+    expect(result.rolledBack).toBe(1)
+    expect(await store.record(uid)).toMatch(depth === 1 ? /"revoked":true/ : /"revoked":false/)
+    expect(problems.join()).toMatch(/reorganised/)
+    await expectTruth()
+  })
+
+  it('go when the chain becomes shorter than it was', async () => {
+    await attest(60)
+    await attest(61)
+    await catchUp()
+    await local.client.request({ method: 'anvil_rollback', params: [2] } as never)
+    for (let pass = 0; pass < 4; pass++) await sync.sync.pass(50) // a late endpoint looks the same: it is given time
+    await expectTruth()
+    await attest(62)
+    expect(await catchUp()).toMatchObject({ inserted: 1 })
+    await expectTruth()
+  })
+
+  it('are a hundred of one second, with equal fields, in one block (R1)', async () => {
+    const same = {
+      recipient: `0x${'0'.repeat(40)}`,
+      expirationTime: 0n,
+      revocable: true,
+      refUID: `0x${'0'.repeat(64)}`,
+      value: 0n,
+    }
+    const items = Array.from({ length: 20 }, () => ({ ...same, data: locationData(70) }))
+    await local.client.setAutomine(false)
+    await local.client.setBlockGasLimit({ gasLimit: 200_000_000n })
+    const hashes: Hex[] = []
+    for (let turn = 0; turn < 5; turn++)
+      hashes.push(await local.multiAttest([{ schema: LOCATION_SCHEMA, data: items }]))
+    await local.client.mine({ blocks: 1 })
+    await local.client.setAutomine(true)
+    for (const hash of hashes) expect((await local.client.getTransactionReceipt({ hash })).status).toBe('success')
+    expect(await catchUp()).toMatchObject({ inserted: 100 })
+    await expectTruth()
+  })
+
+  it('are kept apart from what cannot be one, which says why', async () => {
+    const bad = [
+      '0x1234',
+      locationData(0, '', 'no JSON'),
+      locationData(0, '', '{"type":"Point","coordinates":[500,0]}'),
+    ] as const
+    for (const data of bad) await local.attest(LOCATION_SCHEMA, data)
+    await attest(80, 'zero \u0000 and a quote "')
+    expect(await catchUp()).toMatchObject({ inserted: 1 })
+    const rows = await database.reads.query('select stage, reason, retry_at from quarantine order by block_number')
+    expect(rows).toEqual([
+      { stage: 'data', reason: 'its data ends within its first 9 words', retry_at: null },
+      { stage: 'location', reason: 'the location is not JSON of a geometry', retry_at: null },
+      { stage: 'location', reason: 'the location has longitude 500, outside -180..180', retry_at: null },
+    ])
+    await expectTruth()
+  })
+
+  it('are read by Multicall3 where the chain has it, the same', async () => {
+    await local.installMulticall3()
+    const asked: string[] = []
+    const spy = await proxy(
+      (method, params) => void asked.push(`${method} ${(params[0] as { to?: string })?.to ?? ''}`),
+    )
+    const other = createMemorySyncStore()
+    await catchUp(syncOf(other, [spy.url]))
+    spy.close()
+    expect(asked).toContain(`eth_call ${MULTICALL3}`)
+    const clean = createMemorySyncStore()
+    const plain = await proxy((method) => (method === 'eth_getCode' ? '0x' : undefined))
+    await catchUp(syncOf(clean, [plain.url]))
+    plain.close()
+    expect(other.dump()).toBe(clean.dump())
+  })
+
+  it('are complete though an endpoint leaves out logs, once another one was asked', async () => {
+    await local.client.mine({ blocks: 80 }) // 64 blocks below the head anvil says that they are final
+    const partial = await proxy((method, _params, result) =>
+      method === 'eth_getLogs' ? (result as unknown[]).slice(1) : undefined,
+    )
+    const other = createMemorySyncStore()
+    const opened = syncOf(other, [partial.url, local.url], 4)
+    await catchUp(opened)
+    const clean = createMemorySyncStore()
+    await catchUp(syncOf(clean, [local.url], 4))
+    expect(other.dump()).not.toBe(clean.dump())
+    while ((await opened.audit.step()) !== undefined);
+    partial.close()
+    await catchUp(opened)
+    expect(problems.join()).toMatch(/left out by an endpoint/)
+    expect(other.dump()).toBe(clean.dump())
+  })
+
+  /** An endpoint that answers as the chain does, unless told otherwise; undefined lets the truth pass. */
+  async function proxy(change: (method: string, params: unknown[], result: unknown) => unknown) {
+    const server = createServer((request, response) => {
+      let body = ''
+      request.on('data', (chunk) => {
+        body += chunk
+      })
+      request.on('end', async () => {
+        const asked = JSON.parse(body)
+        // biome-ignore lint/suspicious/noExplicitAny: whatever the chain answered is passed on
+        const truth: any = await (
+          await fetch(local.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+        ).json()
+        const changed = (call: { method: string; params: unknown[] }, reply: { result?: unknown }) => ({
+          ...reply,
+          result: change(call.method, call.params, reply.result) ?? reply.result,
+        })
+        const reply = Array.isArray(asked)
+          ? asked.map((call, index) => changed(call, truth[index]))
+          : changed(asked, truth)
+        response.end(JSON.stringify(reply))
+      })
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      close: () => server.closeAllConnections(),
+    }
+  }
 })

@@ -84,7 +84,7 @@ describe('a location attestation', () => {
       '8a2a1072b59ffff',
       'a location of type "h3-index" is not understood: GeoJSON and pairs of degrees are',
     ],
-    ['location', 'geojson-point', '{"type":', 'the location is not JSON'],
+    ['location', 'geojson-point', '{"type":', 'the location is not JSON of a geometry'],
     [
       'location',
       'geojson-point',

@@ -152,7 +152,10 @@ export type SignerConfig = Pick<
 >
 
 /** What the chain thread is told. */
-export type ChainAccessConfig = Pick<Config, 'chains' | 'schemas' | 'records' | 'sync' | 'rpcTimeoutMs' | 'limits'>
+export type ChainAccessConfig = Pick<
+  Config,
+  'chains' | 'schemas' | 'records' | 'sync' | 'rpcTimeoutMs' | 'submission' | 'limits'
+>
 
 /** What the store's thread is told. */
 export type StoreThreadConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'limits'>

@@ -1,4 +1,5 @@
 /** Attestations on their way to a chain, as they cross the borders of threads: plain data. */
+import type { MessagePort } from 'node:worker_threads'
 import type { AttestationPayload, Hex, SigningRefusal } from './messages.ts'
 
 /** A transaction of our own account that attests: `multiAttest` of its chain's EAS contract, whose bytes the signer makes. */
@@ -158,3 +159,18 @@ export interface SubmissionOperations {
 export type RelayState =
   | { readonly state: 'ready' }
   | { readonly state: 'unknown' | 'waiting' | 'unfunded'; readonly reason: string }
+
+/** Main to the relay, over a line of its own. */
+export type RelayRequest =
+  /** A line to the store, in the place of the one before. */
+  | { readonly type: 'store'; readonly port: MessagePort }
+  | { readonly type: 'signed'; readonly id: number; readonly result: RelaySigningResult }
+
+/** The relay to main. */
+export type RelayReply =
+  | { readonly type: 'sign'; readonly id: number; readonly payload: RelayPayload }
+  | { readonly type: 'state'; readonly chainId: number; readonly state: RelayState }
+  /** For the log. */
+  | { readonly type: 'note'; readonly event: string; readonly facts: RelayFacts }
+
+export type RelayFacts = Readonly<Record<string, string | number>>

@@ -28,11 +28,13 @@ import { createRecordService } from './service/records.ts'
 import { createResignService } from './service/resign.ts'
 import { fillWithSamples } from './service/sample-fill.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
+import { createSubmissionService } from './service/submissions.ts'
 import { createSyncService } from './service/sync.ts'
 import { createProofReader } from './service/verified-proof.ts'
 import { createVerifyService } from './service/verify.ts'
 import { startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
+import { startRelay } from './threads/relay-client.ts'
 import { startSigner } from './threads/signer-client.ts'
 import { createStoreClient } from './threads/store-client.ts'
 
@@ -64,6 +66,9 @@ export async function startService(
       'production keeps no records in the embedded database: set DATABASE_URL, or EMBEDDED_DB=1 (--embedded-db), or RECORDS=0',
     )
   }
+  if (config.submission !== undefined && !config.records) {
+    throw new ConfigError('ENABLE_ONCHAIN_SUBMIT=1 keeps submissions in the database: leave RECORDS=0 out')
+  }
   const chains = chainTable(config)
   const schemas = schemaUids(config)
   const evidence = await readEvidenceSettings(config)
@@ -85,6 +90,8 @@ export async function startService(
   const answers = createSignedAnswers(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
   const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now: Date.now }
+  const relay = config.submission && chainClient && store ? startRelay({ chainClient, signer, store, log }) : undefined
+  const submissions = createSubmissionService({ config, relay, store, signer, keccak, now: Date.now })
   const askRecords = createRecordQuestions({ config, store, now: Date.now })
   const records = createRecordService({ config, chains, schemaUid: schemas.location, ask: askRecords, now: Date.now })
   const chainIds = new Map([...chains.values()].map(({ id, name }) => [name, id]))
@@ -100,7 +107,8 @@ export async function startService(
     services: {
       compute: createComputeService(parts),
       ...createBatchService(parts),
-      ...createVerifyService({ ...parts, addedPlugins: evidence.plugins }),
+      ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
+      submission: submissions.submission,
       records,
       graphql: config.graphql && config.records ? await startGraphql({ config, records }) : undefined,
       feeds,
@@ -145,6 +153,7 @@ export async function startService(
       // What cannot be computed before the sockets close is answered all the same.
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
       feeds.close() // streams would be waited for
+      submissions.close() // their relay goes on after the next start
       await server.close()
       clearTimeout(abandon)
       await pool.close()

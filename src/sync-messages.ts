@@ -148,6 +148,8 @@ export type ChainRequest =
   | { readonly type: 'nonces'; readonly port: MessagePort }
   /** The line to the store, whenever the store starts. */
   | { readonly type: 'store'; readonly port: MessagePort }
+  /** The relay's line to main; it submits for this account. */
+  | { readonly type: 'relay'; readonly sender: Hex; readonly port: MessagePort }
   | { readonly type: 'sync'; readonly id: number; readonly action: SyncAction }
   /** The thread ends itself, after what it is storing. */
   | { readonly type: 'close' }

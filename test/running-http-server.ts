@@ -91,6 +91,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     resign: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyStamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
     verifyProof: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),
+    submission: async (id) => ({ json: JSON.stringify({ id }) }),
     pluginsJson: '{"plugins":[]}',
     olderVerify: {
       stamp: async (body) => ({ json: `{"bytes":${body.byteLength}}` }),

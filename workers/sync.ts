@@ -1,25 +1,28 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { chainTable } from '../src/attest/chains.ts'
+import { type Chain, chainTable } from '../src/attest/chains.ts'
 import type { ChainAccessConfig } from '../src/config.ts'
-import { createKeccak } from '../src/crypto/keccak.ts'
+import { createKeccak, type Keccak } from '../src/crypto/keccak.ts'
 import type { ChainAttestation, Hex } from '../src/messages.ts'
 import { type ChainAccess, createChainAccess } from '../src/sync/chain-access.ts'
 import { createRpc } from '../src/sync/rpc.ts'
 import { createSchemaCache } from '../src/sync/schema-cache.ts'
 import type { ChainReply, ChainRequest } from '../src/sync-messages.ts'
 import { serveNonces } from './nonce-port.ts'
+import { serveRelay } from './relay-port.ts'
 import { openRecordSync } from './sync-records.ts'
 
 const main = parentPort!
 const post = (reply: ChainReply) => main.postMessage(reply)
 
 interface ServedChain {
+  readonly chain: Chain
   readonly access: ChainAccess
   readonly schemaString: (uid: Hex) => Promise<string | undefined>
 }
 
 async function start(config: ChainAccessConfig): Promise<void> {
-  const chains = await openChains(config)
+  const keccak = await createKeccak()
+  const chains = await openChains(config, keccak)
   const { chainCheckIntervalMs, chainRetryIntervalMs } = config.limits
   const checkAll = () => Promise.all([...chains.values()].map(({ access }) => access.check()))
   setInterval(checkAll, chainCheckIntervalMs)
@@ -39,6 +42,9 @@ async function start(config: ChainAccessConfig): Promise<void> {
       case 'store':
         records.connect(request.port)
         break
+      case 'relay':
+        serveRelay(request, config, chains, keccak)
+        break
       case 'sync':
         void records.act(request.action).then((outcome) => post({ type: 'synced', id: request.id, outcome }))
         break
@@ -53,8 +59,10 @@ async function start(config: ChainAccessConfig): Promise<void> {
   post({ type: 'ready' })
 }
 
-async function openChains({ rpcTimeoutMs, limits, ...config }: ChainAccessConfig): Promise<Map<number, ServedChain>> {
-  const keccak = await createKeccak()
+async function openChains(
+  { rpcTimeoutMs, limits, ...config }: ChainAccessConfig,
+  keccak: Keccak,
+): Promise<Map<number, ServedChain>> {
   const chains = new Map<number, ServedChain>()
   for (const chain of chainTable(config).values()) {
     if (chain.rpcUrls.length === 0) continue
@@ -74,7 +82,7 @@ async function openChains({ rpcTimeoutMs, limits, ...config }: ChainAccessConfig
       unregisteredMs: limits.unregisteredSchemaMs,
       now: () => performance.now(),
     })
-    chains.set(chain.id, { access, schemaString })
+    chains.set(chain.id, { chain, access, schemaString })
   }
   return chains
 }

@@ -118,7 +118,7 @@ export class InFlight {
     while (exchange !== undefined && now - exchange.movedMs >= shortest) {
       const { next } = exchange
       const limit = exchange.isReceiving ? shortest : requestDeadlineMs
-      if (now - exchange.movedMs >= limit) exchange.expire()
+      if (now - exchange.movedMs >= limit + exchange.moreMs) exchange.expire()
       exchange = next
     }
   }

@@ -29,8 +29,8 @@ const EXPLANATIONS: Readonly<Record<ProblemType, { readonly cause: string; reado
     remedy: 'Send the body without pauses; a slow link needs smaller bodies.',
   },
   conflict: {
-    cause: 'The same work is under way already, or was done for another request.',
-    remedy: 'Wait for its end, or name another key.',
+    cause: 'The same work is under way already, or an Idempotency-Key was used before for another request.',
+    remedy: 'Wait for its end; use a new key for each attestation that is to be submitted.',
   },
   'payload-too-large': {
     cause: 'The body is larger than this deployment accepts.',

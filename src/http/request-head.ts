@@ -25,6 +25,7 @@ export class RequestHead {
   origin: string | undefined = undefined
   /** Somebody passed the request on: `X-Forwarded-For`, `Forwarded`, `X-Real-IP` or `Via`. */
   isForwarded = false
+  idempotencyKey: string | undefined = undefined
 
   /** @param name lower case */
   add(name: string, value: string): void {
@@ -77,6 +78,9 @@ export class RequestHead {
         break
       case 'last-event-id':
         this.lastEventId = joined(this.lastEventId, value)
+        break
+      case 'idempotency-key':
+        this.idempotencyKey = joined(this.idempotencyKey, value)
         break
     }
   }

@@ -1,4 +1,5 @@
 import type { Config, Tier } from '../config.ts'
+import type { SubmissionCaller } from '../service/services.ts'
 import type { KeyHolder } from './api-keys.ts'
 import type { Exchange } from './port.ts'
 import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
@@ -54,6 +55,12 @@ export class RequestState implements AnswerContext, RouteRequest {
   /** A full hour when nobody looked: what a subject without a window has. */
   get rate(): RateStatus {
     return this.knownRate ?? rateStatus(undefined, this.limit, this.nowMs)
+  }
+
+  get caller(): SubmissionCaller {
+    const { holder, tier, exchange } = this
+    const account = typeof holder === 'object' ? holder.subject : undefined
+    return { account, tier, idempotencyKey: exchange.head.idempotencyKey }
   }
 
   get path(): string {

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Metrics } from '../metrics.ts'
 import { type ProblemData, ProblemError } from '../problem.ts'
-import type { BatchContext, Services } from '../service/services.ts'
+import type { BatchContext, Services, SubmissionCaller } from '../service/services.ts'
 import { batchRoute } from './batch-route.ts'
 import { get } from './get-route.ts'
 import { graphqlRoutes } from './graphql-routes.ts'
@@ -23,6 +23,7 @@ export interface RouteRequest {
   readonly errorTypeBase: string
   /** What stands in the place of `:name` in the route's path. */
   readonly parameter: string
+  readonly caller: SubmissionCaller
 }
 
 export interface RouteAnswer {
@@ -97,7 +98,14 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
       path: '/verify/v0/proof',
       summary: 'judges a claim with its evidence, and signs the result for a chain',
       counts: true,
-      run: ({ exchange }, body) => services.verifyProof(body, exchange),
+      run: ({ exchange, caller }, body) => services.verifyProof(body, exchange, caller),
+    },
+    {
+      method: 'GET',
+      path: '/verify/v0/submissions/:id',
+      summary: 'what became of an attestation that was to be submitted',
+      counts: true,
+      run: ({ exchange, parameter }) => services.submission(parameter, exchange),
     },
     get('/verify/v0/plugins', 'kinds of evidence that are judged here', () => ({ json: services.pluginsJson })),
     ...(config.olderVerify ? olderVerifyRoutes(services) : []),
@@ -171,7 +179,7 @@ function olderVerifyRoutes({ olderVerify }: Services): Route[] {
       path: '/v1/verify/proof',
       summary: 'older form of /verify/v0/proof',
       counts: true,
-      run: ({ exchange }, body) => olderVerify.proof(body, exchange),
+      run: ({ exchange, caller }, body) => olderVerify.proof(body, exchange, caller),
     },
     get('/v1/verify/plugins', 'older form of /verify/v0/plugins', () => ({ json: olderVerify.pluginsJson })),
   ]

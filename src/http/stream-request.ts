@@ -24,6 +24,7 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
     baseUrl: state.baseUrl,
     errorTypeBase: state.errorTypeBase,
     parameter: state.parameter,
+    caller: state.caller,
     get aborted() {
       return exchange.aborted
     },

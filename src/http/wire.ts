@@ -15,6 +15,8 @@ export abstract class Wire implements WireRequest {
   readonly path: string
   readonly query: string
   readonly head: RequestHead
+  /** Milliseconds the answer may take beyond what every answer may. */
+  moreMs = 0
   #isHeld = false
 
   constructor({ method, path, query, head }: WireRequest) {

@@ -1,4 +1,5 @@
 /** What the HTTP layer asks of the service, without HTTP. */
+import type { Tier } from '../config.ts'
 import type { OperationName } from '../messages.ts'
 import type { ProblemData, ProblemType } from '../problem.ts'
 import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './record-services.ts'
@@ -9,6 +10,17 @@ export interface RequestContext {
   readonly aborted: boolean
   /** Milliseconds since the epoch after which the answer comes too late. */
   readonly deadlineMs: number
+  /** Milliseconds the answer may take beyond what every answer may. */
+  moreMs?: number
+}
+
+/** For whom an attestation is submitted. */
+export interface SubmissionCaller {
+  /** Of the API key, without the key; undefined without one. */
+  readonly account: string | undefined
+  readonly tier: Tier
+  /** As sent. */
+  readonly idempotencyKey: string | undefined
 }
 
 /** The same for a batch, each of whose items counts as a request and may fail by itself. */
@@ -129,13 +141,19 @@ export interface Services {
    *
    * @throws {ProblemError} whatever the client has to be told
    */
-  verifyProof(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
+  verifyProof(body: Uint8Array, context: RequestContext, caller: SubmissionCaller): Promise<ServiceAnswer>
+  /**
+   * What became of an attestation that was to be submitted.
+   *
+   * @throws {ProblemError} `not-found`
+   */
+  submission(id: string, context: RequestContext): Promise<ServiceAnswer>
   /** The body of `GET /verify/v0/plugins`. */
   readonly pluginsJson: string
   /** The same three in the shapes of the older generation. */
   readonly olderVerify: {
     stamp(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
-    proof(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
+    proof(body: Uint8Array, context: RequestContext, caller: SubmissionCaller): Promise<ServiceAnswer>
     readonly pluginsJson: string
   }
   readonly records: RecordService

@@ -3,13 +3,14 @@ import type { Config } from '../config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { AddedPlugin, ProofAttestationRequest, VerifyResult, VerifyTask } from '../evidence-messages.ts'
 import type { Hex } from '../messages.ts'
-import { ProblemError, problemAt } from '../problem.ts'
+import { ProblemError } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import { type PluginDescription, pluginsOf } from '../verify/plugin-table.ts'
 import { type Attested, attest, nonceHeaders } from './attest.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { EvidenceQuestions } from './evidence.ts'
-import type { RequestContext, Services } from './services.ts'
+import type { RequestContext, Services, SubmissionCaller } from './services.ts'
+import { type SubmissionService, submissionJson } from './submissions.ts'
 
 export interface VerifyServiceParts {
   readonly config: Config
@@ -19,6 +20,7 @@ export interface VerifyServiceParts {
   readonly chains: ChainPolicy
   readonly signer: Pick<SignerClient, 'address' | 'sign'>
   readonly keccak: Keccak
+  readonly submissions: Pick<SubmissionService, 'require' | 'submit'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -32,18 +34,18 @@ const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 export function createVerifyService(
   parts: VerifyServiceParts,
 ): Pick<Services, 'verifyStamp' | 'verifyProof' | 'pluginsJson' | 'olderVerify'> {
-  const { config, ask, chains, signer, keccak, now } = parts
+  const { config, ask, chains, signer, submissions, keccak, now } = parts
   return {
     async verifyStamp(body, context) {
       const { members } = await run('stamp', body, context, nowSeconds())
       return { json: `{${members}}` }
     },
-    async verifyProof(body, context) {
+    async verifyProof(body, context, caller) {
       const evaluatedAt = nowSeconds()
       const { members, attest: request, data } = await run('proof', body, context, evaluatedAt)
       if (request === undefined) return { json: `{${members}}` }
       const { chainId } = request
-      const signed = await sign(request, data!, evaluatedAt)
+      const signed = await sign(request, data!, evaluatedAt, context, caller)
       return { json: `{${members},"chainId":${chainId},${signed.members}}`, headers: signed.headers }
     },
     pluginsJson: pluginsJson(({ environments }) => environments),
@@ -52,16 +54,17 @@ export function createVerifyService(
         const { members } = await run('older-stamp', body, context, nowSeconds())
         return { json: `{${members}}` }
       },
-      async proof(body, context) {
+      async proof(body, context, caller) {
         const timestamp = nowSeconds()
         const { members, attest: request, data } = await run('older-proof', body, context, timestamp)
-        const common = { schema: chains.defaultSchema('verify'), attester: signer.address, data: data! }
-        const recipient = request?.recipient ?? ZERO_ADDRESS
-        const uid = attestationUid({ ...fieldsOf({ ...common, recipient }), ...timesOf(timestamp) }, keccak)
-        const head = `${members},"uid":"${uid}","attester":"${signer.address}","timestamp":${timestamp}`
-        if (request === undefined) return { json: `{${head}}` }
-        const signed = await sign(request, data!, timestamp)
-        return { json: `{${head},${signed.members}}`, headers: signed.headers }
+        const head = (uid: Hex) => `${members},"uid":"${uid}","attester":"${signer.address}","timestamp":${timestamp}`
+        if (request !== undefined) {
+          const signed = await sign(request, data!, timestamp, context, caller)
+          return { json: `{${head(signed.uid)},${signed.members}}`, headers: signed.headers }
+        }
+        const schema = chains.defaultSchema('verify')
+        const fields = fieldsOf({ schema, attester: signer.address, data: data!, recipient: ZERO_ADDRESS })
+        return { json: `{${head(attestationUid({ ...fields, ...timesOf(timestamp) }, keccak))}}` }
       },
       pluginsJson: pluginsJson(({ environments }) => [
         ...new Set(environments.flatMap((name) => OLDER_ENVIRONMENTS[name] ?? [name])),
@@ -92,22 +95,29 @@ export function createVerifyService(
     return result
   }
 
-  /** The members `attestation` and `delegatedAttestation`. */
+  /** The members `attestation` and `delegatedAttestation`, and `submission` when the service submits it itself. */
   async function sign(
     { chainId, recipient, submitOnchain }: ProofAttestationRequest,
     data: Hex,
     timeSeconds: number,
-  ): Promise<{ members: string; headers: Readonly<Record<string, string>> }> {
+    context: RequestContext,
+    caller: SubmissionCaller,
+  ): Promise<{ uid: Hex; members: string; headers: Readonly<Record<string, string>> }> {
     chains.require(chainId)
-    if (submitOnchain) {
-      throw problemAt('not-implemented', ['options', 'submitOnchain'], 'this service does not submit attestations', {
-        code: 'no-submission',
-        hint: 'submit the delegated attestation of the answer yourself',
-      })
-    }
+    if (submitOnchain) submissions.require(chainId, caller)
     const schema = chains.defaultSchema('verify')
-    const attested = await attest({ kind: 'verify', chainId, schema, recipient, data }, signer)
-    return { members: proofAttestationMembers(attested, timeSeconds, keccak), headers: nonceHeaders(attested) }
+    const payload = { kind: 'verify', chainId, schema, recipient, data } as const
+    const attested = await attest(payload, signer)
+    const headers = nonceHeaders(attested)
+    const unsubmitted = attestationUid({ ...fieldsOf(attested), ...timesOf(timeSeconds) }, keccak)
+    if (!submitOnchain) {
+      return { uid: unsubmitted, members: proofAttestationMembers(attested, unsubmitted, timeSeconds), headers }
+    }
+    const submission = await submissions.submit(payload, caller, context)
+    // On the chain, both are what its block made them.
+    const { uid = unsubmitted, timeSeconds: time = timeSeconds } = submission
+    const members = `${proofAttestationMembers(attested, uid, time)},"submission":${JSON.stringify(submissionJson(submission))}`
+    return { uid, members, headers }
   }
 }
 
@@ -128,11 +138,10 @@ function timesOf(timeSeconds: number) {
   return { timeSeconds, expirationTimeSeconds: 0 }
 }
 
-/** The members `attestation`, with the UID its fields have, and `delegatedAttestation`. */
-function proofAttestationMembers(attested: Attested, timeSeconds: number, keccak: Keccak): string {
+/** The members `attestation` and `delegatedAttestation`. */
+function proofAttestationMembers(attested: Attested, uid: Hex, timeSeconds: number): string {
   const { attester, signature, nonce, deadlineSeconds } = attested
   const fields = fieldsOf(attested)
-  const uid = attestationUid({ ...fields, ...timesOf(timeSeconds) }, keccak)
   const attestation = { uid, ...fields, time: timeSeconds, expirationTime: 0, revocationTime: 0, signature }
   const delegatedAttestation = { signature, attester, deadline: deadlineSeconds, nonce }
   return `"attestation":${JSON.stringify(attestation)},"delegatedAttestation":${JSON.stringify(delegatedAttestation)}`

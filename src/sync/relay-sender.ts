@@ -4,6 +4,7 @@ import type { AttestationPayload, Hex } from '../messages.ts'
 import type {
   OpenTransaction,
   RelayAttempt,
+  RelayFacts,
   RelayPayload,
   RelaySigningResult,
   RelayState,
@@ -28,7 +29,7 @@ export interface RelaySenderParts {
   readonly sign: (payload: RelayPayload) => Promise<RelaySigningResult>
   readonly step: (change: RelayStep) => Promise<boolean>
   readonly settings: SubmissionConfig
-  readonly note: (event: string, facts: Readonly<Record<string, unknown>>) => void
+  readonly note: (event: string, facts: RelayFacts) => void
 }
 
 export const READY: RelayState = { state: 'ready' }

@@ -2,7 +2,14 @@ import type { Chain } from '../attest/chains.ts'
 import type { SubmissionConfig } from '../config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import { type Hex, MAX_SEQUENCE } from '../messages.ts'
-import type { RelayPayload, RelaySigningResult, RelayState, RelayStep, RelayWork } from '../relay-messages.ts'
+import type {
+  RelayFacts,
+  RelayPayload,
+  RelaySigningResult,
+  RelayState,
+  RelayStep,
+  RelayWork,
+} from '../relay-messages.ts'
 import type { RecordStore } from '../store-messages.ts'
 import { chooseBatch } from './relay-batch.ts'
 import { createRelayChain, type RelayChain } from './relay-chain.ts'
@@ -22,7 +29,7 @@ export interface RelayParts {
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number
   /** What an operator wants to read later. */
-  readonly note: (event: string, facts: Readonly<Record<string, unknown>>) => void
+  readonly note: (event: string, facts: RelayFacts) => void
 }
 
 /** Puts the submissions of one chain into its blocks. */
@@ -122,7 +129,7 @@ export function createRelay(parts: RelayParts): Relay {
     ticksBehind = 0
     if (gone.length > 0) {
       await step({ step: 'vanished', nonces: gone })
-      note('submissions vanished with their block', { chainId, nonces: gone })
+      note('submissions vanished with their block', { chainId, nonces: gone.join(' ') })
       return true
     }
     if (inBlocks.some((open) => open.state === 'mined' && open.blockNumber <= finalized)) {
@@ -213,7 +220,7 @@ export function createRelay(parts: RelayParts): Relay {
     if (refused.length > 0) {
       const ids = refused.map(({ id }) => id)
       await step({ step: 'failed', ids, error: 'the contract refuses it: a trial reverted, or needs too much gas' })
-      note('submissions refused by the contract', { chainId, ids })
+      note('submissions refused by the contract', { chainId, ids: ids.join(' ') })
     }
     if (chosen.length === 0) return READY
     const funds = await transactions.fundsFor(chain, fees.maxFeePerGas * BigInt(gas))

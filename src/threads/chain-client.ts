@@ -1,4 +1,4 @@
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { ChainAccessConfig, Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { ChainAttestation, ChainResult, ChainState, Hex } from '../messages.ts'
@@ -22,6 +22,8 @@ export interface ChainClient {
   states(): ReadonlyMap<number, ChainState>
   /** Tells the thread what to do with the records of the chains. Never rejects. */
   sync(action: SyncAction): Promise<SyncOutcome>
+  /** Gives the thread another line of main's, now and whenever it starts again. */
+  connect(give: (post: (request: ChainRequest, port: MessagePort) => void) => void): void
   close(): Promise<void>
 }
 
@@ -60,6 +62,7 @@ export async function startChainAccess(
   )
   const waiting = new Map<number, Waiting>()
   const acting = new Map<number, (outcome: SyncOutcome) => void>()
+  const givers: ((post: (request: ChainRequest, port: MessagePort) => void) => void)[] = []
   let worker: Worker | undefined
   let nextId = 0
   let isClosing = false
@@ -79,6 +82,10 @@ export async function startChainAccess(
       const id = nextId++
       worker.postMessage({ type: 'sync', id, action } satisfies ChainRequest)
       return new Promise((resolve) => acting.set(id, resolve))
+    },
+    connect(give) {
+      givers.push(give)
+      if (worker !== undefined) give(postTo(worker))
     },
     async close() {
       isClosing = true
@@ -124,6 +131,7 @@ export async function startChainAccess(
         records: config.records,
         sync: config.sync,
         rpcTimeoutMs: config.rpcTimeoutMs,
+        submission: config.submission,
         limits: config.limits,
       } satisfies ChainAccessConfig,
       resourceLimits: heapLimits(config),
@@ -154,6 +162,7 @@ export async function startChainAccess(
       if (worker === started) started.postMessage({ type: 'store', port } satisfies ChainRequest, [port])
       else port.close() // of a thread that is gone; the next one has asked for its own
     })
+    for (const give of givers) give(postTo(started))
   }
 
   async function reopen(pauseMs: number): Promise<void> {
@@ -182,6 +191,10 @@ export async function startChainAccess(
     else if (state.state === 'unverified') log.warn('chain not reached', { chainId, reason: state.reason })
     else log.error('chain refused', { chainId, reason: state.reason })
   }
+}
+
+function postTo(worker: Worker): (request: ChainRequest, port: MessagePort) => void {
+  return (request, port) => worker.postMessage(request, [port])
 }
 
 function untilReady(worker: Worker): Promise<void> {

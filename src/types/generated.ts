@@ -712,6 +712,7 @@ export interface VerifyProofResponse {
   chainId?: number
   attestation?: ProofAttestation
   delegatedAttestation?: ProofDelegation
+  submission?: Submission
   [k: string]: unknown
 }
 export interface CredibilityVector {
@@ -780,4 +781,17 @@ export interface CredibilityExtensions {
   supportingStamps: number
   supportingSigners: number
   [k: string]: unknown
+}
+/**
+ * An attestation that the service puts on its chain itself; also the answer of GET /verify/v0/submissions/{id}.
+ */
+export interface Submission {
+  id: string
+  status: 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
+  chainId: number
+  uid?: string
+  time?: number
+  transactionHash?: string
+  blockNumber?: number
+  error?: string
 }

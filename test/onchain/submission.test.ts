@@ -1,0 +1,245 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
+import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import responseSchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
+import { type Loose, proofOf, stampOf } from '../evidence.ts'
+import { startTestService, type TestService } from '../service.ts'
+import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
+
+const ajv = new Ajv2020({ strict: false, schemas: [proofSchema, responseSchema] })
+const isProofAnswer = ajv.getSchema('verify-response.schema.json#/$defs/VerifyProofResponse')!
+const isSubmission = ajv.getSchema('verify-response.schema.json#/$defs/Submission')!
+const isProblem = ajv.compile(problemSchema)
+const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+
+const isSkipped = skipReason() !== undefined
+
+describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapter) => {
+  let local: LocalChain
+  let service: TestService
+  let chainId: number
+  const key = generatePrivateKey()
+  const start = (environment: Record<string, string> = {}) =>
+    startTestService({
+      ...local.environment,
+      HTTP_ADAPTER: adapter,
+      ENABLE_ONCHAIN_SUBMIT: '1',
+      SIGNER_PRIVATE_KEY: key,
+      RECORDS: '1',
+      RPC_TIMEOUT_MS: '5000',
+      SUBMIT_POLL_MS: '50',
+      NONCE_MAX_AGE_MS: '0',
+      ...environment,
+    })
+
+  beforeAll(async () => {
+    local = await startLocalChain('1.2.0')
+    chainId = local.chain.id
+    await local.client.setBalance({ address: privateKeyToAddress(key), value: 10n ** 19n })
+    service = await start({ SUBMIT_WAIT_MS: '13000' })
+    await ready(service)
+  })
+  afterAll(async () => {
+    expect(await service?.stop()).toBe(0)
+    await local?.stop()
+  })
+
+  const ready = (target: TestService) =>
+    vi.waitFor(() => expect(target.lines.join('\n')).toContain('"relay ready"'), { timeout: 30_000, interval: 50 })
+  // Another radius is another proof.
+  const request = (radius: number, options: Loose = {}) => ({
+    proof: proofOf([stampOf()], { radius }),
+    options: { chainId, recipient: RECIPIENT, submitOnchain: true, ...options },
+  })
+  const submit = (radius: number, headers: Record<string, string> = {}, target = service) =>
+    target.post('/verify/v0/proof', request(radius), { 'x-api-key': target.developerKey, ...headers })
+  const ask = async (id: string, target = service) => {
+    const response = await fetch(`${target.url}/verify/v0/submissions/${id}`)
+    return { status: response.status, body: (await response.json()) as Loose }
+  }
+  const attestations = async () =>
+    (await local.client.getLogs({ address: local.chain.easAddress, fromBlock: 0n })).filter(({ topics }) =>
+      topics[2]?.endsWith(service.attester.slice(2).toLowerCase()),
+    ).length
+
+  it('answers with the attestation as the chain has it', async () => {
+    const { status, body } = await submit(100)
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(isProofAnswer(body), JSON.stringify(isProofAnswer.errors)).toBe(true)
+    expect(body.submission).toMatchObject({ status: 'mined', chainId, uid: body.attestation.uid })
+    const stored = await local.getAttestation(body.attestation.uid)
+    expect(stored).toMatchObject({
+      schema: body.attestation.schema,
+      attester: service.attester,
+      recipient: RECIPIENT,
+      data: body.attestation.data,
+      time: BigInt(body.attestation.time),
+      refUID: body.attestation.refUID,
+      revocable: true,
+    })
+    const found = await ask(body.submission.id)
+    expect(isSubmission(found.body), JSON.stringify(isSubmission.errors)).toBe(true)
+    expect(found).toEqual({ status: 200, body: body.submission })
+    const receipt = await local.client.getTransactionReceipt({ hash: body.submission.transactionHash })
+    expect(Number(receipt.blockNumber)).toBe(body.submission.blockNumber)
+  })
+
+  it('gives a proof that is an input of the next question', async () => {
+    const { body: verifiedProof } = await submit(100)
+    const { status, body } = await service.post('/compute/v0/distance', {
+      chainId,
+      from: { verifiedProof },
+      to: { type: 'Point', coordinates: [2.3376, 48.8606] },
+    })
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(body.inputRefs[0]).toBe(verifiedProof.attestation.uid)
+  })
+
+  it('attests an equal proof once, however often it is asked for', async () => {
+    const before = await attestations()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => submit(200)))
+    answers.push(await submit(200))
+    expect(new Set(answers.map(({ body }) => body.attestation.uid)).size).toBe(1)
+    expect(await attestations()).toBe(before + 1)
+  })
+
+  it('takes an idempotency key once, and refuses it for another proof', async () => {
+    const headers = { 'Idempotency-Key': 'order-17' }
+    const [first, again] = [await submit(300, headers), await submit(300, headers)]
+    expect(again.body.submission).toEqual(first.body.submission)
+    const { status, body } = await submit(301, headers)
+    expect(status).toBe(409)
+    expect(isProblem(body)).toBe(true)
+    expect(body).toMatchObject({ title: 'Conflict', detail: expect.stringContaining('use a new key') })
+    // A key is its account's own.
+    const other = await submit(301, { ...headers, 'x-api-key': service.internalKey })
+    expect(other.body.submission.status).toBe('mined')
+    for (const wrong of ['two words', 'é'.repeat(3), 'x'.repeat(256)]) {
+      const refused = await submit(302, { 'Idempotency-Key': Buffer.from(wrong).toString('latin1') })
+      expect(refused).toMatchObject({ status: 400, body: { detail: expect.stringContaining('Idempotency-Key') } })
+    }
+  })
+
+  it('needs an API key', async () => {
+    const { status, body } = await service.post('/verify/v0/proof', request(400))
+    expect(status).toBe(401)
+    expect(body.detail).toContain('needs an API key')
+  })
+
+  it('waits for a block longer than a request has to be computed, and no longer than it may', async () => {
+    await local.client.setAutomine(false)
+    const mining = setTimeout(() => void local.client.mine({ blocks: 1 }), 11_000)
+    const mined = await submit(500)
+    clearTimeout(mining)
+    expect(mined.body.submission).toMatchObject({ status: 'mined' })
+    const started = performance.now()
+    const { status, body } = await submit(501)
+    expect(performance.now() - started).toBeGreaterThan(12_900)
+    expect(status).toBe(200)
+    expect(isProofAnswer(body), JSON.stringify(isProofAnswer.errors)).toBe(true)
+    expect(body.submission).toEqual({ id: expect.any(String), status: 'sent', chainId })
+    // What the answer has is signed, and good for whoever submits it himself.
+    expect(await local.rejection(body)).toBeUndefined()
+    await local.client.setAutomine(true)
+    await local.client.mine({ blocks: 1 })
+    await vi.waitFor(
+      async () => expect((await ask(body.submission.id)).body).toMatchObject({ status: 'mined' }),
+      10_000,
+    )
+    const again = await submit(501)
+    expect(again.body.submission.id).toBe(body.submission.id)
+    expect(again.body.attestation.uid).not.toBe(body.attestation.uid)
+    expect((await local.getAttestation(again.body.attestation.uid)).attester).toBe(service.attester)
+  })
+
+  it('knows no submissions of other names', async () => {
+    for (const id of ['x', '0'.repeat(32), `${'0'.repeat(31)}'`, encodeURIComponent("' or 1=1")]) {
+      expect((await ask(id)).status, id).toBe(404)
+    }
+  })
+
+  it('is offered by the older generation too', async () => {
+    const headers = { 'x-api-key': service.developerKey }
+    const { status, body } = await service.post('/v1/verify/proof', request(600), headers)
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(body.submission.status).toBe('mined')
+    expect(body.uid).toBe(body.submission.uid)
+    expect((await local.getAttestation(body.uid)).attester).toBe(service.attester)
+  })
+})
+
+describe.skipIf(isSkipped)('submitOnchain', () => {
+  let local: LocalChain
+  let service: TestService | undefined
+  beforeAll(async () => {
+    local = await startLocalChain('0.26')
+  })
+  afterAll(() => local.stop())
+
+  const submit = (radius: number) => {
+    const options = { chainId: local.chain.id, submitOnchain: true }
+    const headers = { 'x-api-key': service!.developerKey }
+    return service!.post('/verify/v0/proof', { proof: proofOf([stampOf()], { radius }), options }, headers)
+  }
+  const run = async (environment: Record<string, string>, check: () => Promise<void>) => {
+    service = await startTestService({ ...local.environment, RECORDS: '1', SUBMIT_POLL_MS: '50', ...environment })
+    try {
+      await check()
+    } finally {
+      await service.stop()
+    }
+  }
+  const heard = (text: string) =>
+    vi.waitFor(() => expect(service!.lines.join('\n')).toContain(text), { timeout: 30_000, interval: 50 })
+
+  it('is 501 unless it is enabled', () =>
+    run({}, async () => {
+      const { status, body } = await submit(1)
+      expect({ status, code: body.errors[0].code }).toEqual({ status: 501, code: 'no-submission' })
+    }))
+
+  it('is 501 for a chain without an RPC', () =>
+    run({ ENABLE_ONCHAIN_SUBMIT: '1' }, async () => {
+      const options = { chainId: 84532, submitOnchain: true }
+      const headers = { 'x-api-key': service!.developerKey }
+      const { status, body } = await service!.post(
+        '/verify/v0/proof',
+        { proof: proofOf([stampOf()]), options },
+        headers,
+      )
+      expect({ status, code: body.errors[0].code }).toEqual({ status: 501, code: 'no-submission' })
+    }))
+
+  it('is 501 while the account has no money', () =>
+    run({ ENABLE_ONCHAIN_SUBMIT: '1' }, async () => {
+      await heard('the account has 0 wei')
+      const { status, body } = await submit(1)
+      expect({ status, code: body.errors[0].code }).toEqual({ status: 501, code: 'no-funds' })
+    }))
+
+  it('is 429 beyond the gas of a day', () =>
+    run({ ENABLE_ONCHAIN_SUBMIT: '1', SUBMIT_GAS_PER_DAY: '1000000', SIGNER_PRIVATE_KEY: rich() }, async () => {
+      await local.client.setBalance({ address: service!.attester as `0x${string}`, value: 10n ** 19n })
+      await vi.waitFor(async () => expect((await submit(1)).status).toBe(200), { timeout: 30_000, interval: 500 })
+      const statuses: number[] = []
+      for (let radius = 2; radius < 8; radius++) statuses.push((await submit(radius)).status)
+      // What was used counts, not what was guessed: about 330,000 for each.
+      expect(statuses).toEqual([200, 429, 429, 429, 429, 429])
+      const { headers, body } = await submit(9)
+      expect(headers.get('retry-after')).toBe('3600')
+      expect(body.detail).toContain('gas')
+    }))
+
+  it('refuses to start without a place for submissions', async () => {
+    await expect(startTestService({ ENABLE_ONCHAIN_SUBMIT: '1', RECORDS: '0' })).rejects.toThrow('ended with 78')
+  })
+
+  /** A key whose account has money before the service starts. */
+  function rich(): string {
+    const key = generatePrivateKey()
+    void local.client.setBalance({ address: privateKeyToAddress(key), value: 10n ** 19n })
+    return key
+  }
+})

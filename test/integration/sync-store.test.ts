@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/messages.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
@@ -8,8 +9,42 @@ import type { BlockRange, RecordStore } from '../../src/store-messages.ts'
 import type { Quarantined } from '../../src/sync-messages.ts'
 import { createMemorySyncStore } from '../memory-sync-store.ts'
 import { recordOf, uidOf } from '../store-records.ts'
+import { simulate } from '../sync-simulation.ts'
 
 let nextChain = 1_000_000
+
+const TABLES = [
+  'location_record',
+  'record_counter',
+  'chain_checkpoint',
+  'block_ladder',
+  'chain_sync',
+  'quarantine',
+  'page_mark',
+]
+
+/** As `dump` of the store in memory has it. */
+async function dumpOf(database: Database): Promise<string> {
+  const records = await database.reads.query(
+    `select '0x' || encode(uid, 'hex') as hex, document, bounds::text as box, coalesce(revoked_block::text, 'null') as revoked, block_number::text as block
+     from location_record join record_document using (id) where chain_id = 84532`,
+  )
+  const setAside = await database.reads.query(
+    `select '0x' || encode(uid, 'hex') as hex, block_number::int as block, stage, reason, revoked_block::int as revoked from quarantine where chain_id = 84532`,
+  )
+  const [checkpoint] = await database.reads.query(
+    'select block_number::int as number, block_hash as hash from chain_checkpoint where chain_id = 84532',
+  )
+  const documents = records.map(({ document, box, revoked }) => {
+    const [east, north, west, south] = String(box).replaceAll(/[()]/g, '').split(',')
+    return `${document} ${west},${south},${east},${north} ${revoked}`
+  })
+  const kept = setAside.map(({ hex, block, stage, reason, revoked }) =>
+    JSON.stringify({ uid: hex, blockNumber: block, stage, reason, revokedBlock: revoked }),
+  )
+  const blocks = records.map(({ hex, block }) => `${hex} ${block}`)
+  return [...documents.sort(), ...kept.sort(), ...blocks.sort(), JSON.stringify(checkpoint)].join('\n')
+}
 
 describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
   let files: StoreFiles
@@ -94,6 +129,17 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
     for (const after of [null, uidOf(250)]) {
       const query = { chainId, after, limit: 15 }
       expect(await memory.activeRecords(query)).toEqual(await store.activeRecords(query))
+    }
+  })
+
+  it('is in the end what the chain says, through everything the simulator does', async () => {
+    const keccak = await createKeccak()
+    for (let seed = 1; seed <= 4; seed++) {
+      // The simulated chain has one id: what a run before left goes with its checkpoint.
+      for (const table of TABLES)
+        await database.transaction((session) => session.query(`delete from ${table} where chain_id = 84532`))
+      const { found, wanted } = await simulate(seed, keccak, { store, dump: () => dumpOf(database) })
+      expect(found).toBe(wanted)
     }
   })
 

@@ -1,148 +1,24 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { randomFrom } from '../../bench/record-world.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
-import { StoreFault } from '../../src/store-messages.ts'
-import { CheckpointMoved, type SyncStore } from '../../src/sync/chain-position.ts'
-import { type OpenChainSync, openChainSync } from '../../src/sync/open-chain-sync.ts'
-import { type RpcClient, RpcError } from '../../src/sync/rpc.ts'
-import { createRpcList } from '../../src/sync/rpc-list.ts'
 import { createMemorySyncStore } from '../memory-sync-store.ts'
-import { type Faults, MODEL_CHAIN, MODEL_SCHEMA, ModelChain, modelEndpoint, NO_FAULTS } from '../model-chain.ts'
+import { simulate } from '../sync-simulation.ts'
 
 const SEEDS = Number(process.env['SIMULATOR_SEEDS'] ?? 1000)
 const FIRST_SEED = Number(process.env['SIMULATOR_FIRST_SEED'] ?? 1)
-const STEPS = 24
 
 let keccak: Keccak
 beforeAll(async () => {
   keccak = await createKeccak()
 })
 
-interface Clock {
-  ms: number
-}
-
-function open(store: SyncStore, clients: readonly RpcClient[], random: () => number, clock: Clock): OpenChainSync {
-  return openChainSync({
-    chain: MODEL_CHAIN,
-    schemaUid: MODEL_SCHEMA,
-    limits: { maxRangeBlocks: 16, blocksAtOnce: 4, logsAtOnce: 6, maxDataBytes: 10_000, maxBumps: 24 },
-    rpcs: createRpcList({
-      chainId: MODEL_CHAIN.id,
-      clients,
-      now: () => clock.ms,
-      random,
-      maxBenchMs: 60_000,
-    }),
-    store,
-    keccak,
-    nowSeconds: () => Math.floor(clock.ms / 1000),
-    onProblem: () => {},
-  })
-}
-
-/** What may end a piece of work; everything else is a mistake of ours. */
-async function attempt(work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work()
-    return true
-  } catch (error) {
-    if (error instanceof RpcError || error instanceof StoreFault || error instanceof CheckpointMoved) return false
-    throw error
-  }
-}
-
-/** A store that is cut off now and then, before it took a step or after. */
-function shaky(store: SyncStore, random: () => number, chance: () => number): SyncStore {
-  return {
-    ...store,
-    async apply(range) {
-      const isCut = random() < chance()
-      if (isCut && random() < 0.5) throw new StoreFault('unavailable', 'cut off before')
-      const applied = await store.apply(range)
-      if (isCut) throw new StoreFault('unavailable', 'cut off after')
-      return applied
-    },
-  }
-}
-
-/** Everything that is due until nothing is: what the service does in its time. */
-async function settle(opened: OpenChainSync, clock: Clock): Promise<void> {
-  for (let round = 0; round < 40; round++) {
-    clock.ms += 90_000_000 // endpoints come back, and what was set aside is due
-    let isDone = await attempt(async () => {
-      while (!(await opened.sync.pass(50)).isCaughtUp);
-    })
-    let missed: number | undefined
-    isDone &&= await attempt(async () => {
-      do missed = await opened.audit.step()
-      while (missed !== undefined)
-    })
-    isDone &&= await attempt(async () => {
-      let after: `0x${string}` | null = null
-      do after = (await opened.sweep.piece(after)).next
-      while (after !== null)
-    })
-    if (isDone && round > 1) return
-  }
-  throw new Error('does not come to rest')
-}
-
-async function run(seed: number): Promise<void> {
-  const random = randomFrom(seed)
-  const below = (count: number) => Math.floor(random() * count)
-  const clock = { ms: 1_750_000_000_000 }
-  const chain = new ModelChain(keccak, random)
-  const memory = createMemorySyncStore()
-  let isStormy = true
-  // One endpoint may lie; the others fail only in ways that show.
-  const chances = (isLiar: boolean): Faults => {
-    const chance = () => (random() < 0.5 ? 0 : random() * 0.25)
-    const lies = isLiar
-      ? { partial: chance(), inventive: chance() / 2, corrupt: chance() }
-      : { partial: 0, inventive: 0, corrupt: 0 }
-    return { silent: chance(), stale: chance(), jumbled: chance(), narrow: chance(), elsewhere: chance() / 4, ...lies }
-  }
-  const endpoints = Array.from({ length: 2 + below(2) }, (_, index) => {
-    const faults = chances(index === 0)
-    return modelEndpoint(chain, random, () => (isStormy ? faults : NO_FAULTS))
-  })
-  const cut = random() < 0.5 ? 0 : random() * 0.2
-  const store = shaky(memory, random, () => (isStormy ? cut : 0))
-  const start = () => open(store, endpoints, random, clock)
-  let opened = start()
-  let other = start()
-  for (let step = 0; step < STEPS; step++) {
-    clock.ms += below(5000)
-    const dice = random()
-    if (dice < 0.3) for (let count = 1 + below(3); count > 0; count--) chain.mine(below(3), below(2))
-    else if (dice < 0.34) chain.mine(12, 0)
-    else if (dice < 0.44) {
-      const depth = 1 + below(random() < 0.2 ? chain.blocks.length : 6)
-      chain.drop(depth)
-      for (let count = below(depth + 3); count > 0; count--) chain.mine(below(3), below(2))
-    } else if (dice < 0.8) await attempt(() => opened.sync.pass(1 + below(8)))
-    else if (dice < 0.86) await attempt(() => opened.audit.step())
-    else if (dice < 0.9) await attempt(() => opened.sweep.piece(null))
-    else if (dice < 0.95) opened = start()
-    else [opened, other] = [other, opened]
-  }
-  isStormy = false
-  for (let count = 0; count < 12; count++) chain.mine(below(2), below(2))
-  await settle(start(), clock)
-
-  const clean = createMemorySyncStore()
-  await settle(open(clean, [modelEndpoint(chain, random, () => NO_FAULTS)], random, clock), clock)
-  if (memory.dump() !== clean.dump()) expect(`seed ${seed}\n${memory.dump()}`).toBe(`seed ${seed}\n${clean.dump()}`)
-  expect(chain.head.hash).toBe((await memory.syncState({ chainId: MODEL_CHAIN.id })).checkpoint?.hash)
-}
-
 describe('the synchronisation', () => {
-  it(`ends with what the chain says, whatever happened on the way (${SEEDS} seeds)`, { timeout: 600_000 }, async () => {
+  it(`ends with what the chain says, whatever happened on the way (${SEEDS} seeds)`, { timeout: 900_000 }, async () => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
-      await run(seed).catch((error: Error) => {
+      const store = createMemorySyncStore()
+      const { found, wanted } = await simulate(seed, keccak, { store, dump: store.dump }).catch((error: Error) => {
         throw new Error(`seed ${seed}: ${error.message}`, { cause: error })
       })
+      if (found !== wanted) expect(`seed ${seed}\n${found}`).toBe(`seed ${seed}\n${wanted}`)
     }
   })
 })

@@ -1,0 +1,151 @@
+/** A deterministic simulator of what can happen to the synchronisation. */
+import { randomFrom } from '../bench/record-world.ts'
+import type { Keccak } from '../src/crypto/keccak.ts'
+import { StoreFault } from '../src/store-messages.ts'
+import { CheckpointMoved, type SyncStore } from '../src/sync/chain-position.ts'
+import { type OpenChainSync, openChainSync } from '../src/sync/open-chain-sync.ts'
+import { type RpcClient, RpcError } from '../src/sync/rpc.ts'
+import { createRpcList } from '../src/sync/rpc-list.ts'
+import { createMemorySyncStore } from './memory-sync-store.ts'
+import { type Faults, MODEL_CHAIN, MODEL_SCHEMA, ModelChain, modelEndpoint, NO_FAULTS } from './model-chain.ts'
+
+const STEPS = 24
+
+interface Clock {
+  ms: number
+}
+
+function open(
+  keccak: Keccak,
+  store: SyncStore,
+  clients: readonly RpcClient[],
+  random: () => number,
+  clock: Clock,
+): OpenChainSync {
+  return openChainSync({
+    chain: MODEL_CHAIN,
+    schemaUid: MODEL_SCHEMA,
+    limits: { maxRangeBlocks: 16, blocksAtOnce: 4, logsAtOnce: 6, maxDataBytes: 10_000, maxBumps: 24 },
+    rpcs: createRpcList({
+      chainId: MODEL_CHAIN.id,
+      clients,
+      now: () => clock.ms,
+      random,
+      maxBenchMs: 60_000,
+    }),
+    store,
+    keccak,
+    nowSeconds: () => Math.floor(clock.ms / 1000),
+    onProblem: () => {},
+  })
+}
+
+/** What may end a piece of work; everything else is a mistake of ours. */
+async function attempt(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof StoreFault || error instanceof CheckpointMoved) return false
+    throw error
+  }
+}
+
+/** A store that is cut off now and then, before it took a step or after. */
+function shaky(store: SyncStore, random: () => number, chance: () => number): SyncStore {
+  return {
+    ...store,
+    async apply(range) {
+      const isCut = random() < chance()
+      if (isCut && random() < 0.5) throw new StoreFault('unavailable', 'cut off before')
+      const applied = await store.apply(range)
+      if (isCut) throw new StoreFault('unavailable', 'cut off after')
+      return applied
+    },
+  }
+}
+
+/** Everything that is due until nothing is: what the service does in its time. */
+async function settle(opened: OpenChainSync, clock: Clock): Promise<void> {
+  for (let round = 0; round < 40; round++) {
+    clock.ms += 90_000_000 // endpoints come back, and what was set aside is due
+    let isDone = await attempt(async () => {
+      while (!(await opened.sync.pass(50)).isCaughtUp);
+    })
+    let missed: number | undefined
+    isDone &&= await attempt(async () => {
+      do missed = await opened.audit.step()
+      while (missed !== undefined)
+    })
+    isDone &&= await attempt(async () => {
+      let after: `0x${string}` | null = null
+      do after = (await opened.sweep.piece(after)).next
+      while (after !== null)
+    })
+    if (isDone && round > 1) return
+  }
+  throw new Error('does not come to rest')
+}
+
+/** A store that a run fills, and everything that is in it as text. */
+export interface SimulatedStore {
+  readonly store: SyncStore
+  dump(): string | Promise<string>
+}
+
+/**
+ * One run: a chain that grows, reorganises and becomes shorter, endpoints that fail and one that lies, a store that is cut off,
+ * processes that end and take turns; then calm.
+ *
+ * @returns what the store has in the end, and what a clean synchronisation of the same chain has
+ */
+export async function simulate(
+  seed: number,
+  keccak: Keccak,
+  { store: kept, dump }: SimulatedStore,
+): Promise<{ readonly found: string; readonly wanted: string }> {
+  const random = randomFrom(seed)
+  const below = (count: number) => Math.floor(random() * count)
+  const clock = { ms: 1_750_000_000_000 }
+  const chain = new ModelChain(keccak, random)
+  let isStormy = true
+  // One endpoint may lie; the others fail only in ways that show.
+  const chances = (isLiar: boolean): Faults => {
+    const chance = () => (random() < 0.5 ? 0 : random() * 0.25)
+    const lies = isLiar
+      ? { partial: chance(), inventive: chance() / 2, corrupt: chance() }
+      : { partial: 0, inventive: 0, corrupt: 0 }
+    return { silent: chance(), stale: chance(), jumbled: chance(), narrow: chance(), elsewhere: chance() / 4, ...lies }
+  }
+  const endpoints = Array.from({ length: 2 + below(2) }, (_, index) => {
+    const faults = chances(index === 0)
+    return modelEndpoint(chain, random, () => (isStormy ? faults : NO_FAULTS))
+  })
+  const cut = random() < 0.5 ? 0 : random() * 0.2
+  const store = shaky(kept, random, () => (isStormy ? cut : 0))
+  const start = () => open(keccak, store, endpoints, random, clock)
+  let opened = start()
+  let other = start()
+  for (let step = 0; step < STEPS; step++) {
+    clock.ms += below(5000)
+    const dice = random()
+    if (dice < 0.3) for (let count = 1 + below(3); count > 0; count--) chain.mine(below(3), below(2))
+    else if (dice < 0.34) chain.mine(12, 0)
+    else if (dice < 0.44) {
+      const depth = 1 + below(random() < 0.2 ? chain.blocks.length : 6)
+      chain.drop(depth)
+      for (let count = below(depth + 3); count > 0; count--) chain.mine(below(3), below(2))
+    } else if (dice < 0.8) await attempt(() => opened.sync.pass(1 + below(8)))
+    else if (dice < 0.86) await attempt(() => opened.audit.step())
+    else if (dice < 0.9) await attempt(() => opened.sweep.piece(null))
+    else if (dice < 0.95) opened = start()
+    else [opened, other] = [other, opened]
+  }
+  isStormy = false
+  for (let count = 0; count < 12; count++) chain.mine(below(2), below(2))
+  await settle(start(), clock)
+
+  const clean = createMemorySyncStore()
+  await settle(open(keccak, clean, [modelEndpoint(chain, random, () => NO_FAULTS)], random, clock), clock)
+  return { found: await dump(), wanted: clean.dump() }
+}

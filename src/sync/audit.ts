@@ -58,7 +58,9 @@ export function createAudit(parts: AuditParts): Audit {
       const denied = () => [...known].filter((key) => !union.has(key))
       if (denied().length > 0) {
         // What was set aside because nobody had its attestation is forgotten with its log.
-        const released = denied().map((key) => key.split(' ')[1] as Hex)
+        const released = denied()
+          .filter((key) => key.startsWith('attested'))
+          .map((key) => key.split(' ')[1] as Hex)
         await position.commit({ records: [], revocations: [], quarantine: [], released })
         known = await keptLogs(from, to)
         const count = denied().length

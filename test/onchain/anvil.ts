@@ -22,7 +22,8 @@ import { readConfig } from '../../src/config.ts'
 import type { Hex } from '../../src/messages.ts'
 import { MULTICALL3 } from '../../src/sync/multicall.ts'
 
-const root = resolve(import.meta.dirname, '../..')
+// Also from the build, for the benches.
+const root = resolve(import.meta.dirname, import.meta.url.endsWith('.ts') ? '../..' : '../../..')
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
 /** Version of the contracts → the built-in chain that runs it. */

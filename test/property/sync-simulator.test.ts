@@ -3,8 +3,9 @@ import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import { createMemorySyncStore } from '../memory-sync-store.ts'
 import { simulate } from '../sync-simulation.ts'
 
-const SEEDS = Number(process.env['SIMULATOR_SEEDS'] ?? 1000)
-const FIRST_SEED = Number(process.env['SIMULATOR_FIRST_SEED'] ?? 1)
+const SEEDS = 1000
+/** Each found a mistake once: a denied revocation took the attestation with it. */
+const REGRESSIONS = [8155]
 
 let keccak: Keccak
 beforeAll(async () => {
@@ -13,7 +14,7 @@ beforeAll(async () => {
 
 describe('the synchronisation', () => {
   it(`ends with what the chain says, whatever happened on the way (${SEEDS} seeds)`, { timeout: 900_000 }, async () => {
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+    for (const seed of [...REGRESSIONS, ...Array.from({ length: SEEDS }, (_, index) => index + 1)]) {
       const store = createMemorySyncStore()
       const { found, wanted } = await simulate(seed, keccak, { store, dump: store.dump }).catch((error: Error) => {
         throw new Error(`seed ${seed}: ${error.message}`, { cause: error })

@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { encodeAbiParameters, parseAbiParameters } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { POSTGRES, type PostgresCluster, startCluster } from '../../bench/store-engines.ts'
+import { SCHEMA_STRINGS, schemaUids } from '../../src/attest/schemas.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Hex } from '../../src/messages.ts'
+import { untilReadable } from '../record-service.ts'
+import { startTestService, type TestService } from '../service.ts'
+import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
+
+const SCHEMA = schemaUids(readConfig({}, 1)).location
+const KILLS = 2
+
+const dataOf = (index: number): Hex =>
+  encodeAbiParameters(parseAbiParameters(SCHEMA_STRINGS.location), [
+    1_700_000_000n + BigInt(index),
+    'EPSG:4326',
+    'geojson-point',
+    JSON.stringify({ type: 'Point', coordinates: [index / 10, 1] }),
+    [],
+    [],
+    [],
+    [],
+    '',
+  ])
+
+async function attestMany(local: LocalChain, from: number, count: number): Promise<void> {
+  const fields = {
+    recipient: `0x${'0'.repeat(40)}`,
+    expirationTime: 0n,
+    revocable: true,
+    refUID: `0x${'0'.repeat(64)}`,
+    value: 0n,
+  }
+  for (let index = from; index < from + count; index += 10) {
+    const data = Array.from({ length: 10 }, (_, place) => ({ ...fields, data: dataOf(index + place) }))
+    const hash = await local.multiAttest([{ schema: SCHEMA, data }])
+    await local.client.waitForTransactionReceipt({ hash })
+  }
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the service sent; the tests look into it
+const get = async (service: TestService, path: string): Promise<any> => (await fetch(`${service.url}${path}`)).json()
+const total = async (service: TestService) => (await get(service, '/api/v0/location-records?limit=1')).count
+
+async function kill(service: TestService): Promise<void> {
+  process.kill(service.pid, 'SIGKILL')
+  await service.stop()
+}
+
+describe.skipIf(skipReason())('processes that read a chain', () => {
+  let local: LocalChain
+  beforeAll(async () => {
+    local = await startLocalChain('1.2.0')
+    await attestMany(local, 0, 300)
+  })
+  afterAll(() => local?.stop())
+
+  it('lose and double nothing when they are killed in the middle', { timeout: 300_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trigpoint-sync-'))
+    const environment = {
+      ...local.environment,
+      RECORDS: '1',
+      DATA_DIR: folder,
+      SYNC_POLL_MS: '50',
+      SYNC_RANGE_BLOCKS: '1',
+    }
+    try {
+      for (let turn = 0; turn < KILLS; turn++) {
+        const service = await startTestService(environment)
+        await untilReadable(service.url)
+        const before = await total(service)
+        await until(async () => (await total(service)) > before || before === 300)
+        await kill(service)
+      }
+      const service = await startTestService(environment)
+      await untilReadable(service.url)
+      await until(async () => (await get(service, '/api/sync/status')).chains['base-sepolia']?.lagBlocks === 0)
+      const list = await get(service, '/api/v0/location-records?limit=1000')
+      const logs = await local.client.getLogs({ address: local.chain.easAddress, fromBlock: 0n, toBlock: 'latest' })
+      const attested = logs.map(({ data }) => data.slice(0, 66)).sort()
+      expect(attested).toHaveLength(300)
+      expect(list.data.map(({ uid }: { uid: string }) => uid).sort()).toEqual(attested)
+      expect(await service.stop()).toBe(0)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  describe.skipIf(POSTGRES === undefined)('of one database', () => {
+    let cluster: PostgresCluster
+    const services: TestService[] = []
+    beforeAll(async () => {
+      cluster = await startCluster({ fsync: 'off' })
+    })
+    afterAll(async () => {
+      await Promise.all(services.map((service) => service.stop()))
+      await cluster?.remove()
+    })
+
+    it('take turns: one reads, and another goes on when it is killed', async () => {
+      const environment = {
+        ...local.environment,
+        RECORDS: '1',
+        DATABASE_URL: cluster.url,
+        SYNC_POLL_MS: '50',
+        SYNC_LEASE_MS: '1000',
+      }
+      const start = async () => {
+        const service = await startTestService(environment)
+        services.push(service)
+        await untilReadable(service.url)
+        return service
+      }
+      const first = await start()
+      await until(async () => (await total(first)) >= 300)
+      const second = await start()
+      const isReader = (service: TestService) =>
+        service.lines.some((line) => line.includes('this process reads the chains'))
+      expect(isReader(first)).toBe(true)
+      const status = async (service: TestService) => {
+        const { worker, chains } = await get(service, '/api/sync/status')
+        return { startTime: worker.startTime, block: chains['base-sepolia'].block, running: worker.running }
+      }
+      expect(await status(second)).toEqual(await status(first))
+      expect(await second.post('/api/sync?chain=base-sepolia', '')).toMatchObject({
+        status: 409,
+        body: {
+          status: 'error',
+          message: 'Sync is already running',
+          detail: 'another process of this deployment reads the chains',
+        },
+      })
+      expect(isReader(second)).toBe(false)
+      await kill(first)
+      const killedMs = Date.now()
+      const before = await total(second)
+      await attestMany(local, 1000, 10)
+      await until(async () => (await total(second)) === before + 10)
+      console.log(`taken over after ${Date.now() - killedMs} ms`)
+      expect(isReader(second)).toBe(true)
+    })
+  })
+})

@@ -15,7 +15,7 @@ export interface ApiKey {
   readonly label: string
 }
 
-/** What the operator says about one chain; the built-in table in `attest/chains.ts` has the rest. */
+/** What the operator says about one chain; the built-in table in `attest/chain-table.ts` has the rest. */
 export interface ChainOverride {
   readonly rpcUrls: readonly string[]
   readonly easAddress?: string

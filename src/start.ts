@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chainTable } from './attest/chains.ts'
-import { schemaKinds, schemaUids } from './attest/schemas.ts'
+import { schemaKinds } from './attest/schema-kinds.ts'
+import { schemaUids } from './attest/schemas.ts'
 import type { BannerFacts } from './cli/banner.ts'
 import { type Config, ConfigError } from './config.ts'
 import { createKeccak } from './crypto/keccak.ts'

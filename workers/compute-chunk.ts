@@ -1,5 +1,5 @@
 import { leafMembers } from '../src/attest/leaf-text.ts'
-import { createLeafHasher } from '../src/attest/merkle.ts'
+import { createLeafHasher } from '../src/attest/merkle-proof.ts'
 import type { ChunkItem, ChunkResult, ComputeChunk } from '../src/batch-messages.ts'
 import { OPERATIONS } from '../src/compute/operations.ts'
 import type { Engine } from '../src/compute/run.ts'

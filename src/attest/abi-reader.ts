@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { bytesToHex, hexToBytes } from '../crypto/hex.ts'
 import type { Hex } from '../messages.ts'
 
 /** Why bytes are not the encoding they should be. Never leaves `attest`: `readAbi` turns it into data. */
@@ -17,10 +17,8 @@ export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly o
  * @param read takes the fields in order
  */
 export function readAbi<T>(data: string, headWords: number, read: (tuple: TupleReader) => T): Decoded<T> {
-  const bytes = Buffer.from(data.slice(2), 'hex') // ends before the first thing that is no pair of hex digits
-  if (!data.startsWith('0x') || data.length !== 2 + 2 * bytes.length) {
-    return { ok: false, reason: 'is not 0x and pairs of hex digits' }
-  }
+  const bytes = hexToBytes(data)
+  if (bytes === undefined) return { ok: false, reason: 'is not 0x and pairs of hex digits' }
   try {
     const tuple = new TupleReader(bytes, 0, headWords)
     const value = read(tuple)
@@ -32,14 +30,17 @@ export function readAbi<T>(data: string, headWords: number, read: (tuple: TupleR
   }
 }
 
+/** A mark at the beginning is part of the text: dropped, two texts would have one encoding. */
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 /** The fields of one tuple (or the items of one array of dynamic items), in order. */
 export class TupleReader {
-  readonly #bytes: Buffer
+  readonly #bytes: Uint8Array
   readonly #base: number
   #head: number
   #tail: number
 
-  constructor(bytes: Buffer, base: number, headWords: number) {
+  constructor(bytes: Uint8Array, base: number, headWords: number) {
     this.#bytes = bytes
     this.#base = base
     this.#head = base
@@ -54,12 +55,12 @@ export class TupleReader {
 
   /** @param bits 8 … 256, a multiple of 8 */
   uint(bits: number): bigint {
-    return BigInt(`0x${this.#nextHead(bits).toString('hex')}`)
+    return BigInt(`0x${bytesToHex(this.#nextHead(bits))}`)
   }
 
   /** @param bits 8 … 48, a multiple of 8 */
   smallUint(bits: number): number {
-    return this.#nextHead(bits).readUIntBE(26, 6)
+    return lowUint48(this.#nextHead(bits))
   }
 
   bool(): boolean {
@@ -69,17 +70,20 @@ export class TupleReader {
   }
 
   bytes32(): Hex {
-    return `0x${this.#nextHead().toString('hex')}`
+    return `0x${bytesToHex(this.#nextHead())}`
   }
 
   string(): string {
-    const bytes = this.#dynamicBytes()
-    if (!isUtf8(bytes)) fail('has a string that is not UTF-8')
-    return bytes.toString('utf8')
+    try {
+      return decoder.decode(this.#dynamicBytes())
+    } catch (error) {
+      if (error instanceof AbiFailure) throw error
+      return fail('has a string that is not UTF-8')
+    }
   }
 
   bytes(): Hex {
-    return `0x${this.#dynamicBytes().toString('hex')}`
+    return `0x${bytesToHex(this.#dynamicBytes())}`
   }
 
   bytes32Array(): Hex[] {
@@ -88,7 +92,7 @@ export class TupleReader {
     this.#tail = start + 32 + count * 32
     return Array.from({ length: count }, (_, index): Hex => {
       const at = start + 32 + index * 32
-      return `0x${this.#bytes.toString('hex', at, at + 32)}`
+      return `0x${bytesToHex(this.#bytes.subarray(at, at + 32))}`
     })
   }
 
@@ -103,7 +107,7 @@ export class TupleReader {
   }
 
   /** The next field's word, its bits beyond `bits` zero. */
-  #nextHead(bits = 256): Buffer {
+  #nextHead(bits = 256): Uint8Array {
     const word = this.#bytes.subarray(this.#head, this.#head + 32)
     this.#head += 32
     if (!isZero(word, 0, 32 - bits / 8)) fail(`has a value beyond uint${bits}`)
@@ -122,12 +126,12 @@ export class TupleReader {
     const word = this.#bytes.subarray(at, at + 32)
     const left = this.#bytes.length - at - 32
     if (!isZero(word, 0, 26)) fail('has a length beyond its bytes')
-    const length = word.readUIntBE(26, 6)
+    const length = lowUint48(word)
     if (length * bytesPerItem > left) fail('has a length beyond its bytes')
     return length
   }
 
-  #dynamicBytes(): Buffer {
+  #dynamicBytes(): Uint8Array {
     const start = this.#enterTail() + 32
     const length = this.#length(start - 32, 1)
     const end = start + Math.ceil(length / 32) * 32
@@ -138,7 +142,14 @@ export class TupleReader {
   }
 }
 
-function isZero(bytes: Buffer, start: number, end: number): boolean {
+/** The last six bytes of a word. */
+function lowUint48(word: Uint8Array): number {
+  let value = 0
+  for (let index = 26; index < 32; index++) value = value * 256 + word[index]!
+  return value
+}
+
+function isZero(bytes: Uint8Array, start: number, end: number): boolean {
   for (let index = start; index < end; index++) if (bytes[index] !== 0) return false
   return true
 }

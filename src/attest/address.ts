@@ -1,4 +1,5 @@
-import { javascriptKeccak } from '../crypto/keccak.ts'
+import { utf8 } from '../crypto/hex.ts'
+import { javascriptKeccak } from '../crypto/keccak-javascript.ts'
 
 /** Spellings made lately: callers name few addresses, and a hash costs more than the rest of an answer. */
 const MAX_KNOWN = 1024
@@ -16,7 +17,7 @@ export function checksumAddress(address: string): string {
   if (spelled !== undefined) return spelled
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw new RangeError('an address is 0x and 40 hex digits')
   const digits = address.slice(2).toLowerCase()
-  const hash = keccak.hash(Buffer.from(digits, 'latin1'))
+  const hash = keccak.hash(utf8(digits))
   let text = '0x'
   for (let index = 0; index < 40; index++) {
     const nibble = (hash[index >> 1]! >> (index % 2 === 0 ? 4 : 0)) & 15

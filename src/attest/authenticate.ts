@@ -1,4 +1,5 @@
 import { recoverAddress } from '../crypto/address.ts'
+import { hexToBytes } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Secp256k1 } from '../crypto/secp256k1.ts'
 import { parseSignature } from '../crypto/signature.ts'
@@ -106,6 +107,8 @@ export function authenticateSignature(
   }
   const parsed = parseSignature(delegated.signature)
   if (!parsed.ok) return { ok: false, check: 'signature', reason: `signature ${parsed.reason}` }
+  const data = hexToBytes(attestation.data)
+  if (data === undefined) return { ok: false, check: 'signature', reason: 'data is not pairs of hex digits' }
   const digest = createAttestDigest(
     chain,
     keccak,
@@ -116,7 +119,7 @@ export function authenticateSignature(
     expirationTimeSeconds: attestation.expirationTime,
     revocable: attestation.revocable,
     refUID: attestation.refUID,
-    data: Buffer.from(attestation.data.slice(2), 'hex'),
+    data,
     nonce: delegated.nonce,
     deadlineSeconds: delegated.deadline,
   })

@@ -1,6 +1,7 @@
 import { type ChainOverride, type ChainProfile, type Config, ConfigError } from '../config.ts'
 import type { Hex } from '../messages.ts'
 import { checksumAddress } from './address.ts'
+import { BUILT_IN_CHAINS, type BuiltInChain } from './chain-table.ts'
 
 /** One chain whose EAS contracts take our signatures. */
 export interface Chain {
@@ -23,46 +24,6 @@ export interface Chain {
   readonly finalityDepth: number
 }
 
-type Row = Omit<Chain, 'rpcUrls' | 'startBlock' | 'finalityDepth'>
-
-/** Addresses of the OP stack's built-in EAS, which a local chain imitates. */
-const PREDEPLOY = {
-  easAddress: '0x4200000000000000000000000000000000000021',
-  schemaRegistryAddress: '0x4200000000000000000000000000000000000020',
-} as const
-
-// Addresses and versions: the deployments folder of the eas-contracts repository. The version of `base` is not certain
-// from documents; with an RPC it is compared with the contract before anything is signed.
-const TABLE: readonly Row[] = [
-  {
-    id: 42161,
-    name: 'arbitrum',
-    profile: 'legacy',
-    easVersion: '0.26',
-    easAddress: '0xbD75f629A22Dc1ceD33dDA0b68c546A1c035c458',
-    schemaRegistryAddress: '0xA310da9c5B885E7fb3fbA9D66E9Ba6Df512b78eB',
-  },
-  {
-    id: 42220,
-    name: 'celo',
-    profile: 'v2',
-    easVersion: '1.3.0',
-    easAddress: '0x72E1d8ccf5299fb36fEfD8CC4394B8ef7e98Af92',
-    schemaRegistryAddress: '0x5ece93bE4BDCF293Ed61FA78698B594F2135AF34',
-  },
-  {
-    id: 11155111,
-    name: 'sepolia',
-    profile: 'legacy',
-    easVersion: '0.26',
-    easAddress: '0xC2679fBD37d54388Ce493F1DB75320D236e1815e',
-    schemaRegistryAddress: '0x0a7E2Ff54e76B8E6659aedc9103FB21c038050D0',
-  },
-  { id: 8453, name: 'base', profile: 'v1', easVersion: '1.2.0', ...PREDEPLOY },
-  { id: 84532, name: 'base-sepolia', profile: 'v1', easVersion: '1.2.0', ...PREDEPLOY },
-  { id: 31337, name: 'local', profile: 'v1', easVersion: '1.2.0', ...PREDEPLOY },
-]
-
 /** Those of other indexers: 65 blocks are two epochs of Ethereum; where nobody says anything 30. */
 const FINALITY_DEPTHS: Readonly<Record<string, number>> = { sepolia: 65, arbitrum: 240, local: 64 }
 const OTHER_FINALITY_DEPTH = 30
@@ -76,14 +37,14 @@ const NEWEST_VERSION: Readonly<Record<ChainProfile, string>> = { legacy: '0.26',
  */
 export function chainTable({ chains: overrides }: Pick<Config, 'chains'>): ReadonlyMap<number, Chain> {
   const chains = new Map<number, Chain>()
-  for (const row of TABLE) chains.set(row.id, withOverride(row, overrides.get(row.id)))
+  for (const row of BUILT_IN_CHAINS) chains.set(row.id, withOverride(row, overrides.get(row.id)))
   for (const [id, override] of overrides) {
     if (!chains.has(id)) chains.set(id, withOverride(addedRow(id, override), override))
   }
   return chains
 }
 
-function withOverride(row: Row, override: ChainOverride | undefined): Chain {
+function withOverride(row: BuiltInChain, override: ChainOverride | undefined): Chain {
   const finalityDepth = override?.finalityDepth ?? FINALITY_DEPTHS[row.name] ?? OTHER_FINALITY_DEPTH
   const startBlock = override?.startBlock ?? 0
   if (override === undefined) return { ...row, rpcUrls: [], startBlock, finalityDepth }
@@ -101,7 +62,7 @@ function withOverride(row: Row, override: ChainOverride | undefined): Chain {
   }
 }
 
-function addedRow(id: number, override: ChainOverride): Row {
+function addedRow(id: number, override: ChainOverride): BuiltInChain {
   const { easAddress, schemaRegistryAddress } = override
   const layout = layoutOf(override)
   if (easAddress === undefined || schemaRegistryAddress === undefined || layout === undefined) {
@@ -119,7 +80,7 @@ function addedRow(id: number, override: ChainOverride): Row {
 }
 
 /** Either of profile and version tells the other. */
-function layoutOf({ profile, easVersion }: ChainOverride): Pick<Row, 'profile' | 'easVersion'> | undefined {
+function layoutOf({ profile, easVersion }: ChainOverride): Pick<BuiltInChain, 'profile' | 'easVersion'> | undefined {
   if (easVersion !== undefined) return { easVersion, profile: profile ?? profileOfVersion(easVersion) }
   return profile === undefined ? undefined : { profile, easVersion: NEWEST_VERSION[profile] }
 }

@@ -11,16 +11,7 @@
  */
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Hex } from '../messages.ts'
-import { putHex } from './words.ts'
-
-/** A result as its leaf covers it. */
-export interface MerkleItem {
-  /** Schema UID. */
-  readonly schema: string
-  readonly recipient: string
-  /** ABI-encoded data. */
-  readonly data: string
-}
+import { createLeafHasher, type MerkleItem } from './merkle-proof.ts'
 
 export interface MerkleTree {
   readonly root: Hex
@@ -33,37 +24,6 @@ export interface MerkleTree {
   proof(index: number): Hex[]
   /** The same as the text of a JSON array, a third of the work of stringifying it. */
   proofJson(index: number): string
-}
-
-/** No tree with a `uint32` number of leaves is higher. */
-export const MAX_PROOF_LENGTH = 32
-
-/**
- * The leaf function with its buffers. One a thread: a leaf can be made where the data is, the tree somewhere else.
- *
- * @returns a function that gives 32 bytes and throws {RangeError} on a field that is no hex of its length
- */
-export function createLeafHasher(keccak: Keccak): (item: MerkleItem) => Uint8Array {
-  const words = Buffer.alloc(3 * 32)
-  const inner = Buffer.alloc(32)
-  let head = { schema: '', recipient: '' }
-  return ({ schema, recipient, data }) => {
-    const bytes = Buffer.from(data.slice(2), 'hex')
-    // Buffer.from stops at the first digit that is none: the leaf would be that of shorter data.
-    if (bytes.length * 2 + 2 !== data.length) throw new RangeError('data is not pairs of hex digits')
-    // The items of a batch mostly share both.
-    if (schema !== head.schema || recipient !== head.recipient) {
-      if (schema.length !== 66 || recipient.length !== 42) throw new RangeError('not a schema UID and an address')
-      head = { schema: '', recipient: '' } // until both are written: what throws in between leaves neither behind
-      putHex(words, 0, schema)
-      putHex(words, 1, recipient)
-      head = { schema, recipient }
-    }
-    words.set(keccak.hash(bytes), 2 * 32)
-    // Copied, for the small array a hash gives would need a buffer of its own before it can be hashed.
-    inner.set(keccak.hash(words))
-    return keccak.hash(inner)
-  }
 }
 
 /** The tree over the leaves of `items`. */
@@ -134,25 +94,4 @@ function placeLeaves(leaves: readonly Uint8Array[], nodes: Buffer): Uint32Array 
 function compareNodes(bytes: Buffer, a: number, b: number): number {
   const difference = bytes.readUInt32BE(a) - bytes.readUInt32BE(b)
   return difference !== 0 ? difference : bytes.compare(bytes, b, b + 32, a, a + 32)
-}
-
-/**
- * Whether `item` is a leaf under `root`.
- *
- * Says nothing of who stands behind the root: `verifyMerkleAttestation` does.
- *
- * @param proof hex from anywhere; what is no list of 32-byte words proves nothing
- */
-export function verifyMerkleProof(item: MerkleItem, proof: readonly string[], root: string, keccak: Keccak): boolean {
-  if (proof.length > MAX_PROOF_LENGTH || !proof.every(isBytes32) || !isBytes32(root)) return false
-  let node = createLeafHasher(keccak)(item)
-  for (const sibling of proof) {
-    const other = Buffer.from(sibling.slice(2), 'hex')
-    node = keccak.hash(Buffer.concat(Buffer.compare(node, other) <= 0 ? [node, other] : [other, node]))
-  }
-  return Buffer.from(root.slice(2), 'hex').equals(node)
-}
-
-function isBytes32(text: unknown): boolean {
-  return typeof text === 'string' && /^0x[0-9a-fA-F]{64}$/.test(text)
 }

@@ -4,6 +4,7 @@
  * The domain names no contract, so one signature serves every contract of its chain, each once: a contract keeps replays
  * out by remembering digests. The salt keeps equal results apart.
  */
+import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import { putHex, putUint } from './words.ts'
 
@@ -26,9 +27,9 @@ const DOMAIN_VERSION = '1'
 
 /** EIP-712 domain separator of signed results on one chain, 32 bytes. */
 export function resultDomainSeparator(chainId: number, keccak: Keccak): Uint8Array {
-  const words = Buffer.alloc(4 * 32)
+  const words = new Uint8Array(4 * 32)
   for (const [index, text] of [DOMAIN_TYPE, DOMAIN_NAME, DOMAIN_VERSION].entries()) {
-    words.set(keccak.hash(Buffer.from(text, 'latin1')), index * 32)
+    words.set(keccak.hash(utf8(text)), index * 32)
   }
   putUint(words, 3, chainId)
   return keccak.hash(words)
@@ -40,9 +41,9 @@ export function resultDomainSeparator(chainId: number, keccak: Keccak): Uint8Arr
  * @returns a function that throws {RangeError} on a value that does not fit its field
  */
 export function createResultDigest(chainId: number, keccak: Keccak): (message: ResultMessage) => Uint8Array {
-  const words = Buffer.alloc(6 * 32)
-  words.set(keccak.hash(Buffer.from(RESULT_TYPE, 'latin1')), 0)
-  const envelope = Buffer.alloc(66)
+  const words = new Uint8Array(6 * 32)
+  words.set(keccak.hash(utf8(RESULT_TYPE)), 0)
+  const envelope = new Uint8Array(66)
   envelope.set([0x19, 0x01])
   envelope.set(resultDomainSeparator(chainId, keccak), 2)
 

@@ -1,5 +1,6 @@
-import { type Config, ConfigError } from '../config.ts'
-import { javascriptKeccak, type Keccak } from '../crypto/keccak.ts'
+import type { Config } from '../config.ts'
+import { hexToBytes, utf8 } from '../crypto/hex.ts'
+import type { Keccak } from '../crypto/keccak.ts'
 import type { AttestationKind, Hex } from '../messages.ts'
 
 /** What we sign, and the location attestations that inputs may point to. */
@@ -27,7 +28,7 @@ export const SCHEMA_STRINGS: Readonly<Record<SchemaKind, string>> = {
 }
 
 /** UIDs of the strings above with no resolver, revocable. All but ours for Merkle roots are registered on the public chains. */
-const DEFAULT_UIDS: Readonly<Record<SchemaKind, Hex>> = {
+export const DEFAULT_UIDS: Readonly<Record<SchemaKind, Hex>> = {
   numeric: '0xc2b013ecb68d59b28f5d301203ec630335d97c37b400b16b359db6972572e02a',
   boolean: '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5',
   verify: '0x8b3c602e17eb091dc3a26af8b9a05369ec682046eadffa9b36a93ce4215d6e2f',
@@ -35,12 +36,22 @@ const DEFAULT_UIDS: Readonly<Record<SchemaKind, Hex>> = {
   location: '0xba4171c92572b1e4f241d044c32cdf083be9fd946b8766977558ca6378c824e2',
 }
 
-const NO_RESOLVER: Hex = `0x${'0'.repeat(40)}`
+/** Schemas without a resolver contract. */
+export const NO_RESOLVER: Hex = `0x${'0'.repeat(40)}`
 
-/** UID of a schema in every EAS registry: keccak256(abi.encodePacked(schema, resolver, revocable)). */
+/**
+ * UID of a schema in every EAS registry: keccak256(abi.encodePacked(schema, resolver, revocable)).
+ *
+ * @throws {RangeError} on a resolver that is no hex
+ */
 export function schemaUid(schema: string, resolver: Hex, revocable: boolean, keccak: Keccak): Hex {
-  const tail = `${resolver.slice(2)}${revocable ? '01' : '00'}`
-  return keccak.hashHex(Buffer.concat([Buffer.from(schema, 'utf8'), Buffer.from(tail, 'hex')]))
+  const text = utf8(schema)
+  const tail = hexToBytes(`${resolver}${revocable ? '01' : '00'}`)
+  if (tail === undefined) throw new RangeError('a resolver is 20 bytes of hex')
+  const packed = new Uint8Array(text.length + tail.length)
+  packed.set(text)
+  packed.set(tail, text.length)
+  return keccak.hashHex(packed)
 }
 
 /** The schema each kind is signed under when a request names none. */
@@ -52,32 +63,4 @@ export function schemaUids({ schemas }: Pick<Config, 'schemas'>): Readonly<Recor
     'merkle-root': (schemas['merkle-root'] ?? DEFAULT_UIDS['merkle-root']) as Hex,
     location: (schemas.location ?? DEFAULT_UIDS.location) as Hex,
   }
-}
-
-/**
- * Every UID that is known to mean one kind of data, whatever a chain says: the configured ones, the built-in ones and
- * their spellings with spaces or not revocable. Signing other data under one of them is refused (decision 84).
- *
- * @throws {ConfigError} when one UID would mean two kinds
- */
-export function schemaKinds(config: Pick<Config, 'schemas'>): ReadonlyMap<string, SchemaKind> {
-  const keccak = javascriptKeccak()
-  const configured = schemaUids(config)
-  const kinds = new Map<string, SchemaKind>()
-  for (const kind of SCHEMA_KINDS) {
-    const text = SCHEMA_STRINGS[kind]
-    const spellings = [text, text.replaceAll(',', ', ')].flatMap((spelling) =>
-      [true, false].map((revocable) => schemaUid(spelling, NO_RESOLVER, revocable, keccak)),
-    )
-    for (const uid of [configured[kind], ...spellings]) {
-      const other = kinds.get(uid)
-      if (other !== undefined && other !== kind) {
-        throw new ConfigError(
-          `${kind.toUpperCase().replace('-', '_')}_SCHEMA_UID=${uid}: is the schema of ${other} data`,
-        )
-      }
-      kinds.set(uid, kind)
-    }
-  }
-  return kinds
 }

@@ -5,6 +5,7 @@
  * legacy (0.26, 1.0.x) signs no value and no deadline; v1 (1.2.x) signs both; v2 (1.3 on) signs the attester first too.
  */
 import type { ChainProfile } from '../config.ts'
+import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Chain } from './chains.ts'
 import { putHex, putUint } from './words.ts'
@@ -36,7 +37,7 @@ const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId,add
 
 /** keccak-256 of the structure's type, 32 bytes. */
 export function attestTypeHash(profile: ChainProfile, keccak: Keccak): Uint8Array {
-  return keccak.hash(Buffer.from(ATTEST_TYPES[profile], 'latin1'))
+  return keccak.hash(utf8(ATTEST_TYPES[profile]))
 }
 
 /** EIP-712 domain separator of the chain's EAS contract, 32 bytes. */
@@ -44,10 +45,10 @@ export function domainSeparator(
   { id, easVersion, easAddress }: Pick<Chain, 'id' | 'easVersion' | 'easAddress'>,
   keccak: Keccak,
 ): Uint8Array {
-  const words = Buffer.alloc(5 * 32)
-  words.set(keccak.hash(Buffer.from(DOMAIN_TYPE, 'latin1')), 0)
-  words.set(keccak.hash(Buffer.from('EAS', 'latin1')), 32)
-  words.set(keccak.hash(Buffer.from(easVersion, 'utf8')), 64)
+  const words = new Uint8Array(5 * 32)
+  words.set(keccak.hash(utf8(DOMAIN_TYPE)), 0)
+  words.set(keccak.hash(utf8('EAS')), 32)
+  words.set(keccak.hash(utf8(easVersion)), 64)
   putUint(words, 3, id)
   putHex(words, 4, easAddress)
   return keccak.hash(words)
@@ -64,9 +65,9 @@ export function createAttestDigest(
 ): (message: AttestMessage) => Uint8Array {
   const isLegacy = chain.profile === 'legacy'
   const first = chain.profile === 'v2' ? 2 : 1 // word of `schema`
-  const words = Buffer.alloc((first + (isLegacy ? 7 : 9)) * 32)
+  const words = new Uint8Array((first + (isLegacy ? 7 : 9)) * 32)
   words.set(attestTypeHash(chain.profile, keccak), 0)
-  const envelope = Buffer.alloc(66)
+  const envelope = new Uint8Array(66)
   envelope.set([0x19, 0x01])
   envelope.set(domainSeparator(chain, keccak), 2)
 

@@ -1,3 +1,4 @@
+import { hexToBytes } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Hex } from '../messages.ts'
 
@@ -20,16 +21,19 @@ export interface UidFields {
  * block's (decision 24).
  *
  * @param bump how many attestations with equal fields were in the block before; 0 otherwise
- * @throws {RangeError} on a time that is no uint64
+ * @throws {RangeError} on a time that is no uint64 and on a field that is no hex
  */
 export function attestationUid(fields: UidFields, keccak: Keccak, bump = 0): Hex {
-  const head = Buffer.from(`${fields.schema.slice(2)}${fields.recipient.slice(2)}${fields.attester.slice(2)}`, 'hex')
-  const middle = Buffer.alloc(17)
-  middle.writeBigUInt64BE(BigInt(fields.timeSeconds), 0)
-  middle.writeBigUInt64BE(BigInt(fields.expirationTimeSeconds), 8)
-  middle[16] = fields.revocable ? 1 : 0
-  const tail = Buffer.alloc(4)
-  tail.writeUInt32BE(bump)
-  const body = Buffer.from(`${fields.refUID.slice(2)}${fields.data.slice(2)}`, 'hex')
-  return keccak.hashHex(Buffer.concat([head, middle, body, tail]))
+  const { schema, recipient, attester, timeSeconds, expirationTimeSeconds, revocable, refUID, data } = fields
+  const times = `${uint64(timeSeconds)}${uint64(expirationTimeSeconds)}${revocable ? '01' : '00'}`
+  const ends = `${refUID.slice(2)}${data.slice(2)}${bump.toString(16).padStart(8, '0')}`
+  const packed = hexToBytes(`${schema}${recipient.slice(2)}${attester.slice(2)}${times}${ends}`)
+  if (packed === undefined) throw new RangeError('a field of the attestation is not hex')
+  return keccak.hashHex(packed)
+}
+
+function uint64(value: number | bigint): string {
+  const integer = BigInt(value)
+  if (integer < 0n || integer >> 64n !== 0n) throw new RangeError(`${value} is no uint64`)
+  return integer.toString(16).padStart(16, '0')
 }

@@ -2,7 +2,7 @@ import type { Hex } from '../messages.ts'
 import type { ProofDelegation } from '../types/generated.ts'
 import { authenticateSignature, type SignatureOptions, type SignedFields } from './authenticate.ts'
 import { decodeMerkleRoot } from './decode.ts'
-import { type MerkleItem, verifyMerkleProof } from './merkle.ts'
+import { type MerkleItem, verifyMerkleProof } from './merkle-proof.ts'
 
 /** A result out of a batch with everything that vouches for it. */
 export interface MerkleEvidence {

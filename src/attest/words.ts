@@ -1,3 +1,5 @@
+import { putDigits } from '../crypto/hex.ts'
+
 /** The 32-byte words of which ABI encodings and EIP-712 structures are made, written in place. */
 
 /**
@@ -6,17 +8,22 @@
  * @param index of the word
  * @throws {RangeError} on anything but 20 or 32 bytes of hex
  */
-export function putHex(words: Buffer, index: number, hex: string): void {
+export function putHex(words: Uint8Array, index: number, hex: string): void {
   const bytes = (hex.length - 2) / 2
-  const written = words.write(hex.slice(2), index * 32 + 32 - bytes, bytes, 'hex')
-  if (written !== bytes || (bytes !== 20 && bytes !== 32))
+  if ((bytes !== 20 && bytes !== 32) || !putDigits(words, index * 32 + 32 - bytes, hex)) {
     throw new RangeError('a field is neither 20 nor 32 bytes of hex')
+  }
 }
 
 /**
  * @param value 0 … 2⁴⁸−1
  * @throws {RangeError} on anything else
  */
-export function putUint(words: Buffer, index: number, value: number): void {
-  words.writeUIntBE(value, index * 32 + 26, 6)
+export function putUint(words: Uint8Array, index: number, value: number): void {
+  if (!Number.isInteger(value) || value < 0 || value >= 2 ** 48) throw new RangeError(`${value} does not fit 48 bits`)
+  let rest = value
+  for (let at = index * 32 + 31; at > index * 32 + 25; at--) {
+    words[at] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
 }

@@ -1,6 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { createKeccak as createWasmKeccak } from 'hash-wasm'
 import type { Hex } from '../messages.ts'
+import { javascriptKeccak } from './keccak-javascript.ts'
 
 /** keccak-256 as Ethereum uses it (the padding before FIPS 202). One instance a thread; every call is synchronous. */
 export interface Keccak {
@@ -26,15 +26,6 @@ export async function createKeccak(preferred?: Keccak['backend']): Promise<Kecca
   } catch (error) {
     if (preferred === 'wasm') throw error
     return javascriptKeccak()
-  }
-}
-
-/** Synchronous from the first call on and without a thread's instance: for rare, short texts such as an address. */
-export function javascriptKeccak(): Keccak {
-  return {
-    hash: (bytes) => keccak_256(bytes),
-    hashHex: (bytes) => `0x${Buffer.from(keccak_256(bytes)).toString('hex')}`,
-    backend: 'javascript',
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Hex } from '../messages.ts'
+import { bytesToHex, compareBytes, hexToBytes } from './hex.ts'
 
 /** An ECDSA signature on secp256k1 with the bit that tells its two possible public keys apart. */
 export interface RecoverableSignature {
@@ -12,9 +13,9 @@ export type ParsedSignature =
   | { readonly ok: false; readonly reason: string }
 
 /** Order of the group and its half, rounded down (SEC 2, section 2.4.1). */
-const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex')
-const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex')
-const ZERO = Buffer.alloc(32)
+const ORDER = hexToBytes('0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141')!
+const HALF_ORDER = hexToBytes('0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0')!
+const ZERO = new Uint8Array(32)
 
 const SIGNATURE_TEXT = /^0x[0-9a-fA-F]{130}$/
 
@@ -27,19 +28,21 @@ const SIGNATURE_TEXT = /^0x[0-9a-fA-F]{130}$/
  */
 export function parseSignature(text: string): ParsedSignature {
   if (!SIGNATURE_TEXT.test(text)) return { ok: false, reason: 'is not 0x and 130 hex digits (65 bytes r, s, v)' }
-  const bytes = Buffer.from(text.slice(2), 'hex')
+  const bytes = hexToBytes(text)!
   const r = bytes.subarray(0, 32)
   const s = bytes.subarray(32, 64)
   const v = bytes[64]!
-  if (r.equals(ZERO) || Buffer.compare(r, ORDER) >= 0) return { ok: false, reason: 'has an r outside 1..n-1' }
-  if (s.equals(ZERO) || Buffer.compare(s, ORDER) >= 0) return { ok: false, reason: 'has an s outside 1..n-1' }
-  if (Buffer.compare(s, HALF_ORDER) > 0) return { ok: false, reason: 'has an s above n/2 (malleable)' }
+  if (compareBytes(r, ZERO) === 0 || compareBytes(r, ORDER) >= 0)
+    return { ok: false, reason: 'has an r outside 1..n-1' }
+  if (compareBytes(s, ZERO) === 0 || compareBytes(s, ORDER) >= 0)
+    return { ok: false, reason: 'has an s outside 1..n-1' }
+  if (compareBytes(s, HALF_ORDER) > 0) return { ok: false, reason: 'has an s above n/2 (malleable)' }
   if (v !== 0 && v !== 1 && v !== 27 && v !== 28) return { ok: false, reason: `has v ${v}, expected 27 or 28` }
   return { ok: true, signature: { compact: bytes.subarray(0, 64), recovery: (v % 27) as 0 | 1 } }
 }
 
 /** r‖s‖v with v 27 or 28, lower case: the spelling EAS contracts and wallets take (decision 78). */
 export function formatSignature({ compact, recovery }: RecoverableSignature): Hex {
-  const rs = Buffer.from(compact.buffer, compact.byteOffset, 64).toString('hex')
+  const rs = bytesToHex(compact.subarray(0, 64))
   return recovery === 0 ? `0x${rs}1b` : `0x${rs}1c`
 }

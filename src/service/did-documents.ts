@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../config.ts'
-import { javascriptKeccak } from '../crypto/keccak.ts'
+import { javascriptKeccak } from '../crypto/keccak-javascript.ts'
 import type { DidKey, DidKeys } from '../evidence-messages.ts'
 import { readDidDocument } from '../verify/did-web.ts'
 

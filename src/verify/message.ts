@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
+import { sha256 } from '../crypto/sha256.ts'
 import { canonicalJson } from '../geometry/canonical.ts'
 import type { LocationStamp } from '../types/generated.ts'
 
@@ -36,18 +37,18 @@ export function stampMessages(stamp: LocationStamp, keccak: Keccak): readonly St
 }
 
 function messageOf(form: MessageForm, text: string, keccak: Keccak): StampMessage {
-  const bytes = Buffer.from(text, 'utf8')
+  const bytes = utf8(text)
   let personal: Uint8Array | undefined
   let digest: Uint8Array | undefined
   return {
     form,
     bytes,
     eip191() {
-      personal ??= keccak.hash(Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}${text}`, 'utf8'))
+      personal ??= keccak.hash(utf8(`\x19Ethereum Signed Message:\n${bytes.length}${text}`))
       return personal
     },
     sha256() {
-      digest ??= createHash('sha256').update(bytes).digest()
+      digest ??= sha256(bytes)
       return digest
     },
   }

@@ -1,5 +1,6 @@
 import { publicKeyAddress, recoverAddress } from '../crypto/address.ts'
 import type { Ed25519 } from '../crypto/ed25519.ts'
+import { bytesToHex, compareBytes, hexToBytes } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Secp256k1 } from '../crypto/secp256k1.ts'
 import { parseSignature } from '../crypto/signature.ts'
@@ -122,7 +123,7 @@ function verifyDeviceKey(
       const digest = digestOf()
       const publicKey = secp256k1.recover(digest, parsed.signature)
       if (publicKey !== undefined && isSameKey(publicKey, wanted)) {
-        const recovered = `0x${wanted.toString('hex')}`
+        const recovered = `0x${bytesToHex(wanted)}`
         return { ok: true, reason, recovered, message: message.form, key: publicKeyAddress(publicKey, keccak) }
       }
     }
@@ -142,7 +143,7 @@ function verifyEd25519(
   if (signature?.length !== 64) return refused('signature is not 64 bytes of hex')
   const message = messages.find(({ bytes }) => ed25519.verify(bytes, signature, publicKey))
   if (message === undefined) return refused('signer-mismatch')
-  const hex = publicKey.toString('hex')
+  const hex = bytesToHex(publicKey)
   return { ok: true, reason: 'ed25519', recovered: `0x${hex}`, message: message.form, key: `ed25519:${hex}` }
 }
 
@@ -193,8 +194,8 @@ function refused(reason: string): Found {
   return { ok: false, reason, recovered: null, message: null }
 }
 
-function bytesOf(text: string): Buffer | undefined {
-  return text.length <= 200 && HEX.test(text) ? Buffer.from(text.replace(/^0x/, ''), 'hex') : undefined
+function bytesOf(text: string): Uint8Array | undefined {
+  return text.length <= 200 && HEX.test(text) ? hexToBytes(text.startsWith('0x') ? text : `0x${text}`) : undefined
 }
 
 function isPublicKey(key: Uint8Array): boolean {
@@ -203,7 +204,7 @@ function isPublicKey(key: Uint8Array): boolean {
 
 /** @param publicKey 65 bytes 04‖x‖y */
 function isSameKey(publicKey: Uint8Array, wanted: Uint8Array): boolean {
-  if (wanted.length === 65) return Buffer.compare(publicKey, wanted) === 0
+  if (wanted.length === 65) return compareBytes(publicKey, wanted) === 0
   const prefix = 2 + (publicKey[64]! & 1)
-  return wanted[0] === prefix && Buffer.compare(publicKey.subarray(1, 33), wanted.subarray(1)) === 0
+  return wanted[0] === prefix && compareBytes(publicKey.subarray(1, 33), wanted.subarray(1)) === 0
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { verifyMerkleProof } from '../../src/attest/merkle.ts'
+import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'

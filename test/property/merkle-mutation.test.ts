@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
-import { createMerkleTree, type MerkleItem, merkleTreeOf, verifyMerkleProof } from '../../src/attest/merkle.ts'
+import { createMerkleTree, merkleTreeOf } from '../../src/attest/merkle.ts'
+import { type MerkleItem, verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { createResultDigest, type ResultMessage } from '../../src/attest/result-digest.ts'
 import { verifyMerkleAttestation } from '../../src/attest/verify-merkle.ts'
 import { recoverAddress } from '../../src/crypto/address.ts'

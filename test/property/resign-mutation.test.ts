@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeNumeric } from '../../src/attest/encode.ts'
-import { schemaKinds } from '../../src/attest/schemas.ts'
+import { schemaKinds } from '../../src/attest/schema-kinds.ts'
 import { readConfig } from '../../src/config.ts'
 import type { SigningPayload } from '../../src/messages.ts'
 import { ProblemError } from '../../src/problem.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { kernelKeccak } from '../../src/compute/kernel-keccak.ts'
-import { javascriptKeccak } from '../../src/crypto/keccak.ts'
+import { javascriptKeccak } from '../../src/crypto/keccak-javascript.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 
 it('hashes as another implementation does, around blocks and around the room it has', () => {

@@ -1,14 +1,13 @@
 import fc from 'fast-check'
 import { concat, encodeAbiParameters, keccak256, parseAbiParameters } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createMerkleTree, merkleTreeOf } from '../../src/attest/merkle.ts'
 import {
   createLeafHasher,
-  createMerkleTree,
   MAX_PROOF_LENGTH,
   type MerkleItem,
-  merkleTreeOf,
   verifyMerkleProof,
-} from '../../src/attest/merkle.ts'
+} from '../../src/attest/merkle-proof.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/messages.ts'
 import vectors from '../vectors/merkle-tree.json' with { type: 'json' }

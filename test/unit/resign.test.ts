@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
-import { schemaKinds } from '../../src/attest/schemas.ts'
+import { schemaKinds } from '../../src/attest/schema-kinds.ts'
 import { readConfig } from '../../src/config.ts'
 import type { AttestationPayload, Hex, SigningPayload } from '../../src/messages.ts'
 import { type ProblemData, ProblemError } from '../../src/problem.ts'

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { publicKeyAddress, recoverAddress } from '../../src/crypto/address.ts'
-import { createKeccak, javascriptKeccak, type Keccak } from '../../src/crypto/keccak.ts'
+import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
+import { javascriptKeccak } from '../../src/crypto/keccak-javascript.ts'
 import { loadSecp256k1, type Secp256k1 } from '../../src/crypto/secp256k1.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n

@@ -98,6 +98,7 @@ export async function startService(
   const chainIds = new Map([...chains.values()].map(({ id, name }) => [name, id]))
   const feedParts = { config, chains: chainIds, ask: askRecords, now: Date.now }
   const feeds = { export: createRecordExport(feedParts), ...createRecordStream(feedParts) }
+  const sync = createSyncService({ config, chains, chainClient, ask: askRecords, now: Date.now })
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
   const app = createApp({
@@ -113,7 +114,7 @@ export async function startService(
       records,
       graphql: config.graphql && config.records ? await startGraphql({ config, records }) : undefined,
       feeds,
-      sync: createSyncService({ config, chains, chainClient, ask: askRecords, now: Date.now }),
+      sync,
       ogc: createOgcService({ chains, ask: askRecords, version: build.version, now: Date.now }),
       resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
       readiness: createReadiness({ pool, signer, chainClient, store }),
@@ -153,7 +154,9 @@ export async function startService(
     async stop() {
       // What cannot be computed before the sockets close is answered all the same.
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
-      feeds.close() // streams would be waited for
+      // Streams would be waited for.
+      feeds.close()
+      sync.close()
       submissions.close() // their relay goes on after the next start
       await server.close()
       clearTimeout(abandon)

@@ -6,7 +6,7 @@ import { StreamSink } from './stream-sink.ts'
 
 const EXPORT_FORMATS = { ndjson: 'application/x-ndjson', geojsonseq: 'application/geo+json-seq' } as const
 /** Proxies that gather an answer before they pass it on would keep every event back. */
-const EVENT_LINES = ['X-Accel-Buffering', 'no']
+export const EVENT_LINES = ['X-Accel-Buffering', 'no']
 
 /** Records and their changes for those who want all of them. */
 export function feedRoutes(feeds: RecordFeeds): Route[] {

@@ -1,7 +1,9 @@
 import type { Config } from '../config.ts'
 import type { SyncService } from '../service/record-services.ts'
+import { EVENT_LINES } from './feed-routes.ts'
 import { createInternalCheck } from './internal-check.ts'
 import type { Route } from './routes.ts'
+import { StreamSink } from './stream-sink.ts'
 
 /** The sync API, for this deployment itself (decision 85). */
 export function syncRoutes(sync: SyncService, config: Config): Route[] {
@@ -21,6 +23,20 @@ export function syncRoutes(sync: SyncService, config: Config): Route[] {
       path: '/api/sync/status',
       summary: 'how far the chains are read; internal',
       run: ({ exchange }) => sync.status(exchange),
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: '/api/sync/events',
+      summary: 'the same as server-sent events, whenever it changes; internal',
+      run: () => ({ json: '', kind: 'events' }),
+      stream(request) {
+        const sink = new StreamSink(request, 'events', EVENT_LINES)
+        sync.watch(sink).then(
+          () => sink.end(),
+          (error) => request.fail(error),
+        )
+      },
     },
     {
       ...common,

@@ -60,6 +60,10 @@ export interface SyncService {
   /** Starts or stops the reading in the background. */
   worker(search: string, context: RequestContext): Promise<SyncAnswer>
   status(context: RequestContext): Promise<SyncAnswer>
+  /** Writes the status as server-sent events, whenever it changes, until the client leaves. */
+  watch(sink: EventSink): Promise<void>
+  /** Ends every `watch`. */
+  close(): void
 }
 
 export interface SyncAnswer extends ServiceAnswer {

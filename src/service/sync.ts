@@ -1,11 +1,14 @@
 import type { Chain } from '../attest/chains.ts'
 import type { Config } from '../config.ts'
 import { ProblemError } from '../problem.ts'
-import type { SyncKind, SyncOutcome, SyncStatus } from '../sync-messages.ts'
+import type { SyncOutcome } from '../sync-messages.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
 import { readSyncParameter } from '../validation/sync-query.ts'
 import { type RecordQuestion, recordsUnavailable } from './record-questions.ts'
 import type { SyncAnswer, SyncService } from './record-services.ts'
+import type { RequestContext } from './services.ts'
+import { syncStatusOf } from './sync-status.ts'
+import { createSyncWatch } from './sync-watch.ts'
 
 export interface SyncServiceParts {
   readonly config: Config
@@ -22,7 +25,9 @@ const RETRY_SECONDS = 5
 /** What the sync API answers. What it says of itself stands in the database, so that every process says the same. */
 export function createSyncService({ config, chains, chainClient, ask, now }: SyncServiceParts): SyncService {
   const served = [...chains.values()].filter(({ id }) => chainClient?.serves(id) === true)
-  const nameOf = (chainId: number) => chains.get(chainId)?.name ?? `chain-${chainId}`
+  const supported = served.map(({ name }) => name).sort()
+  const read = async (context: Pick<RequestContext, 'deadlineMs'>) =>
+    syncStatusOf(await ask('syncStatus', { recentErrors: RECENT_ERRORS }, context), chains, supported, now())
 
   return {
     async trigger(search) {
@@ -74,10 +79,7 @@ export function createSyncService({ config, chains, chainClient, ask, now }: Syn
 
     async status(context) {
       try {
-        return {
-          status: 200,
-          json: JSON.stringify(statusOf(await ask('syncStatus', { recentErrors: RECENT_ERRORS }, context))),
-        }
+        return { status: 200, json: JSON.stringify(await read(context)) }
       } catch (error) {
         const why = error instanceof ProblemError ? error.data.detail : 'the status could not be read'
         return {
@@ -86,6 +88,7 @@ export function createSyncService({ config, chains, chainClient, ask, now }: Syn
         }
       }
     },
+    ...createSyncWatch(config, () => read({ deadlineMs: now() + config.limits.storeReadMs })),
   }
 
   /** @throws {ProblemError} when nothing is read here */
@@ -94,58 +97,6 @@ export function createSyncService({ config, chains, chainClient, ask, now }: Syn
     if (!config.sync) throw refusal('Sync is off', 'this deployment does not read chains (SYNC=0)')
     if (chainClient !== undefined) return chainClient
     throw refusal('No chain is configured', 'set RPC_URL_<chainId> for the chains that shall be read')
-  }
-
-  function statusOf({ worker, runs, chains: known, errors }: SyncStatus): object {
-    const run = (kind: SyncKind) => runs.find((candidate) => candidate.kind === kind)
-    const [attestations, revocations] = [run('attestations'), run('revocations')]
-    const total = attestations?.total ?? 0
-    const failed = attestations?.failed ?? 0
-    const durationMs = attestations?.lastDurationMs ?? null
-    return {
-      status: 'ok',
-      worker: {
-        running: worker.isDesired && worker.isHeld,
-        isAttestationSyncRunning: (attestations?.open ?? 0) > 0,
-        isRevocationCheckRunning: (revocations?.open ?? 0) > 0,
-        startTime: worker.startedAt,
-        uptime: worker.uptimeSeconds,
-        lastSuccessfulRun: attestations?.lastSuccessAt ?? null,
-        lastRunDuration: durationMs === null ? null : `${(durationMs / 1000).toFixed(2)}s`,
-        totalRuns: total + (attestations?.open ?? 0),
-        successfulRuns: total - failed,
-        failedRuns: failed,
-      },
-      attestations: {
-        totalIngested: known.reduce((sum, { records }) => sum + records, 0),
-        byChain: Object.fromEntries(known.map(({ chainId, records }) => [nameOf(chainId), records])),
-        lastRunIngested: Object.fromEntries(known.map(({ chainId, lastIngested }) => [nameOf(chainId), lastIngested])),
-      },
-      revocationChecks: {
-        lastRun: revocations?.lastEndAt ?? null,
-        totalChecked: revocations?.counted ?? 0,
-        totalRevoked: revocations?.revoked ?? 0,
-      },
-      supportedChains: served.map(({ name }) => name).sort(),
-      recentErrors: errors.map(({ at, message, chainId }) => ({ timestamp: at, message, chain: nameOf(chainId) })),
-      chains: Object.fromEntries(known.map((chain) => [nameOf(chain.chainId), chainOf(chain)])),
-    }
-  }
-
-  function chainOf(chain: SyncStatus['chains'][number]): object {
-    const { block, head, headSeconds } = chain
-    return {
-      block,
-      blockHash: chain.blockHash,
-      finalized: chain.finalized,
-      head,
-      lagBlocks: head === null || block === null ? null : Math.max(0, head - block),
-      lagSeconds: headSeconds === null ? null : Math.max(0, Math.floor(now() / 1000) - headSeconds),
-      auditedTo: chain.auditedTo,
-      quarantined: chain.quarantined,
-      reorgs: chain.reorgs,
-      deepestReorg: chain.deepestReorg,
-    }
   }
 }
 

@@ -100,6 +100,20 @@ describe.skipIf(skipReason())('the service beside a chain', () => {
     expect(Date.parse((await status()).revocationChecks.lastRun)).toBeGreaterThan(Date.now() - 60_000)
   })
 
+  it('tells whoever listens how far it is, whenever that changes', async () => {
+    const response = await fetch(`${service.url}/api/sync/events`)
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+    expect(response.headers.get('access-control-allow-origin')).toBe(null)
+    const before = (await status()).attestations.totalIngested
+    await local.attest(LOCATION_SCHEMA, locationData(3))
+    let text = ''
+    for await (const chunk of response.body!) {
+      text += Buffer.from(chunk).toString()
+      if (text.includes(`"totalIngested":${before + 1}`)) break
+    }
+    expect(text).toMatch(/^event: status\ndata: \{"status":"ok"/)
+  })
+
   it.each([
     ['/api/sync?chain=mars', 'Invalid chain parameter'],
     ['/api/sync?chain=celo', 'Invalid chain parameter'],

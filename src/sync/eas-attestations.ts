@@ -11,6 +11,8 @@ const SELECTOR = 'a3112a64'
 /** Attestations of one message. As JSON-RPC each is a call of its own; providers cap arrays, and the gas of one call. */
 const CALLS_PER_BATCH = 200
 const CALLS_PER_AGGREGATE = 100
+/** The endpoint works on one while we read the other. */
+const BATCHES_AT_ONCE = 2
 
 /** An attestation as an endpoint gave it, compared with its UID. */
 export type ReadAttestation =
@@ -56,8 +58,11 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
       bumps.clear()
       const useMulticall = uids.length > 8 && (await findMulticall(rpc))
       const size = useMulticall ? CALLS_PER_AGGREGATE : CALLS_PER_BATCH
-      for (let start = 0; start < uids.length; start += size) {
-        found.push(...(await readSome(rpc, uids.slice(start, start + size), useMulticall)))
+      for (let start = 0; start < uids.length; start += BATCHES_AT_ONCE * size) {
+        const batches = Array.from({ length: BATCHES_AT_ONCE }, (_, index) =>
+          readSome(rpc, uids.slice(start + index * size, start + (index + 1) * size), useMulticall),
+        )
+        found.push(...(await Promise.all(batches)).flat())
       }
       return found
     },
@@ -74,6 +79,7 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
   }
 
   async function readSome(rpc: RpcClient, uids: readonly Hex[], useMulticall: boolean): Promise<ReadAttestation[]> {
+    if (uids.length === 0) return []
     try {
       const answers = useMulticall ? await aggregate(rpc, uids) : await single(rpc, uids)
       return answers.map((answer, index) => judge(uids[index]!, answer))

@@ -1,0 +1,113 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import type { Hex } from '../../src/messages.ts'
+import { createAttestationReader } from '../../src/sync/eas-attestations.ts'
+import { createRpc, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
+
+interface Asked {
+  readonly id: number
+  readonly method: string
+}
+
+describe('an endpoint', () => {
+  const servers: Server[] = []
+  afterEach(() => {
+    for (const server of servers.splice(0)) {
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+
+  /** @param answer the body to what was asked; undefined never answers */
+  async function endpoint(answer: (asked: Asked | Asked[]) => unknown, maxResponseBytes = 10_000): Promise<RpcClient> {
+    const server = createServer((request, response) => {
+      let body = ''
+      request.on('data', (chunk) => {
+        body += chunk
+      })
+      request.on('end', () => {
+        const reply = answer(JSON.parse(body))
+        if (reply !== undefined) response.end(typeof reply === 'string' ? reply : JSON.stringify(reply))
+      })
+    })
+    servers.push(server)
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    return createRpc({
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-key`,
+      timeoutMs: 500,
+      maxResponseBytes,
+    })
+  }
+  const calls = Array.from({ length: 30 }, (_, index) => ({ method: 'eth_call', params: [index] }))
+  const reply = ({ id }: Asked) => ({ jsonrpc: '2.0', id, result: `r${id}` })
+
+  it('may answer many questions in any order, and refuse some', async () => {
+    const rpc = await endpoint((asked) =>
+      (asked as Asked[])
+        .map((call) =>
+          call.id % 7 === 0 ? { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'no' } } : reply(call),
+        )
+        .reverse(),
+    )
+    const answers = await rpc.requestAll(calls)
+    expect(answers.map((answer) => (answer.ok ? answer.value : answer.error.code))).toEqual(
+      calls.map((_, index) => ((index + 1) % 7 === 0 ? -32000 : `r${index + 1}`)),
+    )
+  })
+
+  it('that takes no arrays is asked one by one', async () => {
+    const rpc = await endpoint((asked) =>
+      Array.isArray(asked)
+        ? { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'no batches' } }
+        : reply(asked),
+    )
+    expect((await rpc.requestAll(calls)).every(({ ok }) => ok)).toBe(true)
+  })
+
+  it.each<[string, (asked: Asked | Asked[]) => unknown, string]>([
+    ['answers less than it was asked', (asked) => (asked as Asked[]).slice(1).map(reply), 'malformed'],
+    ['answers something else', () => '<html>busy</html>', 'malformed'],
+    [
+      'answers without end',
+      (asked) => (asked as Asked[]).map(({ id }) => ({ id, result: 'x'.repeat(1000) })),
+      'too-large',
+    ],
+    ['hangs', () => undefined, 'late'],
+  ])('that %s gives an error that does not show its address', async (_, answer, failure) => {
+    const rpc = await endpoint(answer)
+    const error = await rpc.requestAll(calls).catch((reason: RpcError) => reason)
+    expect(error).toBeInstanceOf(RpcError)
+    expect((error as RpcError).failure).toBe(failure)
+    expect(JSON.stringify({ ...(error as RpcError), message: (error as RpcError).message })).not.toMatch(
+      /secret-key|127\.0\.0\.1/,
+    )
+  })
+
+  it('that has one attestation too large for an answer gives the others', async () => {
+    const large = 13
+    const uids = calls.map((_, index): Hex => `0x${index.toString(16).padStart(64, '0')}`)
+    const rpc = await endpoint(answerAttestations)
+    function answerAttestations(asked: unknown): unknown {
+      const one = (call: { id: number; method: string; params: { data: string }[] }) => ({
+        jsonrpc: '2.0',
+        id: call.id,
+        result:
+          call.method === 'eth_getCode'
+            ? '0x'
+            : Number(`0x${call.params[0]!.data.slice(10)}`) === large
+              ? `0x${'0'.repeat(20_000)}`
+              : `0x${[32, ...Array(9).fill(0), 320, 0].map((word) => word.toString(16).padStart(64, '0')).join('')}`,
+      })
+      return Array.isArray(asked) ? asked.map(one) : one(asked as never)
+    }
+    const reader = createAttestationReader({
+      source: { easAddress: `0x${'42'.repeat(20)}`, schemaUid: `0x${'11'.repeat(32)}` },
+      keccak: await createKeccak(),
+      maxBumps: 4,
+    })
+    const states = (await reader.read(rpc, uids)).map(({ uid, state }) => [Number(uid), state])
+    expect(states).toEqual(uids.map((_, index) => [index, index === large ? 'too-large' : 'missing']))
+  })
+})

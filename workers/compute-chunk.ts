@@ -1,17 +1,18 @@
 import { leafMembers } from '../src/attest/leaf-text.ts'
 import { createLeafHasher } from '../src/attest/merkle-proof.ts'
 import type { ChunkItem, ChunkResult, ComputeChunk } from '../src/batch-messages.ts'
-import { OPERATIONS } from '../src/compute/operations.ts'
+import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import type { Engine } from '../src/compute/run.ts'
 import type { ComputeWorkerData, ResolvedInput } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { type ProblemData, ProblemError, problemAt, underPath } from '../src/problem.ts'
 import { batchItemIdOf, readBatchItem } from '../src/validation/batch.ts'
-import { readComputeRequest } from '../src/validation/compute-request.ts'
+import { type ComputeRequest, readComputeRequest } from '../src/validation/compute-request.ts'
 import type { GeometryCheck } from '../src/validation/input.ts'
 import type { JsonObject } from '../src/validation/json-body.ts'
 import { answerRequest, membersOf, runRequest } from './compute-task.ts'
 import { readRequest } from './read-request.ts'
+import { SkeletonMemo } from './skeleton-memo.ts'
 
 type Limits = ComputeWorkerData['limits']
 
@@ -25,8 +26,9 @@ export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Lim
   const leaves = new Uint8Array(chunk.attest === 'merkle' ? count * 32 : 0)
   const leafOf = createLeafHasher(engine.keccak)
   let leafCount = 0
+  const memo = new SkeletonMemo<ItemFacts>()
   const items = Array.from({ length: count }, (_, index): ChunkItem => {
-    const item = runItem(chunk, index, engine, limits)
+    const item = runItem(chunk, index, engine, limits, memo)
     if (chunk.attest !== 'merkle' || typeof item === 'string' || item.result.ok !== true) return item
     const { kind, schema = chunk.schemas[kind], recipient, data, chainId } = item.result
     const leaf = leafOf({ schema, recipient, data })
@@ -38,24 +40,50 @@ export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Lim
   return { items, leaves: leaves.subarray(0, 32 * leafCount) }
 }
 
-function runItem(chunk: ComputeChunk, index: number, engine: Engine, limits: Limits): ChunkItem {
+/** What the skeleton of an item says, the id left out. */
+interface ItemFacts {
+  readonly row: OperationRow
+  readonly request: ComputeRequest
+  /** False where `id` is a member of something else. */
+  readonly hasId: boolean
+}
+
+function runItem(
+  chunk: ComputeChunk,
+  index: number,
+  engine: Engine,
+  limits: Limits,
+  memo: SkeletonMemo<ItemFacts>,
+): ChunkItem {
   if (index >= chunk.granted)
     return refused(batchItemIdOf(unpack(chunk.items, index), limits.maxJsonDepth), chunk.refusal)
   let id = ''
-  let row = OPERATIONS.distance
+  let row: OperationRow = OPERATIONS.distance
   try {
     const { chainId, recipient, timestampSeconds } = chunk
     const bytes = unpack(chunk.items, index)
     if (bytes.length > chunk.maxItemBytes) throw tooLarge(bytes.length, chunk.maxItemBytes)
     const read = (item: JsonObject, check: GeometryCheck) => {
+      const known = memo.find(item)
+      if (known !== undefined) {
+        id = known.hasId ? `"id":${memo.id},` : ''
+        row = known.row
+        return known.request
+      }
       const head = readBatchItem(item)
       id = head.id
       row = OPERATIONS[head.operation]
       const request = { chainId, recipient, ...item, op: undefined, id: undefined }
       if (request.chainId === undefined && chunk.firstIndex === undefined) throw noChain()
-      return readComputeRequest(row, request, limits.maxCollectionDepth, check)
+      const facts = {
+        row,
+        request: readComputeRequest(row, request, limits.maxCollectionDepth, check),
+        hasId: id !== '',
+      }
+      memo.keep(item, facts)
+      return facts.request
     }
-    const request = readRequest(bytes, read, engine, limits, true)
+    const request = readRequest(bytes, read, engine, limits, true, (skeleton) => memo.parse(skeleton))
     const resolved = chunk.resolved[index] ?? NOTHING
     if (chunk.attest === 'none') {
       const outcome = runRequest(row, request, resolved, engine, limits)

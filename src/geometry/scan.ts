@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Kernel, MemoryViews } from '../wasm/loader.ts'
+import { ownTextsOf } from './own-texts.ts'
 
 /** Sizes beyond which a text is declined. */
 export interface ScanLimits {
@@ -41,10 +42,17 @@ const NONE = new Uint32Array(0)
  *
  * What is found lies in the kernel's arena, and the texts of the spans stay there: valid until the arena is released.
  *
+ * @param parse what a skeleton's text says; undefined when it is no JSON
  * @returns undefined when the text is in any way unusual or wrong: a key twice in one object, a member `coordinates` that is no
  *   array of positions, a longitude out of range. The long way says what to make of it.
  */
-export function scanText(kernel: Kernel, text: Uint8Array, limits: ScanLimits): ScannedText | undefined {
+export function scanText(
+  kernel: Kernel,
+  text: Uint8Array,
+  limits: ScanLimits,
+  parse: (skeleton: string) => unknown = parseJson,
+): ScannedText | undefined {
+  ownTextsOf(kernel) // before anything is in the arena: making room for them would void it
   const pointer = kernel.writeText(text)
   const maxDepth = Math.min(limits.maxJsonDepth, MOST_LEVELS)
   if (kernel.scanJson(pointer, text.byteLength, maxDepth, limits.maxVertices) !== 0) return undefined
@@ -66,7 +74,7 @@ export function scanText(kernel: Kernel, text: Uint8Array, limits: ScanLimits): 
   return { skeleton, spans }
 }
 
-function parse(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

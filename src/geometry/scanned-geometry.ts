@@ -2,6 +2,7 @@ import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { canonicalGeometry } from './canonical.ts'
 import { type Dimension, type ElementType, type FlatGeometry, GEOMETRY_TYPES, type GeometryType } from './flat.ts'
+import { type OwnTexts, ownTextsOf } from './own-texts.ts'
 import type { GeometryLimits } from './read.ts'
 import type { ScannedText, Span } from './scan.ts'
 
@@ -107,6 +108,25 @@ function partsOf(element: Element): number {
   return element.type === 'Polygon' ? 1 : sequencesOf(element)
 }
 
+/** What all single points share: making it anew would be most of the work with one. */
+const ONE = Uint32Array.of(0, 1)
+const DIMENSION_OF_POINT = Uint8Array.of(0)
+const TYPES_OF_POINT: readonly ElementType[] = ['Point']
+const PATHS_OF_POINT: FlatGeometry['elementPaths'] = [[]]
+
+function pointAt(vertices: Float64Array): FlatGeometry {
+  return {
+    type: 'Point',
+    vertices,
+    sequenceStarts: ONE,
+    partStarts: ONE,
+    partDimensions: DIMENSION_OF_POINT,
+    elementStarts: ONE,
+    elementTypes: TYPES_OF_POINT,
+    elementPaths: PATHS_OF_POINT,
+  }
+}
+
 function flatten(
   type: GeometryType,
   elements: readonly Element[],
@@ -115,6 +135,7 @@ function flatten(
   partCount: number,
 ): FlatGeometry {
   const only = elements.length === 1 ? elements[0] : undefined
+  if (only?.type === 'Point' && type === 'Point') return pointAt(only.span.vertices)
   const vertices = only?.span.vertices ?? new Float64Array(2 * vertexCount)
   const sequenceStarts = new Uint32Array(sequenceCount + 1)
   const partStarts = new Uint32Array(partCount + 1)
@@ -162,26 +183,30 @@ function flatten(
  */
 export function hashScannedGeometry(kernel: Kernel, text: ScannedText, value: unknown): string | undefined {
   kernel.keccakStart()
-  if (!hash(kernel, text, value as Record<string, unknown>)) return undefined
+  if (!hash(kernel, text, value as Record<string, unknown>, ownTextsOf(kernel))) return undefined
   const digest = kernel.keccakEnd()
   return kernel.views().bytes.toString('hex', digest, digest + 32)
 }
 
-function hash(kernel: Kernel, text: ScannedText, value: Record<string, unknown>): boolean {
+function hash(kernel: Kernel, text: ScannedText, value: Record<string, unknown>, texts: OwnTexts): boolean {
   const type = value['type'] as GeometryType
   if (type !== 'GeometryCollection') {
-    hashText(kernel, '{"coordinates":')
+    add(kernel, texts.beforeCoordinates)
     if (!hashSpan(kernel, spanOf(text, value)!)) return false
-    hashText(kernel, `,"type":"${type}"}`)
+    add(kernel, texts.afterCoordinates[type])
     return true
   }
   const members = value['geometries'] as Record<string, unknown>[]
   for (let index = 0; index < members.length; index++) {
-    hashText(kernel, index === 0 ? '{"geometries":[' : ',')
-    if (!hash(kernel, text, members[index]!)) return false
+    add(kernel, index === 0 ? texts.beforeMembers : texts.betweenMembers)
+    if (!hash(kernel, text, members[index]!, texts)) return false
   }
-  hashText(kernel, '],"type":"GeometryCollection"}')
+  add(kernel, texts.afterMembers)
   return true
+}
+
+function add(kernel: Kernel, { pointer, length }: OwnTexts['betweenMembers']): void {
+  kernel.keccakAdd(pointer, length)
 }
 
 function hashSpan(kernel: Kernel, span: Span): boolean {
@@ -194,14 +219,6 @@ function hashSpan(kernel: Kernel, span: Span): boolean {
   if (canonical !== 0) kernel.keccakAdd(canonical, kernel.canonicalLength())
   kernel.releaseTo(mark)
   return canonical !== 0
-}
-
-function hashText(kernel: Kernel, text: string): void {
-  const mark = kernel.mark()
-  const pointer = kernel.reserve(text.length)
-  kernel.views().bytes.write(text, pointer, 'latin1')
-  kernel.keccakAdd(pointer, text.length)
-  kernel.releaseTo(mark)
 }
 
 /** The canonical text itself, each number formatted: the slow way to the same hash. */

@@ -14,6 +14,7 @@ const SOURCES = [
   'workers',
   'bench',
   'schemas',
+  'contracts/vendor/eas-1.2.0',
   'scripts',
   'tsconfig.json',
   'tsconfig.build.json',

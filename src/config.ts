@@ -96,7 +96,27 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** undefined: attestations are not submitted to chains. */
   readonly submission: SubmissionConfig | undefined
+  /** undefined: no chain is started beside the service. Never in production. */
+  readonly localChain: LocalChainConfig | undefined
   readonly limits: Limits
+}
+
+/** The chain of this machine that `--chain` starts. */
+export interface LocalChainConfig {
+  /** undefined: 8545, or any free port when that is busy. */
+  readonly port: number | undefined
+  /** From its start until it listens; and from the request to end until it is ended by force. */
+  readonly startMs: number
+  readonly stopMs: number
+  readonly rpcTimeoutMs: number
+  /** From one writing of its state to the next; what is newer is lost when it is killed. */
+  readonly stateSeconds: number
+  /** From one block to the next when nobody sends a transaction. */
+  readonly blockSeconds: number
+  /** A chain that ended is started again so often before the service gives up; counted anew after so long a life. */
+  readonly maxRestarts: number
+  readonly restartPauseMs: number
+  readonly stableMs: number
 }
 
 /** Attestations that this service submits itself: what it spends, and how long it waits. */
@@ -351,6 +371,7 @@ export function readConfig(env: Environment, cores: number): Config {
     },
     trustedProxies: read.list('TRUSTED_PROXIES'),
     submission: read.flag('ENABLE_ONCHAIN_SUBMIT', false) ? readSubmission(read) : undefined,
+    localChain: readLocalChain(read, production),
     limits: {
       maxBodyBytes,
       maxStreamBytes: read.integer('MAX_STREAM_BYTES', Math.max(8 * 1_048_576, minStreamBytes), minStreamBytes, 8e9),
@@ -454,6 +475,28 @@ function readSubmission(read: ReturnType<typeof reader>): SubmissionConfig {
     maxNonceGap: 16,
     finalityBlocks: read.integer('SUBMIT_FINALITY_BLOCKS', 65, 1, 100_000),
     keepMs: 30 * 86_400_000,
+  }
+}
+
+function readLocalChain(read: ReturnType<typeof reader>, production: boolean): LocalChainConfig | undefined {
+  const isAsked = read.flag('LOCAL_CHAIN', false)
+  const port = read.integer('LOCAL_CHAIN_PORT', -1, 0, 65_535)
+  if (!isAsked) return undefined
+  if (production) {
+    throw new ConfigError(
+      'LOCAL_CHAIN (--chain): production has no chain of its own, for its keys are known to all: set RPC_URL_<chainId>',
+    )
+  }
+  return {
+    port: port === -1 ? undefined : port,
+    startMs: 20_000,
+    stopMs: 5000,
+    rpcTimeoutMs: 5000,
+    stateSeconds: 5,
+    blockSeconds: 30,
+    maxRestarts: 5,
+    restartPauseMs: 500,
+    stableMs: 60_000,
   }
 }
 

@@ -8,6 +8,7 @@ import { testPlugin } from './cli/plugin-test.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
 import { SECRETS } from './config-key.ts'
 import { ListenError } from './http/port.ts'
+import type { LocalChain } from './local-chain/local-chain.ts'
 import { createLog, type Log } from './log.ts'
 import { type RunningService, startService } from './start.ts'
 import { readCommit, version } from './version.ts'
@@ -20,6 +21,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const startedMs = performance.now()
   let log: Log = createLog('pretty')
   let task = 'start'
+  let localChain: LocalChain | undefined
   try {
     if (argv[0] === 'plugin-test') {
       const config = readConfig(publicEnvironment(), availableParallelism())
@@ -29,7 +31,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     const commandLine = readCommandLine(argv, publicEnvironment())
     if (commandLine.help) return void process.stdout.write(helpText())
     if (commandLine.version) return void process.stdout.write(`${version}\n`)
-    const config = readConfig(commandLine.env, availableParallelism())
+    let config = readConfig(commandLine.env, availableParallelism())
     log = createLog(config.logFormat)
     for (const { name, meant } of misspeltSettings(commandLine.env)) {
       log.warn('unknown setting', { name, hint: `did you mean ${meant}?` })
@@ -40,17 +42,24 @@ export async function main(argv: readonly string[]): Promise<void> {
       return void process.stdout.write(`${await runRecordsCommand(commandLine.records, config)}\n`)
     }
     const commit = readCommit(fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', import.meta.url)))
-    const service = await startService(config, log, { version, commit })
+    if (config.localChain !== undefined) {
+      const { startLocalChain } = await import('./local-chain/local-chain.ts') // a quarter of a second for who asks for it
+      const { env } = commandLine
+      localChain = await startLocalChain({ config, settings: config.localChain, env, log, now: Date.now })
+      config = readConfig({ ...env, ...localChain.environment }, availableParallelism())
+    }
+    const service = await startService(config, log, { version, commit }, localChain)
     const facts = { ...service.facts, readySeconds: (performance.now() - startedMs) / 1000 }
     if (config.logFormat === 'json') log.info('ready', readyFields(facts))
     else process.stderr.write(bannerText(facts))
-    stopOnSignals(service, log)
+    stopOnSignals(service, localChain, log)
     // The key came from the environment and went with its thread: only a new process can have it again.
     void service.lost.then((error) => {
       log.error('the signer is lost', { reason: error.message })
       process.exit(EXIT_INTERNAL)
     })
   } catch (error) {
+    await localChain?.close()
     if (error instanceof ListenError && error.failure === 'in-use') {
       log.error('cannot start', { reason: `${error.message}: choose another PORT, or leave it out to take a free one` })
       process.exit(EXIT_CONFIG)
@@ -70,21 +79,30 @@ function publicEnvironment(): Environment {
   return Object.fromEntries(names.map((name) => [name, process.env[name]]))
 }
 
-function readyFields({ apiKeys, ...facts }: Parameters<typeof bannerText>[0]) {
+function readyFields({ apiKeys, localChain, ...facts }: Parameters<typeof bannerText>[0]) {
   return {
     ...facts,
+    ...localChainFields(localChain),
     ...(apiKeys === undefined ? {} : { developerKey: apiKeys.developer, internalKey: apiKeys.internal }),
   }
 }
 
+function localChainFields(facts: LocalChain['facts'] | undefined) {
+  if (facts === undefined) return {}
+  const { rpcUrl, chainId, easAddress, schemaRegistryAddress, accounts } = facts
+  return { rpcUrl, chainId, easAddress, schemaRegistryAddress, fundedAccounts: accounts.join(',') }
+}
+
 /** First signal: stop accepting, answer what is under way, then exit. Second signal: exit at once. */
-function stopOnSignals(service: RunningService, log: Log): void {
+function stopOnSignals(service: RunningService, localChain: LocalChain | undefined, log: Log): void {
   let stopping = false
   const stop = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1)
     stopping = true
     log.info('stopping', { signal })
-    service.stop().then(
+    // The chain last: what is open may still need it.
+    const stopped = service.stop().finally(() => localChain?.close())
+    stopped.then(
       () => {
         log.info('stopped')
         process.exit(0)

@@ -9,6 +9,7 @@ import { createApp } from './http/app.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/dev-keys.ts'
 import { type HttpServer, ListenError } from './http/port.ts'
 import { createHttpServer } from './http/server.ts'
+import type { LocalChain } from './local-chain/local-chain.ts'
 import type { Log } from './log.ts'
 import { Metrics } from './metrics.ts'
 import { createBatchService } from './service/batches.ts'
@@ -61,6 +62,7 @@ export async function startService(
   config: Config,
   log: Log,
   build: { readonly version: string; readonly commit: string },
+  localChain?: Pick<LocalChain, 'facts' | 'fund'>,
 ): Promise<RunningService> {
   if (config.records && config.databaseUrl === undefined && !config.allowEmbeddedDatabase) {
     throw new ConfigError(
@@ -74,6 +76,7 @@ export async function startService(
   const schemas = schemaUids(config)
   const evidence = await readEvidenceSettings(config)
   const signer = await startSigner(config, log)
+  await localChain?.fund(signer.address) // before the relay looks whether it can pay
   const store = config.records ? createStoreClient(config, log) : undefined
   const chainClient = await startChainAccess(config, log, signer, store)
   const pool = await startComputePool(config, { chainIds: [...chains.keys()], evidence: evidence.settings })
@@ -145,6 +148,7 @@ export async function startService(
       adapter: server.adapter,
       busyPort: config.port !== 0 && port !== config.port ? config.port : undefined,
       chains: chainLine(config, chainClient !== undefined),
+      localChain: localChain?.facts,
       attester: signer.address,
       developmentKey: signer.keyKind === 'development',
       apiKeys: keys,

@@ -7,6 +7,7 @@ const FLAGS = {
   port: { type: 'string', environment: 'PORT', help: 'port to listen on (default 3000, the next free one when busy)' },
   host: { type: 'string', environment: 'HOST', help: 'address to listen on (default 127.0.0.1)' },
   data: { type: 'string', environment: 'DATA_DIR', help: 'folder for keys and data (default ./.data)' },
+  chain: { type: 'boolean', environment: 'LOCAL_CHAIN', help: 'run a chain with EAS beside the service (needs anvil)' },
   'http-adapter': { type: 'string', environment: 'HTTP_ADAPTER', help: 'uws (default) or node' },
   'log-format': { type: 'string', environment: 'LOG_FORMAT', help: 'pretty (default) or json' },
   plugin: { type: 'string', environment: 'PLUGINS', help: 'module with a kind of evidence to add; can be repeated' },

@@ -1,3 +1,5 @@
+import type { LocalChainFacts } from '../local-chain/local-chain.ts'
+
 /** What the operator sees once the service answers; the same facts as one JSON line with `--log-format json`. */
 export interface BannerFacts {
   readonly version: string
@@ -11,12 +13,16 @@ export interface BannerFacts {
   readonly busyPort: number | undefined
   /** e.g. `base-sepolia 84532 (rpc)`. */
   readonly chains: string
+  /** The chain that was started beside the service. */
+  readonly localChain: LocalChainFacts | undefined
   readonly attester: string
   readonly developmentKey: boolean
   /** Shown in development only. */
   readonly apiKeys: { readonly developer: string; readonly internal: string } | undefined
   readonly publicPerHour: number
 }
+
+const SHOWN_ACCOUNTS = 2
 
 export function bannerText(facts: BannerFacts): string {
   const { url } = facts
@@ -29,14 +35,22 @@ export function bannerText(facts: BannerFacts): string {
         `             (public tier: ${facts.publicPerHour} requests/hour)`
   const moved =
     facts.busyPort === undefined ? '' : `  Port       ${facts.busyPort} is busy: moved to the next free one\n`
+  const local = facts.localChain === undefined ? '' : localChainLines(facts.localChain)
   return `
   trigpoint ${facts.version} (${facts.commit.slice(0, 7)})  node ${facts.node}  ${threads}  ${facts.adapter}        ready in ${facts.readySeconds.toFixed(1)} s
   API        ${url}            health   ${url}/health
 ${moved}  Chain      ${facts.chains}
-  Attester   ${facts.attester}${key}
+${local}  Attester   ${facts.attester}${key}
   Keys       ${keys}
   Try        curl -s ${url.replace('http://', '')}/compute/v0/distance -H 'content-type: application/json' \\
-             -d '{"chainId":84532,"from":{"type":"Point","coordinates":[2.2945,48.8584]},"to":{"type":"Point","coordinates":[2.3522,48.8566]}}'
+             -d '{"chainId":${facts.localChain?.chainId ?? 84532},"from":{"type":"Point","coordinates":[2.2945,48.8584]},"to":{"type":"Point","coordinates":[2.3522,48.8566]}}'
 
+`
+}
+
+function localChainLines({ rpcUrl, chainId, easAddress, schemaRegistryAddress, accounts }: LocalChainFacts): string {
+  return `  Local      ${rpcUrl}   chain id ${chainId}   ! TEST MONEY, keys known to all
+             EAS      ${easAddress}   SchemaRegistry ${schemaRegistryAddress}
+             funded   the attester, ${accounts.slice(0, SHOWN_ACCOUNTS).join(', ')} and ${accounts.length - SHOWN_ACCOUNTS} more
 `
 }

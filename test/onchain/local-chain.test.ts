@@ -1,0 +1,256 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeFunctionResult, encodeFunctionData } from 'viem'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import type { Hex } from '../../src/messages.ts'
+import { proofOf, stampOf } from '../evidence.ts'
+import {
+  type ChainService,
+  EAS_ABI,
+  isRunning,
+  LOCATION_SCHEMA,
+  runToEnd,
+  startChainService,
+} from '../local-chain-service.ts'
+import { skipReason } from './anvil.ts'
+
+const folders: string[] = []
+const started: ChainService[] = []
+const newFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trigpoint-chain-'))
+  folders.push(folder)
+  return folder
+}
+async function start(dataDir: string, environment: Record<string, string> = {}): Promise<ChainService> {
+  const service = await startChainService(dataDir, environment)
+  started.push(service)
+  return service
+}
+afterAll(async () => {
+  await Promise.all(started.map((service) => service.process.exitCode ?? service.end('SIGTERM')))
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+const WAIT = { timeout: 60_000, interval: 20 }
+const records = async (service: ChainService) =>
+  (await service.get('/api/v0/location-records?chain=local&limit=1000')).data as { uid: Hex; revoked: boolean }[]
+const untilRecords = (service: ChainService, count: number) =>
+  vi.waitFor(async () => expect(await records(service)).toHaveLength(count), WAIT)
+const accountsOf = (service: ChainService) => service.facts['fundedAccounts']!.split(',')
+
+describe.skipIf(skipReason())('a service with a chain of its own', () => {
+  const folder = newFolder()
+  let service: ChainService
+
+  it('shows the sample attestations of a new chain', async () => {
+    service = await start(folder)
+    expect(service.facts).toMatchObject({
+      rpcUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      chainId: 31337,
+      easAddress: '0x4200000000000000000000000000000000000021',
+    })
+    await untilRecords(service, 36)
+    expect((await records(service)).filter(({ revoked }) => revoked)).toHaveLength(1)
+  })
+
+  it('has a record of what is attested within a second', async () => {
+    const [, , , , from] = accountsOf(service)
+    const waits: number[] = []
+    for (let index = 0; index < 5; index++) {
+      const uid = await service.attest(from!, 2.2945 + index, 48.8584)
+      const attestedMs = performance.now()
+      const path = `/api/v0/location-records/${uid}`
+      await vi.waitFor(async () => expect(await service.get(path)).toMatchObject({ uid, revoked: false }), WAIT)
+      waits.push(performance.now() - attestedMs)
+    }
+    // Half of them, for this machine may be doing something else in one second of five.
+    expect(waits.toSorted((a, b) => a - b)[2]).toBeLessThan(1000)
+    await untilRecords(service, 41)
+  })
+
+  it('computes with attestations as inputs, and its answer is accepted on the chain', async () => {
+    const [, , , , from] = accountsOf(service)
+    const [paris, louvre] = [await service.attest(from!, 2.2945, 48.8584), await service.attest(from!, 2.3376, 48.8606)]
+    const { attestation, delegatedAttestation, ...answer } = await service.post('/compute/v0/distance', {
+      chainId: 31337,
+      from: { uid: paris },
+      to: { uid: louvre },
+    })
+    // The same points as geometries; that their distance is right is for the tests of geodesy.
+    const plain = await service.post('/compute/v0/distance', {
+      chainId: 31337,
+      from: { type: 'Point', coordinates: [2.2945, 48.8584] },
+      to: { type: 'Point', coordinates: [2.3376, 48.8606] },
+    })
+    expect(answer.result).toBe(plain.result)
+    expect(answer.inputRefs).toEqual([paris, louvre])
+    const { signature, attester, deadline } = delegatedAttestation
+    const { recipient, data, revocable, refUID, schema } = attestation
+    const receipt = await service.send(from!, 'attestByDelegation', [
+      {
+        schema,
+        data: { recipient, expirationTime: 0n, revocable, refUID, data, value: 0n },
+        signature: {
+          r: signature.slice(0, 66),
+          s: `0x${signature.slice(66, 130)}`,
+          v: Number(`0x${signature.slice(130, 132)}`),
+        },
+        attester,
+        deadline: BigInt(deadline),
+      },
+    ])
+    expect(receipt.status).toBe('0x1')
+    expect(await attesterOf(receipt.logs[0]!.data)).toBe(service.facts['attester'])
+  })
+
+  it('submits a verified proof with the money it was given', async () => {
+    await vi.waitFor(() => expect(service.lines.join('\n')).toContain('"relay ready"'), WAIT)
+    const answer = await service.post('/verify/v0/proof', {
+      proof: proofOf([stampOf()], { radius: 100 }),
+      options: { chainId: 31337, submitOnchain: true },
+    })
+    expect(answer, JSON.stringify(answer)).toMatchObject({ submission: { status: 'mined', chainId: 31337 } })
+    expect(answer.submission.uid).toBe(answer.attestation.uid)
+    expect(await attesterOf(answer.attestation.uid)).toBe(service.facts['attester'])
+  })
+
+  it('shows a revocation', async () => {
+    const [, , , , from] = accountsOf(service)
+    const uid = await service.attest(from!, 13.4, 52.52)
+    await service.send(from!, 'revoke', [{ schema: LOCATION_SCHEMA, data: { uid, value: 0n } }])
+    await vi.waitFor(
+      async () => expect(await service.get(`/api/v0/location-records/${uid}`)).toMatchObject({ revoked: true }),
+      WAIT,
+    )
+  })
+
+  it('starts a chain that was killed again, and the records follow it', async () => {
+    const [, , , , from] = accountsOf(service)
+    const kept = await locationUids(service)
+    const nowMs = Date.now()
+    await vi.waitFor(
+      () => expect(statSync(join(folder, 'local-chain/state.json')).mtimeMs).toBeGreaterThan(nowMs),
+      WAIT,
+    )
+    process.kill(service.chainPid, 'SIGKILL')
+    await vi.waitFor(() => {
+      const said = service.lines.join('\n')
+      expect(said).toContain('"the local chain ended"')
+      expect(said).toContain('"the local chain was started again"')
+    }, WAIT)
+    const uid = await service.attest(from!, 14, 53)
+    expect(await locationUids(service)).toEqual([...kept, uid])
+    await vi.waitFor(
+      async () => expect(await service.get(`/api/v0/location-records/${uid}`)).toMatchObject({ uid }),
+      WAIT,
+    )
+    await vi.waitFor(async () => {
+      const onChain = await locationUids(service)
+      expect((await records(service)).map((record) => record.uid).toSorted()).toEqual(onChain.toSorted())
+    }, WAIT)
+  })
+
+  it('leaves no chain behind when it is killed, and goes on where it was', async () => {
+    const before = await records(service)
+    const chainPid = notedPid()
+    expect(isRunning(chainPid)).toBe(true)
+    expect(await service.end('SIGKILL')).toBe('SIGKILL')
+    await vi.waitFor(() => expect(isRunning(chainPid)).toBe(false), WAIT)
+    service = await start(folder)
+    await vi.waitFor(async () => expect(await records(service)).toEqual(before), WAIT)
+    await vi.waitFor(async () => {
+      const { chains } = await service.get('/api/sync/status')
+      expect(chains.local.block).toBe(Number(await service.rpc('eth_blockNumber')))
+    }, WAIT)
+    expect((await service.get('/api/sync/status')).chains.local).toMatchObject({ quarantined: 0 })
+    expect(await records(service)).toEqual(before)
+    const [, , , , from] = accountsOf(service)
+    await service.attest(from!, 15, 54)
+    await untilRecords(service, before.length + 1)
+  })
+
+  it('ends its chain when it is told to end', async () => {
+    const pid = notedPid()
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(isRunning(pid)).toBe(false)
+  })
+
+  it.skipIf(process.platform !== 'linux')(
+    'ends the chain of a service that was killed together with its guard',
+    async () => {
+      service = await start(folder)
+      const pid = notedPid()
+      for (const guard of guardsOf(pid)) process.kill(guard, 'SIGKILL')
+      await service.end('SIGKILL')
+      expect(isRunning(pid)).toBe(true)
+      service = await start(folder)
+      expect(isRunning(pid)).toBe(false)
+      expect(service.lines.join('\n')).toContain('a chain that a killed service left was ended')
+      expect(await service.end('SIGTERM')).toBe(0)
+    },
+  )
+
+  it('goes on with the state from before the last start when the newest is damaged', async () => {
+    writeFileSync(join(folder, 'local-chain/state.json'), '{"accounts": {"0x')
+    service = await start(folder)
+    expect(service.lines.join('\n')).toContain('the state of the local chain is damaged')
+    await vi.waitFor(async () => {
+      const onChain = await locationUids(service)
+      expect(onChain.length).toBeGreaterThan(36)
+      expect((await records(service)).map((record) => record.uid).toSorted()).toEqual(onChain.toSorted())
+    }, WAIT)
+    expect(await service.end('SIGTERM')).toBe(0)
+  })
+
+  it('runs twice on one machine, each with its own chain', async () => {
+    // The usual port is asked for by both.
+    const two = await Promise.all([
+      start(newFolder(), { LOCAL_CHAIN_PORT: '' }),
+      start(newFolder(), { LOCAL_CHAIN_PORT: '' }),
+    ])
+    const [left, right] = two
+    expect(left.facts['rpcUrl']).not.toBe(right.facts['rpcUrl'])
+    await Promise.all(two.map((each) => untilRecords(each, 36)))
+    const uid = await left.attest(accountsOf(left)[4]!, 1, 2)
+    await untilRecords(left, 37)
+    expect((await records(right)).map((record) => record.uid)).not.toContain(uid)
+    expect(await Promise.all(two.map((each) => each.end('SIGTERM')))).toEqual([0, 0])
+  })
+
+  it('says in one line that its port is taken', async () => {
+    const server = createServer()
+    const port = await new Promise<number>((done) => {
+      server.listen(0, '127.0.0.1', () => done((server.address() as { port: number }).port))
+    })
+    const { code, output } = await runToEnd(['--chain'], { DATA_DIR: newFolder(), LOCAL_CHAIN_PORT: String(port) })
+    server.close()
+    expect([code, output.trim().split('\n')]).toEqual([78, [expect.stringContaining(`LOCAL_CHAIN_PORT=${port}`)]])
+  })
+
+  async function locationUids(from: ChainService): Promise<Hex[]> {
+    const logs = await from.rpc('eth_getLogs', {
+      fromBlock: '0x0',
+      // Attested(address,address,bytes32,bytes32)
+      topics: ['0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35', null, null, LOCATION_SCHEMA],
+    })
+    return logs.map(({ data }: { data: Hex }) => data)
+  }
+
+  async function attesterOf(uid: Hex): Promise<string> {
+    const call = { abi: EAS_ABI, functionName: 'getAttestation' }
+    const to = service.facts['easAddress']
+    const data = await service.rpc('eth_call', { to, data: encodeFunctionData({ ...call, args: [uid] }) }, 'latest')
+    return (decodeFunctionResult({ ...call, data }) as { attester: string }).attester
+  }
+
+  /** Children of a process: of anvil, which took the place of the shell that made them. */
+  function guardsOf(pid: number): number[] {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number)
+  }
+
+  function notedPid(): number {
+    return (JSON.parse(readFileSync(join(folder, 'local-chain/anvil.json'), 'utf8')) as { pid: number }).pid
+  }
+})

@@ -18,6 +18,11 @@ const FILES = [
   'resign-response',
   'verify-request',
   'verify-response',
+  'location-record',
+  'location-record-list',
+  'record-config',
+  'record-stats',
+  'record-error',
 ]
 
 const root = {

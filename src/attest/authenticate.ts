@@ -15,7 +15,7 @@ export interface SignedAttestation {
 
 export interface AuthenticationOptions {
   /** The chain the attestation was signed for. */
-  readonly chain: Chain
+  readonly chain: Pick<Chain, 'id' | 'profile' | 'easVersion' | 'easAddress'>
   /** Addresses that count as ours, lower case. */
   readonly attesters: readonly string[]
   readonly nowSeconds: number

@@ -1,3 +1,4 @@
+import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
 import { distanceMeters, isWithinCentimeters } from '../geodesy/distance.ts'
@@ -139,7 +140,7 @@ function isOwnHash(operand: Operand): boolean {
 /** A reference given with the operand, or that of a geometry sent as GeoJSON: keccak-256 of its canonical text (decision 19). */
 function refOf(operand: Operand, { keccak }: Engine): Hex {
   if ('flat' in operand) return operand.ref
-  return operand.ref ?? keccak.hashHex(Buffer.from(canonicalGeometry(operand.geometry), 'latin1'))
+  return operand.ref ?? keccak.hashHex(utf8(canonicalGeometry(operand.geometry)))
 }
 
 /** The operand in the form in which everything computes. */

@@ -94,6 +94,11 @@ export interface Contract {
   'resign-response'?: ResignResponse
   'verify-request'?: VerifyRequest
   'verify-response'?: VerifyResponse
+  'location-record'?: LocationRecord
+  'location-record-list'?: LocationRecordList
+  'record-config'?: RecordConfig
+  'record-stats'?: RecordStats
+  'record-error'?: RecordError
 }
 export interface Point {
   type: 'Point'
@@ -794,4 +799,137 @@ export interface Submission {
   transactionHash?: string
   blockNumber?: number
   error?: string
+}
+/**
+ * A location attestation as the record API gives it
+ */
+export interface LocationRecord {
+  /**
+   * UID of the attestation, lower case
+   */
+  uid: string
+  /**
+   * Name of the chain it is registered on
+   */
+  chain: string
+  /**
+   * Who attested, lower case
+   */
+  prover: string
+  /**
+   * Recipient of the attestation, lower case
+   */
+  subject: string
+  /**
+   * Time of the block
+   */
+  timestamp: string
+  /**
+   * When the location event occurred, as attested
+   */
+  event_timestamp: string
+  /**
+   * Spatial reference system, as attested
+   */
+  srs: string
+  /**
+   * Format of the location, as attested
+   */
+  location_type: string
+  /**
+   * GeoJSON geometry as text
+   */
+  location: string
+  /**
+   * Of points; null for other geometries
+   */
+  longitude: number | null
+  /**
+   * Of points; null for other geometries
+   */
+  latitude: number | null
+  /**
+   * Names of proof recipes
+   */
+  recipe_types: string[]
+  /**
+   * Their payloads, base64
+   */
+  recipe_payloads: string[]
+  /**
+   * MIME types of attached media
+   */
+  media_types: string[]
+  /**
+   * The media, or references to them
+   */
+  media_data: string[]
+  /**
+   * Free text; null when there is none
+   */
+  memo: string | null
+  revoked: boolean
+  /**
+   * When this service stored it
+   */
+  created_at: string
+  /**
+   * When this service last changed it
+   */
+  updated_at: string
+}
+/**
+ * A page of records, newest block first
+ */
+export interface LocationRecordList {
+  data: LocationRecord[]
+  /**
+   * All matching records, not those of this page
+   */
+  count: number
+  limit: number
+  offset: number
+}
+export interface RecordConfig {
+  /**
+   * Whether records of the chain are read
+   */
+  chains: {
+    arbitrum: boolean
+    celo: boolean
+    sepolia: boolean
+    base: boolean
+  }
+  /**
+   * The same for every chain, by its own name
+   */
+  chains_all: {
+    [k: string]: boolean
+  }
+  schema: string
+  schema_fields: string
+  version: 'v0'
+}
+export interface RecordStats {
+  total: number
+  by_chain: {
+    [k: string]: number
+  }
+  /**
+   * By the time of the block
+   */
+  by_time: {
+    last_24_hours: number
+    last_7_days: number
+    last_30_days: number
+  }
+  revoked: number
+}
+/**
+ * An error of the record and sync API
+ */
+export interface RecordError {
+  status: 'error'
+  message: string
+  detail: string
 }

@@ -1,6 +1,9 @@
 import { scalarBase64 } from './generated/scalar.ts'
 import { simdBase64 } from './generated/simd.ts'
 
+/** Undefined in browsers, where the client computes a result again. */
+const native = (globalThis as { Buffer?: BufferConstructor }).Buffer
+
 /** What the WebAssembly module exports, as it is: pointers and numbers. Degrees in, metres out. */
 interface Exports {
   readonly memory: WebAssembly.Memory
@@ -97,7 +100,8 @@ export function loadKernel(): Kernel {
 
 /** @param base64 one of the builds in `generated/` */
 export function compileModule(base64: string): WebAssembly.Module {
-  return new WebAssembly.Module(Buffer.from(base64, 'base64'))
+  const bytes = native?.from(base64, 'base64') ?? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+  return new WebAssembly.Module(bytes)
 }
 
 /** A kernel with a memory of its own. */
@@ -140,5 +144,7 @@ export function instantiateKernel(module: WebAssembly.Module): Kernel {
 }
 
 function viewsOf(buffer: ArrayBuffer): MemoryViews {
-  return { bytes: Buffer.from(buffer), words: new Uint32Array(buffer), doubles: new Float64Array(buffer) }
+  // In a browser it lacks what Node.js adds to it; those who use that, the scanner and the kernel's hash, do not run there.
+  const bytes = native?.from(buffer) ?? (new Uint8Array(buffer) as Buffer)
+  return { bytes, words: new Uint32Array(buffer), doubles: new Float64Array(buffer) }
 }

@@ -64,6 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   threads: ['config', 'log', ...BASE],
   service: ['threads', 'geometry', 'validation', 'compute', 'verify', 'attest', 'crypto', 'config', 'units', ...BASE],
   http: ['service', 'validation', 'compute', 'config', 'log', 'metrics', ...BASE],
+  client: ['attest', 'compute', 'config', 'crypto', 'geometry', 'units', 'verify', 'wasm', ...BASE],
   'local-chain': ['config', 'log', 'attest', 'store', 'sync', 'service', ...BASE],
   cli: ['config', 'store', 'threads', 'validation', 'local-chain'],
   version: [],
@@ -152,6 +153,40 @@ describe('the house', () => {
       .map((file) => relative(root, file))
     const allowed = ['src/main.ts', 'src/config-key.ts', 'workers/signer.ts']
     expect(readers.filter((file) => !allowed.includes(file))).toEqual([])
+  })
+
+  it('gives the client nothing that a browser lacks', () => {
+    // Only what is there at run time: types are gone by then.
+    const valueImports = (file: string) =>
+      [
+        ...readFileSync(join(root, file), 'utf8').matchAll(
+          /^(?:import|export) (?!type )[^']*?from '([^']+)'|import\('([^']+)'\)/gm,
+        ),
+      ]
+        .filter(([statement]) => !/^\w+ \{(?:\s*type \w+,?)+\s*\} from/.test(statement))
+        .map((match) => match[1] ?? match[2]!)
+    const seen = new Set(['src/client/client.ts', 'src/client/recompute.ts'])
+    const packages = new Set<string>()
+    for (const file of seen) {
+      for (const target of valueImports(file)) {
+        if (target.startsWith('.')) seen.add(relative(root, resolve(root, file, '..', target)))
+        else packages.add(target)
+      }
+    }
+    expect([...seen]).toContain('src/topology/exact.ts')
+    expect([...packages].sort()).toEqual([
+      '@noble/curves/ed25519.js',
+      '@noble/curves/secp256k1.js',
+      '@noble/hashes/sha2.js',
+      '@noble/hashes/sha3.js',
+      'robust-predicates',
+    ])
+    // These two take it where there is one.
+    const mayNameBuffer = ['src/crypto/hex.ts', 'src/wasm/loader.ts']
+    const withoutComments = (file: string) =>
+      readFileSync(join(root, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+    const users = [...seen].filter((file) => /\b(?:Buffer|process|setImmediate|require)\b/.test(withoutComments(file)))
+    expect(users.filter((file) => !mayNameBuffer.includes(file))).toEqual([])
   })
 
   it('has no file over 250 lines but the giants named here', () => {

@@ -1,0 +1,88 @@
+/** Answers that have no schema of their own. Members beyond these may be there. */
+
+/** `GET /health`. */
+export interface Health {
+  readonly status: 'ok'
+  readonly message: string
+  readonly database: 'connected' | 'disconnected'
+  readonly commit: string
+}
+
+/** `GET /ready`. */
+export interface Readiness {
+  readonly status: 'ready' | 'not ready'
+  readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly [name: string]: unknown }>>
+}
+
+/** `GET /`. */
+export interface ServiceInfo {
+  readonly title: string
+  readonly description: string
+  readonly version: string
+  readonly links: readonly { readonly rel: string; readonly href: string; readonly type: string }[]
+  /** Path → method and summary. */
+  readonly endpoints: Readonly<Record<string, string>>
+  readonly attester: string
+  readonly commit: string
+}
+
+/** One chain whose contracts the service signs for. */
+export interface IssuerChain {
+  readonly chainId: number
+  readonly name: string
+  readonly profile: 'legacy' | 'v1' | 'v2'
+  readonly easVersion: string
+  /** The EAS contract. */
+  readonly registry: string
+  readonly schemaRegistry: string
+  readonly schemas: {
+    readonly numeric: string
+    readonly boolean: string
+    readonly verify: string
+    readonly merkleRoot: string
+  }
+}
+
+/** `GET /.well-known/attester.json`: who signs, and for which contracts. */
+export interface Issuer {
+  readonly address: string
+  readonly purpose: string
+  readonly chains: readonly IssuerChain[]
+  /** Addresses that signed before. */
+  readonly retired: readonly string[]
+  readonly statement?: string
+}
+
+/** A kind of evidence. */
+export interface Plugin {
+  readonly name: string
+  readonly version: string
+  readonly environments: readonly string[]
+  readonly description: string
+}
+
+/** What a trigger of the sync API answers. */
+export interface SyncAnswer {
+  readonly status: 'success'
+  readonly message: string
+  readonly chain?: string
+  readonly count?: number
+}
+
+/** `GET /api/sync/status`. */
+export interface SyncStatus {
+  readonly status: 'ok'
+  readonly worker: Readonly<Record<string, boolean | number | string | null>>
+  readonly attestations: {
+    readonly totalIngested: number
+    readonly byChain: Readonly<Record<string, number>>
+    readonly lastRunIngested: Readonly<Record<string, number>>
+  }
+  readonly revocationChecks: {
+    readonly lastRun: string | null
+    readonly totalChecked: number
+    readonly totalRevoked: number
+  }
+  readonly supportedChains: readonly string[]
+  readonly recentErrors: readonly { readonly timestamp: string; readonly message: string; readonly chain: string }[]
+}

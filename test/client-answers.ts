@@ -1,0 +1,104 @@
+/** Answers signed in this process, text for text as the service writes them: for tests of what the client says of them. */
+import { checksumAddress } from '../src/attest/address.ts'
+import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../src/attest/encode.ts'
+import { merkleTreeOf } from '../src/attest/merkle.ts'
+import { resultMembers } from '../src/compute/result-text.ts'
+import { canonicalGeometry, canonicalJson } from '../src/geometry/canonical.ts'
+import type { Hex } from '../src/messages.ts'
+import { computeAnswerJson } from '../src/service/answer.ts'
+import type { Geometry } from '../src/types/generated.ts'
+import { createTestSigner, NOW_SECONDS, RECIPIENT } from './attest-parts.ts'
+
+export const PARIS: Geometry = { type: 'Point', coordinates: [2.2945, 48.8584] }
+export const TOWN_HALL: Geometry = { type: 'Point', coordinates: [2.3522, 48.8566] }
+/** The README's, as GeographicLib computes it: 4238.7667 m. */
+export const DISTANCE_CM = 423_877n
+const SALT: Hex = `0x${'5a17'.repeat(16)}`
+
+export async function createAnswers(chainId = 84532) {
+  const { signer, schemas, keccak, chains, signProof } = await createTestSigner()
+  const refs = [PARIS, TOWN_HALL].map((geometry) => keccak.hashHex(Buffer.from(canonicalGeometry(geometry))))
+  const facts = { timestampSeconds: NOW_SECONDS, inputRefs: refs }
+
+  async function answer(kind: 'numeric' | 'boolean', data: Hex, members: string, withResult: boolean): Promise<string> {
+    const payload = { chainId, schema: schemas[kind], recipient: RECIPIENT, data }
+    const signed = await signer.sign({ kind, ...payload })
+    if (!signed.ok) throw new Error(signed.problem.detail)
+    const plain = await signer.sign({ kind: 'result', dataKind: kind, salt: SALT, ...payload })
+    if (!plain.ok) throw new Error(plain.problem.detail)
+    const { signature, deadlineSeconds } = plain
+    return computeAnswerJson({
+      ...payload,
+      ...signed,
+      attester: checksumAddress(signer.address),
+      members,
+      proofInputs: [],
+      resultSignature: withResult ? { signature, deadlineSeconds, salt: SALT } : undefined,
+    } as never)
+  }
+
+  const numericData = encodeNumeric(DISTANCE_CM, 'centimeters', refs, NOW_SECONDS, 'distance')
+  const numericMembers = resultMembers({ result: 4238.77, units: 'meters', operation: 'distance', ...facts })
+  const booleanData = encodeBoolean(true, refs, NOW_SECONDS, 'within:500000')
+  const booleanMembers = resultMembers({ result: true, units: undefined, operation: 'within:500000', ...facts })
+
+  /** Two results under one root, as `POST /compute/v0/batch` answers with `attest: 'merkle'`. */
+  async function merkleBatch() {
+    const items = [
+      { schema: schemas.numeric, recipient: RECIPIENT, data: numericData },
+      { schema: schemas.boolean, recipient: RECIPIENT, data: booleanData },
+    ]
+    const tree = merkleTreeOf(items, keccak)
+    const leafCount = items.length
+    const data = encodeMerkleRoot({ merkleRoot: tree.root, leafCount, timestampSeconds: NOW_SECONDS })
+    const payload = { chainId, schema: schemas['merkle-root'], recipient: RECIPIENT, data }
+    const signed = await signer.sign({ kind: 'merkle-root', ...payload })
+    if (!signed.ok) throw new Error(signed.problem.detail)
+    const root = JSON.parse(
+      computeAnswerJson({
+        ...payload,
+        ...signed,
+        attester: checksumAddress(signer.address),
+        members: '"x":0',
+        proofInputs: [],
+      } as never),
+    )
+    const results = items.map((item, index) => {
+      const members = [numericMembers, booleanMembers][index]
+      return { ...JSON.parse(`{${members}}`), ...item, proof: tree.proof(index) }
+    })
+    const { attestation, delegatedAttestation } = root
+    const merkle = { root: tree.root, leafCount, attestation, delegatedAttestation }
+    return { chainId, attest: 'merkle', merkle, results, count: results.length, failed: 0 }
+  }
+
+  /** What `POST /verify/v0/proof` answers; the numbers are those that `signProof` signs. */
+  async function verifiedProof() {
+    const proof = { claim: { location: PARIS, radius: 100 }, stamps: [{ plugin: 'a' }, { plugin: 'b' }] }
+    const proofHash = keccak.hashHex(Buffer.from(canonicalJson(proof)))
+    const signed = await signProof(chains.get(chainId)!, { proofHash })
+    const dimensions = {
+      spatial: { meanDistanceMeters: 12.4, maxDistanceMeters: 24.9, withinRadiusFraction: 1 },
+      temporal: { meanOverlap: 0.85, minOverlap: 0.8, fullyOverlappingFraction: 0.5 },
+      validity: { signaturesValidFraction: 1, structureValidFraction: 1, signalsConsistentFraction: 0.9 },
+      independence: { uniquePluginRatio: 0.5, spatialAgreement: 1, pluginNames: ['a', 'b'] },
+    }
+    const meta = { stampCount: 2, evaluatedAt: NOW_SECONDS, evaluationMode: 'local' }
+    const credibility = { dimensions, stampResults: [], meta, extensions: {} }
+    const told = { evaluationMethod: 'multifactor-v0', evaluatedAt: NOW_SECONDS, chainId }
+    return { proof, credibility, ...told, ...signed }
+  }
+
+  return {
+    attester: checksumAddress(signer.address),
+    schemas,
+    /** JSON text. */
+    numeric: await answer('numeric', numericData, numericMembers, false),
+    boolean: await answer('boolean', booleanData, booleanMembers, false),
+    withResultSignature: await answer('numeric', numericData, numericMembers, true),
+    /** Signed as it says, but with members that say something else. */
+    lying: await answer('numeric', numericData, numericMembers.replace('4238.77', '4238.78'), false),
+    merkleBatch,
+    verifiedProof,
+  }
+}

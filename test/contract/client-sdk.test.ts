@@ -1,0 +1,124 @@
+import { recoverTypedDataAddress } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../service.ts'
+
+// What deployed clients of this interface send and read, with nothing changed but the address: bodies with every member they
+// write, the members and headers they look at, and the message they hand to EAS.
+const ZERO = `0x${'0'.repeat(40)}`
+const NUMERIC = '0xc2b013ecb68d59b28f5d301203ec630335d97c37b400b16b359db6972572e02a'
+const BOOLEAN = '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5'
+const point = { type: 'Point', coordinates: [2.2945, 48.8584] }
+const other = { type: 'Point', coordinates: [2.3522, 48.8566] }
+const ring = [
+  [2, 48],
+  [3, 48],
+  [3, 49],
+  [2, 49],
+  [2, 48],
+]
+const polygon = { type: 'Polygon', coordinates: [ring] }
+const line = { type: 'LineString', coordinates: ring.slice(0, 2) }
+
+describe('a deployed client', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ RATE_LIMIT_PUBLIC: '100' })
+  })
+  afterAll(async () => {
+    await service.stop()
+  })
+
+  const ask = (operation: string, members: object, schema: string) =>
+    service.post(`/compute/v0/${operation}`, { chainId: 84532, ...members, schema, recipient: ZERO })
+
+  it.each([
+    ['distance', { from: point, to: other }, NUMERIC, 'meters', 2],
+    ['area', { geometry: polygon }, NUMERIC, 'square_meters', 1],
+    ['length', { geometry: line }, NUMERIC, 'meters', 1],
+    ['contains', { container: polygon, containee: point }, BOOLEAN, undefined, 2],
+    ['within', { geometry: point, target: other, radius: 500 }, BOOLEAN, undefined, 2],
+    ['intersects', { geometry1: polygon, geometry2: line }, BOOLEAN, undefined, 2],
+  ])('reads every member of %s', async (operation, members, schema, units, inputs) => {
+    const { status, body, headers } = await ask(operation, members, schema)
+    expect(status).toBe(200)
+    expect(typeof body.result).toBe(units === undefined ? 'boolean' : 'number')
+    expect(body.units).toBe(units)
+    expect(body.operation).toBe(operation === 'within' ? 'within:50000' : operation)
+    expect(Number.isInteger(body.timestamp)).toBe(true)
+    expect(body.inputRefs).toHaveLength(inputs)
+    for (const ref of body.inputRefs) expect(ref).toMatch(/^0x[0-9a-f]{64}$/)
+    expect(body.attestation).toMatchObject({ schema, attester: service.attester, recipient: ZERO })
+    expect(body.delegatedAttestation).toMatchObject({ attester: service.attester, nonce: 0 })
+    // The tier is found by this header.
+    expect(headers.get('ratelimit-limit')).toMatch(/^100\b/)
+    expect(headers.get('x-ratelimit-limit')).toBe('100')
+  })
+
+  it('hands EAS a message that the signature fits, as it builds it: revocable, for ever, referring to nothing', async () => {
+    const { body } = await ask('distance', { from: point, to: other }, NUMERIC)
+    const { attestation, delegatedAttestation } = body
+    // It cuts the signature into r, s and v itself.
+    expect(attestation.signature).toMatch(/^0x[0-9a-f]{128}(1b|1c)$/)
+    const recovered = await recoverTypedDataAddress({
+      domain: {
+        name: 'EAS',
+        version: '1.2.0',
+        chainId: 84532,
+        verifyingContract: '0x4200000000000000000000000000000000000021',
+      },
+      types: {
+        Attest: [
+          { name: 'schema', type: 'bytes32' },
+          { name: 'recipient', type: 'address' },
+          { name: 'expirationTime', type: 'uint64' },
+          { name: 'revocable', type: 'bool' },
+          { name: 'refUID', type: 'bytes32' },
+          { name: 'data', type: 'bytes' },
+          { name: 'value', type: 'uint256' },
+          { name: 'nonce', type: 'uint256' },
+          { name: 'deadline', type: 'uint64' },
+        ],
+      },
+      primaryType: 'Attest',
+      message: {
+        schema: attestation.schema,
+        recipient: attestation.recipient,
+        expirationTime: 0n,
+        revocable: true,
+        refUID: `0x${'0'.repeat(64)}`,
+        data: attestation.data,
+        value: 0n,
+        nonce: BigInt(delegatedAttestation.nonce),
+        deadline: BigInt(delegatedAttestation.deadline),
+      },
+      signature: attestation.signature,
+    })
+    expect(recovered).toBe(delegatedAttestation.attester)
+  })
+
+  it('sends geometries that it took out of Features, and UIDs as objects', async () => {
+    const uid = `0x${'1'.repeat(64)}`
+    const { status, body } = await ask('distance', { from: { uid }, to: point }, NUMERIC)
+    // Without chain access the attestation cannot be read: a problem with the members that its errors show.
+    expect(status).toBe(400)
+    expect(body).toMatchObject({
+      type: expect.any(String),
+      title: expect.any(String),
+      status,
+      detail: expect.any(String),
+    })
+  })
+
+  it('finds the service healthy and reads who it is', async () => {
+    expect(await (await fetch(`${service.url}/health`)).json()).toMatchObject({ status: 'ok' })
+    expect(await (await fetch(service.url)).json()).toMatchObject({ name: 'Trigpoint', endpoints: expect.any(Object) })
+  })
+
+  it('reads plugins, and of a proof the members it shows', async () => {
+    const { plugins } = (await (await fetch(`${service.url}/verify/v0/plugins`)).json()) as { plugins: object[] }
+    const text = expect.any(String)
+    for (const plugin of plugins) {
+      expect(plugin).toMatchObject({ name: text, version: text, environments: expect.any(Array), description: text })
+    }
+  })
+})

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BatchOperation } from '../../src/client/batch.ts'
+import { ApiError, type Client, createClient, type Verdict, verifyResult } from '../../src/client/client.ts'
+import { createRecompute } from '../../src/client/recompute.ts'
+import type { EvidenceProof, LocationStamp, Polygon } from '../../src/types/generated.ts'
+import { PARIS, TOWN_HALL } from '../client-answers.ts'
+import { proofOf, stampOf } from '../evidence.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+const SQUARE: Polygon = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [2, 48],
+      [3, 48],
+      [3, 49],
+      [2, 49],
+      [2, 48],
+    ],
+  ],
+}
+const LINE = { type: 'LineString', coordinates: [PARIS.coordinates, TOWN_HALL.coordinates] } as never
+const recompute = createRecompute()
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail('was not refused'),
+    (error: unknown) => {
+      if (error instanceof ApiError) return error
+      throw error
+    },
+  )
+const failures = ({ checks }: Verdict) => checks.filter(({ status }) => status === 'fail')
+
+describe.each(['uws', 'node'])('the client over %s', (adapter) => {
+  let service: TestService
+  let client: Client
+  beforeAll(async () => {
+    service = await startTestService({
+      HTTP_ADAPTER: adapter,
+      RECORDS: '1',
+      SAMPLE_RECORDS: '1',
+      RATE_LIMIT_DEVELOPER: '1000000',
+    })
+    client = createClient({ baseUrl: `${service.url}/`, chainId: 84532, apiKey: service.developerKey })
+  })
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+  })
+
+  it('asks for each operation, and each answer holds, computed again', async () => {
+    const issuer = await client.issuer()
+    expect(issuer.address).toBe(service.attester)
+    const feature = { type: 'Feature', properties: null, geometry: PARIS } as never
+    const { compute } = client
+    const asked = [
+      [await compute.distance(feature, TOWN_HALL), [feature, TOWN_HALL], 4238.77],
+      [await compute.area(SQUARE), [SQUARE], expect.any(Number)],
+      [await compute.length(LINE), [LINE], 4238.77],
+      [await compute.contains(SQUARE, PARIS), [SQUARE, PARIS], true],
+      [await compute.within(PARIS, TOWN_HALL, 4238.76), [PARIS, TOWN_HALL], false],
+      [await compute.intersects(SQUARE, LINE, { resultSignature: true }), [SQUARE, LINE], true],
+    ] as const
+    for (const [answer, inputs, result] of asked) {
+      expect(answer.result).toEqual(result)
+      const verdict = await verifyResult(answer, { issuer, chainId: 84532, inputs: [...inputs], recompute })
+      expect(failures(verdict)).toEqual([])
+      expect(verdict).toMatchObject({ ok: true, signer: service.attester })
+      expect(verdict.checks.find(({ id }) => id === 'recomputed')?.status).toBe('pass')
+    }
+    expect(asked[5][0].resultSignature).toBeDefined()
+  })
+
+  it('has an answer signed again', async () => {
+    const answer = await client.compute.distance(PARIS, TOWN_HALL)
+    const again = await client.compute.resign(answer)
+    expect((await verifyResult({ ...answer, ...again }, { attester: service.attester })).ok).toBe(true)
+  })
+
+  it('gives the problem of a refusal', async () => {
+    const error = await refusal(client.compute.area(PARIS))
+    expect(error.status).toBe(400)
+    expect(error.problem).toMatchObject({
+      title: 'Invalid Input',
+      errors: [{ pointer: '#/geometry', code: 'wrong-geometry-type' }],
+    })
+    const uid = `0x${'1'.repeat(64)}`
+    expect((await refusal(client.compute.distance(uid, PARIS))).problem.detail).toContain('from')
+    expect((await refusal(client.records.get(uid))).problem).toMatchObject({
+      title: 'Location record not found',
+      status: 404,
+    })
+    const stranger = createClient({ baseUrl: service.url, apiKey: 'wrong', chainId: 84532 })
+    expect((await refusal(stranger.compute.distance(PARIS, PARIS))).problem.detail).toBe('Invalid API key')
+    expect((await refusal(client.verify.submission('0'.repeat(32)))).status).toBeGreaterThanOrEqual(400)
+  })
+
+  it('refuses what can be no request before it is sent', async () => {
+    await expect(client.compute.distance('Paris', PARIS)).rejects.toThrow(/64 hex digits/)
+    await expect(client.compute.area({ type: 'FeatureCollection', features: [] } as never)).rejects.toThrow(/one of/)
+    await expect(client.compute.area({ type: 'Feature', geometry: null } as never)).rejects.toThrow(/no geometry/)
+    await expect(createClient({ baseUrl: service.url }).compute.area(SQUARE)).rejects.toThrow(/chainId/)
+    expect(() => createClient({ baseUrl: 'localhost:3000' })).toThrow(/http/)
+  })
+
+  it('has stamps and proofs judged, and what was signed holds', async () => {
+    const stamp = stampOf('gpsd') as LocationStamp
+    expect(await client.verify.stamp(stamp)).toMatchObject({ valid: true })
+    const proof = proofOf([stamp]) as EvidenceProof
+    expect(await client.verify.proof(proof)).not.toHaveProperty('attestation')
+    const answer = await client.verify.proof(proof, { chainId: 84532 })
+    const verdict = await verifyResult(JSON.stringify(answer), { attester: service.attester })
+    expect(failures(verdict)).toEqual([])
+    expect(verdict.ok).toBe(true)
+    const distance = await client.compute.distance({ verifiedProof: answer as never }, TOWN_HALL)
+    const inputs = [{ verifiedProof: answer as never }, TOWN_HALL]
+    const chained = await verifyResult(distance, { attester: service.attester, inputs, recompute })
+    expect(failures(chained)).toEqual([])
+    expect((await client.verify.plugins()).plugins.map(({ name }) => name)).toContain('gpsd')
+  })
+
+  it.each(['each', 'merkle', 'none'] as const)('runs a batch signed %s', async (attest) => {
+    const answer = await client.batch.run(
+      [
+        { op: 'distance', id: 'a', from: PARIS, to: TOWN_HALL },
+        { op: 'area', geometry: PARIS },
+        { op: 'contains', container: SQUARE, containee: PARIS },
+      ],
+      { attest },
+    )
+    expect(answer).toMatchObject({ count: 3, failed: 1, results: [{ id: 'a', result: 4238.77 }, {}, { result: true }] })
+    const verdict = await verifyResult(answer, { attester: service.attester })
+    expect(verdict.ok).toBe(attest !== 'none')
+    if (attest !== 'merkle') return
+    const inputs = [PARIS, TOWN_HALL]
+    const item = await verifyResult(answer.results[0], { merkle: answer.merkle, inputs, recompute })
+    expect(failures(item)).toEqual([])
+    expect(item).toMatchObject({ ok: true, signer: service.attester })
+  })
+
+  it('streams 10,000 items in order and holds a few hundred of them', async () => {
+    const [count, chunkItems, concurrency] = [10_000, 100, 2]
+    let made = 0
+    let ahead = 0
+    function* items(): Generator<BatchOperation> {
+      for (; made < count; ) {
+        made++
+        yield { op: 'distance', id: made, from: PARIS, to: { type: 'Point', coordinates: [0, made / 1000] } }
+      }
+    }
+    let taken = 0
+    for await (const result of client.batch.stream(items(), { attest: 'none', chunkItems, concurrency })) {
+      taken++
+      if (result.id !== taken || typeof result.result !== 'number') throw new Error(JSON.stringify(result))
+      ahead = Math.max(ahead, made - taken)
+    }
+    expect(taken).toBe(count)
+    expect(ahead).toBeLessThanOrEqual(chunkItems * concurrency)
+    expect(ahead).toBeGreaterThan(0)
+  })
+
+  it('leaves a stream when its reader does', async () => {
+    let made = 0
+    async function* endless(): AsyncGenerator<BatchOperation> {
+      while (true) yield { op: 'length', id: made++, geometry: LINE }
+    }
+    for await (const { id } of client.batch.stream(endless(), { attest: 'none', chunkItems: 10 })) {
+      if (id === 25) break
+    }
+    expect(made).toBeLessThan(100)
+  })
+
+  it('reads records: a page, one, all, their number, and by GraphQL', async () => {
+    const { records } = client
+    const page = await records.list({ bbox: [-20, 30, 40, 60], limit: 3, offset: 1 })
+    expect(page.data).toHaveLength(3)
+    const [first] = page.data
+    expect(await records.get(first!.uid)).toEqual(first)
+    const { total } = await records.stats()
+    let count = 0
+    for await (const record of records.export({ chain: first!.chain })) {
+      expect(record.chain).toBe(first!.chain)
+      count++
+    }
+    expect((await records.list({ chain: first!.chain })).count).toBe(count)
+    expect(count).toBeLessThan(total)
+    expect((await records.config()).version).toBe('v0')
+    const { data } = await records.graphql<{ locationRecords: { count: number } }>(
+      'query ($chain: String) { locationRecords(chain: $chain) { count } }',
+      { chain: first!.chain },
+    )
+    expect(data?.locationRecords.count).toBe(count)
+  })
+
+  it('waits for changes until it is told to stop', async () => {
+    const controller = new AbortController()
+    setTimeout(() => controller.abort(new Error('enough')), 300)
+    const changes = client.records.changes({ chain: 'celo' }, { signal: controller.signal })
+    await expect(changes.next()).rejects.toThrow('enough')
+  })
+
+  it('says how the service is', async () => {
+    expect(await client.health()).toMatchObject({ status: 'ok' })
+    expect(await client.info()).toMatchObject({ version: 'v0', attester: service.attester })
+    await expect
+      .poll(async () => (await client.ready().catch(() => undefined))?.status, { timeout: 20_000 })
+      .toBe('ready')
+    expect((await client.sync.status().catch((error: ApiError) => error.problem)).status).toBeDefined()
+  })
+})

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest'
+import { createRecompute } from '../../src/client/recompute.ts'
+import type { Verdict } from '../../src/client/verdict.ts'
+import type { VerifyResultOptions } from '../../src/client/verify-options.ts'
+import { verifyResult } from '../../src/client/verify-result.ts'
+import type { Geometry } from '../../src/types/generated.ts'
+import { NOW_SECONDS, RECIPIENT, TTL_SECONDS } from '../attest-parts.ts'
+import { createAnswers, PARIS, TOWN_HALL } from '../client-answers.ts'
+import { type Loose, signed, stampOf } from '../evidence.ts'
+
+const answers = await createAnswers()
+const { attester } = answers
+const usual: VerifyResultOptions = { chainId: 84532, attester, nowSeconds: NOW_SECONDS }
+const verify = (answer: unknown, options: VerifyResultOptions = {}) => verifyResult(answer, { ...usual, ...options })
+const failed = ({ checks }: Verdict) => checks.filter(({ status }) => status === 'fail').map(({ id }) => id)
+const statusOf = ({ checks }: Verdict, id: string) => checks.find((check) => check.id === id)?.status
+const change = (text: string, edit: (answer: Loose) => void) => {
+  const answer = JSON.parse(text)
+  edit(answer)
+  return answer
+}
+
+describe('verifyResult on a compute answer', () => {
+  it('says check by check what holds, and what was said in plain words', async () => {
+    const verdict = await verify(answers.numeric, { inputs: [PARIS, TOWN_HALL] })
+    expect(verdict).toMatchObject({ kind: 'compute', ok: true, signer: attester, chainId: 84532 })
+    expect(verdict.checks.map(({ id, status }) => `${id} ${status}`)).toEqual([
+      'form pass',
+      'signer pass',
+      'signature pass',
+      'chain pass',
+      'schema pass',
+      'data pass',
+      'deadline pass',
+      'values pass',
+      'time pass',
+      'inputs pass',
+    ])
+    expect(verdict.statement).toBe(
+      `the distance between 0xc8dd0bd4… and 0x58bfba04… is 4,238.77 m, computed 2023-11-14T22:13:20Z, for ${RECIPIENT}`,
+    )
+    const boolean = await verify(JSON.parse(answers.boolean))
+    expect(boolean.ok).toBe(true)
+    expect(boolean.statement).toContain('is within 5,000.00 m of')
+  })
+
+  it('finds the chain by the signature when none is named', async () => {
+    for (const chainId of [84532, 42161, 42220]) {
+      const { numeric } = await createAnswers(chainId)
+      expect(await verify(numeric, { chainId: undefined })).toMatchObject({ ok: true, chainId })
+    }
+    const other = await verify(answers.numeric, { chainId: 8453 })
+    expect(failed(other)).toEqual(['signature'])
+    expect(other.chainId).toBeUndefined()
+  })
+
+  it('does not say that an attester nobody named is the right one', async () => {
+    const verdict = await verify(answers.numeric, { attester: undefined })
+    expect(verdict.ok).toBe(true)
+    expect(statusOf(verdict, 'signer')).toBe('skip')
+    expect(failed(await verify(answers.numeric, { attester: RECIPIENT }))).toEqual(['signer'])
+    expect((await verify(answers.numeric, { attester: [RECIPIENT, attester.toLowerCase()] })).ok).toBe(true)
+  })
+
+  it('names a deadline that passed, unless that is allowed, and the one that is not signed', async () => {
+    const nowSeconds = NOW_SECONDS + TTL_SECONDS + 1
+    expect(failed(await verify(answers.numeric, { nowSeconds }))).toEqual(['deadline'])
+    expect((await verify(answers.numeric, { nowSeconds, allowExpired: true })).ok).toBe(true)
+    const legacy = await createAnswers(42161)
+    const verdict = await verify(legacy.numeric, { chainId: 42161, nowSeconds })
+    expect(verdict.ok).toBe(true)
+    expect(statusOf(verdict, 'deadline')).toBe('skip')
+  })
+
+  it('refuses an answer from the future', async () => {
+    expect(failed(await verify(answers.numeric, { nowSeconds: NOW_SECONDS - 301 }))).toEqual(['time'])
+  })
+
+  it('finds members that say something else than what was signed', async () => {
+    expect(failed(await verify(answers.lying))).toEqual(['values'])
+  })
+
+  it.each([
+    ['another geometry', [PARIS, PARIS]],
+    ['another order', [TOWN_HALL, PARIS]],
+    ['one too few', [PARIS]],
+    ['a hole in the globe', [PARIS, { type: 'Point', coordinates: [2, 95] }]],
+    ['a UID in its place', [PARIS, `0x${'1'.repeat(64)}`]],
+    ['nothing of the kind', [PARIS, 'Paris']],
+  ])('finds inputs that are %s', async (_, inputs) => {
+    expect(failed(await verify(answers.numeric, { inputs: inputs as Geometry[] }))).toEqual(['inputs'])
+  })
+
+  it('takes Features for their geometry, and what stands beside it for nothing', async () => {
+    const feature = { type: 'Feature', properties: { name: 'x' }, geometry: { ...PARIS, crs: 'y' } } as const
+    expect((await verify(answers.numeric, { inputs: [feature, TOWN_HALL] })).ok).toBe(true)
+  })
+
+  it('computes the result again by the service’s own WebAssembly', async () => {
+    const recompute = createRecompute()
+    const inputs = [PARIS, TOWN_HALL]
+    for (const text of [answers.numeric, answers.boolean]) {
+      const verdict = await verify(text, { inputs, recompute })
+      expect(verdict.ok).toBe(true)
+      expect(statusOf(verdict, 'recomputed')).toBe('pass')
+    }
+    expect(failed(await verify(answers.numeric, { inputs, recompute: () => ({ ok: true, result: 1n }) }))).toEqual([
+      'recomputed',
+    ])
+    expect(recompute('within:423876', inputs)).toEqual({ ok: true, result: false })
+    expect(recompute('within:423877', inputs)).toEqual({ ok: true, result: true })
+    expect(recompute('area', [PARIS])).toMatchObject({ ok: false })
+    expect(recompute('constructor', [PARIS])).toMatchObject({ ok: false })
+  })
+
+  it('takes an operator’s own schema for what its data says, and says that it does', async () => {
+    const schemas = { numeric: `0x${'1'.repeat(64)}`, boolean: `0x${'2'.repeat(64)}`, verify: '', merkleRoot: '' }
+    const chain = { chainId: 84532, name: 'base-sepolia', profile: 'v1', easVersion: '1.2.0', schemas } as const
+    const registry = '0x4200000000000000000000000000000000000021'
+    const issuer = {
+      address: attester,
+      purpose: 'staging',
+      chains: [{ ...chain, registry, schemaRegistry: registry }],
+      retired: [],
+    }
+    expect((await verify(answers.numeric, { attester: undefined, issuer })).ok).toBe(true)
+    const stranger = { ...issuer, address: RECIPIENT }
+    expect(failed(await verify(answers.numeric, { attester: undefined, issuer: stranger }))).toEqual(['signer'])
+    const before = { ...stranger, retired: [attester] }
+    expect((await verify(answers.numeric, { attester: undefined, issuer: before })).ok).toBe(true)
+    const elsewhere = { ...issuer, chains: [{ ...issuer.chains[0]!, registry: RECIPIENT }] }
+    expect(failed(await verify(answers.numeric, { attester: undefined, issuer: elsewhere }))).toEqual(['signature'])
+  })
+
+  it.each([
+    ['a refusal', { error: { title: 'x' }, operation: 'area' }, 'signature'],
+    ['an unsigned result', { result: 1, operation: 'area' }, 'signature'],
+    ['text', '{', 'form'],
+    ['nothing', null, 'form'],
+    ['a list', [], 'form'],
+    ['an empty object', {}, 'form'],
+    ['half an answer', { attestation: {} }, 'form'],
+    ['a verified proof of nothing', { proof: {}, attestation: {} }, 'form'],
+    ['a stamp of nothing', { plugin: 'x', signatures: [] }, 'form'],
+    ['a batch on no chain', { results: [{}], chainId: 'x' }, 'chain'],
+  ])('takes %s for no signed answer', async (_, answer, id) => {
+    const verdict = await verify(answer)
+    expect(verdict.ok).toBe(false)
+    expect(failed(verdict)).toContain(id)
+  })
+
+  it('refuses options that make no sense', async () => {
+    await expect(verify(answers.numeric, { chainId: 1 })).rejects.toThrow(/chain 1 is not known/)
+    await expect(verify(answers.numeric, { attester: '0x12' })).rejects.toThrow(/no address/)
+  })
+})
+
+describe('every byte of an answer', () => {
+  /** Another hex digit in the place of one, else the character with another lowest bit: never the same meaning. */
+  const altered = (character: string) =>
+    /[0-9a-f]/.test(character)
+      ? ((Number.parseInt(character, 16) + 1) % 16).toString(16)
+      : String.fromCharCode(character.charCodeAt(0) ^ 1)
+
+  async function alterEach(text: string, options: VerifyResultOptions = {}) {
+    const seen = new Map<string, number>()
+    expect((await verify(text, options)).ok).toBe(true)
+    for (let index = 0; index < text.length; index++) {
+      const verdict = await verify(text.slice(0, index) + altered(text[index]!) + text.slice(index + 1), options)
+      const [first] = failed(verdict)
+      if (verdict.ok || first === undefined) throw new Error(`byte ${index} of ${text.slice(index - 20, index + 20)}`)
+      seen.set(first, (seen.get(first) ?? 0) + 1)
+    }
+    return seen
+  }
+
+  it.each([
+    ['a number', answers.numeric],
+    ['a truth value', answers.boolean],
+    ['a result with a signature for contracts', answers.withResultSignature],
+  ])('of %s is held by a check that has a name', async (_, text) => {
+    const seen = await alterEach(text)
+    for (const id of ['form', 'signature', 'values']) expect(seen.get(id), id).toBeGreaterThan(0)
+  })
+
+  it('of an item under a Merkle root is held, and of the root', async () => {
+    const { merkle, results } = await answers.merkleBatch()
+    for (const item of results) await alterEach(JSON.stringify(item), { merkle })
+    await alterEach(JSON.stringify(merkle))
+  })
+
+  it('of what was signed of a verified proof is held', async () => {
+    const { credibility, evaluationMethod, evaluatedAt, ...held } = await answers.verifiedProof()
+    const inner = JSON.stringify(held).slice(1)
+    const text = `{"credibility":${JSON.stringify(credibility)},"evaluationMethod":"${evaluationMethod}","evaluatedAt":${evaluatedAt},${inner}`
+    expect((await verify(text)).ok).toBe(true)
+    for (let index = text.length - inner.length; index < text.length; index++) {
+      const verdict = await verify(text.slice(0, index) + altered(text[index]!) + text.slice(index + 1))
+      if (failed(verdict).length === 0) throw new Error(`byte ${index} of ${text.slice(index - 20, index + 20)}`)
+    }
+  })
+})
+
+describe('verifyResult on other answers', () => {
+  it('takes the case of hex for nothing, and that of an address for its checksum', async () => {
+    const upper = change(answers.numeric, (answer) => {
+      answer['attestation'].data = `0x${answer['attestation'].data.slice(2).toUpperCase()}`
+      answer['attestation'].attester = answer['attestation'].attester.toLowerCase()
+    })
+    expect((await verify(upper)).ok).toBe(true)
+    const flipped = attester.replace(/[A-F]/, (letter) => letter.toLowerCase())
+    expect(
+      failed(await verify(change(answers.numeric, (answer) => (answer['attestation'].attester = flipped)))),
+    ).toEqual(['form'])
+  })
+
+  it('says of a batch whether all of it holds', async () => {
+    const batch = await answers.merkleBatch()
+    expect(await verify(batch)).toMatchObject({ kind: 'batch', ok: true, signer: attester })
+    const refused = {
+      ...batch,
+      results: [...batch.results, { error: { title: 'Invalid Input' } }],
+      count: 3,
+      failed: 1,
+    }
+    expect((await verify(refused)).ok).toBe(true)
+    expect(failed(await verify({ ...refused, failed: 0 }))).toContain('items')
+    const [first, second] = batch.results
+    const swapped = { ...batch, results: [{ ...first, proof: second!.proof }, second] }
+    expect((await verify(swapped)).checks[0]!.detail).toMatch(/^item 0: proof/)
+    expect((await verify({ ...batch, merkle: null })).ok).toBe(false)
+    expect((await verify({ ...batch, results: [], count: 0 })).ok).toBe(false)
+  })
+
+  it('says of an item that its batch has to be given', async () => {
+    const { results } = await answers.merkleBatch()
+    expect(failed(await verify(results[0]))).toEqual(['signature'])
+  })
+
+  it('compares the numbers of a verified proof with those that were signed', async () => {
+    const answer = await answers.verifiedProof()
+    const verdict = await verify(answer)
+    expect(verdict).toMatchObject({ kind: 'verified-proof', ok: true })
+    expect(statusOf(verdict, 'credibility')).toBe('skip')
+    const { spatial } = answer.credibility.dimensions
+    const better = { ...spatial, meanDistanceMeters: 11 }
+    const dimensions = { ...answer.credibility.dimensions, spatial: better }
+    expect(failed(await verify({ ...answer, credibility: { ...answer.credibility, dimensions } }))).toEqual([
+      'measures',
+    ])
+    expect(failed(await verify({ ...answer, chainId: 42220 }))).toContain('chain')
+  })
+
+  it('takes a re-signed attestation by itself', async () => {
+    const { attestation, delegatedAttestation } = JSON.parse(answers.numeric)
+    expect(await verify({ attestation, delegatedAttestation })).toMatchObject({ kind: 'attestation', ok: true })
+  })
+
+  it('says who signed a stamp, and that its signals are not looked at', async () => {
+    const stamp = signed(stampOf('gpsd'))
+    const verdict = await verify(stamp)
+    expect(verdict).toMatchObject({ kind: 'stamp', ok: true })
+    expect(statusOf(verdict, 'signals')).toBe('skip')
+    expect(failed(await verify({ ...stamp, pluginVersion: '0.1.1' }))).toEqual(['signature'])
+    expect(failed(await verify({ ...stamp, lpVersion: '0.3' }))).toEqual(['form'])
+  })
+})

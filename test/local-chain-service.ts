@@ -41,8 +41,8 @@ export interface ChainService {
 
 /** Runs the start command until it ends. */
 export async function runToEnd(flags: readonly string[], environment: Readonly<Record<string, string>>, first = '') {
-  const script = `${first};await import("./dist/src/main.js").then((m) => m.main(${JSON.stringify(flags)}))`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+  const script = `${first};import("./dist/src/main.js").then((m) => m.main(${JSON.stringify(flags)}))`
+  const child = spawn(process.execPath, ['-e', script], {
     cwd: root,
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -38,9 +38,15 @@ const STATES_KEPT = 128
 const TAIL_CHARACTERS = 2000
 /**
  * Ends anvil when we are gone, however that came about: the other end of descriptor 3 is ours, and a process that dies closes
- * what it has open. A line that is read there means that anvil is gone already. `exec` keeps the process id.
+ * what it has open. A line that is read there means that anvil is gone already; one that hangs is ended by force. `exec` keeps
+ * the process id.
  */
-const GUARDED = '(read -r _ <&3 || kill -TERM $$) >/dev/null 2>&1 & exec "$0" "$@" 3<&-'
+const GUARDED = `(
+  read -r _ <&3 && exit
+  kill -TERM $$
+  for _ in 1 2 3 4 5; do sleep 1; kill -0 $$ || exit; done
+  kill -KILL $$
+) >/dev/null 2>&1 & exec "$0" "$@" 3<&-`
 
 /**
  * Starts anvil on loopback. A transaction has its block at once, and there is one every `blockSeconds` without any.
@@ -58,8 +64,10 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilProcess> {
     child.once('error', (error) => resolve({ code: null, signal: null, lastWords: error.message }))
     child.once('exit', (code, signal) => resolve({ code, signal, lastWords: lastLine(tail) }))
   })
+  const guard = child.stdio[3] as Writable | undefined | null
+  guard?.on('error', () => {}) // it is gone, and so is what it guarded
   // Its process id may be another's soon: the guard must not end that one.
-  void ended.then(() => guardOf(child)?.end('\n'))
+  void ended.then(() => guard?.end('\n'))
   const listening = new Promise<string>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
       // Goes on reading for as long as it writes, or the pipe would fill and stop it; of all that only the end is kept.
@@ -84,7 +92,7 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilProcess> {
 
   function spawnGuarded(binary: string, args: readonly string[]): ChildProcess {
     // An environment of its own: ours may hold the signing key.
-    const env = { HOME: options.home }
+    const env = { HOME: options.home, PATH: '/usr/bin:/bin' }
     if (process.platform === 'win32') return spawn(binary, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     // In a group of its own: a Ctrl-C at the terminal is for us, who still need the chain while we answer what is open.
     return spawn('/bin/sh', ['-c', GUARDED, binary, ...args], {
@@ -93,12 +101,6 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilProcess> {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     })
   }
-}
-
-function guardOf(child: ChildProcess): Writable | undefined {
-  const guard = child.stdio[3] as Writable | undefined | null
-  guard?.on('error', () => {}) // it is gone, and so is what it guarded
-  return guard ?? undefined
 }
 
 /** @returns undefined when none of them came in time */

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -191,6 +191,28 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
       expect(await service.end('SIGTERM')).toBe(0)
     },
   )
+
+  it('ends a chain that hangs, also when it is killed itself', async () => {
+    service = await start(folder)
+    const pid = notedPid()
+    process.kill(pid, 'SIGSTOP')
+    await service.end('SIGKILL')
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT)
+  })
+
+  it('ends its chain when the service itself cannot start', async () => {
+    const server = createServer()
+    const port = await new Promise<number>((done) => {
+      server.listen(0, '127.0.0.1', () => done((server.address() as { port: number }).port))
+    })
+    const environment = { DATA_DIR: newFolder(), PORT: String(port), LOCAL_CHAIN_PORT: '0', RECORDS: '0' }
+    const { code, output } = await runToEnd(['--chain'], environment)
+    server.close()
+    expect(code).toBe(78)
+    expect(output).toContain(`port ${port}`)
+    expect(existsSync(join(environment.DATA_DIR, 'local-chain/state.json'))).toBe(true)
+    expect(existsSync(join(environment.DATA_DIR, 'local-chain/anvil.json'))).toBe(false)
+  })
 
   it('goes on with the state from before the last start when the newest is damaged', async () => {
     writeFileSync(join(folder, 'local-chain/state.json'), '{"accounts": {"0x')

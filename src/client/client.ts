@@ -12,9 +12,11 @@ import { type Compute, createCompute } from './compute.ts'
 import { createRecords, type Records } from './records.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 
-// The package has one entry, and what people catch and call comes through it.
-// biome-ignore lint/performance/noBarrelFile: the entry of a package is what its users import
+export type { Issuer } from './answers.ts'
+// biome-ignore lint/performance/noBarrelFile: the package has one entry, through which comes what people catch and call
 export { ApiError, ConnectionError } from './api-error.ts'
+export type { BatchOperation } from './batch.ts'
+export type { InputLike } from './inputs.ts'
 export type { Check, Verdict } from './verdict.ts'
 export type { Recompute, VerifyResultOptions } from './verify-options.ts'
 export { verifyResult } from './verify-result.ts'

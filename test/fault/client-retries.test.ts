@@ -1,0 +1,221 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { BatchOperation } from '../../src/client/batch.ts'
+import { ApiError, type ClientOptions, ConnectionError, createClient } from '../../src/client/client.ts'
+
+const POINT = { type: 'Point' as const, coordinates: [2, 48] as [number, number] }
+const ANSWER = { result: 1, units: 'meters', operation: 'distance' }
+const PROBLEM = {
+  type: 'x',
+  title: 'Overloaded',
+  status: 503,
+  detail: 'too many',
+  errors: [{ pointer: '#', detail: 'y' }],
+}
+
+/** What one attempt is answered with. */
+type Behaviour = (response: ServerResponse, body: string, request: IncomingMessage) => void
+
+const ok: Behaviour = (response) => response.end(JSON.stringify(ANSWER))
+const refuse =
+  (status: number, headers: Record<string, string> = {}, body: unknown = PROBLEM): Behaviour =>
+  (response) =>
+    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
+const hangUp: Behaviour = (response) => response.destroy()
+const silence: Behaviour = () => {}
+
+let server: Server | undefined
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+/** A service that does to each attempt what the list says, and to all beyond it the last. */
+async function faulty(behaviours: readonly Behaviour[], options: Partial<ClientOptions> = {}) {
+  const seen: { at: number; body: string; headers: IncomingMessage['headers'] }[] = []
+  server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (piece: Buffer) => {
+      body += piece.toString()
+    })
+    request.on('end', () => {
+      seen.push({ at: Date.now(), body, headers: request.headers })
+      behaviours[Math.min(seen.length, behaviours.length) - 1]!(response, body, request)
+    })
+  })
+  await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const client = createClient({ baseUrl, chainId: 84532, ...options })
+  return { client, seen, ask: (call = {}) => client.compute.distance(POINT, POINT, call) }
+}
+
+describe('a client that is refused', () => {
+  it('waits as long as the service says, and sends the same once more', async () => {
+    const { ask, seen } = await faulty([refuse(429, { 'retry-after': '1' }), ok], { apiKey: 'secret' })
+    expect(await ask()).toEqual(ANSWER)
+    expect(seen).toHaveLength(2)
+    expect(seen[1]!.at - seen[0]!.at).toBeGreaterThanOrEqual(990)
+    expect(seen[1]!.body).toBe(seen[0]!.body)
+    expect(seen[1]!.headers['x-api-key']).toBe('secret')
+  })
+
+  it('takes a date for what it is', async () => {
+    const { ask, seen } = await faulty([
+      (...args) => refuse(503, { 'retry-after': new Date(Date.now() + 1100).toUTCString() })(...args),
+      ok,
+    ])
+    expect(await ask()).toEqual(ANSWER)
+    expect(seen).toHaveLength(2)
+  })
+
+  it('does not wait for an hour: that is an error at once, with the time in it', async () => {
+    const { ask, seen } = await faulty([refuse(429, { 'retry-after': '3000' })])
+    const error = await ask().catch((cause: ApiError) => cause)
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({ status: 429, retryAfterSeconds: 3000 })
+    expect(seen).toHaveLength(1)
+  })
+
+  it('gives up after the attempts it may make, with the problem of the last', async () => {
+    const { ask, seen } = await faulty([refuse(503)])
+    const error = (await ask({ maxRetries: 2 }).catch((cause: unknown) => cause)) as ApiError
+    expect(error.problem).toEqual({ ...PROBLEM, status: 503 })
+    expect(seen).toHaveLength(3)
+  })
+
+  it.each([400, 401, 403, 404, 413, 500, 501])('sends nothing again after %d', async (status) => {
+    const { ask, seen } = await faulty([refuse(status)])
+    await expect(ask()).rejects.toMatchObject({ name: 'ApiError', status })
+    expect(seen).toHaveLength(1)
+  })
+
+  it.each([
+    ['no JSON', '<html>Bad Gateway</html>', 'Bad Gateway', '<html>Bad Gateway</html>'],
+    [
+      'an error of the record API',
+      { status: 'error', message: 'Invalid chain parameter', detail: 'z' },
+      'Invalid chain parameter',
+      'z',
+    ],
+    ['nothing', '', 'Bad Gateway', 'the answer says nothing more'],
+    ['a list', [1], 'Bad Gateway', '[1]'],
+  ])('makes a problem of %s', async (_, body, title, detail) => {
+    const { ask } = await faulty([refuse(502, {}, body)])
+    await expect(ask()).rejects.toMatchObject({ problem: { title, detail, status: 502 } })
+  })
+
+  it('ends its wait when the signal does', async () => {
+    const { ask, seen } = await faulty([refuse(503, { 'retry-after': '20' })])
+    const controller = new AbortController()
+    const started = Date.now()
+    setTimeout(() => controller.abort(new Error('enough')), 100)
+    await expect(ask({ signal: controller.signal })).rejects.toThrow('enough')
+    expect(Date.now() - started).toBeLessThan(5000)
+    expect(seen).toHaveLength(1)
+    await expect(ask({ signal: controller.signal })).rejects.toThrow('enough')
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe('a client without an answer', () => {
+  it('asks again when the connection breaks', async () => {
+    const { ask, seen } = await faulty([hangUp, hangUp, ok])
+    expect(await ask()).toEqual(ANSWER)
+    expect(seen).toHaveLength(3)
+  })
+
+  it('never sends twice what would be put on a chain twice', async () => {
+    const { client, seen } = await faulty([hangUp, ok])
+    const call = client.verify.proof({} as never, { chainId: 84532, submitOnchain: true })
+    await expect(call).rejects.toBeInstanceOf(ConnectionError)
+    expect(seen).toHaveLength(1)
+  })
+
+  it('waits for an answer only so long', async () => {
+    const { ask, seen } = await faulty([silence], { timeoutMs: 100 })
+    await expect(ask({ maxRetries: 1 })).rejects.toThrow('no answer within 100 ms')
+    expect(seen).toHaveLength(2)
+  })
+
+  it('waits for the rest of an answer only so long', async () => {
+    const { ask } = await faulty([(response) => response.write('{"result":')], { timeoutMs: 100 })
+    await expect(ask({ maxRetries: 0 })).rejects.toThrow('no answer within 100 ms')
+  })
+
+  it('takes half an answer for none', async () => {
+    const { ask, seen } = await faulty([(response) => response.end('{"result":'), ok])
+    expect(await ask()).toEqual(ANSWER)
+    expect(seen).toHaveLength(2)
+  })
+})
+
+describe('a stream that breaks', () => {
+  const items: BatchOperation[] = Array.from({ length: 20 }, (_, id) => ({
+    op: 'distance',
+    id,
+    from: POINT,
+    to: POINT,
+  }))
+  const linesOf = (body: string) => body.trimEnd().split('\n')
+  /** Answers the first lines alone, then hangs up or ends. */
+  const answerFirst =
+    (count: number, end: (response: ServerResponse) => void): Behaviour =>
+    (response, body) => {
+      const some = linesOf(body).slice(0, count)
+      const text = some.map((line) => `${JSON.stringify({ id: JSON.parse(line).id, result: 1 })}\n`).join('')
+      response.write(text, () => end(response))
+    }
+  const whole = answerFirst(1e9, (response) => response.end())
+  const run = async (behaviours: Behaviour[], options = {}) => {
+    const { client, seen } = await faulty(behaviours)
+    const ids: unknown[] = []
+    for await (const { id } of client.batch.stream(items, { chunkItems: 10, concurrency: 1, ...options })) ids.push(id)
+    return { ids, sent: seen.map(({ body }) => linesOf(body).length) }
+  }
+  const all = items.map(({ id }) => id)
+
+  it.each([
+    ['in the middle', (response: ServerResponse) => setTimeout(() => response.destroy(), 50)],
+    ['by ending early', (response: ServerResponse) => response.end()],
+  ])('%s is gone on with where it broke: nothing is lost or doubled', async (_, end) => {
+    const { ids, sent } = await run([answerFirst(4, end as never), whole])
+    expect(ids).toEqual(all)
+    expect(sent).toEqual([10, 6, 10])
+  })
+
+  it('goes on as long as there is progress', async () => {
+    const one = answerFirst(1, (response) => response.end())
+    const { ids, sent } = await run([...Array.from({ length: 9 }, () => one), whole], { maxRetries: 1 })
+    expect(ids).toEqual(all)
+    expect(sent).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 10])
+  })
+
+  it('ends with an error when there is none', async () => {
+    await expect(run([answerFirst(4, (response) => response.end()), hangUp], { maxRetries: 0 })).rejects.toBeInstanceOf(
+      ConnectionError,
+    )
+  })
+
+  it('gives what came before a refusal', async () => {
+    const { client } = await faulty([whole, refuse(400)])
+    const ids: unknown[] = []
+    const reading = (async () => {
+      for await (const { id } of client.batch.stream(items, { chunkItems: 10 })) ids.push(id)
+    })()
+    await expect(reading).rejects.toMatchObject({ status: 400 })
+    expect(ids.length).toBeLessThanOrEqual(10)
+  })
+
+  it('passes on what its source throws', async () => {
+    const { client } = await faulty([whole])
+    const broken = (function* () {
+      yield* items
+      throw new Error('the file ended')
+    })()
+    const reading = (async () => {
+      for await (const _ of client.batch.stream(broken, { chunkItems: 5 }));
+    })()
+    await expect(reading).rejects.toThrow('the file ended')
+  })
+})

@@ -567,8 +567,17 @@ function splitList(text: string | undefined): string[] {
     .filter((entry) => entry !== '')
 }
 
-const CHAIN_VARIABLE =
-  /^(RPC_URL|EAS_ADDRESS|EAS_PROFILE|EAS_VERSION|SCHEMA_REGISTRY|START_BLOCK|FINALITY_DEPTH)_(\d+)$/
+/** Beginnings of the settings that end with a chain's number. */
+export const CHAIN_SETTINGS: readonly string[] = [
+  'RPC_URL',
+  'EAS_ADDRESS',
+  'EAS_PROFILE',
+  'EAS_VERSION',
+  'SCHEMA_REGISTRY',
+  'START_BLOCK',
+  'FINALITY_DEPTH',
+]
+const CHAIN_VARIABLE = new RegExp(`^(${CHAIN_SETTINGS.join('|')})_(\\d+)$`)
 
 function readChains(env: Environment): Map<number, ChainOverride> {
   const chains = new Map<number, { -readonly [K in keyof ChainOverride]: ChainOverride[K] }>()

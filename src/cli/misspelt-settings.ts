@@ -1,4 +1,4 @@
-import { type Environment, readConfig } from '../config.ts'
+import { CHAIN_SETTINGS, type Environment, readConfig } from '../config.ts'
 import { nearest } from '../validation/sentences.ts'
 
 /** Names that other threads read: where the key comes from (`config-key.ts`). */
@@ -9,8 +9,6 @@ const KEY_SETTINGS = [
   'SIGNER_KEYSTORE',
   'SIGNER_PASSWORD_FILE',
 ]
-/** Beginnings of names that end with a chain's number. */
-const CHAIN_SETTINGS = ['RPC_URL', 'EAS_ADDRESS', 'EAS_PROFILE', 'EAS_VERSION', 'SCHEMA_REGISTRY']
 /** Two edits lead from HOME to HOST: in names this short one is all that is taken for a slip. */
 const SHORT_NAME = 5
 

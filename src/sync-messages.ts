@@ -40,6 +40,7 @@ export interface RangeNotes {
 export interface ChainProgress {
   readonly head?: number
   readonly headSeconds?: number
+  /** Never falls but by a rollback. */
   readonly finalized?: number
   /** Every block up to this one was read from a second endpoint as well. */
   readonly auditedTo?: number

@@ -111,7 +111,7 @@ export function createMemorySyncStore(): MemorySyncStore {
       const row = quarantine.get(uid)
       if (row !== undefined) row.revokedBlock ??= blockNumber
     }
-    finalized = progress?.finalized ?? finalized
+    finalized = Math.max(progress?.finalized ?? -1, finalized)
     auditedTo = progress?.auditedTo ?? auditedTo
     return { ok: true, inserted, revoked, rolledBack }
   }

@@ -63,6 +63,8 @@ type LocationRecord {
   revoked: Boolean!
   created_at: String!
   updated_at: String!
+  "whether its chain takes the block for final"
+  finalized: Boolean!
 }
 
 type LocationRecordStats {

@@ -5,6 +5,7 @@ import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './page-marks.ts'
 import { appendChanges, pruneChanges, readChanges } from './record-changes.ts'
 import { bytesOf } from './record-conditions.ts'
 import { createRecordList } from './record-list.ts'
+import { shownText } from './record-page.ts'
 import { readSlice } from './record-slice.ts'
 import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './record-writes.ts'
 import { takeRelayStep } from './relay-steps.ts'
@@ -43,7 +44,9 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
     changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),
     async record(uid) {
       const [row] = await database.reads.query(
-        'select document from location_record join record_document using (id) where uid = $1 order by chain_id limit 1',
+        `select ${shownText('document', 'block_number', 'finalized')} as document
+         from location_record join record_document using (id) left join chain_sync using (chain_id)
+         where uid = $1 order by chain_id limit 1`,
         [bytesOf(uid)],
       )
       return row?.['document'] as string | undefined

@@ -1,5 +1,6 @@
 import type { ChangeKind, ChangePlace, ReadSize, RecordChange, RecordChanges } from '../store-messages.ts'
 import type { Row, Session } from './database.ts'
+import { shownText } from './record-page.ts'
 import type { IdRange } from './record-writes.ts'
 
 /** What a range of blocks did of one kind. */
@@ -111,15 +112,15 @@ const CHANGES = `
   with entry as (
     select * from record_change where number between $1::bigint and $3::bigint
   ), place as (
-    select entry.number, entry.kind, record_document.id as position, document
+    select entry.number, entry.kind, record_document.id as position, document, record_document.id as record
     from entry join record_document on record_document.id between entry.first_id and entry.last_id
     where entry.kind = 'new' and split_part(left(document, 300), '"', 8) = entry.chain
     union all
-    select entry.number, entry.kind, key.position, document
+    select entry.number, entry.kind, key.position, document, record_document.id
     from entry cross join lateral unnest(string_to_array(entry.ids, ',')) with ordinality as key (id, position)
     join record_document on record_document.id = key.id::bigint
     union all
-    select entry.number, entry.kind, key.position, key.removed
+    select entry.number, entry.kind, key.position, key.removed, null
     from entry cross join lateral unnest(string_to_array(entry.removed, E'\\n')) with ordinality as key (removed, position)
   ), wanted as (
     select * from place where number > $1::bigint or position > $2::bigint order by number, position limit $4::bigint + 1
@@ -128,8 +129,11 @@ const CHANGES = `
       as bytes_before
     from wanted
   )
-  select number::text, position::text, kind, document, (select count(*) from wanted)::int as wanted
-  from measured where bytes_before = 0 or bytes_before < $5::bigint order by measured.number, measured.position`
+  select measured.number::text, position::text, kind,
+    case when kind = 'rolled-back' then document else ${shownText('document', 'block_number', 'finalized')} end as document,
+    (select count(*) from wanted)::int as wanted
+  from measured left join location_record on location_record.id = measured.record left join chain_sync using (chain_id)
+  where bytes_before = 0 or bytes_before < $5::bigint order by measured.number, measured.position`
 
 function changeOf(row: Row): RecordChange {
   return {

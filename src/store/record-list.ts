@@ -15,7 +15,7 @@ import {
 import { ORDER, pageOf, pageText } from './record-page.ts'
 import { StateMemory } from './state-memory.ts'
 
-const KEY = 'id, uid, chain_id, block_time'
+const KEY = 'id, uid, chain_id, block_time, block_number'
 /** Beyond this offset a mark is looked for. */
 const SHALLOW_OFFSET = 2000
 /** Records that are collected and sorted rather than walked past: about what a page may cost. */
@@ -36,7 +36,7 @@ const MAX_PAGE_UNITS = 16 * 1_048_576
  * - *walk* along the index in the order of the list, past the rows that do not match: for conditions that many meet.
  *
  * The planner cannot choose between the last two by itself, for it does not know how many records a box holds; so the
- * rows are counted first, up to a limit. Counts and pages are kept until a record changes.
+ * rows are counted first, up to a limit. Counts and pages are kept until a record changes or becomes final.
  *
  * @param readState the counters as they are now; their version says whether what was kept still holds
  */

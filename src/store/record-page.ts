@@ -7,18 +7,30 @@ export const ORDER = 'block_time desc, uid desc, chain_id desc'
 const MAX_PAGE_BYTES = 16 * 1_048_576
 
 /**
+ * A document as clients get it: with the member that no stored text can have, because it changes with every block.
+ *
+ * @param document, block, finalized names of columns; `finalized` is of `chain_sync` and null while nobody reads the chain
+ */
+export const shownText = (document: string, block: string, finalized: string): string =>
+  `left(${document}, -1) || case when ${block} <= ${finalized} then ',"finalized":true}' else ',"finalized":false}' end`
+
+/** What `shownText` adds to a document at most. */
+export const FINALITY_BYTES = ',"finalized":false'.length
+
+/**
  * The end of a `with` statement that reads a page. Documents that are too many bytes together are not read.
  *
- * @param keys statement that gives `id, block_time, uid, chain_id` of the page's records
+ * @param keys statement that gives `id, block_time, uid, chain_id, block_number` of the page's records
  * @param more further columns of the answer, with a comma before them
  */
 export const pageText = (keys: string, more = ''): string => `
   shown as materialized (
-    select block_time, uid, chain_id, document from (${keys}) as page join record_document using (id)
+    select block_time, uid, chain_id, block_number, finalized, document
+    from (${keys}) as page join record_document using (id) left join chain_sync using (chain_id)
   ), size as (
     select count(*)::int as length, coalesce(sum(octet_length(document)), 0) as bytes from shown
   ) select length, bytes::text as bytes, case when bytes <= ${MAX_PAGE_BYTES} then
-    (select coalesce(string_agg(document, ',' order by ${ORDER}), '') from shown) end as documents ${more} from size`
+    (select coalesce(string_agg(${shownText('document', 'block_number', 'finalized')}, ',' order by ${ORDER}), '') from shown) end as documents ${more} from size`
 
 /**
  * What a statement with `pageText` gave.

@@ -10,9 +10,9 @@ import {
   sourceText,
   testText,
 } from './record-conditions.ts'
-import { ORDER } from './record-page.ts'
+import { FINALITY_BYTES, ORDER, shownText } from './record-page.ts'
 
-const KEY = 'id, uid, chain_id, block_time'
+const KEY = 'id, uid, chain_id, block_time, block_number'
 /** Records looked at for one slice, whether they match or not: some tens of milliseconds. */
 const MAX_LOOKED_AT = 20_000
 
@@ -31,13 +31,14 @@ export async function readSlice(session: Session, query: RecordQuery, size: Read
   const [row] = await session.query(
     `with looked as materialized (${looked}), matching as (
        select ${KEY} from looked where matches order by ${ORDER} limit ${records}
+     ), sized as (
+       select uid, chain_id, block_time, block_number, finalized, document, octet_length(document) + ${FINALITY_BYTES} as bytes
+       from matching join record_document using (id) left join chain_sync using (chain_id)
      ), measured as (
-       select uid, chain_id, block_time, document,
-         sum(octet_length(document)) over (order by ${ORDER} rows unbounded preceding) - octet_length(document) as bytes_before
-       from matching join record_document using (id)
+       select *, sum(bytes) over (order by ${ORDER} rows unbounded preceding) - bytes as bytes_before from sized
      ), given as (
        select * from measured where bytes_before = 0 or bytes_before < ${bytes}
-     ) select coalesce(string_agg(document, ',' order by ${ORDER}), '') as documents, count(*)::int as length,
+     ) select coalesce(string_agg(${shownText('document', 'block_number', 'finalized')}, ',' order by ${ORDER}), '') as documents, count(*)::int as length,
        (select count(*) from looked where matches)::int as matches, (select count(*) from looked)::int as looked,
        (select ${keyText} from looked order by block_time, uid, chain_id limit 1) as last_looked,
        (select ${keyText} from given order by block_time, uid, chain_id limit 1) as last_given

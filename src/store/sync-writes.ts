@@ -76,15 +76,24 @@ async function rollBackNotes(session: Session, chainId: number, blockNumber: num
   )
 }
 
-/** What is left out stays as it is. */
+/** What is left out stays as it is; what is final stays so until a reorganisation. */
 export async function noteProgress(session: Session, chainId: number, progress: ChainProgress): Promise<void> {
   const { head, headSeconds, finalized, auditedTo } = progress
+  if (finalized !== undefined) {
+    // Answers that were kept call them not final.
+    await session.query(
+      `update record_counter set version = version + 1 where chain_id = $1::bigint and exists (
+         select from location_record where chain_id = $1::bigint and block_number <= $2::bigint
+           and block_number > (select coalesce(max(finalized), -1) from chain_sync where chain_id = $1::bigint))`,
+      [chainId, finalized],
+    )
+  }
   await session.query(
     `insert into chain_sync as known (chain_id, head, head_seconds, finalized, audited_to)
      values ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint)
      on conflict (chain_id) do update set head = coalesce(excluded.head, known.head),
        head_seconds = coalesce(excluded.head_seconds, known.head_seconds),
-       finalized = coalesce(excluded.finalized, known.finalized), audited_to = coalesce(excluded.audited_to, known.audited_to)`,
+       finalized = greatest(excluded.finalized, known.finalized), audited_to = coalesce(excluded.audited_to, known.audited_to)`,
     [chainId, head ?? null, headSeconds ?? null, finalized ?? null, auditedTo ?? null],
   )
 }

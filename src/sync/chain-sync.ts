@@ -93,6 +93,7 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
             if (isAtEnd && !isElsewhere(heads.head)) {
               done.isCaughtUp = true
               passesBehind = 0
+              await noteFinality(heads)
               break
             }
             if (!hasWorked) await onWork()
@@ -123,6 +124,13 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
       }),
     )
     if (behind !== undefined) throw behind
+  }
+
+  /** Blocks become final also while no new one comes. */
+  async function noteFinality({ head, finalized }: Heads): Promise<void> {
+    const { checkpoint, finalized: known } = position.state
+    if (checkpoint === undefined || finalized <= known) return
+    await position.commit({ ...EMPTY, progress: progressOf(head, finalized) })
   }
 
   function nextBlock(): number {

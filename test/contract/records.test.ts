@@ -135,6 +135,7 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
       revoked: false,
       created_at: '2026-01-01T00:00:00.000Z',
       updated_at: '2026-01-01T00:00:00.000Z',
+      finalized: false,
     })
   })
 

@@ -143,6 +143,48 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
     }
   })
 
+  it('says of each record whether its block is final, in every way a record is given', async () => {
+    const size = { records: 100, bytes: 1_000_000 }
+    const query = { chainId, limit: 10, offset: 0 }
+    const { next: start } = await store.changes({ after: undefined, size })
+    const place = (block: number, fork: number) => ({ blockNumber: block, blockHash: hashOf(block, fork) })
+    const commit = (from: Hex | null, to: ReturnType<typeof place>, more: Partial<BlockRange>) =>
+      store.apply({ chainId, records: [], revocations: [], checkpoint: { from, to }, ...more })
+    const record = (index: number, blockNumber: number) =>
+      recordOf(index, { chainId, chain: 'test', blockNumber, memo: `block ${blockNumber}: é€💥` })
+    const finality = async () => {
+      const byNumber = (documents: readonly string[]) =>
+        Object.fromEntries(
+          documents.map((text) => JSON.parse(text)).map(({ memo, finalized }) => [memo.slice(6, 8), finalized]),
+        )
+      const page = JSON.parse(`[${(await store.page(query)).documents}]`) as { uid: Hex }[]
+      const shown = byNumber(page.map((found) => JSON.stringify(found)))
+      const slice = JSON.parse(`[${(await store.slice({ query, size })).documents}]`) as object[]
+      expect(byNumber(slice.map((found) => JSON.stringify(found)))).toEqual(shown)
+      const single = await Promise.all(page.map(async ({ uid }) => (await store.record(uid))!))
+      expect(byNumber(single)).toEqual(shown)
+      const { changes } = await store.changes({ after: start, size })
+      expect(byNumber(changes.filter(({ kind }) => kind === 'new').map(({ document }) => document))).toEqual(shown)
+      return shown
+    }
+    await commit(null, place(30, 0), { records: [record(8001, 10), record(8002, 20), record(8003, 30)] })
+    expect(await finality()).toEqual({ 10: false, 20: false, 30: false })
+    // No record changes: what was answered before must not be answered again.
+    await commit(hashOf(30, 0), place(31, 0), { progress: { finalized: 10 } })
+    expect(await finality()).toEqual({ 10: true, 20: false, 30: false })
+    await commit(hashOf(31, 0), place(32, 0), { progress: { finalized: 31 } })
+    // Another endpoint knows of less.
+    await commit(hashOf(32, 0), place(33, 0), { progress: { finalized: 12 } })
+    expect(await finality()).toEqual({ 10: true, 20: true, 30: true })
+    // Deeper than what was final: what comes again in other blocks is not final by what was said before.
+    await commit(hashOf(33, 0), place(15, 0), { rollBackTo: 15 })
+    expect(await finality()).toEqual({ 10: true })
+    await commit(hashOf(15, 0), place(25, 1), { records: [record(8002, 25)], progress: { finalized: 14 } })
+    expect(await finality()).toEqual({ 10: true, 25: false })
+    await commit(hashOf(25, 1), place(26, 1), { progress: { finalized: 25 } })
+    expect(await finality()).toEqual({ 10: true, 25: true })
+  })
+
   it('gives the lease to one at a time, and to the next when its time is over', async () => {
     const lease = (owner: string, holdMs = 60_000, always = false) => store.lease({ owner, holdMs, always })
     expect(await lease('a')).toEqual({ isHeld: true, isDesired: true })

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { boundsOf } from '../geometry/bounds.ts'
 import type { Hex } from '../messages.ts'
-import type { BlockRange, Bounds, LocationRecord } from '../store-messages.ts'
+import type { BlockRange, LocationRecord } from '../store-messages.ts'
+import type { Geometry } from '../types/generated.ts'
 import { SAMPLE_PLACES, type SamplePlace } from './sample-places.ts'
 
 export interface SampleOptions {
@@ -18,7 +20,7 @@ interface SampleKind {
   readonly memo: (place: SamplePlace) => string
   readonly mediaType?: string
   readonly recipeType?: string
-  readonly shape: (draw: Draw, place: SamplePlace) => object
+  readonly shape: (draw: Draw, place: SamplePlace) => Geometry
 }
 
 /** Uniform, 0 ≤ value < 1. */
@@ -83,8 +85,8 @@ function sampleRecord(draw: Draw, index: number, chain: string, chainId: number,
   const place = pick(draw, SAMPLE_PLACES, ({ weight }) => weight)
   const kind = pick(draw, KINDS, ({ share }) => share)
   const prover = address(`prover ${Math.floor(PROVERS * draw() ** 2)}`)
-  const shape = kind.shape(draw, place) as { type: string; coordinates: number[] }
-  const isPoint = shape.type === 'Point'
+  const shape = kind.shape(draw, place)
+  const point = shape.type === 'Point' ? shape.coordinates : undefined
   return {
     uid: `0x${createHash('sha256').update(`sample ${index}`).digest('hex')}`,
     chainId,
@@ -96,9 +98,9 @@ function sampleRecord(draw: Draw, index: number, chain: string, chainId: number,
     srs: 'EPSG:4326',
     locationType: `geojson-${shape.type.toLowerCase()}`,
     location: JSON.stringify(shape),
-    longitude: isPoint ? shape.coordinates[0]! : null,
-    latitude: isPoint ? shape.coordinates[1]! : null,
-    bounds: boundsOf(shape.coordinates.flat(2)),
+    longitude: point?.[0] ?? null,
+    latitude: point?.[1] ?? null,
+    bounds: boundsOf(shape),
     recipeTypes: kind.recipeType === undefined ? [] : [kind.recipeType],
     recipePayloads: kind.recipeType === undefined ? [] : [Buffer.from(`sample ${index}`).toString('base64')],
     mediaTypes: kind.mediaType === undefined ? [] : [kind.mediaType],
@@ -108,12 +110,12 @@ function sampleRecord(draw: Draw, index: number, chain: string, chainId: number,
   }
 }
 
-function point(draw: Draw, place: SamplePlace): object {
+function point(draw: Draw, place: SamplePlace): Geometry {
   return { type: 'Point', coordinates: near(draw, place, 0.08) }
 }
 
 /** A plot of four corners, some hundred metres wide. */
-function plot(draw: Draw, place: SamplePlace): object {
+function plot(draw: Draw, place: SamplePlace): Geometry {
   const [west, south] = near(draw, place, 0.25)
   const [width, height] = [0.002 + draw() * 0.006, 0.002 + draw() * 0.004]
   const corner = (x: number, y: number) => wrapped(west + x * width, south + y * height)
@@ -126,7 +128,7 @@ function plot(draw: Draw, place: SamplePlace): object {
 }
 
 /** A way of some kilometres that turns a little at each step. */
-function track(draw: Draw, place: SamplePlace): object {
+function track(draw: Draw, place: SamplePlace): Geometry {
   let [longitude, latitude] = near(draw, place, 0.05)
   let direction = draw() * 2 * Math.PI
   const coordinates = Array.from({ length: 12 + Math.floor(draw() * 30) }, () => {
@@ -148,18 +150,6 @@ function wrapped(longitude: number, latitude: number): [number, number] {
 }
 
 const round = (degrees: number) => Math.round(degrees * 1e6) / 1e6
-
-/** @param numbers longitude, latitude, longitude … of a shape narrower than half a turn */
-function boundsOf(numbers: readonly number[]): Bounds {
-  const first = numbers[0]!
-  const longitudes = numbers
-    .filter((_, index) => index % 2 === 0)
-    .map((longitude) => (Math.abs(longitude - first) <= 180 ? longitude : longitude + (first > 0 ? 360 : -360)))
-  const latitudes = numbers.filter((_, index) => index % 2 === 1)
-  const west = Math.min(...longitudes)
-  const turn = west < -180 ? 360 : 0
-  return [west + turn, Math.min(...latitudes), Math.max(...longitudes) + turn, Math.max(...latitudes)]
-}
 
 function pick<T>(draw: Draw, rows: readonly T[], weightOf: (row: T) => number): T {
   let rest = draw() * rows.reduce((sum, row) => sum + weightOf(row), 0)

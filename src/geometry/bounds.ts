@@ -56,10 +56,16 @@ function addGeometry(geometry: Geometry, extent: Extent): void {
 /** @returns how far the path went east in all, degrees */
 function addPath(positions: readonly Position[], extent: Extent): number {
   let at = positions[0]![0]
+  let turns = 0
   let [west, east] = [at, at]
   for (let index = 0; index < positions.length; index++) {
     const [, latitude] = positions[index]!
-    if (index > 0) at += stepEast(positions[index - 1]!, positions[index]!)
+    if (index > 0) {
+      const [from, to] = [positions[index - 1]!, positions[index]!]
+      // A sum of steps would miss the positions by its roundings, and a box that misses its corner is not found by it.
+      turns += Math.round((stepEast(from, to) - (to[0] - from[0])) / 360)
+      at = to[0] + 360 * turns
+    }
     west = Math.min(west, at)
     east = Math.max(east, at)
     extent.south = Math.min(extent.south, latitude)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { randomFrom } from '../../bench/record-world.ts'
 import { boundsOf } from '../../src/geometry/bounds.ts'
 import { checkShape } from '../../src/geometry/check-shape.ts'
 import type { Geometry } from '../../src/types/generated.ts'
@@ -12,6 +13,21 @@ const square = (west: number, south: number, east: number, north: number) => [
 ]
 
 describe('the box of a geometry', () => {
+  it('has the very numbers of the positions as its sides', () => {
+    // Regression: a sum of steps, 0.1 + (0.3 − 0.1) and so on, was an ulp off, and a box drawn to the corner missed the record.
+    const random = randomFrom(11)
+    for (let round = 0; round < 200; round++) {
+      const coordinates = Array.from({ length: 30 }, (): [number, number] => [random() * 170, random() * 80])
+      const [longitudes, latitudes] = [coordinates.map(([x]) => x), coordinates.map(([, y]) => y)]
+      expect(boundsOf({ type: 'LineString', coordinates })).toEqual([
+        Math.min(...longitudes),
+        Math.min(...latitudes),
+        Math.max(...longitudes),
+        Math.max(...latitudes),
+      ])
+    }
+  })
+
   it.each<[string, object, readonly number[]]>([
     ['a point', { type: 'Point', coordinates: [2, 48] }, [2, 48, 2, 48]],
     ['a point at 180', { type: 'Point', coordinates: [180, 0] }, [180, 0, 180, 0]],

@@ -83,9 +83,7 @@ export async function verifySigned(
   if ('resultSignature' in value) {
     checkResultSignature(signed, value['resultSignature'] as ResultSignature, chain, context, list)
   }
-  if ('proofInputs' in value) {
-    list.skip('proof-inputs', 'what is said of proofs among the inputs is not signed; their references are')
-  }
+  skipUnsigned(value, list)
   if (options.rpcUrl !== undefined && chain !== undefined) {
     const reader = createChainReader(options.rpcUrl, options.rpcTimeoutMs ?? RPC_TIMEOUT_MS, options.fetch ?? fetch)
     await checkOnChain(signed, data, uid, chain, reader, context.keccak, list)
@@ -94,6 +92,13 @@ export async function verifySigned(
     ...(data === undefined ? {} : { statement: statementOf(data, signed.attestation.recipient) }),
     ...(chain === undefined ? {} : { signer: signed.attestation.attester, chainId: chain.id }),
   })
+}
+
+/** Members that stand beside what was signed. */
+function skipUnsigned(value: Readonly<Record<string, unknown>>, list: CheckList): void {
+  if ('id' in value) list.skip('id', 'is the caller’s own and not signed')
+  if (!('proofInputs' in value)) return
+  list.skip('proof-inputs', 'what is said of proofs among the inputs is not signed; their references are')
 }
 
 /** A verified proof names its chain itself; it has to be the one that the caller wants. */
@@ -179,6 +184,7 @@ export async function verifyMerkleItem(
     list.judge('values', differencesOf(value, data), 'the members say what was signed')
     checkInputs(data, options.inputs, options.recompute, context.keccak, list)
   }
+  skipUnsigned(value, list)
   return list.verdict('merkle-item', {
     ...(data === undefined ? {} : { statement: statementOf(data, item.recipient) }),
     ...(root.signer === undefined ? {} : { signer: root.signer }),

@@ -877,6 +877,10 @@ export interface LocationRecord {
    * When this service last changed it
    */
   updated_at: string
+  /**
+   * Whether its chain takes the block of the attestation for final; of records of a chain that nobody reads, false
+   */
+  finalized: boolean
 }
 /**
  * A page of records, newest block first

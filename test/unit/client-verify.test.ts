@@ -232,6 +232,16 @@ describe('verifyResult on other answers', () => {
     expect((await verify({ ...batch, results: [], count: 0 })).ok).toBe(false)
   })
 
+  it('says that the id of an item and what is said of its proofs are not signed', async () => {
+    const { merkle, results } = await answers.merkleBatch()
+    const proofInputs = [{ ref: results[0]!.inputRefs[0], credibility: {} }]
+    for (const answer of [JSON.parse(answers.numeric), results[0]]) {
+      const verdict = await verify({ ...answer, id: 7, proofInputs }, { merkle })
+      expect(verdict.ok).toBe(true)
+      expect([statusOf(verdict, 'id'), statusOf(verdict, 'proof-inputs')]).toEqual(['skip', 'skip'])
+    }
+  })
+
   it('says of an item that its batch has to be given', async () => {
     const { results } = await answers.merkleBatch()
     expect(failed(await verify(results[0]))).toEqual(['signature'])

@@ -127,7 +127,8 @@ async function answerRecheck(
   engine: VerifyRunner,
   limits: Limits,
 ): Promise<VerifyResult> {
-  const attested = decodeVerify(body['data'] as Hex)
+  const { data } = body
+  const attested = decodeVerify(typeof data === 'string' ? (data as Hex) : '0x')
   if (!attested.ok) throw differs(['attestation', 'data'], 'data', attested.reason)
   if (hashOf(body['proof'], engine) !== attested.value.proofHash) {
     throw differs(['proof'], 'hash', 'is not the proof that was attested')

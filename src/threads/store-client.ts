@@ -133,7 +133,8 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
 
   function limitOf(operation: StoreOperation): number {
     if (operation === 'maintain') return limits.storeMaintenanceMs
-    return operation === 'apply' ? limits.storeWriteMs : limits.storeReadMs
+    // A start costs seconds in which nobody is answered: on a starved machine the cure would be worse than the wait.
+    return operation === 'apply' ? limits.storeWriteMs : limits.storeStuckMs
   }
 
   function onReply(reply: StoreReply): void {

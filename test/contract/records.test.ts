@@ -69,7 +69,12 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     await storeRecords(store, ALL)
     await store.apply({ chainId: 84532, records: [], revocations: [{ uid: uidOf(7), blockNumber: 5000 }] })
     await database.close()
-    service = await startTestService({ ...files.environment, RECORDS: '1', RPC_URL_84532: 'http://127.0.0.1:1' })
+    service = await startTestService({
+      ...files.environment,
+      RECORDS: '1',
+      STORE_READ_MS: '20000',
+      RPC_URL_84532: 'http://127.0.0.1:1',
+    })
     for (;;) {
       const response = await fetch(`${service.url}/ready`)
       const { checks } = (await response.json()) as { checks: { database: { ok: boolean } } }

@@ -136,7 +136,10 @@ describe('a statement that takes too long', () => {
       )
     }
     await database.close()
-    const client = createStoreClient(readConfig({ ...files.environment, STORE_READ_MS: '100' }, 2), silent)
+    const client = createStoreClient(
+      readConfig({ ...files.environment, STORE_READ_MS: '100', STORE_STUCK_MS: '100' }, 2),
+      silent,
+    )
     client.open()
     const untilOpen = async () => {
       while (!client.state.isOpen) await new Promise((resolve) => setTimeout(resolve, 20))
@@ -149,6 +152,14 @@ describe('a statement that takes too long', () => {
     const page = await client.ask('page', { limit: 2, offset: 0 }, Date.now() + 10_000)
     expect(page).toMatchObject({ count: 40_000, length: 2 })
     await client.close()
+    // Regression: one slow statement of a starved machine had everybody refused until the store was open again.
+    const patient = createStoreClient(readConfig(files.environment, 2), silent)
+    patient.open()
+    while (!patient.state.isOpen) await new Promise((resolve) => setTimeout(resolve, 20))
+    const late = patient.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 5)
+    await expect(late).rejects.toMatchObject({ kind: 'late' })
+    expect(await patient.ask('page', { limit: 2, offset: 0 }, Date.now() + 10_000)).toMatchObject({ length: 2 })
+    await patient.close()
     await files.remove()
   })
 })

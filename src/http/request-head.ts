@@ -23,7 +23,7 @@ export class RequestHead {
   prefer: string | undefined = undefined
   lastEventId: string | undefined = undefined
   origin: string | undefined = undefined
-  /** Somebody passed the request on: `X-Forwarded-For`, `Forwarded`, `X-Real-IP` or `Via`. */
+  /** Somebody passed the request on: `Forwarded`, `Via`, `X-Real-IP`, any `X-Forwarded…`, or what a hosted proxy writes instead. */
   isForwarded = false
   idempotencyKey: string | undefined = undefined
 
@@ -63,8 +63,16 @@ export class RequestHead {
         this.isForwarded = true
         break
       case 'forwarded':
-      case 'x-real-ip':
       case 'via':
+      case 'x-real-ip':
+      case 'x-client-ip':
+      case 'x-cluster-client-ip':
+      case 'x-original-forwarded-for':
+      case 'x-envoy-external-address':
+      case 'true-client-ip':
+      case 'cf-connecting-ip':
+      case 'fastly-client-ip':
+      case 'fly-client-ip':
         this.isForwarded = true
         break
       case 'origin':
@@ -82,6 +90,9 @@ export class RequestHead {
       case 'idempotency-key':
         this.idempotencyKey = joined(this.idempotencyKey, value)
         break
+      default:
+        // -Host, -Proto, -Port, -Server, -Prefix …
+        if (name.startsWith('x-forwarded')) this.isForwarded = true
     }
   }
 

@@ -5,7 +5,7 @@ import type { EasLog } from './eas-logs.ts'
 import type { Gatherer } from './gather.ts'
 import { DECODER_VERSION } from './location-record.ts'
 import { RangeSize } from './range-size.ts'
-import { commonAncestor, confirmGone } from './rollback.ts'
+import { commonAncestor, confirmChain, confirmGone } from './rollback.ts'
 import { type RpcEndpoint, RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
@@ -70,12 +70,15 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
   const { chainId, startBlock, rpcs, reader, gatherer, position, store, nowSeconds, limits, onProblem } = parts
   const size = new RangeSize(limits.maxRangeBlocks)
   let passesBehind = 0
+  /** In this pass. */
+  let hasRolledBack = false
   let nextRetrySeconds = Number.NEGATIVE_INFINITY
 
   return {
     async pass(maxSteps, onWork = async () => {}) {
       const done = { inserted: 0, revoked: 0, rolledBack: 0, isCaughtUp: false, block: -1, head: 0, headSeconds: 0 }
       let hasWorked = false
+      hasRolledBack = false
       const count = (applied: { inserted: number; revoked: number; rolledBack: number }) => {
         done.inserted += applied.inserted
         done.revoked += applied.revoked
@@ -214,12 +217,19 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
   /** Back to the newest block that both we and the chain know, however deep. */
   async function rollBack(rpc: RpcEndpoint, { head }: Heads) {
     const { checkpoint, ladder, finalized } = position.state
+    await confirmChain(rpc, chainId)
     const ancestor = await commonAncestor(rpc, reader, ladder, head.number)
+    // Whoever gives us blocks to take back again and again would keep us and the store busy for ever.
+    if (hasRolledBack || ancestor?.number === checkpoint!.number)
+      throw new RpcError(
+        `an endpoint contradicts itself about what follows block ${ancestor?.number ?? startBlock - 1}`,
+      )
     const number = ancestor?.number ?? startBlock - 1
     if (number < finalized) await confirmGone(rpcs, rpc, reader, checkpoint!)
     const depth = checkpoint!.number - number
     const applied = await position.commit({ ...EMPTY, rollBackTo: number, to: ancestor ?? null })
     passesBehind = 0
+    hasRolledBack = true
     onProblem(
       `the chain was reorganised: ${depth} blocks back to block ${number}, ${applied.rolledBack} records taken back`,
     )

@@ -33,6 +33,18 @@ export async function commonAncestor(
 }
 
 /**
+ * Asks an endpoint again which chain it serves: behind one address may stand nodes of several, and the contracts and the schema
+ * have the same names on many chains.
+ *
+ * @throws {RpcError} when it serves another one
+ */
+export async function confirmChain(rpc: RpcClient, chainId: number): Promise<void> {
+  const served = await rpc.request('eth_chainId', [])
+  if (typeof served === 'string' && Number(served) === chainId) return
+  throw new RpcError(`an endpoint for chain ${chainId} serves chain ${Number(served)} by now`)
+}
+
+/**
  * Asks the other endpoints whether a block that was taken for final is gone indeed: one that says so alone is not believed.
  *
  * @throws {RpcError} when another endpoint still has the block

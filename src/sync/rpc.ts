@@ -58,6 +58,8 @@ export interface RpcEndpoint extends RpcClient {
   readonly place: number
 }
 
+/** Refusals of one moment, not of arrays. */
+const TOO_MANY = /\brate\b|too many|quota|credits|throttl/i
 /** Questions asked at one time of an endpoint that takes no arrays of them. */
 const SINGLE_AT_ONCE = 10
 
@@ -65,6 +67,12 @@ const SINGLE_AT_ONCE = 10
 export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): RpcClient {
   let nextId = 1
   let takesArrays = true
+  // `fetch` takes no name and password in an address.
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  const user = [address?.username ?? '', address?.password ?? ''].map(unescaped).join(':')
+  if (address !== undefined) Object.assign(address, { username: '', password: '' })
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (user !== ':') headers['authorization'] = `Basic ${Buffer.from(user).toString('base64')}`
   return { request, requestAll }
 
   async function request(method: string, params: readonly unknown[]): Promise<unknown> {
@@ -86,6 +94,9 @@ export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): Rpc
       calls.map(({ method, params }, index) => ({ jsonrpc: '2.0', id: firstId + index, method, params })),
     )
     if (!Array.isArray(replies)) {
+      const { error } = (replies ?? {}) as { error?: { code?: unknown; message?: unknown } }
+      if (TOO_MANY.test(String(error?.message)))
+        throw new RpcError(`${name}: too many questions`, { failure: 'status' })
       // An error for all of them: this endpoint, or its tariff, knows no arrays.
       takesArrays = false
       return oneByOne(calls)
@@ -113,9 +124,9 @@ export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): Rpc
   async function exchange(name: string, message: unknown): Promise<unknown> {
     let text: string
     try {
-      const response = await fetch(url, {
+      const response = await fetch(address ?? url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers,
         body: JSON.stringify(message),
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
@@ -136,6 +147,14 @@ export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): Rpc
     } catch {
       throw new RpcError(`${name}: not JSON`)
     }
+  }
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text // a percent sign that is one
   }
 }
 

@@ -57,6 +57,40 @@ describe('an endpoint', () => {
     )
   })
 
+  it('that has enough of us for the moment is not asked one by one for it', async () => {
+    let isTired = true
+    let messages = 0
+    const rpc = await endpoint((asked) => {
+      messages++
+      if (isTired)
+        return { jsonrpc: '2.0', id: null, error: { code: -32005, message: 'Too Many Requests, rate limit' } }
+      return (asked as Asked[]).map(reply)
+    })
+    await expect(rpc.requestAll(calls)).rejects.toMatchObject({ failure: 'status' })
+    isTired = false
+    expect(await rpc.requestAll(calls)).toHaveLength(30)
+    expect(messages).toBe(2)
+  })
+
+  it('may have a name and a password in its address, which no error tells', async () => {
+    const authorizations: unknown[] = []
+    const server = createServer((request, response) => {
+      authorizations.push(request.headers.authorization)
+      response.writeHead(authorizations.length > 1 ? 302 : 200, { location: 'http://127.0.0.1:9/elsewhere' })
+      response.end('{"jsonrpc":"2.0","id":1,"result":"0x1"}')
+    })
+    servers.push(server)
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as AddressInfo
+    const rpc = createRpc({ url: `http://m%e:p%40ss@127.0.0.1:${port}/key`, timeoutMs: 500, maxResponseBytes: 1000 })
+    expect(await rpc.request('eth_chainId', [])).toBe('0x1')
+    expect(authorizations).toEqual([`Basic ${Buffer.from('m%e:p@ss').toString('base64')}`])
+    // A redirection is not followed: it could lead into our own network, and the password with it.
+    const failure = await rpc.request('eth_chainId', []).catch((error: RpcError) => error)
+    expect(failure).toMatchObject({ failure: 'silent', message: 'eth_chainId: no connection' })
+    expect(authorizations).toHaveLength(2)
+  })
+
   it('that takes no arrays is asked one by one', async () => {
     const rpc = await endpoint((asked) =>
       Array.isArray(asked)

@@ -35,7 +35,29 @@ describe('a request to the sync API', () => {
     expect(passes({}, OTHER, { authorization: 'Bearer undefined' })).toBe(false)
   })
 
-  it.each(['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'])('is refused when a proxy passed it on: %s', (name) => {
+  it.each([
+    'localhost.',
+    '0.0.0.0:3000',
+    '127.1',
+    '0x7f000001',
+    '2130706433',
+    '::1',
+    '[::1',
+    '127.0.0.1:80:80',
+    '',
+    'localhost.example',
+  ])('is refused by another spelling of a name: %j', (host) => expect(passes({}, LOOPBACK, { host })).toBe(false))
+
+  it('is refused by an address that only looks like this machine', () => {
+    expect(passes({}, [...Array(12).fill(0), ...LOOPBACK])).toBe(false) // ::127.0.0.1, not mapped
+    expect(passes({}, [0xfe, 0x80, ...Array(13).fill(0), 1])).toBe(false)
+    expect(passes({}, [0, 0, 0, 0])).toBe(false)
+  })
+
+  it.each([
+    ...['x-forwarded-for', 'forwarded', 'x-real-ip', 'via', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded'],
+    ...['cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'x-envoy-external-address'],
+  ])('is refused when a proxy passed it on: %s', (name) => {
     expect(passes({}, LOOPBACK, { [name]: '127.0.0.1' })).toBe(false)
     expect(passes({ SYNC_ALLOW: '192.0.2.0/24' }, OTHER, { [name]: '127.0.0.1' })).toBe(false)
   })

@@ -1,9 +1,9 @@
 import type { BlockId } from '../sync-messages.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import type { Block, ChainReader, Heads } from './chain-reader.ts'
-import type { EasLog } from './eas-logs.ts'
+import { type EasLog, wholeBlocks } from './eas-logs.ts'
 import type { Gatherer } from './gather.ts'
-import { DECODER_VERSION } from './location-record.ts'
+import { createQuarantineRetry } from './quarantine-retry.ts'
 import { RangeSize } from './range-size.ts'
 import { commonAncestor, confirmChain, confirmGone } from './rollback.ts'
 import { type RpcEndpoint, RpcError } from './rpc.ts'
@@ -63,16 +63,14 @@ class BehindError extends RpcError {}
 
 /** Passes in a row in which every endpoint is behind before the chain is taken for shorter than it was. */
 const PASSES_BEHIND = 3
-const RETRY_EVERY_SECONDS = 5
-const RETRIED_AT_ONCE = 100
 
 export function createChainSync(parts: ChainSyncParts): ChainSync {
   const { chainId, startBlock, rpcs, reader, gatherer, position, store, nowSeconds, limits, onProblem } = parts
   const size = new RangeSize(limits.maxRangeBlocks)
+  const retryQuarantine = createQuarantineRetry({ chainId, gatherer, position, store, nowSeconds })
   let passesBehind = 0
   /** In this pass. */
   let hasRolledBack = false
-  let nextRetrySeconds = Number.NEGATIVE_INFINITY
 
   return {
     async pass(maxSteps, onWork = async () => {}) {
@@ -105,7 +103,7 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
             else if (next <= heads.finalized) count(await readRange(rpc, heads, next))
             else count(await readBlocks(rpc, heads, next))
           }
-          if (done.isCaughtUp) count(await retryQuarantine(rpc))
+          if (done.isCaughtUp) count((await retryQuarantine(rpc)) ?? NOTHING)
         })
       } catch (error) {
         if (!(error instanceof BehindError)) throw error
@@ -235,18 +233,6 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
     )
     return applied
   }
-
-  async function retryQuarantine(rpc: RpcEndpoint) {
-    if (nowSeconds() < nextRetrySeconds) return NOTHING
-    nextRetrySeconds = nowSeconds() + RETRY_EVERY_SECONDS
-    const due = await store.quarantined({
-      chainId,
-      nowSeconds: nowSeconds(),
-      decoder: DECODER_VERSION,
-      limit: RETRIED_AT_ONCE,
-    })
-    return due.length === 0 ? NOTHING : position.commit(await gatherer.retry(rpc, due))
-  }
 }
 
 const EMPTY = { records: [], revocations: [], quarantine: [] }
@@ -254,12 +240,4 @@ const NOTHING = { inserted: 0, revoked: 0, rolledBack: 0 }
 
 function progressOf(head: Block, finalized: number) {
   return { head: head.number, headSeconds: head.timeSeconds, finalized }
-}
-
-/** The first logs up to the end of a block: about so many, and the whole of the first block however many it has. */
-function wholeBlocks(logs: readonly EasLog[], about: number): readonly EasLog[] {
-  if (logs.length <= about) return logs
-  const edge = logs[about]!.blockNumber
-  const before = logs.filter(({ blockNumber }) => blockNumber < edge)
-  return before.length > 0 ? before : logs.filter(({ blockNumber }) => blockNumber === edge)
 }

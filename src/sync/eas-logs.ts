@@ -63,3 +63,11 @@ function readLog(entry: unknown, { easAddress, schemaUid }: LogSource): EasLog |
     logIndex: quantity(logIndex),
   }
 }
+
+/** The first logs up to the end of a block: about so many, and the whole of the first block however many it has. */
+export function wholeBlocks(logs: readonly EasLog[], about: number): readonly EasLog[] {
+  if (logs.length <= about) return logs
+  const edge = logs[about]!.blockNumber
+  const before = logs.filter(({ blockNumber }) => blockNumber < edge)
+  return before.length > 0 ? before : logs.filter(({ blockNumber }) => blockNumber === edge)
+}

@@ -20,9 +20,9 @@ import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const LOCATION_SCHEMA = schemaUids(readConfig({}, 1)).location
 
-const locationData = (index: number, memo = '', location?: string): Hex =>
+const locationData = (index: number, memo = '', location?: string, seconds = 1_700_000_000n + BigInt(index)): Hex =>
   encodeAbiParameters(parseAbiParameters(SCHEMA_STRINGS.location), [
-    1_700_000_000n + BigInt(index),
+    seconds,
     'EPSG:4326',
     'geojson-point',
     location ?? JSON.stringify({ type: 'Point', coordinates: [(index % 360) - 180, (index % 180) - 90] }),
@@ -96,10 +96,10 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     const clean = createMemorySyncStore()
     await catchUp(syncOf(clean))
     const listed = JSON.parse(`[${(await store.page({ limit: 1000, offset: 0 })).documents}]`) as {
-      uid: string
-      revoked: boolean
+      finalized: boolean
     }[]
-    const shown = listed.map((record) => JSON.stringify(record)).sort()
+    // What is stored does not say whether it is final.
+    const shown = listed.map(({ finalized: _, ...record }) => JSON.stringify(record)).sort()
     const wanted = clean
       .dump()
       .split('\n')
@@ -181,6 +181,8 @@ describe.skipIf(skipReason())('records of a local chain', () => {
       '0x1234',
       locationData(0, '', 'no JSON'),
       locationData(0, '', '{"type":"Point","coordinates":[500,0]}'),
+      locationData(0, '', undefined, 2n ** 256n - 1n),
+      locationData(0, '', '{"type":"Point\u0000","coordinates":[0,0]}'),
     ] as const
     for (const data of bad) await local.attest(LOCATION_SCHEMA, data)
     await attest(80, 'zero \u0000 and a quote "')
@@ -190,6 +192,8 @@ describe.skipIf(skipReason())('records of a local chain', () => {
       { stage: 'data', reason: 'its data ends within its first 9 words', retry_at: null },
       { stage: 'location', reason: 'the location is not JSON of a geometry', retry_at: null },
       { stage: 'location', reason: 'the location has longitude 500, outside -180..180', retry_at: null },
+      { stage: 'time', reason: `eventTimestamp ${2n ** 256n - 1n} is past the year 9999 in seconds`, retry_at: null },
+      { stage: 'location', reason: 'the location is not JSON of a geometry', retry_at: null },
     ])
     await expectTruth()
   })

@@ -158,10 +158,10 @@ export async function startLocalChain(version: EasVersion) {
     await client.waitForTransactionReceipt({ hash })
   }
 
-  async function write(functionName: string, args: readonly unknown[], from = account) {
+  async function write(functionName: string, args: readonly unknown[], from = account, gas = 28_000_000n) {
     const call = { address: chain.easAddress, abi: eas.abi, functionName, args }
     // A fixed ceiling: an estimate made before an equal attestation came into the same block would be too low.
-    const hash = await client.writeContract({ ...call, account: from, chain: null, gas: 28_000_000n })
+    const hash = await client.writeContract({ ...call, account: from, chain: null, gas })
     const receipt = await client.waitForTransactionReceipt({ hash })
     if (receipt.status !== 'success') throw new Error(`${functionName} reverted`)
     return receipt
@@ -175,7 +175,7 @@ export async function startLocalChain(version: EasVersion) {
     schema: Hex,
     data: Hex,
     expirationTime = 0n,
-    { from = account, recipient = ZERO_ADDRESS } = {},
+    { from = account, recipient = ZERO_ADDRESS, gas = 28_000_000n } = {},
   ): Promise<Hex> {
     const request = {
       recipient,
@@ -185,7 +185,7 @@ export async function startLocalChain(version: EasVersion) {
       data,
       value: 0n,
     }
-    const receipt = await write('attest', [{ schema, data: request }], from)
+    const receipt = await write('attest', [{ schema, data: request }], from, gas)
     return receipt.logs[0]!.data.slice(0, 66) as Hex
   }
 
@@ -308,7 +308,7 @@ function createLocalClient({ id, name }: Chain, url: string) {
 }
 
 async function startAnvil(chainId: number): Promise<{ process: ChildProcess; url: string }> {
-  const child = spawn(anvilBinary()!, ['--port', '0', '--chain-id', String(chainId)], {
+  const child = spawn(anvilBinary()!, ['--no-request-size-limit', '--port', '0', '--chain-id', String(chainId)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const port = await new Promise<string>((done, refuse) => {

@@ -233,6 +233,22 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     expect(other.dump()).toBe(clean.dump())
   })
 
+  // Last of all: from then on anvil is slow.
+  it('are not held up by one of 5 MB between them, which is set aside', { timeout: 60_000 }, async () => {
+    await local.client.setBlockGasLimit({ gasLimit: 20_000_000_000n })
+    await attest(81)
+    const uid = await local.attest(LOCATION_SCHEMA, locationData(82, '', ' '.repeat(5_000_000)), 0n, {
+      gas: 19_000_000_000n,
+    })
+    await attest(83)
+    expect(await catchUp()).toMatchObject({ inserted: 2 })
+    const rows = await database.reads.query("select stage, reason from quarantine where uid = decode($1, 'hex')", [
+      uid.slice(2),
+    ])
+    expect(rows).toEqual([{ stage: 'size', reason: 'is larger than any answer that is read' }])
+    await expectTruth()
+  })
+
   /** An endpoint that answers as the chain does, unless told otherwise; undefined lets the truth pass. */
   async function proxy(change: (method: string, params: unknown[], result: unknown) => unknown) {
     const server = createServer((request, response) => {

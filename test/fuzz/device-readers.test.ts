@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readAppAttestation } from '../../src/verify/device/app-attest.ts'
 import { CborError, readCbor } from '../../src/verify/device/cbor.ts'
@@ -12,6 +11,7 @@ import { readSignature } from '../../src/verify/openpgp/signature.ts'
 import { appAttestation } from '../app-attest-maker.ts'
 import { androidChain, keyDescription, phoneMaker } from '../certificates.ts'
 import { pgpKey, pgpKeyring, pgpSignature } from '../openpgp-maker.ts'
+import fc from '../seeded.ts'
 
 const maker = phoneMaker()
 const key = pgpKey('eddsa')

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { claimOf, type Loose, NOW, signed, unsignedStamp } from '../evidence.ts'
+import fc from '../seeded.ts'
 import { createVerifier } from '../verify-runner.ts'
 
 const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 150) }

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { distanceMeters } from '../../src/geodesy/distance.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
@@ -6,6 +5,7 @@ import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import type { LonLat } from '../distance-oracle.ts'
 import { type RandomGeometry, randomGeometry, seededRandom, TYPES, walk } from '../random-geometry.ts'
+import fc from '../seeded.ts'
 
 const kernel = loadKernel()
 const flat = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 50_000, maxParts: 10_000 })

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { areaSquareMeters } from '../../src/geodesy/area.ts'
 import { lengthMeters } from '../../src/geodesy/length.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import fc from '../seeded.ts'
 
 const kernel = loadKernel()
 const limits = { maxVertices: 10_000, maxParts: 100 }

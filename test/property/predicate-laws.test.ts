@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readGeometry } from '../../src/geometry/read.ts'
 import { ContactSweep } from '../../src/topology/contact-sweep.ts'
@@ -12,6 +11,7 @@ import { findBySweep, findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import { RandomShapes, SHAPE_TYPES } from '../random-shapes.ts'
+import fc from '../seeded.ts'
 
 const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 1000) }
 const LIMITS = { maxVertices: 50_000, maxParts: 10_000 }

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readGeometry } from '../../src/geometry/read.ts'
 import { contains } from '../../src/topology/contains.ts'
@@ -17,6 +16,7 @@ import { compileModule, instantiateKernel, loadKernel } from '../../src/wasm/loa
 import { oracleSide } from '../exact-oracle.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import { RandomShapes, SHAPE_TYPES } from '../random-shapes.ts'
+import fc from '../seeded.ts'
 
 const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 600) }
 const north = () => 1 as const

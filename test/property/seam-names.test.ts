@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { poleOf as poleOfKernel } from '../../src/compute/validity.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
@@ -10,6 +9,7 @@ import { loadKernel } from '../../src/wasm/loader.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import type { Random } from '../random-shapes.ts'
 import { renamed } from '../seam-names.ts'
+import fc from '../seeded.ts'
 
 const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 1000) }
 const kernel = loadKernel()

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { encodeAbiParameters, parseAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
 import type { Decoded } from '../../src/attest/abi-reader.ts'
@@ -11,6 +10,7 @@ import {
 } from '../../src/attest/decode.ts'
 import { SCHEMA_STRINGS, type SchemaKind } from '../../src/attest/schemas.ts'
 import type { Hex } from '../../src/messages.ts'
+import fc from '../seeded.ts'
 
 const DECODERS: Record<SchemaKind, (data: Hex) => Decoded<unknown>> = {
   numeric: decodeNumeric,

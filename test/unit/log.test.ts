@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
+import fc from '../seeded.ts'
 
 it('writes one line an event whatever the fields hold', () => {
   fc.assert(

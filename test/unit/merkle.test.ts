@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { concat, encodeAbiParameters, keccak256, parseAbiParameters } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createMerkleTree, merkleTreeOf } from '../../src/attest/merkle.ts'
@@ -10,6 +9,7 @@ import {
 } from '../../src/attest/merkle-proof.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/messages.ts'
+import fc from '../seeded.ts'
 import vectors from '../vectors/merkle-tree.json' with { type: 'json' }
 
 let keccak: Keccak

@@ -2,6 +2,7 @@
 import { readConfig } from '../src/config.ts'
 import { type App, createApp } from '../src/http/app.ts'
 import type { HttpServer } from '../src/http/port.ts'
+import type { Route } from '../src/http/routes.ts'
 import { createHttpServer } from '../src/http/server.ts'
 import { loadUws } from '../src/http/uws-binary.ts'
 import type { Log, LogFields } from '../src/log.ts'
@@ -41,6 +42,7 @@ export interface ServerParts {
   readonly readiness?: () => Readiness
   readonly now?: () => number
   readonly random?: () => number
+  readonly moreRoutes?: readonly Route[]
 }
 
 export const IDENTITY: Identity = {
@@ -120,6 +122,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     metrics: new Metrics(),
     now: parts.now ?? Date.now,
     random: parts.random ?? Math.random,
+    moreRoutes: parts.moreRoutes ?? [],
   })
   const server = createHttpServer(config, app.handler, log)
   const port = await server.listen('127.0.0.1', 0)

@@ -14,7 +14,8 @@ import { createRequestIds, isRequestId } from './request-id.ts'
 import { createItemMetrics, createRequestMetrics } from './request-metrics.ts'
 import { baseUrlOf, RequestState } from './request-state.ts'
 import { contentReply, isFieldValue, preflightReply, problemReply, unparsableReply } from './respond.ts'
-import { createRouter, createRoutes, parameterOf, type Route, type RouteAnswer } from './routes.ts'
+import { createRouter, parameterOf } from './router.ts'
+import { createRoutes, type Route, type RouteAnswer } from './routes.ts'
 import { streamRequest } from './stream-request.ts'
 
 export interface AppParts {
@@ -28,6 +29,8 @@ export interface AppParts {
   readonly random?: () => number
   /** Keys beside those of the configuration: the development keys. */
   readonly moreKeys?: readonly ApiKey[]
+  /** Routes beside those of the table. */
+  readonly moreRoutes?: readonly Route[]
 }
 
 /** What the HTTP layer does with a request, for both transports, and the table of its routes. */
@@ -46,7 +49,7 @@ const FAILED: ProblemData = { type: 'internal', detail: 'something failed on our
  */
 export function createApp(parts: AppParts): App {
   const { config, services, log, metrics, now } = parts
-  const routes = createRoutes(services, config, metrics)
+  const routes = [...createRoutes(services, config, metrics), ...(parts.moreRoutes ?? [])]
   const findPath = createRouter(routes)
   const keys = new ApiKeys([...config.apiKeys, ...(parts.moreKeys ?? [])])
   const limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
@@ -223,7 +226,7 @@ export function createApp(parts: AppParts): App {
     writeAccess(request)
   }
 
-  function unparsable(status: 400 | 408 | 431, peer: Uint8Array): Reply {
+  function unparsable(status: 400 | 408 | 431, peer: Uint8Array): Reply<string> {
     const nowMs = now()
     const rate = rateStatus(limiter.peek(addressKey(peer), nowMs), publicLimit, nowMs)
     const errorTypeBase = config.errorTypeBase ?? `${baseUrlOf(config, undefined)}/errors`

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type InFlight, LINGER_MS } from './in-flight.ts'
-import type { HttpHandler, Reply } from './port.ts'
+import { type HttpHandler, isBodiless, type Reply } from './port.ts'
 import { RequestHead } from './request-head.ts'
 import { splitTarget } from './request-target.ts'
 import { TransportExchange } from './transport-exchange.ts'
@@ -110,10 +110,9 @@ export class NodeExchange extends TransportExchange {
       if (!this.#message.complete) lingeringClose(this.#message.socket)
     }
     const lines = [...reply.headers.pairs, ...reply.fields]
-    // 204 has no body and must not name a length (RFC 9110, section 8.6).
-    if (reply.status !== 204) lines.push('Content-Length', String(Buffer.byteLength(reply.body)))
+    if (!isBodiless(reply.status)) lines.push('Content-Length', String(Buffer.byteLength(reply.body)))
     response.writeHead(reply.status, lines)
-    response.end(this.method === 'HEAD' || reply.status === 204 ? undefined : reply.body)
+    response.end(this.method === 'HEAD' || isBodiless(reply.status) ? undefined : reply.body)
     // What is not wanted is thrown away when its end is known to be near, and stays with the client otherwise.
     if (mustClose && !this.#message.complete) this.#message.socket.pause()
     else this.#message.resume()

@@ -17,12 +17,12 @@ export interface HeaderBlock {
 }
 
 /** One answer as data. */
-export interface Reply {
+export interface Reply<Body extends string | Uint8Array = string | Uint8Array> {
   readonly status: number
   readonly headers: HeaderBlock
   /** Lines of this answer alone: [name, value, name, value, …], without line breaks in them. */
   readonly fields: readonly string[]
-  readonly body: string
+  readonly body: Body
   /** True when the connection cannot be used any more, e.g. because the end of the request is unknown. */
   readonly close?: boolean
 }
@@ -112,7 +112,12 @@ export interface HttpHandler {
   /** The client left before it was answered. */
   abandoned(exchange: Exchange): void
   /** Answer to bytes that never became a request. */
-  unparsable(status: 400 | 408 | 431, peer: Uint8Array): Reply
+  unparsable(status: 400 | 408 | 431, peer: Uint8Array): Reply<string>
+}
+
+/** These answers have no body, and no length of one (RFC 9110, sections 8.6 and 15.4.5). */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 304
 }
 
 /** A running transport. */

@@ -20,6 +20,8 @@ export class RequestHead {
   requestId: string | undefined = undefined
   forwardedFor: string | undefined = undefined
   accept: string | undefined = undefined
+  acceptEncoding: string | undefined = undefined
+  ifNoneMatch: string | undefined = undefined
   prefer: string | undefined = undefined
   lastEventId: string | undefined = undefined
   origin: string | undefined = undefined
@@ -80,6 +82,12 @@ export class RequestHead {
         break
       case 'accept':
         this.accept = joined(this.accept, value)
+        break
+      case 'accept-encoding':
+        this.acceptEncoding = joined(this.acceptEncoding, value)
+        break
+      case 'if-none-match':
+        this.ifNoneMatch = joined(this.ifNoneMatch, value)
         break
       case 'prefer':
         this.prefer = joined(this.prefer, value)

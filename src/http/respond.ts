@@ -17,7 +17,8 @@ export interface AnswerContext {
   readonly errorTypeBase: string
 }
 
-export type ContentKind = keyof typeof CONTENT_TYPES
+/** `asset`: the answer itself says its type and how long it may be kept. */
+export type ContentKind = keyof typeof CONTENT_TYPES | 'asset'
 
 const CONTENT_TYPES = {
   json: 'application/json; charset=utf-8',
@@ -63,7 +64,8 @@ function headerBlock(lines: readonly (readonly [string, string])[]): HeaderBlock
 }
 
 function blocksOf(cors: readonly (readonly [string, string])[]): Readonly<Record<ContentKind | 'empty', HeaderBlock>> {
-  const block = (kind: ContentKind) => headerBlock([['Content-Type', CONTENT_TYPES[kind]], ...SECURITY, ...cors])
+  const block = (kind: keyof typeof CONTENT_TYPES) =>
+    headerBlock([['Content-Type', CONTENT_TYPES[kind]], ...SECURITY, ...cors])
   return {
     json: block('json'),
     problem: block('problem'),
@@ -81,6 +83,7 @@ function blocksOf(cors: readonly (readonly [string, string])[]): Readonly<Record
       ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'"],
       ...cors,
     ]),
+    asset: headerBlock([...SECURITY.filter(([name]) => name !== 'Cache-Control'), ...cors]),
     empty: headerBlock([...SECURITY, ...cors]),
   }
 }
@@ -95,13 +98,13 @@ export function isPrivatePath(path: string): boolean {
 }
 
 /** @param extra more lines of this answer; values a client had a hand in must have gone through `isFieldValue` */
-export function contentReply(
+export function contentReply<Body extends string | Uint8Array>(
   context: AnswerContext,
   status: number,
   kind: ContentKind,
-  body: string,
+  body: Body,
   extra: readonly string[] = [],
-): Reply {
+): Reply<Body> {
   const blocks = isPrivatePath(context.path) ? PRIVATE_BLOCKS : PUBLIC_BLOCKS
   const lines = isOlderPath(context.path) ? [...extra, ...DEPRECATION] : extra
   return { status, headers: blocks[kind], fields: requestFields(context, lines), body }
@@ -114,7 +117,7 @@ export function preflightReply(context: AnswerContext, allow: string): Reply {
 }
 
 /** @param allow methods of the path, for 405 */
-export function problemReply(context: AnswerContext, problem: ProblemData, allow?: string): Reply {
+export function problemReply(context: AnswerContext, problem: ProblemData, allow?: string): Reply<string> {
   const extra: string[] = []
   const retryAfterSeconds =
     problem.retryAfterSeconds ??
@@ -133,7 +136,7 @@ export function problemReply(context: AnswerContext, problem: ProblemData, allow
 }
 
 /** Bytes that never became a request have no id and no path. */
-export function unparsableReply(status: 400 | 408 | 431, context: AnswerContext): Reply {
+export function unparsableReply(status: 400 | 408 | 431, context: AnswerContext): Reply<string> {
   if (status === 431) {
     const title = 'Request Header Fields Too Large'
     const body = JSON.stringify({ type: 'about:blank', title, status, detail: 'the header lines are too large' })

@@ -7,6 +7,7 @@ import { get } from './get-route.ts'
 import { graphqlRoutes } from './graphql-routes.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { ogcRoutes } from './ogc-routes.ts'
+import { pageRoutes } from './page-routes.ts'
 import type { AnswerStream, Exchange } from './port.ts'
 import { prefers } from './prefer.ts'
 import { problemPageJson } from './problem-pages.ts'
@@ -21,13 +22,14 @@ export interface RouteRequest {
   /** Absolute address of this service as the client reaches it, without a slash at the end. */
   readonly baseUrl: string
   readonly errorTypeBase: string
-  /** What stands in the place of `:name` in the route's path. */
+  /** What stands in the place of `:name` or `*` in the route's path. */
   readonly parameter: string
   readonly caller: SubmissionCaller
 }
 
 export interface RouteAnswer {
-  readonly json: string
+  /** The body, of whatever kind. */
+  readonly json: string | Uint8Array
   /** Header lines of this answer alone. */
   readonly headers?: Readonly<Record<string, string>>
   /** 200 unless said otherwise. */
@@ -39,7 +41,7 @@ export interface RouteAnswer {
 export interface Route {
   /** `GET` answers `HEAD` too; `OPTIONS` needs no row. */
   readonly method: 'GET' | 'POST'
-  /** Exact, or with one `:name` as its last segment. */
+  /** Exact, or with one `:name` as its last segment, or `*` there for any number of segments. */
   readonly path: string
   /** What it does, for `GET /`. */
   readonly summary: string
@@ -144,6 +146,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
       return { json }
     }),
     metricsRoute(metrics, config.publicMetrics),
+    ...pageRoutes(),
     get('/.well-known/attester.json', 'who signs here', () => ({ json: attesterJson(services) })),
   ]
   return routes
@@ -198,49 +201,4 @@ function attesterJson({ identity }: Services): string {
       "A matching attester proves only that the result was signed with this operator's key. " +
       'It does not prove that the result was produced inside an independently attested secure enclave.',
   })
-}
-
-/** The rows of one path. */
-export interface PathRoutes {
-  readonly GET: Route | undefined
-  readonly POST: Route | undefined
-  /** Value of `Allow`. */
-  readonly allow: string
-  /** Set when the last segment is a parameter. */
-  readonly prefix: string | undefined
-}
-
-/** @returns a look-up by path; one slash at the end makes no difference, and nothing is decoded */
-export function createRouter(routes: readonly Route[]): (path: string) => PathRoutes | undefined {
-  const exact = new Map<string, PathRoutes>()
-  const prefixed: PathRoutes[] = []
-  for (const path of new Set(routes.map((route) => route.path))) {
-    const rows = routes.filter((route) => route.path === path)
-    const GET = rows.find(({ method }) => method === 'GET')
-    const POST = rows.find(({ method }) => method === 'POST')
-    const allow = [...(GET ? ['GET', 'HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS'].join(', ')
-    const colon = path.indexOf(':')
-    const prefix = colon < 0 ? undefined : path.slice(0, colon)
-    const entry: PathRoutes = { GET, POST, allow, prefix }
-    if (prefix === undefined) exact.set(path, entry)
-    else prefixed.push(entry)
-  }
-  return (path) => {
-    const found = exact.get(path)
-    if (found !== undefined) return found
-    if (path.length > 1 && path.endsWith('/')) {
-      const trimmed = exact.get(path.slice(0, -1))
-      if (trimmed !== undefined) return trimmed
-    }
-    return prefixed.find(({ prefix }) => {
-      const rest = path.startsWith(prefix!) ? path.slice(prefix!.length) : ''
-      return rest !== '' && !rest.slice(0, -1).includes('/') && rest !== '/'
-    })
-  }
-}
-
-/** What stands in the place of the last segment. */
-export function parameterOf(path: string, prefix: string | undefined): string {
-  if (prefix === undefined) return ''
-  return path.endsWith('/') ? path.slice(prefix.length, -1) : path.slice(prefix.length)
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import type { Config } from '../config.ts'
 import { drain } from './drain.ts'
 import { InFlight } from './in-flight.ts'
-import { type HttpHandler, type HttpServer, ListenError, type Reply } from './port.ts'
+import { type HttpHandler, type HttpServer, isBodiless, ListenError, type Reply } from './port.ts'
 import { RequestHead } from './request-head.ts'
 import { TransportExchange } from './transport-exchange.ts'
 import type { UwsBinary } from './uws-binary.ts'
@@ -189,10 +189,10 @@ class UwsExchange extends TransportExchange {
     const response = this.#response
     response.cork(() => {
       this.#writeHead(reply)
-      const isBodiless = this.method === 'HEAD' || reply.status === 204
-      if (!isBodiless || close) response.end(isBodiless ? '' : reply.body, close)
+      const isEmpty = this.method === 'HEAD' || isBodiless(reply.status)
+      if (!isEmpty || close) response.end(isEmpty ? '' : reply.body, close)
       else {
-        if (reply.status !== 204) response.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
+        if (!isBodiless(reply.status)) response.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
         // Without arguments only: with a length it waits for that many bytes, which never come.
         response.endWithoutBody()
       }

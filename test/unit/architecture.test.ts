@@ -80,6 +80,8 @@ const OWNERS: Record<string, readonly string[]> = {
   ajv: ['validation'],
   graphql: ['service'],
   'robust-predicates': ['topology'],
+  wkx: ['geometry'],
+  'h3-js': ['geometry'],
   viem: ['attest', 'sync', 'local-chain'],
   piscina: ['threads'],
   pg: ['store'],

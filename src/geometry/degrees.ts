@@ -1,0 +1,29 @@
+import { problemAt } from '../problem.ts'
+import type { Point } from '../types/generated.ts'
+import { FormatBudget, type FormatLimits, type Path } from './format-budget.ts'
+
+const PAIR = /^\[?\s*(-?\d{1,3}(?:\.\d{1,30})?)\s*[,;\s]\s*(-?\d{1,3}(?:\.\d{1,30})?)\s*\]?$/
+/** Longer than any pair that the pattern takes. */
+const MOST_CHARACTERS = 200
+
+/**
+ * Two decimal degrees, such as `2.2945, 48.8584`, as a point.
+ *
+ * @param isLongitudeFirst told by whoever knows: an order is never guessed from the numbers
+ * @param path where they stand in the request, for messages
+ * @throws {ProblemError} `invalid-input`
+ */
+export function readDegrees(text: string, isLongitudeFirst: boolean, path: Path, limits: FormatLimits): Point {
+  const trimmed = text.trim()
+  const match = trimmed.length > MOST_CHARACTERS ? null : PAIR.exec(trimmed)
+  if (match === null) {
+    throw problemAt('invalid-input', path, 'is not two decimal numbers', {
+      code: 'not-degrees',
+      hint: isLongitudeFirst ? 'write longitude, latitude in degrees' : 'write latitude, longitude in degrees',
+    })
+  }
+  const [first, second] = [Number(match[1]) + 0, Number(match[2]) + 0]
+  const [longitude, latitude] = isLongitudeFirst ? [first, second] : [second, first]
+  new FormatBudget('character', trimmed.length, path, limits).requirePosition(longitude, latitude, 1)
+  return { type: 'Point', coordinates: [longitude, latitude] }
+}

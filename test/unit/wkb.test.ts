@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { readWkb, readWkbHex } from '../../src/geometry/wkb.ts'
+import { LIMITS, refusalOf } from '../format-limits.ts'
+
+const read = (hex: string, limits = LIMITS) => readWkbHex(hex.replaceAll(' ', ''), ['location'], limits)
+const refusal = (hex: string, limits = LIMITS) => refusalOf(() => read(hex, limits))
+
+/** 1.0 and 2.0 as doubles, in both orders. */
+const [LE1, LE2] = ['000000000000f03f', '0000000000000040']
+const [BE1, BE2] = ['3ff0000000000000', '4000000000000000']
+const NAN = '000000000000f87f'
+const ONE_TWO = { type: 'Point', coordinates: [1, 2] }
+
+/** A 32-bit count, little end first. */
+function u32(value: number): string {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value)
+  return bytes.toString('hex')
+}
+
+describe('well-known binary', () => {
+  // OGC 06-103r4, section 8.2; flags of EWKB as PostGIS writes them (postgis.net/docs, ST_AsEWKB).
+  it.each([
+    ['little end first', `01 01000000 ${LE1} ${LE2}`],
+    ['big end first', `00 00000001 ${BE1} ${BE2}`],
+    ['with ISO Z', `01 e9030000 ${LE1} ${LE2} ${LE1}`],
+    ['with ISO M', `01 d1070000 ${LE1} ${LE2} ${LE1}`],
+    ['with ISO ZM', `01 b90b0000 ${LE1} ${LE2} ${LE1} ${LE1}`],
+    ['with a Z of EWKB', `01 01000080 ${LE1} ${LE2} ${LE1}`],
+    ['with an M of EWKB', `01 01000040 ${LE1} ${LE2} ${LE1}`],
+    ['with Z, M and SRID', `01 010000e0 e6100000 ${LE1} ${LE2} ${NAN} ${LE1}`],
+    ['with SRID 4326', `01 01000020 e6100000 ${LE1} ${LE2}`],
+    ['as PostgreSQL shows bytes', `\\x01 01000000 ${LE1} ${LE2}`],
+    ['in capitals after 0x', `0X01 01000000 ${LE1} ${LE2}`.toUpperCase()],
+  ])('is a place: %s', (_, hex) => {
+    expect(read(hex)).toEqual(ONE_TWO)
+  })
+
+  it('is read from bytes inside others, and leaves them alone', () => {
+    const bytes = Buffer.from(`ffff0101000000${LE1}${LE2}ff`, 'hex')
+    expect(readWkb(new Uint8Array(bytes.buffer, bytes.byteOffset + 2, 21), [], LIMITS)).toEqual(ONE_TWO)
+    expect(bytes.toString('hex')).toBe(`ffff0101000000${LE1}${LE2}ff`)
+  })
+
+  it('has members of either byte order, and with an SRID of their own', () => {
+    const members = `00 00000001 ${BE1} ${BE2}  01 01000020 e6100000 ${LE1} ${LE2}`
+    expect(read(`01 07000000 02000000 ${members}`)).toEqual({
+      type: 'GeometryCollection',
+      geometries: [ONE_TWO, ONE_TWO],
+    })
+  })
+
+  const point = `01 01000000 ${LE1} ${LE2}`
+  it.each([
+    ['nothing', '', 'not-wkb', 'is no well-known binary: an even number of hex digits is expected'],
+    ['half a byte', '010', 'not-wkb', 'is no well-known binary: an even number of hex digits is expected'],
+    ['no hex', '01zz', 'not-wkb', 'is no well-known binary: an even number of hex digits is expected'],
+    ['half a head', '0101', 'not-wkb', 'at byte 0 it ends after 2 of 5 bytes'],
+    ['half a point', `01 01000000 ${LE1}`, 'not-wkb', 'at byte 5 it ends after 8 of 16 bytes'],
+    ['another byte order', '02 01000000', 'not-wkb', 'at byte 0 stands 2 where the byte order is 0 or 1'],
+    ['more after the end', `${point} 00`, 'not-wkb', 'at byte 21 1 bytes follow the geometry'],
+    ['type 0', '01 00000000', 'not-wkb', 'at byte 1 stands 0, which is no type of a geometry'],
+    // wkx looks at the low four bits: a triangle would be a point.
+    [
+      'a triangle of EWKB',
+      `01 11000020 e6100000 ${LE1} ${LE2}`,
+      'unknown-geometry-type',
+      'at byte 1 stands Triangle, which is no geometry of GeoJSON',
+    ],
+    [
+      'a curve',
+      '01 08000000 00000000',
+      'unknown-geometry-type',
+      'at byte 1 stands CircularString, which is no geometry of GeoJSON',
+    ],
+    ['an ISO code with flags', '01 e9030080', 'not-wkb', 'at byte 1 stands 2147484649, which is no type of a geometry'],
+    [
+      'an ISO code inside EWKB',
+      `01 04000080 01000000 01 e9030000 ${LE1} ${LE2} ${LE1}`,
+      'not-wkb',
+      'at byte 10 stands 1001, which is no type of a geometry',
+    ],
+    [
+      'another SRID',
+      `01 01000020 110f0000 ${LE1} ${LE2}`,
+      'srid',
+      'at byte 5 stands SRID 3857; coordinates are WGS 84 here, SRID 4326 or none',
+    ],
+    [
+      'a line of points that are not there',
+      `01 02000000 ffffffff ${LE1} ${LE2}`,
+      'not-wkb',
+      'at byte 5 stand 4294967295 positions, for which 16 bytes are too few',
+    ],
+    [
+      'members that are not there',
+      '01 07000000 00000080',
+      'not-wkb',
+      'at byte 5 stand 2147483648 geometries, for which 0 bytes are too few',
+    ],
+    [
+      'an empty line',
+      '01 02000000 00000000',
+      'empty-geometry',
+      'at byte 5 it is empty; empty geometries have no place',
+    ],
+    [
+      'an empty point',
+      `01 01000000 ${NAN} ${NAN}`,
+      'empty-geometry',
+      'at byte 0 it is empty; empty geometries have no place',
+    ],
+    ['half an empty point', `01 01000000 ${LE1} ${NAN}`, 'not-finite', 'at byte 5 stands NaN, which is no coordinate'],
+    [
+      'an infinite place',
+      `01 01000000 000000000000f07f ${LE2}`,
+      'not-finite',
+      'at byte 5 stands Infinity, which is no coordinate',
+    ],
+    [
+      'a longitude too far',
+      '01 01000000 0000000000007940 0000000000000000',
+      'longitude-range',
+      'at byte 5 longitude 400 is outside -180..180',
+    ],
+    [
+      'a line among points',
+      `01 04000000 01000000 01 02000000 02000000 ${LE1}${LE2}${LE2}${LE1}`,
+      'not-wkb',
+      'at byte 9 stands a geometry of type 2 among those of type 1',
+    ],
+    [
+      'a line of one',
+      `01 02000000 01000000 ${LE1} ${LE2}`,
+      'too-few',
+      'at byte 5 a line has 1 position; a line needs at least 2',
+    ],
+    [
+      'an open ring',
+      `01 03000000 01000000 04000000 ${LE1}${LE1} ${LE2}${LE1} ${LE2}${LE2} ${LE1}${LE2}`,
+      'open-ring',
+      'at byte 9 a ring has 4 positions and is open; a ring needs at least 4, the last equal to the first',
+    ],
+  ])('is refused with its place: %s', (_, hex, code, detail) => {
+    expect(refusal(hex)).toMatchObject({ code, detail, pointer: '#/location' })
+  })
+
+  it('is bounded in length, vertices, parts and depth before wkx sees it', () => {
+    const limits = { maxVertices: 3, maxParts: 2, maxCollectionDepth: 2, maxBodyBytes: 400 }
+    const inside = (depth: number) => `${'01 07000000 01000000 '.repeat(depth)}${point}`
+    const points = (count: number) => `01 04000000 ${u32(count)} ${point.repeat(count)}`
+    const line = (count: number) => `01 02000000 ${u32(count)} ${`${LE1}${LE2}`.repeat(count)}`
+    expect(refusal('01'.repeat(401), limits).code).toBe('too-long')
+    expect(refusal(line(4), limits).code).toBe('too-many-vertices')
+    expect(refusal(points(3), limits).code).toBe('too-many-parts')
+    expect(refusal(inside(3), limits).code).toBe('collection-depth')
+    // Nested this deep wkx itself runs out of stack.
+    expect(refusal(inside(50_000)).code).toBe('collection-depth')
+    expect(read(line(3), limits)).toMatchObject({ type: 'LineString' })
+    expect(read(inside(2), limits)).toMatchObject({ type: 'GeometryCollection' })
+  })
+})

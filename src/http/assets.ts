@@ -10,6 +10,7 @@ import type { Route, RouteAnswer } from './routes.ts'
 
 /** Files of one folder of the build, as answers. */
 export interface Assets {
+  has(name: string): boolean
   /**
    * Brotli or gzip when the client takes it and the build made it, 304 when the client has it already.
    *
@@ -84,6 +85,7 @@ export function openAssets(folder: string, policy: string = PAGE_POLICY): Assets
   const loaded = new Map<string, Promise<Loaded>>()
 
   return {
+    has: (name) => names.has(name),
     async answer(name, { acceptEncoding, ifNoneMatch }) {
       const file = names.get(name)
       if (file === undefined) throw new ProblemError({ type: 'not-found', detail: notFound(files.size > 0) })

@@ -1,16 +1,43 @@
-import { builtFolder, MAP_POLICY, openAssets, serveAssets } from './assets.ts'
+import { ProblemError } from '../problem.ts'
+import { type Assets, builtFolder, MAP_POLICY, openAssets, serveAssets } from './assets.ts'
 import { get } from './get-route.ts'
-import type { Route } from './routes.ts'
+import { openApiText } from './openapi.ts'
+import { problemListJson, problemPageJson } from './problem-pages.ts'
+import type { Route, RouteRequest } from './routes.ts'
 
-/** What people read in a browser: made by the build, below `dist/web`. */
+const VARY_ACCEPT = { Vary: 'Accept' }
+
+/** What people read: the reference and its document, the guide, the explorer, the pages that errors lead to. */
 export function pageRoutes(): Route[] {
+  const docs = openAssets(builtFolder('docs'))
   const site = openAssets(builtFolder('site'))
   const file = (name: string, summary: string) =>
     get(`/${name}`, summary, ({ exchange }) => site.answer(name, exchange.head))
   return [
-    ...serveAssets('/docs', openAssets(builtFolder('docs')), 'reference of every route, to read and to try'),
+    get('/openapi.json', 'every route as OpenAPI 3.1', () => ({ json: openApiText() })),
+    ...serveAssets('/docs', docs, 'reference of every route, to read and to try'),
     ...serveAssets('/explore', openAssets(builtFolder('explore'), MAP_POLICY), 'the explorer: ask on a map'),
+    get('/errors', 'every kind of refusal with its cause and remedy', (request) =>
+      negotiated(request, docs, 'errors', problemListJson(request)),
+    ),
+    get('/errors/:type', 'cause and remedy of a problem type', (request) => {
+      const json = problemPageJson(request.parameter, request)
+      if (json === undefined) {
+        throw new ProblemError({ type: 'not-found', detail: 'there is no such problem type; GET /errors lists them' })
+      }
+      return negotiated(request, docs, `errors/${request.parameter}`, json)
+    }),
     file('llms.txt', 'what this service is, for language models'),
     file('favicon.ico', 'the sign of a trig point'),
   ]
+}
+
+/** The page of the build for who names HTML, if there is one; JSON for everybody else. */
+function negotiated({ exchange }: RouteRequest, pages: Assets, name: string, json: string): ReturnType<Route['run']> {
+  const wantsHtml = exchange.head.accept?.toLowerCase().includes('text/html') === true
+  if (!wantsHtml || !pages.has(name)) return { json, headers: VARY_ACCEPT }
+  return pages.answer(name, exchange.head).then((page) => ({
+    ...page,
+    headers: { ...page.headers, Vary: 'Accept, Accept-Encoding' },
+  }))
 }

@@ -1,67 +1,93 @@
-import { PROBLEMS, type ProblemType } from '../problem.ts'
+import { PROBLEMS } from '../problem.ts'
+import type { ExplainedRefusal, Explanation } from './explanation.ts'
+import { PROBLEM_EXPLANATIONS } from './problem-explanations.ts'
+import { isRecordPath, recordErrorJson } from './record-error.ts'
+import { RECORD_EXPLANATIONS } from './record-explanations.ts'
+import { problemJson } from './respond.ts'
 
-/** Why each problem happens and what to do, as `GET /errors/<type>` says it. */
-const EXPLANATIONS: Readonly<Record<ProblemType, { readonly cause: string; readonly remedy: string }>> = {
-  'bad-request': {
-    cause: 'The body is empty, not UTF-8, not JSON or not one object, or the request is not well-formed HTTP/1.1.',
-    remedy: 'Send one JSON object as UTF-8 with a single Content-Length, or chunked; each key once, at most 32 levels.',
-  },
-  'invalid-input': {
-    cause: 'A member is missing, of the wrong type or out of range, or a geometry is not valid.',
-    remedy: 'The pointer in errors names the place and the hint what would do. Positions are [longitude, latitude].',
-  },
-  validation: {
-    cause: 'A rule of location claims is broken, for example a claim without a radius.',
-    remedy: 'Correct the member that errors names.',
-  },
-  unauthorized: {
-    cause: 'The API key is unknown, or the two key headers differ, or this deployment asks everybody for a key.',
-    remedy: 'Send one valid key as X-API-Key or Authorization: Bearer, or none for the public tier.',
-  },
-  forbidden: {
-    cause: 'The operation is kept for this deployment itself.',
-    remedy: 'Ask from the machine it runs on, from an address of SYNC_ALLOW, or with CRON_SECRET as a bearer token.',
-  },
-  'not-found': { cause: 'There is nothing under this path.', remedy: 'GET / lists what there is.' },
-  'method-not-allowed': { cause: 'The path exists for other methods.', remedy: 'Use a method of the Allow header.' },
-  'request-timeout': {
-    cause: 'The request did not arrive completely in time.',
-    remedy: 'Send the body without pauses; a slow link needs smaller bodies.',
-  },
-  conflict: {
-    cause: 'The same work is under way already, or an Idempotency-Key was used before for another request.',
-    remedy: 'Wait for its end; use a new key for each attestation that is to be submitted.',
-  },
-  'payload-too-large': {
-    cause: 'The body is larger than this deployment accepts.',
-    remedy: 'Simplify the geometry, or split the question.',
-  },
-  'unsupported-media-type': {
-    cause: 'The body is compressed (Content-Encoding).',
-    remedy: 'Send the body as plain JSON.',
-  },
-  'rate-limited': {
-    cause: 'The hourly number of requests of this address or key is used up.',
-    remedy: 'Wait for the seconds of Retry-After; an API key raises the number.',
-  },
-  internal: {
-    cause: 'Something failed on our side, or a chain could not be reached.',
-    remedy: 'Try again after Retry-After when it is given; otherwise report the requestId.',
-  },
-  database: { cause: 'A database operation failed.', remedy: 'Try again later; report the requestId when it stays.' },
-  'not-implemented': {
-    cause: 'The operation, plugin or form of input is not supported yet, for example an input with a uri.',
-    remedy: 'Use another form; {"uid": …} reads an attestation from its chain.',
-  },
-  overloaded: {
-    cause: 'More work is waiting than can be done in time.',
-    remedy: 'Try again after the seconds of Retry-After, with fewer requests at once.',
-  },
+/** What one page below `/errors` says. */
+export interface ProblemPage {
+  /** Last part of its address. */
+  readonly name: string
+  readonly type: string
+  /** Title of a problem type, or message of the record API. */
+  readonly title: string
+  readonly status: number
+  readonly cause: string
+  readonly remedy: string
+  readonly example: { readonly request: string; readonly answer: object }
 }
 
-/** @returns undefined when there is no such problem type */
-export function problemPageJson(type: string, errorTypeBase: string): string | undefined {
-  if (!Object.hasOwn(PROBLEMS, type)) return undefined
-  const name = type as ProblemType
-  return JSON.stringify({ type: `${errorTypeBase}/${name}`, ...PROBLEMS[name], ...EXPLANATIONS[name] })
+/** Where the service that shows the pages is reached. */
+export interface PageAddresses {
+  readonly baseUrl: string
+  readonly errorTypeBase: string
+}
+
+/** UTF-16 units of a body that examples show. */
+const MAX_SHOWN = 400
+
+/** `Invalid bbox format` → `invalid-bbox-format`. */
+export function pageName(message: string): string {
+  return message.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+}
+
+/** Every page: problem types first, then what the record API says. */
+export function problemPages(addresses: PageAddresses): readonly ProblemPage[] {
+  const ofTypes = Object.entries(PROBLEM_EXPLANATIONS).map(([name, explanation]) =>
+    pageOf(name, PROBLEMS[name as keyof typeof PROBLEMS].title, explanation, addresses),
+  )
+  const ofRecords = Object.entries(RECORD_EXPLANATIONS).map(([message, explanation]) =>
+    pageOf(pageName(message), message, explanation, addresses),
+  )
+  return [...ofTypes, ...ofRecords]
+}
+
+/** Body of `GET /errors`. */
+export function problemListJson(addresses: PageAddresses): string {
+  return JSON.stringify({ problems: problemPages(addresses).map(membersOf) })
+}
+
+/** Body of `GET /errors/:type`; undefined when there is no such page. */
+export function problemPageJson(name: string, addresses: PageAddresses): string | undefined {
+  const page = problemPages(addresses).find((candidate) => candidate.name === name)
+  return page === undefined ? undefined : JSON.stringify(membersOf(page))
+}
+
+function membersOf({ name: _, ...members }: ProblemPage): object {
+  return members
+}
+
+function pageOf(name: string, title: string, explanation: Explanation, addresses: PageAddresses): ProblemPage {
+  const { cause, remedy, example } = explanation
+  return {
+    name,
+    type: `${addresses.errorTypeBase}/${name}`,
+    title,
+    status: PROBLEMS[example.problem.type].status,
+    cause,
+    remedy,
+    example: {
+      request: requestText(example, addresses.baseUrl),
+      answer: exampleAnswer(example, addresses.errorTypeBase),
+    },
+  }
+}
+
+/** The body that the refused request gets, with `example` for the id of the request. */
+export function exampleAnswer({ request, problem }: ExplainedRefusal, errorTypeBase: string): object {
+  const path = request.path.replace(/\?.*/, '')
+  const context = { path, errorTypeBase, requestId: 'example' }
+  return JSON.parse(isRecordPath(path) ? recordErrorJson(path, problem) : problemJson(context, problem))
+}
+
+/** As a command line, or in words. */
+function requestText({ request }: ExplainedRefusal, baseUrl: string): string {
+  if ('situation' in request) return request.situation
+  const { method, path, headers = {}, body } = request
+  const parts = [`curl -s '${baseUrl}${path}'`]
+  if (method === 'POST' && body === undefined) parts.push('-X POST')
+  for (const [name, value] of Object.entries(headers)) parts.push(`-H '${name}: ${value}'`)
+  if (body !== undefined) parts.push(`-d '${body.length > MAX_SHOWN ? `${body.slice(0, MAX_SHOWN)}…` : body}'`)
+  return parts.join(' ')
 }

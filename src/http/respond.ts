@@ -189,7 +189,10 @@ const MAX_PLACE_TEXT = 300
 const MAX_INSTANCE = 200
 
 /** RFC 9457; below 4 KB whatever the client sent. */
-export function problemJson(context: AnswerContext, problem: ProblemData): string {
+export function problemJson(
+  context: Pick<AnswerContext, 'errorTypeBase' | 'path' | 'requestId'>,
+  problem: ProblemData,
+): string {
   const { status, title } = PROBLEMS[problem.type]
   let detail = clip(problem.detail, MAX_DETAIL)
   let places = (problem.places ?? []).slice(0, MAX_PLACES).map(clipPlace)

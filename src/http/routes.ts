@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Metrics } from '../metrics.ts'
-import { type ProblemData, ProblemError } from '../problem.ts'
+import type { ProblemData } from '../problem.ts'
 import type { BatchContext, Services, SubmissionCaller } from '../service/services.ts'
 import { batchRoute } from './batch-route.ts'
 import { get } from './get-route.ts'
@@ -10,7 +10,6 @@ import { ogcRoutes } from './ogc-routes.ts'
 import { pageRoutes } from './page-routes.ts'
 import type { AnswerStream, Exchange } from './port.ts'
 import { prefers } from './prefer.ts'
-import { problemPageJson } from './problem-pages.ts'
 import { recordRoutes } from './record-routes.ts'
 import type { ContentKind } from './respond.ts'
 import { folderJson, rootHtml, rootJson } from './root-page.ts'
@@ -139,11 +138,6 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
       const { ready, checks } = services.readiness()
       const json = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks })
       return ready ? { json } : { json, status: 503, headers: RETRY_SOON }
-    }),
-    get('/errors/:type', 'cause and remedy of a problem type', ({ parameter, errorTypeBase }) => {
-      const json = problemPageJson(parameter, errorTypeBase)
-      if (json === undefined) throw new ProblemError({ type: 'not-found', detail: 'there is no such problem type' })
-      return { json }
     }),
     metricsRoute(metrics, config.publicMetrics),
     ...pageRoutes(),

@@ -165,7 +165,6 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     ['GET', '/nowhere'],
     ['GET', '/compute/v0/distance/more'],
     ['POST', '/compute/v0/buffer'],
-    ['GET', '/errors/'],
     ['GET', '/errors/no-such-type'],
     ['GET', '/errors/a/b'],
     ['GET', '/%zz%ff'],

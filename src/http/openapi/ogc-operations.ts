@@ -1,0 +1,100 @@
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
+import {
+  type Content,
+  hexParameter,
+  json,
+  type Operation,
+  type OperationTable,
+  pathParameter,
+  query,
+  schemaRef,
+} from './operation.ts'
+
+const FORMAT = query('f', 'Format; both names stand for the only one there is.', {
+  type: 'string',
+  enum: ['json', 'geojson'],
+})
+
+function document(operationId: string, summary: string, content: Content): Operation {
+  return {
+    tag: 'Features',
+    operationId,
+    summary,
+    parameters: [FORMAT],
+    answers: { 200: { description: summary, content } },
+    refusals: [400],
+    family: 'ogc',
+  }
+}
+
+/** OGC API Features over the records; `GET /ogc/api` describes the same in OpenAPI 3.0, as its clients want it. */
+export const OGC_OPERATIONS: OperationTable = {
+  'GET /ogc': document('ogcLanding', 'Landing page', json(schemaRef('OgcLandingPage'))),
+  'GET /ogc/conformance': document('ogcConformance', 'Conformance classes', json(schemaRef('OgcConformance'))),
+  'GET /ogc/api': document('ogcApi', 'These routes in OpenAPI 3.0', {
+    'application/vnd.oai.openapi+json': { type: 'object' },
+  }),
+  'GET /ogc/collections': document('ogcCollections', 'Collections', json(schemaRef('OgcCollections'))),
+  'GET /ogc/collections/location-records': document(
+    'ogcCollection',
+    'The collection',
+    json(schemaRef('OgcCollection')),
+  ),
+  'GET /ogc/collections/:id': {
+    tag: 'Features',
+    operationId: 'ogcOtherCollection',
+    summary: 'Any other collection: there is none',
+    parameters: [pathParameter('id', 'Any name but location-records.', { type: 'string' })],
+    answers: {},
+    refusals: [404],
+    family: 'ogc',
+  },
+  'GET /ogc/collections/location-records/items': {
+    tag: 'Features',
+    operationId: 'ogcItems',
+    summary: 'Records as features',
+    description: 'Newest first. A parameter that is not known is refused.',
+    parameters: [
+      query(
+        'bbox',
+        'west,south,east,north in degrees, or six numbers with heights, which are ignored.',
+        { type: 'string' },
+        '-20,30,40,60',
+      ),
+      query(
+        'datetime',
+        'Time of the event: one, or two with a slash between them of which one may be `..`.',
+        { type: 'string' },
+        '2026-01-01/..',
+      ),
+      query('limit', `Features of a page; more than ${MAX_LIMIT} gives ${MAX_LIMIT}.`, {
+        type: 'integer',
+        minimum: 1,
+        default: DEFAULT_LIMIT,
+      }),
+      query('chain', 'Where it was attested.', { type: 'string' }),
+      query('prover', 'Address that attested.', hexParameter(40)),
+      query('subject', 'Address of the recipient.', hexParameter(40)),
+      query('cursor', 'Where the page begins: part of the address of a next link.', { type: 'string' }),
+      FORMAT,
+    ],
+    answers: {
+      200: {
+        description: 'One page.',
+        content: { 'application/geo+json': schemaRef('RecordFeatureCollection') },
+        headers: ['Link'],
+      },
+    },
+    refusals: [400, 500, 503],
+    family: 'ogc',
+  },
+  'GET /ogc/collections/location-records/items/:uid': {
+    tag: 'Features',
+    operationId: 'ogcItem',
+    summary: 'One record as a feature',
+    parameters: [pathParameter('uid', 'UID of the attestation.', hexParameter(64)), FORMAT],
+    answers: { 200: { description: 'The feature.', content: { 'application/geo+json': schemaRef('RecordFeature') } } },
+    refusals: [400, 404, 500, 503],
+    family: 'ogc',
+  },
+}

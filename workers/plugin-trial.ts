@@ -70,7 +70,7 @@ async function run({ url, task, limits }: PluginTrialData): Promise<PluginTrialR
   const { examples } = (await import(url)) as { examples?: unknown }
   const base = { kernel: loadKernel(), keccak: await createKeccak(), limits }
   const engine = await createVerifyEngine(base, { allowMock: false, plugins: [guarded] })
-  const readGeometry: Kit['readGeometry'] = (stamp) => engine.readGeometry(stamp.location, ['location'])
+  const readGeometry: Kit['readGeometry'] = (stamp) => engine.readLocation(stamp, ['location'])
   return { ok: true, plugin, findings: await tryPlugin(guarded, examples, { engine, readGeometry, watched }) }
 }
 

@@ -4,10 +4,12 @@ import { loadEd25519 } from '../src/crypto/ed25519.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import { distanceMeters } from '../src/geodesy/distance.ts'
 import { canonicalJson } from '../src/geometry/canonical.ts'
+import type { FormatLimits } from '../src/geometry/format-budget.ts'
+import { readLocationText } from '../src/geometry/location-text.ts'
 import { readGeometry } from '../src/geometry/read.ts'
 import type { ComputeWorkerData, Hex } from '../src/messages.ts'
 import { problemAt } from '../src/problem.ts'
-import type { CredibilityVector, Geometry, LocationStamp, VerifyProofRequest } from '../src/types/generated.ts'
+import type { CredibilityVector, LocationStamp, VerifyProofRequest } from '../src/types/generated.ts'
 import type { parseJsonObject } from '../src/validation/json-body.ts'
 import { readStampRequest } from '../src/validation/verify-request.ts'
 import { assessProof } from '../src/verify/credibility.ts'
@@ -20,13 +22,20 @@ type Limits = ComputeWorkerData['limits']
 type Path = readonly (string | number)[]
 type Body = ReturnType<typeof parseJsonObject>
 
+/** A claim or a stamp. */
+type Located = Pick<LocationStamp, 'location' | 'locationType'>
+
 /** What this file adds to the engine of `src/verify`: reading geometries within the limits. */
 export interface VerifyRunner extends VerifyEngine {
-  readGeometry(geometry: Geometry, path: Path): ReadStamp['geometry']
+  /** @param path of the location */
+  readLocation(of: Located, path: Path): ReadStamp['geometry']
 }
 
 /** Judges evidence by the kernel's geodesy and this thread's cryptography. */
-export async function createVerifyEngine(engine: Engine, config: VerifyConfig): Promise<VerifyRunner> {
+export async function createVerifyEngine(
+  engine: Engine & { readonly limits: FormatLimits },
+  config: VerifyConfig,
+): Promise<VerifyRunner> {
   const { kernel, keccak, limits } = engine
   return {
     crypto: {
@@ -38,7 +47,8 @@ export async function createVerifyEngine(engine: Engine, config: VerifyConfig): 
     config,
     distanceMeters: (a, b) => distanceMeters(kernel, a, b, limits.maxDistanceSolves),
     pointOf: (lon, lat) => readGeometry({ type: 'Point', coordinates: [lon, lat] }, [], limits),
-    readGeometry(geometry, path) {
+    readLocation({ location, locationType }, path) {
+      const geometry = typeof location === 'string' ? readLocationText(locationType, location, path, limits) : location
       const flat = readGeometry(geometry, path, limits)
       checkInterior(flat, path, kernel)
       return flat
@@ -80,7 +90,7 @@ export async function judgeProof(
 ): Promise<{ credibility: CredibilityVector; proofHash: Hex }> {
   const proofHash = hashOf(proof, engine)
   const stamps = proof.stamps.map((stamp, index) => readStamp(stamp, ['proof', 'stamps', index], engine))
-  const claimGeometry = engine.readGeometry(proof.claim.location, ['proof', 'claim', 'location'])
+  const claimGeometry = engine.readLocation(proof.claim, ['proof', 'claim', 'location'])
   requireFewVertices([claimGeometry, ...stamps.map(({ geometry }) => geometry)], limits)
   const credibility = await assessProof({ claim: proof.claim, claimGeometry, stamps }, nowSeconds, engine)
   return { credibility, proofHash }
@@ -100,7 +110,7 @@ function readStamp(stamp: LocationStamp, path: Path, engine: VerifyRunner): Read
       hint: `one of ${names.join(', ')}`,
     })
   }
-  return { stamp, plugin, geometry: engine.readGeometry(stamp.location, [...path, 'location']) }
+  return { stamp, plugin, geometry: engine.readLocation(stamp, [...path, 'location']) }
 }
 
 /** Signatures and the hash of a proof are over canonical text: what has none cannot be judged. */

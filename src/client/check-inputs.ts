@@ -11,7 +11,7 @@ import type { Recompute } from './verify-options.ts'
 
 interface FoundInput {
   readonly ref: string
-  /** Absent for a UID: the geometry stands in the attestation on its chain. */
+  /** Absent for a UID, whose geometry stands on its chain, and for a proof about a place in another notation than GeoJSON. */
   readonly geometry: Geometry | undefined
 }
 
@@ -49,7 +49,10 @@ export function checkInputs(
 function checkResult(data: ResultData, inputs: readonly FoundInput[], recompute: Recompute, list: CheckList): void {
   const geometries = inputs.flatMap(({ geometry }) => (geometry === undefined ? [] : [geometry]))
   if (geometries.length < inputs.length) {
-    list.skip('recomputed', 'an input is the UID of an attestation: its geometry is not known here')
+    list.skip(
+      'recomputed',
+      'an input is a UID, or a proof whose location is no GeoJSON: its geometry is not known here',
+    )
     return
   }
   const outcome = recompute(data.operation, geometries)
@@ -75,14 +78,17 @@ function readInput(given: InputLike, keccak: Keccak): FoundInput | string {
     return (error as Error).message
   }
   if (input.form === 'uid') return { ref: input.uid.toLowerCase(), geometry: undefined }
-  const value = input.form === 'proof' ? input.verifiedProof?.proof?.claim?.location : input.geometry
-  const shaped = checkShape(value)
-  if (!shaped.ok) return shaped.reason
-  const { geometry } = shaped
-  if (input.form === 'geometry') return { ref: keccak.hashHex(utf8(canonicalGeometry(geometry))), geometry }
+  if (input.form === 'geometry') {
+    const shaped = checkShape(input.geometry)
+    if (!shaped.ok) return shaped.reason
+    return { ref: keccak.hashHex(utf8(canonicalGeometry(shaped.geometry))), geometry: shaped.geometry }
+  }
   const { attestation, proof } = input.verifiedProof
+  const location = proof?.claim?.location
+  const shaped = typeof location === 'string' ? undefined : checkShape(location)
+  if (shaped?.ok === false) return shaped.reason
   const ref = attestation === undefined ? hashOfJson(proof, keccak) : attestation.uid?.toLowerCase()
-  return ref === undefined ? 'has no canonical form' : { ref, geometry }
+  return ref === undefined ? 'has no canonical form' : { ref, geometry: shaped?.geometry }
 }
 
 /** keccak-256 of the canonical JSON (RFC 8785); undefined for what has none. */

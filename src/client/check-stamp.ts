@@ -18,8 +18,13 @@ const MAX_SIGNATURES = 16
 export async function checkStamp(value: object, keccak: Keccak, secp256k1: Secp256k1, list: CheckList): Promise<void> {
   const stamp = value as LocationStamp
   if (!list.judge('form', stampFaults(stamp), 'has the members of a stamp')) return
-  const shaped = checkShape(stamp.location)
-  list.judge('location', shaped.ok ? [] : [shaped.reason], `is a ${stamp.location.type}`)
+  const { location, locationType } = stamp
+  if (typeof location === 'string')
+    list.skip('location', `is text of the type ${locationType}, which the service reads`)
+  else {
+    const shaped = checkShape(location)
+    list.judge('location', shaped.ok ? [] : [shaped.reason], `is a ${location.type}`)
+  }
   let messages: ReturnType<typeof stampMessages>
   try {
     messages = stampMessages(stamp, keccak)
@@ -46,7 +51,7 @@ function stampFaults(stamp: LocationStamp): string[] {
   for (const name of ['locationType', 'srs', 'plugin', 'pluginVersion'] as const) {
     if (typeof stamp[name] !== 'string' || stamp[name] === '') faults.push(`${name} is no text`)
   }
-  if (!isObject(location)) faults.push('location is no geometry')
+  if (!isObject(location) && typeof location !== 'string') faults.push('location is no geometry')
   if (!isObject(signals)) faults.push('signals is no object')
   if (!isObject(temporalFootprint)) faults.push('temporalFootprint is no object')
   else {

@@ -6,8 +6,8 @@ import type { GeometryLimits } from './read.ts'
 export interface FormatLimits extends GeometryLimits {
   /** GeometryCollections inside each other. */
   readonly maxCollectionDepth: number
-  /** Characters of a text, bytes of WKB. */
-  readonly maxBodyBytes: number
+  /** Characters of a text, bytes of WKB; absent where they came in a body or an attestation, whose size is bounded. */
+  readonly maxBodyBytes?: number
 }
 
 export type Path = readonly (string | number)[]
@@ -33,8 +33,9 @@ export class FormatBudget {
     this.#unit = unit
     this.#path = path
     this.#limits = limits
-    if (size <= limits.maxBodyBytes) return
-    throw problemAt('invalid-input', path, `is ${size} ${unit}s long, more than ${limits.maxBodyBytes}`, {
+    const { maxBodyBytes = Number.POSITIVE_INFINITY } = limits
+    if (size <= maxBodyBytes) return
+    throw problemAt('invalid-input', path, `is ${size} ${unit}s long, more than ${maxBodyBytes}`, {
       code: 'too-long',
       hint: SMALLER,
     })

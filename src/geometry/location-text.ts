@@ -4,29 +4,9 @@ import { readDegrees } from './degrees.ts'
 import type { FormatLimits, Path } from './format-budget.ts'
 import { readGeohash } from './geohash.ts'
 import { readH3 } from './h3.ts'
+import { notationOf } from './notation.ts'
 import { readWkbHex } from './wkb.ts'
 import { readWkt } from './wkt.ts'
-
-/** How a location is written that is not GeoJSON. */
-export type Notation = 'wkt' | 'wkb' | 'h3' | 'geohash' | 'lon-lat' | 'lat-lon'
-
-/** Location types by their notation; compared in lower case. */
-const TYPES: readonly (readonly [pattern: RegExp, notation: Notation])[] = [
-  [/^e?wkt$/, 'wkt'],
-  [/^e?wkb$/, 'wkb'],
-  [/^h3(?:-(?:index|cell))?$/, 'h3'],
-  [/^geohash$/, 'geohash'],
-  [/(?:^|[+_-])(?:lon|lng|long|longitude)[-_,]?(?:lat|latitude)$/, 'lon-lat'],
-  [/(?:^|[+_-])(?:lat|latitude)[-_,]?(?:lon|lng|long|longitude)$/, 'lat-lon'],
-]
-const MOST_SHOWN = 60
-
-/** @returns undefined for a location type whose locations are GeoJSON, and for one that nobody here reads */
-export function notationOf(locationType: string): Notation | undefined {
-  if (locationType.length > MOST_SHOWN) return undefined
-  const type = locationType.trim().toLowerCase()
-  return TYPES.find(([pattern]) => pattern.test(type))?.[1]
-}
 
 /**
  * A location in the notation that its type names, as a geometry.
@@ -49,10 +29,10 @@ export function readLocationText(locationType: string, text: string, path: Path,
     case 'lat-lon':
       return readDegrees(text, false, path, limits)
     default: {
-      const shown = JSON.stringify(locationType.slice(0, MOST_SHOWN))
-      throw problemAt('invalid-input', path, `text of the type ${shown} is not understood`, {
+      const shown = JSON.stringify(locationType.slice(0, 60))
+      throw problemAt('invalid-input', path, `is text of the type ${shown}, which is not understood`, {
         code: 'unknown-location-type',
-        hint: 'GeoJSON, or text of the types wkt, wkb, h3, geohash and coordinate-decimal+lon-lat',
+        hint: 'GeoJSON as an object, or text of the types wkt, wkb, h3, geohash and coordinate-decimal+lon-lat',
       })
     }
   }

@@ -1,10 +1,14 @@
 import { decodeLocation } from '../attest/decode.ts'
 import type { SchemaKind } from '../attest/schemas.ts'
+import { notationOf } from '../geometry/notation.ts'
 import type { ChainAttestation, Hex, Input, ResolvedInput } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
 import type { RequestContext } from './services.ts'
 import type { ProofReader } from './verified-proof.ts'
+
+/** Most characters of a location type that an error shows. */
+const MOST_SHOWN = 60
 
 /** What a compute thread needs of the inputs it cannot see itself, and what the answer says about proofs. */
 export interface Resolution {
@@ -38,8 +42,8 @@ export function createInputResolver({ chainClient, schemas, readProof, now }: In
             case 'onchain':
               return { resolved: await resolveOnchain(chainId, input.uid as Hex, input.path) }
             case 'proof': {
-              const { ref, geometry, proofInput } = await readProof(input.verifiedProof, input.path, context)
-              return { resolved: { field: String(input.path[0]), ref, geometry }, proofInput }
+              const { proofInput, ...found } = await readProof(input.verifiedProof, input.path, context)
+              return { resolved: { field: String(input.path[0]), ...found }, proofInput }
             }
             default:
               throw new RangeError('a geometry needs no resolution')
@@ -63,10 +67,12 @@ export function createInputResolver({ chainClient, schemas, readProof, now }: In
     if (expires !== 0 && expires * 1000 <= now()) throw refuse('has expired', 'uid-expired')
     const location = decodeLocation(attestation.data)
     if (!location.ok) throw refuse(`cannot be decoded: ${location.reason}`, 'uid-undecodable')
-    if (!location.value.locationType.startsWith('geojson') || !location.value.location.trimStart().startsWith('{')) {
-      throw refuse('holds a location that is not GeoJSON', 'uid-not-geojson')
-    }
-    return { field: String(path[0]), ref: uid, geometry: location.value.location }
+    const { locationType, location: geometry } = location.value
+    const resolved = { field: String(path[0]), ref: uid, geometry }
+    if (notationOf(locationType) !== undefined) return { ...resolved, locationType }
+    if (locationType.startsWith('geojson') && geometry.trimStart().startsWith('{')) return resolved
+    const shown = JSON.stringify(locationType.slice(0, MOST_SHOWN))
+    throw refuse(`holds a location of the type ${shown}, which is not understood`, 'uid-unknown-location-type')
   }
 
   async function readAttestation(

@@ -19,8 +19,9 @@ type Path = Input['path']
 /** A verified proof as an input: the claimed location, and a reference to what vouches for it. */
 export interface ProofInput {
   readonly ref: Hex
-  /** GeoJSON text of the claim's location. */
+  /** Text of the claim's location: GeoJSON, or of the notation that its type names. */
   readonly geometry: string
+  readonly locationType?: string | undefined
   /** JSON text of what an authenticated proof says (decision 86). */
   readonly proofInput?: string
 }
@@ -54,17 +55,19 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
 
   return async (verified, path, context) => {
     const at = [...path, 'verifiedProof']
-    const geometry = JSON.stringify(verified.proof.claim.location)
+    const { location, locationType } = verified.proof.claim
+    const place =
+      typeof location === 'string' ? { geometry: location, locationType } : { geometry: JSON.stringify(location) }
     if (verified.attestation === undefined) {
       const { proofHash } = await inThread('hash', verified, 0, at, context)
-      return { ref: proofHash!, geometry }
+      return { ref: proofHash!, ...place }
     }
     const chain = authenticate(verified, at)
     // The measures inside are ours, and yet judged again: the rules may have become better since.
     const { members } = await inThread('recheck', verified, evaluatedAtOf(verified), at, context)
     const uid = verified.attestation.uid.toLowerCase() as Hex
     await requireNotRevoked(chain, uid, at)
-    return { ref: uid, geometry, proofInput: `{"ref":"${uid}",${members}}` }
+    return { ref: uid, ...place, proofInput: `{"ref":"${uid}",${members}}` }
   }
 
   /** Everything that is seen without the stamps. */

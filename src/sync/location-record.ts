@@ -6,7 +6,7 @@ import type { QuarantineStage } from '../sync-messages.ts'
 import { readLocation } from './attested-location.ts'
 
 /** Grows whenever more attestations can be read: then those in quarantine are tried again. */
-export const DECODER_VERSION = 1
+export const DECODER_VERSION = 2
 
 /** What of an attestation becomes a record. Hex is lower case. */
 export interface AttestedFields {

@@ -206,7 +206,10 @@ export interface LocationProof {
 export interface LocationClaim {
   lpVersion: '0.2'
   locationType: string
-  location: Geometry
+  /**
+   * A GeoJSON geometry, or text in the notation that locationType names.
+   */
+  location: Geometry | string
   srs: string
   subject: SubjectIdentifier
   /**
@@ -608,7 +611,10 @@ export interface VerifyStampRequest {
 export interface LocationStamp {
   lpVersion: string
   locationType: string
-  location: Geometry
+  /**
+   * A GeoJSON geometry, or text in the notation that locationType names.
+   */
+  location: Geometry | string
   srs: string
   temporalFootprint: TemporalFootprint
   plugin: string

@@ -1,5 +1,5 @@
 import { type ProblemType, problemAt } from '../problem.ts'
-import type { VerifyProofRequest, VerifyStampRequest } from '../types/generated.ts'
+import type { Geometry, VerifyProofRequest, VerifyStampRequest } from '../types/generated.ts'
 import { checkGeometry } from './input.ts'
 import { isJsonObject, type JsonObject } from './json-body.ts'
 import { validatorOf } from './schemas.ts'
@@ -21,7 +21,7 @@ export function readStampRequest(body: JsonObject, maxCollectionDepth: number): 
   boundStamp(body['stamp'], ['stamp'])
   check(validatorOf('verify-request.schema.json#/$defs/VerifyStampRequest'), body, [])
   const request = body as unknown as VerifyStampRequest
-  checkGeometry(request.stamp.location, ['stamp', 'location'], maxCollectionDepth)
+  checkLocation(request.stamp.location, ['stamp', 'location'], maxCollectionDepth)
   return request
 }
 
@@ -46,9 +46,9 @@ export function readProofRequest(body: JsonObject, maxCollectionDepth: number): 
       code: 'time-order',
     })
   }
-  checkGeometry(claim.location, ['proof', 'claim', 'location'], maxCollectionDepth)
+  checkLocation(claim.location, ['proof', 'claim', 'location'], maxCollectionDepth)
   stamps.forEach(({ location }, index) => {
-    checkGeometry(location, ['proof', 'stamps', index, 'location'], maxCollectionDepth)
+    checkLocation(location, ['proof', 'stamps', index, 'location'], maxCollectionDepth)
   })
   if (request.options?.submitOnchain === true && request.options.chainId === undefined) {
     throw problemAt('validation', ['options', 'chainId'], 'is missing: submitOnchain needs it', {
@@ -56,6 +56,11 @@ export function readProofRequest(body: JsonObject, maxCollectionDepth: number): 
     })
   }
   return request
+}
+
+/** Text is checked where it is read: by then its geometry is known. */
+function checkLocation(location: Geometry | string, path: Path, maxCollectionDepth: number): void {
+  if (typeof location !== 'string') checkGeometry(location, path, maxCollectionDepth)
 }
 
 function boundStamps(stamps: unknown): void {

@@ -71,7 +71,7 @@ export async function verifyStamp(
   const { stamp, plugin } = read
   const messages = stampMessages(stamp, engine.crypto.keccak)
   const { verdicts: signatures, keys } = verifySignatures(stamp.signatures, messages, subject, engine.crypto)
-  const structure = checkStructure(stamp, plugin)
+  const structure = checkStructure(stamp, read.geometry.type, plugin)
   const { checks, facts } = await checkSignals(read, nowSeconds, engine, subject)
   const declared = safely(() => plugin.accuracyMeters(stamp.signals))
   const cap = safely(() => plugin.maxAccuracyMeters(stamp.signals)) ?? 0

@@ -1,3 +1,5 @@
+import type { GeometryType } from '../geometry/flat.ts'
+import { notationOf } from '../geometry/notation.ts'
 import type { LocationStamp } from '../types/generated.ts'
 import { Checks } from './checks.ts'
 import type { VerifyPlugin } from './plugin.ts'
@@ -5,24 +7,25 @@ import type { VerifyPlugin } from './plugin.ts'
 const CRS =
   /^(?:https?:\/\/www\.opengis\.net\/def\/crs\/(?:OGC\/(?:1\.3|0)\/CRS84|EPSG\/0\/4326)|urn:ogc:def:crs:(?:OGC:1\.3:CRS84|EPSG::4326)|EPSG:4326|WGS84)$/
 const SEMVER = /^\d{1,6}\.\d{1,6}\.\d{1,6}(?:[-+][0-9A-Za-z.+-]{1,40})?$/
-/** Other notations a location may be of; it is GeoJSON all the same. */
-const OTHER_TYPES = ['h3', 'h3-index', 'geohash', 'wkt', 'coordinate-decimal+lon-lat']
 
 /**
  * What the form of a stamp says, beyond what makes a request malformed. The location's own validity was asked before.
  *
  * Coordinates are longitude, latitude whatever the reference system is called, as GeoJSON has them.
+ *
+ * @param type of the location, which may have been text
  */
-export function checkStructure(stamp: LocationStamp, plugin: VerifyPlugin): Checks {
+export function checkStructure(stamp: LocationStamp, type: GeometryType, plugin: VerifyPlugin): Checks {
   const checks = new Checks()
-  const { lpVersion, locationType, location, srs, temporalFootprint, pluginVersion, signatures } = stamp
+  const { lpVersion, locationType, srs, temporalFootprint, pluginVersion, signatures } = stamp
   checks.fail('lp-version', lpVersion === '0.2', lpVersion, '0.2')
   checks.fail('plugin-version', SEMVER.test(pluginVersion), pluginVersion, 'semver')
-  const wanted = `geojson-${location.type.toLowerCase()}`
-  const isKnown = locationType.toLowerCase() === wanted || OTHER_TYPES.includes(locationType)
+  const wanted = `geojson-${type.toLowerCase()}`
+  // A place that was known as another notation may be sent as GeoJSON under the name of that notation.
+  const isKnown = locationType.toLowerCase() === wanted || notationOf(locationType) !== undefined
   checks.fail('location-type', isKnown, locationType, wanted)
   checks.fail('srs', CRS.test(srs), srs, 'CRS84 or EPSG:4326')
-  if (plugin.pointOnly) checks.fail('point-location', location.type === 'Point', location.type, 'Point')
+  if (plugin.pointOnly) checks.fail('point-location', type === 'Point', type, 'Point')
   const { start, end } = temporalFootprint
   checks.fail('footprint-order', end >= start, end - start, 0)
   checks.fail('footprint-start', start >= 0, start, 0)

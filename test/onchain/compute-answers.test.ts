@@ -126,12 +126,28 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers of the service on EAS 
     expect(large.body).toMatchObject({ result: direct.body.result, inputRefs: chained.body.inputRefs })
   })
 
+  it('an on-chain location may be text of the notation that its type names', async () => {
+    const target = { type: 'Point', coordinates: [2.3522, 48.8566] }
+    const direct = await compute('distance', { from: eiffel, to: target })
+    const uid = await local.attest(uids.location, locationData(`POINT(${eiffel.coordinates.join(' ')})`, 'wkt'))
+    const chained = await compute('distance', { from: { uid }, to: target })
+    expect(chained.body).toMatchObject({ result: direct.body.result, inputRefs: [uid, direct.body.inputRefs[1]] })
+    // The cell of resolution 9 that holds the place: 0.1 km² on average, h3geo.org/docs/core-library/restable.
+    const cell = await local.attest(uids.location, locationData('891fb466257ffff', 'h3-index'))
+    const { body } = await compute('area', { geometry: { uid: cell } })
+    expect(body.result / 105_332).toBeGreaterThan(0.6)
+    expect(body.result / 105_332).toBeLessThan(1.4)
+    expect(body.inputRefs).toEqual([cell])
+  })
+
   it('an on-chain reference that is no usable location is refused by name', async () => {
     expect(await refusal({ uid: `0x${'ab'.repeat(32)}` })).toBe('uid-not-found')
     const other = await local.attest(uids.boolean, `0x${'0'.repeat(64)}`)
     expect(await refusal({ uid: other })).toBe('uid-not-a-location')
-    const h3 = await local.attest(uids.location, locationData('8928308280fffff', 'h3-index'))
-    expect(await refusal({ uid: h3 })).toBe('uid-not-geojson')
+    const words = await local.attest(uids.location, locationData('filled.count.soap', 'what3words'))
+    expect(await refusal({ uid: words })).toBe('uid-unknown-location-type')
+    const noText = await local.attest(uids.location, locationData('POINT(1)', 'wkt'))
+    expect(await refusal({ uid: noText })).toBe('uid-unreadable')
     const garbage = await local.attest(uids.location, `0x${'ff'.repeat(96)}`)
     expect(await refusal({ uid: garbage })).toBe('uid-undecodable')
     const swapped = await local.attest(uids.location, locationData('{"type":"Point","coordinates":[48,102]}'))

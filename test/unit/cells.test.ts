@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { readDegrees } from '../../src/geometry/degrees.ts'
 import { readGeohash } from '../../src/geometry/geohash.ts'
 import { readH3 } from '../../src/geometry/h3.ts'
-import { notationOf, readLocationText } from '../../src/geometry/location-text.ts'
+import { readLocationText } from '../../src/geometry/location-text.ts'
+import { notationOf } from '../../src/geometry/notation.ts'
 import type { Polygon, Position } from '../../src/types/generated.ts'
 import { LIMITS, refusalOf } from '../format-limits.ts'
 
@@ -153,7 +154,7 @@ describe('a location type', () => {
     const place = refusalOf(() => readLocationText('what3words', 'filled.count.soap', ['location'], LIMITS))
     expect(place).toMatchObject({
       code: 'unknown-location-type',
-      detail: 'text of the type "what3words" is not understood',
+      detail: 'is text of the type "what3words", which is not understood',
     })
     expect(place.hint).toContain('geohash')
   })

@@ -2,6 +2,7 @@ import { multicall3Abi } from 'viem'
 import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, parseAbiParameters } from 'viem/utils'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
+import { readH3 } from '../../src/geometry/h3.ts'
 import type { Hex } from '../../src/messages.ts'
 import { extended, surplus } from '../../src/sync/ladder.ts'
 import { recordOf } from '../../src/sync/location-record.ts'
@@ -68,6 +69,10 @@ describe('a location attestation', () => {
     ],
     ['coordinate-decimal+lon-lat', '2.5, 48', '{"type":"Point","coordinates":[2.5,48]}'],
     ['coordinate-decimal+lat-lon', '[48, 2.5]', '{"type":"Point","coordinates":[2.5,48]}'],
+    ['wkt', ' LINESTRING Z (1 2 3, 4 5 6)', '{"type":"LineString","coordinates":[[1,2],[4,5]]}'],
+    ['ewkb', '0101000020e6100000000000000000f03f0000000000000040', '{"type":"Point","coordinates":[1,2]}'],
+    ['geohash', 's', '{"type":"Polygon","coordinates":[[[0,0],[45,0],[45,45],[0,45],[0,0]]]}'],
+    ['h3-index', '8a2a1072b59ffff', JSON.stringify(readH3('8a2a1072b59ffff', []))],
     [
       'geojson-point',
       ' {"type":"Point","coordinates":[1,2],"note":"\\ud800"} ',
@@ -80,9 +85,9 @@ describe('a location attestation', () => {
   it.each([
     [
       'location',
-      'h3-index',
-      '8a2a1072b59ffff',
-      'a location of type "h3-index" is not understood: GeoJSON and pairs of degrees are',
+      'what3words',
+      'filled.count.soap',
+      'the location: is text of the type "what3words", which is not understood',
     ],
     ['location', 'geojson-point', '{"type":', 'the location is not JSON of a geometry'],
     [
@@ -91,7 +96,12 @@ describe('a location attestation', () => {
       '{"type":"Point","coordinates":[200,0]}',
       'the location has longitude 200, outside -180..180',
     ],
-    ['location', 'coordinate-decimal+lon-lat', 'NaN, 3', 'the location is not two decimal numbers'],
+    ['location', 'coordinate-decimal+lon-lat', 'NaN, 3', 'the location: is not two decimal numbers'],
+    ['location', 'wkt', 'POINT(1)', 'the location: at character 8 a number is expected, found ")"'],
+    ['location', 'wkt', 'POINT EMPTY', 'the location: at character 7 it is empty; empty geometries have no place'],
+    ['location', 'h3', '8a2a1072b59fff', 'the location: is no cell of H3'],
+    ['location', 'geohash', 'ailo', 'the location: has "a", which no geohash has'],
+    ['location', 'wkb', '0101', 'the location: at byte 0 it ends after 2 of 5 bytes'],
     [
       'location',
       'geojson-point',

@@ -1,0 +1,21 @@
+/** How a location is written that is not GeoJSON. */
+export type Notation = 'wkt' | 'wkb' | 'h3' | 'geohash' | 'lon-lat' | 'lat-lon'
+
+/** Location types by their notation; compared in lower case. */
+const TYPES: readonly (readonly [pattern: RegExp, notation: Notation])[] = [
+  [/^e?wkt$/, 'wkt'],
+  [/^e?wkb$/, 'wkb'],
+  [/^h3(?:-(?:index|cell))?$/, 'h3'],
+  [/^geohash$/, 'geohash'],
+  [/(?:^|[+_-])(?:lon|lng|long|longitude)[-_,]?(?:lat|latitude)$/, 'lon-lat'],
+  [/(?:^|[+_-])(?:lat|latitude)[-_,]?(?:lon|lng|long|longitude)$/, 'lat-lon'],
+]
+/** Longer than any of them. */
+const MOST_CHARACTERS = 60
+
+/** @returns undefined for a location type whose locations are GeoJSON, and for one that nobody here reads */
+export function notationOf(locationType: string): Notation | undefined {
+  if (locationType.length > MOST_CHARACTERS) return undefined
+  const type = locationType.trim().toLowerCase()
+  return TYPES.find(([pattern]) => pattern.test(type))?.[1]
+}

@@ -133,6 +133,8 @@ export interface SubmissionConfig {
   readonly maxGas: number
   /** Beyond it nothing is sent, and no fee is raised. */
   readonly maxFeeGwei: number
+  /** Of the fee, what goes to whoever makes the block: nodes ask for it, and all of it is paid. */
+  readonly maxPriorityFeeGwei: number
   /** Nothing is sent that would leave the account with less. */
   readonly minBalanceEther: number
   readonly rpcTimeoutMs: number
@@ -142,8 +144,6 @@ export interface SubmissionConfig {
   readonly maxAttempts: number
   /** Nonces that are used up with empty transactions when the chain turns out to be behind ours; beyond it the operator has to look. */
   readonly maxNonceGap: number
-  /** Blocks before the head that no reorg reaches, where the RPC has no tag `finalized`. */
-  readonly finalityBlocks: number
   /** Submissions that are final or failed are forgotten, with their idempotency keys, after so long. */
   readonly keepMs: number
 }
@@ -471,12 +471,12 @@ function readSubmission(read: ReturnType<typeof reader>): SubmissionConfig {
     gasPerDay: read.integer('SUBMIT_GAS_PER_DAY', 20_000_000, 1, 1e12),
     maxGas: read.integer('SUBMIT_MAX_GAS', 16_000_000, 100_000, 1e9),
     maxFeeGwei: read.number('SUBMIT_MAX_FEE_GWEI', 100, 0.000_001, 1_000_000),
+    maxPriorityFeeGwei: read.number('SUBMIT_MAX_PRIORITY_FEE_GWEI', 4, 0.000_001, 1_000_000),
     minBalanceEther: read.number('SUBMIT_MIN_BALANCE', 0.005, 0, 1e6),
     rpcTimeoutMs: read.integer('SUBMIT_RPC_TIMEOUT_MS', 5000, 10, 60_000),
     bumpBlocks: 3,
     maxAttempts: 5,
     maxNonceGap: 16,
-    finalityBlocks: read.integer('SUBMIT_FINALITY_BLOCKS', 65, 1, 100_000),
     keepMs: 30 * 86_400_000,
   }
 }

@@ -121,8 +121,8 @@ export type RelayStep =
   | { readonly step: 'reverted'; readonly nonce: number; readonly hash: Hex; readonly block: RelayBlock }
   /** Blocks with these transactions are gone. */
   | { readonly step: 'vanished'; readonly nonces: readonly number[] }
-  /** Every block up to this one stays. */
-  | { readonly step: 'finalized'; readonly blockNumber: number }
+  /** These blocks, in which transactions are mined, stay. */
+  | { readonly step: 'finalized'; readonly blocks: readonly { readonly nonce: number; readonly hash: Hex }[] }
   /** The nonce was used up without attesting; its submissions are queued again, or failed after so many transactions. */
   | { readonly step: 'lost'; readonly nonce: number; readonly maxAttempts: number; readonly error: string }
   /** Submissions that cannot be attested, and never were in a transaction that may still count. */

@@ -19,11 +19,18 @@ export interface RelayCeilings {
   readonly gas: number
   /** Wei for a unit of gas. */
   readonly feePerGas: bigint
+  /** The part of it that goes to whoever makes the block. */
+  readonly priorityFeePerGas: bigint
 }
 
 /** As the operator sets them. */
-export function relayCeilings({ maxGas, maxFeeGwei }: Pick<SubmissionConfig, 'maxGas' | 'maxFeeGwei'>): RelayCeilings {
-  return { gas: maxGas, feePerGas: BigInt(Math.round(maxFeeGwei * 1e9)) }
+export function relayCeilings({
+  maxGas,
+  maxFeeGwei,
+  maxPriorityFeeGwei,
+}: Pick<SubmissionConfig, 'maxGas' | 'maxFeeGwei' | 'maxPriorityFeeGwei'>): RelayCeilings {
+  const wei = (gwei: number) => BigInt(Math.round(gwei * 1e9))
+  return { gas: maxGas, feePerGas: wei(maxFeeGwei), priorityFeePerGas: wei(maxPriorityFeeGwei) }
 }
 
 /** `multiAttest((bytes32,(address,uint64,bool,bytes32,bytes,uint256)[])[])`, the same in every version of EAS. */
@@ -88,6 +95,9 @@ export function relayRefusal(payload: RelayPayload, ceilings: RelayCeilings | un
   }
   if (maxFeePerGas <= 0n || maxFeePerGas > ceilings.feePerGas) {
     return refusal(`a unit of gas costs at most ${ceilings.feePerGas} wei`)
+  }
+  if (maxPriorityFeePerGas > ceilings.priorityFeePerGas) {
+    return refusal(`the priority fee is at most ${ceilings.priorityFeePerGas} wei`)
   }
   return maxPriorityFeePerGas < 0n || maxPriorityFeePerGas > maxFeePerGas
     ? refusal('the priority fee is a part of the fee')

@@ -1,5 +1,5 @@
 import type { Database } from './database.ts'
-import { SUBMISSION_TABLES } from './submission-tables.ts'
+import { SUBMISSION_SPENDING, SUBMISSION_TABLES } from './submission-tables.ts'
 import { SYNC_TABLES } from './sync-tables.ts'
 
 interface Migration {
@@ -82,6 +82,7 @@ const MIGRATIONS: readonly Migration[] = [
   },
   { name: 'submissions', statements: SUBMISSION_TABLES },
   { name: 'synchronisation', statements: SYNC_TABLES },
+  { name: 'gas of reverted submissions', statements: SUBMISSION_SPENDING },
 ]
 
 /** Any number no other program on the same server is likely to lock. */

@@ -42,7 +42,7 @@ async function take(session: Session, place: Place, change: RelayStep): Promise<
     case 'vanished':
       return vanished(session, place, change.nonces)
     case 'finalized':
-      return finalized(session, place, change.blockNumber)
+      return finalized(session, place, change.blocks)
     case 'lost':
       return lost(session, place, change)
     case 'failed':
@@ -134,14 +134,21 @@ async function vanished(session: Session, place: Place, nonces: readonly number[
   )
 }
 
-async function finalized(session: Session, { chainId, sender, nowMs }: Place, blockNumber: number): Promise<void> {
+async function finalized(
+  session: Session,
+  { chainId, sender, nowMs }: Place,
+  blocks: StepOf<'finalized'>['blocks'],
+): Promise<void> {
   await session.query(
     `with final as (
-       update relay_transaction set state = 'finalized', updated_ms = $4
-       where chain_id = $1 and sender = $2 and state = 'mined' and block_number <= $3 returning nonce
-     ) update submission set status = 'finalized', updated_ms = $4
+       update relay_transaction set state = 'finalized', updated_ms = $5
+       from unnest($3::bigint[], $4::text[]) as block (nonce, hash)
+       where chain_id = $1 and sender = $2 and state = 'mined'
+         and relay_transaction.nonce = block.nonce and block_hash = block.hash
+       returning relay_transaction.nonce
+     ) update submission set status = 'finalized', updated_ms = $5
        where chain_id = $1 and sender = $2 and status = 'mined' and nonce in (select nonce from final)`,
-    [chainId, sender, blockNumber, nowMs],
+    [chainId, sender, blocks.map(({ nonce }) => String(nonce)), blocks.map(({ hash }) => hash), nowMs],
   )
 }
 
@@ -149,15 +156,18 @@ async function lost(session: Session, place: Place, { nonce, maxAttempts, error 
   const account = [place.chainId, place.sender, nonce, place.nowMs]
   const rows = await session.query(
     `update relay_transaction set state = 'lost', updated_ms = $4
-     where chain_id = $1 and sender = $2 and nonce = $3 and state in ('sent', 'reverted') returning 1 as lost`,
+     where chain_id = $1 and sender = $2 and nonce = $3 and state in ('sent', 'reverted') returning hash`,
     account,
   )
   if (rows.length === 0) throw new Misfit()
+  // A revert is paid for: it has a block, where a nonce that somebody else used has none of ours.
+  const isPaid = rows[0]!['hash'] !== null
   await session.query(
     `update submission set nonce = null, place = null, uid = null, error = $5, attempts = attempts + 1, updated_ms = $4,
+       spent_gas = spent_gas + case when $7 then gas else 0 end,
        status = case when attempts + 1 >= $6 then 'failed' else 'queued' end
      where chain_id = $1 and sender = $2 and nonce = $3`,
-    [...account, error, maxAttempts],
+    [...account, error, maxAttempts, isPaid],
   )
 }
 

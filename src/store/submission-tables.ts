@@ -55,3 +55,8 @@ export const SUBMISSION_TABLES: readonly string[] = [
     primary key (chain_id, sender, nonce, number)
   )`,
 ]
+
+/** What transactions of a submission cost that reverted: it counts in the day's budget, whatever became of it. */
+export const SUBMISSION_SPENDING: readonly string[] = [
+  'alter table submission add column spent_gas bigint not null default 0',
+]

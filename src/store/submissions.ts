@@ -31,9 +31,11 @@ export async function submit(
   if (before !== undefined && before['is_same'] !== true) return { outcome: 'conflict' }
   if (before !== undefined && before['status'] !== 'failed') return taken(session, before['id'] as string)
   const [used] = await session.query(
-    `select (select count(*) from submission where chain_id = $1 and status in ('queued', 'sent'))::int as queued,
-       (select coalesce(sum(gas), 0) from submission where account = $2 and created_ms > $3 and status <> 'failed')::text as gas`,
-    [chainId, account, nowMs - DAY_MS],
+    `select
+       (select count(*) from submission where chain_id = $1 and sender = $4 and status in ('queued', 'sent'))::int as queued,
+       (select coalesce(sum(spent_gas + case when status = 'failed' then 0 else gas end), 0)
+        from submission where account = $2 and created_ms > $3)::text as gas`,
+    [chainId, account, nowMs - DAY_MS, sender],
   )
   if ((used!['queued'] as number) >= maxQueued) return { outcome: 'full' }
   if (Number(used!['gas']) + gas > gasPerDay) return { outcome: 'spent' }

@@ -20,6 +20,7 @@ const HEADROOM = 1.2
  * the others revert together or need too much gas, half of them wait.
  *
  * @param maxGas of one transaction
+ * @throws {RpcError} when the endpoint says neither gas nor revert of one alone
  */
 export async function chooseBatch(chain: RelayChain, queued: readonly Queued[], maxGas: number): Promise<Batch> {
   let candidates = withoutEquals(queued).slice(0, MAX_SEQUENCE)
@@ -31,9 +32,15 @@ export async function chooseBatch(chain: RelayChain, queued: readonly Queued[], 
       const gas = Math.min(Math.ceil(trial.gas * HEADROOM), maxGas)
       return { chosen: candidates, gas, refused }
     }
-    if (candidates.length === 1) return { chosen: [], gas: 0, refused: [...refused, ...candidates] }
-    if (!trial.ok && !areTriedAlone) {
+    // A node has limits of its own, and says so in its own words: fewer may be within them.
+    const isUnclear = !trial.ok && trial.error !== undefined
+    if (candidates.length === 1) {
+      if (isUnclear) throw trial.error
+      return { chosen: [], gas: 0, refused: [...refused, ...candidates] }
+    }
+    if (!trial.ok && !isUnclear && !areTriedAlone) {
       const trials = await chain.estimateEach(candidates.map(({ payload }) => payload))
+      for (const alone of trials) if (!alone.ok && alone.error !== undefined) throw alone.error
       const isOut = candidates.map((_, index) => !trials[index]!.ok)
       refused = candidates.filter((_, index) => isOut[index])
       candidates = candidates.filter((_, index) => !isOut[index])

@@ -4,6 +4,7 @@ import type { Keccak } from '../crypto/keccak.ts'
 import type { AttestationPayload, Hex } from '../messages.ts'
 import type { RelayBlock } from '../relay-messages.ts'
 import { bigQuantity, bytes32, hexOf, quantity } from './quantities.ts'
+import { type Block, type FullBlock, isRevert, type Receipt } from './relay-answers.ts'
 import { type RpcClient, RpcError } from './rpc.ts'
 
 export interface ChainHead extends RelayBlock {
@@ -21,8 +22,16 @@ export interface MinedTransaction {
   readonly gasUsed: number
 }
 
-/** What becomes of attestations when they are tried on the head: gas, or a revert. */
-export type Trial = { readonly ok: true; readonly gas: number } | { readonly ok: false }
+/** A transaction that has a receipt. */
+export interface Outcome {
+  readonly isSuccess: boolean
+  readonly blockHash: string
+}
+
+/** What becomes of attestations when they are tried on the head: gas, a revert, or another error of the endpoint. */
+export type Trial =
+  | { readonly ok: true; readonly gas: number }
+  | { readonly ok: false; readonly error: RpcError | undefined }
 
 export interface RelayChainParts {
   readonly chainId: number
@@ -34,8 +43,6 @@ export interface RelayChainParts {
 /** Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID), in every version. */
 const ATTESTED = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
 const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
-/** Codes with which nodes say that a call reverts; -32015 is Nethermind's and Parity's. */
-const REVERTS = new Set([3, -32015])
 /** Attestations with equal fields in one block differ by a counter. */
 const BUMPS_TRIED = 32
 
@@ -87,9 +94,10 @@ export function createRelayChain(rpc: RpcClient, { chainId, sender, easAddress, 
 
     /** The one of these transactions that is in a block of the chain as it is now. */
     async mined(hashes: readonly Hex[], items: readonly AttestationPayload[]): Promise<MinedTransaction | undefined> {
-      for (const hash of hashes.toReversed()) {
-        const receipt = (await rpc.request('eth_getTransactionReceipt', [hash])) as Receipt | null
-        if (receipt === null || receipt.transactionHash?.toLowerCase() !== hash) continue
+      const receipts = await readReceipts(hashes)
+      for (const [index, hash] of hashes.entries()) {
+        const receipt = receipts[index]
+        if (receipt === undefined) continue
         const block = await readBlock(hexOf(quantity(receipt.blockNumber)))
         if (block === undefined || block.hash !== receipt.blockHash?.toLowerCase()) continue // of a block that is gone
         const gasUsed = quantity(receipt.gasUsed)
@@ -98,6 +106,14 @@ export function createRelayChain(rpc: RpcClient, { chainId, sender, easAddress, 
         return { hash, isSuccess, block, uids, gasUsed }
       }
       return undefined
+    },
+
+    /** Of each transaction its outcome, undefined without a receipt. */
+    async outcomes(hashes: readonly Hex[]): Promise<readonly (Outcome | undefined)[]> {
+      return (await readReceipts(hashes)).map((receipt) => {
+        if (receipt === undefined) return undefined
+        return { isSuccess: quantity(receipt.status) === 1, blockHash: receipt.blockHash?.toLowerCase() ?? '' }
+      })
     },
 
     /** Whether the node has a transaction, in a block or waiting for one. */
@@ -167,6 +183,18 @@ export function createRelayChain(rpc: RpcClient, { chainId, sender, easAddress, 
     }
   }
 
+  /** All in one message: there may be dozens of forms of one transaction. */
+  async function readReceipts(hashes: readonly Hex[]): Promise<readonly (Receipt | undefined)[]> {
+    const answers = await rpc.requestAll(
+      hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    )
+    return answers.map((answer, index) => {
+      if (!answer.ok) throw answer.error
+      const receipt = answer.value as Receipt | null
+      return receipt?.transactionHash?.toLowerCase() === hashes[index] ? receipt! : undefined
+    })
+  }
+
   async function tryCalls(trials: readonly (readonly AttestationPayload[])[]): Promise<readonly Trial[]> {
     const answers = await rpc.requestAll(
       trials.map((items) => ({
@@ -176,8 +204,7 @@ export function createRelayChain(rpc: RpcClient, { chainId, sender, easAddress, 
     )
     return answers.map((answer): Trial => {
       if (answer.ok) return { ok: true, gas: quantity(answer.value) }
-      if (isRevert(answer.error)) return { ok: false }
-      throw answer.error
+      return { ok: false, error: isRevert(answer.error) ? undefined : answer.error }
     })
   }
 
@@ -201,34 +228,4 @@ export function createRelayChain(rpc: RpcClient, { chainId, sender, easAddress, 
     }
     return uids
   }
-}
-
-interface Block {
-  readonly number?: unknown
-  readonly hash?: unknown
-  readonly timestamp?: unknown
-  readonly baseFeePerGas?: unknown
-}
-
-interface FullBlock extends Block {
-  readonly transactions?: readonly { readonly from?: string; readonly nonce?: unknown; readonly hash?: unknown }[]
-}
-
-interface Receipt {
-  readonly transactionHash?: string
-  readonly blockHash?: string
-  readonly blockNumber?: unknown
-  readonly status?: unknown
-  readonly gasUsed?: unknown
-  readonly logs?: readonly {
-    readonly address?: string
-    readonly topics?: readonly string[]
-    readonly data?: unknown
-    readonly logIndex?: unknown
-  }[]
-}
-
-/** A node says why in its own words where it has no code for it. */
-function isRevert({ code, said }: RpcError): boolean {
-  return code !== undefined && (REVERTS.has(code) || /\brevert/i.test(said))
 }

@@ -18,6 +18,8 @@ export type Sent = Extract<OpenTransaction, { state: 'sent' }>
 /** What one look at a chain found. */
 export interface Scene {
   readonly chain: RelayChain
+  /** Of the endpoint. */
+  readonly place: number
   readonly head: ChainHead
   readonly finalized: number
   /** Nonces that the account has used at the head. */
@@ -37,7 +39,7 @@ const GWEI = 10n ** 9n
 
 /** The half of the relay that spends money: every transaction is stored before a node sees it. */
 export function createRelaySender({ chainId, sign, step, settings, note }: RelaySenderParts) {
-  const ceiling = relayCeilings(settings).feePerGas
+  const ceilings = relayCeilings(settings)
   return { begin, raise, resend, feesNow, tooDear, fundsFor }
 
   /** Stores a transaction, then sends it. @returns false when the nonce or one of the submissions is another's */
@@ -70,11 +72,11 @@ export function createRelaySender({ chainId, sign, step, settings, note }: Relay
   }
 
   async function feesNow({ chain, head }: Scene): Promise<Fees | undefined> {
-    return chooseFees(head.baseFeePerGas, await chain.priorityFee(), ceiling)
+    return chooseFees(head.baseFeePerGas, await chain.priorityFee(), ceilings)
   }
 
   function tooDear({ head }: Scene): RelayState {
-    return waiting(`gas costs ${head.baseFeePerGas} wei a unit, and the ceiling is ${ceiling}`)
+    return waiting(`gas costs ${head.baseFeePerGas} wei a unit, and the ceiling is ${ceilings.feePerGas}`)
   }
 
   async function resend({ chain }: Scene, { attempts }: Pick<Sent, 'attempts'>): Promise<RelayState> {
@@ -93,13 +95,20 @@ export function createRelaySender({ chainId, sign, step, settings, note }: Relay
     const { nonce, attempts, items } = open
     const last = attempts.at(-1)!
     const now = await feesNow(scene)
-    const fees = now && raiseFees(last, now, ceiling)
+    const fees = now && raiseFees(last, now, ceilings)
     if (fees === undefined) {
       await resend(scene, open)
-      return tooDear(scene)
+      if (now === undefined) return tooDear(scene)
+      const { feePerGas, priorityFeePerGas } = ceilings
+      return waiting(
+        `no fee above that of ${last.hash}: the ceiling is ${feePerGas} wei, ${priorityFeePerGas} for the tip`,
+      )
     }
     const funds = await fundsFor(scene.chain, fees.maxFeePerGas * BigInt(last.gas))
-    if (funds.state !== 'ready') return funds
+    if (funds.state !== 'ready') {
+      await resend(scene, open) // what was paid for may be lost from the pool all the same
+      return funds
+    }
     const attempt = await makeAttempt(scene, nonce, items, last.gas, fees)
     if ('state' in attempt) return attempt
     if (!(await step({ step: 'raise', nonce, attempts: attempts.length, attempt }))) return READY // another relay was first

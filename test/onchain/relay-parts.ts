@@ -27,6 +27,8 @@ export interface RelayOptions {
   readonly store?: RecordStore
   /** The node knows the tag `finalized`: on this chain 64 blocks before the head. */
   readonly hasFinality?: boolean
+  /** Milliseconds since the epoch; by itself ten seconds go by between two looks. */
+  readonly nowMs?: () => number
 }
 
 /** A store for any number of worlds. */
@@ -44,7 +46,7 @@ export async function openRelayStore() {
 
 /** An account of its own on the chain and in the store. */
 export async function createRelayWorld(local: LocalChain, store: RecordStore) {
-  const settings: SubmissionConfig = { ...readConfig({ ENABLE_ONCHAIN_SUBMIT: '1' }, 1).submission!, finalityBlocks: 6 }
+  const settings: SubmissionConfig = readConfig({ ENABLE_ONCHAIN_SUBMIT: '1' }, 1).submission!
   const privateKey = randomBytes(32)
   const { signer, keccak, schemas } = await createTestSigner({ relay: relayCeilings(settings), privateKey })
   const chainId = local.chain.id
@@ -119,9 +121,15 @@ export async function createRelayWorld(local: LocalChain, store: RecordStore) {
   }
 
   function create(options: RelayOptions = {}): Relay {
-    const { settings: changes = {}, endpoints = [undefined], store: other = store, hasFinality = false } = options
+    const {
+      settings: changes = {},
+      endpoints = [undefined],
+      store: other = store,
+      hasFinality = false,
+      nowMs,
+    } = options
     return createRelay({
-      chain: local.chain,
+      chain: { ...local.chain, finalityDepth: 6 },
       sender,
       keccak,
       store: other,
@@ -134,7 +142,7 @@ export async function createRelayWorld(local: LocalChain, store: RecordStore) {
         random: () => 0.5,
         maxBenchMs: 1000,
       }),
-      nowMs: () => (clockMs += 10_000), // nothing is calm for long
+      nowMs: nowMs ?? (() => (clockMs += 10_000)), // nothing is calm for long
       note: (event, facts) => notes.push(`${event} ${JSON.stringify(facts)}`),
     })
   }
@@ -161,8 +169,13 @@ function endpoint(url: string, hasFinality: boolean, interference: Interference 
   return {
     request,
     requestAll: async (calls: readonly RpcCall[]) => {
-      const answer = await interference(calls[0]!.method, calls[0]!.params)
-      return answer === undefined ? rpc.requestAll(calls) : calls.map(() => ({ ok: true, value: answer }))
+      try {
+        const answer = await interference(calls[0]!.method, calls[0]!.params)
+        return answer === undefined ? rpc.requestAll(calls) : calls.map(() => ({ ok: true, value: answer }))
+      } catch (error) {
+        if (error instanceof RpcError && error.failure === 'error') return calls.map(() => ({ ok: false, error }))
+        throw error
+      }
     },
   }
 }

@@ -18,7 +18,7 @@ import type { AttestationPayload, Hex } from '../../src/messages.ts'
 import type { RelayPayload, RelaySigningResult } from '../../src/relay-messages.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, ZERO_UID } from '../attest-parts.ts'
 
-const CEILINGS = { gas: 16_000_000, feePerGas: 10n ** 12n }
+const CEILINGS = { gas: 16_000_000, feePerGas: 10n ** 12n, priorityFeePerGas: 10n ** 12n }
 // The signature of the deployed contracts, in every version the same.
 const ABI = parseAbi([
   'struct Request { address recipient; uint64 expirationTime; bool revocable; bytes32 refUID; bytes data; uint256 value; }',

@@ -7,13 +7,13 @@ import { runPluginTrial } from '../threads/plugin-trial.ts'
 /** Exit codes of `plugin-test`. */
 const CONFORMS = 0
 const DIFFERS = 1
-const MISUSED = 64
+const MISUSED = 2
 
 /**
  * `plugin-test <module>`: tries a kind of evidence before an operator adds it.
  *
  * @param print takes a line
- * @returns the exit code: 0 when it conforms, 1 when not, 64 when the command cannot be read
+ * @returns the exit code: 0 when it conforms, 1 when not, 2 when the command cannot be read
  */
 export async function testPlugin(
   files: readonly string[],

@@ -1,0 +1,14 @@
+#!/usr/bin/env -S node --max-semi-space-size=4
+// The program `trigpoint`. It runs what was built: only people who change the code build it.
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const built = new URL('../dist/src/trigpoint.js', import.meta.url)
+if (existsSync(built)) {
+  const { trigpoint } = await import(built.href)
+  await trigpoint(process.argv.slice(2))
+} else {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  process.stderr.write(`trigpoint is not built: run \`npm ci && npm run build\` in ${root}, then try again\n`)
+  process.exitCode = 78
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { usage } from '../exit-codes.ts'
+
+/** What a run has brought to disk for good. */
+export interface Checkpoint {
+  /** Items of the file that have their line, in the output or among the errors. */
+  readonly items: number
+  readonly failed: number
+  readonly outputBytes: number
+  readonly errorBytes: number
+}
+
+/** What must be the same for a run to go on. */
+export interface RunIdentity {
+  /** Of everything that decides what a result is. */
+  readonly request: string
+  /** Size of the input, where it is a file, and SHA-256 of its beginning. */
+  readonly inputBytes: number | undefined
+  readonly inputHead: string
+}
+
+interface Stored extends RunIdentity {
+  readonly version: 1
+  readonly checkpoint: Checkpoint
+}
+
+export const NOTHING_DONE: Checkpoint = { items: 0, failed: 0, outputBytes: 0, errorBytes: 0 }
+
+/** @param request anything JSON can hold */
+export function digestOf(request: unknown): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex')
+}
+
+/** The file beside the output that says how far a run is. It is replaced as a whole: after a crash it is the old or the new one. */
+export class Journal {
+  readonly #file: string
+  readonly #identity: RunIdentity
+
+  constructor(output: string, identity: RunIdentity) {
+    this.#file = `${output}.part`
+    this.#identity = identity
+  }
+
+  /**
+   * @returns undefined when no run was interrupted
+   * @throws {CommandError} when one was, and it was another one
+   */
+  read(): Checkpoint | undefined {
+    if (!existsSync(this.#file)) return undefined
+    let stored: Stored | undefined
+    try {
+      stored = JSON.parse(readFileSync(this.#file, 'utf8'))
+    } catch {
+      // Said below.
+    }
+    if (stored?.version !== 1)
+      throw usage(`${this.#file}: is no journal of a batch: remove it, or begin anew with --restart`)
+    const { request, inputBytes, inputHead } = this.#identity
+    const differs =
+      stored.request !== request
+        ? 'options'
+        : stored.inputBytes !== inputBytes || stored.inputHead !== inputHead
+          ? 'input'
+          : undefined
+    if (differs === undefined) return stored.checkpoint
+    throw usage(
+      `${this.#file}: the interrupted run had another ${differs === 'input' ? 'input' : 'command'}: repeat that one, or begin anew with --restart`,
+    )
+  }
+
+  write(checkpoint: Checkpoint): void {
+    const stored: Stored = { version: 1, ...this.#identity, checkpoint }
+    const temporary = `${this.#file}.new`
+    const descriptor = openSync(temporary, 'w')
+    writeSync(descriptor, JSON.stringify(stored))
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+    renameSync(temporary, this.#file)
+    syncFolder(dirname(this.#file))
+  }
+
+  remove(): void {
+    rmSync(this.#file, { force: true })
+    rmSync(`${this.#file}.new`, { force: true })
+  }
+}
+
+/** The new name has to outlive a power failure as well; Windows has no such call for folders. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const descriptor = openSync(folder, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+}

@@ -1,0 +1,43 @@
+import type { BatchOperation } from '../../client/batch.ts'
+import type { OperationName } from '../../messages.ts'
+import { PROBLEMS, type ProblemData, ProblemError } from '../../problem.ts'
+import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
+import { CommandError } from '../exit-codes.ts'
+import type { LocalEngine } from '../local-engine.ts'
+
+export interface LocalStreamOptions {
+  readonly chainId: number
+  readonly recipient: string | undefined
+  readonly attest: 'each' | 'none' | undefined
+  readonly signal: AbortSignal
+}
+
+/** What `client.batch.stream` does, in this process. */
+export async function* localStream(
+  items: AsyncIterable<BatchOperation>,
+  engine: LocalEngine,
+  { chainId, recipient, attest, signal }: LocalStreamOptions,
+): AsyncGenerator<BatchResult, void, undefined> {
+  for await (const { op, id, ...members } of items) {
+    if (signal.aborted) throw signal.reason
+    const named = id === undefined ? {} : { id }
+    try {
+      const answer = JSON.parse(await engine.compute(op as OperationName, { chainId, recipient, ...members }))
+      if (attest === 'none') {
+        delete answer.attestation
+        delete answer.delegatedAttestation
+      }
+      yield { ...named, ...answer }
+    } catch (error) {
+      if (error instanceof ProblemError) yield { ...named, error: detailsOf(error.data) }
+      else if (error instanceof CommandError)
+        yield { ...named, error: { ...detailsOf({ type: 'invalid-input', detail: error.message }) } }
+      else throw error
+    }
+  }
+}
+
+function detailsOf({ type, detail, places }: ProblemData): ProblemDetails {
+  const errors = places === undefined ? {} : { errors: places.slice(0, 10) as NonNullable<ProblemDetails['errors']> }
+  return { type: 'about:blank', ...PROBLEMS[type], detail, ...errors }
+}

@@ -1,0 +1,41 @@
+import type { Terminal } from '../terminal.ts'
+
+export interface Summary {
+  /** With those of earlier runs. */
+  readonly items: number
+  readonly failed: number
+  /** What earlier runs had done. */
+  readonly skipped: number
+  readonly seconds: number
+}
+
+/** What became of a batch: on standard error where the results themselves are on standard output. */
+export async function printSummary(
+  summary: Summary,
+  options: { readonly output: string; readonly errors: string; readonly json?: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  const { items, failed, seconds, skipped } = summary
+  const { output, errors } = options
+  const isPiped = output === '-'
+  const rate = Math.round((items - skipped) / Math.max(seconds, 0.001))
+  if (options.json === true) {
+    const line = JSON.stringify({
+      items,
+      results: items - failed,
+      failed,
+      skipped,
+      seconds,
+      output: options.output,
+      errors,
+    })
+    if (isPiped) terminal.err(`${line}\n`)
+    else await terminal.out(`${line}\n`)
+    return
+  }
+  const where = isPiped ? '' : ` in ${output}`
+  const refused = failed === 0 ? '' : `, ${failed.toLocaleString('en-US')} refused${isPiped ? '' : ` (${errors})`}`
+  const said = `${(items - failed).toLocaleString('en-US')} results${where}${refused}; ${seconds.toFixed(1)} s, ${rate.toLocaleString('en-US')} items/s\n`
+  if (isPiped) terminal.err(said)
+  else await terminal.out(said)
+}

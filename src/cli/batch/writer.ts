@@ -1,0 +1,108 @@
+import { existsSync, statSync } from 'node:fs'
+import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
+import { usage } from '../exit-codes.ts'
+import type { Terminal } from '../terminal.ts'
+import type { Entry } from './feeder.ts'
+import { type Checkpoint, Journal, NOTHING_DONE, type RunIdentity } from './journal.ts'
+import { LineFile } from './line-file.ts'
+
+/** Where the answers of a run go. */
+export interface BatchWriter {
+  /** Where it began: what an earlier run has done. */
+  readonly from: Checkpoint
+  readonly now: Checkpoint
+  result(result: BatchResult): Promise<void>
+  refusal(entry: Entry, problem: ProblemDetails): void
+  /** Everything so far is kept, whatever happens next. */
+  checkpoint(): void
+  /** @param isComplete nothing is left to be done */
+  close(isComplete: boolean): void
+}
+
+/** Lost at most when the process is killed: the work of so long. */
+const CHECKPOINT_MS = 1000
+
+/** Results and refusals into two files, with a journal beside them from which an interrupted run goes on. */
+export function createFileWriter(
+  files: { readonly output: string; readonly errors: string },
+  identity: RunIdentity,
+  isRestart: boolean,
+  now: () => number,
+): BatchWriter {
+  const journal = new Journal(files.output, identity)
+  if (isRestart) journal.remove()
+  const from = journal.read() ?? NOTHING_DONE
+  if (from === NOTHING_DONE) {
+    for (const file of [files.output, files.errors]) {
+      if (!isRestart && existsSync(file) && statSync(file).size > 0) {
+        throw usage(`${file} is there already: name another file, or --restart to write over it`)
+      }
+    }
+    journal.write(NOTHING_DONE) // before the first line: what is in the files without it is another's
+  }
+  const output = new LineFile(files.output, from.outputBytes)
+  const errors = new LineFile(files.errors, from.errorBytes)
+  let { items, failed } = from
+  let keptMs = now()
+  const state = (): Checkpoint => ({ items, failed, outputBytes: output.bytes, errorBytes: errors.bytes })
+  const checkpoint = () => {
+    output.sync()
+    errors.sync()
+    journal.write(state())
+    keptMs = now()
+  }
+  const count = () => {
+    items++
+    if (now() - keptMs >= CHECKPOINT_MS) checkpoint()
+  }
+  return {
+    from,
+    get now() {
+      return state()
+    },
+    async result(result) {
+      output.add(`${JSON.stringify(result)}\n`)
+      count()
+    },
+    refusal(entry, problem) {
+      errors.add(errorLine(entry, problem))
+      failed++
+      count()
+    },
+    checkpoint,
+    close(isComplete) {
+      checkpoint()
+      output.close()
+      errors.close()
+      if (isComplete) journal.remove()
+    },
+  }
+}
+
+/** Results on standard output, refusals on standard error: nothing goes on after an end. */
+export function createPipeWriter(terminal: Terminal): BatchWriter {
+  let items = 0
+  let failed = 0
+  const state = (): Checkpoint => ({ items, failed, outputBytes: 0, errorBytes: 0 })
+  return {
+    from: NOTHING_DONE,
+    get now() {
+      return state()
+    },
+    async result(result) {
+      items++
+      await terminal.out(`${JSON.stringify(result)}\n`)
+    },
+    refusal(entry, problem) {
+      items++
+      failed++
+      terminal.err(errorLine(entry, problem))
+    },
+    checkpoint() {},
+    close() {},
+  }
+}
+
+function errorLine({ place, id }: Entry, problem: ProblemDetails): string {
+  return `${JSON.stringify({ place, id, problem })}\n`
+}

@@ -1,0 +1,127 @@
+import { MAX_ITEM_CHARACTERS, SourceError } from './source-item.ts'
+
+/** A piece of JSON text that is a value by itself, and the line where it begins. */
+export interface JsonPiece {
+  readonly text: string
+  readonly line: number
+}
+
+const QUOTE = 34
+const BACKSLASH = 92
+const LINE_FEED = 10
+const OPENING = [123, 91]
+const CLOSING = [125, 93]
+const OPEN_BRACKET = 91
+const SPACES = [32, 9, 10, 13]
+const COMMA = 44
+/** Longest name or type that matters here. */
+const MAX_NAME = 32
+
+/**
+ * Cuts JSON text into its documents, and a FeatureCollection into its features, without holding more than one of them: a
+ * collection may be larger than memory. What is cut is not checked; `JSON.parse` does that.
+ */
+export class JsonCutter {
+  #depth = 0
+  #isString = false
+  #isEscaped = false
+  /** In the list of a collection's features. */
+  #isInFeatures = false
+  /** The document was a collection: it was given piece by piece. */
+  #isCollection = false
+  #string = ''
+  #name = ''
+  #type = ''
+  #line = 1
+  #itemLine = 0
+  /** Text of the item that began in an earlier piece; undefined outside of one. */
+  #pending: string | undefined
+
+  /** @throws {SourceError} on text between documents, and on a feature that is no object */
+  push(text: string): JsonPiece[] {
+    const found: JsonPiece[] = []
+    let start = 0
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index)
+      if (code === LINE_FEED) this.#line++
+      if (this.#isString) {
+        this.#inString(code, text[index]!)
+      } else if (code === QUOTE) {
+        this.#requireInside()
+        this.#isString = true
+        this.#string = ''
+      } else if (OPENING.includes(code)) {
+        if (this.#isFeatureList(code)) {
+          this.#isInFeatures = true
+          this.#isCollection = true
+          this.#pending = undefined // the members before it are of no use
+        } else if (this.#pending === undefined && this.#depth === this.#itemDepth() && !this.#isAfterFeatures()) {
+          this.#pending = ''
+          this.#itemLine = this.#line
+          start = index
+        }
+        this.#depth++
+      } else if (CLOSING.includes(code)) {
+        this.#depth--
+        if (this.#pending !== undefined && this.#depth === this.#itemDepth()) {
+          found.push({ text: this.#pending + text.slice(start, index + 1), line: this.#itemLine })
+          this.#pending = undefined
+        } else if (this.#isInFeatures && this.#depth === 1) {
+          this.#isInFeatures = false
+        }
+        if (this.#depth <= 0) this.#endDocument()
+      } else if (!SPACES.includes(code)) {
+        this.#requireInside(code)
+        if (code === 58 && this.#depth === 1) this.#name = this.#string
+      }
+    }
+    if (this.#pending !== undefined) {
+      this.#pending += text.slice(start)
+      if (this.#pending.length > MAX_ITEM_CHARACTERS)
+        throw new SourceError(`line ${this.#itemLine}`, 'is longer than 32 MiB')
+    }
+    return found
+  }
+
+  /** @throws {SourceError} when the text ends inside a document */
+  end(): void {
+    if (this.#depth > 0 || this.#isString) throw new SourceError(`line ${this.#line}`, 'the JSON text ends too early')
+  }
+
+  #inString(code: number, character: string): void {
+    if (this.#isEscaped) this.#isEscaped = false
+    else if (code === BACKSLASH) this.#isEscaped = true
+    else if (code === QUOTE) {
+      this.#isString = false
+      if (this.#depth === 1 && this.#name === 'type') this.#type = this.#string
+    } else if (this.#depth === 1 && this.#string.length < MAX_NAME) this.#string += character
+  }
+
+  #itemDepth(): number {
+    return this.#isInFeatures ? 2 : 0
+  }
+
+  #isAfterFeatures(): boolean {
+    return this.#isCollection && !this.#isInFeatures
+  }
+
+  #isFeatureList(code: number): boolean {
+    if (code !== OPEN_BRACKET || this.#depth !== 1 || this.#isCollection || this.#name !== 'features') return false
+    return this.#type === '' || this.#type === 'FeatureCollection'
+  }
+
+  /** Something that is no object where only objects are. */
+  #requireInside(code?: number): void {
+    if (this.#depth === 0) throw new SourceError(`line ${this.#line}`, 'is no JSON object')
+    if (this.#isInFeatures && this.#depth === 2 && code !== COMMA)
+      throw new SourceError(`line ${this.#line}`, 'a member of "features" is no object')
+  }
+
+  #endDocument(): void {
+    this.#depth = 0
+    this.#isCollection = false
+    this.#isInFeatures = false
+    this.#name = ''
+    this.#type = ''
+  }
+}

@@ -1,0 +1,114 @@
+import { isObject } from '../../client/forms.ts'
+import { toInput } from '../../client/inputs.ts'
+import { formatSignature } from '../../crypto/signature.ts'
+import { checkShape } from '../../geometry/check-shape.ts'
+import type { Geometry, LocationStamp } from '../../types/generated.ts'
+import { stampMessages } from '../../verify/message.ts'
+import { usage } from '../exit-codes.ts'
+import { readJsonFile } from '../inputs/json-file.ts'
+import { readInput } from '../inputs/read-input.ts'
+import { type Account, readAccount } from '../key-file.ts'
+import { outJson, type Terminal } from '../terminal.ts'
+
+interface KeyOptions {
+  readonly key?: string
+  readonly passwordFile?: string
+}
+
+export interface StampCreateOptions extends KeyOptions {
+  readonly at: string
+  readonly start?: string
+  readonly seconds: number
+  readonly accuracy: number
+  readonly plugin: string
+  readonly signal?: readonly string[]
+}
+
+/** `trigpoint stamp create`: the same stamp for the same options, key and start. */
+export async function createStamp(options: StampCreateOptions, terminal: Terminal): Promise<void> {
+  const { at, seconds, accuracy, plugin } = options
+  const location = await placeOf(at, terminal)
+  const start = options.start === undefined ? Math.floor(terminal.now() / 1000) : secondsOf(options.start)
+  const signals: Record<string, unknown> = { ...(plugin === 'mock' ? { provider: 'mock' } : {}), accuracy }
+  if (location.type === 'Point') {
+    const [longitude, latitude] = location.coordinates
+    Object.assign(signals, { latitude, longitude })
+  }
+  for (const text of options.signal ?? []) Object.assign(signals, signalOf(text))
+  const stamp: LocationStamp = {
+    lpVersion: '0.2',
+    locationType: location.type === 'Point' ? 'geojson-point' : 'geojson',
+    location,
+    srs: 'EPSG:4326',
+    temporalFootprint: { start, end: start + seconds },
+    plugin,
+    pluginVersion: '0.1.0',
+    signals,
+    signatures: [],
+  }
+  await print(stamp, options, terminal)
+}
+
+/** `trigpoint stamp sign`. */
+export async function signStampFile(
+  file: string,
+  options: KeyOptions & { readonly replace?: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  if (options.key === undefined) throw usage('--key says who signs: a key file of `trigpoint keygen`')
+  const value = await readJsonFile(file, terminal)
+  const { signatures, temporalFootprint } = isObject(value) ? value : {}
+  if (!isObject(temporalFootprint) || typeof temporalFootprint['start'] !== 'number') {
+    throw usage(`${file}: is no stamp: it has no temporalFootprint with a start`)
+  }
+  if (signatures !== undefined && !Array.isArray(signatures)) throw usage(`${file}: signatures is no list`)
+  const kept = options.replace === true ? [] : ((signatures ?? []) as LocationStamp['signatures'])
+  await print({ ...(value as unknown as LocationStamp), signatures: kept }, options, terminal)
+}
+
+async function print(stamp: LocationStamp, { key, passwordFile }: KeyOptions, terminal: Terminal): Promise<void> {
+  if (key === undefined) {
+    terminal.err('not signed: --key says who signs\n')
+    return outJson(terminal, stamp)
+  }
+  await outJson(terminal, signedStamp(stamp, await readAccount(key, passwordFile)))
+}
+
+/** The stamp with one more signature (EIP-191) over its canonical text. */
+function signedStamp(stamp: LocationStamp, { privateKey, address, secp256k1, keccak }: Account): LocationStamp {
+  let message: ReturnType<typeof stampMessages>[number]
+  try {
+    message = stampMessages(stamp, keccak)[0]!
+  } catch (error) {
+    if (error instanceof RangeError) throw usage(`the stamp cannot be signed: ${error.message}`, error)
+    throw error
+  }
+  const value = formatSignature(secp256k1.sign(message.eip191(), privateKey))
+  const signer = { scheme: 'eth-address', value: address.toLowerCase() }
+  const signature = { signer, algorithm: 'secp256k1', value, timestamp: stamp.temporalFootprint.start }
+  return { ...stamp, signatures: [...stamp.signatures, signature] } as LocationStamp
+}
+
+async function placeOf(text: string, terminal: Terminal): Promise<Geometry> {
+  const input = toInput(await readInput(text, terminal))
+  const shaped = checkShape(input)
+  if (!shaped.ok) throw usage(`--at ${shaped.reason}`)
+  return shaped.geometry
+}
+
+function secondsOf(text: string): number {
+  const seconds = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Date.parse(text) / 1000
+  if (Number.isFinite(seconds)) return seconds
+  throw usage(`--start ${JSON.stringify(text)} is no time: 2026-01-01T00:00:00Z, or Unix seconds`)
+}
+
+function signalOf(text: string): Record<string, unknown> {
+  const at = text.indexOf('=')
+  if (at < 1) throw usage(`--signal ${JSON.stringify(text)} is not name=value`)
+  const value = text.slice(at + 1)
+  try {
+    return { [text.slice(0, at)]: JSON.parse(value) }
+  } catch {
+    return { [text.slice(0, at)]: value }
+  }
+}

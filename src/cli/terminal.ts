@@ -1,0 +1,24 @@
+import type { Environment } from '../config.ts'
+
+/** What a verb may touch of the process it runs in: a test gives it another one. */
+export interface Terminal {
+  /** Without the signing key. */
+  readonly env: Environment
+  /** Standard input, as it comes. */
+  readonly input: AsyncIterable<Uint8Array>
+  /** Results. Resolves when there is room for more, so that who writes a million lines holds few of them. */
+  out(text: string): Promise<void>
+  /** Progress, hints and refusals. */
+  err(text: string): void
+  /** Standard error is a screen. */
+  readonly isInteractive: boolean
+  /** Ends with Ctrl-C: what is under way is brought to a good end. */
+  readonly signal: AbortSignal
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/** One line of JSON. */
+export async function outJson(terminal: Terminal, value: unknown): Promise<void> {
+  await terminal.out(`${JSON.stringify(value)}\n`)
+}

@@ -1,0 +1,34 @@
+import { Argument, type Command } from 'commander'
+import { formatOption } from '../inputs/format-option.ts'
+import { OPERATION_NAMES } from '../operation-names.ts'
+import { hexBytes, numberBetween, withChain, withExamples, withJson, withServer } from '../options.ts'
+import type { Finish } from '../program.ts'
+import type { Terminal } from '../terminal.ts'
+
+export function addCompute(program: Command, terminal: Terminal, finish: Finish): void {
+  const command = program
+    .command('compute')
+    .description('distance, area, length, contains, within or intersects, signed')
+    .addArgument(new Argument('<operation>', 'what is computed').choices(OPERATION_NAMES))
+    .argument('<inputs...>', 'lon,lat, WKT, h3:…, geohash:…, JSON, 0x…uid, a file (GeoJSON, WKT, CSV, GPX), file#2, -')
+    .option('--radius <meters>', 'of within', numberBetween(0, 20_037_508))
+    .option('--local', 'compute in this process, without a service, and sign with the development key')
+    .option('--data <folder>', 'where the development key of --local is (DATA_DIR, else ./.data)')
+    .option('--recipient <address>', 'for whom the result is', hexBytes(20))
+    .option('--schema <uid>', 'attestation schema, instead of the default one', hexBytes(32))
+    .option('--result-signature', 'ask for the signature that contracts check without EAS as well')
+    .addOption(formatOption())
+    .option('--columns <names>', 'of a table without a header: lon,lat')
+  withServer(withChain(withJson(command)))
+  withExamples(
+    command,
+    'trigpoint compute distance 2.2945,48.8584 2.3522,48.8566',
+    'trigpoint compute length walk.gpx#1 --local',
+    "trigpoint compute within 2.2945,48.8584 'POINT (2.3522 48.8566)' --radius 5000 --json",
+    'ogr2ogr -f GeoJSON /vsistdout/ parks.shp | trigpoint compute area -',
+  )
+  command.action(async (operation, inputs, options) => {
+    const { runCompute } = await import('../run/compute.ts')
+    finish(await runCompute(operation, inputs, options, terminal))
+  })
+}

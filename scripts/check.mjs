@@ -10,6 +10,7 @@ const bin = (name) => join(root, 'node_modules', '.bin', name)
 const CHECKS = [
   ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['types', bin('tsc'), ['-p', 'tsconfig.json']],
+  ['types of the pages', bin('tsc'), ['-p', 'web', '--noEmit']],
   ['unused code', bin('knip'), []],
   ['compiled contracts fresh', process.execPath, [join(root, 'scripts', 'compile-contracts.mjs'), '--check']],
   ['generated types fresh', process.execPath, [join(root, 'scripts', 'generate-types.mjs'), '--check']],

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isWebFresh } from './build-web.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 const MINIMUM_NODE = [20, 19]
@@ -67,8 +68,15 @@ function installedMatches(lock) {
   )
 }
 
-/** Builds WebAssembly and TypeScript into dist/ when a source is newer than the last build. */
+/** Builds WebAssembly, TypeScript and pages into dist/ when a source is newer than the last build. */
 export function ensureBuilt() {
+  ensureCompiled()
+  if (isWebFresh() || !existsSync(join(root, 'node_modules', 'vite'))) return
+  say('building the pages …')
+  run(process.execPath, [join(root, 'scripts', 'build-web.mjs')], 'the build of the pages')
+}
+
+function ensureCompiled() {
   const wanted = sourceStamp()
   const stamp = join(root, 'dist', '.stamp')
   if (readOrEmpty(stamp) === wanted) return
@@ -80,7 +88,10 @@ export function ensureBuilt() {
     process.exit(78)
   }
   say('building WebAssembly and TypeScript …')
-  rmSync(join(root, 'dist'), { recursive: true, force: true })
+  // The pages have a stamp of their own and take seconds.
+  for (const name of existsSync(join(root, 'dist')) ? readdirSync(join(root, 'dist')) : []) {
+    if (name !== 'web') rmSync(join(root, 'dist', name), { recursive: true, force: true })
+  }
   run(process.execPath, [join(root, 'scripts', 'build-wasm.mjs')], 'the WebAssembly build')
   // The client is a library: its users' compilers want declarations. The rest of the house needs none.
   for (const project of ['tsconfig.build.json', 'tsconfig.client.json']) {

@@ -1,0 +1,93 @@
+import { type Client, createClient, type Issuer } from '../../src/client/client.ts'
+
+export interface Quota {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetSeconds: number
+}
+
+/** The service this page came from. */
+export interface Api {
+  readonly client: Client
+  readonly baseUrl: string
+  /** As the last answer told; undefined before the first. */
+  readonly quota: Quota | undefined
+  /** Where the nonce of the last signed answer came from: `chain`, `cache` or `default`. */
+  readonly nonceSource: string | undefined
+  /** Who signs here; one request, kept. @throws {ApiError | ConnectionError} */
+  issuer(): Promise<Issuer>
+  readonly apiKey: string
+  /** Raises the hourly limit; kept until the tab is closed. */
+  setApiKey(key: string): void
+  onQuota(listener: (quota: Quota) => void): void
+}
+
+const KEY_NAME = 'trigpoint-key'
+const TIMEOUT_MS = 15_000
+
+export function createApi(baseUrl: string): Api {
+  const listeners: ((quota: Quota) => void)[] = []
+  let apiKey = sessionStorage.getItem(KEY_NAME) ?? ''
+  let quota: Quota | undefined
+  let nonceSource: string | undefined
+  let issuer: Promise<Issuer> | undefined
+  let client = make()
+
+  /** The client hides headers; these two say something that people want to see. */
+  const observed: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    const number = (name: string) => Number(response.headers.get(name) ?? Number.NaN)
+    const [limit, remaining] = [number('x-ratelimit-limit'), number('x-ratelimit-remaining')]
+    if (Number.isFinite(limit) && Number.isFinite(remaining)) {
+      quota = { limit, remaining, resetSeconds: number('x-ratelimit-reset') }
+      for (const listener of listeners) listener(quota)
+    }
+    nonceSource = response.headers.get('x-attester-nonce-source') ?? nonceSource
+    return response
+  }
+
+  function make(): Client {
+    return createClient({
+      baseUrl,
+      // Looked up when it is called: it is declared below what makes the first client.
+      fetch: (input, init) => observed(input, init),
+      apiKey: apiKey === '' ? undefined : apiKey,
+      maxRetries: 1,
+      maxRetryWaitMs: 2000,
+      timeoutMs: TIMEOUT_MS,
+    })
+  }
+
+  return {
+    baseUrl,
+    get client() {
+      return client
+    },
+    get quota() {
+      return quota
+    },
+    get nonceSource() {
+      return nonceSource
+    },
+    get apiKey() {
+      return apiKey
+    },
+    issuer() {
+      issuer ??= client.issuer()
+      issuer.catch(() => {
+        issuer = undefined // the next one who asks tries again
+      })
+      return issuer
+    },
+    setApiKey(key) {
+      apiKey = key.trim()
+      if (apiKey === '') sessionStorage.removeItem(KEY_NAME)
+      else sessionStorage.setItem(KEY_NAME, apiKey)
+      client = make()
+    },
+    onQuota(listener) {
+      listeners.push(listener)
+      if (quota !== undefined) listener(quota)
+    },
+  }
+}

@@ -1,0 +1,231 @@
+/** What was signed, in plain words, with every check, the bytes and the life of its nonce. */
+import type { Issuer, IssuerChain } from '../../../src/client/answers.ts'
+import type { Check } from '../../../src/client/client.ts'
+import type { ComputeResponse } from '../../../src/types/generated.ts'
+import { copy, h, replace } from '../dom.ts'
+import { duration, shortHex, timeUtc } from '../format.ts'
+import { icon } from '../icons.ts'
+import { bytesOf, createByteEditor, wordsOfData } from './byte-editor.ts'
+import { measureOf, sentenceOf } from './readout.ts'
+import type { Session, State } from './session.ts'
+
+const NONCE_WORDS: Readonly<Record<string, string>> = {
+  chain: 'read from the chain for this answer',
+  cache: 'as last read from the chain, which does not answer now',
+  default: 'not read from a chain: this service has no access to it',
+}
+
+export interface AttestationPanel {
+  readonly element: HTMLElement
+  show(state: State): void
+  /** Stops its clock. */
+  close(): void
+}
+
+export function createAttestationPanel(session: Session, issuer: () => Issuer | undefined): AttestationPanel {
+  const title = h('h2', { class: 'eyebrow' }, 'Attestation')
+  const verdictLine = h('div', { class: 'verdict' })
+  const facts = h('dl', { class: 'facts' })
+  const checks = h('ul', { class: 'checks' })
+  const checksFold = h(
+    'details',
+    { class: 'fold' },
+    h('summary', {}, 'Every check', h('span', { class: 'tail' })),
+    checks,
+  )
+  const editor = createByteEditor((group, index, digits) => alter(group, index, digits))
+  const restore = h(
+    'button',
+    { class: 'button small', type: 'button', onclick: () => session.alter(undefined) },
+    icon('undo'),
+    'Put it back',
+  )
+  const bytesFold = h(
+    'details',
+    { class: 'fold', id: 'bytes-fold' },
+    h('summary', {}, 'Break a byte', h('span', { class: 'tail' }, 'and watch the signature')),
+    h(
+      'div',
+      { class: 'row between' },
+      h('p', { class: 'hint' }, 'Click a byte to turn one bit of it, or type two hex digits.'),
+      restore,
+    ),
+    editor.element,
+  )
+  const raw = h('pre', { class: 'code-block', tabindex: 0, role: 'region', 'aria-label': 'The answer as JSON' })
+  const rawFold = h('details', { class: 'fold' }, h('summary', {}, 'The whole answer'), raw)
+  const deadlineText = h('span', { class: 'numeric' })
+  const again = h(
+    'button',
+    { class: 'button small', type: 'button', onclick: () => void session.resign() },
+    'Sign again',
+  )
+  const deadline = h('dd', {}, deadlineText, ' ', again)
+  const body = h(
+    'div',
+    { class: 'stack' },
+    verdictLine,
+    facts,
+    h('div', { class: 'folds' }, checksFold, bytesFold, rawFold),
+  )
+  const empty = h('p', { class: 'hint' }, 'Nothing is signed yet.')
+  const element = h('section', { class: 'panel attestation', 'aria-label': 'Attestation' }, title, empty, body)
+  let shown: ComputeResponse | undefined
+
+  const clock = setInterval(showDeadline, 1000)
+  rawFold.addEventListener('toggle', () => showRaw())
+  bytesFold.addEventListener('toggle', () => showBytes())
+  return { element, show, close: () => clearInterval(clock) }
+
+  function show(state: State): void {
+    const answer = state.altered ?? state.answer
+    empty.hidden = answer !== undefined
+    body.hidden = answer === undefined
+    if (answer === undefined) {
+      shown = undefined
+      return
+    }
+    shown = answer
+    showVerdict(state)
+    showFacts(state, answer)
+    showRaw()
+    showBytes()
+  }
+
+  function showVerdict({ verdict, altered }: State): void {
+    element.dataset['verdict'] = verdict === undefined ? 'none' : verdict.ok ? 'good' : 'bad'
+    restore.disabled = altered === undefined
+    if (verdict === undefined) {
+      replace(verdictLine, h('p', {}, 'Recovering the signer …'))
+      replace(checks)
+      return
+    }
+    const failed = verdict.checks.filter(({ status }) => status === 'fail')
+    const attester = issuer()?.address
+    replace(
+      verdictLine,
+      icon(verdict.ok ? 'check' : 'cross'),
+      verdict.ok
+        ? h(
+            'p',
+            {},
+            h('strong', {}, 'The signature holds. '),
+            'Recovered here: ',
+            h('code', {}, shortHex(verdict.signer ?? '')),
+            verdict.signer === attester ? ', the attester of this service.' : '.',
+          )
+        : h('p', {}, h('strong', {}, 'The signature does not hold. '), failed[0]?.detail ?? 'Nobody signed it.'),
+    )
+    const passed = verdict.checks.filter(({ status }) => status === 'pass').length
+    checksFold.querySelector('.tail')!.textContent =
+      failed.length > 0 ? `${failed.length} failed, ${passed} hold` : `${passed} hold`
+    replace(checks, verdict.checks.map(checkLine))
+  }
+
+  function showFacts({ question, nonceSource }: State, answer: ComputeResponse): void {
+    const { attestation, delegatedAttestation, result, timestamp, inputRefs } = answer
+    const chain = chainOf(issuer(), question.chainId)
+    const said =
+      typeof result === 'number'
+        ? `${measureOf(question, result).value} ${measureOf(question, result).unit} ${sentenceOf(question, result)}`
+        : sentenceOf(question, result)
+    const isAnybody = /^0x0{40}$/.test(attestation.recipient)
+    const source = NONCE_WORDS[nonceSource ?? ''] ?? ''
+    replace(
+      facts,
+      fact('Says', said),
+      fact('Computed', timeUtc(timestamp)),
+      inputRefs.map((ref, index) => fact(`Input ${'AB'[index]}`, hexValue(ref, `The reference of ${'AB'[index]}`))),
+      fact('For', isAnybody ? 'anybody' : hexValue(attestation.recipient, 'The recipient')),
+      fact(
+        'Chain',
+        chain === undefined
+          ? String(question.chainId)
+          : `${chain.name} (${question.chainId}), EAS ${chain.easVersion} at ${shortHex(chain.registry)}`,
+      ),
+      fact('Schema', hexValue(attestation.schema, 'The schema')),
+      fact('Nonce', `${delegatedAttestation.nonce}, ${source}`),
+      h('dt', {}, 'Submit by'),
+      deadline,
+    )
+    showDeadline()
+  }
+
+  function showDeadline(): void {
+    if (shown === undefined) return
+    const left = shown.delegatedAttestation.deadline - Date.now() / 1000
+    const until = timeUtc(shown.delegatedAttestation.deadline)
+    deadlineText.textContent = left > 0 ? `${until}, in ${duration(left)}` : `${until}: that is over`
+  }
+
+  function showRaw(): void {
+    if (rawFold.open && shown !== undefined) raw.textContent = JSON.stringify(shown, null, 2)
+  }
+
+  function groupsOf(answer: ComputeResponse) {
+    return [
+      ...wordsOfData(answer.attestation.data),
+      { label: 'signature: r, s, v', bytes: bytesOf(answer.delegatedAttestation.signature) },
+    ]
+  }
+
+  function showBytes(): void {
+    const { answer, altered } = session.state
+    if (bytesFold.open && answer !== undefined) editor.show(groupsOf(altered ?? answer), groupsOf(answer))
+  }
+
+  /** Both members that hold the signature are changed alike: it is one signature. */
+  function alter(group: number, index: number, digits: string): void {
+    if (shown === undefined) return
+    const groups = groupsOf(shown).map(({ bytes }) => [...bytes])
+    groups[group]![index] = digits
+    const signature = `0x${groups.at(-1)!.join('')}`
+    const data = `0x${groups.slice(0, -1).flat().join('')}`
+    const { answer } = session.state
+    const isWhole = data === answer?.attestation.data && signature === answer.delegatedAttestation.signature
+    if (isWhole) session.alter(undefined)
+    else {
+      session.alter({
+        ...shown,
+        attestation: { ...shown.attestation, data, signature },
+        delegatedAttestation: { ...shown.delegatedAttestation, signature },
+      })
+    }
+  }
+}
+
+export function chainOf(issuer: Issuer | undefined, chainId: number): IssuerChain | undefined {
+  return issuer?.chains.find((chain) => chain.chainId === chainId)
+}
+
+/** One check as a line with its sign and word. */
+export function checkLine({ id, status, detail }: Check): HTMLElement {
+  const sign = status === 'pass' ? 'check' : status === 'fail' ? 'cross' : 'skip'
+  const word = status === 'pass' ? 'holds' : status === 'fail' ? 'fails' : 'not checked'
+  return h(
+    'li',
+    { class: `check ${status}` },
+    icon(sign),
+    h('span', { class: 'check-name' }, id, h('span', { class: 'sr-only' }, ` ${word}`)),
+    h('span', { class: 'check-detail' }, detail),
+  )
+}
+
+function fact(name: string, value: string | Node): Node[] {
+  return [h('dt', {}, name), h('dd', {}, value)]
+}
+
+function hexValue(hex: string, what: string): HTMLElement {
+  return h(
+    'button',
+    {
+      class: 'hex',
+      type: 'button',
+      title: `Copy ${hex}`,
+      'aria-label': `Copy: ${what}, ${hex}`,
+      onclick: () => void copy(hex, what),
+    },
+    h('code', {}, shortHex(hex, 10, 6)),
+    icon('copy'),
+  )
+}

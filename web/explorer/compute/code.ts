@@ -1,0 +1,123 @@
+/** The same question as code, ready to run. */
+import type { IssuerChain } from '../../../src/client/answers.ts'
+import { OPERATIONS } from '../../../src/compute/operations.ts'
+import type { ComputeResponse } from '../../../src/types/generated.ts'
+import { bodyOf, inputsOf, type Question } from './question.ts'
+
+export const LANGUAGES = ['curl', 'TypeScript', 'Python', 'Solidity'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+export function codeOf(
+  language: Language,
+  question: Question,
+  baseUrl: string,
+  answer: ComputeResponse | undefined,
+  chain: IssuerChain | undefined,
+): string {
+  switch (language) {
+    case 'curl':
+      return curl(question, baseUrl)
+    case 'TypeScript':
+      return typescript(question, baseUrl)
+    case 'Python':
+      return python(question, baseUrl)
+    case 'Solidity':
+      return solidity(answer, chain)
+  }
+}
+
+function curl(question: Question, baseUrl: string): string {
+  const body = JSON.stringify(bodyOf(question), null, 2).replaceAll("'", "'\\''")
+  return `curl -s ${baseUrl}/compute/v0/${question.operation} \\
+  -H 'content-type: application/json' \\
+  -d '${compactPositions(body)}'`
+}
+
+function typescript(question: Question, baseUrl: string): string {
+  const inputs = inputsOf(question)
+  const names = OPERATIONS[question.operation].inputs
+  const consts = inputs.map(
+    (input, index) => `const ${names[index]} = ${compactPositions(JSON.stringify(input, null, 2))}`,
+  )
+  const radius = question.operation === 'within' ? `, ${question.radiusMeters}` : ''
+  const options = question.recipient === '' ? '' : `, { recipient: '${question.recipient}' }`
+  return `import { createClient, verifyResult } from 'trigpoint/client'
+
+const client = createClient({ baseUrl: '${baseUrl}', chainId: ${question.chainId} })
+${consts.join('\n')}
+
+const answer = await client.compute.${question.operation}(${names.join(', ')}${radius}${options})
+const verdict = await verifyResult(answer, {
+  issuer: await client.issuer(), // better: a copy that you keep
+  inputs: [${names.join(', ')}],
+})
+console.log(answer.result, verdict.ok)`
+}
+
+function python(question: Question, baseUrl: string): string {
+  const body = compactPositions(JSON.stringify(bodyOf(question), null, 4))
+  return `import json
+from urllib.request import Request, urlopen
+
+question = ${body}
+request = Request(
+    "${baseUrl}/compute/v0/${question.operation}",
+    data=json.dumps(question).encode(),
+    headers={"content-type": "application/json"},
+)
+with urlopen(request, timeout=30) as response:
+    answer = json.load(response)
+print(answer["result"], answer.get("units", ""))`
+}
+
+function solidity(answer: ComputeResponse | undefined, chain: IssuerChain | undefined): string {
+  if (answer === undefined || chain === undefined) return '// There is no signed answer to submit yet.'
+  const { attestation, delegatedAttestation } = answer
+  const { signature, attester, deadline } = delegatedAttestation
+  const isLegacy = chain.profile === 'legacy'
+  const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), Number.parseInt(signature.slice(130), 16)]
+  return `// ${chain.name}, EAS ${chain.easVersion}; nonce ${delegatedAttestation.nonce} of the attester
+IEAS(${chain.registry}).attestByDelegation(
+    DelegatedAttestationRequest({
+        schema: ${attestation.schema},
+        data: AttestationRequestData({
+            recipient: ${attestation.recipient},
+            expirationTime: 0,
+            revocable: true,
+            refUID: bytes32(0),
+            data: hex"${attestation.data.slice(2)}",
+            value: 0
+        }),
+        signature: Signature({
+            v: ${v},
+            r: 0x${r},
+            s: 0x${s}
+        }),
+        attester: ${attester}${isLegacy ? ' // this version signs no deadline' : `,\n        deadline: ${deadline}`}
+    })
+);`
+}
+
+/** A position on one line. */
+function compactPositions(json: string): string {
+  return json.replace(/\[\s*(-?[\d.e+-]+),\s*(-?[\d.e+-]+)\s*\]/g, '[$1, $2]')
+}
+
+const TOKENS =
+  /(\/\/.*|(?<![\w"'])#.*)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(0x[0-9a-fA-F]+|\d[\d._]*)\b|\b(import|from|const|await|with|as|true|false|print|curl|new|return|for)\b/g
+
+/** Code as spans: comments, texts, numbers, words of the language. */
+export function highlighted(code: string): Node[] {
+  const nodes: Node[] = []
+  let at = 0
+  for (const match of code.matchAll(TOKENS)) {
+    nodes.push(document.createTextNode(code.slice(at, match.index)))
+    const span = document.createElement('span')
+    span.className = match[1] !== undefined ? 'c' : match[2] !== undefined ? 's' : match[3] !== undefined ? 'n' : 'k'
+    span.textContent = match[0]
+    nodes.push(span)
+    at = match.index + match[0].length
+  }
+  nodes.push(document.createTextNode(code.slice(at)))
+  return nodes
+}

@@ -1,0 +1,108 @@
+import type { Geometry } from '../../../src/types/generated.ts'
+import type { Question } from './question.ts'
+
+export interface Example {
+  readonly title: string
+  /** What is to be seen. */
+  readonly lesson: string
+  readonly question: Pick<Question, 'operation' | 'a'> & Partial<Question>
+}
+
+const point = (longitude: number, latitude: number): Geometry => ({ type: 'Point', coordinates: [longitude, latitude] })
+const box = (west: number, south: number, east: number, north: number): Geometry => ({
+  type: 'Polygon',
+  coordinates: [
+    [
+      [west, south],
+      [east, south],
+      [east, north],
+      [west, north],
+      [west, south],
+    ],
+  ],
+})
+
+export const EXAMPLES: readonly Example[] = [
+  {
+    title: 'Lisbon to Tokyo',
+    lesson: 'The shortest way runs over the Arctic Circle; straight on this map is 1,600 km longer.',
+    question: { operation: 'distance', a: point(-9.1393, 38.7223), b: point(139.6917, 35.6895) },
+  },
+  {
+    title: 'Over the antimeridian',
+    lesson: 'From Fiji to Samoa it is a short way east, through 180°.',
+    question: { operation: 'distance', a: point(178.4419, -18.1416), b: point(-171.7513, -13.8333) },
+  },
+  {
+    title: 'A flight in three legs',
+    lesson: 'Each leg is a geodesic of its own.',
+    question: {
+      operation: 'length',
+      a: {
+        type: 'LineString',
+        coordinates: [
+          [-0.4543, 51.47],
+          [-149.9963, 61.1744],
+          [174.785, -37.0082],
+        ],
+      },
+    },
+  },
+  {
+    title: 'Around the South Pole',
+    lesson: 'A ring that goes once around a pole encloses it, without any cut at 180°.',
+    question: {
+      operation: 'area',
+      a: {
+        type: 'Polygon',
+        coordinates: [
+          [
+            [-150, -70],
+            [-90, -72],
+            [-30, -70],
+            [30, -68],
+            [90, -66],
+            [150, -68],
+            [-150, -70],
+          ],
+        ],
+      },
+    },
+  },
+  {
+    title: 'Two readings of an edge',
+    lesson: 'B is north of the box in the plane, so contains says no. As a geodesic the edge passes north of B.',
+    question: { operation: 'contains', a: box(0, 40, 40, 50), b: point(20, 51) },
+  },
+  {
+    title: 'Within 500 km of Geneva',
+    lesson: 'True up to the last centimetre of the radius.',
+    question: { operation: 'within', a: point(2.3522, 48.8566), b: point(6.1432, 46.2044), radiusMeters: 500_000 },
+  },
+  {
+    title: 'Islands across 180°',
+    lesson: 'One box written over the antimeridian, and a line that crosses it.',
+    question: {
+      operation: 'intersects',
+      a: {
+        type: 'Polygon',
+        coordinates: [
+          [
+            [176, -20],
+            [-178, -20],
+            [-178, -15],
+            [176, -15],
+            [176, -20],
+          ],
+        ],
+      },
+      b: {
+        type: 'LineString',
+        coordinates: [
+          [172, -13],
+          [-174, -21],
+        ],
+      },
+    },
+  },
+]

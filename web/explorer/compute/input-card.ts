@@ -1,0 +1,169 @@
+/** One input: what it is, ways to draw it, and its text. */
+import type { Geometry, Input } from '../../../src/types/generated.ts'
+import { h, replace } from '../dom.ts'
+import { degreesText, shortHex } from '../format.ts'
+import { readText } from '../geo/read-text.ts'
+import { boxOf, vertexCount } from '../geo/shape.ts'
+import { type IconName, icon } from '../icons.ts'
+import type { DrawKind } from '../map/drawing.ts'
+import { geometryOf } from './question.ts'
+
+export interface InputCard {
+  readonly element: HTMLElement
+  show(input: Input, role: string, draws: readonly DrawKind[], drawing: DrawKind | undefined): void
+}
+
+const DRAW_LABELS: Readonly<Record<DrawKind, string>> = {
+  point: 'a point',
+  line: 'a line',
+  polygon: 'a polygon',
+  rectangle: 'a rectangle',
+  circle: 'a circle',
+}
+/** Longer texts are opened in full only by choice: 50,000 vertices make a slow text field. */
+const SHOWN_CHARACTERS = 60_000
+
+export function createInputCard(
+  letter: 'A' | 'B',
+  changed: (input: Input) => void,
+  draw: (kind: DrawKind) => void,
+): InputCard {
+  const slot = letter.toLowerCase()
+  const role = h('h3', { class: 'input-role' })
+  const summary = h('p', { class: 'input-summary' })
+  const tools = h('div', { class: 'row draw-tools', role: 'group', 'aria-label': `Draw ${letter}` })
+  const area = h('textarea', {
+    class: 'textarea',
+    id: `text-${slot}`,
+    spellcheck: 'false',
+    rows: 7,
+    oninput: () => read(),
+    placeholder: 'GeoJSON, WKT, or longitude, latitude on each line',
+  })
+  const message = h('p', { class: 'hint', id: `text-${slot}-message`, 'aria-live': 'polite' })
+  const editor = h(
+    'div',
+    { class: 'field input-editor', hidden: true },
+    h('label', { for: `text-${slot}` }, `${letter} as GeoJSON, WKT, coordinates, or the UID of an attestation`),
+    area,
+    message,
+  )
+  const edit = h(
+    'button',
+    {
+      class: 'icon-button',
+      type: 'button',
+      'aria-label': `Edit ${letter} as text`,
+      title: 'Edit as text',
+      'aria-expanded': 'false',
+      onclick: () => toggle(),
+    },
+    icon('text'),
+  )
+  area.setAttribute('aria-describedby', message.id)
+  const element = h(
+    'section',
+    { class: `input-card shape-${slot}`, 'aria-label': `Input ${letter}` },
+    h(
+      'div',
+      { class: 'input-head' },
+      h('span', { class: 'letter', 'aria-hidden': 'true' }, letter),
+      h('div', { class: 'input-words' }, role, summary),
+      h('div', { class: 'row tight' }, tools, edit),
+    ),
+    editor,
+  )
+  let current: Input | undefined
+  /** True while the text is the source and must not be written over. */
+  let isTyping = false
+
+  return { element, show }
+
+  function show(input: Input, roleName: string, draws: readonly DrawKind[], drawing: DrawKind | undefined): void {
+    role.textContent = roleName
+    summary.textContent = summaryOf(input)
+    const buttons = draws.map((kind) => {
+      const label = `Draw ${DRAW_LABELS[kind]} as ${letter}`
+      const attributes = {
+        class: 'icon-button',
+        type: 'button',
+        'aria-label': label,
+        title: label,
+        'data-key': `draw-${slot}-${kind}`,
+        'aria-pressed': kind === drawing,
+        onclick: () => draw(kind),
+      }
+      return h('button', attributes, icon(kind as IconName))
+    })
+    for (const button of buttons) if (!button.hasAttribute('aria-pressed')) button.setAttribute('aria-pressed', 'false')
+    replace(tools, buttons)
+    if (input !== current && !isTyping && !editor.hidden) fill(input)
+    current = input
+  }
+
+  function toggle(): void {
+    editor.hidden = !editor.hidden
+    edit.setAttribute('aria-expanded', String(!editor.hidden))
+    edit.setAttribute('aria-pressed', String(!editor.hidden))
+    if (editor.hidden || current === undefined) return
+    fill(current)
+    area.focus()
+    area.select()
+  }
+
+  function fill(input: Input): void {
+    const text = textOf(input)
+    area.value = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text
+    area.readOnly = text.length > SHOWN_CHARACTERS
+    area.removeAttribute('aria-invalid')
+    message.textContent = area.readOnly ? 'Too long to be edited here; paste another one over it.' : ''
+  }
+
+  function read(): void {
+    isTyping = true
+    const found = readText(area.value)
+    if (found.ok) {
+      area.removeAttribute('aria-invalid')
+      message.textContent = `${found.form}, understood.`
+      changed(found.input)
+    } else {
+      area.setAttribute('aria-invalid', 'true')
+      message.textContent = found.reason
+    }
+    isTyping = false
+  }
+}
+
+function textOf(input: Input): string {
+  if ('uid' in input && !('uri' in input)) return input.uid as string
+  return JSON.stringify(input, null, 1).replace(/\[\s*(-?[\d.e+-]+),\s*(-?[\d.e+-]+)\s*\]/g, '[$1, $2]')
+}
+
+function summaryOf(input: Input): string {
+  if ('uid' in input) return `Attestation ${shortHex(String(input.uid))}`
+  if ('verifiedProof' in input) return 'Verified proof, its claimed place'
+  const geometry = geometryOf(input)
+  if (geometry === undefined) return 'Not understood'
+  if (geometry.type === 'Point') return degreesText(geometry.coordinates[0], geometry.coordinates[1])
+  const count = vertexCount(geometry)
+  return `${nameOf(geometry)}, ${count} ${count === 1 ? 'vertex' : 'vertices'}, ${extentOf(geometry)}`
+}
+
+function nameOf({ type }: Geometry): string {
+  return {
+    LineString: 'Line',
+    MultiLineString: 'Lines',
+    MultiPolygon: 'Polygons',
+    MultiPoint: 'Points',
+    GeometryCollection: 'Collection',
+    Polygon: 'Polygon',
+    Point: 'Point',
+  }[type]
+}
+
+function extentOf(geometry: Geometry): string {
+  const box = boxOf([geometry])
+  return box === undefined
+    ? ''
+    : `near ${degreesText((box[0] + box[2]) / 2 > 180 ? (box[0] + box[2]) / 2 - 360 : (box[0] + box[2]) / 2, (box[1] + box[3]) / 2, 1)}`
+}

@@ -1,0 +1,194 @@
+import { copy, h, replace, toast } from '../dom.ts'
+import { boxOf } from '../geo/shape.ts'
+import type { Engine } from '../kernel.ts'
+import type { BaseMap, Scene } from '../map/base-map.ts'
+import { type Drawing, type DrawKind, startDrawing } from '../map/drawing.ts'
+import { createHandles, type Handles } from '../map/handles.ts'
+import type { Page, PageParts } from '../page.ts'
+import { problemView } from '../problem-view.ts'
+import { hashOf, noteQuery } from '../router.ts'
+import { createAttestationPanel } from './attestation.ts'
+import { EXAMPLES, type Example } from './examples.ts'
+import { fitting, geometryOf, inputsOf, type Question, readingOf } from './question.ts'
+import { createQuestionPanel } from './question-panel.ts'
+import { createReadout } from './readout.ts'
+import { COMPUTE_SCENE, drawQuestion } from './scene.ts'
+import { createSession, type State } from './session.ts'
+import { decodeQuestion, encodeQuestion } from './share.ts'
+import { createUsePanel } from './use-panel.ts'
+
+const DEFAULTS = { radiusMeters: 1000, chainId: 84532, recipient: '' }
+
+export function createComputePage(parts: PageParts): Page {
+  const first = questionOf(EXAMPLES[0]!)
+  const session = createSession(parts.api, first)
+  const panel = createQuestionPanel({ change, choose, draw, example })
+  const readout = createReadout()
+  const attestation = createAttestationPanel(session, parts.issuer)
+  const use = createUsePanel(session, parts, () => void share())
+  const problem = h('div', { class: 'problem-slot' })
+  const legend = h('ul', { class: 'legend' })
+  const mapSlot = h('div', { class: 'map-slot' }, legend)
+  const stage = h('div', { class: 'stage' }, mapSlot, readout.element)
+  const rail = h('div', { class: 'rail' }, panel.element, problem, attestation.element, use.element)
+  const element = h('div', { class: 'compute', role: 'region', 'aria-label': 'Compute' }, stage, rail)
+
+  let engine: Engine | undefined
+  let base: BaseMap | undefined
+  let scene: Scene | undefined
+  let handles: Handles | undefined
+  let drawing: { slot: 'a' | 'b'; kind: DrawKind; work: Drawing } | undefined
+  let isShown = false
+  let hasStarted = false
+  let drawFrame = 0
+
+  panel.showExample(0)
+  session.onChange(show)
+  document.addEventListener('issuer', () => {
+    const issuer = parts.issuer()
+    if (issuer !== undefined) panel.showIssuer(issuer)
+    show(session.state)
+  })
+  parts.engine.then(
+    (loaded) => {
+      engine = loaded
+      session.useEngine(loaded)
+      drawAll()
+    },
+    (error) => toast(`No preview: ${error instanceof Error ? error.message : error}`),
+  )
+
+  return {
+    element,
+    enter(query) {
+      isShown = true
+      const shared = query.get('s')
+      if (shared !== null) void open(shared)
+      else if (!hasStarted) session.askNow()
+      hasStarted = true
+      parts.takeMap(mapSlot).then(useMap, () => {}) // the slot says that there is none
+    },
+    leave() {
+      isShown = false
+      drawing?.work.cancel()
+      handles?.clear()
+    },
+  }
+
+  function useMap(loaded: BaseMap): void {
+    if (!isShown) return
+    const isFirst = base === undefined
+    base = loaded
+    scene = base.enter(COMPUTE_SCENE)
+    if (isFirst) {
+      handles = createHandles(base, (slot, geometry, isFinal) => change({ [slot]: geometry }, isFinal))
+      base.host.addEventListener('fit', () => isShown && showAll())
+      base.map.once('idle', () => document.documentElement.setAttribute('data-map', 'ready'))
+    }
+    drawAll()
+    showAll(isFirst)
+  }
+
+  function show(state: State): void {
+    panel.show(state.question, drawing)
+    readout.show(state)
+    attestation.show(state)
+    use.show(state)
+    replace(problem, state.error === undefined ? undefined : problemView(state.error))
+    showLegend(state.question)
+    cancelAnimationFrame(drawFrame)
+    drawFrame = requestAnimationFrame(drawAll)
+  }
+
+  function showLegend({ operation }: Question): void {
+    if (legend.dataset['operation'] === operation) return
+    legend.dataset['operation'] = operation
+    const isPlanar = readingOf(operation) === 'planar'
+    const items = isPlanar
+      ? ['Straight in longitude and latitude: what is decided', 'Geodesic, for comparison']
+      : ['Geodesic: what is measured', 'Straight on this map, for comparison']
+    replace(legend, h('li', {}, h('i'), items[0]), h('li', {}, h('i', { class: 'dashed' }), items[1]))
+  }
+
+  function drawAll(): void {
+    if (scene === undefined || engine === undefined || !isShown) return
+    const { question, preview } = session.state
+    drawQuestion(scene, question, engine.kernel, preview?.ok === true && preview.result === 0n)
+    const shapes = inputsOf(question).flatMap((input, index) => {
+      const geometry = geometryOf(input)
+      const [slot, letter, className] = index === 0 ? ['a', 'A', 'first'] : ['b', 'B', 'second']
+      return geometry === undefined ? [] : [{ slot: slot!, letter: letter!, className: className!, geometry }]
+    })
+    handles?.show(drawing === undefined ? shapes : [])
+  }
+
+  function showAll(isFirst = false): void {
+    const box = boxOf(inputsOf(session.state.question).flatMap((input) => geometryOf(input) ?? []))
+    if (box !== undefined) base?.fit(box, !isFirst)
+  }
+
+  function change(patch: Partial<Question>, isFinal = true): void {
+    panel.showExample(-1)
+    session.change(patch, isFinal)
+    if (location.hash.includes('?')) noteQuery('compute', new URLSearchParams()) // the link is not this question any more
+  }
+
+  /** Another operation with the same inputs, or its first example where it cannot take them. */
+  function choose(operation: Question['operation']): void {
+    const { question } = session.state
+    const a = fitting(operation, question.a) ?? fitting(operation, question.b)
+    if (a !== undefined) change({ operation, a })
+    else example(EXAMPLES.find(({ question }) => question.operation === operation)!)
+  }
+
+  function example(chosen: Example): void {
+    session.change(questionOf(chosen))
+    panel.showExample(EXAMPLES.indexOf(chosen))
+    showAll()
+  }
+
+  function draw(slot: 'a' | 'b', kind: DrawKind): void {
+    const isSame = drawing?.slot === slot && drawing.kind === kind
+    drawing?.work.cancel()
+    if (base === undefined || engine === undefined || isSame) return
+    const before = session.state.question[slot]
+    handles?.clear()
+    const work = startDrawing(
+      base,
+      engine.kernel,
+      kind,
+      (geometry) => {
+        if (geometry !== undefined) session.change({ [slot]: geometry }, false)
+      },
+      (geometry) => {
+        drawing = undefined
+        change({ [slot]: geometry ?? before })
+      },
+    )
+    drawing = { slot, kind, work }
+    panel.show(session.state.question, drawing)
+    mapSlot.scrollIntoView({ block: 'nearest' })
+  }
+
+  async function open(shared: string): Promise<void> {
+    const question = await decodeQuestion(shared)
+    if (question === undefined) {
+      toast('This link holds no question')
+      session.askNow()
+      return
+    }
+    panel.showExample(-1)
+    session.change(question)
+    showAll()
+  }
+
+  async function share(): Promise<void> {
+    const query = new URLSearchParams({ s: await encodeQuestion(session.state.question) })
+    noteQuery('compute', query)
+    await copy(`${location.origin}${location.pathname}${hashOf({ page: 'compute', query })}`, 'Link')
+  }
+}
+
+function questionOf({ question }: Example): Question {
+  return { ...DEFAULTS, b: question.a, ...question }
+}

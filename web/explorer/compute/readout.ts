@@ -1,0 +1,102 @@
+/** The answer, large. */
+import { OPERATIONS } from '../../../src/compute/operations.ts'
+import { fromScaledInteger } from '../../../src/units.ts'
+import { announce, h, replace } from '../dom.ts'
+import { areaMeasure, clockUtc, lengthMeasure, type Measure, shortMeters } from '../format.ts'
+import { icon } from '../icons.ts'
+import type { Question } from './question.ts'
+import type { State } from './session.ts'
+
+/** A sentence that says the result of the question. */
+export function sentenceOf({ operation, radiusMeters }: Question, result: number | boolean): string {
+  switch (operation) {
+    case 'distance':
+      return result === 0 ? 'A and B share a place.' : 'between the nearest places of A and B'
+    case 'length':
+      return 'along the geodesics of A'
+    case 'area':
+      return 'of the ellipsoid lie inside A'
+    case 'within':
+      return `A is ${result === true ? '' : 'not '}within ${shortMeters(radiusMeters)} of B.`
+    case 'contains':
+      return `A ${result === true ? 'contains' : 'does not contain'} B.`
+    case 'intersects':
+      return `A and B ${result === true ? 'share' : 'do not share'} a place.`
+  }
+}
+
+export function measureOf(question: Question, result: number): Measure {
+  return question.operation === 'area' ? areaMeasure(result) : lengthMeasure(result)
+}
+
+export function createReadout(): { element: HTMLElement; show(state: State): void } {
+  const figure = h('p', { class: 'figure numeric', id: 'figure' })
+  const sentence = h('p', { class: 'sentence' })
+  const status = h('div', { class: 'row status' })
+  const element = h('section', { class: 'readout', 'aria-label': 'Result' }, status, figure, sentence)
+  let said = ''
+
+  return { element, show }
+
+  function show(state: State): void {
+    const { question, answer, altered, preview, phase } = state
+    const row = OPERATIONS[question.operation]
+    let result: number | boolean | undefined
+    if (answer !== undefined) result = (altered ?? answer).result
+    else if (preview?.ok === true) {
+      const { result: value } = preview
+      result =
+        typeof value === 'boolean'
+          ? value
+          : fromScaledInteger(value, row.result.kind === 'numeric' ? row.result.scale : 1)
+    }
+    element.dataset['phase'] = phase
+    element.dataset['verdict'] = state.verdict === undefined ? 'none' : state.verdict.ok ? 'good' : 'bad'
+    showFigure(question, result, preview?.ok === false ? preview.reason : undefined)
+    replace(status, badges(state))
+    if (phase === 'signed' && state.verdict !== undefined) {
+      const text = `${figure.textContent} ${sentence.textContent} ${state.verdict.ok ? 'Signed, and verified in this browser.' : 'The signature does not hold.'}`
+      if (text !== said) announce(text)
+      said = text
+    }
+  }
+
+  function showFigure(question: Question, result: number | boolean | undefined, reason: string | undefined): void {
+    if (result === undefined) {
+      replace(figure, h('span', { class: 'none' }, '–'))
+      sentence.textContent = reason ?? 'The geometry of an input stands on its chain: the service will look it up.'
+      return
+    }
+    if (typeof result === 'boolean') {
+      replace(figure, h('span', { class: 'truth' }, result ? 'True' : 'False'))
+      sentence.textContent = sentenceOf(question, result)
+      return
+    }
+    const { value, unit, also } = measureOf(question, result)
+    replace(figure, h('span', { class: 'value' }, value), h('span', { class: 'unit' }, ` ${unit}`))
+    sentence.textContent = `${also.join('  ·  ')} ${sentenceOf(question, result)}`
+  }
+}
+
+function badges({ phase, answer, altered, verdict, preview }: State): HTMLElement[] {
+  if (phase === 'refused') return [h('span', { class: 'tag bad' }, icon('cross'), 'Refused by the service')]
+  if (answer === undefined) {
+    const time =
+      preview?.ok === true
+        ? `, computed here in ${preview.milliseconds < 1 ? 'less than 1' : Math.round(preview.milliseconds)} ms`
+        : ''
+    return [
+      h('span', { class: 'tag' }, `Preview, unsigned${time}`),
+      phase === 'asking' ? h('span', { class: 'tag accent' }, 'Asking …') : undefined,
+    ].filter((tag) => tag !== undefined)
+  }
+  if (verdict === undefined) return [h('span', { class: 'tag accent' }, 'Signed, checking …')]
+  if (!verdict.ok) {
+    const why = altered === undefined ? 'Does not hold' : 'Signature broken'
+    return [h('span', { class: 'tag bad' }, icon('cross'), why)]
+  }
+  return [
+    h('span', { class: 'tag good' }, icon('check'), 'Signed and verified in your browser'),
+    h('span', { class: 'moment' }, `computed ${clockUtc(answer.timestamp)}`),
+  ]
+}

@@ -1,0 +1,119 @@
+/** The question as the map draws it. */
+import type { LayerSpecification } from 'maplibre-gl'
+import type { Kernel } from '../../../src/wasm/loader.ts'
+import { circleAround, type DrawnFeature, drawnFeatures } from '../geo/edges.ts'
+import { linkBetween } from '../geo/link.ts'
+import type { Scene, SceneSpecification } from '../map/base-map.ts'
+import type { Palette } from '../map/palette.ts'
+import { geometryOf, inputsOf, type Question, readingOf } from './question.ts'
+
+const EMPTY = { type: 'geojson', data: { type: 'FeatureCollection', features: [] } } as const
+
+export const COMPUTE_SCENE: SceneSpecification = { name: 'compute', sources: { shapes: EMPTY, link: EMPTY }, layers }
+
+function layers(palette: Palette): LayerSpecification[] {
+  const color = ['match', ['get', 'slot'], 'b', palette.second, palette.first] as never
+  const part = (name: string) => ['==', ['get', 'part'], name] as never
+  const isMain = ['==', ['get', 'role'], 'main'] as never
+  return [
+    {
+      id: 'shape-area',
+      type: 'fill',
+      source: 'shapes',
+      filter: ['all', part('area'), isMain],
+      paint: { 'fill-color': color, 'fill-opacity': 0.16 },
+    },
+    {
+      id: 'shape-other',
+      type: 'line',
+      source: 'shapes',
+      filter: ['all', part('edge'), ['==', ['get', 'role'], 'other']],
+      paint: { 'line-color': color, 'line-width': 1.2, 'line-dasharray': [3, 3], 'line-opacity': 0.8 },
+    },
+    {
+      id: 'shape-ring',
+      type: 'line',
+      source: 'shapes',
+      filter: ['all', part('edge'), ['==', ['get', 'role'], 'ring']],
+      paint: { 'line-color': palette.second, 'line-width': 1.5, 'line-dasharray': [1.5, 2] },
+    },
+    {
+      id: 'shape-edge',
+      type: 'line',
+      source: 'shapes',
+      filter: ['all', part('edge'), isMain],
+      layout: { 'line-join': 'round', 'line-cap': 'round' },
+      paint: { 'line-color': color, 'line-width': 2.5 },
+    },
+    {
+      id: 'shape-point',
+      type: 'circle',
+      source: 'shapes',
+      filter: ['all', part('point'), isMain],
+      paint: {
+        'circle-color': color,
+        'circle-radius': 5,
+        'circle-stroke-color': palette.raised,
+        'circle-stroke-width': 2,
+      },
+    },
+    {
+      id: 'link-other',
+      type: 'line',
+      source: 'link',
+      filter: ['==', ['get', 'role'], 'other'],
+      paint: { 'line-color': palette.quiet, 'line-width': 1.2, 'line-dasharray': [3, 3] },
+    },
+    {
+      id: 'link',
+      type: 'line',
+      source: 'link',
+      filter: isMain,
+      layout: { 'line-cap': 'round' },
+      paint: { 'line-color': palette.ink, 'line-width': 2.5 },
+    },
+  ]
+}
+
+/**
+ * Draws the question: the reading that its operation uses as full lines, the other one dashed.
+ *
+ * @param meets the two inputs share a place: there is no way between them
+ */
+export function drawQuestion(scene: Scene, question: Question, kernel: Kernel, meets: boolean): void {
+  const features: DrawnFeature[] = []
+  const reading = readingOf(question.operation)
+  const other = reading === 'geodesic' ? 'planar' : 'geodesic'
+  for (const [index, input] of inputsOf(question).entries()) {
+    const geometry = geometryOf(input)
+    if (geometry === undefined) continue
+    const slot = 'ab'[index]!
+    features.push(...drawnFeatures(kernel, geometry, reading, { slot, role: 'main' }))
+    features.push(...drawnFeatures(kernel, geometry, other, { slot, role: 'other' }))
+  }
+  scene.setData('shapes', [...features, ...ringOf(question, kernel)])
+  scene.setData('link', meets ? [] : linkOf(question, kernel))
+}
+
+/** The radius around a target that is a point. */
+function ringOf(question: Question, kernel: Kernel): DrawnFeature[] {
+  const target = geometryOf(question.b)
+  if (question.operation !== 'within' || target?.type !== 'Point') return []
+  const [longitude, latitude] = target.coordinates
+  const ring = circleAround(kernel, [longitude, latitude], question.radiusMeters, 128)
+  const geometry = { type: 'LineString' as const, coordinates: ring.map(([x, y]): [number, number] => [x, y]) }
+  return drawnFeatures(kernel, geometry, 'planar', { slot: 'b', role: 'ring' })
+}
+
+/** The shortest way between two inputs. */
+function linkOf(question: Question, kernel: Kernel): DrawnFeature[] {
+  if (question.operation !== 'distance' && question.operation !== 'within') return []
+  const [a, b] = [geometryOf(question.a), geometryOf(question.b)]
+  const ends = a === undefined || b === undefined ? undefined : linkBetween(kernel, a, b)
+  if (ends === undefined) return []
+  const line = { type: 'LineString' as const, coordinates: ends.map(([x, y]): [number, number] => [x, y]) }
+  return [
+    ...drawnFeatures(kernel, line, 'geodesic', { role: 'main' }),
+    ...drawnFeatures(kernel, line, 'planar', { role: 'other' }),
+  ]
+}

@@ -1,0 +1,55 @@
+/** A question as a piece of an address: deflated JSON in base64url. */
+import type { Question } from './question.ts'
+
+/** What a hostile link may inflate to. */
+const MAX_CHARACTERS = 400_000
+
+export async function encodeQuestion({ operation, a, b, radiusMeters, chainId, recipient }: Question): Promise<string> {
+  const text = JSON.stringify([operation, a, b, radiusMeters, chainId, recipient])
+  const bytes = await collect(new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw')))
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+/** @returns undefined for anything that is no such link */
+export async function decodeQuestion(text: string): Promise<Question | undefined> {
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
+    const inflated = await collect(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')))
+    const [operation, a, b, radiusMeters, chainId, recipient] = JSON.parse(new TextDecoder().decode(inflated))
+    const isQuestion =
+      ['distance', 'length', 'area', 'within', 'contains', 'intersects'].includes(operation) &&
+      [a, b].every((input) => typeof input === 'object' && input !== null) &&
+      Number.isFinite(radiusMeters) &&
+      Number.isInteger(chainId) &&
+      typeof recipient === 'string'
+    return isQuestion ? { operation, a, b, radiusMeters, chainId, recipient } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  const reader = stream.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    size += value.length
+    if (size > MAX_CHARACTERS) {
+      await reader.cancel()
+      throw new RangeError('too long')
+    }
+    pieces.push(value)
+  }
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}

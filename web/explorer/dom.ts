@@ -1,0 +1,80 @@
+/** Elements without a framework: made by a call, changed by their owner. */
+
+export type Child = Node | string | number | undefined | null | false | readonly Child[]
+
+type Listener = (event: never) => void
+
+/** Attributes by name; `on…` are listeners, `value` and `checked` properties, true an empty attribute, false and undefined none. */
+export type Attributes = Readonly<Record<string, string | number | boolean | Listener | undefined>>
+
+export function h<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(name)
+  setAttributes(element, attributes)
+  append(element, children)
+  return element
+}
+
+export function setAttributes(element: Element, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value as unknown as EventListener)
+    else if (name === 'value' || name === 'checked') (element as unknown as Record<string, unknown>)[name] = value
+    else if (value === true) element.setAttribute(name, '')
+    else if (value !== false && value !== undefined) element.setAttribute(name, String(value))
+  }
+}
+
+function append(element: Element, children: readonly Child[]): void {
+  for (const child of children) {
+    if (child === undefined || child === null || child === false) continue
+    if (Array.isArray(child)) append(element, child)
+    else element.append(child instanceof Node ? child : String(child))
+  }
+}
+
+/** Puts new children in the place of the old ones, and the focus back on the one with the same `data-key`. */
+export function replace(element: Element, ...children: Child[]): void {
+  const active = document.activeElement
+  const key = active !== null && element.contains(active) ? active.getAttribute('data-key') : null
+  element.replaceChildren()
+  append(element, children)
+  if (key !== null)
+    element.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true })
+}
+
+/** An SVG element from markup of this source. */
+export function svg(markup: string, className: string): SVGElement {
+  const template = document.createElement('template')
+  template.innerHTML = `<svg xmlns="http://www.w3.org/2000/svg" class="${className}" aria-hidden="true">${markup}</svg>`
+  return template.content.firstElementChild as SVGElement
+}
+
+/** Says something to screen readers without moving the focus. */
+export function announce(text: string): void {
+  const region = document.getElementById('announcer')
+  if (region !== null) region.textContent = text
+}
+
+/** A short word at the bottom of the window. */
+export function toast(text: string): void {
+  document.querySelector('.toast')?.remove()
+  const element = h('div', { class: 'toast' }, text)
+  document.body.append(element)
+  announce(text)
+  setTimeout(() => element.remove(), TOAST_MS)
+}
+
+const TOAST_MS = 2400
+
+/** Copies text, and says what happened. */
+export async function copy(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+    toast(`${what} copied`)
+  } catch {
+    toast('The browser does not let this page copy: select the text instead')
+  }
+}

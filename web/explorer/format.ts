@@ -1,0 +1,84 @@
+/** Numbers and times as people read them. */
+
+const GROUPED = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+
+/** `1234567.891`, 2 → `1,234,567.89`. */
+export function decimal(value: number, places: number): string {
+  return new Intl.NumberFormat('en', { minimumFractionDigits: places, maximumFractionDigits: places }).format(value)
+}
+
+export function whole(value: number): string {
+  return GROUPED.format(value)
+}
+
+export interface Measure {
+  /** To the last digit that is signed. */
+  readonly value: string
+  readonly unit: string
+  /** The same in other units, rounded. */
+  readonly also: readonly string[]
+}
+
+const METERS_PER_MILE = 1609.344
+const METERS_PER_NAUTICAL_MILE = 1852
+
+export function lengthMeasure(meters: number): Measure {
+  const also =
+    meters < 1000
+      ? [`${decimal(meters / 0.3048, 1)} ft`]
+      : [
+          `${short(meters / 1000)} km`,
+          `${short(meters / METERS_PER_MILE)} mi`,
+          `${short(meters / METERS_PER_NAUTICAL_MILE)} nmi`,
+        ]
+  return { value: decimal(meters, 2), unit: 'm', also }
+}
+
+export function areaMeasure(squareMeters: number): Measure {
+  const also =
+    squareMeters < 1e6
+      ? [`${short(squareMeters / 1e4)} ha`]
+      : [`${short(squareMeters / 1e6)} km²`, `${short(squareMeters / METERS_PER_MILE ** 2)} mi²`]
+  return { value: decimal(squareMeters, squareMeters < 1e9 ? 2 : 0), unit: 'm²', also }
+}
+
+/** Four significant digits or so. */
+export function short(value: number): string {
+  return value >= 1000 ? whole(value) : decimal(value, value >= 100 ? 1 : value >= 10 ? 2 : 3)
+}
+
+/** `4.2 km`, `310 m`. */
+export function shortMeters(meters: number): string {
+  return meters >= 1000 ? `${short(meters / 1000)} km` : `${decimal(meters, meters < 10 ? 2 : 0)} m`
+}
+
+export function degreesText(longitude: number, latitude: number, places = 4): string {
+  const side = (value: number, positive: string, negative: string) =>
+    `${Math.abs(value).toFixed(places)}° ${value < 0 ? negative : positive}`
+  return `${side(latitude, 'N', 'S')}, ${side(longitude, 'E', 'W')}`
+}
+
+/** `21 Nov 2026, 12:03:11 UTC`. */
+export function timeUtc(seconds: number): string {
+  if (!(Math.abs(seconds) * 1000 <= 8.64e15)) return `second ${seconds}`
+  const date = new Date(seconds * 1000)
+  const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+  return `${day}, ${date.toISOString().slice(11, 19)} UTC`
+}
+
+export function clockUtc(seconds: number): string {
+  return `${new Date(seconds * 1000).toISOString().slice(11, 19)} UTC`
+}
+
+/** `59 min 12 s`. */
+export function duration(seconds: number): string {
+  const total = Math.max(0, Math.round(seconds))
+  if (total >= 172_800) return `${Math.floor(total / 86_400)} days`
+  if (total >= 3600) return `${Math.floor(total / 3600)} h ${Math.floor((total % 3600) / 60)} min`
+  return total >= 60 ? `${Math.floor(total / 60)} min ${total % 60} s` : `${total} s`
+}
+
+/** `0x1234abcd…9876`. */
+export function shortHex(hex: string, head = 8, tail = 4): string {
+  return hex.length <= head + tail + 3 ? hex : `${hex.slice(0, head)}…${hex.slice(-tail)}`
+}

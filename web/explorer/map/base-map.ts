@@ -1,0 +1,211 @@
+/** The one map of the page: land, borders, graticule, our own controls. Pages put their layers on it and take turns. */
+import type { GeoJSONSource, LayerSpecification, Map as MapLibreMap, StyleSpecification } from 'maplibre-gl'
+import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url'
+import { h, replace } from '../dom.ts'
+import { type Box, near } from '../geo/shape.ts'
+import { icon } from '../icons.ts'
+import { addFurniture } from './furniture.ts'
+import { onThemeChange, type Palette, readPalette } from './palette.ts'
+
+export type MapLibrary = typeof import('maplibre-gl')
+
+/** Layers of one page; shown while the page is. */
+export interface Scene {
+  /** Data of one of its sources. */
+  setData(source: string, features: readonly object[]): void
+}
+
+export interface BaseMap {
+  readonly map: MapLibreMap
+  readonly library: MapLibrary
+  readonly host: HTMLElement
+  /** Shows these layers and hides every other page's. */
+  enter(scene: SceneSpecification): Scene
+  /** Moves the view, at once where people asked for no motion. */
+  fit(box: Box, animate?: boolean): void
+}
+
+export interface SceneSpecification {
+  readonly name: string
+  readonly sources: Readonly<Record<string, object>>
+  readonly layers: (palette: Palette) => readonly LayerSpecification[]
+}
+
+const DATA = {
+  'land-110m': new URL('../../generated/land-110m.json', import.meta.url).href,
+  'borders-110m': new URL('../../generated/borders-110m.json', import.meta.url).href,
+  'land-50m': new URL('../../generated/land-50m.json', import.meta.url).href,
+  'borders-50m': new URL('../../generated/borders-50m.json', import.meta.url).href,
+}
+/** From here on the finer outlines are fetched. */
+const FINE_ZOOM = 4
+const FIT_PADDING = 64
+
+/** @throws {Error} where there is no WebGL, or its files do not come */
+export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
+  const library = await import('maplibre-gl')
+  library.setWorkerUrl(workerUrl)
+  const canvasBox = h('div', { class: 'map-canvas' })
+  host.append(canvasBox)
+  const map = new library.Map({
+    container: canvasBox,
+    style: styleOf(readPalette()),
+    center: [20, 30],
+    zoom: 1.2,
+    minZoom: 0,
+    maxZoom: 18,
+    attributionControl: false,
+    dragRotate: false,
+    pitchWithRotate: false,
+    touchPitch: false,
+    fadeDuration: 0,
+    renderWorldCopies: true,
+  })
+  map.touchZoomRotate.disableRotation()
+  map.keyboard.disableRotation()
+  map.getCanvas().setAttribute('aria-label', 'Map. Everything on it stands in the text beside it as well.')
+  await new Promise<void>((done, refuse) => {
+    map.once('style.load', () => done())
+    map.once('error', ({ error }) => refuse(error))
+  })
+  const scenes = new Map<string, { scene: Scene; layers: string[]; specification: SceneSpecification }>()
+  const tools = createTools(map, host)
+  host.append(tools)
+  addFurniture(map, host)
+  onThemeChange(() => recolor(map, scenes))
+
+  return {
+    map,
+    library,
+    host,
+    enter(specification) {
+      let entry = scenes.get(specification.name)
+      if (entry === undefined) {
+        for (const [name, source] of Object.entries(specification.sources)) map.addSource(name, source as never)
+        const layers = specification.layers(readPalette())
+        for (const layer of layers) map.addLayer(layer)
+        const scene: Scene = {
+          setData: (source, features) =>
+            map.getSource<GeoJSONSource>(source)?.setData({ type: 'FeatureCollection', features: features as never }),
+        }
+        entry = { scene, layers: layers.map(({ id }) => id), specification }
+        scenes.set(specification.name, entry)
+      }
+      for (const [name, { layers }] of scenes) {
+        const visibility = name === specification.name ? 'visible' : 'none'
+        for (const layer of layers) map.setLayoutProperty(layer, 'visibility', visibility)
+      }
+      return entry.scene
+    },
+    fit([west, south, east, north], animate = true) {
+      const { width, height } = host.getBoundingClientRect()
+      const most = Math.min(width, height) / 5
+      const side = Math.min(FIT_PADDING, most)
+      const padding = { top: side, bottom: side, left: side, right: side }
+      const style = getComputedStyle(host)
+      padding.bottom += Math.min(Number.parseFloat(style.getPropertyValue('--covered-bottom')) || 0, height / 2)
+      const isStill = !animate || matchMedia('(prefers-reduced-motion: reduce)').matches
+      map.fitBounds([west, Math.max(south, -84), near(east, west + (east - west)), Math.min(north, 84)], {
+        padding,
+        maxZoom: 12,
+        duration: isStill ? 0 : 500,
+      })
+    },
+  }
+}
+
+function styleOf(palette: Palette): StyleSpecification {
+  const data = (name: keyof typeof DATA) => ({ type: 'geojson', data: DATA[name], tolerance: 0.2 }) as const
+  return {
+    version: 8,
+    projection: { type: 'mercator' },
+    sources: {
+      land: data('land-110m'),
+      borders: data('borders-110m'),
+      'land-fine': data('land-50m'),
+      'borders-fine': data('borders-50m'),
+      graticule: { type: 'geojson', data: { type: 'FeatureCollection', features: [] } },
+    },
+    layers: baseLayers(palette) as LayerSpecification[],
+  }
+}
+
+function baseLayers(palette: Palette): LayerSpecification[] {
+  const far = { maxzoom: FINE_ZOOM }
+  const close = { minzoom: FINE_ZOOM }
+  return [
+    { id: 'sea', type: 'background', paint: { 'background-color': palette.sea } },
+    { id: 'land', type: 'fill', source: 'land', ...far, paint: { 'fill-color': palette.land } },
+    { id: 'land-fine', type: 'fill', source: 'land-fine', ...close, paint: { 'fill-color': palette.land } },
+    {
+      id: 'graticule',
+      type: 'line',
+      source: 'graticule',
+      paint: { 'line-color': palette.graticule, 'line-width': 0.7 },
+    },
+    {
+      id: 'borders',
+      type: 'line',
+      source: 'borders',
+      ...far,
+      paint: { 'line-color': palette.border, 'line-width': 0.8 },
+    },
+    {
+      id: 'borders-fine',
+      type: 'line',
+      source: 'borders-fine',
+      ...close,
+      paint: { 'line-color': palette.border, 'line-width': 1 },
+    },
+    { id: 'coast', type: 'line', source: 'land', ...far, paint: { 'line-color': palette.coast, 'line-width': 0.8 } },
+    {
+      id: 'coast-fine',
+      type: 'line',
+      source: 'land-fine',
+      ...close,
+      paint: { 'line-color': palette.coast, 'line-width': 1 },
+    },
+  ]
+}
+
+/** Paints everything again in the colours of the theme. */
+function recolor(map: MapLibreMap, scenes: ReadonlyMap<string, { specification: SceneSpecification }>): void {
+  const palette = readPalette()
+  const layers = [
+    ...baseLayers(palette),
+    ...[...scenes.values()].flatMap(({ specification }) => specification.layers(palette)),
+  ]
+  for (const { id, paint } of layers) {
+    for (const [name, value] of Object.entries(paint ?? {})) map.setPaintProperty(id, name as never, value as never)
+  }
+}
+
+/** `fit` is an event of the host: what everything is, the page knows. */
+function createTools(map: MapLibreMap, host: HTMLElement): HTMLElement {
+  const tools = h('div', { class: 'map-tools' })
+  const button = (name: Parameters<typeof icon>[0], label: string, act: () => void) =>
+    h('button', { class: 'icon-button', type: 'button', 'aria-label': label, title: label, onclick: act }, icon(name))
+  const globe = button('globe', 'Show as a globe', () => {
+    const isGlobe = map.getProjection()?.type !== 'globe'
+    map.setProjection({ type: isGlobe ? 'globe' : 'mercator' })
+    globe.setAttribute('aria-pressed', String(isGlobe))
+    map.getCanvas().dispatchEvent(new Event('projectionchange'))
+  })
+  globe.setAttribute('aria-pressed', 'false')
+  replace(
+    tools,
+    h(
+      'div',
+      { class: 'group' },
+      button('plus', 'Zoom in', () => map.zoomIn()),
+      button('minus', 'Zoom out', () => map.zoomOut()),
+    ),
+    h(
+      'div',
+      { class: 'group' },
+      globe,
+      button('fit', 'Show everything', () => host.dispatchEvent(new Event('fit'))),
+    ),
+  )
+  return tools
+}

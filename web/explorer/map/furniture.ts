@@ -1,0 +1,118 @@
+/** What stands around a map: graticule with its numbers at the edges, scale, position of the pointer. */
+import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
+import { h, replace } from '../dom.ts'
+import { degreesText, shortMeters } from '../format.ts'
+import { wrapped } from '../geo/shape.ts'
+
+/** Degrees between lines; the first that leaves few enough of them in the view is taken. */
+const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 45]
+const MOST_LINES = 9
+const SCALE_PIXELS = 96
+/** Metres of a pixel at the equator at zoom 0, tiles of 512 pixels. */
+const METERS_PER_PIXEL = 78_271.517
+
+export function addFurniture(map: MapLibreMap, host: HTMLElement): void {
+  const cursor = h('span', { class: 'map-cursor' })
+  const scale = h('span', { class: 'map-scale' })
+  const ticks = h('div', { 'aria-hidden': 'true' })
+  const foot = h('div', { class: 'map-foot' }, cursor, h('span', {}, 'Natural Earth'), scale)
+  host.append(ticks, foot)
+
+  map.on('mousemove', ({ lngLat }) => {
+    const places = Math.max(2, Math.min(6, Math.round(map.getZoom() / 2.5) + 1))
+    cursor.textContent = degreesText(wrapped(lngLat.lng), lngLat.lat, places)
+  })
+  map.on('mouseout', () => {
+    cursor.textContent = ''
+  })
+  const update = () => {
+    drawScale(map, scale)
+    drawTicks(map, ticks)
+  }
+  map.on('move', update)
+  map.on('resize', update)
+  map.on('moveend', () => drawGraticule(map))
+  map.getCanvas().addEventListener('projectionchange', () => {
+    update()
+    drawGraticule(map)
+  })
+  map.once('idle', update)
+  drawGraticule(map)
+}
+
+function isGlobe(map: MapLibreMap): boolean {
+  return map.getProjection()?.type === 'globe'
+}
+
+function stepFor(map: MapLibreMap): number {
+  const bounds = map.getBounds()
+  const span = isGlobe(map) ? 180 : Math.min(360, bounds.getEast() - bounds.getWest())
+  return STEPS.find((step) => span / step <= MOST_LINES) ?? STEPS.at(-1)!
+}
+
+function drawGraticule(map: MapLibreMap): void {
+  const step = stepFor(map)
+  const bounds = map.getBounds()
+  const isWhole = step >= 5
+  const [west, east] = isWhole ? [-180, 180] : [bounds.getWest() - step, bounds.getEast() + step]
+  const [south, north] = isWhole
+    ? [-90, 90]
+    : [Math.max(-90, bounds.getSouth() - step), Math.min(90, bounds.getNorth() + step)]
+  const lines: number[][][] = []
+  for (const longitude of multiples(step, west, east))
+    lines.push([
+      [longitude, Math.max(south, -85)],
+      [longitude, Math.min(north, 85)],
+    ])
+  for (const latitude of multiples(step, south, north)) {
+    // A parallel is no straight line on the globe.
+    const pieces = isWhole ? 72 : 1
+    lines.push(Array.from({ length: pieces + 1 }, (_, piece) => [west + ((east - west) * piece) / pieces, latitude]))
+  }
+  const features = [
+    { type: 'Feature' as const, properties: {}, geometry: { type: 'MultiLineString' as const, coordinates: lines } },
+  ]
+  map.getSource<GeoJSONSource>('graticule')?.setData({ type: 'FeatureCollection', features })
+}
+
+function* multiples(step: number, from: number, to: number): Generator<number> {
+  for (let index = Math.ceil(from / step); index * step <= to; index++) yield Number((index * step).toFixed(6))
+}
+
+function drawTicks(map: MapLibreMap, ticks: HTMLElement): void {
+  if (isGlobe(map)) {
+    replace(ticks)
+    return
+  }
+  const step = stepFor(map)
+  const bounds = map.getBounds()
+  const places = step >= 1 ? 0 : Math.ceil(-Math.log10(step))
+  const text = (value: number, positive: string, negative: string) =>
+    `${Math.abs(value).toFixed(places)}°${value === 0 ? '' : value < 0 ? negative : positive}`
+  const { width, height } = map.getCanvas().getBoundingClientRect()
+  const made: HTMLElement[] = []
+  for (const longitude of multiples(step, bounds.getWest(), bounds.getEast())) {
+    const { x } = map.project([longitude, map.getCenter().lat])
+    if (x < 48 || x > width - 72) continue
+    const tick = h('span', { class: 'tick lon' }, text(wrapped(longitude), 'E', 'W'))
+    tick.style.left = `${x}px`
+    made.push(tick)
+  }
+  for (const latitude of multiples(step, Math.max(-80, bounds.getSouth()), Math.min(80, bounds.getNorth()))) {
+    const { y } = map.project([map.getCenter().lng, latitude])
+    if (y < 28 || y > height - 16) continue
+    const tick = h('span', { class: 'tick lat' }, text(latitude, 'N', 'S'))
+    tick.style.top = `${y}px`
+    made.push(tick)
+  }
+  replace(ticks, made)
+}
+
+function drawScale(map: MapLibreMap, scale: HTMLElement): void {
+  const perPixel = (METERS_PER_PIXEL * Math.cos((map.getCenter().lat * Math.PI) / 180)) / 2 ** map.getZoom()
+  const most = perPixel * SCALE_PIXELS
+  const power = 10 ** Math.floor(Math.log10(most))
+  const meters = [5, 2, 1].map((factor) => factor * power).find((candidate) => candidate <= most) ?? power
+  scale.style.width = `${meters / perPixel}px`
+  scale.textContent = shortMeters(meters).replace(/\.0+(?= )/, '')
+}

@@ -1,0 +1,40 @@
+/** Colours of the style sheet, for what CSS does not reach: WebGL. */
+export interface Palette {
+  readonly sea: string
+  readonly land: string
+  readonly coast: string
+  readonly border: string
+  readonly graticule: string
+  readonly first: string
+  readonly second: string
+  readonly ink: string
+  readonly quiet: string
+  readonly good: string
+  readonly bad: string
+  readonly raised: string
+}
+
+export function readPalette(): Palette {
+  const style = getComputedStyle(document.documentElement)
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim()
+  return {
+    sea: color('sea'),
+    land: color('land'),
+    coast: color('coast'),
+    border: color('border'),
+    graticule: color('graticule'),
+    first: color('accent'),
+    second: color('second'),
+    ink: color('ink'),
+    quiet: color('ink-3'),
+    good: color('good'),
+    bad: color('bad'),
+    raised: color('raised'),
+  }
+}
+
+/** Calls back when the theme changes, by the system or by hand. */
+export function onThemeChange(listener: () => void): void {
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', listener)
+  document.addEventListener('themechange', listener)
+}

@@ -1,0 +1,26 @@
+/** Pages by the hash of the address: `#/records?chain=celo`. */
+
+export const PAGE_NAMES = ['compute'] as const
+export type PageName = (typeof PAGE_NAMES)[number]
+
+export interface Route {
+  readonly page: PageName
+  readonly query: URLSearchParams
+}
+
+export function readRoute(hash: string): Route {
+  const [, name = '', query = ''] = /^#\/?([a-z]*)(?:\?(.*))?$/.exec(hash) ?? []
+  const page = PAGE_NAMES.find((candidate) => candidate === name) ?? 'compute'
+  return { page, query: new URLSearchParams(query) }
+}
+
+export function hashOf({ page, query }: Route): string {
+  const text = query.toString()
+  return `#/${page}${text === '' ? '' : `?${text}`}`
+}
+
+/** Writes the query of the present page into the address without a step in the history. */
+export function noteQuery(page: PageName, query: URLSearchParams): void {
+  const hash = hashOf({ page, query })
+  if (location.hash !== hash) history.replaceState(null, '', hash)
+}

@@ -1,0 +1,141 @@
+/** What stands around every page: name, tabs, quota, theme. */
+import type { Api } from './api.ts'
+import { h, replace, svg } from './dom.ts'
+import { duration, whole } from './format.ts'
+import { icon } from './icons.ts'
+import type { PageName } from './router.ts'
+
+const TITLES: Readonly<Record<PageName, string>> = {
+  compute: 'Compute',
+}
+
+export function createShell(api: Api) {
+  const links = Object.entries(TITLES).map(([name, title]) => h('a', { href: `#/${name}`, 'data-page': name }, title))
+  const slot = h('main', { class: 'page-slot', id: 'main', tabindex: -1 })
+  const header = h(
+    'header',
+    { class: 'top' },
+    h('a', { class: 'brand', href: '#/compute' }, logo(), 'Trigpoint'),
+    h('nav', { class: 'tabs', 'aria-label': 'Pages' }, links, h('a', { href: '/docs' }, 'Docs')),
+    h('div', { class: 'end' }, createQuota(api), createThemeToggle()),
+  )
+  const announcer = h('div', { class: 'sr-only', id: 'announcer', 'aria-live': 'polite' })
+
+  return {
+    slot,
+    mount(root: HTMLElement): void {
+      replace(root, header, slot, announcer)
+    },
+    show(page: PageName, element: HTMLElement): void {
+      for (const link of links) {
+        if (link.dataset['page'] === page) link.setAttribute('aria-current', 'page')
+        else link.removeAttribute('aria-current')
+      }
+      document.title = `${TITLES[page]} – Trigpoint`
+      if (slot.firstElementChild !== element) slot.replaceChildren(element)
+    },
+  }
+}
+
+function logo(): SVGElement {
+  const mark = svg(
+    '<path class="triangle" d="M12 3.500 21.500 20h-19Z"/><circle class="dot" cx="12" cy="14.300" r="2.600"/>',
+    'logo',
+  )
+  mark.setAttribute('viewBox', '0 0 24 24')
+  return mark
+}
+
+/** How many requests are left this hour, and the key that gives more. */
+function createQuota(api: Api): HTMLElement {
+  const fill = h('i')
+  const words = h('span', { class: 'numeric' }, 'API key')
+  const button = h(
+    'button',
+    { class: 'quota', type: 'button', 'aria-haspopup': 'dialog' },
+    h('span', { class: 'bar', hidden: true }, fill),
+    words,
+  )
+  api.onQuota(({ limit, remaining, resetSeconds }) => {
+    const isEndless = limit > 1e6
+    fill.parentElement!.hidden = isEndless
+    fill.style.width = `${(100 * remaining) / limit}%`
+    button.dataset['low'] = String(remaining < limit / 5)
+    replace(
+      words,
+      isEndless ? 'No limit' : [whole(remaining), h('span', { class: 'words-long' }, ' requests'), ' left'],
+    )
+    const left = duration(resetSeconds - Date.now() / 1000)
+    button.title = isEndless
+      ? 'This key has no hourly limit'
+      : `${whole(remaining)} of ${whole(limit)} requests left; again in ${left}`
+  })
+  const input = h('input', {
+    class: 'input mono',
+    id: 'api-key',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'tp_dev_…',
+    value: api.apiKey,
+  })
+  const dialog = h(
+    'dialog',
+    { class: 'dialog', 'aria-labelledby': 'key-title' },
+    h(
+      'form',
+      {
+        class: 'stack',
+        method: 'dialog',
+        onsubmit: () => api.setApiKey(input.value),
+      },
+      h('h2', { id: 'key-title' }, 'Requests and API key'),
+      h(
+        'p',
+        { class: 'lead' },
+        'Each signed answer counts towards an hourly limit. A key raises it; a service in development prints one when it starts. The key stays in this tab.',
+      ),
+      h('div', { class: 'field' }, h('label', { for: 'api-key' }, 'API key'), input),
+      h(
+        'div',
+        { class: 'row end-row' },
+        h('button', { class: 'button', type: 'button', onclick: () => dialog.close() }, 'Cancel'),
+        h('button', { class: 'button primary', type: 'submit' }, 'Use this key'),
+      ),
+    ),
+  )
+  button.addEventListener('click', () => {
+    input.value = api.apiKey
+    if (!dialog.isConnected) document.body.append(dialog)
+    dialog.showModal()
+    input.focus()
+  })
+  return button
+}
+
+function createThemeToggle(): HTMLElement {
+  const button = h('button', { class: 'icon-button', type: 'button', id: 'theme' })
+  const isDark = () => {
+    const { theme } = document.documentElement.dataset
+    return theme === undefined ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark'
+  }
+  const show = () => {
+    const label = isDark() ? 'Use the light theme' : 'Use the dark theme'
+    button.setAttribute('aria-label', label)
+    button.title = label
+    replace(button, icon(isDark() ? 'sun' : 'moon'))
+  }
+  button.addEventListener('click', () => {
+    const theme = isDark() ? 'light' : 'dark'
+    document.documentElement.dataset['theme'] = theme
+    try {
+      localStorage.setItem('theme', theme)
+    } catch {
+      // Refused in some private windows: then it holds for this page.
+    }
+    show()
+    document.dispatchEvent(new Event('themechange'))
+  })
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show)
+  show()
+  return button
+}

@@ -247,6 +247,8 @@ export interface Limits {
   /** Longest statement of a question, and of a change. */
   readonly storeReadMs: number
   readonly storeWriteMs: number
+  /** Records of which columns are kept in memory, about 100 bytes each. */
+  readonly storeMemoryRecords: number
   /** The embedded engine's thread is started again when a question does not come back for so long: longer than anybody waits. */
   readonly storeStuckMs: number
   /** From the start of the store's thread until it answers: the first start makes a database. */
@@ -418,6 +420,7 @@ export function readConfig(env: Environment, cores: number): Config {
       storeWriters: 2,
       storeConnectMs: 2000,
       storeReadMs: read.integer('STORE_READ_MS', 2000, 100, 600_000),
+      storeMemoryRecords: read.integer('RECORDS_IN_MEMORY', 2_000_000, 0, 20_000_000),
       storeWriteMs: 60_000,
       storeStuckMs: read.integer('STORE_STUCK_MS', 10_000, 100, 600_000),
       storeOpenMs: 120_000,

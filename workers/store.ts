@@ -5,6 +5,7 @@ import { migrate } from '../src/store/migrations.ts'
 import { createRecordStore } from '../src/store/operations.ts'
 import { openPglite } from '../src/store/pglite.ts'
 import { openPostgres } from '../src/store/postgres.ts'
+import { RecordMemory } from '../src/store/record-memory.ts'
 import { type RecordStore, StoreFault, type StoreReply, type StoreRequest } from '../src/store-messages.ts'
 
 const main = parentPort!
@@ -48,8 +49,9 @@ function isFatal(reply: StoreReply): boolean {
   return reply.type === 'answer' && !reply.ok && reply.kind === 'unavailable'
 }
 
-function serve(database: Database): void {
-  const store = createRecordStore(database, () => new Date().toISOString())
+function serve(database: Database, maxRecordsInMemory: number): void {
+  const memory = new RecordMemory(database, maxRecordsInMemory)
+  const store = createRecordStore(database, () => new Date().toISOString(), memory)
   let others = 0
   const connect = (port: MessagePort) =>
     port.on('message', async (request: StoreRequest) => {
@@ -73,9 +75,14 @@ function serve(database: Database): void {
     }
   })
   post({ type: 'open', engine: database.engine, version: database.version })
+  void memory.loaded()
 }
 
-open(workerData as StoreThreadConfig).then(serve, (error: unknown) => {
-  post({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
-  main.close()
-})
+const config = workerData as StoreThreadConfig
+open(config).then(
+  (database) => serve(database, config.limits.storeMemoryRecords),
+  (error: unknown) => {
+    post({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
+    main.close()
+  },
+)

@@ -5,6 +5,7 @@ import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './page-marks.ts'
 import { appendChanges, pruneChanges, readChanges } from './record-changes.ts'
 import { bytesOf } from './record-conditions.ts'
 import { createRecordList } from './record-list.ts'
+import type { RecordMemory } from './record-memory.ts'
 import { shownText } from './record-page.ts'
 import { readSlice } from './record-slice.ts'
 import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './record-writes.ts'
@@ -26,12 +27,14 @@ const WINDOWS = [DAY_SECONDS, 7 * DAY_SECONDS, 30 * DAY_SECONDS] as const
  * What can be asked of the records, on either engine.
  *
  * @param nowIso the time that stands in records as theirs, ISO 8601 with milliseconds
+ * @param memory what lists are narrowed by, outside of the database
  */
-export function createRecordStore(database: Database, nowIso: () => string): RecordStore {
+export function createRecordStore(database: Database, nowIso: () => string, memory?: RecordMemory): RecordStore {
   // The embedded engine has one writer, which is this: what it counted holds until it writes.
   let known: Promise<Counters> | undefined
+  const readNow = shared(() => readCounters(database.reads))
   const readState = () => {
-    if (database.engine === 'postgres') return readCounters(database.reads)
+    if (database.engine === 'postgres') return readNow()
     known ??= readCounters(database.reads).catch((error: unknown) => {
       known = undefined
       throw error
@@ -39,7 +42,7 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
     return known
   }
   return {
-    page: createRecordList(database, readState),
+    page: createRecordList(database, readState, memory),
     slice: ({ query, size }) => database.readTransaction((session) => readSlice(session, query, size)),
     changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),
     async record(uid) {
@@ -82,6 +85,7 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
         while ((await set()) === MARKS_PER_MAINTENANCE);
       }
       await database.transaction(pruneChanges)
+      await memory?.loaded()
       if (database.engine === 'embedded') await database.maintain('vacuum (analyze)')
       return undefined
     },
@@ -91,6 +95,27 @@ export function createRecordStore(database: Database, nowIso: () => string): Rec
     relayStep: ({ change, ...place }) => takeRelayStep(database.transaction, place, change),
     ...createSyncReads(database),
     ...createSyncControl(database),
+  }
+}
+
+/** One at a time: those who ask while it runs share the next one, which begins after they asked. */
+function shared<T>(read: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> | undefined
+  let next: Promise<T> | undefined
+  const begin = (): Promise<T> => {
+    next = undefined
+    const begun = read()
+    const end = () => {
+      if (running === ended) running = undefined
+    }
+    const ended: Promise<void> = begun.then(end, end)
+    running = ended
+    return begun
+  }
+  return () => {
+    if (running === undefined) return begin()
+    next ??= running.then(begin)
+    return next
   }
 }
 

@@ -2,6 +2,7 @@ import type { RecordPage, RecordQuery } from '../store-messages.ts'
 import { type Counters, recordsOf } from './counters.ts'
 import type { Database, Session } from './database.ts'
 import { ALL_CHAINS } from './page-marks.ts'
+import type { SelectedRecords } from './record-columns.ts'
 import {
   afterText,
   type ConditionName,
@@ -12,6 +13,7 @@ import {
   sourceText,
   testText,
 } from './record-conditions.ts'
+import type { RecordMemory } from './record-memory.ts'
 import { ORDER, pageOf, pageText } from './record-page.ts'
 import { StateMemory } from './state-memory.ts'
 
@@ -29,8 +31,9 @@ const MAX_COUNTS = 20_000
 const MAX_PAGE_UNITS = 16 * 1_048_576
 
 /**
- * Lists records. Three plans give the same page:
+ * Lists records. Four plans give the same page:
  *
+ * - *columns* in memory say which records it has, and their documents are read; while they cannot, the other plans do
  * - *marks*, where nothing or a chain alone is asked for: the count is kept, and a far offset begins at a mark near by;
  * - *collect*: the rows of the condition that fewest records meet, sorted in memory. The count comes with them;
  * - *walk* along the index in the order of the list, past the rows that do not match: for conditions that many meet.
@@ -38,11 +41,13 @@ const MAX_PAGE_UNITS = 16 * 1_048_576
  * The planner cannot choose between the last two by itself, for it does not know how many records a box holds; so the
  * rows are counted first, up to a limit. Counts and pages are kept until a record changes or becomes final.
  *
+ * @param memory none: the database decides alone
  * @param readState the counters as they are now; their version says whether what was kept still holds
  */
 export function createRecordList(
   database: Database,
   readState: () => Promise<Counters>,
+  memory: RecordMemory | undefined,
 ): (query: RecordQuery) => Promise<RecordPage> {
   const counts = new StateMemory<number>(MAX_COUNTS)
   const probes = new StateMemory<Hits>(MAX_COUNTS)
@@ -67,6 +72,11 @@ export function createRecordList(
     names: readonly ConditionName[],
     counters: Counters,
   ): Promise<RecordPage> {
+    const selected = await memory?.select(session, query)
+    if (selected !== undefined) {
+      const page = selected.keys.length === 0 ? emptyPage(selected.count) : await pageOfKeys(session, selected)
+      return { ...page, count: selected.count }
+    }
     const { version } = counters
     const key = JSON.stringify(names.map((name) => conditionKey(name, query)))
     let count = counts.get(version, key)
@@ -134,6 +144,17 @@ function isWalkCheaper(query: RecordQuery, counters: Counters, count: number, hi
 /** Whose index is walked. */
 function walkBase(names: readonly ConditionName[]): ConditionName | undefined {
   return (['prover', 'subject', 'chain'] as const).find((name) => names.includes(name))
+}
+
+async function pageOfKeys(session: Session, { keys }: SelectedRecords) {
+  const [row] = await session.query(
+    `with ${pageText(
+      `select ${KEY} from unnest($1::text[], $2::text[]) as key (hex, chain)
+       join location_record on uid = decode(hex, 'hex') and chain_id = chain::bigint`,
+    )}`,
+    [keys.map(({ uid }) => uid.slice(2)), keys.map(({ chainId }) => String(chainId))],
+  )
+  return { ...pageOf(row!), isCountExact: true }
 }
 
 async function walk(session: Session, query: RecordQuery, names: readonly ConditionName[]) {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { cities, randomFrom, recordWorld } from '../../bench/record-world.ts'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
+import { RecordMemory } from '../../src/store/record-memory.ts'
 import type { Bounds, LocationRecord, RecordQuery, RecordStore } from '../../src/store-messages.ts'
 import { storeRecords } from '../store-records.ts'
 
@@ -83,6 +84,8 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
   let files: StoreFiles
   let database: Database
   let store: RecordStore
+  let remembering: RecordStore
+  let memory: RecordMemory
 
   beforeAll(async () => {
     files = await makeStore(engine)
@@ -93,6 +96,9 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
     for (let start = half; start < records.length; start += 2500)
       await storeRecords(store, records.slice(start, start + 2500))
     for (let start = 0; start < half; start += 2500) await storeRecords(store, records.slice(start, start + 2500))
+    memory = new RecordMemory(database, COUNT)
+    await memory.loaded()
+    remembering = createRecordStore(database, () => '2026-01-01T00:00:00.000Z', memory)
   })
   afterAll(async () => {
     await database.close()
@@ -101,13 +107,21 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
 
   const uidsOf = (documents: string): string[] => JSON.parse(`[${documents}]`).map(({ uid }: { uid: string }) => uid)
 
-  async function compare(query: RecordQuery): Promise<void> {
+  async function compare(query: RecordQuery, stores = [store, remembering]): Promise<void> {
     const expected = naive(query)
-    const page = await store.page(query)
     const said = JSON.stringify(query)
-    expect([said, page.count, page.length]).toEqual([said, expected.count, expected.uids.length])
-    expect(uidsOf(page.documents)).toEqual(expected.uids)
+    for (const asked of stores) {
+      const page = await asked.page(query)
+      expect([said, page.count, page.length]).toEqual([said, expected.count, expected.uids.length])
+      expect(uidsOf(page.documents)).toEqual(expected.uids)
+    }
   }
+
+  it('come from memory when it is loaded', async () => {
+    const select = vi.spyOn(memory, 'select')
+    await compare({ prover: records[0]!.prover, limit: 1000, offset: 0 }, [remembering])
+    expect((await select.mock.results[0]!.value).count).toBeGreaterThan(0)
+  })
 
   it(`are those of an array, for ${QUERIES} random questions, counted or remembered`, async () => {
     const random = randomFrom(SEED + 1)
@@ -139,9 +153,11 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       if (count === 0) continue
       const position = Math.floor(random() * count)
       const { timeSeconds, uid, chainId } = records.find((record) => record.uid === uids[position])!
-      const page = await store.page({ ...query, after: { timeSeconds, uid, chainId } })
-      expect(uidsOf(page.documents)).toEqual(uids.slice(position + 1, position + 1 + query.limit))
-      expect(page.count).toBe(count)
+      for (const asked of [store, remembering]) {
+        const page = await asked.page({ ...query, after: { timeSeconds, uid, chainId } })
+        expect(uidsOf(page.documents)).toEqual(uids.slice(position + 1, position + 1 + query.limit))
+        expect(page.count).toBe(count)
+      }
     }
   })
 

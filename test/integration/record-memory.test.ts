@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
+import type { Database } from '../../src/store/database.ts'
+import { createRecordStore } from '../../src/store/operations.ts'
+import { RecordMemory } from '../../src/store/record-memory.ts'
+import type { RecordQuery } from '../../src/store-messages.ts'
+import { seededNumbers } from '../near-touch-cases.ts'
+import { addressOf, recordOf } from '../store-records.ts'
+
+const now = () => '2026-01-01T00:00:00.000Z'
+const CHAINS = [
+  { chainId: 84532, chain: 'base-sepolia' },
+  { chainId: 42220, chain: 'celo' },
+] as const
+
+describe.each(ENGINES)('columns in memory beside %s', (engine) => {
+  let files: StoreFiles
+  let database: Database
+
+  beforeAll(async () => {
+    files = await makeStore(engine)
+    database = await files.open()
+  })
+  afterAll(async () => {
+    await database.close()
+    await files.remove()
+  })
+
+  /** What lists say, by the columns, and by the database alone. */
+  async function compare(memory: RecordMemory, random: () => number): Promise<boolean> {
+    const box = Math.floor(random() * 300) - 180
+    const query: RecordQuery = {
+      ...(random() < 0.5 ? { prover: addressOf(Math.floor(random() * 3)) } : { bbox: [box, -80, box + 60, 80] }),
+      ...(random() < 0.5 ? { chainId: CHAINS[Math.floor(random() * 2)]!.chainId } : {}),
+      limit: 30,
+      offset: Math.floor(random() * 20),
+    }
+    const expected = await createRecordStore(database, now).page(query)
+    const selected = await database.readTransaction((session) => memory.select(session, query))
+    if (selected === undefined) return false
+    const uids = JSON.parse(`[${expected.documents}]`).map(({ uid }: { uid: string }) => uid)
+    expect([selected.count, selected.keys.map(({ uid }) => uid)]).toEqual([expected.count, uids])
+    expect(await createRecordStore(database, now, memory).page(query)).toEqual(expected)
+    return true
+  }
+
+  it('follow what is stored, rolled back and stored again on two chains', async () => {
+    const random = seededNumbers(11)
+    const store = createRecordStore(database, now)
+    const memory = new RecordMemory(database, 10_000)
+    const heads = [1000, 1000]
+    let stored = 0
+    let byMemory = 0
+    for (let step = 0; step < 150; step++) {
+      const which = random() < 0.6 ? 0 : 1
+      const { chainId, chain } = CHAINS[which]!
+      const rollBackTo = random() < 0.3 ? heads[which]! - Math.floor(random() * 8) : undefined
+      const first = rollBackTo ?? heads[which]!
+      // Some of what was rolled back comes again in another block, some uids stand on both chains.
+      const records = Array.from({ length: Math.floor(random() * 12) }, (_, i) =>
+        recordOf(Math.floor(random() * 400), {
+          chainId,
+          chain,
+          blockNumber: first + 1 + i,
+          timeSeconds: 1_700_000_000 + Math.floor(random() * 50),
+        }),
+      )
+      heads[which] = first + records.length
+      const applied = await store.apply({
+        chainId,
+        records,
+        revocations: [],
+        ...(rollBackTo === undefined ? {} : { rollBackTo }),
+      })
+      stored += applied.inserted
+      if (step === 40) await memory.loaded()
+      if (random() < 0.7 && (await compare(memory, random))) byMemory++
+    }
+    expect(stored).toBeGreaterThan(300)
+    expect(byMemory).toBeGreaterThan(50)
+  })
+
+  it('load while records are stored', async () => {
+    const store = createRecordStore(database, now)
+    const memory = new RecordMemory(database, 100_000)
+    const writing = (async () => {
+      for (let batch = 0; batch < 12; batch++) {
+        const records = Array.from({ length: 500 }, (_, i) => recordOf(1000 + 500 * batch + i))
+        await store.apply({ chainId: 84532, records, revocations: [] })
+      }
+    })()
+    await memory.loaded()
+    await writing
+    await memory.loaded()
+    expect(await compare(memory, seededNumbers(3))).toBe(true)
+    const all: RecordQuery = { bbox: [-180, -90, 180, 90], limit: 1000, offset: 0 }
+    const selected = await database.readTransaction((session) => memory.select(session, all))
+    expect(selected!.count).toBe((await createRecordStore(database, now).page(all)).count)
+  })
+
+  it('leave the answer to the database when there are too many records', async () => {
+    const memory = new RecordMemory(database, 100)
+    await memory.loaded()
+    expect(await compare(memory, seededNumbers(4))).toBe(false)
+  })
+
+  it('begin anew when the journal is another one', async () => {
+    const memory = new RecordMemory(database, 100_000)
+    await memory.loaded()
+    await database.transaction((session) => session.query("update record_journal set epoch = 'another'"))
+    expect(await compare(memory, seededNumbers(5))).toBe(false)
+    await memory.loaded()
+    expect(await compare(memory, seededNumbers(5))).toBe(true)
+  })
+})

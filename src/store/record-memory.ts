@@ -102,7 +102,7 @@ export class RecordMemory {
         parameters.values,
       )
       last = row!['time'] === null ? undefined : row
-      columns.add(row!['rows'] as Uint8Array, false)
+      columns.add(bytesOf(`0x${row!['rows']}`), false)
       if (columns.size > this.#maxRecords) return
     } while (last !== undefined)
     this.#place = place
@@ -134,7 +134,7 @@ export class RecordMemory {
     // A record that was taken back may stand in another block now.
     if (removed.length > 0) columns.remove(removed)
     const [row] = await session.query(CHANGED, [this.#place.number, until, removed.map((uid) => uid.slice(2))])
-    columns.add(row!['rows'] as Uint8Array, true)
+    columns.add(bytesOf(`0x${row!['rows']}`), true)
     this.#place = { epoch, number: until }
     return until === number
   }
@@ -156,10 +156,10 @@ function uidsOf(entry: Row): string[] {
   return (entry['removed'] as string).split('\n').map((line) => (JSON.parse(line) as { uid: string }).uid)
 }
 
-/** Records as rows for `RecordColumns`, one behind the other. */
+/** Records as rows for `RecordColumns`, one behind the other; as text, for the embedded engine hands over bytes slowly. */
 function rowsText(source: string, order: string): string {
   const row = `${source}.uid || int8send(${source}.chain_id) || prover || subject || int8send(block_time) || int8send(event_time) || box_send(bounds)`
-  return `coalesce(string_agg(${row}, ''::bytea order by ${order}), ''::bytea)`
+  return `coalesce(encode(string_agg(${row}, ''::bytea order by ${order}), 'hex'), '')`
 }
 
 // Between the first and the last key of new records those of another chain may stand; their names say whose they are.

@@ -1,8 +1,11 @@
-import { StoreFault } from '../store-messages.ts'
+import { type RecordQuery, StoreFault } from '../store-messages.ts'
 import type { Row } from './database.ts'
+import type { Parameters } from './record-conditions.ts'
 
 /** Newest first; two chains may hold one uid. Each list has an index in this order. */
 export const ORDER = 'block_time desc, uid desc, chain_id desc'
+/** What `pageText` needs of a record, with `block_time`, `uid` and `chain_id` for the order. */
+export const KEY = 'id, uid, chain_id, block_time, block_number'
 /** Bytes of the documents of one page. Whoever attests chooses how long a record is, so a page has to have a limit. */
 const MAX_PAGE_BYTES = 16 * 1_048_576
 
@@ -44,4 +47,9 @@ export function pageOf(row: Row): { documents: string; length: number } {
     'large',
     `${length} records of together ${row['bytes']} bytes; a page has at most ${MAX_PAGE_BYTES}`,
   )
+}
+
+export function limitText({ limit, offset, after }: RecordQuery, parameters: Parameters): string {
+  const text = `limit ${parameters.add(limit, 'bigint')}`
+  return after !== undefined || offset === 0 ? text : `${text} offset ${parameters.add(offset, 'bigint')}`
 }

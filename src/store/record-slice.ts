@@ -10,9 +10,8 @@ import {
   sourceText,
   testText,
 } from './record-conditions.ts'
-import { FINALITY_BYTES, ORDER, shownText } from './record-page.ts'
+import { FINALITY_BYTES, KEY, ORDER, shownText } from './record-page.ts'
 
-const KEY = 'id, uid, chain_id, block_time, block_number'
 /** Records looked at for one slice, whether they match or not: some tens of milliseconds. */
 const MAX_LOOKED_AT = 20_000
 

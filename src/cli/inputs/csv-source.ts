@@ -1,4 +1,4 @@
-import type { Notation } from '../../geometry/location-text.ts'
+import type { Notation } from '../../geometry/notation.ts'
 import { csvRecords, separatorOf } from './csv-records.ts'
 import { readNotation } from './place-text.ts'
 import { pointOf, SourceError, type SourceItem } from './source-item.ts'

@@ -1,4 +1,4 @@
-import type { Notation } from '../../geometry/location-text.ts'
+import type { Notation } from '../../geometry/notation.ts'
 import { ProblemError } from '../../problem.ts'
 import type { Geometry } from '../../types/generated.ts'
 import { pointOf } from './source-item.ts'

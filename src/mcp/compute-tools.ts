@@ -1,0 +1,73 @@
+import type { Client } from '../client/client.ts'
+import type { ComputeOptions } from '../client/compute.ts'
+import { OPERATIONS } from '../compute/operations.ts'
+import type { OperationName } from '../messages.ts'
+import type { BooleanComputeResponse, NumericComputeResponse } from '../types/generated.ts'
+import { standaloneSchema } from './standalone-schema.ts'
+import type { Arguments, JsonSchema, Tool } from './tool.ts'
+import { signedText, valueText } from './words.ts'
+
+/** What each operation tells, for a model that has to choose one. */
+export const MEANINGS: Readonly<Record<OperationName, string>> = {
+  distance: 'Geodesic distance in metres between the nearest places of two geometries on WGS 84; 0 where they meet.',
+  area: 'Geodesic area in square metres of a Polygon or MultiPolygon on WGS 84.',
+  length: 'Geodesic length in metres of a LineString or MultiLineString on WGS 84.',
+  contains:
+    'Whether nothing of the containee lies outside the container and their interiors meet (OGC contains); what lies only on the boundary is not contained.',
+  within: 'Whether the distance of two geometries is at most a radius in metres.',
+  intersects: 'Whether two geometries share any place, boundaries included.',
+}
+export const POSITIONS = 'Geometries are GeoJSON with positions [longitude, latitude] in degrees.'
+const REFERENCES = 'An input may also be {"uid": "0x…"} of a location attestation on the chain.'
+
+type Answer = NumericComputeResponse | BooleanComputeResponse
+
+const CALLS: Readonly<
+  Record<OperationName, (compute: Client['compute'], given: Arguments, options: ComputeOptions) => Promise<Answer>>
+> = {
+  distance: (compute, { from, to }, options) => compute.distance(from, to, options),
+  area: (compute, { geometry }, options) => compute.area(geometry, options),
+  length: (compute, { geometry }, options) => compute.length(geometry, options),
+  contains: (compute, { container, containee }, options) => compute.contains(container, containee, options),
+  within: (compute, { geometry, target, radius }, options) => compute.within(geometry, target, radius, options),
+  intersects: (compute, { geometry1, geometry2 }, options) => compute.intersects(geometry1, geometry2, options),
+}
+
+/** One tool for each operation, whose answers the service signs. @param chainId of requests that name none */
+export function computeTools(client: Client, chainId: number | undefined): Tool[] {
+  return Object.values(OPERATIONS).map(({ name, result }) => ({
+    name: `compute_${name}`,
+    title: `Compute: ${name}`,
+    description: `${MEANINGS[name]} ${POSITIONS} ${REFERENCES} The answer is signed as an attestation; nothing is written to a chain.`,
+    inputSchema: withDefaultChain(standaloneSchema(requestOf(name)), chainId),
+    outputSchema: standaloneSchema(
+      `compute-response.schema.json#/$defs/${result.kind === 'numeric' ? 'Numeric' : 'Boolean'}ComputeResponse`,
+    ),
+    async call(given, signal) {
+      const { schema, recipient } = given
+      const chain: number | undefined = given['chainId'] ?? chainId
+      const answer = await CALLS[name](client.compute, given, { chainId: chain, schema, recipient, signal })
+      return { text: `${resultText(answer)}\n${signatureText(answer, chain!)}`, structured: answer }
+    },
+  }))
+}
+
+/** The schema of its request. */
+export function requestOf(name: OperationName): string {
+  return `compute-request.schema.json#/$defs/${name[0]!.toUpperCase()}${name.slice(1)}Request`
+}
+
+function withDefaultChain(schema: JsonSchema, chainId: number | undefined): JsonSchema {
+  if (chainId === undefined) return schema
+  const properties = schema['properties'] as Readonly<Record<string, JsonSchema>>
+  const required = (schema['required'] as string[]).filter((name) => name !== 'chainId')
+  return { ...schema, required, properties: { ...properties, chainId: { ...properties['chainId'], default: chainId } } }
+}
+
+function resultText(answer: Answer): string {
+  return `${answer.operation}: ${valueText(answer.result, 'units' in answer ? answer.units : undefined)}`
+}
+
+function signatureText({ attestation, delegatedAttestation, inputRefs }: Answer, chainId: number): string {
+  return `${signedText(attestation, delegatedAttestation, chainId)}\nInputs: ${inputRefs.join(', ')}`
+}

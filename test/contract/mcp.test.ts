@@ -1,0 +1,262 @@
+import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { McpOptions } from '../../src/mcp/serve.ts'
+import { type Loose, NOW, proofOf, stampOf } from '../evidence.ts'
+import { nodeFlags } from '../node-flags.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const eiffel = { type: 'Point', coordinates: [2.2945, 48.8584] }
+const townHall = { type: 'Point', coordinates: [2.3522, 48.8566] }
+const park = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [2.29, 48.85],
+      [2.3, 48.85],
+      [2.3, 48.86],
+      [2.29, 48.86],
+      [2.29, 48.85],
+    ],
+  ],
+}
+const line = {
+  type: 'LineString',
+  coordinates: [
+    [2.29, 48.85],
+    [2.3, 48.86],
+  ],
+}
+
+/** The built server in a process of its own. */
+const commandOf = (options: McpOptions): string[] => [
+  ...nodeFlags(root),
+  '-e',
+  `import('./dist/src/mcp/serve.js').then((m) => m.serveMcp(${JSON.stringify(options)}))`,
+]
+
+async function connect(options: McpOptions): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: commandOf(options), cwd: root }))
+  // What is listed here has its answers checked against its output schema by the client.
+  await client.listTools()
+  return client
+}
+
+async function call(client: Client, name: string, given: Loose = {}): Promise<Loose> {
+  const { content, structuredContent, isError } = (await client.callTool({ name, arguments: given })) as Loose
+  expect(content).toHaveLength(1)
+  expect(content[0].type).toBe('text')
+  return { text: content[0].text, structured: structuredContent, isError: isError === true }
+}
+
+describe('the MCP server', () => {
+  let service: TestService
+  let client: Client
+  beforeAll(async () => {
+    service = await startTestService({ RECORDS: '1', SAMPLE_RECORDS: '1' })
+    client = await connect({ url: service.url, chainId: 84532, apiKey: service.developerKey })
+    // The records open behind the listener.
+    for (let attempt = 0; attempt < 200; attempt++) {
+      const { structured } = await call(client, 'records_stats')
+      if (structured?.total === 5000) break
+      await new Promise((done) => setTimeout(done, 100))
+    }
+  })
+  afterAll(async () => {
+    await client.close()
+    await service.stop()
+  })
+
+  it('lists its tools, none of which writes, with schemas that stand alone', async () => {
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual([
+      'compute_distance',
+      'compute_area',
+      'compute_length',
+      'compute_contains',
+      'compute_within',
+      'compute_intersects',
+      'verify_stamp',
+      'verify_proof',
+      'verify_result',
+      'records_list',
+      'records_get',
+      'records_stats',
+    ])
+    for (const { name, inputSchema, outputSchema, annotations } of tools) {
+      expect(annotations?.readOnlyHint, name).toBe(true)
+      for (const schema of [inputSchema, outputSchema!]) {
+        const ajv = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false, strictRequired: false })
+        expect(() => ajv.compile(schema), name).not.toThrow()
+      }
+    }
+    const within = new Ajv2020({ strict: false }).compile(
+      tools.find(({ name }) => name === 'compute_within')!.inputSchema,
+    )
+    expect(within({ geometry: eiffel, target: { uid: `0x${'ab'.repeat(32)}` }, radius: 5 })).toBe(true)
+    expect(within({ geometry: eiffel, target: { type: 'Point', coordinates: [2, 95] }, radius: 5 })).toBe(false)
+    expect(within({ geometry: eiffel, target: { uid: 'x', uri: 'y' }, radius: 5 })).toBe(false)
+    expect(within({ geometry: eiffel, target: townHall })).toBe(false)
+  })
+
+  it.each([
+    ['distance', { from: eiffel, to: townHall }, 'distance: 4,238.77 m'],
+    ['area', { geometry: park }, /^area: 8[\d,.]+ m²/],
+    ['length', { geometry: line }, /^length: 1,3[\d.]+ m/],
+    ['contains', { container: park, containee: eiffel }, 'contains: true'],
+    ['within', { geometry: eiffel, target: townHall, radius: 500 }, 'within:50000: false'],
+    ['intersects', { geometry1: park, geometry2: line }, 'intersects: true'],
+  ])('computes %s as the service does, and says so in words', async (name, given, text) => {
+    const answer = await call(client, `compute_${name}`, given)
+    const { body } = await service.post(`/compute/v0/${name}`, { chainId: 84532, ...given })
+    const { result, operation, inputRefs } = body
+    expect(answer['structured']).toMatchObject({ result, operation, inputRefs })
+    const [first, signed] = answer['text'].split('\n')
+    if (typeof text === 'string') expect(first).toBe(text)
+    else expect(first).toMatch(text)
+    expect(signed).toMatch(new RegExp(`^Signed by ${service.attester} for chain 84532 and anybody; .* until 20\\d\\d-`))
+  })
+
+  it('signs for another chain and a recipient when a call names them', async () => {
+    const recipient = `0x${'11'.repeat(20)}`
+    const { text, structured } = await call(client, 'compute_area', { geometry: park, chainId: 11155111, recipient })
+    expect(text).toContain('for chain 11155111 and 0x1111')
+    expect(structured.attestation.recipient).toBe(recipient)
+  })
+
+  it('answers what cannot be computed with the problem, its place and its remedy', async () => {
+    const swapped = await call(client, 'compute_distance', {
+      from: { type: 'Point', coordinates: [48, 102] },
+      to: eiffel,
+    })
+    expect(swapped).toEqual({
+      isError: true,
+      structured: undefined,
+      text: 'Invalid Input (400): from.coordinates[1]: latitude 102 is outside -90..90\n#/from/coordinates/1: GeoJSON order is [longitude, latitude]',
+    })
+    const nothing = await call(client, 'compute_area')
+    expect(nothing).toMatchObject({ isError: true, text: 'an input is a geometry, a Feature or a UID' })
+    const chain = await call(client, 'compute_area', { geometry: park, chainId: 5 })
+    expect(chain['text']).toMatch(/^Invalid Input \(400\): chainId: chain 5 is not supported/)
+  })
+
+  it('refuses a tool that is not there by the protocol', async () => {
+    await expect(client.callTool({ name: 'compute_volume', arguments: {} })).rejects.toThrow(
+      'no tool is called compute_volume',
+    )
+  })
+
+  it('judges a stamp and a proof', async () => {
+    const stamp = stampOf('gpsd')
+    const good = await call(client, 'verify_stamp', { stamp })
+    expect(good['structured'].valid).toBe(true)
+    expect(good['text']).toMatch(/^The stamp is valid: signatures verify, form holds, signals are consistent\./)
+    const forged = await call(client, 'verify_stamp', { stamp: { ...stamp, location: townHall } })
+    expect(forged['structured'].valid).toBe(false)
+    expect(forged['text']).toMatch(/^The stamp is not valid: signatures do not verify,.*\nsignature 0: /)
+    const proof = proofOf([stamp], { location: eiffel, time: { start: NOW - 60, end: NOW + 120 } })
+    const judged = await call(client, 'verify_proof', { proof, options: { chainId: 84532 } })
+    expect(judged['structured'].credibility.meta.stampCount).toBe(1)
+    expect(judged['text']).toMatch(/^1 stamps: 0 m from the claim on average, 0 m at most, 100 % within its radius\./)
+    expect(judged['text']).toContain(`Signed by ${service.attester} for chain 84532`)
+    const malformed = await call(client, 'verify_proof', {
+      proof: { ...proof, claim: { ...proof['claim'], radius: -1 } },
+    })
+    expect(malformed['text']).toMatch(/^Validation Error \(400\): proof\.claim\.radius: /)
+  })
+
+  it('checks an answer on this machine, and a changed one does not hold', async () => {
+    const { structured: answer } = await call(client, 'compute_distance', { from: eiffel, to: townHall })
+    const held = await call(client, 'verify_result', { answer, chainId: 84532, inputs: [eiffel, townHall] })
+    expect(held['structured'].ok).toBe(true)
+    expect(held['text']).toContain('pass recomputed: gives 4,238.77 m again')
+    expect(held['text']).toContain('pass signer:')
+    const changed = await call(client, 'verify_result', { answer: { ...answer, result: 1 } })
+    expect(changed['structured'].ok).toBe(false)
+    expect(changed['text']).toMatch(/^The answer does not hold\./)
+    const other = await call(client, 'verify_result', { answer, attester: `0x${'22'.repeat(20)}` })
+    expect(other['structured'].checks).toContainEqual(expect.objectContaining({ id: 'signer', status: 'fail' }))
+  })
+
+  it('lists records, a page that can be read', async () => {
+    const { structured, text } = await call(client, 'records_list', { bbox: [-180, 0, 180, 90] })
+    expect(structured.data).toHaveLength(20)
+    expect(text.split('\n')).toHaveLength(21)
+    expect(text).toMatch(/^\d+ records match, these are 1 to 20\.\n0x[0-9a-f]{64} on /)
+    const most = await call(client, 'records_list', { limit: 1000, chain: structured.data[0].chain })
+    expect(most['structured'].data).toHaveLength(100)
+    const one = await call(client, 'records_get', { uid: structured.data[0].uid })
+    expect(one['structured']).toEqual(structured.data[0])
+    const stats = await call(client, 'records_stats')
+    expect(stats['text']).toMatch(/^5,?000 records, /)
+    const absent = await call(client, 'records_get', { uid: `0x${'00'.repeat(32)}` })
+    expect(absent).toMatchObject({ isError: true })
+    expect(absent['text']).toMatch(/^Location record not found \(404\): /)
+    const chain = await call(client, 'records_list', { chain: 'mars' })
+    expect(chain['text']).toMatch(/^Invalid chain parameter \(400\): /)
+  })
+})
+
+describe('the MCP server without a service', () => {
+  it('says which address does not answer', async () => {
+    const client = await connect({ url: 'http://127.0.0.1:9', chainId: 84532 })
+    const { isError, text } = await call(client, 'compute_area', { geometry: park })
+    expect(isError).toBe(true)
+    expect(text).toBe(
+      'no answer from the service: does a service answer at http://127.0.0.1:9? Start one (npm start), or name another with --url.',
+    )
+    await client.close()
+  })
+
+  it('computes by itself when it is told to, and does not sign', async () => {
+    const client = await connect({ url: 'http://127.0.0.1:9', local: true })
+    const { tools } = await client.listTools()
+    expect(tools).toHaveLength(7)
+    const answer = await call(client, 'compute_distance', { from: eiffel, to: townHall })
+    expect(answer).toEqual({
+      isError: false,
+      text: 'distance: 4,238.77 m\nComputed on this machine, not signed.',
+      structured: { operation: 'distance', result: 4238.77, units: 'meters', signed: false },
+    })
+    const within = await call(client, 'compute_within', { geometry: eiffel, target: townHall, radius: 4238.77 })
+    expect(within['structured']).toEqual({ operation: 'within:423877', result: true, signed: false })
+    for (const [given, text] of [
+      [{ from: eiffel }, 'to is missing'],
+      [{ from: eiffel, to: { type: 'Point', coordinates: [1, 95] } }, 'to has latitude 95, outside -90..90'],
+      [{ from: eiffel, to: { uid: `0x${'ab'.repeat(32)}` } }, 'to has to be a geometry: no service is asked here'],
+    ] as const) {
+      expect(await call(client, 'compute_distance', given)).toMatchObject({ isError: true, text })
+    }
+    const radius = await call(client, 'compute_within', { geometry: eiffel, target: townHall, radius: 'far' })
+    expect(radius['text']).toMatch(/^radius has to be metres/)
+    await client.close()
+  })
+
+  it('writes nothing but messages, answers what was asked before its input ended, and ends then', async () => {
+    const child = spawn(process.execPath, commandOf({ url: 'http://127.0.0.1:9', local: true }), {
+      cwd: root,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    const written: Buffer[] = []
+    child.stdout.on('data', (piece) => written.push(piece))
+    const message = (id: number, method: string, params: Loose) =>
+      `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
+    const clientInfo = { name: 'test', version: '1' }
+    child.stdin.write(message(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }))
+    child.stdin.write('no JSON\n')
+    child.stdin.end(message(2, 'tools/call', { name: 'compute_area', arguments: { geometry: park } }))
+    const code = await new Promise((done) => child.once('exit', done))
+    expect(code).toBe(0)
+    const answers = Buffer.concat(written).toString('utf8').trimEnd().split('\n')
+    expect(answers.map((answer) => JSON.parse(answer).id)).toEqual([1, 2])
+    expect(JSON.parse(answers[1]!).result.structuredContent).toMatchObject({
+      operation: 'area',
+      units: 'square_meters',
+    })
+  })
+})

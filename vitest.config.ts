@@ -11,6 +11,9 @@ const project = (name: string, extra: object = {}) => ({
   },
 })
 
+// Every answer these tests get from the service is held against its OpenAPI document.
+const CHECKED = { setupFiles: ['test/answer-check.ts'] }
+
 // Unit, property and differential tests run functions in this process; integration and contract tests start the built
 // service, so `npm test` builds first. One project a folder: the folder says what kind of proof a test is.
 export default defineConfig({
@@ -20,7 +23,7 @@ export default defineConfig({
       project('property'),
       project('differential', { testTimeout: 180_000 }),
       project('integration'),
-      project('contract'),
+      project('contract', CHECKED),
       project('onchain', { testTimeout: 120_000 }),
       project('fault', { testTimeout: 120_000 }),
       project('fuzz', { testTimeout: 300_000 }),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { nodeFlags } from './node-flags.ts'
+import { WATCHED_ORIGINS } from './watched-origins.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -58,6 +59,7 @@ export async function startTestService(environment: Record<string, string> = {})
   })
   const lines: string[] = []
   const facts = await ready(child, lines, exited)
+  WATCHED_ORIGINS.add(new URL(String(facts['url'])).origin)
   return {
     url: String(facts['url']),
     attester: String(facts['attester']),

@@ -180,13 +180,14 @@ export const RECORD_OPERATIONS: OperationTable = {
     summary: 'Ask by GraphQL',
     body: { content: json(schemaRef('GraphqlRequest')) },
     ...graphqlAnswers(),
-    refusals: [408, 413, 415, 500, 503],
+    refusals: [404, 408, 413, 415, 500, 503],
   },
   'GET /graphql/schema': {
     tag: 'GraphQL',
     operationId: 'graphqlSchema',
     summary: 'What can be asked',
     answers: { 200: { description: 'Schema definition language.', content: { 'text/plain': { type: 'string' } } } },
+    refusals: [404],
     family: 'graphql',
   },
 }
@@ -204,7 +205,7 @@ function graphqlAnswers(): Pick<Operation, 'answers' | 'refusals' | 'family'> {
         content: both('GraphqlRefusal'),
       },
     },
-    refusals: [500, 503],
+    refusals: [404, 500, 503],
     family: 'graphql',
   }
 }

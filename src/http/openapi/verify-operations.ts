@@ -86,6 +86,7 @@ export const VERIFY_OPERATIONS: OperationTable = {
         headers: ['Deprecation'],
       },
     },
+    refusals: [404],
     family: 'older',
     deprecated: true,
   },
@@ -110,7 +111,8 @@ function older(
         headers: ['Deprecation', 'X-Attester-Nonce-Source'],
       },
     },
-    refusals: [...REFUSALS, ...refusals],
+    // 404 where the operator turned the older generation off.
+    refusals: [...REFUSALS, 404, ...refusals],
     family: 'older',
     counts: true,
     deprecated: true,

@@ -54,7 +54,7 @@ function chainStatus(chain: SyncStatus['chains'][number], nowMs: number): object
   return {
     block,
     blockHash: chain.blockHash,
-    finalized: chain.finalized,
+    finalized: chain.finalized === -1 ? null : chain.finalized, // no block is yet
     head,
     lagBlocks: head === null || block === null ? null : Math.max(0, head - block),
     lagSeconds: headSeconds === null ? null : Math.max(0, Math.floor(nowMs / 1000) - headSeconds),

@@ -68,10 +68,12 @@ async function rollBackNotes(session: Session, chainId: number, blockNumber: num
     chainId,
     blockNumber,
   ])
+  // Not by least(): of null, which says that nothing was compared, it makes a number.
   await session.query(
     `insert into chain_sync as known (chain_id, reorgs, deepest_reorg) values ($1, 1, $3)
      on conflict (chain_id) do update set reorgs = known.reorgs + 1, deepest_reorg = greatest(known.deepest_reorg, $3),
-       finalized = least(known.finalized, $2), audited_to = least(known.audited_to, $2)`,
+       finalized = case when known.finalized > $2 then $2 else known.finalized end,
+       audited_to = case when known.audited_to > $2 then $2 else known.audited_to end`,
     [chainId, blockNumber, depth],
   )
 }

@@ -76,6 +76,21 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
     ...changes,
   })
 
+  it('calls nothing audited or final after a reorganisation that was not before', async () => {
+    const step = (from: Hex | null, number: number, changes: Partial<BlockRange> = {}) => {
+      const to = { blockNumber: number, blockHash: hashOf(number, changes.rollBackTo === undefined ? 0 : 1) }
+      return store.apply({ chainId, records: [], revocations: [], checkpoint: { from, to }, ...changes })
+    }
+    await step(null, 9, { progress: { head: 9, headSeconds: 1 } })
+    await step(hashOf(9, 0), 7, { rollBackTo: 7 })
+    expect(await store.syncState({ chainId })).toMatchObject({ finalized: -1, auditedTo: -1 })
+    await step(hashOf(7, 1), 9, { progress: { finalized: 5, auditedTo: 3 } })
+    await step(hashOf(9, 0), 8, { rollBackTo: 8 })
+    expect(await store.syncState({ chainId })).toMatchObject({ finalized: 5, auditedTo: 3 })
+    await step(hashOf(8, 1), 2, { rollBackTo: 2 })
+    expect(await store.syncState({ chainId })).toMatchObject({ finalized: 2, auditedTo: 2 })
+  })
+
   it('is the same as in memory after any sequence of steps', async () => {
     const random = randomFrom(7)
     const below = (count: number) => Math.floor(random() * count)

@@ -146,6 +146,8 @@ export interface SubmissionConfig {
   readonly maxNonceGap: number
   /** Submissions that are final or failed are forgotten, with their idempotency keys, after so long. */
   readonly keepMs: number
+  /** From one count of submissions for the metrics to the next. */
+  readonly countMs: number
 }
 
 /** Where the signing key comes from; read by `config-key.ts`. */
@@ -481,6 +483,7 @@ function readSubmission(read: ReturnType<typeof reader>): SubmissionConfig {
     maxAttempts: 5,
     maxNonceGap: 16,
     keepMs: 30 * 86_400_000,
+    countMs: 5000,
   }
 }
 

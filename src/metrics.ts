@@ -40,6 +40,21 @@ export class Metrics {
     this.#families.push({ name, help, type: 'gauge', render: () => [`${name}${labelText(labels)} ${read()}`] })
   }
 
+  /**
+   * Values that are kept elsewhere.
+   *
+   * @param read asked whenever the metrics are read; of a counter they only grow
+   */
+  samples(
+    name: string,
+    help: string,
+    type: 'counter' | 'gauge',
+    read: () => Iterable<readonly [Labels, number]>,
+  ): void {
+    const render = () => Array.from(read(), ([labels, value]) => `${name}${labelText(labels)} ${value}`)
+    this.#families.push({ name, help, type, render })
+  }
+
   render(): string {
     return this.#families
       .map((family) => {

@@ -135,6 +135,15 @@ export interface RelayAccount {
   readonly sender: Hex
 }
 
+/** Submissions of one chain in one state. */
+export interface SubmissionCount {
+  readonly chainId: number
+  readonly status: SubmissionStatus
+  readonly count: number
+  /** When the oldest of them was taken, in milliseconds since the epoch. */
+  readonly oldestMs: number
+}
+
 /** What the store is asked of submissions: part of `StoreOperations`. */
 export interface SubmissionOperations {
   submit: {
@@ -148,6 +157,15 @@ export interface SubmissionOperations {
   }
   /** Those of the ids that exist. */
   submissions: { argument: readonly string[]; result: readonly Submission[] }
+  /** Of one account; chains and statuses without any are left out. */
+  submissionCounts: {
+    argument: {
+      readonly sender: Hex
+      readonly chainIds: readonly number[]
+      readonly statuses: readonly SubmissionStatus[]
+    }
+    result: readonly SubmissionCount[]
+  }
   relayWork: { argument: RelayAccount & { readonly maxItems: number }; result: RelayWork }
   /** @returns false when the state was another one than the step expects: nothing was changed */
   relayStep: { argument: RelayAccount & { readonly change: RelayStep; readonly nowMs: number }; result: boolean }

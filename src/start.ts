@@ -11,6 +11,7 @@ import { type HttpServer, ListenError } from './http/port.ts'
 import { createHttpServer } from './http/server.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import type { Log } from './log.ts'
+import type { Hex } from './messages.ts'
 import { Metrics } from './metrics.ts'
 import { createBatchService } from './service/batches.ts'
 import { createChainPolicy } from './service/chain-policy.ts'
@@ -30,13 +31,14 @@ import { createRecordService } from './service/records.ts'
 import { createResignService } from './service/resign.ts'
 import { fillWithSamples } from './service/sample-fill.ts'
 import { createSignedAnswers } from './service/signed-answer.ts'
+import { createSubmissionCounts, type SubmissionCounts } from './service/submission-counts.ts'
 import { createSubmissionService } from './service/submissions.ts'
 import { createSyncService } from './service/sync.ts'
 import { createProofReader } from './service/verified-proof.ts'
 import { createVerifyService } from './service/verify.ts'
 import { startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
-import { startRelay } from './threads/relay-client.ts'
+import { type RelayClient, startRelay } from './threads/relay-client.ts'
 import { startSigner } from './threads/signer-client.ts'
 import { createStoreClient } from './threads/store-client.ts'
 
@@ -127,6 +129,17 @@ export async function startService(
   })
   const server = createHttpServer(config, app.handler, log)
   watchProcess(metrics, { build, pool, server })
+  const counts =
+    config.submission && relay && store
+      ? createSubmissionCounts({
+          store,
+          sender: signer.address.toLowerCase() as Hex,
+          chainIds: relay.chainIds,
+          settings: config.submission,
+          now: Date.now,
+        })
+      : undefined
+  watchSubmissions(metrics, relay, counts)
   const port = await listen(server, config)
   store?.open() // behind the listener: making a database takes seconds
   if (store !== undefined && config.sampleRecords) {
@@ -161,6 +174,7 @@ export async function startService(
       // Streams would be waited for.
       feeds.close()
       sync.close()
+      counts?.close()
       submissions.close() // their relay goes on after the next start
       await server.close()
       clearTimeout(abandon)
@@ -193,6 +207,23 @@ function watchProcess(
   })
   metrics.gauge('process_uptime_seconds', 'Since the process began', () => process.uptime())
   metrics.gauge('build_info', 'Always 1', () => 1, { ...build, node: process.versions.node })
+}
+
+/** What the relay does; without one the names are there and have no values. */
+function watchSubmissions(metrics: Metrics, relay?: RelayClient, counts?: SubmissionCounts): void {
+  const chain = (id: number) => ({ chain_id: String(id) })
+  metrics.samples('submissions', 'Submissions by status', 'gauge', () =>
+    (counts?.counts() ?? []).map(({ chainId, status, count }) => [{ ...chain(chainId), status }, count]),
+  )
+  metrics.samples('submission_oldest_seconds', 'Since the oldest one that is in no block was taken', 'gauge', () =>
+    (counts?.oldestSeconds() ?? []).map(({ chainId, seconds }) => [chain(chainId), seconds]),
+  )
+  metrics.samples('submission_events_total', 'Submissions that were sent, mined or reverted', 'counter', () =>
+    (relay?.events() ?? []).map(({ chainId, event, count }) => [{ ...chain(chainId), event }, count]),
+  )
+  metrics.samples('relay_ready', '1 when the relay of a chain waits for nothing', 'gauge', () =>
+    (relay?.chainIds ?? []).map((id) => [chain(id), relay?.state(id)?.state === 'ready' ? 1 : 0]),
+  )
 }
 
 /** The port asked for, or, when nobody asked, the next free one after the default. */

@@ -17,6 +17,7 @@ interface ServedChain {
   readonly access: Pick<ChainAccess, 'state'>
 }
 
+const NOT_OPEN: RelayState = { state: 'unknown', reason: 'the store is being opened' }
 /** A signature takes microseconds; one that does not come is of a thread that starts again. */
 const SIGN_TIMEOUT_MS = 10_000
 const MAX_BENCH_MS = 60_000
@@ -34,10 +35,6 @@ export function serveRelay(
   port.on('message', (request: RelayRequest) => {
     if (request.type === 'store') store = connectRecords(request.port)
   })
-  const ask = () => {
-    if (store === undefined) throw new StoreFault('unavailable', 'it is being opened')
-    return store
-  }
   for (const served of chains.values()) void run(served)
 
   async function run({ chain, access }: ServedChain): Promise<void> {
@@ -49,8 +46,8 @@ export function serveRelay(
       settings,
       sign,
       store: {
-        relayWork: async (argument) => ask().relayWork(argument),
-        relayStep: async (argument) => ask().relayStep(argument),
+        relayWork: (argument) => store!.relayWork(argument),
+        relayStep: (argument) => store!.relayStep(argument),
       },
       rpcs: createRpcList({
         chainId: chain.id,
@@ -66,7 +63,7 @@ export function serveRelay(
     })
     let last = ''
     for (;;) {
-      const state = await look(relay.tick, access)
+      const state = store === undefined ? NOT_OPEN : await look(relay.tick, access)
       if (JSON.stringify(state) !== last) post({ type: 'state', chainId: chain.id, state })
       last = JSON.stringify(state)
       await new Promise((resolve) => setTimeout(resolve, settings.pollMs))

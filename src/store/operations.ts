@@ -11,7 +11,7 @@ import { readSlice } from './record-slice.ts'
 import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './record-writes.ts'
 import { takeRelayStep } from './relay-steps.ts'
 import { readRelayWork } from './relay-work.ts'
-import { readSubmissions, submit } from './submissions.ts'
+import { countSubmissions, readSubmissions, submit } from './submissions.ts'
 import { createSyncControl } from './sync-control.ts'
 import { createSyncReads } from './sync-reads.ts'
 import { noteRange } from './sync-writes.ts'
@@ -91,6 +91,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     },
     submit: ({ submission, ...limits }) => database.transaction((session) => submit(session, submission, limits)),
     submissions: (ids) => readSubmissions(database.reads, ids),
+    submissionCounts: (question) => countSubmissions(database.reads, question),
     relayWork: (account) => database.readTransaction((session) => readRelayWork(session, account)),
     relayStep: ({ change, ...place }) => takeRelayStep(database.transaction, place, change),
     ...createSyncReads(database),

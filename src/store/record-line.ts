@@ -26,6 +26,7 @@ const OPERATIONS: readonly StoreOperation[] = [
   'maintain',
   'submit',
   'submissions',
+  'submissionCounts',
   'relayWork',
   'relayStep',
   'syncState',

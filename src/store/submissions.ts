@@ -1,4 +1,5 @@
-import type { NewSubmission, Submission, SubmissionStatus, SubmitOutcome } from '../relay-messages.ts'
+import type { Hex } from '../messages.ts'
+import type { NewSubmission, Submission, SubmissionCount, SubmissionStatus, SubmitOutcome } from '../relay-messages.ts'
 import type { Row, Session } from './database.ts'
 
 const DAY_MS = 86_400_000
@@ -59,6 +60,28 @@ async function taken(session: Session, id: string): Promise<SubmitOutcome> {
 export async function readSubmissions(session: Session, ids: readonly string[]): Promise<readonly Submission[]> {
   const rows = await session.query(`${SELECT} where id = any($1::text[])`, [ids])
   return rows.map(submissionOf)
+}
+
+/** How many there are, by chain and status. */
+export async function countSubmissions(
+  session: Session,
+  {
+    sender,
+    chainIds,
+    statuses,
+  }: { readonly sender: Hex; readonly chainIds: readonly number[]; readonly statuses: readonly SubmissionStatus[] },
+): Promise<readonly SubmissionCount[]> {
+  const rows = await session.query(
+    `select chain_id::text, status, count(*)::int as count, min(created_ms)::text as oldest from submission
+     where chain_id = any($1::bigint[]) and sender = $2 and status = any($3::text[]) group by chain_id, status`,
+    [chainIds.map(String), sender, statuses],
+  )
+  return rows.map((row) => ({
+    chainId: Number(row['chain_id']),
+    status: row['status'] as SubmissionStatus,
+    count: row['count'] as number,
+    oldestMs: Number(row['oldest']),
+  }))
 }
 
 function submissionOf(row: Row): Submission {

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Log } from '../log.ts'
 import type { Hex } from '../messages.ts'
-import type { RelayReply, RelayRequest, RelayState } from '../relay-messages.ts'
+import type { RelayFacts, RelayReply, RelayRequest, RelayState } from '../relay-messages.ts'
 import type { ChainClient } from './chain-client.ts'
 import type { SignerClient } from './signer-client.ts'
 import type { StoreClient } from './store-client.ts'
@@ -10,20 +10,39 @@ import type { StoreClient } from './store-client.ts'
 export interface RelayClient {
   /** How the relay of a chain does; undefined for a chain without one. */
   state(chainId: number): RelayState | undefined
+  /** What became of submissions since this process began. */
+  events(): readonly RelayEvent[]
+  /** Every chain that has one. */
+  readonly chainIds: readonly number[]
+}
+
+/** Submissions of one chain that a transaction took along, found in a block, or had revert. */
+export interface RelayEvent {
+  readonly chainId: number
+  readonly event: string
+  readonly count: number
 }
 
 export interface RelayClientParts {
-  readonly chainClient: Pick<ChainClient, 'connect' | 'serves'>
+  readonly chainClient: Pick<ChainClient, 'connect' | 'serves' | 'states'>
   readonly signer: Pick<SignerClient, 'address' | 'sign'>
   readonly store: Pick<StoreClient, 'connect'>
   readonly log: Log
 }
 
+/** Notes of the relay that are counted. */
+const COUNTED: Readonly<Record<string, string>> = {
+  'submissions sent': 'sent',
+  'submissions mined': 'mined',
+  'submissions reverted': 'reverted',
+}
 const UNKNOWN: RelayState = { state: 'unknown', reason: 'the chain was not asked yet' }
 
 /** Gives the chain thread what the relay needs: whose account it is, the store, and signatures. */
 export function startRelay({ chainClient, signer, store, log }: RelayClientParts): RelayClient {
   const states = new Map<number, RelayState>()
+  const chainIds = [...chainClient.states().keys()]
+  const events = chainIds.flatMap((chainId) => Object.values(COUNTED).map((event) => ({ chainId, event, count: 0 })))
   let line: MessagePort | undefined
   chainClient.connect((post) => {
     const { port1, port2 } = new MessageChannel()
@@ -41,18 +60,27 @@ export function startRelay({ chainClient, signer, store, log }: RelayClientParts
   })
   return {
     state: (chainId) => (chainClient.serves(chainId) ? (states.get(chainId) ?? UNKNOWN) : undefined),
+    events: () => events,
+    chainIds,
   }
 
   async function take(port: MessagePort, reply: RelayReply): Promise<void> {
     if (reply.type === 'sign') {
       const result = await signer.sign(reply.payload)
       port.postMessage({ type: 'signed', id: reply.id, result } satisfies RelayRequest)
-    } else if (reply.type === 'note') log.info(reply.event, reply.facts)
-    else {
+    } else if (reply.type === 'note') {
+      log.info(reply.event, reply.facts)
+      count(reply.event, reply.facts)
+    } else {
       const { chainId, state } = reply
       states.set(chainId, state)
       if (state.state === 'ready') log.info('relay ready', { chainId })
-      else log.warn('relay waits', { chainId, reason: state.reason })
+      else if (state.state !== 'unknown') log.warn('relay waits', { chainId, reason: state.reason })
     }
+  }
+
+  function count(note: string, { chainId, submissions }: RelayFacts): void {
+    const entry = events.find((candidate) => candidate.chainId === chainId && candidate.event === COUNTED[note])
+    if (entry !== undefined) entry.count += Number(submissions)
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
@@ -25,7 +25,7 @@ function printed(text: string): Map<string, { type: string; labels: string[] }> 
   for (const line of text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))) {
     const [, sample, labels = ''] = /^([a-z_]+)(?:\{(.*)\})? \S+$/.exec(line)!
     const name = families.has(sample!) ? sample! : sample!.replace(/_(bucket|sum|count)$/, '')
-    const found = [...labels.matchAll(/([a-z]+)="/g)].map(([, label]) => label!).filter((label) => label !== 'le')
+    const found = [...labels.matchAll(/([a-z_]+)="/g)].map(([, label]) => label!).filter((label) => label !== 'le')
     const family = families.get(name)!
     family.labels = [...new Set([...family.labels, ...found])].sort()
   }
@@ -35,7 +35,9 @@ function printed(text: string): Map<string, { type: string; labels: string[] }> 
 describe('the page on metrics', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startTestService({ RATE_LIMIT_PUBLIC: '2', RECORDS: '1' })
+    // A chain nobody serves has a relay all the same.
+    const chain = { RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1' }
+    service = await startTestService({ RATE_LIMIT_PUBLIC: '2', RECORDS: '1', ...chain })
   })
   afterAll(() => service.stop())
 
@@ -44,7 +46,13 @@ describe('the page on metrics', () => {
     const items = Array(3).fill({ op: 'distance', from: point, to: point })
     await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
     await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
-    const text = await (await fetch(`${service.url}/metrics`)).text()
-    expect(Object.fromEntries(printed(text))).toEqual(Object.fromEntries(documented))
+    // Submissions have values when the database is there.
+    await vi.waitFor(
+      async () => {
+        const text = await (await fetch(`${service.url}/metrics`)).text()
+        expect(Object.fromEntries(printed(text))).toEqual(Object.fromEntries(documented))
+      },
+      { timeout: 50_000, interval: 200 },
+    )
   })
 })

@@ -9,6 +9,10 @@ describe('metrics', () => {
     counter.series({ route: '/a', status: '200' }).count++
     counter.series({ route: 'quo"te\\\n' }).count++
     metrics.gauge('depth', 'Depth', () => 7)
+    metrics.samples('sizes', 'Sizes', 'gauge', () => [
+      [{ of: 'a' }, 1],
+      [{ of: 'b' }, 2],
+    ])
     const histogram = metrics.histogram('seconds', 'Seconds', [0.1, 1])
     for (const value of [0.05, 0.1, 0.5, 3]) histogram.observe(value)
     expect(metrics.render().split('\n')).toEqual([
@@ -19,6 +23,10 @@ describe('metrics', () => {
       '# HELP depth Depth',
       '# TYPE depth gauge',
       'depth 7',
+      '# HELP sizes Sizes',
+      '# TYPE sizes gauge',
+      'sizes{of="a"} 1',
+      'sizes{of="b"} 2',
       '# HELP seconds Seconds',
       '# TYPE seconds histogram',
       'seconds_bucket{le="0.1"} 2',

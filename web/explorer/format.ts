@@ -82,3 +82,7 @@ export function duration(seconds: number): string {
 export function shortHex(hex: string, head = 8, tail = 4): string {
   return hex.length <= head + tail + 3 ? hex : `${hex.slice(0, head)}…${hex.slice(-tail)}`
 }
+
+export function bytesText(bytes: number): string {
+  return bytes >= 2 ** 30 ? `${decimal(bytes / 2 ** 30, 2)} GiB` : `${decimal(bytes / 2 ** 20, 0)} MiB`
+}

@@ -51,6 +51,8 @@ function start(root: HTMLElement): void {
 
   const makers: Readonly<Record<PageName, () => Promise<Page>>> = {
     compute: async () => createComputePage(parts),
+    records: async () => (await import('./records/page.ts')).createRecordsPage(parts),
+    status: async () => (await import('./status/page.ts')).createStatusPage(parts),
   }
   const pages = new Map<PageName, Page>()
   let shown: PageName | undefined

@@ -7,6 +7,8 @@ import type { PageName } from './router.ts'
 
 const TITLES: Readonly<Record<PageName, string>> = {
   compute: 'Compute',
+  records: 'Records',
+  status: 'Status',
 }
 
 export function createShell(api: Api) {

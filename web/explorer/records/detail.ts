@@ -1,0 +1,126 @@
+import type { LocationRecord } from '../../../src/types/generated.ts'
+import { encodeQuestion } from '../compute/share.ts'
+import { copy, h } from '../dom.ts'
+import { shortHex, timeUtc, whole } from '../format.ts'
+import { icon } from '../icons.ts'
+import { hashOf } from '../router.ts'
+import { explorerAddress, geometryOfRecord, placeText } from './place.ts'
+
+/** Everything one record says. */
+export function recordDetail(record: LocationRecord, close: () => void): HTMLElement {
+  const address = explorerAddress(record)
+  const payloads = record.recipe_types.map((type, index) => `${type}: ${bytesOf(record.recipe_payloads[index])}`)
+  const media = record.media_types.map((type, index) => `${type}: ${(record.media_data[index] ?? '').slice(0, 120)}`)
+  const isMadeUp = record.memo?.startsWith('Sample:') === true
+  const use = h('button', { class: 'button', type: 'button', onclick: () => void open(record) }, 'Measure from here')
+  return h(
+    'section',
+    { class: 'panel detail', 'aria-label': 'Record' },
+    h(
+      'div',
+      { class: 'row between' },
+      h('h2', { class: 'detail-title' }, record.memo ?? 'A record without a memo'),
+      h(
+        'button',
+        {
+          class: 'icon-button',
+          type: 'button',
+          'aria-label': 'Back to the list',
+          title: 'Back to the list',
+          'data-key': 'close-detail',
+          onclick: close,
+        },
+        icon('cross'),
+      ),
+    ),
+    h('div', { class: 'row' }, stateTags(record)),
+    h(
+      'dl',
+      { class: 'facts' },
+      fact('UID', hexButton(record.uid, 'The UID')),
+      fact('Chain', record.chain),
+      fact('Attested by', hexButton(record.prover, 'The address')),
+      fact('About', record.subject === record.prover ? 'the same address' : hexButton(record.subject, 'The address')),
+      fact('Happened', timeUtc(Date.parse(record.event_timestamp) / 1000)),
+      fact('Attested', timeUtc(Date.parse(record.timestamp) / 1000)),
+      fact('Place', placeText(record)),
+      fact('Written as', `${record.location_type}, ${record.srs}`),
+      payloads.length > 0 && fact('Recipe', payloads.join('; ')),
+      media.length > 0 && fact('Media', media.join('; ')),
+    ),
+    h(
+      'pre',
+      { class: 'code-block location', tabindex: 0, role: 'region', 'aria-label': 'Location' },
+      pretty(record.location),
+    ),
+    h(
+      'div',
+      { class: 'row' },
+      use,
+      address !== undefined &&
+        h('a', { class: 'button', href: address, rel: 'noreferrer', target: '_blank' }, 'On easscan', icon('external')),
+      h('a', { class: 'button', href: `/api/v0/location-records/${record.uid}` }, 'As JSON'),
+    ),
+    isMadeUp && h('p', { class: 'hint' }, 'A made-up record, stored by --sample-records: no chain knows it.'),
+  )
+}
+
+/** Valid, revoked, final. */
+export function stateTags({ revoked, finalized }: LocationRecord): HTMLElement[] {
+  return [
+    revoked
+      ? h('span', { class: 'tag bad' }, icon('cross'), 'Revoked')
+      : h('span', { class: 'tag good' }, icon('check'), 'Valid'),
+    h('span', { class: 'tag' }, finalized ? 'Block is final' : 'Block not known to be final'),
+  ]
+}
+
+/** The record's geometry as the first input of a distance. */
+async function open(record: LocationRecord): Promise<void> {
+  const geometry = geometryOfRecord(record)
+  if (geometry === undefined) return
+  const question = {
+    operation: 'distance' as const,
+    a: geometry,
+    b: { type: 'Point' as const, coordinates: [6.1432, 46.2044] as [number, number] },
+    radiusMeters: 1000,
+    chainId: 84532,
+    recipient: '',
+  }
+  location.hash = hashOf({ page: 'compute', query: new URLSearchParams({ s: await encodeQuestion(question) }) })
+}
+
+function bytesOf(base64: string | undefined): string {
+  try {
+    return `${whole(atob(base64 ?? '').length)} bytes`
+  } catch {
+    return 'not base64'
+  }
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 1).replace(/\[\s*(-?[\d.e+-]+),\s*(-?[\d.e+-]+)\s*\]/g, '[$1, $2]')
+  } catch {
+    return text
+  }
+}
+
+function fact(name: string, value: string | Node): Node[] {
+  return [h('dt', {}, name), h('dd', {}, value)]
+}
+
+function hexButton(hex: string, what: string): HTMLElement {
+  return h(
+    'button',
+    {
+      class: 'hex',
+      type: 'button',
+      'aria-label': `Copy: ${what}, ${hex}`,
+      title: `Copy ${hex}`,
+      onclick: () => void copy(hex, what),
+    },
+    h('code', {}, shortHex(hex, 10, 6)),
+    icon('copy'),
+  )
+}

@@ -1,0 +1,46 @@
+import { checkShape } from '../../../src/geometry/check-shape.ts'
+import type { Geometry, LocationRecord } from '../../../src/types/generated.ts'
+import { degreesText } from '../format.ts'
+import { boxOf, type LonLat, vertexCount, wrapped } from '../geo/shape.ts'
+
+/** The geometry of a record; undefined where its text is no GeoJSON geometry. */
+export function geometryOfRecord({ location, longitude, latitude }: LocationRecord): Geometry | undefined {
+  if (longitude !== null && latitude !== null) return { type: 'Point', coordinates: [longitude, latitude] }
+  try {
+    const value = JSON.parse(location)
+    const read = checkShape(value?.type === 'Feature' ? value.geometry : value)
+    return read.ok ? read.geometry : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The middle of its box: where a map puts its sign. */
+export function middleOf(geometry: Geometry): LonLat | undefined {
+  const box = boxOf([geometry])
+  return box === undefined ? undefined : [wrapped((box[0] + box[2]) / 2), (box[1] + box[3]) / 2]
+}
+
+export function placeText(record: LocationRecord): string {
+  const geometry = geometryOfRecord(record)
+  const middle = geometry === undefined ? undefined : middleOf(geometry)
+  if (geometry === undefined || middle === undefined) return record.location.slice(0, 40)
+  const where = degreesText(middle[0], middle[1], 3)
+  return geometry.type === 'Point' ? where : `${geometry.type}, ${vertexCount(geometry)} vertices, ${where}`
+}
+
+const EXPLORERS: Readonly<Record<string, string>> = {
+  arbitrum: 'arbitrum',
+  celo: 'celo',
+  sepolia: 'sepolia',
+  base: 'base',
+  'base-sepolia': 'base-sepolia',
+}
+
+/** Where the attestation can be seen on its chain; undefined for chains that nobody shows, and for made-up records. */
+export function explorerAddress({ chain, uid, memo }: LocationRecord): string | undefined {
+  const name = EXPLORERS[chain]
+  return name === undefined || memo?.startsWith('Sample:') === true
+    ? undefined
+    : `https://${name}.easscan.org/attestation/view/${uid}`
+}

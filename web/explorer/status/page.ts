@@ -1,0 +1,299 @@
+import type { Readiness, SyncStatus } from '../../../src/client/answers.ts'
+import { ApiError, ConnectionError } from '../../../src/client/client.ts'
+import { h, replace, toast } from '../dom.ts'
+import { bytesText, decimal, duration, short, shortHex, timeUtc, whole } from '../format.ts'
+import { icon } from '../icons.ts'
+import type { Page, PageParts } from '../page.ts'
+import { createChainTable } from './chains.ts'
+import { createChart, SHOWN_SECONDS } from './chart.ts'
+import { type Reading, readMetrics, type Sample, sampleBetween } from './samples.ts'
+
+const EVERY_MS = 1000
+const PARTS_EVERY = 5
+const TIMEOUT_MS = 4000
+
+export function createStatusPage({ api, issuer }: PageParts): Page {
+  const headline = h('div', { class: 'row' })
+  const facts = h('p', { class: 'hint numeric' })
+  const charts = {
+    rate: createChart('Requests', 'per second', (value) => decimal(value, value < 10 ? 1 : 0)),
+    p99: createChart('Slowest one in a hundred', 'ms', (value) => short(value)),
+    waiting: createChart('Waiting for a thread', 'requests', whole),
+    cores: createChart('Processor', 'cores', (value) => decimal(value, 2)),
+  }
+  const chartsNote = h(
+    'p',
+    { class: 'note', hidden: true },
+    'Rates are for the machine of the service itself; METRICS_PUBLIC=1 opens them.',
+  )
+  const chartGrid = h(
+    'div',
+    { class: 'charts' },
+    Object.values(charts).map(({ element }) => element),
+  )
+  const checks = h('ul', { class: 'parts' })
+  const chains = createChainTable()
+  const worker = h('div', { class: 'stack' })
+  const errors = h('ul', { class: 'errors' })
+  const errorSection = h('section', { hidden: true }, h('h2', {}, 'Lately wrong'), errors)
+  const element = h(
+    'div',
+    { class: 'status-page', role: 'region', 'aria-label': 'Status' },
+    h('div', { class: 'status-head' }, h('h1', { class: 'page-title' }, 'Status'), headline, facts),
+    chartsNote,
+    chartGrid,
+    h(
+      'div',
+      { class: 'status-columns' },
+      h('section', {}, h('h2', {}, 'Parts'), checks),
+      h('section', {}, h('h2', {}, 'Reading the chains'), worker),
+    ),
+    h('section', {}, h('h2', {}, 'Chains'), chains.element),
+    errorSection,
+  )
+  const samples: (Sample | undefined)[] = []
+  let last: Reading | undefined
+  let timer: ReturnType<typeof setInterval> | undefined
+  let events: EventSource | undefined
+  let ticks = 0
+  let isBusy = false
+  let status: SyncStatus | undefined
+  let records: Readonly<Record<string, number>> = {}
+
+  return {
+    element,
+    enter() {
+      last = undefined // a rate over the time of another page is no rate of now
+      void tick()
+      timer ??= setInterval(() => void tick(), EVERY_MS)
+      listen()
+    },
+    leave() {
+      clearInterval(timer)
+      timer = undefined
+      events?.close()
+      events = undefined
+    },
+  }
+
+  async function tick(): Promise<void> {
+    if (isBusy || document.hidden) return
+    isBusy = true
+    try {
+      await readCounters()
+      if (ticks++ % PARTS_EVERY === 0) await readParts()
+    } finally {
+      isBusy = false
+    }
+  }
+
+  async function readCounters(): Promise<void> {
+    let sample: Sample | undefined
+    try {
+      const response = await fetch('/metrics', { signal: AbortSignal.timeout(TIMEOUT_MS) })
+      chartsNote.hidden = response.ok
+      chartGrid.hidden = !response.ok
+      if (!response.ok) return
+      const reading = readMetrics(await response.text(), Date.now())
+      if (last !== undefined) sample = sampleBetween(last, reading)
+      last = reading
+      facts.textContent = `${shortHex(issuer()?.address ?? '', 8, 4)} signs here  ·  up ${duration(reading.uptimeSeconds)}  ·  ${bytesText(reading.residentBytes)}  ·  ${whole(reading.inFlight - 1)} others under way`
+    } catch {
+      last = undefined
+    }
+    samples.push(sample)
+    if (samples.length > SHOWN_SECONDS) samples.shift()
+    charts.rate.show(samples.map((value) => value?.requestsPerSecond))
+    charts.p99.show(samples.map((value) => value?.p99Ms))
+    charts.waiting.show(samples.map((value) => value?.waiting))
+    charts.cores.show(samples.map((value) => value?.cores))
+  }
+
+  async function readParts(): Promise<void> {
+    const options = { timeoutMs: TIMEOUT_MS, maxRetries: 0 }
+    try {
+      showParts(await api.client.ready(options))
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 503) showParts(error.problem as unknown as Readiness)
+      else
+        replace(
+          headline,
+          h(
+            'span',
+            { class: 'tag bad' },
+            icon('cross'),
+            error instanceof ConnectionError ? 'The service does not answer' : String(error),
+          ),
+        )
+    }
+    try {
+      records = (await api.client.records.stats(options)).by_chain
+    } catch {
+      // Parts say that the database is away.
+    }
+    try {
+      show(await api.client.sync.status(options))
+    } catch (error) {
+      showNoStatus(error)
+    }
+  }
+
+  function showParts({ status, checks: found }: Readiness): void {
+    const isReady = status === 'ready'
+    replace(
+      headline,
+      h(
+        'span',
+        { class: `tag ${isReady ? 'good' : 'bad'}` },
+        icon(isReady ? 'check' : 'cross'),
+        isReady ? 'Ready' : 'Not ready',
+      ),
+    )
+    replace(
+      checks,
+      Object.entries(found ?? {}).map(([name, { ok, detail }]) =>
+        h(
+          'li',
+          { class: `check ${ok ? 'pass' : 'fail'}` },
+          icon(ok ? 'check' : 'cross'),
+          h('span', { class: 'check-name' }, name, h('span', { class: 'sr-only' }, ok ? ' works' : ' does not work')),
+          h('span', { class: 'check-detail' }, typeof detail === 'string' ? detail : 'works'),
+        ),
+      ),
+    )
+  }
+
+  /** Whenever it changes; the look every few seconds is for browsers whose stream broke. */
+  function listen(): void {
+    events = new EventSource('/api/sync/events')
+    events.onmessage = ({ data }) => {
+      try {
+        show(JSON.parse(data))
+      } catch {
+        // A heartbeat.
+      }
+    }
+    events.onerror = () => {
+      if (events?.readyState === EventSource.CLOSED) events.close()
+    }
+  }
+
+  function show(next: SyncStatus): void {
+    status = next
+    chains.show(issuer(), status, records)
+    showWorker(status)
+    errorSection.hidden = status.recentErrors.length === 0
+    replace(
+      errors,
+      status.recentErrors
+        .slice(0, 10)
+        .map(({ timestamp, chain, message }) =>
+          h(
+            'li',
+            {},
+            h('time', { class: 'numeric', datetime: timestamp }, timeUtc(Date.parse(timestamp) / 1000)),
+            h('span', { class: 'tag' }, chain),
+            h('span', {}, message),
+          ),
+        ),
+    )
+  }
+
+  function showWorker({ worker: state, supportedChains, revocationChecks }: SyncStatus): void {
+    const isRunning = state['running'] === true
+    const canRead = supportedChains.length > 0
+    const since =
+      typeof state['lastSuccessfulRun'] === 'string' ? timeUtc(Date.parse(state['lastSuccessfulRun']) / 1000) : 'never'
+    replace(
+      worker,
+      h(
+        'div',
+        { class: 'row' },
+        h(
+          'span',
+          { class: `tag ${isRunning ? 'good' : ''}` },
+          isRunning ? icon('check') : icon('skip'),
+          isRunning ? 'Running' : canRead ? 'Stopped' : 'No chain to read',
+        ),
+      ),
+      h(
+        'dl',
+        { class: 'facts' },
+        h('dt', {}, 'Last good pass'),
+        h('dd', { class: 'numeric' }, since),
+        h('dt', {}, 'Passes'),
+        h(
+          'dd',
+          { class: 'numeric' },
+          `${whole(Number(state['successfulRuns'] ?? 0))} good, ${whole(Number(state['failedRuns'] ?? 0))} failed`,
+        ),
+        h('dt', {}, 'Revocations'),
+        h(
+          'dd',
+          { class: 'numeric' },
+          `${whole(revocationChecks.totalRevoked)} found in ${whole(revocationChecks.totalChecked)} looks`,
+        ),
+      ),
+      canRead
+        ? h(
+            'div',
+            { class: 'row' },
+            h(
+              'button',
+              {
+                class: 'button',
+                type: 'button',
+                'data-key': 'worker',
+                onclick: () => void act(() => api.client.sync.worker(isRunning ? 'stop' : 'start')),
+              },
+              isRunning ? 'Stop reading' : 'Start reading',
+            ),
+            h(
+              'button',
+              {
+                class: 'button',
+                type: 'button',
+                'data-key': 'run',
+                onclick: () => void act(() => api.client.sync.run()),
+              },
+              'Read now',
+            ),
+            h(
+              'button',
+              {
+                class: 'button',
+                type: 'button',
+                'data-key': 'revocations',
+                onclick: () => void act(() => api.client.sync.revocations()),
+              },
+              'Look for revocations',
+            ),
+          )
+        : h('p', { class: 'hint' }, 'Set RPC_URL_<chainId> to have a chain read into the records.'),
+    )
+  }
+
+  function showNoStatus(error: unknown): void {
+    chains.show(issuer(), undefined, records)
+    const isForbidden = error instanceof ApiError && error.status === 403
+    replace(
+      worker,
+      h(
+        'p',
+        { class: 'note' },
+        isForbidden
+          ? 'How far the chains are read is for the deployment itself: ask from its machine, or from an address of SYNC_ALLOW.'
+          : `Not known now: ${error instanceof Error ? error.message : error}`,
+      ),
+    )
+  }
+
+  async function act(ask: () => Promise<{ readonly message: string }>): Promise<void> {
+    try {
+      toast((await ask()).message)
+      show(await api.client.sync.status())
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error))
+    }
+  }
+}

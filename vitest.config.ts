@@ -7,12 +7,17 @@ const project = (name: string, extra: object = {}) => ({
     environment: 'node',
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Half of the tests wait for a process they started: a worker less than cores, as is usual, leaves a core idle.
+    maxWorkers: '100%',
     ...extra,
   },
 })
 
 // Every answer these tests get from the service is held against its OpenAPI document.
 const CHECKED = { setupFiles: ['test/answer-check.ts'] }
+
+// What kills processes, holds thousands of connections or measures memory runs by itself, after everything else.
+const ALONE = { maxWorkers: 1, sequence: { groupOrder: 1 } }
 
 // Unit, property and differential tests run functions in this process; integration and contract tests start the built
 // service, so `npm test` builds first. One project a folder: the folder says what kind of proof a test is.
@@ -25,7 +30,7 @@ export default defineConfig({
       project('integration'),
       project('contract', CHECKED),
       project('onchain', { testTimeout: 120_000 }),
-      project('fault', { testTimeout: 120_000 }),
+      project('fault', { testTimeout: 120_000, ...ALONE }),
       project('fuzz', { testTimeout: 300_000 }),
     ],
   },

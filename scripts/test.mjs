@@ -1,7 +1,6 @@
 // `npm test`: unit, property, differential, integration and contract tests on embedded parts.
 // `--all` adds what needs more time or optional parts, `--more` runs those alone; other arguments go to vitest.
 import { spawnSync } from 'node:child_process'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
 
@@ -13,9 +12,6 @@ ensureInstalled()
 ensureBuilt()
 const args = process.argv.slice(2)
 const projects = args.includes('--more') ? MORE : args.includes('--all') ? [...EVERY, ...MORE] : EVERY
-// Half of these tests wait for a process they started, so a worker less than cores leaves a core idle. What kills processes and
-// measures memory runs beside less.
-const workers = projects === EVERY ? [`--maxWorkers=${availableParallelism()}`] : []
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 const result = spawnSync(
   process.execPath,
@@ -23,7 +19,6 @@ const result = spawnSync(
     vitest,
     'run',
     ...projects.flatMap((name) => ['--project', name]),
-    ...workers,
     ...args.filter((arg) => arg !== '--all' && arg !== '--more'),
   ],
   { cwd: root, stdio: 'inherit' },

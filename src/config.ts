@@ -91,6 +91,8 @@ export interface Config {
   /** Former attester addresses, lower case, whose verified proofs are still accepted as inputs. */
   readonly retiredAttesters: readonly string[]
   readonly apiKeys: readonly ApiKey[]
+  /** Written by `trigpoint keys`; may not be there. */
+  readonly apiKeysFile: string
   readonly requireApiKey: boolean
   readonly requestsPerHour: Readonly<Record<Tier, number>>
   readonly trustedProxies: readonly string[]
@@ -229,6 +231,8 @@ export interface Limits {
   /** Of a thread's new objects, three times a semi-space: what stays in the processor's cache is collected faster. */
   readonly workerYoungHeapMb: number
   readonly maxRateLimitSubjects: number
+  /** From one look at the key file to the next. */
+  readonly keyFileLookMs: number
   readonly maxUnresolvedInputs: number
   /** Largest answer of an RPC that is read. */
   readonly maxRpcResponseBytes: number
@@ -369,6 +373,7 @@ export function readConfig(env: Environment, cores: number): Config {
     resignMaxAgeSeconds: read.integer('RESIGN_MAX_AGE_SECONDS', 86_400, 0, 31_536_000),
     retiredAttesters: read.list('RETIRED_ATTESTERS').map((address) => address.toLowerCase()),
     apiKeys: readApiKeys(env['API_KEYS']),
+    apiKeysFile: env['API_KEYS_FILE'] || `${env['DATA_DIR'] || './.data'}/api-keys.json`,
     requireApiKey: read.flag('REQUIRE_API_KEY', false),
     requestsPerHour: {
       public: read.integer('RATE_LIMIT_PUBLIC', 100, 1, 1e9),
@@ -410,6 +415,7 @@ export function readConfig(env: Environment, cores: number): Config {
       pluginTrialMs: 120_000,
       workerYoungHeapMb: 12,
       maxRateLimitSubjects: 1_000_000,
+      keyFileLookMs: 1000,
       maxUnresolvedInputs: 256,
       maxRpcResponseBytes: 4 * 1_048_576,
       maxCachedSchemas: 10_000,

@@ -7,6 +7,7 @@ import { type Config, ConfigError } from './config.ts'
 import { createKeccak } from './crypto/keccak.ts'
 import { createApp } from './http/app.ts'
 import { developmentKeyEntries, loadDevelopmentKeys } from './http/dev-keys.ts'
+import { watchKeyFile } from './http/key-file.ts'
 import { type HttpServer, ListenError } from './http/port.ts'
 import { createHttpServer } from './http/server.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
@@ -127,6 +128,9 @@ export async function startService(
     },
     moreKeys: keys === undefined ? [] : developmentKeyEntries(keys),
   })
+  const endKeyWatch = watchKeyFile(config.apiKeysFile, config.limits.keyFileLookMs, app.setStoredKeys, (reason) =>
+    log.warn('API keys are those from before', { reason }),
+  )
   const server = createHttpServer(config, app.handler, log)
   watchProcess(metrics, { build, pool, server })
   const counts =
@@ -171,6 +175,7 @@ export async function startService(
     async stop() {
       // What cannot be computed before the sockets close is answered all the same.
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
+      endKeyWatch()
       // Streams would be waited for.
       feeds.close()
       sync.close()

@@ -19,8 +19,11 @@ export async function trigpoint(argv: readonly string[]): Promise<void> {
     if (stopper.signal.aborted) process.exit(130)
     stopper.abort(new Error(`ended by ${signal}`))
   }
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
+  // An assistant ends its tools by a signal, and nothing is left to be brought to an end.
+  if (argv[0] !== 'mcp') {
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
+  }
   // Who reads us has seen enough, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 70))
   process.exitCode = await runCommandLine(argv, terminalOf(stopper.signal))
@@ -31,6 +34,7 @@ export async function trigpoint(argv: readonly string[]): Promise<void> {
 function terminalOf(signal: AbortSignal): Terminal {
   return {
     env: publicEnvironment(),
+    secretNames: SECRETS.filter((name) => Boolean(process.env[name])),
     input: process.stdin,
     out: (text) =>
       new Promise((done) => {
@@ -39,6 +43,7 @@ function terminalOf(signal: AbortSignal): Terminal {
       }),
     err: (text) => void process.stderr.write(text),
     isInteractive: process.stderr.isTTY === true,
+    columns: process.stdout.columns,
     signal,
     now: Date.now,
   }

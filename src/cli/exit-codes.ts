@@ -44,7 +44,9 @@ export function endingOf(error: unknown): { readonly exitCode: ExitCode; readonl
     const reason = reasonOf(error.cause)
     return { exitCode: EXIT.network, text: `${error.message}${reason === '' ? '' : ` (${reason})`}` }
   }
-  if (error instanceof ProblemError) return { exitCode: EXIT.usage, text: error.message }
+  if (error instanceof ProblemError) {
+    return { exitCode: EXIT.usage, text: `${error.message}${hintLines(error.data.places)}` }
+  }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { exitCode: EXIT.internal, text }
 }
@@ -57,9 +59,12 @@ export function exitOfStatus(status: number): ExitCode {
 }
 
 function problemText({ problem, retryAfterSeconds }: ApiError): string {
-  const hints = (problem.errors ?? []).flatMap(({ hint }) => (hint === undefined ? [] : [`\n  ${hint}`]))
   const wait = retryAfterSeconds === undefined ? '' : `\n  try again in ${retryAfterSeconds} s`
-  return `${problem.title}: ${problem.detail}${hints.join('')}${wait}`
+  return `${problem.title}: ${problem.detail}${hintLines(problem.errors)}${wait}`
+}
+
+function hintLines(places: readonly { readonly hint?: string }[] | undefined): string {
+  return (places ?? []).flatMap(({ hint }) => (hint === undefined ? [] : [`\n  ${hint}`])).join('')
 }
 
 /** What a connection failed of; `fetch` hides it two errors deep. */

@@ -4,13 +4,22 @@ import { EXIT, type ExitCode, endingOf } from './exit-codes.ts'
 import { withExamples } from './options.ts'
 import type { Terminal } from './terminal.ts'
 import { addBatch } from './verbs/batch.ts'
+import { addBench } from './verbs/bench.ts'
 import { addCompute } from './verbs/compute.ts'
+import { addDoctor } from './verbs/doctor.ts'
 import { addKeygen } from './verbs/keygen.ts'
+import { addKeys } from './verbs/keys.ts'
+import { addMcp } from './verbs/mcp.ts'
+import { addOpenApi } from './verbs/openapi.ts'
 import { addPluginTest } from './verbs/plugin-test.ts'
 import { addSchema } from './verbs/schema.ts'
 import { addServe } from './verbs/serve.ts'
 import { addStamp } from './verbs/stamp.ts'
+import { addSync } from './verbs/sync.ts'
 import { addVerify } from './verbs/verify.ts'
+
+/** Where nobody looks at a screen. */
+const HELP_COLUMNS = 80
 
 /** Ends a verb that did what it was asked, with the answer no. */
 export type Finish = (exitCode: ExitCode) => void
@@ -54,7 +63,12 @@ function createProgram(terminal: Terminal, finish: Finish): Command {
   // Before any verb is added, for each takes these over.
   program
     .exitOverride()
-    .configureOutput({ writeOut: (text) => void terminal.out(text), writeErr: terminal.err })
+    .configureOutput({
+      writeOut: (text) => void terminal.out(text),
+      writeErr: terminal.err,
+      getOutHelpWidth: () => terminal.columns ?? HELP_COLUMNS,
+      getErrHelpWidth: () => terminal.columns ?? HELP_COLUMNS,
+    })
     .showHelpAfterError('(--help says more)')
     .description('Answers spatial questions with signed facts, and checks such answers.')
     .version(version, '--version', 'print the version')
@@ -80,5 +94,11 @@ const VERBS: readonly ((program: Command, terminal: Terminal, finish: Finish) =>
   addStamp,
   addKeygen,
   addSchema,
+  addSync,
+  addBench,
+  addDoctor,
+  addKeys,
+  addMcp,
+  addOpenApi,
   addPluginTest,
 ]

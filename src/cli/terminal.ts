@@ -4,6 +4,8 @@ import type { Environment } from '../config.ts'
 export interface Terminal {
   /** Without the signing key. */
   readonly env: Environment
+  /** Names of the environment that hold a signing key; the keys themselves are nobody's here. */
+  readonly secretNames: readonly string[]
   /** Standard input, as it comes. */
   readonly input: AsyncIterable<Uint8Array>
   /** Results. Resolves when there is room for more, so that who writes a million lines holds few of them. */
@@ -12,6 +14,8 @@ export interface Terminal {
   err(text: string): void
   /** Standard error is a screen. */
   readonly isInteractive: boolean
+  /** Of a line, where standard output is a screen. */
+  readonly columns: number | undefined
   /** Ends with Ctrl-C: what is under way is brought to a good end. */
   readonly signal: AbortSignal
   /** Milliseconds since the epoch. */

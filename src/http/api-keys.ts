@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ApiKey, Tier } from '../config.ts'
+import type { StoredKey } from './key-file.ts'
 import type { RequestHead } from './request-head.ts'
 
 /** Who holds a key, without the key. */
@@ -19,12 +20,21 @@ const MAX_KEY_LENGTH = 256
  */
 export class ApiKeys {
   readonly #holders = new Map<string, KeyHolder>()
+  /** Those of the key file, which may change while we run. */
+  #stored: ReadonlyMap<string, KeyHolder> = new Map()
 
   constructor(keys: readonly ApiKey[]) {
     for (const { key, tier, label } of keys) {
       const digest = hash('sha256', key)
       this.#holders.set(digest, { tier, label, subject: `key:${digest}` })
     }
+  }
+
+  /** In the place of those that were given before. */
+  setStored(keys: readonly StoredKey[]): void {
+    this.#stored = new Map(
+      keys.map(({ sha256, tier, label }) => [sha256, { tier, label, subject: `key:${sha256}` }] as const),
+    )
   }
 
   /**
@@ -36,7 +46,8 @@ export class ApiKeys {
     const key = head.apiKey === undefined || head.apiKey === '' ? bearer : head.apiKey
     if (key === undefined) return undefined
     if ((bearer !== undefined && bearer !== key) || key.length > MAX_KEY_LENGTH) return 'invalid'
-    return this.#holders.get(hash('sha256', key)) ?? 'invalid'
+    const digest = hash('sha256', key)
+    return this.#holders.get(digest) ?? this.#stored.get(digest) ?? 'invalid'
   }
 }
 

@@ -7,6 +7,7 @@ import type { Services } from '../service/services.ts'
 import { createAccessLog } from './access-log.ts'
 import { ApiKeys } from './api-keys.ts'
 import { addressKey, clientAddress, parseRanges } from './client-address.ts'
+import type { StoredKey } from './key-file.ts'
 import type { Exchange, HttpHandler, Reply } from './port.ts'
 import { limitReached, RateLimiter, rateStatus, takeSome } from './rate-limit.ts'
 import { framingProblem } from './request-head.ts'
@@ -37,6 +38,8 @@ export interface AppParts {
 export interface App {
   readonly handler: HttpHandler
   readonly routes: readonly Route[]
+  /** The keys of the key file, in the place of those before. */
+  setStoredKeys(keys: readonly StoredKey[]): void
 }
 
 const NO_BODY = new Uint8Array(0)
@@ -61,7 +64,11 @@ export function createApp(parts: AppParts): App {
   const nextRequestId = createRequestIds()
   const publicLimit = config.requestsPerHour.public
 
-  return { handler: { handle, decline, fail, abandoned, unparsable }, routes }
+  return {
+    handler: { handle, decline, fail, abandoned, unparsable },
+    routes,
+    setStoredKeys: (stored) => keys.setStored(stored),
+  }
 
   function handle(exchange: Exchange): void {
     const state = begin(exchange)

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts'
+import type { Database, Session } from './database.ts'
 import { SUBMISSION_SPENDING, SUBMISSION_TABLES } from './submission-tables.ts'
 import { SYNC_TABLES } from './sync-tables.ts'
 
@@ -114,4 +114,12 @@ export async function migrate(database: Database): Promise<readonly string[]> {
     }
     return missing.map(({ name }) => name)
   })
+}
+
+/** How many changes of tables the next start makes; changes nothing. Negative: a newer version wrote the database. */
+export async function pendingMigrations(session: Session): Promise<number> {
+  const [found] = await session.query("select (to_regclass('schema_migration') is not null) as there")
+  if (found?.['there'] !== true) return MIGRATIONS.length
+  const [row] = await session.query('select count(*)::int as applied from schema_migration')
+  return MIGRATIONS.length - (row!['applied'] as number)
 }

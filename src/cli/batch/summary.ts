@@ -18,7 +18,9 @@ export async function printSummary(
   const { items, failed, seconds, skipped } = summary
   const { output, errors } = options
   const isPiped = output === '-'
-  const rate = Math.round((items - skipped) / Math.max(seconds, 0.001))
+  // Of what was over at once the speed says nothing.
+  const rate = Math.round((items - skipped) / seconds).toLocaleString('en-US')
+  const speed = seconds < 0.1 ? '' : `, ${rate} items/s`
   if (options.json === true) {
     const line = JSON.stringify({
       items,
@@ -35,7 +37,7 @@ export async function printSummary(
   }
   const where = isPiped ? '' : ` in ${output}`
   const refused = failed === 0 ? '' : `, ${failed.toLocaleString('en-US')} refused${isPiped ? '' : ` (${errors})`}`
-  const said = `${(items - failed).toLocaleString('en-US')} results${where}${refused}; ${seconds.toFixed(1)} s, ${rate.toLocaleString('en-US')} items/s\n`
+  const said = `${(items - failed).toLocaleString('en-US')} results${where}${refused}; ${seconds.toFixed(1)} s${speed}\n`
   if (isPiped) terminal.err(said)
   else await terminal.out(said)
 }

@@ -82,25 +82,26 @@ function placeOf(names: readonly string[], prefix: string): Place | undefined {
 }
 
 async function rowItem(fields: readonly string[], columns: Columns, line: number): Promise<SourceItem> {
-  const place = `line ${line}`
   const { names, places } = columns
-  if (fields.length > names.length) return { place, fault: `has ${fields.length} fields, the header ${names.length}` }
+  const id = fields[columns.id]
+  const place = { place: `line ${line}`, ...(id === undefined || id === '' ? {} : { id }) }
+  if (fields.length > names.length)
+    return { ...place, fault: `has ${fields.length} fields, the header ${names.length}` }
   const members: Record<string, unknown> = {}
   for (const [member, where] of places) {
     const read = await inputOf(fields, where, names)
-    if ('fault' in read) return { place, fault: read.fault }
+    if ('fault' in read) return { ...place, fault: read.fault }
     members[member] = read.value
   }
   const radius = fields[columns.radius]
   if (radius !== undefined && radius.trim() !== '') {
     if (!Number.isFinite(Number(radius)))
-      return { place, fault: `column "radius": ${JSON.stringify(radius)} is no number` }
+      return { ...place, fault: `column "radius": ${JSON.stringify(radius)} is no number` }
     members['radius'] = Number(radius)
   }
-  const id = fields[columns.id]
   const isSingle = '' in members
   const value = isSingle && Object.keys(members).length === 1 ? members[''] : renamed(members)
-  return { place, value, ...(id === undefined || id === '' ? {} : { id }) }
+  return { ...place, value }
 }
 
 /** `input` is the row's place where it has members beside it. */

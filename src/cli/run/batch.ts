@@ -15,6 +15,7 @@ import { readInput } from '../inputs/read-input.ts'
 import { bytesOf, type SourceOptions, sourceItems } from '../inputs/source.ts'
 import type { Operation } from '../operation-names.ts'
 import { clientOf, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
+import { pause } from '../pause.ts'
 import { createProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -186,18 +187,4 @@ function identityOf(
 
 function notSent(detail: string): ProblemDetails {
   return { type: 'about:blank', title: 'Not sent', status: 400, detail }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((done, refuse) => {
-    const timer = setTimeout(done, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        refuse(signal.reason)
-      },
-      { once: true },
-    )
-  })
 }

@@ -97,7 +97,7 @@ async function verify(value: unknown, options: VerifyVerbOptions, common: Verify
   try {
     return await verifyResult(isObject(value) ? delegated(value, options) : value, common)
   } catch (error) {
-    if (error instanceof TypeError) throw usage(error.message, error)
+    if (error instanceof TypeError) throw usage(error.message.replace('client.issuer()', '--issuer'), error)
     throw error
   }
 }

@@ -1,0 +1,26 @@
+import type { Config } from '../../config.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** What was found out about one thing. */
+export interface Finding {
+  /** `skip`: there was nothing to look at. */
+  readonly status: 'ok' | 'warn' | 'fail' | 'skip'
+  readonly detail: string
+  /** What to do, exactly; with `warn` and `fail`. */
+  readonly remedy?: string
+}
+
+export interface DoctorParts {
+  readonly config: Config
+  readonly terminal: Terminal
+}
+
+export interface Check {
+  readonly id: string
+  run(parts: DoctorParts): Finding | Promise<Finding>
+}
+
+export const ok = (detail: string): Finding => ({ status: 'ok', detail })
+export const skip = (detail: string): Finding => ({ status: 'skip', detail })
+export const warn = (detail: string, remedy: string): Finding => ({ status: 'warn', detail, remedy })
+export const fail = (detail: string, remedy: string): Finding => ({ status: 'fail', detail, remedy })

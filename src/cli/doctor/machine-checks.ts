@@ -1,0 +1,115 @@
+/** The machine: Node.js, native parts, threads, the kernel, memory. */
+import { readFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
+import { selfTestScanner } from '../../geometry/self-test.ts'
+import { loadUws, uwsFileName } from '../../http/uws-binary.ts'
+import { startComputePool } from '../../threads/compute-pool.ts'
+import { loadKernel } from '../../wasm/loader.ts'
+import { selfTestKernel } from '../../wasm/self-test.ts'
+import { type Check, type DoctorParts, type Finding, fail, ok, warn } from './finding.ts'
+
+const MINIMUM_NODE = [20, 19] as const
+const MIB = 1_048_576
+/** What a service with two threads and the embedded database takes, twice. */
+const COMFORTABLE_BYTES = 1024 * MIB
+
+export const MACHINE_CHECKS: readonly Check[] = [
+  { id: 'node', run: checkNode },
+  { id: 'transport', run: checkTransport },
+  { id: 'threads', run: checkThreads },
+  { id: 'kernel', run: checkKernel },
+  { id: 'memory', run: checkMemory },
+  { id: 'open-files', run: checkOpenFiles },
+]
+
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const found = `Node.js ${process.versions.node}, ${libraryText()}`
+  if (major < MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor < MINIMUM_NODE[1])) {
+    return fail(found, `install Node.js ${MINIMUM_NODE.join('.')} or newer: https://nodejs.org`)
+  }
+  return ok(found)
+}
+
+function libraryText(): string {
+  const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
+  const version = header?.glibcVersionRuntime
+  if (version !== undefined) return `glibc ${version}`
+  return process.platform === 'linux' ? 'no glibc (musl): native parts do not load' : process.platform
+}
+
+function checkTransport({ config }: DoctorParts): Finding {
+  if (config.httpAdapter === 'node') return ok('HTTP_ADAPTER=node: Node’s own HTTP')
+  const loaded = loadUws()
+  if (loaded.ok) return ok(`uWebSockets.js, ${uwsFileName()}, sha256 known`)
+  return warn(
+    `${loaded.reason}: Node’s own HTTP serves, at a fraction of the rate`,
+    'npm ci (without --omit=optional) on Linux with glibc 2.27 or newer; or HTTP_ADAPTER=node, and it is not looked for',
+  )
+}
+
+async function checkThreads({ config }: DoctorParts): Promise<Finding> {
+  const { computeThreads } = config.limits
+  if (computeThreads === 0) return ok('COMPUTE_THREADS=0: everything on the main thread')
+  const startedMs = performance.now()
+  const limits = { ...config.limits, computeThreads: 1, largeThreads: 1 }
+  const evidence = {
+    allowMock: false,
+    witnesses: undefined,
+    deviceTrust: undefined,
+    didKeys: undefined,
+    pluginUrls: [],
+  }
+  try {
+    const pool = await startComputePool({ ...config, limits }, { chainIds: [], evidence })
+    await pool.close()
+  } catch (error) {
+    return fail(
+      `a compute thread does not start: ${(error as Error).message}`,
+      'npm run build; more memory if that is what it says',
+    )
+  }
+  return ok(`a compute thread started in ${Math.round(performance.now() - startedMs)} ms; ${computeThreads} will run`)
+}
+
+async function checkKernel(): Promise<Finding> {
+  try {
+    const kernel = loadKernel()
+    selfTestKernel(kernel)
+    selfTestScanner(kernel)
+  } catch (error) {
+    return fail(
+      (error as Error).message,
+      'npm run build; if it fails again the machine computes wrongly: do not sign with it',
+    )
+  }
+  const { backend } = await loadSecp256k1()
+  const found = `13 geodesics, an area and 7,172 bit patterns are right; secp256k1: ${backend}`
+  if (backend === 'native') return ok(found)
+  return warn(found, 'npm ci (without --omit=optional): native secp256k1 signs 2 to 10 times as fast')
+}
+
+function checkMemory(): Finding {
+  const constrained = process.constrainedMemory()
+  const bytes = constrained > 0 && constrained < totalmem() ? constrained : totalmem()
+  const found = `${Math.round(bytes / MIB).toLocaleString('en-US')} MiB`
+  if (bytes >= COMFORTABLE_BYTES) return ok(found)
+  return warn(found, 'give it 1 GiB, or set COMPUTE_THREADS=1 and RECORDS=0')
+}
+
+function checkOpenFiles({ config }: DoctorParts): Finding {
+  let limits: string
+  try {
+    limits = readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    return ok(`not told on ${process.platform}`)
+  }
+  const soft = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1] ?? 'unlimited'
+  const wanted = config.limits.maxConnections
+  if (soft === 'unlimited' || Number(soft) >= wanted) return ok(`${soft} open files, ${wanted} connections at most`)
+  return warn(
+    `${soft} open files, but MAX_CONNECTIONS allows ${wanted} connections`,
+    `ulimit -n ${Math.max(65_536, wanted)} (LimitNOFILE= of a unit), or MAX_CONNECTIONS=${Math.max(1, Number(soft) - 200)}`,
+  )
+}

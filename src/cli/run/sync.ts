@@ -1,0 +1,157 @@
+import type { SyncAnswer, SyncStatus } from '../../client/answers.ts'
+import { ApiError } from '../../client/api-error.ts'
+import { createTransport, type Transport } from '../../client/transport.ts'
+import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts'
+import { type ServerOptions, transportOf } from '../options.ts'
+import { pause } from '../pause.ts'
+import { progressText } from '../progress.ts'
+import { outJson, type Terminal } from '../terminal.ts'
+
+export interface SyncVerbOptions extends ServerOptions {
+  readonly status?: boolean
+  readonly follow?: boolean
+  readonly revocations?: boolean
+  readonly worker?: 'start' | 'stop'
+  readonly wait: number
+  readonly secret?: string
+  readonly json?: boolean
+}
+
+/** What the status says of a chain beside what the interface has. */
+interface ChainStatus {
+  readonly block: number | null
+  readonly head: number | null
+  readonly lagBlocks: number | null
+  readonly lagSeconds: number | null
+  readonly quarantined: number
+}
+type FullStatus = SyncStatus & { readonly chains?: Readonly<Record<string, ChainStatus>> }
+
+const LOOK_MS = 500
+const LINES_MS = 10_000
+
+/** `trigpoint sync`: the service reads, from its checkpoint on; an interrupted command loses nothing. */
+export async function runSync(
+  chain: string | undefined,
+  options: SyncVerbOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const ask = asker(options, terminal)
+  try {
+    if (options.worker !== undefined)
+      return await said(await ask.post(`/api/sync/worker?action=${options.worker}`), options, terminal)
+    if (options.revocations === true) return await said(await ask.post('/api/sync/revocations'), options, terminal)
+    if (options.status !== true) {
+      await start(ask, chain)
+      await watch(ask, chain, options, terminal)
+    }
+    const status = await ask.status()
+    if (options.json === true) await outJson(terminal, status)
+    else await terminal.out(statusText(status, chain))
+    return EXIT.ok
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    const remedy = 'run it on the machine of the service, or give its CRON_SECRET with --secret'
+    throw new CommandError(EXIT.auth, `${error.problem.title}: ${error.problem.detail}\n  ${remedy}`, { cause: error })
+  }
+}
+
+type Asker = ReturnType<typeof asker>
+
+function asker(options: SyncVerbOptions, terminal: Terminal) {
+  const transport: Transport = createTransport(transportOf(options, terminal))
+  const secret = options.secret ?? terminal.env['TRIGPOINT_CRON_SECRET']
+  const headers = secret ? { authorization: `Bearer ${secret}` } : {}
+  const call = { signal: terminal.signal }
+  return {
+    status: () => transport.json<FullStatus>({ method: 'GET', path: '/api/sync/status', headers }, call),
+    post: (path: string) => transport.json<SyncAnswer>({ method: 'POST', path, headers, mayRepeat: false }, call),
+  }
+}
+
+/** That it is under way already is as good. */
+async function start(ask: Asker, chain: string | undefined): Promise<void> {
+  const { supportedChains } = await ask.status()
+  if (supportedChains.length === 0) {
+    throw new CommandError(EXIT.config, 'the service reads no chain: start it with RPC_URL_<chainId>=https://…')
+  }
+  try {
+    await ask.post(`/api/sync${chain === undefined ? '' : `?chain=${encodeURIComponent(chain)}`}`)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 409) throw error
+  }
+}
+
+async function watch(
+  ask: Asker,
+  chain: string | undefined,
+  { wait, follow }: SyncVerbOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const startedMs = terminal.now()
+  const first = new Map<string, number>()
+  let drawn = 0
+  let shownMs = startedMs - LINES_MS
+  for (;;) {
+    const chains = chainsOf(await ask.status(), chain)
+    for (const [name, { block }] of chains) if (block !== null && !first.has(name)) first.set(name, block)
+    const isThere = chains.length > 0 && chains.every(([, { lagBlocks }]) => lagBlocks === 0)
+    const nowMs = terminal.now()
+    if (terminal.isInteractive || nowMs - shownMs >= LINES_MS || isThere) {
+      const lines = chains.map(([name, state]) => chainLine(name, state, first.get(name), (nowMs - startedMs) / 1000))
+      const back = drawn > 0 && terminal.isInteractive ? `\u001b[${drawn}A` : ''
+      terminal.err(back + lines.map((line) => `${line}${terminal.isInteractive ? '\u001b[K' : ''}\n`).join(''))
+      drawn = lines.length
+      shownMs = nowMs
+    }
+    if (isThere && follow !== true) return
+    if (nowMs - startedMs > wait * 1000) {
+      throw new CommandError(
+        EXIT.network,
+        `not at the head after ${wait} s; the service goes on: trigpoint sync --status`,
+      )
+    }
+    await pause(LOOK_MS, terminal.signal)
+  }
+}
+
+function chainsOf({ chains = {} }: FullStatus, chain: string | undefined): [string, ChainStatus][] {
+  return Object.entries(chains).filter(([name]) => chain === undefined || name === chain)
+}
+
+function chainLine(name: string, { block, head }: ChainStatus, first: number | undefined, seconds: number): string {
+  if (block === null || head === null) return `${name.padEnd(14)} not read yet`
+  const share = head === 0 ? 1 : block / head
+  const firstShare = head === 0 ? 0 : (first ?? block) / head
+  const progress = progressText(
+    { done: block - (first ?? block), share, note: undefined },
+    'blocks',
+    seconds,
+    firstShare,
+  )
+  return `${name.padEnd(14)} ${progress}  block ${block.toLocaleString('en-US')} of ${head.toLocaleString('en-US')}`
+}
+
+function statusText(status: FullStatus, chain: string | undefined): string {
+  const lines = chainsOf(status, chain).map(([name, { block, head, lagBlocks, quarantined }]) => {
+    const records = status.attestations.byChain[name] ?? 0
+    const place =
+      block === null
+        ? 'not read yet'
+        : `block ${block.toLocaleString('en-US')} of ${head?.toLocaleString('en-US') ?? '?'} (${lagBlocks ?? '?'} behind)`
+    const set = quarantined > 0 ? `, ${quarantined} in quarantine` : ''
+    return `${name.padEnd(14)} ${place}, ${records.toLocaleString('en-US')} records${set}\n`
+  })
+  const errors = status.recentErrors
+    .slice(0, 5)
+    .map(({ timestamp, chain: name, message }) => `! ${timestamp} ${name}: ${message}\n`)
+  return lines.length === 0
+    ? `no chain is read${chain === undefined ? '' : ` by the name ${chain}`}\n`
+    : [...lines, ...errors].join('')
+}
+
+async function said(answer: SyncAnswer, { json }: SyncVerbOptions, terminal: Terminal): Promise<ExitCode> {
+  if (json === true) await outJson(terminal, answer)
+  else await terminal.out(`${answer.message}\n`)
+  return EXIT.ok
+}

@@ -1,0 +1,17 @@
+import type { Command } from 'commander'
+import { transportOf, withChain, withExamples, withServer } from '../options.ts'
+import type { Terminal } from '../terminal.ts'
+
+export function addMcp(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('mcp')
+    .description('tools for assistants over standard input and output (Model Context Protocol): docs/mcp.md')
+    .option('--local', 'compute in this process, unsigned, without a service')
+  withServer(withChain(command))
+  withExamples(command, 'trigpoint mcp --url http://127.0.0.1:3000', 'trigpoint mcp --local')
+  command.action(async (options) => {
+    const { baseUrl: url, apiKey } = transportOf(options, terminal)
+    const { serveMcp } = await import('../../mcp/serve.ts')
+    await serveMcp({ url, apiKey, chainId: options.chainId, local: options.local })
+  })
+}

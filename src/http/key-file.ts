@@ -1,0 +1,110 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { ConfigError, type Tier } from '../config.ts'
+
+/** An API key as it is kept: what it is like, not the key. */
+export interface StoredKey {
+  /** First digits of the SHA-256, to name it by. */
+  readonly id: string
+  /** SHA-256 of the key, 64 hex digits. */
+  readonly sha256: string
+  readonly tier: Tier
+  readonly label: string
+  /** ISO 8601. */
+  readonly createdAt: string
+}
+
+const TIERS: readonly unknown[] = ['public', 'developer', 'internal'] satisfies readonly Tier[]
+
+/**
+ * The keys of a file that `trigpoint keys` writes; none where there is no file.
+ *
+ * @throws {ConfigError} on a file that holds something else, or that others may write
+ */
+export function readKeyFile(file: string): readonly StoredKey[] {
+  if (!existsSync(file)) return []
+  if (process.platform !== 'win32' && (statSync(file).mode & 0o022) !== 0) {
+    throw new ConfigError(`${file} can be written by others, who could let themselves in: run chmod 600 on it`)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    // Said below.
+  }
+  const keys = typeof value === 'object' && value !== null ? (value as { keys?: unknown }).keys : undefined
+  if (Array.isArray(keys) && keys.every(isStoredKey)) return keys
+  throw new ConfigError(`${file}: is no list of API keys as trigpoint keys writes it; correct or remove it`)
+}
+
+/** Replaces the file as a whole, for its owner alone. */
+export function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
+  const temporary = `${file}.${process.pid}.tmp`
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    const descriptor = openSync(temporary, 'w', 0o600)
+    writeSync(descriptor, `${JSON.stringify({ keys }, null, 2)}\n`)
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+    renameSync(temporary, file)
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code})`, { cause: error })
+  }
+}
+
+function isStoredKey(value: unknown): value is StoredKey {
+  if (typeof value !== 'object' || value === null) return false
+  const { id, sha256, tier, label, createdAt } = value as Record<string, unknown>
+  const areTexts = [id, label, createdAt].every((text) => typeof text === 'string')
+  return areTexts && typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) && TIERS.includes(tier)
+}
+
+/**
+ * Looks after a key file: what is added or revoked counts from the next look on, without a new start.
+ *
+ * @param onChange takes the keys, at once and whenever they are others
+ * @param onFault takes why the file cannot be read; the keys before it stay
+ * @returns ends it
+ * @throws {ConfigError} when the file cannot be read at the start
+ */
+export function watchKeyFile(
+  file: string,
+  everyMs: number,
+  onChange: (keys: readonly StoredKey[]) => void,
+  onFault: (reason: string) => void,
+): () => void {
+  let seen = stampOf(file)
+  onChange(readKeyFile(file))
+  const timer = setInterval(() => {
+    const stamp = stampOf(file)
+    if (stamp === seen) return
+    seen = stamp
+    try {
+      onChange(readKeyFile(file))
+    } catch (error) {
+      onFault((error as Error).message)
+    }
+  }, everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+/** Another one for every writing: the file is replaced, so its number changes too. */
+function stampOf(file: string): string {
+  try {
+    const { mtimeMs, size, ino } = statSync(file)
+    return `${mtimeMs} ${size} ${ino}`
+  } catch {
+    return 'none'
+  }
+}

@@ -1,0 +1,94 @@
+/** Runs verbs of the command line in this process, and compares what they say with a transcript in test/vectors/cli. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { runCommandLine } from '../src/cli/program.ts'
+
+const root = resolve(import.meta.dirname, '..')
+/** 2026-01-01T00:00:00Z: with a fixed clock and key every byte is the same in every run. */
+const NOW_MS = 1_767_225_600_000
+
+export interface Run {
+  readonly exitCode: number
+  readonly out: string
+  readonly err: string
+}
+
+export interface RunOptions {
+  readonly input?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+  /** Moves on by so much at every look. */
+  readonly tickMs?: number
+}
+
+export async function runCli(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
+  let [out, err] = ['', '']
+  let nowMs = NOW_MS
+  async function* input() {
+    yield Buffer.from(options.input ?? '')
+  }
+  const exitCode = await runCommandLine(argv, {
+    env: options.env ?? {},
+    secretNames: [],
+    input: input(),
+    out: async (text) => {
+      out += text
+    },
+    err: (text) => {
+      err += text
+    },
+    isInteractive: false,
+    columns: undefined,
+    signal: options.signal ?? new AbortController().signal,
+    now: () => {
+      nowMs += options.tickMs ?? 0
+      return nowMs
+    },
+  })
+  return { exitCode, out, err }
+}
+
+/** A folder with a development key that is always the same (private key 1). */
+export function cliFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'trigpoint-cli-'))
+  const key = {
+    purpose: 'DEVELOPMENT ONLY',
+    address: '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf',
+    privateKey: `0x${'1'.padStart(64, '0')}`,
+  }
+  mkdirSync(join(path, '.data'))
+  writeFileSync(join(path, '.data/dev-signer.json'), JSON.stringify(key), { mode: 0o600 })
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Commands and what they said, one after the other. */
+export class Transcript {
+  readonly #file: string
+  readonly #masks: readonly (readonly [string | RegExp, string])[]
+  #text = ''
+
+  /** @param masks what differs from run to run, and what stands in its place */
+  constructor(name: string, masks: readonly (readonly [string | RegExp, string])[]) {
+    this.#file = join(root, 'test/vectors/cli', `${name}.txt`)
+    this.#masks = masks
+  }
+
+  async run(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
+    const run = await runCli(argv, options)
+    const shown = argv.map((word) => (/^[\w.,:/=#<>-]+$/.test(word) ? word : `'${word}'`)).join(' ')
+    const input =
+      options.input === undefined ? '' : `(input) ${options.input.replace(/\n$/, '').replaceAll('\n', '\n(input) ')}\n`
+    const part = (name: string, text: string) =>
+      text === '' ? '' : `--- ${name}\n${text}${text.endsWith('\n') ? '' : '\n'}`
+    const text = `$ trigpoint ${shown}\n${input}${part('out', run.out)}${part('err', run.err)}--- exit ${run.exitCode}\n\n`
+    this.#text += this.#masks.reduce((masked, [what, instead]) => masked.replaceAll(what, instead), text)
+    return run
+  }
+
+  /** What was said, and what the file has; `UPDATE_GOLDEN=1` writes the file instead, to be read before it is committed. */
+  compared(): { readonly said: string; readonly expected: string } {
+    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(this.#file, this.#text)
+    return { said: this.#text, expected: readFileSync(this.#file, 'utf8') }
+  }
+}

@@ -78,3 +78,10 @@ export async function copy(text: string, what: string): Promise<void> {
     toast('The browser does not let this page copy: select the text instead')
   }
 }
+/** Saves text as a file. */
+export function download(name: string, text: string, type = 'application/json'): void {
+  const address = URL.createObjectURL(new Blob([text], { type }))
+  const link = h('a', { href: address, download: name })
+  link.click()
+  URL.revokeObjectURL(address)
+}

@@ -51,6 +51,7 @@ function start(root: HTMLElement): void {
 
   const makers: Readonly<Record<PageName, () => Promise<Page>>> = {
     compute: async () => createComputePage(parts),
+    proof: async () => (await import('./lab/page.ts')).createLabPage(parts),
     records: async () => (await import('./records/page.ts')).createRecordsPage(parts),
     status: async () => (await import('./status/page.ts')).createStatusPage(parts),
   }

@@ -1,6 +1,6 @@
 /** Pages by the hash of the address: `#/records?chain=celo`. */
 
-export const PAGE_NAMES = ['compute', 'records', 'status'] as const
+export const PAGE_NAMES = ['compute', 'proof', 'records', 'status'] as const
 export type PageName = (typeof PAGE_NAMES)[number]
 
 export interface Route {

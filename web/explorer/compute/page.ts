@@ -83,7 +83,6 @@ export function createComputePage(parts: PageParts): Page {
     if (isFirst) {
       handles = createHandles(base, (slot, geometry, isFinal) => change({ [slot]: geometry }, isFinal))
       base.host.addEventListener('fit', () => isShown && showAll())
-      base.map.once('idle', () => document.documentElement.setAttribute('data-map', 'ready'))
     }
     drawAll()
     showAll(isFirst)

@@ -73,6 +73,7 @@ export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
   host.append(tools)
   addFurniture(map, host)
   onThemeChange(() => recolor(map, scenes))
+  map.once('idle', () => document.documentElement.setAttribute('data-map', 'ready'))
 
   return {
     map,
@@ -107,7 +108,7 @@ export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
       const isStill = !animate || matchMedia('(prefers-reduced-motion: reduce)').matches
       map.fitBounds([west, Math.max(south, -84), near(east, west + (east - west)), Math.min(north, 84)], {
         padding,
-        maxZoom: 12,
+        maxZoom: 16,
         duration: isStill ? 0 : 500,
       })
     },

@@ -15,6 +15,9 @@ import { geometryOfRecord } from './place.ts'
 import { drawCounts, drawRecords, RECORD_SCENE } from './scene.ts'
 import { createTable } from './table.ts'
 
+/** All that people live on. */
+const WORLD = [-165, -52, 180, 72] as const
+
 export function createRecordsPage({ api, takeMap }: PageParts): Page {
   const bar = createFilterBar((patch) => change({ offset: 0, uid: '', ...patch }), inView)
   const table = createTable(
@@ -176,8 +179,7 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
     base = loaded
     scene = base.enter(RECORD_SCENE)
     if (isFirst) listen(loaded)
-    if (chosen === undefined)
-      base.map.jumpTo({ center: [10, 24], zoom: Math.max(0.4, Math.log2(base.host.clientWidth / 560)) })
+    if (chosen === undefined) base.fit(WORLD, false)
     draw()
   }
 

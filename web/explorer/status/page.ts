@@ -97,7 +97,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
       const reading = readMetrics(await response.text(), Date.now())
       if (last !== undefined) sample = sampleBetween(last, reading)
       last = reading
-      facts.textContent = `${shortHex(issuer()?.address ?? '', 8, 4)} signs here  ·  up ${duration(reading.uptimeSeconds)}  ·  ${bytesText(reading.residentBytes)}  ·  ${whole(reading.inFlight - 1)} others under way`
+      facts.textContent = `${shortHex(issuer()?.address ?? '', 8, 4)} signs here  ·  up ${duration(reading.uptimeSeconds)}  ·  ${bytesText(reading.residentBytes)}  ·  ${whole(reading.inFlight)} under way`
     } catch {
       last = undefined
     }

@@ -1,0 +1,33 @@
+# The service as an image: docs/operations.md. glibc, not musl: the native transport and secp256k1 are built for it.
+ARG NODE_IMAGE=node:20-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY . .
+RUN npm run build
+
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts --omit=dev
+COPY deploy/keep-native-binaries.mjs deploy/
+RUN node deploy/keep-native-binaries.mjs node_modules
+
+FROM ${NODE_IMAGE}
+WORKDIR /app
+# Whoever sets DATABASE_URL keeps nothing here but a lock; EMBEDDED_DB=1 keeps the records here.
+RUN mkdir /data && chown node:node /data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data LOG_FORMAT=json
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY package.json LICENSE ./
+COPY scripts/trigpoint.mjs scripts/
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=15s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "scripts/trigpoint.mjs"]
+CMD ["serve"]

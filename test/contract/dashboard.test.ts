@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { parseQuery } from '../promql.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+interface Panel {
+  readonly id: number
+  readonly title: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[]
+}
+
+const dashboard = JSON.parse(readFileSync(join(import.meta.dirname, '../../deploy/grafana/trigpoint.json'), 'utf8'))
+const panels: readonly Panel[] = dashboard.panels
+const expressions: readonly (readonly [title: string, expression: string, legend: string])[] = [
+  ...panels.flatMap(({ title, targets }) =>
+    targets.map(({ expr, legendFormat }) => [title, expr, legendFormat] as const),
+  ),
+  ['annotation', dashboard.annotations.list[0].expr, dashboard.annotations.list[0].textFormat],
+]
+/** What Prometheus adds to every sample. */
+const ADDED = ['instance', 'job']
+
+describe('the dashboard', () => {
+  let service: TestService
+  /** Samples by name, each with the labels it is printed with. */
+  const samples = new Map<string, Set<string>>()
+  beforeAll(async () => {
+    // A chain nobody serves has a relay all the same.
+    const chain = { RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1', RECORDS: '1' }
+    service = await startTestService({ RATE_LIMIT_PUBLIC: '2', ...chain })
+    const point = { type: 'Point', coordinates: [2, 48] }
+    const items = Array(3).fill({ op: 'distance', from: point, to: point })
+    for (let time = 0; time < 2; time++) {
+      await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
+    }
+    // Submissions have values when the database is there.
+    await vi.waitFor(
+      async () => {
+        const text = await (await fetch(`${service.url}/metrics`)).text()
+        for (const [, name, labels] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
+          const found = samples.get(name!) ?? new Set(ADDED)
+          samples.set(name!, found)
+          for (const [, label] of (labels ?? '').matchAll(/(\w+)="/g)) found.add(label!)
+        }
+        for (const [, family] of text.matchAll(/^# TYPE (\S+) (?!histogram)/gm))
+          expect([...samples.keys()]).toContain(family)
+      },
+      { timeout: 50_000, interval: 200 },
+    )
+  })
+  afterAll(() => service.stop())
+
+  it.each(expressions)('asks in %s for what the service prints: %s', (_, expression, legend) => {
+    const { selectors, groupings } = parseQuery(expression)
+    expect(selectors.length).toBeGreaterThan(0)
+    for (const { metric, labels } of selectors) {
+      expect([...samples.keys()]).toContain(metric)
+      expect([...samples.get(metric)!]).toEqual(expect.arrayContaining([...labels, ...groupings]))
+      // What counts up is looked at by its rate alone, and what does not never is.
+      expect(/_(?:total|bucket|sum|count)$/.test(metric)).toBe(
+        new RegExp(`(?:rate|increase)\\(${metric}\\b`).test(expression),
+      )
+    }
+    // A legend names labels that are left.
+    const named = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label!)
+    const left = /\bby\b/.test(expression) ? groupings : selectors.flatMap(({ metric }) => [...samples.get(metric)!])
+    expect(left).toEqual(expect.arrayContaining(named))
+  })
+
+  it('shows every metric, and the process that was chosen', () => {
+    const asked = new Set(
+      expressions.flatMap(([, expression]) => parseQuery(expression).selectors.map(({ metric }) => metric)),
+    )
+    expect([...samples.keys()].filter((name) => !asked.has(name))).toEqual([])
+    for (const [title, expression] of expressions) {
+      for (const { labels } of parseQuery(expression).selectors) expect(labels, title).toContain('instance')
+    }
+    const variable = dashboard.templating.list.find(({ name }: { name: string }) => name === 'instance')
+    expect(variable.query.query).toBe('label_values(build_info, instance)')
+  })
+
+  it('has panels with ids of their own that do not lie on each other', () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    const taken = new Set<string>()
+    for (const { title, gridPos } of panels) {
+      expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24)
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          expect(taken.has(`${x} ${y}`), title).toBe(false)
+          taken.add(`${x} ${y}`)
+        }
+      }
+    }
+  })
+})
+
+describe('the check of queries', () => {
+  it.each([
+    'sum(rate(http_requests_total[5m])',
+    'sum(rate(http_requests_total))',
+    'rate(http_requests_total[5 minutes])',
+    'sum by route (http_in_flight)',
+    'http_in_flight{route=GET}',
+    'http_in_flight{route="x" method="y"}',
+    'http_in_flight http_in_flight',
+    'sum(http_requests_total[5m])',
+    'quantil(0.5, http_in_flight)',
+    'http_in_flight +',
+    '1 + http_requests_total[5m]',
+    '',
+  ])('refuses %j', (text) => {
+    expect(() => parseQuery(text)).toThrow(SyntaxError)
+  })
+})

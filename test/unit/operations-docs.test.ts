@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { helpText } from '../../src/cli/arguments.ts'
+import { readConfig } from '../../src/config.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const page = read('docs/operations.md')
+const blocks = (language: string) =>
+  [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text]) => text!)
+
+describe('docs/operations.md', () => {
+  it('names settings that there are', () => {
+    const settings = read('docs/configuration.md')
+    const names = new Set([...page.matchAll(/`([A-Z][A-Z0-9]+_[A-Z0-9_]+)(?:=\S+)?`/g)].map(([, name]) => name!))
+    expect(names.size).toBeGreaterThan(20)
+    // NODE_ENV is Node's own and stands in the text below the table.
+    for (const name of names) expect(settings).toMatch(new RegExp(`\`${name}\\b|${name}=`))
+  })
+
+  it('names flags and files that there are', () => {
+    const flags = blocks('sh').flatMap((text) =>
+      [...text.matchAll(/npm start -- (--[a-z-]+)/g)].map(([, flag]) => flag!),
+    )
+    expect(flags).toEqual(['--backup', '--restore'])
+    for (const flag of flags) expect(helpText()).toContain(`${flag} `)
+    for (const [, file] of page.matchAll(/\]\(([a-z-]+\.md)/g)) expect(() => read(`docs/${file}`)).not.toThrow()
+    for (const file of ['compose.yaml', 'Dockerfile', 'deploy/grafana/trigpoint.json']) {
+      expect(page).toContain(`\`${file}\``)
+      expect(() => read(file)).not.toThrow()
+    }
+  })
+
+  it('tells the commands of compose.yaml', () => {
+    const compose = read('compose.yaml')
+    const commands = blocks('sh')[0]!.trim().split('\n')
+    expect(commands).toHaveLength(4)
+    for (const command of commands) expect(compose).toContain(`#   ${command}`)
+  })
+
+  it('lists the exit codes of the service', () => {
+    const table = /\| code \|[\s\S]*?\n\n/.exec(page)![0]
+    const listed = [...table.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code))
+    const main = read('src/main.ts')
+    const constants = [...main.matchAll(/const EXIT_\w+ = (\d+)/g)].map(([, code]) => Number(code))
+    const literal = [...main.matchAll(/process\.exit\((\d+)\)/g)].map(([, code]) => Number(code))
+    expect(listed).toEqual([...new Set([...constants, ...literal])].sort((a, b) => a - b))
+  })
+
+  it('tells the times and sizes that hold', () => {
+    const { limits } = readConfig({}, 2)
+    expect(page).toContain('heartbeats come every 5 s')
+    expect(limits.maxBodyBytes).toBe(1_048_576)
+    const image = read('Dockerfile')
+    expect(image).toContain('--interval=30s')
+    expect(image).toContain('HOST=0.0.0.0 PORT=3000')
+  })
+})

@@ -140,6 +140,14 @@ export type SyncEvent =
     }
   | { readonly kind: 'problem'; readonly chainId: number; readonly message: string }
   | { readonly kind: 'lead'; readonly isHeld: boolean }
+  /** A chain was read for the first time, up to a block. */
+  | {
+      readonly kind: 'began'
+      readonly chainId: number
+      readonly from: number
+      readonly block: number
+      readonly head: number
+    }
 
 /** Main to the chain thread. */
 export type ChainRequest =

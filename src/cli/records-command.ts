@@ -4,6 +4,7 @@ import { migrate } from '../store/migrations.ts'
 import { createRecordStore } from '../store/operations.ts'
 import { openPglite } from '../store/pglite.ts'
 import { openPostgres } from '../store/postgres.ts'
+import { countLive } from '../store/submissions.ts'
 
 /** Longest statement of a command, which nobody waits for. */
 const STATEMENT_MS = 600_000
@@ -44,7 +45,11 @@ async function runCommand({ kind, file }: RecordsCommand, config: Config): Promi
         })
   try {
     await migrate(database)
-    if (kind === 'backup') return `${await backUp(database, file)} records written to ${file}`
+    if (kind === 'backup') {
+      const written = `${await backUp(database, file)} records written to ${file}`
+      const live = await countLive(database.reads)
+      return live === 0 ? written : `${written}; submissions that are under way are not in it: ${live}`
+    }
     const records = await restore(database, file)
     await createRecordStore(database, () => new Date().toISOString()).maintain(undefined)
     return `${records} records restored from ${file}`

@@ -84,6 +84,14 @@ export async function countSubmissions(
   }))
 }
 
+/** Submissions of any account that are not over: queued, on their way or in a block that may go. */
+export async function countLive(session: Session): Promise<number> {
+  const [row] = await session.query(
+    "select count(*)::int as live from submission where status in ('queued', 'sent', 'mined')",
+  )
+  return row!['live'] as number
+}
+
 function submissionOf(row: Row): Submission {
   const status = row['status'] as SubmissionStatus
   // Before the block is known, and after it is gone, what the transaction was is nobody's business.

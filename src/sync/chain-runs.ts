@@ -71,6 +71,9 @@ export function createChainRuns({ store, now, limits, onEvent }: ChainRunsParts)
     chain.isReading = false
     errors.push(...chain.takeProblems())
     for (const message of errors) onEvent({ kind: 'problem', chainId, message })
+    if (result?.beganAt !== undefined) {
+      onEvent({ kind: 'began', chainId, from: result.beganAt, block: result.block, head: result.head })
+    }
     if (result !== undefined && (result.inserted > 0 || result.revoked > 0 || result.rolledBack > 0)) {
       const { inserted, revoked, rolledBack, head } = result
       onEvent({ kind: 'progress', chainId, inserted, revoked, rolledBack, block: result.block, head })

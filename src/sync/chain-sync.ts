@@ -44,6 +44,8 @@ export interface PassResult {
   readonly block: number
   readonly head: number
   readonly headSeconds: number
+  /** The first block of all, when nothing of the chain was read before. */
+  readonly beganAt: number | undefined
 }
 
 /** Reads one chain into the store. Its methods are not called while one of them is under way. */
@@ -74,7 +76,8 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
 
   return {
     async pass(maxSteps, onWork = async () => {}) {
-      const done = { inserted: 0, revoked: 0, rolledBack: 0, isCaughtUp: false, block: -1, head: 0, headSeconds: 0 }
+      const counts = { inserted: 0, revoked: 0, rolledBack: 0 }
+      const done = { ...counts, isCaughtUp: false, block: -1, head: 0, headSeconds: 0 }
       let hasWorked = false
       hasRolledBack = false
       const count = (applied: { inserted: number; revoked: number; rolledBack: number }) => {
@@ -82,7 +85,8 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
         done.revoked += applied.revoked
         done.rolledBack += applied.rolledBack
       }
-      await position.load()
+      const { checkpoint } = await position.load()
+      const beganAt = checkpoint === undefined ? startBlock : undefined
       try {
         await askBest(async (rpc) => {
           const heads = await reader.heads(rpc)
@@ -111,7 +115,7 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
         done.isCaughtUp = true
       }
       done.block = position.state.checkpoint?.number ?? -1
-      return done
+      return { ...done, beganAt }
     },
   }
 

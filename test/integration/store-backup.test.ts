@@ -12,7 +12,7 @@ import { backUp, restore } from '../../src/store/backup.ts'
 import { readCounters } from '../../src/store/counters.ts'
 import type { Database, Session } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
-import { recordOf, storeRecords, uidOf } from '../store-records.ts'
+import { addressOf, recordOf, storeRecords, uidOf } from '../store-records.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'trigpoint-backup-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -66,12 +66,18 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
       quarantine: [QUARANTINED],
       progress: { head: 120, finalized: 90, auditedTo: 50 },
     })
+    const payload = { kind: 'verify', chainId: 84532, schema: uidOf(1), recipient: addressOf(2), data: '0x' } as const
+    const common = { account: 'a', sender: addressOf(77), payload, gas: 1 }
+    for (const id of ['one', 'two']) {
+      const submission = { ...common, id, idempotencyKey: id }
+      await store.submit({ submission, maxQueued: 9, gasPerDay: 9, nowMs: 1 })
+    }
     await database.close()
     original = await contents(files)
     expect(original.sync).toMatchObject({ ladder: [{ number: 99, hash: uidOf(99) }], finalized: 90, auditedTo: 50 })
     expect(original.quarantined.map(({ uid }) => uid)).toEqual([QUARANTINED.uid])
     const said = await runRecordsCommand({ kind: 'backup', file }, readConfig(files.environment, 1))
-    expect(said).toBe(`${records.length} records written to ${file}`)
+    expect(said).toBe(`${records.length} records written to ${file}; submissions that are under way are not in it: 2`)
   })
   afterAll(() => files.remove())
 

@@ -1,6 +1,6 @@
 /** A local chain with real EAS contracts of one version, at the addresses the chain table has for that version. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,7 +9,6 @@ import {
   BaseError,
   ContractFunctionRevertedError,
   createClient,
-  encodeDeployData,
   encodeFunctionData,
   http,
   publicActions,
@@ -17,10 +16,12 @@ import {
   walletActions,
 } from 'viem'
 import { type Chain, chainTable } from '../../src/attest/chains.ts'
-import { SCHEMA_KINDS, SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config.ts'
+import { findAnvil } from '../../src/local-chain/anvil-binary.ts'
+import { type CompiledContract, installContract, installEas } from '../../src/local-chain/eas-contracts.ts'
 import type { Hex } from '../../src/messages.ts'
 import { MULTICALL3 } from '../../src/sync/multicall.ts'
+import { createRpc } from '../../src/sync/rpc.ts'
 
 // Also from the build, for the benches.
 const root = resolve(import.meta.dirname, import.meta.url.endsWith('.ts') ? '../..' : '../../..')
@@ -58,16 +59,7 @@ export interface StoredAttestation {
 
 /** Path of the anvil binary, or undefined: then the on-chain tests have nothing to run on. */
 export function anvilBinary(): string | undefined {
-  const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch as string]
-  try {
-    const manifest = createRequire(import.meta.url).resolve(
-      `@foundry-rs/anvil-${process.platform}-${architecture}/package.json`,
-    )
-    const binary = join(manifest, '..', 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
-    return existsSync(binary) ? binary : undefined
-  } catch {
-    return undefined
-  }
+  return findAnvil(process.env['PATH'] ?? '')
 }
 
 /** Says in the test's output why nothing ran. */
@@ -89,9 +81,9 @@ export async function startLocalChain(version: EasVersion) {
   const account = submitter!
   const eas = readContract(version, 'EAS')
   const registry = readContract(version, 'SchemaRegistry')
-  await install(chain.schemaRegistryAddress, encodeDeployData(registry))
-  await install(chain.easAddress, encodeDeployData({ ...eas, args: [chain.schemaRegistryAddress] }))
-  for (const kind of SCHEMA_KINDS) await registerSchema(SCHEMA_STRINGS[kind])
+  const rpc = createRpc({ url, timeoutMs: 10_000, maxResponseBytes: 1_048_576 })
+  const parts = { rpc, chain, account, timeoutMs: 10_000 }
+  await installEas(parts, { eas, registry })
 
   return {
     version,
@@ -123,25 +115,13 @@ export async function startLocalChain(version: EasVersion) {
         chain: null,
         gas: 28_000_000n,
       }),
-    installMulticall3: () => install(MULTICALL3, multicall3Code()),
+    installMulticall3: () => installContract(parts, MULTICALL3, multicall3Code()),
     revoke: (schema: Hex, uid: Hex, from?: Hex) => write('revoke', [{ schema, data: { uid, value: 0n } }], from),
     async stop() {
       const ended = new Promise((done) => child.once('exit', done))
       child.kill()
       await ended
     },
-  }
-
-  /**
-   * Runs the constructor at the address itself: what it stores stays there, what it returns becomes the code, so that
-   * immutable values made from the contract's own address are right.
-   */
-  async function install(address: Hex, creationCode: Hex): Promise<void> {
-    await client.setCode({ address, bytecode: creationCode })
-    const { data: runtimeCode } = await client.call({ to: address })
-    const hash = await client.sendTransaction({ account, to: address, chain: null })
-    await client.waitForTransactionReceipt({ hash })
-    await client.setCode({ address, bytecode: runtimeCode! })
   }
 
   async function registerSchema(schema: string, resolver = ZERO_ADDRESS): Promise<void> {
@@ -280,7 +260,7 @@ export function revertName(error: unknown, abi: Abi): string {
   return reverted.data?.errorName ?? 'reverted'
 }
 
-function readContract(version: EasVersion, name: 'EAS' | 'SchemaRegistry'): { abi: Abi; bytecode: Hex } {
+function readContract(version: EasVersion, name: 'EAS' | 'SchemaRegistry'): CompiledContract {
   return JSON.parse(readFileSync(join(root, 'contracts', 'vendor', `eas-${version}`, `${name}.json`), 'utf8'))
 }
 

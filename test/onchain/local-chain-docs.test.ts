@@ -40,7 +40,8 @@ describe.skipIf(skipReason())('the page about the local chain', () => {
 
   it('lists records with its command', async () => {
     const { host } = new URL(service.facts['url']!)
-    const { stdout } = await run('sh', ['-c', blocks('sh')[1]!.replace('127.0.0.1:3000', host)])
+    const list = blocks('sh').find((block) => block.includes('limit=2'))!
+    const { stdout } = await run('sh', ['-c', list.replace('127.0.0.1:3000', host)])
     expect(JSON.parse(stdout).data.map(({ chain }: { chain: string }) => chain)).toEqual(['local', 'local'])
   })
 
@@ -56,5 +57,21 @@ describe.skipIf(skipReason())('the page about the local chain', () => {
     })
     expect(meters).toBe(`meters ${plain.result}`)
     expect(onChain).toMatch(/^on chain 0x[0-9a-f]{64}$/)
+  })
+
+  it('revokes, undoes and reorganises with its commands', async () => {
+    const env = { PATH: process.env['PATH'], API: service.facts['url'], RPC: service.facts['rpcUrl'] }
+    const { stdout } = await run('sh', ['-c', blocks('sh').find((block) => block.includes('anvil_reorg'))!], { env })
+    expect(stdout.match(/"revoked":\w+|"reorgs":\d+/g)).toEqual(['"revoked":true', '"revoked":false', '"reorgs":2'])
+  })
+
+  it('puts the proof of another page on the chain, once', async () => {
+    const env = { PATH: process.env['PATH'], API: service.facts['url'], KEY: service.facts['developerKey'] }
+    const again = await Promise.all(
+      [1, 2].map(() => run(process.execPath, ['--input-type=module', '-e', blocks('js')[1]!], { cwd: root, env })),
+    )
+    const uids = again.map(({ stdout }) => /uid: '(0x[0-9a-f]{64})'/.exec(stdout)?.[1])
+    expect(again[0]!.stdout).toContain("status: 'mined'")
+    expect(new Set(uids).size).toBe(1)
   })
 })

@@ -58,6 +58,13 @@ describe.skipIf(skipReason())('the service beside a chain', () => {
     await until(async () => (await record()).revoked === true)
   })
 
+  it('says once where it began to read', () => {
+    const began = service.lines.filter((line) => line.includes('a chain is read for the first time'))
+    expect(began).toHaveLength(1)
+    expect(JSON.parse(began[0]!)).toMatchObject({ chainId: 84532, from: 0, level: 'info' })
+    expect(began[0]).not.toContain('START_BLOCK') // nobody waits for this chain
+  })
+
   it('says how far it is', async () => {
     const head = Number(await local.client.getBlockNumber({ cacheTime: 0 }))
     await until(async () => (await status()).chains['base-sepolia']?.block === head)

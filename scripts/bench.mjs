@@ -1,6 +1,7 @@
 // `npm run bench [-- name …]`: runs bench/*.bench.ts from the build and writes their numbers to bench/results/.
-// Without names all of them run; with names those alone, e.g. `npm run bench -- geodesy topology`.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+// Without names all of them run; with names those alone, e.g. `npm run bench -- geodesy topology`. With --plots nothing runs:
+// docs/plots/*.svg are drawn of the newest results that have each.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
@@ -21,6 +22,10 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 const inDist = (name) => import(pathToFileURL(join(root, 'dist', 'bench', `${name}.js`)).href)
+if (process.argv.includes('--plots')) {
+  await drawPlots()
+  process.exit(0)
+}
 const [{ machineFacts }, { printMarks }] = await Promise.all([inDist('machine'), inDist('tables')])
 const results = { ...machineFacts(), date: new Date().toISOString() }
 const { node, cores, cpu, gibibytes, load } = results
@@ -42,3 +47,16 @@ mkdirSync(join(root, 'bench', 'results'), { recursive: true })
 const target = join(root, 'bench', 'results', `${results.date.replaceAll(':', '-')}.json`)
 writeFileSync(target, `${JSON.stringify(results, null, 2)}\n`)
 console.log(`\nwritten to ${target.slice(root.length)}`)
+
+async function drawPlots() {
+  const { plotsOf } = await inDist('plots')
+  const folder = join(root, 'bench', 'results')
+  const plots = new Map()
+  // Names begin with the time, so that the newest comes last and wins.
+  for (const file of readdirSync(folder).sort()) {
+    for (const [name, svg] of plotsOf(JSON.parse(readFileSync(join(folder, file), 'utf8')))) plots.set(name, svg)
+  }
+  mkdirSync(join(root, 'docs', 'plots'), { recursive: true })
+  for (const [name, svg] of plots) writeFileSync(join(root, 'docs', 'plots', `${name}.svg`), svg)
+  console.log(`drawn: ${[...plots.keys()].join(', ')}`)
+}

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { areDocsFresh } from './build-docs.mjs'
 import { isWebFresh } from './build-web.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -71,9 +72,15 @@ function installedMatches(lock) {
 /** Builds WebAssembly, TypeScript and pages into dist/ when a source is newer than the last build. */
 export function ensureBuilt() {
   ensureCompiled()
-  if (isWebFresh() || !existsSync(join(root, 'node_modules', 'vite'))) return
-  say('building the pages …')
-  run(process.execPath, [join(root, 'scripts', 'build-web.mjs')], 'the build of the pages')
+  const pages = [
+    ['build-web.mjs', 'vite', isWebFresh],
+    ['build-docs.mjs', 'marked', areDocsFresh],
+  ]
+  for (const [script, tool, isFresh] of pages) {
+    if (!existsSync(join(root, 'node_modules', tool)) || isFresh()) continue
+    say('building the pages …')
+    run(process.execPath, [join(root, 'scripts', script)], 'the build of the pages')
+  }
 }
 
 function ensureCompiled() {

@@ -1,0 +1,180 @@
+// The pages of /docs, /docs/guide and /errors into dist/web/docs, of the document that the built service serves, of docs/ and of
+// web/reference; and the few files of the root into dist/web/site. Built again only when something of it has changed.
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { compressAssets } from './compress-assets.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const web = join(root, 'dist', 'web')
+const stampFile = join(web, '.docs-stamp')
+/** Whatever goes into the pages; the two of dist stand for the code and schemas they are compiled from. */
+const SOURCES = [
+  'docs',
+  'web/reference',
+  'web/styles',
+  'web/public/theme.js',
+  'web/site',
+  'scripts/docs',
+  'scripts/build-docs.mjs',
+  'dist/src/http',
+  'dist/schemas',
+]
+const ADDRESSES = { baseUrl: 'http://127.0.0.1:3000', errorTypeBase: 'http://127.0.0.1:3000/errors' }
+
+/** Whether everything that goes into the pages is as it was when they were built. */
+export function areDocsFresh() {
+  return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === digestOfSources()
+}
+
+/** @returns false when there was nothing to do */
+export async function buildDocs() {
+  if (areDocsFresh()) return false
+  const digest = digestOfSources()
+  const fresh = (file) => import(`${pathToFileURL(join(root, file)).href}?${digest}`)
+  const [{ openApiDocument }, { problemPages }, reference, guide, { errorPages }, { layout }] = await Promise.all([
+    fresh('dist/src/http/openapi.js'),
+    fresh('dist/src/http/problem-pages.js'),
+    fresh('scripts/docs/reference.mjs'),
+    fresh('scripts/docs/guide.mjs'),
+    fresh('scripts/docs/error-pages.mjs'),
+    fresh('scripts/docs/layout.mjs'),
+  ])
+  const document = JSON.parse(JSON.stringify(openApiDocument()))
+  const unfinished = join(web, `docs.${process.pid}.tmp`)
+  mkdirSync(join(unfinished, 'assets'), { recursive: true })
+  const introduction = readFileSync(join(root, 'web/reference/introduction.md'), 'utf8')
+  const pages = [
+    reference.overviewPage(document, introduction),
+    ...reference.tagPages(document),
+    reference.schemasPage(document),
+    ...guide.guidePages(root),
+    ...errorPages(problemPages(ADDRESSES)),
+  ]
+  const files = writeAssets(unfinished, searchIndex(pages, reference.operationsOf(document)))
+  const referenceNav = navOfReference(reference, document)
+  const guideNav = guide.guideNav(root)
+  for (const page of pages) {
+    const nav = page.path.startsWith('/docs/guide') ? guideNav : referenceNav
+    const name = page.path.replace(/^\/(docs\/?)?/, '') || 'index'
+    const isFolder = pages.some(({ path }) => path.startsWith(`${page.path}/`))
+    const file = join(unfinished, name === 'index' ? 'index.html' : isFolder ? `${name}/index.html` : `${name}.html`)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, layout(page, { nav, ...files }))
+  }
+  for (const file of guide.guideFiles(root)) {
+    const target = join(unfinished, 'guide', file.slice('docs/'.length))
+    mkdirSync(dirname(target), { recursive: true })
+    copyFileSync(join(root, file), target)
+  }
+  await compressAssets(unfinished)
+  rmSync(join(web, 'docs'), { recursive: true, force: true })
+  renameSync(unfinished, join(web, 'docs'))
+  await writeSite()
+  writeFileSync(stampFile, digest)
+  return true
+}
+
+/** Names with a digest of what is in them: they may be kept for ever. */
+function writeAssets(folder, index) {
+  const read = (file) => readFileSync(join(root, 'web', file), 'utf8')
+  const write = (name, ending, text) => {
+    const digest = createHash('sha256').update(text).digest('hex').slice(0, 10)
+    writeFileSync(join(folder, 'assets', `${name}-${digest}.${ending}`), text)
+    return `/docs/assets/${name}-${digest}.${ending}`
+  }
+  const search = write('search', 'json', JSON.stringify(index))
+  return {
+    style: write(
+      'reference',
+      'css',
+      ['styles/tokens.css', 'styles/base.css', 'styles/controls.css', 'reference/reference.css'].map(read).join('\n'),
+    ),
+    script: write('reference', 'js', read('reference/reference.js').replaceAll('SEARCH_INDEX', search)),
+    theme: write('theme', 'js', read('public/theme.js')),
+  }
+}
+
+function navOfReference({ operationsOf, tagPath }, document) {
+  const tags = operationsOf(document).map(({ name, operations }) => ({
+    text: name,
+    href: tagPath(name),
+    children: operations.map(({ summary, operationId, method }) => ({
+      text: summary,
+      href: `${tagPath(name)}#${operationId}`,
+      method,
+    })),
+  }))
+  return [
+    { title: 'Reference', links: [{ text: 'Overview', href: '/docs' }, ...tags] },
+    {
+      title: 'More',
+      links: [
+        { text: 'Schemas', href: '/docs/schemas' },
+        { text: 'Errors', href: '/errors' },
+        { text: 'openapi.json', href: '/openapi.json' },
+        { text: 'Guide', href: '/docs/guide' },
+      ],
+    },
+  ]
+}
+
+/** What the search of the pages looks through: title, address, what it is. */
+function searchIndex(pages, tags) {
+  const operations = tags.flatMap(({ name, operations: some }) =>
+    some.map(({ summary, method, path, operationId }) => [
+      `${summary} — ${method} ${path}`,
+      `/docs/${name.toLowerCase().replaceAll(' ', '-')}#${operationId}`,
+      name,
+    ]),
+  )
+  const texts = pages
+    .filter(({ kind }) => kind === 'prose')
+    .flatMap(({ title, path, headings = [] }) => [
+      [title, path, path.startsWith('/errors') ? 'Errors' : path.startsWith('/docs/guide') ? 'Guide' : 'Reference'],
+      ...headings.map(({ id, text }) => [text, `${path}#${id}`, title]),
+    ])
+  return [...operations, ...texts]
+}
+
+async function writeSite() {
+  const target = join(web, 'site')
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target, { recursive: true })
+  for (const file of readdirSync(join(root, 'web/site'))) copyFileSync(join(root, 'web/site', file), join(target, file))
+  await compressAssets(target)
+}
+
+function digestOfSources() {
+  const hash = createHash('sha256')
+  const visit = (path) => {
+    let names
+    try {
+      names = readdirSync(join(root, path), { withFileTypes: true })
+    } catch {
+      hash.update(`${path}\n`).update(readFileSync(join(root, path)))
+      return
+    }
+    for (const entry of names.sort((a, b) => (a.name < b.name ? -1 : 1))) visit(`${path}/${entry.name}`)
+  }
+  for (const source of SOURCES) visit(source)
+  return hash.digest('hex')
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const started = performance.now()
+  const isNew = await buildDocs()
+  process.stderr.write(
+    `dist/web/docs: ${isNew ? `built in ${((performance.now() - started) / 1000).toFixed(1)} s` : 'fresh'}\n`,
+  )
+}

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PAGE_POLICY } from '../../src/http/assets.ts'
+import { problemPages } from '../../src/http/problem-pages.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+const HTML = { Accept: 'text/html,application/xhtml+xml' }
+
+describe.each(['uws', 'node'])('the pages over %s', (adapter) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ HTTP_ADAPTER: adapter })
+  })
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+  })
+
+  const page = (path: string) => fetch(service.url + path, { headers: HTML })
+
+  it('lead nowhere that is not there, and load nothing from elsewhere', async () => {
+    const seen = new Map<string, string>()
+    const open = ['/docs', '/docs/guide', '/errors']
+    const dead: string[] = []
+    for (const path of open) {
+      const response = await page(path)
+      const text = await response.text()
+      if (response.status !== 200) dead.push(`${path}: ${response.status}`)
+      seen.set(path, text)
+      if (!response.headers.get('content-type')!.startsWith('text/html')) continue
+      if (path.startsWith('/explore') || path === '/') continue
+      expect(response.headers.get('content-security-policy'), path).toBe(PAGE_POLICY)
+      for (const [, source] of text.matchAll(/(?:src|<link[^>]* href)="([^"]*)"/g)) expect(source, path).toMatch(/^\//)
+      for (const [, href] of text.matchAll(/(?:href|src)="(\/[^"#]*)(?:#[^"]*)?"/g)) {
+        if (!open.includes(href!)) open.push(href!)
+      }
+    }
+    expect(dead).toEqual([])
+    expect(open.length).toBeGreaterThan(80)
+    // And the places within them.
+    for (const [path, text] of seen) {
+      if (!/^\/(docs|errors)/.test(path) || !text.startsWith('<!doctype')) continue
+      for (const [, target, anchor] of text.matchAll(/href="([^"#]*)#([^"]+)"/g)) {
+        const place = target === '' ? text : (seen.get(target!) ?? '')
+        if (!place.includes(`id="${anchor}"`)) dead.push(`${path} → ${target}#${anchor}`)
+      }
+    }
+    expect(dead).toEqual([])
+  })
+
+  it('say of each refusal the same to people and to programs', async () => {
+    const list = (await (await fetch(`${service.url}/errors`)).json()) as { problems: unknown[] }
+    const known = problemPages({ baseUrl: service.url, errorTypeBase: `${service.url}/errors` })
+    expect(list.problems.length).toBe(known.length)
+    for (const { name, status, title, example } of known) {
+      const json = await fetch(`${service.url}/errors/${name}`)
+      expect(json.headers.get('vary')).toBe('Accept')
+      expect(await json.json()).toMatchObject({ status, title, type: `${service.url}/errors/${name}`, example })
+      const html = await page(`/errors/${name}`)
+      expect(html.headers.get('vary')).toBe('Accept, Accept-Encoding')
+      expect(html.headers.get('content-security-policy')).toBe(PAGE_POLICY)
+      expect(await html.text()).toContain('<h2>What to do</h2>')
+    }
+    expect((await page('/errors/no-such-type')).status).toBe(404)
+  })
+
+  it('have every operation of the document with a request to copy', async () => {
+    const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, { operationId: string; tags: string[] }>>
+    }
+    for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item))) {
+      const text = await (await page(`/docs/${operation.tags[0]!.toLowerCase().replaceAll(' ', '-')}`)).text()
+      const section = text.split(`<section class="operation" id="${operation.operationId}"`)[1]?.split('</section>')[0]
+      expect(section, operation.operationId).toContain('curl')
+    }
+  })
+
+  it('have what programs look for at the root', async () => {
+    const llms = await fetch(`${service.url}/llms.txt`)
+    expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    const text = await llms.text()
+    expect(text).toMatch(/^# Trigpoint\n/)
+    for (const [, path] of text.matchAll(/\]\((\/[^)]*)\)/g))
+      expect((await fetch(service.url + path)).status, path).toBe(200)
+    const icon = await fetch(`${service.url}/favicon.ico`)
+    expect(icon.headers.get('content-type')).toBe('image/x-icon')
+    expect([...new Uint8Array(await icon.arrayBuffer()).subarray(0, 4)]).toEqual([0, 0, 1, 0])
+  })
+})

@@ -34,8 +34,10 @@ export interface McpStreams {
   readonly output: Writable
 }
 
-const INSTRUCTIONS =
+const SIGNED =
   'Spatial facts that are computed exactly and signed. Positions are [longitude, latitude]. Cite what the text of an answer says; the whole of it stands in structuredContent, which verify_result and contracts take unchanged.'
+const UNSIGNED =
+  'Spatial facts that are computed exactly on this machine and not signed. Positions are [longitude, latitude].'
 
 /**
  * Answers the Model Context Protocol over standard input and output until the input ends.
@@ -49,7 +51,7 @@ export async function serveMcp(options: McpOptions, streams?: McpStreams): Promi
   const calls = new Set<Promise<CallToolResult>>()
   const server = new Server(
     { name: 'trigpoint', title: 'Trigpoint', version },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {} }, instructions: options.local === true ? UNSIGNED : SIGNED },
   )
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(describe) }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {

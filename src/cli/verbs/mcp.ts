@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { transportOf, withChain, withExamples, withServer } from '../options.ts'
+import { DEFAULT_CHAIN_ID, transportOf, withChain, withExamples, withServer } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 
 export function addMcp(program: Command, terminal: Terminal): void {
@@ -12,6 +12,6 @@ export function addMcp(program: Command, terminal: Terminal): void {
   command.action(async (options) => {
     const { baseUrl: url, apiKey } = transportOf(options, terminal)
     const { serveMcp } = await import('../../mcp/serve.ts')
-    await serveMcp({ url, apiKey, chainId: options.chainId, local: options.local })
+    await serveMcp({ url, apiKey, chainId: options.chainId ?? DEFAULT_CHAIN_ID, local: options.local })
   })
 }

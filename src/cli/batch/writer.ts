@@ -19,8 +19,9 @@ export interface BatchWriter {
   close(isComplete: boolean): void
 }
 
-/** Lost at most when the process is killed: the work of so long. */
+/** What is done again at most after a kill: the work of so long, or so many items. */
 const CHECKPOINT_MS = 1000
+const CHECKPOINT_ITEMS = 10_000
 
 /** Results and refusals into two files, with a journal beside them from which an interrupted run goes on. */
 export function createFileWriter(
@@ -44,16 +45,18 @@ export function createFileWriter(
   const errors = new LineFile(files.errors, from.errorBytes)
   let { items, failed } = from
   let keptMs = now()
+  let keptItems = items
   const state = (): Checkpoint => ({ items, failed, outputBytes: output.bytes, errorBytes: errors.bytes })
   const checkpoint = () => {
     output.sync()
     errors.sync()
     journal.write(state())
     keptMs = now()
+    keptItems = items
   }
   const count = () => {
     items++
-    if (now() - keptMs >= CHECKPOINT_MS) checkpoint()
+    if (items - keptItems >= CHECKPOINT_ITEMS || now() - keptMs >= CHECKPOINT_MS) checkpoint()
   }
   return {
     from,

@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createReadStream, createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { finished } from 'node:stream/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../service.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'trigpoint-batch-'))
+/** `BATCH_LINES=1000000` is the large run; it takes minutes. */
+const LINES = Number(process.env['BATCH_LINES'] ?? 20_000)
+const KILLS = 5
+/** Every so many lines one is no JSON, and one is refused by the service. */
+const [BROKEN, REFUSED] = [997, 1009]
+const files = {
+  input: join(folder, 'in.ndjson'),
+  output: join(folder, 'out.ndjson'),
+  errors: join(folder, 'out.errors.ndjson'),
+}
+const seen = { peakRssKb: 0, ms: 0 }
+
+const kindOf = (number: number) => (number % BROKEN === 0 ? 'broken' : number % REFUSED === 0 ? 'refused' : 'fine')
+
+async function writeInput(): Promise<void> {
+  const file = createWriteStream(files.input)
+  for (let number = 1; number <= LINES; number++) {
+    const point = `{"type":"Point","coordinates":[${(number * 0.618) % 180},${(number * 0.382) % 90}]}`
+    const line = {
+      broken: '{"from":\n',
+      refused: `{"from":${point},"to":{"type":"Point","coordinates":[0,95]}}\n`,
+      fine: `{"from":${point},"to":{"type":"Point","coordinates":[2.35,48.85]}}\n`,
+    }[kindOf(number)]
+    if (!file.write(line)) await once(file, 'drain')
+  }
+  file.end()
+  await finished(file)
+}
+
+function startBatch(url: string): { child: ChildProcess; ended: Promise<number | null>; said: () => string } {
+  const program = join(root, 'scripts/trigpoint.mjs')
+  const attest = process.env['BATCH_ATTEST'] ?? 'each'
+  const argv = [
+    program,
+    'batch',
+    'distance',
+    files.input,
+    '-o',
+    files.output,
+    '--attest',
+    attest,
+    '--url',
+    url,
+    '--json',
+  ]
+  const child = spawn(process.execPath, argv, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (text += piece.toString()))
+  return { child, ended: new Promise((done) => child.on('close', done)), said: () => text }
+}
+
+/** As the journal has it. */
+function checkpoint(): { readonly items: number; readonly outputBytes: number } {
+  try {
+    return JSON.parse(readFileSync(`${files.output}.part`, 'utf8')).checkpoint
+  } catch {
+    return { items: 0, outputBytes: 0 }
+  }
+}
+
+const sizeOf = (file: string) => (existsSync(file) ? statSync(file).size : 0)
+
+/** The most memory a process ever had, where the system tells. */
+function noteMemory(pid: number): void {
+  try {
+    const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+    seen.peakRssKb = Math.max(seen.peakRssKb, Number(peak?.[1] ?? 0))
+  } catch {
+    // It has ended, or this is no Linux.
+  }
+}
+
+describe('a batch that is killed', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService()
+    await writeInput()
+  })
+  afterAll(async () => {
+    await service.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('goes on where it was, with nothing lost or doubled, in little memory', async () => {
+    const startedMs = performance.now()
+    let kills = 0
+    for (let turn = 0; ; turn++) {
+      expect(turn).toBeLessThan(KILLS + 2)
+      const { child, ended, said } = startBatch(service.url)
+      let isOver = false
+      void ended.then(() => {
+        isOver = true
+      })
+      // Killed at some place behind a checkpoint that lies a part of the whole further than the last one.
+      const wanted = Math.floor((LINES * (kills + 1)) / (KILLS + 2))
+      while (!isOver) {
+        noteMemory(child.pid!)
+        const kept = checkpoint()
+        if (kills < KILLS && kept.items >= wanted && sizeOf(files.output) > kept.outputBytes) {
+          child.kill('SIGKILL')
+          kills++
+          break
+        }
+        await wait(10)
+      }
+      const code = await ended
+      if (turn > 0) expect(said()).toMatch(/^going on after item \d/)
+      if (code === null) continue
+      expect({ code, said: said() }).toMatchObject({ code: 1 }) // some items were refused
+      expect(JSON.parse(said().trim().split('\n').at(-1)!)).toMatchObject({ items: LINES })
+      break
+    }
+    seen.ms = performance.now() - startedMs
+    expect(kills).toBeGreaterThanOrEqual(3)
+    process.stderr.write(
+      `${LINES} lines, ${kills} × kill -9: ${(seen.ms / 1000).toFixed(1)} s, ` +
+        `${Math.round(LINES / (seen.ms / 1000))} lines/s, peak ${Math.round(seen.peakRssKb / 1024)} MiB\n`,
+    )
+    await expectEveryLineOnce()
+    expect(seen.peakRssKb).toBeLessThan(400 * 1024)
+  }, 3_600_000)
+})
+
+/** Results in the order of the items, refusals in theirs; together they are all of them. */
+async function expectEveryLineOnce(): Promise<void> {
+  const wanted = { fine: 0, bad: 0 }
+  const next = (kinds: readonly string[], after: number) => {
+    let number = after + 1
+    while (number <= LINES && !kinds.includes(kindOf(number))) number++
+    return number
+  }
+  let last = 0
+  for await (const line of createInterface({ input: createReadStream(files.output) })) {
+    const { id, result } = JSON.parse(line)
+    last = next(['fine'], last)
+    if (id !== last || typeof result !== 'number')
+      throw new Error(`result ${line.slice(0, 60)} stands where ${last} belongs`)
+    wanted.fine++
+  }
+  expect(next(['fine'], last)).toBe(LINES + 1)
+  last = 0
+  for await (const line of createInterface({ input: createReadStream(files.errors) })) {
+    const { id, problem } = JSON.parse(line)
+    last = next(['broken', 'refused'], last)
+    const isRight = id === last && problem.title === (kindOf(last) === 'broken' ? 'Not sent' : 'Invalid Input')
+    if (!isRight) throw new Error(`refusal ${line.slice(0, 90)} stands where ${last} belongs`)
+    wanted.bad++
+  }
+  expect(next(['broken', 'refused'], last)).toBe(LINES + 1)
+  expect(wanted.fine + wanted.bad).toBe(LINES)
+}

@@ -1,7 +1,7 @@
 /** Wires, starts and stops everything. The one file besides the signer's that touches the process itself. */
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { helpText, readCommandLine } from './cli/arguments.ts'
+import { helpText, readCommandLine, UsageError } from './cli/arguments.ts'
 import { bannerText } from './cli/banner.ts'
 import { misspeltSettings } from './cli/misspelt-settings.ts'
 import { testPlugin } from './cli/plugin-test.ts'
@@ -13,6 +13,7 @@ import { createLog, type Log } from './log.ts'
 import { type RunningService, startService } from './start.ts'
 import { readCommit, version } from './version.ts'
 
+const EXIT_USAGE = 2
 const EXIT_CONFIG = 78
 const EXIT_INTERNAL = 70
 
@@ -66,7 +67,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     }
     if (error instanceof ConfigError) {
       log.error(`cannot ${task}`, { reason: error.message })
-      process.exit(EXIT_CONFIG)
+      process.exit(error instanceof UsageError ? EXIT_USAGE : EXIT_CONFIG)
     }
     log.error(`cannot ${task}`, { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     process.exit(EXIT_INTERNAL)

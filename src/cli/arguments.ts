@@ -29,7 +29,10 @@ export interface CommandLine {
   readonly env: Environment
 }
 
-/** @throws {ConfigError} on an unknown flag */
+/** The command line itself is wrong: exit code 2, where a wrong setting has 78. */
+export class UsageError extends ConfigError {}
+
+/** @throws {UsageError} on an unknown flag */
 export function readCommandLine(argv: readonly string[], env: Environment): CommandLine {
   let values: Record<string, string | boolean | readonly string[] | undefined>
   try {
@@ -38,7 +41,7 @@ export function readCommandLine(argv: readonly string[], env: Environment): Comm
     )
     values = parseArgs({ args: [...argv], options, allowPositionals: false }).values as typeof values
   } catch (error) {
-    throw new ConfigError(`${(error as Error).message.split('. ')[0]}; see --help`, { cause: error })
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}; see --help`, { cause: error })
   }
   const overlay: Record<string, string | undefined> = {}
   for (const [name, { environment }] of Object.entries(FLAGS)) {
@@ -55,7 +58,7 @@ export function readCommandLine(argv: readonly string[], env: Environment): Comm
 }
 
 function recordsCommand(backup: unknown, restore: unknown): RecordsCommand | undefined {
-  if (backup !== undefined && restore !== undefined) throw new ConfigError('--backup and --restore exclude each other')
+  if (backup !== undefined && restore !== undefined) throw new UsageError('--backup and --restore exclude each other')
   if (backup !== undefined) return { kind: 'backup', file: String(backup) }
   return restore === undefined ? undefined : { kind: 'restore', file: String(restore) }
 }

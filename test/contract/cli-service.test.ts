@@ -1,0 +1,287 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openApiDocument } from '../../src/http/openapi.ts'
+import { cliFolder, runCli } from '../cli-runner.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const EIFFEL = '2.2945,48.8584'
+const TOWN_HALL = '2.3522,48.8566'
+const folder = cliFolder()
+const keyFile = join(folder.path, 'api-keys.json')
+let service: TestService
+let strict: TestService
+
+beforeAll(async () => {
+  service = await startTestService({ API_KEYS_FILE: keyFile })
+  strict = await startTestService({ RATE_LIMIT_PUBLIC: '3' })
+})
+afterAll(async () => {
+  await Promise.all([service.stop(), strict.stop()])
+  folder.remove()
+})
+
+const file = (name: string, text: string) => {
+  writeFileSync(join(folder.path, name), text)
+  return join(folder.path, name)
+}
+const cli = (argv: readonly string[], env: Record<string, string> = {}, input?: string) =>
+  runCli(argv, { env: { TRIGPOINT_URL: service.url, ...env }, ...(input === undefined ? {} : { input }) })
+
+describe('verbs that ask a service', () => {
+  it('compute what the API answers, and what --local computes', async () => {
+    const run = await cli(['compute', 'distance', EIFFEL, TOWN_HALL, '--json', '--result-signature'])
+    const answer = JSON.parse(run.out)
+    expect([run.exitCode, answer.result, answer.attestation.attester]).toEqual([0, 4238.77, service.attester])
+    expect(answer.resultSignature.attester).toBe(service.attester)
+    const local = JSON.parse(
+      (await cli(['compute', 'distance', EIFFEL, TOWN_HALL, '--json', '--local', '--data', join(folder.path, '.data')]))
+        .out,
+    )
+    expect(local.inputRefs).toEqual(answer.inputRefs)
+    const verified = [
+      'verify',
+      '-',
+      '--issuer',
+      service.url,
+      '--geometry',
+      EIFFEL,
+      '--geometry',
+      TOWN_HALL,
+      '--recompute',
+    ]
+    // The clock of this process stands in the past.
+    const early = await cli(verified, {}, run.out)
+    expect([early.exitCode, early.out]).toEqual([1, expect.stringContaining('✗ time')])
+    const real = spawnSync(process.execPath, ['scripts/trigpoint.mjs', ...verified], {
+      cwd: root,
+      input: run.out,
+      encoding: 'utf8',
+    })
+    expect([real.status, real.stdout]).toEqual([0, expect.stringContaining(`It holds, signed by ${service.attester}`)])
+    expect(real.stdout).not.toContain('anybody')
+  })
+
+  it('end with the code of what went wrong, and say the remedy', async () => {
+    const ask = ['compute', 'distance', EIFFEL, TOWN_HALL]
+    const refused = await cli(['compute', 'area', TOWN_HALL])
+    expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining('area takes a Polygon')])
+    const unknown = await cli([...ask, '--api-key', 'tp_dev_nobody'])
+    expect([unknown.exitCode, unknown.err]).toEqual([4, 'trigpoint: Unauthorized: Invalid API key\n'])
+    const away = await cli([...ask, '--url', 'http://127.0.0.1:9', '--timeout', '5'])
+    expect([away.exitCode, away.err]).toEqual([3, expect.stringContaining('no answer from the service')])
+    for (let count = 0; count < 3; count++) expect((await cli([...ask, '--url', strict.url])).exitCode).toBe(0)
+    const limited = await cli([...ask, '--url', strict.url])
+    expect([limited.exitCode, limited.err]).toEqual([
+      5,
+      expect.stringMatching(/Rate Limited: .*\n(?: {2}.*\n)? {2}try again in \d+ s/),
+    ])
+    expect((await cli([...ask, '--url', strict.url, '--api-key', strict.developerKey])).exitCode).toBe(0)
+  })
+
+  it('stop a batch at the hourly limit, and go on with a key', async () => {
+    const points = file('points.csv', `lon,lat\n${'2,48\n'.repeat(20)}`)
+    const output = join(folder.path, 'limited.ndjson')
+    const argv = ['batch', 'distance', points, '--with', `to=${TOWN_HALL}`, '-o', output, '--chunk', '5']
+    const fresh = await startTestService({ RATE_LIMIT_PUBLIC: '7' })
+    const first = await cli([...argv, '--url', fresh.url])
+    expect([first.exitCode, first.err]).toEqual([
+      5,
+      expect.stringContaining('7 items are done: the same command goes on from there'),
+    ])
+    const second = await cli([...argv, '--url', fresh.url, '--api-key', fresh.internalKey])
+    expect([second.exitCode, second.err]).toEqual([0, 'going on after item 7\n'])
+    const ids = readFileSync(output, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id)
+    expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
+    await fresh.stop()
+    const gone = await cli([...argv, '--restart', '--url', fresh.url])
+    expect([gone.exitCode, gone.err]).toEqual([3, expect.stringContaining('0 items are done')])
+  }, 120_000)
+
+  it('verify batches under a Merkle root, and their items', async () => {
+    const { body } = await service.post('/compute/v0/batch', {
+      chainId: 84532,
+      attest: 'merkle',
+      items: [2, 3].map((lon) => ({ op: 'distance', from: point(lon), to: point(5) })),
+    })
+    const batch = file('batch.json', JSON.stringify(body))
+    const item = file('item.json', JSON.stringify(body.results[1]))
+    const real = (...argv: string[]) =>
+      spawnSync(process.execPath, ['scripts/trigpoint.mjs', 'verify', ...argv], { cwd: root, encoding: 'utf8' })
+    expect(real(batch, '--attester', service.attester)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('This is a batch.'),
+    })
+    const [alone, within, other] = [
+      real(item),
+      real(item, '--batch', batch),
+      real(item, '--batch', batch, '--geometry', '2,1', '--geometry', '5,1'),
+    ]
+    expect([alone.status, alone.stdout]).toEqual([1, expect.stringContaining('is signed by its batch')])
+    expect([within.status, within.stdout]).toEqual([0, expect.stringContaining('✓ proof')])
+    expect([other.status, other.stdout]).toEqual([1, expect.stringContaining('✗ inputs')])
+  })
+
+  it('make keys that a running service takes at once, and refuses when they are revoked', async () => {
+    const env = { API_KEYS_FILE: keyFile }
+    const key = (await cli(['keys', 'add', 'internal'], env)).out.trim()
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600)
+    expect(readFileSync(keyFile, 'utf8')).not.toContain(key)
+    const ask = async () => (await cli(['compute', 'distance', EIFFEL, TOWN_HALL, '--api-key', key])).exitCode
+    await expect.poll(ask, { timeout: 10_000, interval: 200 }).toBe(0)
+    const limited = await fetch(`${service.url}/health`, { headers: { 'x-api-key': key } })
+    expect(limited.headers.get('x-ratelimit-limit')).toBe('10000')
+    expect((await cli(['keys', 'revoke', key], env)).exitCode).toBe(0)
+    await expect.poll(ask, { timeout: 10_000, interval: 200 }).toBe(4)
+    // A damaged file lets nobody in who was not, and is said.
+    writeFileSync(keyFile, 'nonsense')
+    await expect
+      .poll(() => service.lines.some((line) => line.includes('API keys are those from before')), { timeout: 10_000 })
+      .toBe(true)
+    expect((await cli(['compute', 'distance', EIFFEL, TOWN_HALL])).exitCode).toBe(0)
+  })
+
+  it('bench a service, and check signatures', async () => {
+    const run = await cli([
+      'bench',
+      'load',
+      '--seconds',
+      '0.5',
+      '--concurrency',
+      '4',
+      '--json',
+      '--api-key',
+      service.internalKey,
+    ])
+    const report = JSON.parse(run.out)
+    expect(report).toMatchObject({ errors: {}, signaturesWrong: 0 })
+    expect(report.requests).toBeGreaterThan(0)
+    expect(report.signaturesChecked).toBe(Math.ceil(report.requests / 100))
+    const limited = await cli(['bench', 'load', '--seconds', '5', '--url', strict.url])
+    expect([limited.exitCode, limited.out]).toEqual([5, expect.stringMatching(/errors: \d+ × 429 Rate Limited/)])
+    expect((await cli(['bench', 'ops'])).exitCode).toBe(2)
+  })
+
+  it('print the OpenAPI document, of this version and of a service', async () => {
+    const own = await runCli(['openapi'])
+    expect(JSON.parse(own.out)).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
+    expect(own.out).toBe((await cli(['openapi'])).out)
+  })
+
+  it('say of a service that reads no chain what to set', async () => {
+    const run = await cli(['sync'])
+    expect([run.exitCode, run.err]).toEqual([3, expect.stringMatching(/Service|records|database/i)])
+  })
+})
+
+describe('the doctor', () => {
+  const doctor = async (env: Record<string, string>) => {
+    const run = await runCli(['doctor', '--json'], { env: { DATA_DIR: join(folder.path, '.data'), PORT: '0', ...env } })
+    const checks = JSON.parse(run.out).checks as { id: string; status: string; detail: string; remedy?: string }[]
+    return { run, of: (id: string) => checks.find((check) => check.id === id)!, checks }
+  }
+
+  it('finds nothing that fails here, and says what to do about the rest', async () => {
+    const { run, checks, of } = await doctor({})
+    expect(run.exitCode).toBe(0)
+    expect(checks.map(({ id }) => id)).toEqual(
+      'node transport threads kernel memory open-files settings port data database signer pages rpc contracts schemas clock'.split(
+        ' ',
+      ),
+    )
+    for (const { status, remedy } of checks) expect(remedy !== undefined).toBe(status === 'warn' || status === 'fail')
+    expect(of('signer')).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('0x7e5f4552091a69125d5dfcb7b8c2659029395bdf'),
+    })
+    expect(of('rpc').status).toBe('skip')
+  })
+
+  it.each([
+    ['a port in use', 'port', () => ({ PORT: new URL(service.url).port }), 'choose another PORT'],
+    ['a folder that cannot be', 'data', () => ({ DATA_DIR: file('a-file', '') }), 'set DATA_DIR'],
+    ['a misspelt name', 'settings', () => ({ RECODRS: '0' }), 'correct the name'],
+    [
+      'a server of records that is not there',
+      'database',
+      () => ({ DATABASE_URL: 'postgres://127.0.0.1:9/x' }),
+      'start the server',
+    ],
+    ['production without a key', 'signer', () => ({ NODE_ENV: 'production' }), 'trigpoint keygen'],
+    ['a dead endpoint', 'rpc', () => ({ RPC_URL_84532: 'http://127.0.0.1:9/secret' }), 'RPC_URL_84532'],
+    ['a service in the place of an endpoint', 'contracts', () => ({ RPC_URL_84532: service.url }), 'RPC_URL_84532'],
+  ])('sees %s', async (_what, id, env, remedy) => {
+    const { run, of } = await doctor(env())
+    expect(of(id).remedy).toContain(remedy)
+    expect(['warn', 'fail']).toContain(of(id).status)
+    expect(run.exitCode).toBe(of(id).status === 'fail' ? 1 : run.exitCode)
+    expect(run.out).not.toContain('secret')
+  })
+
+  it('refuses settings that cannot be', async () => {
+    const run = await runCli(['doctor'], { env: { PORT: 'far' } })
+    expect([run.exitCode, run.err]).toEqual([78, expect.stringContaining('PORT')])
+  })
+})
+
+describe('the program', () => {
+  const program = join(root, 'scripts/trigpoint.mjs')
+
+  it('runs by itself from anywhere, also through a link', () => {
+    const place = mkdtempSync(join(tmpdir(), 'trigpoint-link-'))
+    symlinkSync(program, join(place, 'trigpoint'))
+    const run = spawnSync(join(place, 'trigpoint'), ['compute', 'area', 'h3:8a1fb46622dffff', '--local'], {
+      cwd: place,
+      encoding: 'utf8',
+    })
+    expect([run.status, run.stdout.split('\n')[0]]).toEqual([0, '13,449.8169 m²'])
+    rmSync(place, { recursive: true })
+  })
+
+  it('says how it is built where it is not', () => {
+    const place = mkdtempSync(join(tmpdir(), 'trigpoint-bare-'))
+    cpSync(program, join(place, 'scripts/trigpoint.mjs'))
+    const run = spawnSync(process.execPath, [join(place, 'scripts/trigpoint.mjs'), '--help'], { encoding: 'utf8' })
+    expect([run.status, run.stderr]).toEqual([78, expect.stringContaining('npm run build')])
+    rmSync(place, { recursive: true })
+  })
+
+  it('runs as npx trigpoint in a checkout', () => {
+    const run = spawnSync('npx', ['--no-install', 'trigpoint', '--version'], { cwd: root, encoding: 'utf8' })
+    expect([run.status, run.stdout.trim()]).toEqual([
+      0,
+      JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
+    ])
+  })
+
+  it('tells of serve what npm start tells', () => {
+    const run = spawnSync(process.execPath, [program, 'serve', '--help'], { encoding: 'utf8' })
+    expect([run.status, run.stdout]).toEqual([0, expect.stringContaining('--sample-records')])
+    const wrong = spawnSync(process.execPath, [program, 'serve', '--nonsense'], { encoding: 'utf8' })
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--nonsense')])
+  })
+
+  it('ends quietly when its reader has seen enough', () => {
+    const points = file('many.csv', `lon,lat\n${'2,48\n'.repeat(3000)}`)
+    const command = `"${process.execPath}" "${program}" batch distance "${points}" --with to=3,48 --local --data "${join(folder.path, '.data')}" | head -1`
+    const run = spawnSync('sh', ['-c', command], { encoding: 'utf8' })
+    expect([run.status, run.stderr, run.stdout.split('\n').length]).toEqual([0, '', 2])
+  })
+
+  it('loads nothing heavy for its help', () => {
+    const startedMs = performance.now()
+    const run = spawnSync(process.execPath, ['--trace-warnings', program, '--help'], { encoding: 'utf8' })
+    expect([run.status, run.stderr]).toEqual([0, ''])
+    expect(performance.now() - startedMs).toBeLessThan(5000)
+  })
+})
+
+function point(lon: number) {
+  return { type: 'Point', coordinates: [lon, 1] }
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { type SourceOptions, sourceItems } from '../../src/cli/inputs/source.ts'
+import type { SourceItem } from '../../src/cli/inputs/source-item.ts'
+import fc from '../seeded.ts'
+
+async function itemsOf(
+  pieces: readonly Uint8Array[],
+  name: string,
+  options: SourceOptions = {},
+): Promise<SourceItem[] | string> {
+  async function* given() {
+    yield* pieces
+  }
+  const found: SourceItem[] = []
+  try {
+    for await (const item of sourceItems(given(), name, options)) found.push(item)
+  } catch (error) {
+    return (error as Error).message
+  }
+  return found
+}
+
+/** The bytes in pieces that end at the places, in the middle of a character too. */
+function cut(text: string, places: readonly number[]): Uint8Array[] {
+  const bytes = Buffer.from(text)
+  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
+  return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
+}
+
+const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', '{', '}', '[', ']', ',', ':', 'é', '🌍', '\n', ' ') })
+const position = fc.tuple(fc.integer({ min: -180, max: 180 }), fc.integer({ min: -90, max: 90 }))
+const feature = fc.record({
+  type: fc.constant('Feature' as const),
+  id: fc.option(fc.oneof(text, fc.nat()), { nil: undefined }),
+  properties: fc.dictionary(text, fc.oneof(text, fc.array(text), fc.record({ features: fc.array(text) }))),
+  geometry: fc.record({ type: fc.constant('Point' as const), coordinates: position }),
+})
+const places = fc.array(fc.nat(5000), { maxLength: 12 })
+const spaces = fc.constantFrom(undefined, 1, '\t')
+
+describe('what is read from a file', () => {
+  it('is every feature of a collection, wherever the pieces end and whatever stands in its strings', async () => {
+    const property = fc.asyncProperty(fc.array(feature), text, places, spaces, async (features, name, at, space) => {
+      const collection = { type: 'FeatureCollection', name, crs: { features: ['not these'] }, features, note: [name] }
+      const found = await itemsOf(cut(JSON.stringify(collection, null, space), at), 'x.geojson', { format: 'json' })
+      expect(found).toMatchObject(features.map((value) => ({ value: JSON.parse(JSON.stringify(value)) })))
+      expect(found).toHaveLength(features.length)
+    })
+    await fc.assert(property, { numRuns: 300 })
+  })
+
+  it('is every line of lines, and a broken one spoils no other', async () => {
+    const line = fc.oneof(
+      feature.map((value) => ({ text: JSON.stringify(value), isGood: true })),
+      fc.constantFrom('{"a"', '7', 'null', '[]', '"x"').map((broken) => ({ text: broken, isGood: false })),
+    )
+    const property = fc.asyncProperty(
+      fc.array(line),
+      places,
+      fc.constantFrom('\n', '\r\n', '\n\n'),
+      async (lines, at, end) => {
+        const found = await itemsOf(cut(lines.map((one) => one.text + end).join(''), at), 'x.ndjson')
+        expect((found as SourceItem[]).map(({ fault }) => fault === undefined)).toEqual(
+          lines.map(({ isGood }) => isGood),
+        )
+      },
+    )
+    await fc.assert(property, { numRuns: 300 })
+  })
+
+  it('is every row of a table, with separators, quotes and line ends in quotes', async () => {
+    const quoted = (field: string) => `"${field.replaceAll('"', '""')}"`
+    const property = fc.asyncProperty(
+      fc.array(
+        fc.tuple(
+          text.filter((id) => id !== ''),
+          position,
+        ),
+      ),
+      places,
+      fc.constantFrom(',', ';', '\t'),
+      async (rows, at, separator) => {
+        const table = [
+          ['id', 'note', 'lat', 'lon'],
+          ...rows.map(([id, [lon, lat]]) => [quoted(id), quoted(`${id},;`), lat, lon]),
+        ]
+        const found = await itemsOf(cut(table.map((row) => row.join(separator)).join('\r\n'), at), 'x.csv')
+        const wanted = rows.map(([id, coordinates]) => ({ id, value: { type: 'Point', coordinates } }))
+        expect((found as SourceItem[]).map(({ id, value }) => ({ id, value }))).toEqual(wanted)
+      },
+    )
+    await fc.assert(property, { numRuns: 300 })
+  })
+
+  it('is the same however a GPX file is cut', async () => {
+    const property = fc.asyncProperty(fc.array(position, { minLength: 2 }), places, async (walk, at) => {
+      const points = walk
+        .map(([lon, lat]) => `<trkpt lat="${lat}" lon='${lon}'><name>é &lt;🌍&gt;</name></trkpt>`)
+        .join('')
+      const gpx = `<gpx><!-- <wpt lat="1" lon="1"/> --><trk><trkseg>${points}</trkseg></trk></gpx>`
+      const found = await itemsOf(cut(gpx, at), 'x.gpx')
+      expect(found).toEqual([{ place: 'line 1', value: { type: 'LineString', coordinates: walk } }])
+    })
+    await fc.assert(property, { numRuns: 200 })
+  })
+
+  it('is a refusal in words, never another error, when bytes are changed', async () => {
+    const samples = [
+      '{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]}}]}',
+      'id,lon,lat\n1,2,3\n"4",5,6\n',
+      '<gpx><wpt lat="1" lon="2"/><rte><rtept lat="1" lon="2"/><rtept lat="2" lon="2"/></rte></gpx>',
+      'POINT (1 2)\nLINESTRING (0 0, 1 1)\n',
+      '{"a":1}\n{"b":2}\n',
+    ]
+    const change = fc.tuple(fc.nat(200), fc.nat(255))
+    const property = fc.asyncProperty(
+      fc.constantFrom(...samples),
+      fc.array(change, { maxLength: 6 }),
+      async (sample, changes) => {
+        const bytes = Buffer.from(sample)
+        for (const [at, byte] of changes) bytes[at % bytes.length] = byte
+        const found = await itemsOf([bytes], 'x')
+        expect(typeof found === 'string' ? found.startsWith('x: ') : Array.isArray(found)).toBe(true)
+      },
+    )
+    await fc.assert(property, { numRuns: 1000 })
+  })
+})

@@ -1,0 +1,92 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cliFolder, type Run, type RunOptions, runCli } from '../cli-runner.ts'
+
+const ITEMS = 300
+const lines = Array.from({ length: ITEMS }, (_, index) => {
+  return `{"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,${(index + 1) / ITEMS}],[0,0]]]}}\n`
+})
+
+describe('a batch in this process', () => {
+  let folder: ReturnType<typeof cliFolder>
+  beforeEach(() => {
+    folder = cliFolder()
+    writeFileSync(path('in.ndjson'), lines.join(''))
+  })
+  afterEach(() => folder.remove())
+
+  const path = (name: string) => join(folder.path, name)
+  const output = () => readFileSync(path('out.ndjson'), 'utf8')
+  const batch = (options: RunOptions = {}, ...more: string[]): Promise<Run> => {
+    const env = { DATA_DIR: path('.data') }
+    return runCli(['batch', 'area', path('in.ndjson'), '-o', path('out.ndjson'), '--local', ...more], {
+      env,
+      ...options,
+    })
+  }
+  /** Ended by the signal while it works: at the hundredth look at the clock. */
+  const interrupted = (...more: string[]) => {
+    const controller = new AbortController()
+    let looks = 0
+    const signal = new Proxy(controller.signal, {
+      get(target, name) {
+        if (name === 'aborted' && ++looks === 100) controller.abort(new Error('ended by SIGINT'))
+        const value = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    return batch({ signal }, ...more)
+  }
+
+  it('says how it goes on when it is interrupted, and ends in what it would have been', async () => {
+    const first = await interrupted()
+    expect(first.exitCode).toBe(130)
+    expect(first.err).toMatch(/^\d+ items are done: the same command goes on from there\ntrigpoint: ended by SIGINT\n$/)
+    const { checkpoint } = JSON.parse(readFileSync(path('out.ndjson.part'), 'utf8'))
+    expect(checkpoint.items).toBeGreaterThan(10)
+    expect(checkpoint.items).toBeLessThan(ITEMS)
+    expect(checkpoint.outputBytes).toBe(Buffer.byteLength(output()))
+    const second = await batch()
+    expect([second.exitCode, second.err]).toEqual([0, `going on after item ${checkpoint.items}\n`])
+    expect(existsSync(path('out.ndjson.part'))).toBe(false)
+    const parts = output()
+    expect((await batch({}, '--restart')).exitCode).toBe(0)
+    expect(output()).toBe(parts)
+    expect(parts.split('\n')).toHaveLength(ITEMS + 1)
+  })
+
+  it('cuts off what was written after the last checkpoint', async () => {
+    await interrupted()
+    const kept = output()
+    writeFileSync(path('out.ndjson'), `${kept}{"id":77,"half a li`)
+    expect((await batch()).exitCode).toBe(0)
+    expect(output().startsWith(kept)).toBe(true)
+    expect(
+      output()
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line).id),
+    ).toEqual(lines.map((_, index) => index + 1))
+  })
+
+  it('goes on neither with another command nor with another input, nor over a damaged journal', async () => {
+    await interrupted()
+    const other = await batch({}, '--attest', 'none')
+    expect([other.exitCode, other.err]).toEqual([2, expect.stringContaining('the interrupted run had another command')])
+    writeFileSync(path('in.ndjson'), lines.slice(1).join(''))
+    const changed = await batch()
+    expect([changed.exitCode, changed.err]).toEqual([
+      2,
+      expect.stringContaining('the interrupted run had another input'),
+    ])
+    writeFileSync(path('in.ndjson'), lines.join(''))
+    const kept = readFileSync(path('out.ndjson.part'), 'utf8')
+    writeFileSync(path('out.ndjson.part'), kept.slice(0, 50))
+    expect((await batch()).err).toContain('is no journal of a batch')
+    writeFileSync(path('out.ndjson.part'), kept)
+    writeFileSync(path('out.ndjson'), '')
+    expect((await batch()).err).toContain('is shorter than the interrupted run left it')
+    expect((await batch({}, '--restart')).exitCode).toBe(0)
+  })
+})

@@ -68,13 +68,16 @@ function memberOf(name, schema, isRequired, schemas, depth, seen) {
   const description = schema.description ?? target.description
   const limits = limitsText(schema, schemas)
   const inner = depth >= MAX_OPEN ? '' : schemaView(schema, schemas, depth + 1, seen)
+  const isOpenable = inner !== '' && !inner.startsWith('<p class="quiet">')
+  // What opens by a click must hold no link: the name of the type has none there.
+  const type = isOpenable ? typeText(schema, schemas).replace(/<\/?a\b[^>]*>/g, '') : typeText(schema, schemas)
   const head =
-    `${name === undefined ? '' : `<code class="name">${escapeHtml(name)}</code> `}<span class="type">${typeText(schema, schemas)}</span>` +
+    `${name === undefined ? '' : `<code class="name">${escapeHtml(name)}</code> `}<span class="type">${type}</span>` +
     `${isRequired ? ' <span class="required">required</span>' : ''}${limits === '' ? '' : ` <span class="limits">${limits}</span>`}` +
     `${description === undefined ? '' : `<span class="words">${renderInline(description)}</span>`}`
-  return inner === '' || inner.startsWith('<p class="quiet">')
-    ? `<div class="member">${head}</div>`
-    : `<details class="member"><summary>${head}</summary>${inner}</details>`
+  return isOpenable
+    ? `<details class="member"><summary>${head}</summary>${inner}</details>`
+    : `<div class="member">${head}</div>`
 }
 
 export function schemaLink(name) {

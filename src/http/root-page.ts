@@ -20,6 +20,8 @@ const LINKS = [
   ['location-proofs', '/api/v0/location-proofs'],
   ['location-records', '/api/v0/location-records'],
   ['compute', '/compute/v0'],
+  ['openapi', '/openapi.json'],
+  ['docs', '/docs'],
 ] as const
 
 /** Body of `GET /`: what the record API's clients read and what the compute API's clients read (decision 87). */
@@ -31,7 +33,7 @@ export function rootJson({ baseUrl, identity, routes }: RootPage): string {
     links: LINKS.filter(([, path]) => routes.some((route) => route.path === path)).map(([rel, path]) => ({
       rel,
       href: `${baseUrl}${path}`,
-      type: 'application/json',
+      type: rel === 'docs' ? 'text/html' : 'application/json',
     })),
     name: TITLE,
     endpoints: endpointsOf(routes),

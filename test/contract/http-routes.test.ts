@@ -45,13 +45,23 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     const page = (await (await fetch(server.url)).json()) as Record<string, unknown>
     const links = page['links'] as { rel: string; href: string; type: string }[]
     const isRouted = new Set(server.app.routes.map(({ path }) => `${server.url}${path}`))
-    const relations = ['self', 'api', 'config', 'sync', 'location-proofs', 'location-records', 'compute']
+    const relations = [
+      'self',
+      'api',
+      'config',
+      'sync',
+      'location-proofs',
+      'location-records',
+      'compute',
+      'openapi',
+      'docs',
+    ]
     const expected = relations.filter((rel) => rel !== 'sync' || isRouted.has(`${server.url}/api/sync`))
     expect(links.map(({ rel }) => rel)).toEqual(expected)
-    for (const { href, type } of links) {
+    for (const { rel, href, type } of links) {
       expect(isRouted).toContain(href)
       expect((await fetch(href)).status, href).not.toBe(404)
-      expect(type).toBe('application/json')
+      expect(type).toBe(rel === 'docs' ? 'text/html' : 'application/json')
     }
     expect(page).toMatchObject({ version: 'v0', attester: IDENTITY.attester, commit: IDENTITY.commit })
     for (const name of ['title', 'description', 'name']) expect(typeof page[name]).toBe('string')

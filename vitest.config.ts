@@ -32,6 +32,7 @@ export default defineConfig({
       project('onchain', { testTimeout: 120_000 }),
       project('fault', { testTimeout: 120_000, ...ALONE }),
       project('fuzz', { testTimeout: 300_000 }),
+      project('browser', { testTimeout: 90_000 }),
     ],
   },
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
 
 const EVERY = ['unit', 'property', 'differential', 'integration', 'contract']
-const MORE = ['onchain', 'fault', 'fuzz']
+const MORE = ['onchain', 'fault', 'fuzz', 'browser']
 
 requireNode()
 ensureInstalled()

@@ -3,12 +3,17 @@ import { type Assets, builtFolder, MAP_POLICY, openAssets, serveAssets } from '.
 import { get } from './get-route.ts'
 import { openApiText } from './openapi.ts'
 import { problemListJson, problemPageJson } from './problem-pages.ts'
-import type { Route, RouteRequest } from './routes.ts'
+import type { Route, RouteAnswer, RouteRequest } from './routes.ts'
 
 const VARY_ACCEPT = { Vary: 'Accept' }
 
+/** The explorer, which is also what a browser gets at `/`. */
+export function openExplorer(): Assets {
+  return openAssets(builtFolder('explore'), MAP_POLICY)
+}
+
 /** What people read: the reference and its document, the guide, the explorer, the pages that errors lead to. */
-export function pageRoutes(): Route[] {
+export function pageRoutes(explorer: Assets): Route[] {
   const docs = openAssets(builtFolder('docs'))
   const site = openAssets(builtFolder('site'))
   const file = (name: string, summary: string) =>
@@ -16,7 +21,7 @@ export function pageRoutes(): Route[] {
   return [
     get('/openapi.json', 'every route as OpenAPI 3.1', () => ({ json: openApiText() })),
     ...serveAssets('/docs', docs, 'reference of every route, to read and to try'),
-    ...serveAssets('/explore', openAssets(builtFolder('explore'), MAP_POLICY), 'the explorer: ask on a map'),
+    ...serveAssets('/explore', explorer, 'the explorer: ask on a map'),
     get('/errors', 'every kind of refusal with its cause and remedy', (request) =>
       negotiated(request, docs, 'errors', problemListJson(request)),
     ),
@@ -33,11 +38,18 @@ export function pageRoutes(): Route[] {
 }
 
 /** The page of the build for who names HTML, if there is one; JSON for everybody else. */
-function negotiated({ exchange }: RouteRequest, pages: Assets, name: string, json: string): ReturnType<Route['run']> {
-  const wantsHtml = exchange.head.accept?.toLowerCase().includes('text/html') === true
-  if (!wantsHtml || !pages.has(name)) return { json, headers: VARY_ACCEPT }
-  return pages.answer(name, exchange.head).then((page) => ({
-    ...page,
-    headers: { ...page.headers, Vary: 'Accept, Accept-Encoding' },
-  }))
+function negotiated(request: RouteRequest, pages: Assets, name: string, json: string): ReturnType<Route['run']> {
+  const isPage = wantsHtml(request) && pages.has(name)
+  return isPage ? builtPage(request, pages, name) : { json, headers: VARY_ACCEPT }
+}
+
+/** Only what names the type asks for a page: curl sends any (decision 112). */
+export function wantsHtml({ exchange }: RouteRequest): boolean {
+  return exchange.head.accept?.toLowerCase().includes('text/html') === true
+}
+
+/** A page of the build under an address that answers others with JSON. */
+export async function builtPage({ exchange }: RouteRequest, pages: Assets, name: string): Promise<RouteAnswer> {
+  const page = await pages.answer(name, exchange.head)
+  return { ...page, headers: { ...page.headers, Vary: 'Accept, Accept-Encoding' } }
 }

@@ -7,7 +7,7 @@ import { get } from './get-route.ts'
 import { graphqlRoutes } from './graphql-routes.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { ogcRoutes } from './ogc-routes.ts'
-import { pageRoutes } from './page-routes.ts'
+import { builtPage, openExplorer, pageRoutes, wantsHtml } from './page-routes.ts'
 import type { AnswerStream, Exchange } from './port.ts'
 import { prefers } from './prefer.ts'
 import { recordRoutes } from './record-routes.ts'
@@ -73,6 +73,7 @@ export interface StreamRequest extends RouteRequest, BatchContext {
 
 /** Every route there is: a new endpoint is a new row. */
 export function createRoutes(services: Services, config: Config, metrics: Metrics): readonly Route[] {
+  const explorer = openExplorer()
   const routes: Route[] = [
     compute('distance', 'geodesic distance between two geometries, in metres'),
     compute('area', 'geodesic area of a polygon, in square metres'),
@@ -115,14 +116,11 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     ...syncRoutes(services.sync, config),
     ...ogcRoutes(services.ogc),
     ...(services.graphql === undefined ? [] : graphqlRoutes(services.graphql)),
-    get('/', 'this list', ({ exchange, baseUrl }) => {
-      const page = { baseUrl, identity: services.identity, routes }
-      // Only what names the type asks for a page: curl sends */* (decision 112).
-      const wantsHtml = exchange.head.accept?.toLowerCase().includes('text/html') === true
-      return {
-        ...(wantsHtml ? { json: rootHtml(page), kind: 'html' } : { json: rootJson(page) }),
-        headers: VARY_ACCEPT,
-      }
+    get('/', 'this list; the explorer for browsers', (request) => {
+      const page = { baseUrl: request.baseUrl, identity: services.identity, routes }
+      if (!wantsHtml(request)) return { json: rootJson(page), headers: VARY_ACCEPT }
+      if (explorer.has('')) return builtPage(request, explorer, '')
+      return { json: rootHtml(page), kind: 'html', headers: VARY_ACCEPT }
     }),
     folder('/api/v0', 'the routes of the record API'),
     folder('/compute/v0', 'the routes of the compute API'),
@@ -140,7 +138,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
       return ready ? { json } : { json, status: 503, headers: RETRY_SOON }
     }),
     metricsRoute(metrics, config.publicMetrics),
-    ...pageRoutes(),
+    ...pageRoutes(explorer),
     get('/.well-known/attester.json', 'who signs here', () => ({ json: attesterJson(services) })),
   ]
   return routes

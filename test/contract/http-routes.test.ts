@@ -80,8 +80,9 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
   it('gives a page only to those who name HTML', async () => {
     const html = await fetch(server.url, { headers: { Accept: 'text/html,application/xhtml+xml' } })
     expect(html.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    expect(html.headers.get('content-security-policy')).toContain("default-src 'none'")
-    expect(await html.text()).toContain('/compute/v0/within')
+    expect(html.headers.get('content-security-policy')).toContain("default-src 'self'")
+    expect(html.headers.get('vary')).toBe('Accept, Accept-Encoding')
+    expect(await html.text()).toContain('/explore/assets/')
     const any = await fetch(server.url, { headers: { Accept: '*/*' } })
     expect(any.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(any.headers.get('vary')).toBe('Accept')

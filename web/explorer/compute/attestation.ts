@@ -222,9 +222,9 @@ function hexValue(hex: string, what: string): HTMLElement {
       class: 'hex',
       type: 'button',
       title: `Copy ${hex}`,
-      'aria-label': `Copy: ${what}, ${hex}`,
       onclick: () => void copy(hex, what),
     },
+    h('span', { class: 'sr-only' }, `Copy: ${what}, `),
     h('code', {}, shortHex(hex, 10, 6)),
     icon('copy'),
   )

@@ -53,6 +53,7 @@ export function createComputePage(parts: PageParts): Page {
     (loaded) => {
       engine = loaded
       session.useEngine(loaded)
+      performance.mark('interactive')
       drawAll()
     },
     (error) => toast(`No preview: ${error instanceof Error ? error.message : error}`),

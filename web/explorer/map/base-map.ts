@@ -40,6 +40,8 @@ const DATA = {
 /** From here on the finer outlines are fetched. */
 const FINE_ZOOM = 4
 const FIT_PADDING = 64
+/** On the events of moves that our own buttons make; those of gestures have their `originalEvent`. */
+export const BY_HAND = { byHand: true }
 
 /** @throws {Error} where there is no WebGL, or its files do not come */
 export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
@@ -72,6 +74,7 @@ export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
   const tools = createTools(map, host)
   host.append(tools)
   addFurniture(map, host)
+  refineWhenNear(map)
   onThemeChange(() => recolor(map, scenes))
   map.once('idle', () => document.documentElement.setAttribute('data-map', 'ready'))
 
@@ -115,6 +118,10 @@ export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
   }
 }
 
+const EMPTY = { type: 'geojson', data: { type: 'FeatureCollection', features: [] } } as const
+/** Coarse layers, which end where the fine ones have come. */
+const COARSE = ['land', 'borders', 'coast']
+
 function styleOf(palette: Palette): StyleSpecification {
   const data = (name: keyof typeof DATA) => ({ type: 'geojson', data: DATA[name], tolerance: 0.2 }) as const
   return {
@@ -123,20 +130,20 @@ function styleOf(palette: Palette): StyleSpecification {
     sources: {
       land: data('land-110m'),
       borders: data('borders-110m'),
-      'land-fine': data('land-50m'),
-      'borders-fine': data('borders-50m'),
-      graticule: { type: 'geojson', data: { type: 'FeatureCollection', features: [] } },
+      // Fetched when somebody comes near enough to see a difference.
+      'land-fine': EMPTY,
+      'borders-fine': EMPTY,
+      graticule: EMPTY,
     },
     layers: baseLayers(palette) as LayerSpecification[],
   }
 }
 
 function baseLayers(palette: Palette): LayerSpecification[] {
-  const far = { maxzoom: FINE_ZOOM }
   const close = { minzoom: FINE_ZOOM }
   return [
     { id: 'sea', type: 'background', paint: { 'background-color': palette.sea } },
-    { id: 'land', type: 'fill', source: 'land', ...far, paint: { 'fill-color': palette.land } },
+    { id: 'land', type: 'fill', source: 'land', paint: { 'fill-color': palette.land } },
     { id: 'land-fine', type: 'fill', source: 'land-fine', ...close, paint: { 'fill-color': palette.land } },
     {
       id: 'graticule',
@@ -148,7 +155,7 @@ function baseLayers(palette: Palette): LayerSpecification[] {
       id: 'borders',
       type: 'line',
       source: 'borders',
-      ...far,
+
       paint: { 'line-color': palette.border, 'line-width': 0.8 },
     },
     {
@@ -158,7 +165,7 @@ function baseLayers(palette: Palette): LayerSpecification[] {
       ...close,
       paint: { 'line-color': palette.border, 'line-width': 1 },
     },
-    { id: 'coast', type: 'line', source: 'land', ...far, paint: { 'line-color': palette.coast, 'line-width': 0.8 } },
+    { id: 'coast', type: 'line', source: 'land', paint: { 'line-color': palette.coast, 'line-width': 0.8 } },
     {
       id: 'coast-fine',
       type: 'line',
@@ -167,6 +174,21 @@ function baseLayers(palette: Palette): LayerSpecification[] {
       paint: { 'line-color': palette.coast, 'line-width': 1 },
     },
   ]
+}
+
+/** Finer outlines from `FINE_ZOOM` on; until they are there the coarse ones stay. */
+function refineWhenNear(map: MapLibreMap): void {
+  const look = () => {
+    if (map.getZoom() < FINE_ZOOM) return
+    map.off('zoom', look)
+    map.getSource<GeoJSONSource>('land-fine')?.setData(DATA['land-50m'])
+    map.getSource<GeoJSONSource>('borders-fine')?.setData(DATA['borders-50m'])
+    map.once('idle', () => {
+      for (const layer of COARSE) map.setLayerZoomRange(layer, 0, FINE_ZOOM)
+    })
+  }
+  map.on('zoom', look)
+  look()
 }
 
 /** Paints everything again in the colours of the theme. */
@@ -198,8 +220,8 @@ function createTools(map: MapLibreMap, host: HTMLElement): HTMLElement {
     h(
       'div',
       { class: 'group' },
-      button('plus', 'Zoom in', () => map.zoomIn()),
-      button('minus', 'Zoom out', () => map.zoomOut()),
+      button('plus', 'Zoom in', () => map.zoomIn({}, BY_HAND)),
+      button('minus', 'Zoom out', () => map.zoomOut({}, BY_HAND)),
     ),
     h(
       'div',

@@ -116,10 +116,10 @@ function hexButton(hex: string, what: string): HTMLElement {
     {
       class: 'hex',
       type: 'button',
-      'aria-label': `Copy: ${what}, ${hex}`,
       title: `Copy ${hex}`,
       onclick: () => void copy(hex, what),
     },
+    h('span', { class: 'sr-only' }, `Copy: ${what}, `),
     h('code', {}, shortHex(hex, 10, 6)),
     icon('copy'),
   )

@@ -3,8 +3,8 @@ import { ApiError } from '../../../src/client/client.ts'
 import type { LocationRecord } from '../../../src/types/generated.ts'
 import { h, replace } from '../dom.ts'
 import { whole } from '../format.ts'
-import { boxOf, wrapped } from '../geo/shape.ts'
-import type { BaseMap, Scene } from '../map/base-map.ts'
+import { type Box, boxOf, wrapped } from '../geo/shape.ts'
+import { type BaseMap, BY_HAND, type Scene } from '../map/base-map.ts'
 import type { Page, PageParts } from '../page.ts'
 import { problemView } from '../problem-view.ts'
 import { noteQuery } from '../router.ts'
@@ -62,6 +62,7 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
     enter(query) {
       isShown = true
       filter = readFilter(query)
+      lastFitted = undefined
       takeMap(mapSlot).then(useMap, () => {}) // the slot says that there is none
       if (asked === '') void loadChains()
       update()
@@ -179,7 +180,7 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
     base = loaded
     scene = base.enter(RECORD_SCENE)
     if (isFirst) listen(loaded)
-    if (chosen === undefined) base.fit(WORLD, false)
+    if (chosen === undefined) base.fit(boxIn(filter.bbox) ?? WORLD, false)
     draw()
   }
 
@@ -196,7 +197,7 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
     map.on('click', 'record-clusters', async ({ features, lngLat }) => {
       const id = features?.[0]?.properties['cluster_id']
       const zoom = await map.getSource<GeoJSONSource>('records')?.getClusterExpansionZoom(id)
-      if (zoom !== undefined) map.easeTo({ center: lngLat, zoom: zoom + 0.5 })
+      if (zoom !== undefined) map.easeTo({ center: lngLat, zoom: zoom + 0.5 }, BY_HAND)
     })
     for (const layer of ['record-points', 'record-clusters']) {
       map.on('mouseenter', layer, () => {
@@ -206,7 +207,9 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
         map.getCanvas().style.cursor = ''
       })
     }
-    map.on('moveend', () => {
+    map.on('moveend', (event) => {
+      const isByHand = event.originalEvent !== undefined || 'byHand' in event
+      if (!isByHand) return // the view follows the box, not the box the view
       if (isShown && filter.bbox !== '' && filter.uid === '') change({ bbox: inView(), offset: 0 })
     })
   }
@@ -219,4 +222,11 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
     const [west, east] = isWhole ? [-180, 180] : [wrapped(bounds.getWest()), wrapped(bounds.getEast())]
     return [west, Math.max(-90, bounds.getSouth()), east, Math.min(90, bounds.getNorth())].map(round).join(',')
   }
+}
+
+/** A box as the API takes it; undefined for any other text. */
+function boxIn(text: string): Box | undefined {
+  const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = text.split(',').map(Number)
+  const isBox = text !== '' && [west, south, east, north].every(Number.isFinite)
+  return isBox ? [west, south, west > east ? east + 360 : east, north] : undefined
 }

@@ -11,6 +11,10 @@ function signedText(body: string): string {
   return canonicalJson(unsigned)
 }
 
+/** Locations that are text. */
+const TEXT = { locationType: 'wkt', location: 'SRID=4326;POINT Z (2.2945 48.8584 35)' }
+const CELL = { locationType: 'h3-index', location: '891fb466257ffff' }
+
 const count = Number(process.env['FUZZ_EVIDENCE'] ?? 20_000)
 
 it(`mutated evidence is judged or refused with a reason, ${count} times, and never breaks a worker`, async () => {
@@ -22,6 +26,8 @@ it(`mutated evidence is judged or refused with a reason, ${count} times, and nev
       'proof',
       JSON.stringify({ proof: proofOf(plugins.map((plugin) => stampOf(plugin))), options: { chainId: 84532 } }),
     ],
+    ['stamp', JSON.stringify({ stamp: stampOf('gpsd', TEXT) })],
+    ['proof', JSON.stringify({ proof: proofOf([stampOf('gpsd', TEXT)], CELL) })],
     ['older-proof', JSON.stringify({ proof: proofOf([stampOf('mock')]) })],
     ['recheck', JSON.stringify({ proof: proofOf([stampOf('gpsd')]), data: `0x${'00'.repeat(352)}` })],
   ] as const

@@ -77,6 +77,33 @@ describe('a claim whose location is text', () => {
   })
 })
 
+// A body may have 1 MiB. Processor time, so that it says the same beside other work; 11 to 17 ms when it was written.
+it.each([
+  ['wkt', '('],
+  ['wkt', 'GEOMETRYCOLLECTION('],
+  ['wkt', 'POINTZ'],
+  ['wkt', 'POINT(1 '],
+  ['wkt', '1'],
+  ['wkt', ' '],
+  ['wkb', '0107000000ffffffff'],
+  ['h3', '8'],
+  ['geohash', 'u'],
+  ['lon-lat', '1 '],
+])('a megabyte of %s made of %j is refused in less than 100 ms', async (locationType, piece) => {
+  const verifier = await createVerifier()
+  const location = piece.repeat(1_000_000 / piece.length)
+  const milliseconds: number[] = []
+  for (let round = 0; round < 3; round++) {
+    const before = process.cpuUsage()
+    const { problem } = await verifier.proof(proofOf([stampOf()], { locationType, location }))
+    const { user, system } = process.cpuUsage(before)
+    milliseconds.push((user + system) / 1000)
+    expect(problem.places[0].pointer).toBe('#/proof/claim/location')
+    expect(problem.detail.length).toBeLessThan(200)
+  }
+  expect(Math.min(...milliseconds)).toBeLessThan(100)
+})
+
 describe('docs/formats.md', () => {
   const page = readFileSync(resolve(import.meta.dirname, '../../docs/formats.md'), 'utf8')
   const rowsAfter = (head: string) => {

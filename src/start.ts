@@ -206,9 +206,9 @@ function watchProcess(
   metrics.gauge('http_in_flight', 'Requests read and not answered', () => server.inFlight)
   metrics.gauge('worker_queue_depth', 'Requests and chunks that wait for a compute thread', () => pool.queueSize)
   metrics.gauge('process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss())
-  metrics.gauge('process_cpu_seconds_total', 'User and system time of all threads', () => {
+  metrics.samples('process_cpu_seconds_total', 'User and system time of all threads', 'counter', () => {
     const { user, system } = process.cpuUsage()
-    return (user + system) / 1e6
+    return [[{}, (user + system) / 1e6]]
   })
   metrics.gauge('process_uptime_seconds', 'Since the process began', () => process.uptime())
   metrics.gauge('build_info', 'Always 1', () => 1, { ...build, node: process.versions.node })

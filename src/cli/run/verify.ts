@@ -38,6 +38,7 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
   let failed = 0
   let refused = 0
   let only: Verdict | undefined
+  let chainId: number | undefined
   for await (const { place, value, fault } of sourceItems(bytesOf(file, terminal), name, {
     format: formatOf(options),
   })) {
@@ -51,7 +52,8 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
       refused++
       continue
     }
-    const verdict = await verify(fault === undefined ? value : `${fault}`, options, common)
+    const verdict = await verify(fault ?? value, options, common, chainId)
+    chainId ??= verdict.chainId
     if (!verdict.ok) failed++
     if (count === 1) only = verdict
     else await lineOut(place, verdict, options, terminal)
@@ -93,9 +95,20 @@ function isRefusal(value: unknown): boolean {
   return isObject(value) && 'error' in value && !('attestation' in value)
 }
 
-async function verify(value: unknown, options: VerifyVerbOptions, common: VerifyResultOptions): Promise<Verdict> {
+/** @param likely chain of an answer before it: the first one that is tried, for each takes milliseconds */
+async function verify(
+  value: unknown,
+  options: VerifyVerbOptions,
+  common: VerifyResultOptions,
+  likely: number | undefined,
+): Promise<Verdict> {
+  const answer = isObject(value) ? delegated(value, options) : value
   try {
-    return await verifyResult(isObject(value) ? delegated(value, options) : value, common)
+    if (likely !== undefined && common.chainId === undefined) {
+      const verdict = await verifyResult(answer, { ...common, chainId: likely })
+      if (verdict.ok) return verdict
+    }
+    return await verifyResult(answer, common)
   } catch (error) {
     if (error instanceof TypeError) throw usage(error.message.replace('client.issuer()', '--issuer'), error)
     throw error

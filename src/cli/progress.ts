@@ -86,7 +86,7 @@ function rateText(rate: number): string {
 
 /** `42 s`, `3 min 20 s`, `2 h 5 min`. */
 function durationText(seconds: number): string {
-  const whole = Math.ceil(seconds)
+  const whole = Math.max(1, Math.round(seconds))
   if (whole < 60) return `${whole} s`
   const minutes = Math.floor(whole / 60)
   return minutes < 60 ? `${minutes} min ${whole % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`

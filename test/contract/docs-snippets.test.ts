@@ -31,7 +31,7 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
     'stops and starts the service: test/integration/store-backup.test.ts does the same',
   ],
   ['docs/operations.md', 'mkdir', 'needs a container engine: test/unit/deploy-files.test.ts reads what is started'],
-  ['docs/command-line.md', '', 'test/unit/cli-golden.test.ts compares what each verb says'],
+  ['docs/command-line.md', '', 'test/contract/cli-docs.test.ts runs the page in its order'],
   ['docs/sync.md', 'RPC_URL_', 'needs RPCs of a public chain'],
   ['docs/submission.md', 'curl', 'needs a funded account: test/onchain/submission.test.ts does the same'],
   ['docs/submission.md', '"submission"', 'one member of an answer, shortened'],

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -84,6 +85,10 @@ describe('a batch in this process', () => {
     const kept = readFileSync(path('out.ndjson.part'), 'utf8')
     writeFileSync(path('out.ndjson.part'), kept.slice(0, 50))
     expect((await batch()).err).toContain('is no journal of a batch')
+    const atWork = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)', 'trigpoint'], { stdio: 'ignore' })
+    writeFileSync(path('out.ndjson.part'), JSON.stringify({ ...JSON.parse(kept), pid: atWork.pid }))
+    expect((await batch()).err).toContain(`process ${atWork.pid} is at it`)
+    atWork.kill('SIGKILL')
     writeFileSync(path('out.ndjson.part'), kept)
     writeFileSync(path('out.ndjson'), '')
     expect((await batch()).err).toContain('is shorter than the interrupted run left it')

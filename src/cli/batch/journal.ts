@@ -23,6 +23,8 @@ export interface RunIdentity {
 
 interface Stored extends RunIdentity {
   readonly version: 1
+  /** Who writes it. */
+  readonly pid: number
   readonly checkpoint: Checkpoint
 }
 
@@ -45,7 +47,7 @@ export class Journal {
 
   /**
    * @returns undefined when no run was interrupted
-   * @throws {CommandError} when one was, and it was another one
+   * @throws {CommandError} when one was, and it was another one; and while one runs
    */
   read(): Checkpoint | undefined {
     if (!existsSync(this.#file)) return undefined
@@ -58,6 +60,7 @@ export class Journal {
     if (stored?.version !== 1)
       throw usage(`${this.#file}: is no journal of a batch: remove it, or begin anew with --restart`)
     const { request, inputBytes, inputHead } = this.#identity
+    if (isAtWork(stored.pid)) throw usage(`${this.#file}: process ${stored.pid} is at it: wait for it, or end it first`)
     const differs =
       stored.request !== request
         ? 'options'
@@ -71,7 +74,7 @@ export class Journal {
   }
 
   write(checkpoint: Checkpoint): void {
-    const stored: Stored = { version: 1, ...this.#identity, checkpoint }
+    const stored: Stored = { version: 1, pid: process.pid, ...this.#identity, checkpoint }
     const temporary = `${this.#file}.new`
     const descriptor = openSync(temporary, 'w')
     writeSync(descriptor, JSON.stringify(stored))
@@ -84,6 +87,17 @@ export class Journal {
   remove(): void {
     rmSync(this.#file, { force: true })
     rmSync(`${this.#file}.new`, { force: true })
+  }
+}
+
+/** Whether a process of ours has this number: after a kill it may have gone to another program. */
+function isAtWork(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return process.platform !== 'linux' || readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('trigpoint')
+  } catch {
+    return false
   }
 }
 

@@ -10,6 +10,7 @@ import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readJsonFile } from '../inputs/json-file.ts'
 import { readInput } from '../inputs/read-input.ts'
 import { bytesOf, type SourceOptions, sourceItems } from '../inputs/source.ts'
+import { createProgress } from '../progress.ts'
 import { outJson, type Terminal } from '../terminal.ts'
 import { tallyText, verdictText } from '../verdict-text.ts'
 
@@ -39,10 +40,12 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
   let refused = 0
   let only: Verdict | undefined
   let chainId: number | undefined
+  const progress = createProgress(terminal, 'answers')
   for await (const { place, value, fault } of sourceItems(bytesOf(file, terminal), name, {
     format: formatOf(options),
   })) {
     count++
+    progress.update({ done: count - 1, note: failed === 0 ? undefined : `${failed} do not hold` })
     if (only !== undefined) {
       // The first of many: what is said of one alone is said in one line.
       await lineOut('line 1', only, options, terminal)
@@ -58,6 +61,7 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
     if (count === 1) only = verdict
     else await lineOut(place, verdict, options, terminal)
   }
+  progress.stop()
   if (count === 0) throw usage(`${name} holds no answer`)
   if (only !== undefined) {
     if (options.json === true) await outJson(terminal, only)

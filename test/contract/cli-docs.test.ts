@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliFolder } from '../cli-runner.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const page = readFileSync(join(root, 'docs/command-line.md'), 'utf8')
+const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) => block!.trim().split('\n'))
+
+/** Everything the commands of the page name. */
+const FILES: Readonly<Record<string, string>> = {
+  'parcels.geojson': `{"type":"FeatureCollection","features":[{"type":"Feature","id":"a","properties":{},"geometry":
+    {"type":"Polygon","coordinates":[[[2,48],[3,48],[3,49],[2,48]]]}}]}`,
+  'stops.csv': 'id,lon,lat\nnear,2.3523,48.8567\nfar,2,48\n',
+  'requests.ndjson':
+    '{"op":"distance","from":{"type":"Point","coordinates":[0,0]},"to":{"type":"Point","coordinates":[0,1]}}\n',
+}
+
+describe('docs/command-line.md', () => {
+  const folder = cliFolder()
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService()
+    const write = (name: string, value: unknown) =>
+      writeFileSync(join(folder.path, name), typeof value === 'string' ? value : JSON.stringify(value))
+    for (const [name, text] of Object.entries(FILES)) write(name, text)
+    const point = (lon: number, lat: number) => ({ type: 'Point', coordinates: [lon, lat] })
+    const [from, to] = [point(2.2945, 48.8584), point(2.3522, 48.8566)]
+    const { body: batch } = await service.post('/compute/v0/batch', {
+      chainId: 84532,
+      attest: 'merkle',
+      items: [{ op: 'distance', from, to }],
+    })
+    write('answer.json', (await service.post('/compute/v0/distance', { chainId: 84532, from, to })).body)
+    write('batch.json', batch)
+    write('item.json', batch.results[0])
+    write('attester.json', await (await fetch(`${service.url}/.well-known/attester.json`)).text())
+    mkdirSync(join(folder.path, 'bin'))
+    symlinkSync(join(root, 'scripts/trigpoint.mjs'), join(folder.path, 'bin/trigpoint'))
+  })
+  afterAll(async () => {
+    await service.stop()
+    folder.remove()
+  })
+
+  function run(command: string) {
+    const here = command
+      .replaceAll('http://127.0.0.1:3000', service.url)
+      .replaceAll('0xDe20EEBf65d712AF3816d75Aa4f8FaA522C81002', service.attester)
+      .replace('3083d71b8f7f', keyId())
+    const env = { PATH: `${join(folder.path, 'bin')}:${process.env['PATH']}`, TRIGPOINT_URL: service.url }
+    return spawnSync('sh', ['-c', here], { cwd: folder.path, env, encoding: 'utf8' })
+  }
+
+  /** Of the key that an earlier command made. */
+  function keyId(): string {
+    try {
+      return JSON.parse(readFileSync(join(folder.path, '.data/api-keys.json'), 'utf8')).keys[0].id
+    } catch {
+      return 'none'
+    }
+  }
+
+  it('has commands that do what they say, in its order', () => {
+    expect(commands.length).toBeGreaterThanOrEqual(11)
+    for (const command of commands) {
+      const { status, stderr } = run(command)
+      expect({ command, status, stderr }).toMatchObject({ status: 0 })
+    }
+    expect(JSON.parse(readFileSync(join(folder.path, 'near.ndjson'), 'utf8').split('\n')[0]!)).toMatchObject({
+      id: 'near',
+      result: true,
+    })
+  }, 120_000)
+
+  it('shows an answer as it comes', () => {
+    const shown = /```\n(4,238\.77 m[\s\S]*?)```/.exec(page)![1]!
+    expect(readFileSync(join(root, 'test/vectors/cli/compute.txt'), 'utf8')).toContain(shown)
+  })
+
+  it('names every verb and every exit code', async () => {
+    const [, help = ''] = /Commands:([\s\S]*?)Examples:/.exec(run('trigpoint --help').stdout) ?? []
+    const verbs = [...help.matchAll(/^ {2}([a-z-]+)(?: <| \[| {2})/gm)].map(([, verb]) => verb!)
+    expect(verbs.length).toBeGreaterThanOrEqual(14)
+    for (const verb of verbs) expect(page).toMatch(new RegExp(`^\\| .*\`${verb}\\b`, 'm'))
+    const { EXIT } = await import('../../src/cli/exit-codes.ts')
+    for (const code of Object.values(EXIT)) expect(page).toMatch(new RegExp(`^\\| ${code} \\|`, 'm'))
+  })
+})

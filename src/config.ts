@@ -610,8 +610,10 @@ function readChains(env: Environment): Map<number, ChainOverride> {
     switch (match[1]) {
       case 'RPC_URL':
         chain.rpcUrls = splitList(value)
-        if (!chain.rpcUrls.every((url) => /^https?:\/\//.test(url) && URL.canParse(url))) {
-          refuse('http or https addresses, separated by commas')
+        for (const [place, url] of chain.rpcUrls.entries()) {
+          if (/^https?:\/\//.test(url) && URL.canParse(url)) continue
+          // An address often holds a key: the message must not repeat it.
+          throw new ConfigError(`${name}: address ${place + 1} must be http or https; several are separated by commas`)
         }
         break
       case 'EAS_ADDRESS':

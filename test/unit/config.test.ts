@@ -62,3 +62,11 @@ describe('the configuration', () => {
     expect(() => readCommandLine(['--prot', '1'], {})).toThrow(ConfigError)
   })
 })
+
+it('names a wrong address of an RPC by its place, for it may hold a key', () => {
+  const env = { RPC_URL_1: 'https://a.example/v2/one, wss://b.example/v2/secret' }
+  expect(() => readConfig(env, 2)).toThrow(
+    'RPC_URL_1: address 2 must be http or https; several are separated by commas',
+  )
+  expect(() => readConfig(env, 2)).not.toThrow(/secret/)
+})

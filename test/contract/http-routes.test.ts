@@ -80,7 +80,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
   it('gives a page only to those who name HTML', async () => {
     const html = await fetch(server.url, { headers: { Accept: 'text/html,application/xhtml+xml' } })
     expect(html.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    expect(html.headers.get('content-security-policy')).toContain("default-src 'self'")
+    expect(html.headers.get('content-security-policy')).toContain("script-src 'self' 'wasm-unsafe-eval'")
     expect(html.headers.get('vary')).toBe('Accept, Accept-Encoding')
     expect(await html.text()).toContain('/explore/assets/')
     const any = await fetch(server.url, { headers: { Accept: '*/*' } })

@@ -12,7 +12,7 @@ import type { Session, State } from './session.ts'
 const NONCE_WORDS: Readonly<Record<string, string>> = {
   chain: 'read from the chain for this answer',
   cache: 'as last read from the chain, which does not answer now',
-  default: 'not read from a chain: this service has no access to it',
+  default: 'the default: no RPC of this chain is set',
 }
 
 export interface AttestationPanel {

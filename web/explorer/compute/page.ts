@@ -12,7 +12,7 @@ import { EXAMPLES, type Example } from './examples.ts'
 import { fitting, geometryOf, inputsOf, type Question, readingOf } from './question.ts'
 import { createQuestionPanel } from './question-panel.ts'
 import { createReadout } from './readout.ts'
-import { COMPUTE_SCENE, drawQuestion } from './scene.ts'
+import { COMPUTE_SCENE, drawQuestion, extentOf } from './scene.ts'
 import { createSession, type State } from './session.ts'
 import { decodeQuestion, encodeQuestion } from './share.ts'
 import { createUsePanel } from './use-panel.ts'
@@ -55,6 +55,7 @@ export function createComputePage(parts: PageParts): Page {
       session.useEngine(loaded)
       performance.mark('interactive')
       drawAll()
+      showAll(true)
     },
     (error) => toast(`No preview: ${error instanceof Error ? error.message : error}`),
   )
@@ -123,7 +124,9 @@ export function createComputePage(parts: PageParts): Page {
   }
 
   function showAll(isFirst = false): void {
-    const box = boxOf(inputsOf(session.state.question).flatMap((input) => geometryOf(input) ?? []))
+    const { question } = session.state
+    const bare = () => boxOf(inputsOf(question).flatMap((input) => geometryOf(input) ?? []))
+    const box = engine === undefined ? bare() : extentOf(question, engine.kernel)
     if (box !== undefined) base?.fit(box, !isFirst)
   }
 

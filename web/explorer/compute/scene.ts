@@ -1,8 +1,10 @@
 /** The question as the map draws it. */
 import type { LayerSpecification } from 'maplibre-gl'
+import type { Geometry } from '../../../src/types/generated.ts'
 import type { Kernel } from '../../../src/wasm/loader.ts'
 import { circleAround, type DrawnFeature, drawnFeatures } from '../geo/edges.ts'
 import { linkBetween } from '../geo/link.ts'
+import { type Box, boxOf } from '../geo/shape.ts'
 import type { Scene, SceneSpecification } from '../map/base-map.ts'
 import type { Palette } from '../map/palette.ts'
 import { geometryOf, inputsOf, type Question, readingOf } from './question.ts'
@@ -116,4 +118,19 @@ function linkOf(question: Question, kernel: Kernel): DrawnFeature[] {
     ...drawnFeatures(kernel, line, 'geodesic', { role: 'main' }),
     ...drawnFeatures(kernel, line, 'planar', { role: 'other' }),
   ]
+}
+
+/** What the drawing covers: a geodesic may run far outside the box of its ends. */
+export function extentOf(question: Question, kernel: Kernel): Box | undefined {
+  const reading = readingOf(question.operation)
+  const features = [...linkOf(question, kernel), ...ringOf(question, kernel)]
+  for (const input of inputsOf(question)) {
+    const geometry = geometryOf(input)
+    if (geometry !== undefined) features.push(...drawnFeatures(kernel, geometry, reading, {}))
+  }
+  // Areas have edges of their own among the features.
+  const parts = features.flatMap(({ geometry: { type, coordinates } }): Geometry[] => {
+    return type === 'Polygon' ? [] : [{ type, coordinates } as Geometry]
+  })
+  return boxOf(parts)
 }

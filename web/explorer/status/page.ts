@@ -1,12 +1,13 @@
 import type { Readiness, SyncStatus } from '../../../src/client/answers.ts'
 import { ApiError, ConnectionError } from '../../../src/client/client.ts'
-import { h, replace, toast } from '../dom.ts'
+import { h, replace } from '../dom.ts'
 import { bytesText, decimal, duration, short, shortHex, timeUtc, whole } from '../format.ts'
 import { icon } from '../icons.ts'
 import type { Page, PageParts } from '../page.ts'
 import { createChainTable } from './chains.ts'
 import { createChart, SHOWN_SECONDS } from './chart.ts'
 import { type Reading, readMetrics, type Sample, sampleBetween } from './samples.ts'
+import { createWorkerPanel } from './worker.ts'
 
 const EVERY_MS = 1000
 const PARTS_EVERY = 5
@@ -33,7 +34,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
   )
   const checks = h('ul', { class: 'parts' })
   const chains = createChainTable()
-  const worker = h('div', { class: 'stack' })
+  const worker = createWorkerPanel(api, show)
   const errors = h('ul', { class: 'errors' })
   const errorSection = h('section', { hidden: true }, h('h2', {}, 'Lately wrong'), errors)
   const element = h(
@@ -46,7 +47,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
       'div',
       { class: 'status-columns' },
       h('section', {}, h('h2', {}, 'Parts'), checks),
-      h('section', {}, h('h2', {}, 'Reading the chains'), worker),
+      h('section', {}, h('h2', {}, 'Reading the chains'), worker.element),
     ),
     h('section', {}, h('h2', {}, 'Chains'), chains.element),
     errorSection,
@@ -134,7 +135,8 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
     try {
       show(await api.client.sync.status(options))
     } catch (error) {
-      showNoStatus(error)
+      chains.show(issuer(), undefined, records)
+      worker.showNone(error)
     }
   }
 
@@ -181,7 +183,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
   function show(next: SyncStatus): void {
     status = next
     chains.show(issuer(), status, records)
-    showWorker(status)
+    worker.show(status)
     errorSection.hidden = status.recentErrors.length === 0
     replace(
       errors,
@@ -197,103 +199,5 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
           ),
         ),
     )
-  }
-
-  function showWorker({ worker: state, supportedChains, revocationChecks }: SyncStatus): void {
-    const isRunning = state['running'] === true
-    const canRead = supportedChains.length > 0
-    const since =
-      typeof state['lastSuccessfulRun'] === 'string' ? timeUtc(Date.parse(state['lastSuccessfulRun']) / 1000) : 'never'
-    replace(
-      worker,
-      h(
-        'div',
-        { class: 'row' },
-        h(
-          'span',
-          { class: `tag ${isRunning ? 'good' : ''}` },
-          isRunning ? icon('check') : icon('skip'),
-          isRunning ? 'Running' : canRead ? 'Stopped' : 'No chain to read',
-        ),
-      ),
-      h(
-        'dl',
-        { class: 'facts' },
-        h('dt', {}, 'Last good pass'),
-        h('dd', { class: 'numeric' }, since),
-        h('dt', {}, 'Passes'),
-        h(
-          'dd',
-          { class: 'numeric' },
-          `${whole(Number(state['successfulRuns'] ?? 0))} good, ${whole(Number(state['failedRuns'] ?? 0))} failed`,
-        ),
-        h('dt', {}, 'Revocations'),
-        h(
-          'dd',
-          { class: 'numeric' },
-          `${whole(revocationChecks.totalRevoked)} found in ${whole(revocationChecks.totalChecked)} looks`,
-        ),
-      ),
-      canRead
-        ? h(
-            'div',
-            { class: 'row' },
-            h(
-              'button',
-              {
-                class: 'button',
-                type: 'button',
-                'data-key': 'worker',
-                onclick: () => void act(() => api.client.sync.worker(isRunning ? 'stop' : 'start')),
-              },
-              isRunning ? 'Stop reading' : 'Start reading',
-            ),
-            h(
-              'button',
-              {
-                class: 'button',
-                type: 'button',
-                'data-key': 'run',
-                onclick: () => void act(() => api.client.sync.run()),
-              },
-              'Read now',
-            ),
-            h(
-              'button',
-              {
-                class: 'button',
-                type: 'button',
-                'data-key': 'revocations',
-                onclick: () => void act(() => api.client.sync.revocations()),
-              },
-              'Look for revocations',
-            ),
-          )
-        : h('p', { class: 'hint' }, 'Set RPC_URL_<chainId> to have a chain read into the records.'),
-    )
-  }
-
-  function showNoStatus(error: unknown): void {
-    chains.show(issuer(), undefined, records)
-    const isForbidden = error instanceof ApiError && error.status === 403
-    replace(
-      worker,
-      h(
-        'p',
-        { class: 'note' },
-        isForbidden
-          ? 'How far the chains are read is for the deployment itself: ask from its machine, or from an address of SYNC_ALLOW.'
-          : `Not known now: ${error instanceof Error ? error.message : error}`,
-      ),
-    )
-  }
-
-  async function act(ask: () => Promise<{ readonly message: string }>): Promise<void> {
-    try {
-      toast((await ask()).message)
-      show(await api.client.sync.status())
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error))
-    }
   }
 }

@@ -1,0 +1,71 @@
+import type { SyncStatus } from '../../../src/client/answers.ts'
+import { ApiError } from '../../../src/client/client.ts'
+import type { Api } from '../api.ts'
+import { h, replace, toast } from '../dom.ts'
+import { timeUtc, whole } from '../format.ts'
+import { icon } from '../icons.ts'
+
+/** The reading of chains in the background, with the hands to stop it where the caller may. */
+export function createWorkerPanel(api: Api, changed: (status: SyncStatus) => void) {
+  const element = h('div', { class: 'stack' })
+  return { element, show, showNone }
+
+  function show({ worker, supportedChains, revocationChecks }: SyncStatus): void {
+    const isRunning = worker['running'] === true
+    const canRead = supportedChains.length > 0
+    const last = worker['lastSuccessfulRun']
+    const word = isRunning ? 'Running' : canRead ? 'Stopped' : 'No chain to read'
+    const passes = `${whole(Number(worker['successfulRuns'] ?? 0))} good, ${whole(Number(worker['failedRuns'] ?? 0))} failed`
+    const revocations = `${whole(revocationChecks.totalRevoked)} found in ${whole(revocationChecks.totalChecked)} looks`
+    replace(
+      element,
+      h(
+        'div',
+        { class: 'row' },
+        h('span', { class: `tag ${isRunning ? 'good' : ''}` }, icon(isRunning ? 'check' : 'skip'), word),
+      ),
+      h(
+        'dl',
+        { class: 'facts numeric' },
+        h('dt', {}, 'Last good pass'),
+        h('dd', {}, typeof last === 'string' ? timeUtc(Date.parse(last) / 1000) : 'never'),
+        h('dt', {}, 'Passes'),
+        h('dd', {}, passes),
+        h('dt', {}, 'Revocations'),
+        h('dd', {}, revocations),
+      ),
+      canRead
+        ? h(
+            'div',
+            { class: 'row' },
+            button(isRunning ? 'Stop reading' : 'Start reading', 'worker', () =>
+              api.client.sync.worker(isRunning ? 'stop' : 'start'),
+            ),
+            button('Read now', 'run', () => api.client.sync.run()),
+            button('Look for revocations', 'revocations', () => api.client.sync.revocations()),
+          )
+        : h('p', { class: 'hint' }, 'Set RPC_URL_<chainId> to have a chain read into the records.'),
+    )
+  }
+
+  function showNone(error: unknown): void {
+    const isForbidden = error instanceof ApiError && error.status === 403
+    const words = isForbidden
+      ? 'How far the chains are read is for the deployment itself: ask from its machine, or from an address of SYNC_ALLOW.'
+      : `Not known now: ${error instanceof Error ? error.message : error}`
+    replace(element, h('p', { class: 'note' }, words))
+  }
+
+  function button(words: string, key: string, ask: () => Promise<{ readonly message: string }>): HTMLElement {
+    return h('button', { class: 'button', type: 'button', 'data-key': key, onclick: () => void act(ask) }, words)
+  }
+
+  async function act(ask: () => Promise<{ readonly message: string }>): Promise<void> {
+    try {
+      toast((await ask()).message)
+      changed(await api.client.sync.status())
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error))
+    }
+  }
+}

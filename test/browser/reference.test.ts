@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../service.ts'
+import { openBrowser, WHY_NOT } from './page.ts'
+
+if (WHY_NOT !== undefined) console.log(WHY_NOT)
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const PATHS = [
+  '/docs',
+  '/docs/compute',
+  '/docs/schemas',
+  '/docs/guide',
+  '/docs/guide/start',
+  '/errors',
+  '/errors/invalid-input',
+]
+
+describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser', () => {
+  let service: TestService
+  let browser: Browser
+  beforeAll(async () => {
+    ;[service, browser] = await Promise.all([startTestService(), openBrowser()])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.stop()
+  })
+
+  /** A page of its own; what it complains of, or asks elsewhere, is collected. */
+  async function open(path: string, width = 1440, theme: 'light' | 'dark' = 'light', bypassCSP = false) {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, bypassCSP })
+    const page = await context.newPage()
+    const faults: string[] = []
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+    })
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('request', (request) => {
+      if (!request.url().startsWith(service.url)) faults.push(`external: ${request.url()}`)
+    })
+    await page.goto(service.url + path)
+    return { page, faults, close: () => context.close() }
+  }
+
+  const settled = (page: Page) => page.waitForFunction(() => !document.getElementById('theme')?.hidden)
+
+  it.each(PATHS)('need nothing from elsewhere, fit a phone, and read well: %s', async (path) => {
+    for (const [width, theme] of [
+      [1440, 'light'],
+      [390, 'dark'],
+    ] as const) {
+      const { page, faults, close } = await open(path, width, theme)
+      await settled(page)
+      expect(faults).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+      await close()
+      // Only to inject the scanner, which the policy of the page rightly refuses.
+      const scanned = await open(path, width, theme, true)
+      await scanned.page.addScriptTag({ content: AXE })
+      const { violations } = await scanned.page.evaluate(() =>
+        (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+      )
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      expect(serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([])
+      await scanned.close()
+    }
+  })
+
+  it('sends a request in place and shows what the API answers', async () => {
+    const { page, faults, close } = await open('/docs/compute')
+    const panel = page.locator('#within .panel')
+    await panel.locator('select').selectOption('far')
+    expect(await panel.locator('.example:not([hidden])').innerText()).toContain('"radius": 500')
+    await panel.locator('.try > summary').click()
+    const body = await panel.locator('textarea').inputValue()
+    expect(JSON.parse(body)).toMatchObject({ radius: 500 })
+    await panel.locator('button[type=submit]').click()
+    await panel.locator('.reply .status').waitFor()
+    const shown = JSON.parse(await panel.locator('.reply pre').innerText())
+    const { body: answer } = await service.post('/compute/v0/within', body)
+    expect(shown).toMatchObject({ result: answer.result, operation: answer.operation, inputRefs: answer.inputRefs })
+    await panel.locator('textarea').fill('{"chainId": 84532}')
+    await panel.locator('button[type=submit]').click()
+    await panel.locator('.reply .status.bad').waitFor()
+    expect(await panel.locator('.reply pre').innerText()).toContain('"code": "missing-member"')
+    // The browser itself reports an answer of 400.
+    expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([])
+    await close()
+  })
+
+  it('finds a route by the keyboard alone', async () => {
+    const { page, faults, close } = await open('/docs/guide')
+    await settled(page)
+    await page.keyboard.press('/')
+    await page.keyboard.type('intersects post')
+    await page.locator('.hits a').first().waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/docs/compute#intersects')
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('keeps the theme that was chosen', async () => {
+    const { page, close } = await open('/docs')
+    await settled(page)
+    const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+    const light = await ground()
+    await page.locator('#theme').click()
+    const dark = await ground()
+    expect(dark).not.toBe(light)
+    await page.goto(`${service.url}/docs/guide`)
+    expect(await ground()).toBe(dark)
+    await close()
+  })
+
+  it('copies a request with the address of the service', async () => {
+    const { page, close } = await open('/docs')
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.locator('.code-holder').first().hover()
+    await page.locator('.copy').first().click()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toContain(`curl -s ${service.url}/compute/v0/distance`)
+    await close()
+  })
+})

@@ -34,6 +34,7 @@ export const SERVICE_OPERATIONS: OperationTable = {
         description: 'Links and every route; a page for who names text/html.',
         content: { 'application/json': schemaRef('ServiceRoot'), 'text/html': { type: 'string' } },
       },
+      304: { description: 'The client has the page.' },
     },
   },
   'GET /health': service('health', 'Whether it is alive', 'It answers.', 'Health'),

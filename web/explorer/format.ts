@@ -12,7 +12,7 @@ export function whole(value: number): string {
 }
 
 export interface Measure {
-  /** To the last digit that is signed. */
+  /** Lengths to the centimetre, as they are signed; areas to 0.01 m², from 1,000 km² on to 1 m². */
   readonly value: string
   readonly unit: string
   /** The same in other units, rounded. */

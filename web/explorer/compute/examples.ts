@@ -25,7 +25,7 @@ const box = (west: number, south: number, east: number, north: number): Geometry
 export const EXAMPLES: readonly Example[] = [
   {
     title: 'Lisbon to Tokyo',
-    lesson: 'The shortest way runs over the Arctic Circle; straight on this map is 2,000 km longer.',
+    lesson: 'The shortest way runs over the Arctic Circle; straight in longitude and latitude is 2,000 km longer.',
     question: { operation: 'distance', a: point(-9.1393, 38.7223), b: point(139.6917, 35.6895) },
   },
   {

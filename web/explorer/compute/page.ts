@@ -107,7 +107,7 @@ export function createComputePage(parts: PageParts): Page {
     const isPlanar = readingOf(operation) === 'planar'
     const items = isPlanar
       ? ['Straight in longitude and latitude: what is decided', 'Geodesic, for comparison']
-      : ['Geodesic: what is measured', 'Straight on this map, for comparison']
+      : ['Geodesic: what is measured', 'Straight in longitude and latitude']
     replace(legend, h('li', {}, h('i'), items[0]), h('li', {}, h('i', { class: 'dashed' }), items[1]))
   }
 

@@ -12,9 +12,13 @@ const MAX_PIECES = 160
 /** In all of a drawing: a geometry of many vertices has short edges anyway. */
 const MAX_DENSIFIED_VERTICES = 2000
 
+/** Degrees of a piece of a planar edge: straight in longitude and latitude is not straight on a map of Mercator. */
+const PIECE_DEGREES = 2
+
 /** Vertices along a sequence, the first longitude as it is, each next one within half a turn of the last. */
 export function along(kernel: Kernel, positions: readonly Position[], reading: Reading): LonLat[] {
-  const isDensified = reading === 'geodesic' && positions.length <= MAX_DENSIFIED_VERTICES
+  const isDensified = positions.length <= MAX_DENSIFIED_VERTICES
+  const between = reading === 'geodesic' ? alongGeodesic : alongPlane
   const line: LonLat[] = []
   let last = positions[0]?.[0] ?? 0
   const put = (longitude: number, latitude: number) => {
@@ -24,7 +28,7 @@ export function along(kernel: Kernel, positions: readonly Position[], reading: R
   for (const [index, position] of positions.entries()) {
     const before = positions[index - 1]
     if (before !== undefined && isDensified) {
-      for (const [longitude, latitude] of between(kernel, [before[0], before[1]], [position[0], position[1]]))
+      for (const [longitude, latitude] of between([before[0], before[1]], [position[0], position[1]], kernel))
         put(longitude, latitude)
     }
     put(position[0], position[1])
@@ -33,7 +37,7 @@ export function along(kernel: Kernel, positions: readonly Position[], reading: R
 }
 
 /** Places along a geodesic, without its ends. */
-function* between(kernel: Kernel, from: LonLat, to: LonLat): Generator<LonLat> {
+function* alongGeodesic(from: LonLat, to: LonLat, kernel: Kernel): Generator<LonLat> {
   const meters = kernel.inverse(from[1], from[0], to[1], to[0])
   const [sine, cosine] = [kernel.salp1(), kernel.calp1()]
   const pieces = Math.min(MAX_PIECES, Math.ceil(meters / PIECE_METERS))
@@ -41,6 +45,16 @@ function* between(kernel: Kernel, from: LonLat, to: LonLat): Generator<LonLat> {
     const latitude = kernel.direct(from[1], from[0], sine, cosine, (meters * piece) / pieces)
     yield [kernel.arrivalLon(), latitude]
   }
+}
+
+/** Places along the straight line in longitude and latitude, the short way around, without its ends. */
+function* alongPlane(from: LonLat, to: LonLat): Generator<LonLat> {
+  const [east, north] = [near(to[0], from[0]) - from[0], to[1] - from[1]]
+  // Along a meridian or a parallel the map draws it straight as well.
+  const pieces =
+    east === 0 || north === 0 ? 1 : Math.min(MAX_PIECES, Math.ceil(Math.hypot(east, north) / PIECE_DEGREES))
+  for (let piece = 1; piece < pieces; piece++)
+    yield [from[0] + (east * piece) / pieces, from[1] + (north * piece) / pieces]
 }
 
 /** Metres of the geodesic between two places. */

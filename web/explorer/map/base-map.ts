@@ -212,6 +212,7 @@ function createTools(map: MapLibreMap, host: HTMLElement): HTMLElement {
     const isGlobe = map.getProjection()?.type !== 'globe'
     map.setProjection({ type: isGlobe ? 'globe' : 'mercator' })
     globe.setAttribute('aria-pressed', String(isGlobe))
+    host.toggleAttribute('data-globe', isGlobe)
     map.getCanvas().dispatchEvent(new Event('projectionchange'))
   })
   globe.setAttribute('aria-pressed', 'false')

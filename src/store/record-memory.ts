@@ -16,6 +16,8 @@ const MAX_GONE = 0.2
 interface Place {
   readonly epoch: string
   readonly number: number
+  /** What the row of that number says: after a failover another row may have the number. */
+  readonly row: string
 }
 
 /**
@@ -27,7 +29,7 @@ export class RecordMemory {
   readonly #database: Database
   readonly #maxRecords: number
   #columns: RecordColumns | undefined
-  #place: Place = { epoch: '', number: -1 }
+  #place: Place = { epoch: '', number: -1, row: '' }
   /** Reads in the background. */
   #work: Promise<void> | undefined
   /** One question at a time brings the columns forward. */
@@ -62,7 +64,9 @@ export class RecordMemory {
   }
 
   #start(): void {
-    this.#work ??= this.#read()
+    // In turn with the questions, so that one alone brings the columns forward.
+    this.#work ??= this.#turn
+      .then(() => this.#read())
       // The database is away or closed; the next question begins again.
       .catch(() => {})
       .finally(() => {
@@ -71,11 +75,10 @@ export class RecordMemory {
   }
 
   async #read(): Promise<void> {
-    if (this.#columns === undefined) await this.#load()
-    while (this.#columns !== undefined) {
-      const isCurrent = await this.#database.readTransaction((session) => this.#catchUp(session, false))
-      if (isCurrent) return
+    for (;;) {
+      if (this.#columns === undefined) await this.#load()
       if (this.#columns === undefined) return
+      if (await this.#database.readTransaction((session) => this.#catchUp(session, false))) return
     }
   }
 
@@ -117,12 +120,19 @@ export class RecordMemory {
    */
   async #catchUp(session: Session, isAwaited: boolean): Promise<boolean> {
     const columns = this.#columns!
-    const { epoch, number } = await placeOf(session)
-    // Another transaction that sees more was here before, unless the journal is another one.
-    if (epoch === this.#place.epoch && number <= this.#place.number) return number === this.#place.number
+    const { epoch, number, row } = await placeOf(session)
     const isSameJournal = epoch === this.#place.epoch
-    const entries = isSameJournal ? await session.query(ENTRIES, [this.#place.number, ENTRIES_AT_ONCE]) : []
-    const isComplete = entries.length > 0 && Number(entries[0]!['number']) === this.#place.number + 1
+    if (isSameJournal && number === this.#place.number && row === this.#place.row) return true
+    // Another transaction that sees more was here before, unless the database went back.
+    if (isSameJournal && number < this.#place.number && isAwaited) return false
+    const entries =
+      isSameJournal && number > this.#place.number
+        ? await session.query(ENTRIES, [this.#place.number, ENTRIES_AT_ONCE])
+        : []
+    const isComplete =
+      entries.length > 0 &&
+      Number(entries[0]!['number']) === this.#place.number + 1 &&
+      (this.#place.number === 0 || entries[0]!['before'] === this.#place.row)
     if (!isComplete || columns.gone > 1000 + MAX_GONE * columns.size || columns.size > this.#maxRecords) {
       this.#columns = undefined
       return false
@@ -133,23 +143,28 @@ export class RecordMemory {
     const removed = near.filter(({ kind }) => kind === 'rolled-back').flatMap((entry) => uidsOf(entry))
     // A record that was taken back may stand in another block now.
     if (removed.length > 0) columns.remove(removed)
-    const [row] = await session.query(CHANGED, [this.#place.number, until, removed.map((uid) => uid.slice(2))])
-    columns.add(bytesOf(`0x${row!['rows']}`), true)
-    this.#place = { epoch, number: until }
+    const [changed] = await session.query(CHANGED, [this.#place.number, until, removed.map((uid) => uid.slice(2))])
+    columns.add(bytesOf(`0x${changed!['rows']}`), true)
+    this.#place = { epoch, number: until, row: near.at(-1)!['row'] as string }
     return until === number
   }
 }
 
-/** With the number of changes up to each. */
+/** Enough of a row of the journal to know it again: keys of records are not given twice. */
+const ROW_TEXT = `concat_ws(' ', kind, size, chain, first_id, last_id, left(ids, 100), left(removed, 100))`
+
+/** With the number of changes up to each, and, in the first, the row before it. */
 const ENTRIES = `
-  select number::text, kind, removed, (sum(size) over (order by number rows unbounded preceding))::text as size
+  select number::text, kind, removed, (sum(size) over (order by number rows unbounded preceding))::text as size,
+    ${ROW_TEXT} as row, (select ${ROW_TEXT} from record_change as earlier where number = $1::bigint) as before
   from record_change where record_change.number > $1::bigint order by record_change.number limit $2::bigint`
 
 async function placeOf(session: Session): Promise<Place> {
-  const [row] = await session.query(
-    `select epoch, coalesce((select max(number) from record_change), 0)::text as number from record_journal`,
+  const [found] = await session.query(
+    `select epoch, coalesce(number, 0)::text as number, ${ROW_TEXT} as row
+     from record_journal left join (select * from record_change order by number desc limit 1) as newest on true`,
   )
-  return { epoch: row!['epoch'] as string, number: Number(row!['number']) }
+  return { epoch: found!['epoch'] as string, number: Number(found!['number']), row: found!['row'] as string }
 }
 
 function uidsOf(entry: Row): string[] {

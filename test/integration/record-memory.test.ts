@@ -5,7 +5,7 @@ import { createRecordStore } from '../../src/store/operations.ts'
 import { RecordMemory } from '../../src/store/record-memory.ts'
 import type { RecordQuery } from '../../src/store-messages.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
-import { addressOf, recordOf } from '../store-records.ts'
+import { addressOf, recordOf, uidOf } from '../store-records.ts'
 
 const now = () => '2026-01-01T00:00:00.000Z'
 const CHAINS = [
@@ -112,4 +112,44 @@ describe.each(ENGINES)('columns in memory beside %s', (engine) => {
     await memory.loaded()
     expect(await compare(memory, seededNumbers(5))).toBe(true)
   })
+
+  it.each([0, 1])(
+    'begin anew when the database went back, as after a failover, and %i changes came since',
+    async (later) => {
+      const store = createRecordStore(database, now)
+      const memory = new RecordMemory(database, 100_000)
+      const all: RecordQuery = { bbox: [-180, -90, 180, 90], limit: 10, offset: 0 }
+      const lost = 50_000 + 100 * later
+      await store.apply({ chainId: 84532, records: [recordOf(lost), recordOf(lost + 1)], revocations: [] })
+      await memory.loaded()
+      expect((await database.readTransaction((session) => memory.select(session, all)))!.keys[0]!.uid).toBe(
+        uidOf(lost + 1),
+      )
+      await database.transaction(async (session) => {
+        await session.query('delete from record_change where number = (select max(number) from record_change)')
+        const uids = [uidOf(lost).slice(2), uidOf(lost + 1).slice(2)]
+        await session.query(
+          `with gone as (
+           delete from location_record where uid in (select decode(text, 'hex') from unnest($1::text[]) as text) returning id
+         ) delete from record_document where id in (select id from gone)`,
+          [uids],
+        )
+        await session.query(
+          'update record_counter set records = records - 2, version = version + 1 where chain_id = 84532',
+        )
+      })
+      if (later === 1)
+        await store.apply({ chainId: 84532, records: [recordOf(lost + 2), recordOf(lost + 3)], revocations: [] })
+      await database.readTransaction((session) => memory.select(session, all))
+      const ended = await Promise.race([
+        memory.loaded().then(() => true),
+        new Promise((done) => setTimeout(done, 10_000)),
+      ])
+      expect(ended).toBe(true)
+      const selected = await database.readTransaction((session) => memory.select(session, all))
+      const expected = await createRecordStore(database, now).page(all)
+      const uids = JSON.parse(`[${expected.documents}]`).map(({ uid }: { uid: string }) => uid)
+      expect([selected!.count, selected!.keys.map(({ uid }) => uid)]).toEqual([expected.count, uids])
+    },
+  )
 })

@@ -108,10 +108,14 @@ export function openAssets(folder: string, policy: string = PAGE_POLICY): Assets
   function load(file: string): Promise<Loaded> {
     const known = loaded.get(file)
     if (known !== undefined) return known
-    const reading = readFile(join(folder, file)).then((bytes) => ({
-      bytes,
-      etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
-    }))
+    const reading = readFile(join(folder, file)).then(
+      (bytes) => ({ bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` }),
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+        const detail = 'the pages were built anew since this service started: start it again'
+        throw new ProblemError({ type: 'not-found', detail })
+      },
+    )
     loaded.set(file, reading)
     // A build under way may have taken the file away for a moment.
     reading.catch(() => loaded.delete(file))

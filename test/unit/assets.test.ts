@@ -33,6 +33,15 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('files of the build', () => {
+  it('are not found when another build took them away', async () => {
+    writeFileSync(join(folder, 'old.js'), 'old')
+    const before = openAssets(folder)
+    rmSync(join(folder, 'old.js'))
+    await expect(before.answer('old.js', { acceptEncoding: undefined, ifNoneMatch: undefined })).rejects.toMatchObject({
+      data: { type: 'not-found', detail: expect.stringContaining('start it again') },
+    })
+  })
+
   it.each([
     ['', '<p>ü</p>'],
     ['index.html', '<p>ü</p>'],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { parseQuery } from '../promql.ts'
 import { startTestService, type TestService } from '../service.ts'
 
@@ -36,7 +37,7 @@ describe('the dashboard', () => {
       await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
     }
     // Submissions have values when the database is there.
-    await vi.waitFor(
+    await eventually(
       async () => {
         const text = await (await fetch(`${service.url}/metrics`)).text()
         for (const [, name, labels] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {

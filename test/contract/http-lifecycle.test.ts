@@ -1,12 +1,13 @@
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { createApp } from '../../src/http/app.ts'
 import { ListenError } from '../../src/http/port.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import { Metrics } from '../../src/metrics.ts'
 import type { RequestContext, ServiceAnswer } from '../../src/service/services.ts'
+import { eventually } from '../eventually.ts'
 import { sendRaw } from '../raw-socket.ts'
 import { ADAPTERS, type RunningServer, startServer } from '../running-http-server.ts'
 
@@ -31,14 +32,14 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     const held = heldBack()
     const server = await startServer(adapter, { compute: held.compute })
     const answers = Array.from({ length: 20 }, () => compute(server))
-    await vi.waitFor(() => expect(held.waiting.length).toBe(20))
+    await eventually(() => expect(held.waiting.length).toBe(20))
     expect(server.server.inFlight).toBe(20)
 
     let stopped = false
     const stop = server.stop().then(() => {
       stopped = true
     })
-    await vi.waitFor(() => expect(fetch(`${server.url}/health`)).rejects.toThrow())
+    await eventually(() => expect(fetch(`${server.url}/health`)).rejects.toThrow())
     expect(stopped).toBe(false)
     for (const { answer } of held.waiting) answer({ json: '{"late":true}' })
     for (const response of await Promise.all(answers)) {
@@ -54,10 +55,10 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     const held = heldBack()
     const server = await startServer(adapter, { compute: held.compute })
     const waiting = compute(server)
-    await vi.waitFor(() => expect(held.waiting.length).toBe(1))
+    await eventually(() => expect(held.waiting.length).toBe(1))
     const socket = connect(server.port, '127.0.0.1')
     await new Promise((resolve) => socket.once('connect', resolve))
-    await vi.waitFor(async () => expect((await fetch(`${server.url}/health`)).status).toBe(200))
+    await eventually(async () => expect((await fetch(`${server.url}/health`)).status).toBe(200))
     const stop = server.stop()
     let text = ''
     socket.on('data', (data) => {
@@ -100,7 +101,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
       }
     }
     const loops = Array.from({ length: 16 }, loop)
-    await vi.waitFor(() => expect(received).toBeGreaterThan(500))
+    await eventually(() => expect(received).toBeGreaterThan(500))
     await server.stop()
     await Promise.all(loops)
     agent.destroy()
@@ -113,7 +114,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     const held = heldBack()
     const server = await startServer(adapter, { compute: held.compute, env: { DRAIN_TIMEOUT_MS: '200' } })
     const answer = compute(server).catch((error: Error) => error)
-    await vi.waitFor(() => expect(held.waiting.length).toBe(1))
+    await eventually(() => expect(held.waiting.length).toBe(1))
     const start = performance.now()
     await server.stop()
     expect(performance.now() - start).toBeLessThan(2000)
@@ -154,13 +155,13 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     const server = await startServer(adapter, { compute: held.compute, env: { LOG_SAMPLE_RATIO: '1' } })
     const socket = connect(server.port, '127.0.0.1')
     socket.write(`${POST_OPEN}Content-Length: 2\r\n\r\n{}`)
-    await vi.waitFor(() => expect(held.waiting.length).toBe(1))
+    await eventually(() => expect(held.waiting.length).toBe(1))
     expect(held.waiting[0]!.context.aborted).toBe(false)
     socket.destroy()
-    await vi.waitFor(() => expect(held.waiting[0]!.context.aborted).toBe(true))
+    await eventually(() => expect(held.waiting[0]!.context.aborted).toBe(true))
     expect(server.server.inFlight).toBe(0)
     held.waiting[0]!.answer({ json: '{}' })
-    await vi.waitFor(() => expect(server.lines.some(({ fields }) => fields['status'] === 499)).toBe(true))
+    await eventually(() => expect(server.lines.some(({ fields }) => fields['status'] === 499)).toBe(true))
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
     await server.stop()
   })
@@ -169,10 +170,10 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     const server = await startServer(adapter, { env: { MAX_OPEN_BODIES_PER_ADDRESS: '1' } })
     const socket = connect(server.port, '127.0.0.1')
     socket.write(`${POST_OPEN}Content-Length: 10\r\n\r\nabc`)
-    await vi.waitFor(() => expect(server.server.inFlight).toBe(1))
+    await eventually(() => expect(server.server.inFlight).toBe(1))
     expect((await compute(server)).status).toBe(503)
     socket.destroy()
-    await vi.waitFor(() => expect(server.server.inFlight).toBe(0))
+    await eventually(() => expect(server.server.inFlight).toBe(0))
     expect((await compute(server)).status).toBe(200)
     await server.stop()
   })
@@ -192,10 +193,10 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
       socket.on('error', () => {})
       const hasAnswer = new Promise((resolve) => socket.once('data', resolve))
       socket.write(text)
-      await vi.waitFor(() => expect(server.server.inFlight).toBe(1))
+      await eventually(() => expect(server.server.inFlight).toBe(1))
       if (text.startsWith(STREAM_OPEN)) await hasAnswer
       socket[way]()
-      await vi.waitFor(() => expect(server.server.inFlight).toBe(0))
+      await eventually(() => expect(server.server.inFlight).toBe(0))
       const statuses = server.lines.filter(({ event }) => event === 'request').map(({ fields }) => fields['status'])
       expect(statuses, way).toEqual(Array(index + 1).fill(499))
       socket.destroy()
@@ -210,14 +211,14 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
       env: { MAX_IN_FLIGHT_BYTES: '1048576', MAX_BODY_BYTES: '600000' },
     })
     const first = compute(server, 'x'.repeat(600_000))
-    await vi.waitFor(() => expect(held.waiting.length).toBe(1))
+    await eventually(() => expect(held.waiting.length).toBe(1))
     const second = await compute(server, 'x'.repeat(600_000))
     expect(second.status).toBe(503)
     expect(second.headers.get('retry-after')).toBe('1')
     held.waiting[0]!.answer({ json: '{}' })
     expect((await first).status).toBe(200)
     const third = compute(server, 'x'.repeat(600_000))
-    await vi.waitFor(() => expect(held.waiting.length).toBe(2))
+    await eventually(() => expect(held.waiting.length).toBe(2))
     held.waiting[1]!.answer({ json: '{}' })
     expect((await third).status).toBe(200)
     await server.stop()
@@ -290,7 +291,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     })
     const texts = Array.from({ length: 300 }, (_, index) => `${index}:`.padEnd(400, String(index % 10)))
     const answers = texts.map((text) => compute(server, text))
-    await vi.waitFor(() => expect(bodies.length).toBe(300))
+    await eventually(() => expect(bodies.length).toBe(300))
     expect(bodies.map((body) => Buffer.from(body).toString()).sort()).toEqual([...texts].sort())
     for (const { answer } of held.waiting) answer({ json: '{}' })
     await Promise.all(answers)
@@ -322,7 +323,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     expect(answers.map(({ status }) => status)).toEqual(adapter === 'node' ? [] : [503])
     expect(closed).toBe(true)
     for (const socket of idle) socket.destroy()
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const again = await sendRaw(server.port, ['GET /health HTTP/1.1\r\nHost: a\r\n\r\n'], { wanted: 1 })
       expect(again.answers[0]?.status).toBe(200)
     })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
@@ -47,7 +48,7 @@ describe('the page on metrics', () => {
     await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
     await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
     // Submissions have values when the database is there.
-    await vi.waitFor(
+    await eventually(
       async () => {
         const text = await (await fetch(`${service.url}/metrics`)).text()
         expect(Object.fromEntries(printed(text))).toEqual(Object.fromEntries(documented))

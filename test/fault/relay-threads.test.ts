@@ -11,6 +11,7 @@ import { startChainAccess } from '../../src/threads/chain-client.ts'
 import { startRelay } from '../../src/threads/relay-client.ts'
 import { startSigner } from '../../src/threads/signer-client.ts'
 import { createStoreClient } from '../../src/threads/store-client.ts'
+import { eventually } from '../eventually.ts'
 import { type LocalChain, skipReason, startLocalChain } from '../onchain/anvil.ts'
 
 const spawned = vi.hoisted((): { name: string | undefined; terminate(): Promise<number> }[] => [])
@@ -49,7 +50,7 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
     const chainClient = (await startChainAccess(config, log, signer))!
     const relay = startRelay({ chainClient, signer, store, log })
     store.open()
-    await vi.waitFor(() => expect(store.state.isOpen).toBe(true), { timeout: 30_000, interval: 20 })
+    await eventually(() => expect(store.state.isOpen).toBe(true), { timeout: 30_000, interval: 20 })
     return {
       config,
       signer,
@@ -77,11 +78,11 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
     const sender = signer.address.toLowerCase() as Hex
     const submission = { id: `${index}`, account: 'a', idempotencyKey: `${index}`, sender, payload, gas: 1 }
     const limits = { maxQueued: 100, gasPerDay: 1e9, nowMs: Date.now() }
-    await vi.waitFor(() => store.ask('submit', { submission, ...limits }, Date.now() + 5000), {
+    await eventually(() => store.ask('submit', { submission, ...limits }, Date.now() + 5000), {
       timeout: 30_000,
       interval: 100,
     })
-    return vi.waitFor(
+    return eventually(
       async () => {
         const [found] = await store.ask('submissions', [`${index}`], Date.now() + 5000)
         expect(found).toMatchObject({ status: 'mined' })

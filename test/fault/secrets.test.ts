@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { startTestService } from '../service.ts'
 
 // An account of anvil's: known to everybody, and easy to search for.
@@ -22,7 +23,7 @@ it('keeps the signing key out of logs, answers and the heap of the main thread',
     const answers = []
     for (const body of bodies) answers.push(JSON.stringify((await service.post('/compute/v0/distance', body)).body))
     process.kill(service.pid, 'SIGUSR2')
-    const snapshot = await vi.waitFor(
+    const snapshot = await eventually(
       () => {
         const [file] = readdirSync(folder).filter((name) => name.endsWith('.heapsnapshot'))
         const text = readFileSync(join(folder, file!), 'latin1')

@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import type { AttestationPayload } from '../../src/messages.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
+import { eventually } from '../eventually.ts'
 
 const spawned = vi.hoisted((): { terminate(): Promise<number> }[] => [])
 vi.mock('node:worker_threads', async (load) => {
@@ -63,7 +64,7 @@ describe('a signer thread that dies', () => {
       expect(results.some(({ ok }) => !ok)).toBe(true)
       expect(signer.isReady).toBe(false)
       expect(await signer.sign(payload)).toMatchObject({ ok: false, problem: { type: 'overloaded' } })
-      await vi.waitFor(() => expect(signer.isReady).toBe(true), { timeout: 10_000 })
+      await eventually(() => expect(signer.isReady).toBe(true), { timeout: 10_000 })
       expect(await signer.sign(payload)).toMatchObject({ ok: true })
     }
     expect(lines.filter((line) => line.includes('signer thread started again'))).toHaveLength(3)

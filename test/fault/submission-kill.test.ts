@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
+import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
 import { type LocalChain, skipReason, startLocalChain } from '../onchain/anvil.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -45,7 +46,7 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
       // Five attestations in a transaction: enough transactions for every end to fall among them.
       SUBMIT_MAX_GAS: '1700000',
     })
-    await vi.waitFor(() => expect(service.lines.join('\n')).toContain('"store open"'), {
+    await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'), {
       timeout: 60_000,
       interval: 20,
     })
@@ -69,11 +70,10 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
       let isKilled = false
       // From the first transaction of this life on any moment is in the middle of something.
       const until = random() * 700
-      const end = vi
-        .waitFor(() => expect(service.lines.join('\n')).toContain('"submissions sent"'), {
-          timeout: 60_000,
-          interval: 5,
-        })
+      const end = eventually(() => expect(service.lines.join('\n')).toContain('"submissions sent"'), {
+        timeout: 60_000,
+        interval: 5,
+      })
         .then(() => new Promise((resolve) => setTimeout(resolve, until)))
         .then(() => {
           isKilled = true
@@ -99,15 +99,18 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
     const service = await start()
     for (let index = 0; index < SUBMISSIONS; index++) {
       if (!acknowledged.has(index)) {
-        await vi.waitFor(async () => {
-          acknowledged.set(index, await submit(service, index))
-        }, 30_000)
+        await eventually(
+          async () => {
+            acknowledged.set(index, await submit(service, index))
+          },
+          { timeout: 30_000 },
+        )
       }
     }
     const headers = { 'x-api-key': service.developerKey }
     const uids = new Map<string, string>()
     for (const id of acknowledged.values()) {
-      await vi.waitFor(
+      await eventually(
         async () => {
           const response = await fetch(`${service.url}/verify/v0/submissions/${id}`, { headers })
           const { uid, status } = (await response.json()) as { uid?: string; status: string }

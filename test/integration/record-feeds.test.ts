@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import { readConfig } from '../../src/config.ts'
 import { createRecordExport } from '../../src/service/record-export.ts'
@@ -8,6 +8,7 @@ import { createRecordStream } from '../../src/service/record-stream.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import type { RecordStore } from '../../src/store-messages.ts'
+import { eventually } from '../eventually.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
 const config = readConfig({ STREAM_POLL_MS: '10', MAX_STREAMS: '50' }, 1)
@@ -72,11 +73,11 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
   it('tell every listener of every change, with one look at the journal for all', async () => {
     const sinks = Array.from({ length: 20 }, () => new HeldSink())
     for (const sink of sinks) void stream('', undefined, 'one', sink)
-    await vi.waitFor(() => expect(sinks.every(({ text }) => text.startsWith('retry: 2000\nid: '))).toBe(true))
+    await eventually(() => expect(sinks.every(({ text }) => text.startsWith('retry: 2000\nid: '))).toBe(true))
     await new Promise((resolve) => setTimeout(resolve, 100))
     asked.length = 0
     await write(1, 5)
-    await vi.waitFor(() => expect(sinks.map(({ told }) => told)).toEqual(sinks.map(() => [1, 2, 3, 4, 5])))
+    await eventually(() => expect(sinks.map(({ told }) => told)).toEqual(sinks.map(() => [1, 2, 3, 4, 5])))
     expect(asked.length).toBeLessThan(sinks.length)
     for (const sink of sinks) sink.gone()
   })
@@ -85,15 +86,15 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
     const [slow, quick] = [new HeldSink(), new HeldSink()]
     void stream('', undefined, 'one', slow)
     void stream('', undefined, 'two', quick)
-    await vi.waitFor(() => expect(quick.text && slow.text).not.toBe(''))
+    await eventually(() => expect(quick.text && slow.text).not.toBe(''))
     slow.isHeld = true
     for (let round = 0; round < 10; round++) await write(100 + round * 100, 100)
-    await vi.waitFor(() => expect(quick.told).toEqual(numbers(100, 1000)), { timeout: 10_000 })
+    await eventually(() => expect(quick.told).toEqual(numbers(100, 1000)), { timeout: 10_000 })
     // What was begun before it stopped reading, and no more.
     expect(slow.told.length).toBeLessThanOrEqual(200)
     slow.isHeld = false
     slow.release()
-    await vi.waitFor(() => expect(slow.told).toEqual(numbers(100, 1000)), { timeout: 10_000 })
+    await eventually(() => expect(slow.told).toEqual(numbers(100, 1000)), { timeout: 10_000 })
     slow.gone()
     quick.gone()
   })
@@ -101,14 +102,14 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
   it('go on when the database is back', async () => {
     const sink = new HeldSink()
     void stream('', undefined, 'one', sink)
-    await vi.waitFor(() => expect(sink.text).not.toBe(''))
+    await eventually(() => expect(sink.text).not.toBe(''))
     isAway = true
     await write(2000, 3)
     await expect(stream('', undefined, 'one', new HeldSink())).rejects.toThrow('away')
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(sink.told).toEqual([])
     isAway = false
-    await vi.waitFor(() => expect(sink.told).toEqual([2000, 2001, 2002]))
+    await eventually(() => expect(sink.told).toEqual([2000, 2001, 2002]))
     sink.gone()
   })
 
@@ -128,7 +129,7 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
     const { count } = await store.page({ limit: 1, offset: 0 })
     const ended = exportAll('ndjson', '', { aborted: false, deadlineMs: 0 }, sink)
     for (let slices = 1; slices <= Math.ceil(count / 50); slices++) {
-      await vi.waitFor(() => expect(sink.text.split('\n').length - 1).toBe(Math.min(count, slices * 50)))
+      await eventually(() => expect(sink.text.split('\n').length - 1).toBe(Math.min(count, slices * 50)))
       await new Promise((resolve) => setTimeout(resolve, 5))
       expect(asked.length).toBe(slices)
       sink.release()
@@ -152,7 +153,7 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
     const other = createRecordStream(parts)
     const sink = new HeldSink()
     const ended = other.stream('', undefined, 'one', sink)
-    await vi.waitFor(() => expect(sink.text).not.toBe(''))
+    await eventually(() => expect(sink.text).not.toBe(''))
     other.close()
     await ended
     await expect(other.stream('', undefined, 'one', new HeldSink())).rejects.toThrow('stopping')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric, encodeVerify } from '../../src/attest/encode.ts'
 import { createNonces } from '../../src/attest/nonces.ts'
 import { schemaKinds } from '../../src/attest/schema-kinds.ts'
@@ -10,6 +10,7 @@ import { readConfig } from '../../src/config.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import type { AttestationKind, Hex } from '../../src/messages.ts'
+import { eventually } from '../eventually.ts'
 import { type Answer, EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const config = readConfig({}, 1)
@@ -116,7 +117,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('EAS %s', (version) => {
   it('counts equal attestations of one block up in the UID', async () => {
     await local.client.setAutomine(false)
     const sent = Promise.all([local.attest(uids.boolean, DATA.boolean), local.attest(uids.boolean, DATA.boolean)])
-    await vi.waitFor(async () => expect((await local.client.getTxpoolStatus()).pending).toBe(2))
+    await eventually(async () => expect((await local.client.getTxpoolStatus()).pending).toBe(2))
     await local.client.mine({ blocks: 1 })
     await local.client.setAutomine(true)
     const stored = await Promise.all((await sent).map((uid) => local.getAttestation(uid)))

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { type ChainService, startChainService } from '../local-chain-service.ts'
 import { skipReason } from './anvil.ts'
 
@@ -22,7 +23,7 @@ describe.skipIf(skipReason())('the page about the local chain', () => {
   beforeAll(async () => {
     service = await startChainService(dataDir)
     const path = '/api/v0/location-records?chain=local'
-    await vi.waitFor(async () => expect((await service.get(path)).data).toHaveLength(36), { timeout: 50_000 })
+    await eventually(async () => expect((await service.get(path)).data).toHaveLength(36), { timeout: 50_000 })
   })
   afterAll(async () => {
     await service?.end('SIGTERM')

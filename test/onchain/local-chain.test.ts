@@ -3,8 +3,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../src/messages.ts'
+import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
 import {
   type ChainService,
@@ -37,7 +38,7 @@ const WAIT = { timeout: 60_000, interval: 20 }
 const records = async (service: ChainService) =>
   (await service.get('/api/v0/location-records?chain=local&limit=1000')).data as { uid: Hex; revoked: boolean }[]
 const untilRecords = (service: ChainService, count: number) =>
-  vi.waitFor(async () => expect(await records(service)).toHaveLength(count), WAIT)
+  eventually(async () => expect(await records(service)).toHaveLength(count), WAIT)
 const accountsOf = (service: ChainService) => service.facts['fundedAccounts']!.split(',')
 
 describe.skipIf(skipReason())('a service with a chain of its own', () => {
@@ -62,7 +63,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
       const uid = await service.attest(from!, 2.2945 + index, 48.8584)
       const attestedMs = performance.now()
       const path = `/api/v0/location-records/${uid}`
-      await vi.waitFor(async () => expect(await service.get(path)).toMatchObject({ uid, revoked: false }), WAIT)
+      await eventually(async () => expect(await service.get(path)).toMatchObject({ uid, revoked: false }), WAIT)
       waits.push(performance.now() - attestedMs)
     }
     // Half of them, for this machine may be doing something else in one second of five.
@@ -106,7 +107,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
   })
 
   it('submits a verified proof with the money it was given', async () => {
-    await vi.waitFor(() => expect(service.lines.join('\n')).toContain('"relay ready"'), WAIT)
+    await eventually(() => expect(service.lines.join('\n')).toContain('"relay ready"'), WAIT)
     // The database takes its seconds at each start, which is nothing to warn of.
     expect(service.lines.filter((line) => line.includes('"relay waits"'))).toEqual([])
     const answer = await service.post('/verify/v0/proof', {
@@ -122,7 +123,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     const [, , , , from] = accountsOf(service)
     const uid = await service.attest(from!, 13.4, 52.52)
     await service.send(from!, 'revoke', [{ schema: LOCATION_SCHEMA, data: { uid, value: 0n } }])
-    await vi.waitFor(
+    await eventually(
       async () => expect(await service.get(`/api/v0/location-records/${uid}`)).toMatchObject({ revoked: true }),
       WAIT,
     )
@@ -132,23 +133,23 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     const [, , , , from] = accountsOf(service)
     const kept = await locationUids(service)
     const nowMs = Date.now()
-    await vi.waitFor(
+    await eventually(
       () => expect(statSync(join(folder, 'local-chain/state.json')).mtimeMs).toBeGreaterThan(nowMs),
       WAIT,
     )
     process.kill(service.chainPid, 'SIGKILL')
-    await vi.waitFor(() => {
+    await eventually(() => {
       const said = service.lines.join('\n')
       expect(said).toContain('"the local chain ended"')
       expect(said).toContain('"the local chain was started again"')
     }, WAIT)
     const uid = await service.attest(from!, 14, 53)
     expect(await locationUids(service)).toEqual([...kept, uid])
-    await vi.waitFor(
+    await eventually(
       async () => expect(await service.get(`/api/v0/location-records/${uid}`)).toMatchObject({ uid }),
       WAIT,
     )
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const onChain = await locationUids(service)
       expect((await records(service)).map((record) => record.uid).toSorted()).toEqual(onChain.toSorted())
     }, WAIT)
@@ -159,10 +160,10 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     const chainPid = notedPid()
     expect(isRunning(chainPid)).toBe(true)
     expect(await service.end('SIGKILL')).toBe('SIGKILL')
-    await vi.waitFor(() => expect(isRunning(chainPid)).toBe(false), WAIT)
+    await eventually(() => expect(isRunning(chainPid)).toBe(false), WAIT)
     service = await start(folder)
-    await vi.waitFor(async () => expect(await records(service)).toEqual(before), WAIT)
-    await vi.waitFor(async () => {
+    await eventually(async () => expect(await records(service)).toEqual(before), WAIT)
+    await eventually(async () => {
       const { chains } = await service.get('/api/sync/status')
       expect(chains.local.block).toBe(Number(await service.rpc('eth_blockNumber')))
     }, WAIT)
@@ -199,7 +200,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     const pid = notedPid()
     process.kill(pid, 'SIGSTOP')
     await service.end('SIGKILL')
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT)
+    await eventually(() => expect(isRunning(pid)).toBe(false), WAIT)
   })
 
   it('ends its chain when the service itself cannot start', async () => {
@@ -220,7 +221,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     writeFileSync(join(folder, 'local-chain/state.json'), '{"accounts": {"0x')
     service = await start(folder)
     expect(service.lines.join('\n')).toContain('the state of the local chain is damaged')
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const onChain = await locationUids(service)
       expect(onChain.length).toBeGreaterThan(36)
       expect((await records(service)).map((record) => record.uid).toSorted()).toEqual(onChain.toSorted())

@@ -1,9 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
 import responseSchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
+import { eventually } from '../eventually.ts'
 import { type Loose, proofOf, stampOf } from '../evidence.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
@@ -47,7 +48,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
   })
 
   const ready = (target: TestService) =>
-    vi.waitFor(() => expect(target.lines.join('\n')).toContain('"relay ready"'), { timeout: 30_000, interval: 50 })
+    eventually(() => expect(target.lines.join('\n')).toContain('"relay ready"'), { timeout: 30_000, interval: 50 })
   // Another radius is another proof.
   const request = (radius: number, options: Loose = {}) => ({
     proof: proofOf([stampOf()], { radius }),
@@ -144,10 +145,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     expect(await local.rejection(body)).toBeUndefined()
     await local.client.setAutomine(true)
     await local.client.mine({ blocks: 1 })
-    await vi.waitFor(
-      async () => expect((await ask(body.submission.id)).body).toMatchObject({ status: 'mined' }),
-      10_000,
-    )
+    await eventually(async () => expect((await ask(body.submission.id)).body).toMatchObject({ status: 'mined' }))
     const again = await submit(501)
     expect(again.body.submission.id).toBe(body.submission.id)
     expect(again.body.attestation.uid).not.toBe(body.attestation.uid)
@@ -192,7 +190,7 @@ describe.skipIf(isSkipped)('submitOnchain', () => {
     }
   }
   const heard = (text: string) =>
-    vi.waitFor(() => expect(service!.lines.join('\n')).toContain(text), { timeout: 30_000, interval: 50 })
+    eventually(() => expect(service!.lines.join('\n')).toContain(text), { timeout: 30_000, interval: 50 })
 
   it('is 501 unless it is enabled', () =>
     run({}, async () => {
@@ -222,7 +220,7 @@ describe.skipIf(isSkipped)('submitOnchain', () => {
   it('is 429 beyond the gas of a day', () =>
     run({ ENABLE_ONCHAIN_SUBMIT: '1', SUBMIT_GAS_PER_DAY: '1000000', SIGNER_PRIVATE_KEY: rich() }, async () => {
       await local.client.setBalance({ address: service!.attester as `0x${string}`, value: 10n ** 19n })
-      await vi.waitFor(async () => expect((await submit(1)).status).toBe(200), { timeout: 30_000, interval: 500 })
+      await eventually(async () => expect((await submit(1)).status).toBe(200), { timeout: 30_000, interval: 500 })
       const statuses: number[] = []
       for (let radius = 2; radius < 8; radius++) statuses.push((await submit(radius)).status)
       // What was used counts, not what was guessed: about 330,000 for each.

@@ -9,6 +9,7 @@ import { createLog } from '../../src/log.ts'
 import type { AttestationPayload, Hex, SigningResult } from '../../src/messages.ts'
 import { type ChainClient, startChainAccess } from '../../src/threads/chain-client.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
+import { eventually } from '../eventually.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const spawned = vi.hoisted((): { terminate(): Promise<number> }[] => [])
@@ -135,14 +136,14 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
     await spawned.at(-1)!.terminate()
     expect((await lookUp).ok || (await chains!.attestation(84532, UNKNOWN)).ok).toBe(false)
     expect(await sign()).toMatchObject({ nonce: 1, nonceSource: 'cache' })
-    await vi.waitFor(async () => expect((await sign()).nonceSource).toBe('chain'), { timeout: 10_000, interval: 100 })
+    await eventually(async () => expect((await sign()).nonceSource).toBe('chain'), { timeout: 10_000, interval: 100 })
     expect(await chains!.attestation(84532, UNKNOWN)).toEqual({ ok: true, value: undefined })
   })
 
   it('gives a signer thread that starts again its line to the chain', async () => {
     await start({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '500' })
     await spawned.at(-2)!.terminate()
-    await vi.waitFor(() => expect(signer.isReady).toBe(true), { timeout: 10_000 })
+    await eventually(() => expect(signer.isReady).toBe(true), { timeout: 10_000 })
     expect(await sign()).toMatchObject({ nonce: 0, nonceSource: 'chain' })
   })
 })

@@ -1,12 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { BodyCollector } from '../../src/http/body-collector.ts'
 import { BatchTally } from '../../src/service/batch-tally.ts'
 import { Gate } from '../../src/service/gate.ts'
 import { splitBatch } from '../../src/service/item-splitter.ts'
 import { LineCutter, type LineGroup } from '../../src/service/line-cutter.ts'
 import { OrderedLane } from '../../src/service/ordered-lane.ts'
+import { eventually } from '../eventually.ts'
 
 const MEBIBYTE = 1_048_576
 setFlagsFromString('--expose-gc')
@@ -214,7 +215,7 @@ describe('work that comes out in order', () => {
     lane.add(async () => 'a')
     lane.add(() => Promise.reject(new Error('broken')))
     lane.add(async () => 'c')
-    await vi.waitFor(() => expect(errors).toEqual([new Error('broken')]))
+    await eventually(() => expect(errors).toEqual([new Error('broken')]))
     expect(lane.isFull).toBe(true)
     lane.add(() => Promise.reject(new Error('begun after the failure')))
     await expect(lane.finish()).rejects.toThrow('broken')

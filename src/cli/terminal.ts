@@ -22,6 +22,17 @@ export interface Terminal {
   now(): number
 }
 
+/**
+ * Text of others for a screen: what would steer it (ESC, C1, BEL …) stands as `\u001b`, which JSON reads as what it was.
+ * Lines and tabs stay.
+ */
+export function printable(text: string): string {
+  return text.replace(STEERING, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+
 /** One line of JSON. */
 export async function outJson(terminal: Terminal, value: unknown): Promise<void> {
   await terminal.out(`${JSON.stringify(value)}\n`)

@@ -7,7 +7,7 @@ import {
   readFileSync,
   renameSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError, type Tier } from '../config.ts'
@@ -53,7 +53,7 @@ export function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
   try {
     mkdirSync(dirname(file), { recursive: true })
     const descriptor = openSync(temporary, 'w', 0o600)
-    writeSync(descriptor, `${JSON.stringify({ keys }, null, 2)}\n`)
+    writeFileSync(descriptor, `${JSON.stringify({ keys }, null, 2)}\n`)
     fsyncSync(descriptor)
     closeSync(descriptor)
     renameSync(temporary, file)

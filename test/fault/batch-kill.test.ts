@@ -117,7 +117,8 @@ describe('a batch that is killed', () => {
         await wait(10)
       }
       const code = await ended
-      if (turn > 0) expect(said()).toMatch(/^going on after item \d/)
+      // Killed before it said anything, when the checkpoint before it lay far enough already.
+      if (turn > 0 && said() !== '') expect(said()).toMatch(/^going on after item \d/)
       if (code === null) continue
       expect({ code, said: said() }).toMatchObject({ code: 1 }) // some items were refused
       expect(JSON.parse(said().trim().split('\n').at(-1)!)).toMatchObject({ items: LINES })

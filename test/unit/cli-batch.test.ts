@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFileWriter } from '../../src/cli/batch/writer.ts'
 import { cliFolder, type Run, type RunOptions, runCli } from '../cli-runner.ts'
 
 const ITEMS = 300
@@ -93,5 +94,57 @@ describe('a batch in this process', () => {
     writeFileSync(path('out.ndjson'), '')
     expect((await batch()).err).toContain('is shorter than the interrupted run left it')
     expect((await batch({}, '--restart')).exitCode).toBe(0)
+  })
+
+  it('begins anew neither while another process is at it, nor over its own input or refusals', async () => {
+    await interrupted()
+    const kept = readFileSync(path('out.ndjson.part'), 'utf8')
+    const atWork = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)', 'trigpoint'], { stdio: 'ignore' })
+    writeFileSync(path('out.ndjson.part'), JSON.stringify({ ...JSON.parse(kept), pid: atWork.pid }))
+    const run = await batch({}, '--restart')
+    expect([run.exitCode, run.err]).toEqual([2, expect.stringContaining(`process ${atWork.pid} is at it`)])
+    atWork.kill('SIGKILL')
+    for (const [name, errors] of [
+      ['in.ndjson', 'e.ndjson'],
+      ['out.ndjson', 'in.ndjson'],
+      ['same.ndjson', './same.ndjson'],
+    ] as const) {
+      const argv = ['batch', 'area', path('in.ndjson'), '-o', path(name), '--errors', `${folder.path}/${errors}`]
+      expect((await runCli([...argv, '--local', '--restart'], { env: { DATA_DIR: path('.data') } })).exitCode).toBe(2)
+    }
+    expect(readFileSync(path('in.ndjson'), 'utf8')).toBe(lines.join(''))
+  })
+
+  it('goes on with no input whose part that was read is another now, if of the same size and beginning', async () => {
+    const wide = lines.map((line) => `${line.slice(0, -1)}${' '.repeat(1500)}\n`)
+    writeFileSync(path('in.ndjson'), wide.join(''))
+    await interrupted()
+    const { checkpoint } = JSON.parse(readFileSync(path('out.ndjson.part'), 'utf8'))
+    expect(checkpoint.items).toBeGreaterThan(60)
+    writeFileSync(path('in.ndjson'), wide.with(55, wide[55]!.replace('[1,0]', '[2,0]')).join(''))
+    const other = await batch()
+    expect([other.exitCode, other.err]).toEqual([
+      2,
+      expect.stringContaining('is another one than the interrupted run read'),
+    ])
+    writeFileSync(path('in.ndjson'), wide.join(''))
+    expect((await batch()).exitCode).toBe(0)
+    expect(output().split('\n')).toHaveLength(ITEMS + 1)
+  })
+
+  it('belongs to who goes on from the first moment', () => {
+    const files = { output: path('out.ndjson'), errors: path('e.ndjson') }
+    const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
+    const checkpoint = { items: 0, failed: 0, outputBytes: 0, errorBytes: 0 }
+    writeFileSync(path('out.ndjson.part'), JSON.stringify({ version: 1, pid: 2 ** 22 + 1, ...identity, checkpoint }))
+    const writer = createFileWriter(
+      files,
+      identity,
+      false,
+      () => 0,
+      () => undefined,
+    )
+    expect(JSON.parse(readFileSync(path('out.ndjson.part'), 'utf8')).pid).toBe(process.pid)
+    writer.close(true)
   })
 })

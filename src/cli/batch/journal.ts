@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { usage } from '../exit-codes.ts'
+import type { ReadBytes } from '../inputs/byte-pieces.ts'
 
 /** What a run has brought to disk for good. */
 export interface Checkpoint {
@@ -10,6 +11,8 @@ export interface Checkpoint {
   readonly failed: number
   readonly outputBytes: number
   readonly errorBytes: number
+  /** Of the input; some of it may have waited for its answer. */
+  readonly read?: ReadBytes
 }
 
 /** What must be the same for a run to go on. */
@@ -51,16 +54,11 @@ export class Journal {
    */
   read(): Checkpoint | undefined {
     if (!existsSync(this.#file)) return undefined
-    let stored: Stored | undefined
-    try {
-      stored = JSON.parse(readFileSync(this.#file, 'utf8'))
-    } catch {
-      // Said below.
-    }
+    const stored = this.#stored()
     if (stored?.version !== 1)
       throw usage(`${this.#file}: is no journal of a batch: remove it, or begin anew with --restart`)
     const { request, inputBytes, inputHead } = this.#identity
-    if (isAtWork(stored.pid)) throw usage(`${this.#file}: process ${stored.pid} is at it: wait for it, or end it first`)
+    this.#requireNobodyAtWork(stored)
     const differs =
       stored.request !== request
         ? 'options'
@@ -76,17 +74,45 @@ export class Journal {
   write(checkpoint: Checkpoint): void {
     const stored: Stored = { version: 1, pid: process.pid, ...this.#identity, checkpoint }
     const temporary = `${this.#file}.new`
-    const descriptor = openSync(temporary, 'w')
-    writeSync(descriptor, JSON.stringify(stored))
-    fsyncSync(descriptor)
-    closeSync(descriptor)
-    renameSync(temporary, this.#file)
-    syncFolder(dirname(this.#file))
+    try {
+      const descriptor = openSync(temporary, 'w')
+      writeFileSync(descriptor, JSON.stringify(stored))
+      fsyncSync(descriptor)
+      closeSync(descriptor)
+      renameSync(temporary, this.#file)
+      syncFolder(dirname(this.#file))
+    } catch (error) {
+      throw usage(`${this.#file}: cannot be written (${(error as NodeJS.ErrnoException).code})`, error)
+    }
+  }
+
+  /**
+   * To begin anew.
+   *
+   * @throws {CommandError} while a run is at it: both would write into the same files
+   */
+  discard(): void {
+    this.#requireNobodyAtWork(this.#stored())
+    this.remove()
   }
 
   remove(): void {
     rmSync(this.#file, { force: true })
     rmSync(`${this.#file}.new`, { force: true })
+  }
+
+  /** Undefined for what is none. */
+  #stored(): Stored | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#file, 'utf8')) ?? undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  #requireNobodyAtWork(stored: Stored | undefined): void {
+    if (stored === undefined || !isAtWork(stored.pid)) return
+    throw usage(`${this.#file}: process ${stored.pid} is at it: wait for it, or end it first`)
   }
 }
 

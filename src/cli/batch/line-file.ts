@@ -5,6 +5,7 @@ const BUFFER_CHARACTERS = 256 * 1024
 
 /** A file that grows by lines, and knows how many bytes it has. */
 export class LineFile {
+  readonly #file: string
   readonly #descriptor: number
   #bytes: number
   #buffered: string[] = []
@@ -15,6 +16,7 @@ export class LineFile {
    * @throws {CommandError} when it cannot be written, or is shorter than that
    */
   constructor(file: string, bytes: number) {
+    this.#file = file
     try {
       this.#descriptor = openSync(file, bytes === 0 ? 'w' : 'r+')
     } catch (error) {
@@ -53,8 +55,13 @@ export class LineFile {
     if (this.#characters === 0) return
     const bytes = Buffer.from(this.#buffered.join(''))
     const from = this.#bytes - bytes.length
-    for (let done = 0; done < bytes.length; ) {
-      done += writeSync(this.#descriptor, bytes, done, bytes.length - done, from + done)
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        done += writeSync(this.#descriptor, bytes, done, bytes.length - done, from + done)
+      }
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      throw usage(`${this.#file}: cannot be written (${code}): make room, then the same command goes on`, error)
     }
     this.#buffered = []
     this.#characters = 0

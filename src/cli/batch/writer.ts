@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { usage } from '../exit-codes.ts'
-import type { Terminal } from '../terminal.ts'
+import type { ReadBytes } from '../inputs/byte-pieces.ts'
+import { printable, type Terminal } from '../terminal.ts'
 import type { Entry } from './feeder.ts'
 import { type Checkpoint, Journal, NOTHING_DONE, type RunIdentity } from './journal.ts'
 import { LineFile } from './line-file.ts'
@@ -23,15 +24,20 @@ export interface BatchWriter {
 const CHECKPOINT_MS = 1000
 const CHECKPOINT_ITEMS = 10_000
 
-/** Results and refusals into two files, with a journal beside them from which an interrupted run goes on. */
+/**
+ * Results and refusals into two files, with a journal beside them from which an interrupted run goes on.
+ *
+ * @param read how far the input is read
+ */
 export function createFileWriter(
   files: { readonly output: string; readonly errors: string },
   identity: RunIdentity,
   isRestart: boolean,
   now: () => number,
+  read: () => ReadBytes | undefined,
 ): BatchWriter {
   const journal = new Journal(files.output, identity)
-  if (isRestart) journal.remove()
+  if (isRestart) journal.discard()
   const from = journal.read() ?? NOTHING_DONE
   if (from === NOTHING_DONE) {
     for (const file of [files.output, files.errors]) {
@@ -39,18 +45,22 @@ export function createFileWriter(
         throw usage(`${file} is there already: name another file, or --restart to write over it`)
       }
     }
-    journal.write(NOTHING_DONE) // before the first line: what is in the files without it is another's
   }
+  journal.write(from) // before the first line: what is in the files without it is another's, and nobody else may begin
   const output = new LineFile(files.output, from.outputBytes)
   const errors = new LineFile(files.errors, from.errorBytes)
   let { items, failed } = from
   let keptMs = now()
   let keptItems = items
   const state = (): Checkpoint => ({ items, failed, outputBytes: output.bytes, errorBytes: errors.bytes })
+  const kept = (): Checkpoint => {
+    const found = read()
+    return { ...state(), ...(found === undefined ? {} : { read: found }) }
+  }
   const checkpoint = () => {
     output.sync()
     errors.sync()
-    journal.write(state())
+    journal.write(kept())
     keptMs = now()
     keptItems = items
   }
@@ -99,7 +109,7 @@ export function createPipeWriter(terminal: Terminal): BatchWriter {
     refusal(entry, problem) {
       items++
       failed++
-      terminal.err(errorLine(entry, problem))
+      terminal.err(printable(errorLine(entry, problem)))
     },
     checkpoint() {},
     close() {},

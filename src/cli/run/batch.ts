@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { BatchOperation, StreamOptions } from '../../client/batch.ts'
 import type { InputLike } from '../../client/inputs.ts'
 import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
@@ -10,7 +11,7 @@ import { localStream } from '../batch/local-stream.ts'
 import { printSummary } from '../batch/summary.ts'
 import { type BatchWriter, createFileWriter, createPipeWriter } from '../batch/writer.ts'
 import { CommandError, EXIT, type ExitCode, endingOf, exitOfStatus, usage } from '../exit-codes.ts'
-import { countedBytes, peekBytes } from '../inputs/byte-pieces.ts'
+import { countedBytes, peekBytes, type ReadBytes } from '../inputs/byte-pieces.ts'
 import { readInput } from '../inputs/read-input.ts'
 import { bytesOf, type SourceOptions, sourceItems } from '../inputs/source.ts'
 import type { Operation } from '../operation-names.ts'
@@ -51,6 +52,8 @@ export async function runBatch(
   const { head, pieces } = await peekBytes(bytesOf(file, terminal), HEAD_BYTES)
   const inputBytes = file === '-' ? undefined : statSync(file).size
   const errors = options.errors ?? `${options.output.replace(/\.[^./\\]+$/, '')}.errors.ndjson`
+  if (!isPiped) requireApart(file, options.output, errors)
+  let read: () => ReadBytes | undefined = () => undefined
   const writer = isPiped
     ? createPipeWriter(terminal)
     : createFileWriter(
@@ -58,11 +61,15 @@ export async function runBatch(
         identityOf(rule, options, head, inputBytes),
         options.restart === true,
         terminal.now,
+        () => read(),
       )
   const startedMs = terminal.now()
   const { items: skipped } = writer.from
   if (skipped > 0) terminal.err(`going on after item ${skipped.toLocaleString('en-US')}\n`)
-  const counted = countedBytes(pieces)
+  const counted = countedBytes(pieces, writer.from.read, () => {
+    throw usage(`${file}: is another one than the interrupted run read: repeat that one, or begin anew with --restart`)
+  })
+  read = counted.read
   const source = sourceItems(counted.pieces, file === '-' ? 'standard input' : file, options)
   const feeder = new Feeder(source, rule, (entry) => writer.refusal(entry, notSent(entry.fault ?? '')))
   const progress = createProgress(terminal, 'items')
@@ -81,13 +88,32 @@ export async function runBatch(
     throw withRemedy(error, isPiped, writer, terminal)
   } finally {
     progress.stop()
-    writer.close(isComplete)
-    await feeder.close()
+    try {
+      writer.close(isComplete)
+    } finally {
+      await feeder.close()
+    }
   }
   const { items, failed } = writer.now
   const seconds = (terminal.now() - startedMs) / 1000
   await printSummary({ items, failed, skipped, seconds }, { ...options, errors }, terminal)
   return failed === 0 ? EXIT.ok : EXIT.failed
+}
+
+/** One file in two places would be overwritten by itself. */
+function requireApart(input: string, output: string, errors: string): void {
+  const [from, to, refusals] = [input === '-' ? undefined : pathOf(input), pathOf(output), pathOf(errors)]
+  if (to === refusals) throw usage(`${output}: is named for the results and for the refusals: name another --errors`)
+  if (from === to || from === refusals) throw usage(`${input}: is the input itself: name another file for the output`)
+}
+
+/** The same for every name of a file. */
+function pathOf(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return resolve(file)
+  }
 }
 
 type Stream = (items: AsyncIterable<BatchOperation>) => AsyncGenerator<BatchResult, void, undefined>

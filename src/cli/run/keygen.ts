@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { checksumAddress } from '../../attest/address.ts'
 import { encryptKeystore } from '../../attest/keystore-writer.ts'
 import { publicKeyAddress } from '../../crypto/address.ts'
@@ -64,7 +64,7 @@ function readPassword(file: string): string {
 function writeNew(file: string, text: string): void {
   try {
     const descriptor = openSync(file, 'wx', 0o600)
-    writeSync(descriptor, text)
+    writeFileSync(descriptor, text)
     fsyncSync(descriptor)
     closeSync(descriptor)
   } catch (error) {

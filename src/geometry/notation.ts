@@ -1,14 +1,17 @@
 /** How a location is written that is not GeoJSON. */
 export type Notation = 'wkt' | 'wkb' | 'h3' | 'geohash' | 'lon-lat' | 'lat-lon'
 
+/** What may stand before an order: nothing that says of other units, such as radians. */
+const DECIMAL = '^(?:(?:coordinates?|coord|decimal|degrees|dd|wgs84)[+_-]){0,3}'
+
 /** Location types by their notation; compared in lower case. */
 const TYPES: readonly (readonly [pattern: RegExp, notation: Notation])[] = [
   [/^e?wkt$/, 'wkt'],
   [/^e?wkb$/, 'wkb'],
   [/^h3(?:-(?:index|cell))?$/, 'h3'],
   [/^geohash$/, 'geohash'],
-  [/(?:^|[+_-])(?:lon|lng|long|longitude)[-_,]?(?:lat|latitude)$/, 'lon-lat'],
-  [/(?:^|[+_-])(?:lat|latitude)[-_,]?(?:lon|lng|long|longitude)$/, 'lat-lon'],
+  [new RegExp(`${DECIMAL}(?:lon|lng|long|longitude)[-_,]?(?:lat|latitude)$`), 'lon-lat'],
+  [new RegExp(`${DECIMAL}(?:lat|latitude)[-_,]?(?:lon|lng|long|longitude)$`), 'lat-lon'],
 ]
 /** Longer than any of them. */
 const MOST_CHARACTERS = 60

@@ -136,6 +136,8 @@ describe('a location type', () => {
     ['geojson-point', undefined],
     ['what3words', undefined],
     [`${'x'.repeat(10_000)}lonlat`, undefined],
+    ['coordinate-radians+lon-lat', undefined],
+    ['coordinate-utm+lat-lon', undefined],
   ])('names its notation: %j', (type, notation) => {
     expect(notationOf(type)).toBe(notation)
   })

@@ -1,6 +1,6 @@
 /** The program `trigpoint`: reads the command line and runs one verb. */
 import { runCommandLine } from './cli/program.ts'
-import type { Terminal } from './cli/terminal.ts'
+import { printable, type Terminal } from './cli/terminal.ts'
 import type { Environment } from './config.ts'
 import { SECRETS } from './config-key.ts'
 
@@ -38,7 +38,7 @@ function terminalOf(signal: AbortSignal): Terminal {
     input: process.stdin,
     out: (text) =>
       new Promise((done) => {
-        if (process.stdout.write(text)) done()
+        if (process.stdout.write(printable(text))) done()
         else process.stdout.once('drain', () => done())
       }),
     err: (text) => void process.stderr.write(text),

@@ -17,6 +17,9 @@ export interface Account {
 
 const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/
 
+/** A key with a digit too few or too many, or the words of one: not to be repeated in a message, which goes into logs. */
+const SECRET_LIKE = /^(?:0x)?[0-9a-fA-F]{32,}$|^\s*(?:[a-z]+\s+){11,}[a-z]+\s*$/
+
 /**
  * @param given a key, or a file with one: hex alone, `{"privateKey": …}` as the development key has it, or a keystore
  * @throws {CommandError} without a word of the secret
@@ -61,6 +64,7 @@ function readText(file: string, option: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
+    if (SECRET_LIKE.test(file)) throw usage(`${option}: is neither a key nor a file that is there`)
     throw usage(`${option} ${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, error)
   }
 }

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { version } from '../version.ts'
 import { EXIT, type ExitCode, endingOf } from './exit-codes.ts'
 import { withExamples } from './options.ts'
-import type { Terminal } from './terminal.ts'
+import { printable, type Terminal } from './terminal.ts'
 import { addBatch } from './verbs/batch.ts'
 import { addBench } from './verbs/bench.ts'
 import { addCompute } from './verbs/compute.ts'
@@ -48,7 +48,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
       return EXIT.interrupted
     }
     const ending = endingOf(error)
-    terminal.err(`trigpoint: ${ending.text}\n`)
+    terminal.err(printable(`trigpoint: ${ending.text}\n`))
     return ending.exitCode
   }
 }

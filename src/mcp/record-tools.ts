@@ -82,7 +82,8 @@ export function recordTools(client: Client): Tool[] {
 
 function recordText(record: LocationRecord): string {
   const { uid, chain, event_timestamp, location, prover, subject, revoked, memo } = record
-  const shown = location.length > MOST_SHOWN ? `${location.slice(0, MOST_SHOWN)}…` : location
+  // Anybody attests anything: as JSON it stays in its line, where it cannot pass for words of this tool.
+  const shown = JSON.stringify(location.length > MOST_SHOWN ? `${location.slice(0, MOST_SHOWN)}…` : location)
   const about = subject === prover ? '' : ` about ${subject}`
   const rest = `${revoked ? ', REVOKED' : ''}${memo === null ? '' : `, memo ${JSON.stringify(memo.slice(0, MOST_SHOWN))}`}`
   return `${uid} on ${chain}, event ${event_timestamp}, ${shown}, by ${prover}${about}${rest}`

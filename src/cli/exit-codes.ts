@@ -42,7 +42,8 @@ export function endingOf(error: unknown): { readonly exitCode: ExitCode; readonl
   if (error instanceof ApiError) return { exitCode: exitOfStatus(error.status), text: problemText(error) }
   if (error instanceof ConnectionError) {
     const reason = reasonOf(error.cause)
-    return { exitCode: EXIT.network, text: `${error.message}${reason === '' ? '' : ` (${reason})`}` }
+    const remedy = '\n  start one there (npm start), or name another with --url'
+    return { exitCode: EXIT.network, text: `${error.message}${reason === '' ? '' : ` (${reason})`}${remedy}` }
   }
   if (error instanceof ProblemError) {
     return { exitCode: EXIT.usage, text: `${error.message}${hintLines(error.data.places)}` }

@@ -94,7 +94,11 @@ export function createTransport(options: TransportOptions): Transport {
   ): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       const isLast = attempt >= retriesOf(callOptions)
-      const clock = startClock(callOptions.timeoutMs ?? options.timeoutMs ?? DEFAULTS.timeoutMs, callOptions.signal)
+      const clock = startClock(
+        callOptions.timeoutMs ?? options.timeoutMs ?? DEFAULTS.timeoutMs,
+        callOptions.signal,
+        base,
+      )
       try {
         const response = await guarded(send(`${base}${call.path}`, requestOf(call, clock.signal)), clock)
         if (response.ok) return await read(response, clock)
@@ -131,13 +135,13 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 /** What `fetch` throws for a connection says little and differs by platform. */
-async function guarded<T>(promise: Promise<T>, { signal, outer }: Clock): Promise<T> {
+async function guarded<T>(promise: Promise<T>, { signal, outer, base }: Clock): Promise<T> {
   try {
     return await promise
   } catch (cause) {
     if (outer?.aborted === true) throw outer.reason
     const late = signal.aborted && signal.reason instanceof ConnectionError
-    throw late ? signal.reason : new ConnectionError('no answer from the service', { cause })
+    throw late ? signal.reason : new ConnectionError(`no answer from the service at ${base}`, { cause })
   }
 }
 
@@ -161,21 +165,25 @@ interface Clock {
   readonly signal: AbortSignal
   /** The caller's, whose reason goes through as it is. */
   readonly outer: AbortSignal | undefined
+  /** Who is waited for. */
+  readonly base: string
   /** The wait begins anew. */
   touch(): void
   stop(): void
 }
 
-function startClock(timeoutMs: number, outer: AbortSignal | undefined): Clock {
+function startClock(timeoutMs: number, outer: AbortSignal | undefined, base: string): Clock {
   const controller = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
+  const late = () => controller.abort(new ConnectionError(`no answer within ${timeoutMs} ms from ${base}`))
   const touch = () => {
     clearTimeout(timer)
-    timer = setTimeout(() => controller.abort(new ConnectionError(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    timer = setTimeout(late, timeoutMs)
   }
   touch()
   return {
     outer,
+    base,
     signal: outer === undefined ? controller.signal : AbortSignal.any([outer, controller.signal]),
     touch,
     stop: () => clearTimeout(timer),

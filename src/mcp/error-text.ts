@@ -5,7 +5,7 @@ import { ApiError, ConnectionError } from '../client/api-error.ts'
  *
  * @returns undefined for what is no fault of the request and nothing that the service said: a bug of ours
  */
-export function errorText(error: unknown, url: string): string | undefined {
+export function errorText(error: unknown): string | undefined {
   if (error instanceof ApiError) {
     const { title, detail, errors = [] } = error.problem
     const hints = errors.flatMap(({ pointer, hint }) => (hint === undefined ? [] : [`${pointer}: ${hint}`]))
@@ -13,7 +13,7 @@ export function errorText(error: unknown, url: string): string | undefined {
     return [`${title} (${error.status}): ${detail}`, ...hints, ...wait].join('\n')
   }
   if (error instanceof ConnectionError) {
-    return `${error.message}: does a service answer at ${url}? Start one (npm start), or name another with --url.`
+    return `${error.message}. Start one there (npm start), or name another with --url.`
   }
   // The client's own refusals of an argument, each with its remedy.
   return error instanceof TypeError ? error.message : undefined

@@ -57,7 +57,7 @@ export async function serveMcp(options: McpOptions, streams?: McpStreams): Promi
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name)
     if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `no tool is called ${params.name}`)
-    const call = callTool(tool, params.arguments ?? {}, signal, options.url)
+    const call = callTool(tool, params.arguments ?? {}, signal)
     calls.add(call)
     return call.finally(() => calls.delete(call))
   })
@@ -95,17 +95,12 @@ function describe({ name, title, description, inputSchema, outputSchema }: Tool)
   }
 }
 
-async function callTool(
-  tool: Tool,
-  given: Parameters<Tool['call']>[0],
-  signal: AbortSignal,
-  url: string,
-): Promise<CallToolResult> {
+async function callTool(tool: Tool, given: Parameters<Tool['call']>[0], signal: AbortSignal): Promise<CallToolResult> {
   try {
     const { text, structured } = await tool.call(given, signal)
     return { content: [{ type: 'text', text }], structuredContent: structured as Record<string, unknown> }
   } catch (error) {
-    const text = errorText(error, url)
+    const text = errorText(error)
     if (text === undefined) throw error
     return { content: [{ type: 'text', text }], isError: true }
   }

@@ -72,7 +72,12 @@ describe('verbs that ask a service', () => {
     const unknown = await cli([...ask, '--api-key', 'tp_dev_nobody'])
     expect([unknown.exitCode, unknown.err]).toEqual([4, 'trigpoint: Unauthorized: Invalid API key\n'])
     const away = await cli([...ask, '--url', 'http://127.0.0.1:9', '--timeout', '5'])
-    expect([away.exitCode, away.err]).toEqual([3, expect.stringContaining('no answer from the service')])
+    expect([away.exitCode, away.err]).toEqual([
+      3,
+      expect.stringMatching(
+        /no answer from the service at http:\/\/127\.0\.0\.1:9 \(.+\)\n {2}start one there \(npm start\)/,
+      ),
+    ])
     for (let count = 0; count < 3; count++) expect((await cli([...ask, '--url', strict.url])).exitCode).toBe(0)
     const limited = await cli([...ask, '--url', strict.url])
     expect([limited.exitCode, limited.err]).toEqual([

@@ -208,7 +208,7 @@ describe('the MCP server without a service', () => {
     const { isError, text } = await call(client, 'compute_area', { geometry: park })
     expect(isError).toBe(true)
     expect(text).toBe(
-      'no answer from the service: does a service answer at http://127.0.0.1:9? Start one (npm start), or name another with --url.',
+      'no answer from the service at http://127.0.0.1:9. Start one there (npm start), or name another with --url.',
     )
     await client.close()
   })

@@ -72,8 +72,8 @@ function createProgram(terminal: Terminal, finish: Finish): Command {
     .showHelpAfterError('(--help says more)')
     .description('Answers spatial questions with signed facts, and checks such answers.')
     .version(version, '--version', 'print the version')
-    .helpOption('--help', 'print this text')
-    .helpCommand(false)
+    .helpOption('-h, --help', 'print this text')
+    .helpCommand('help [verb]', 'print the help of a verb')
   for (const add of VERBS) add(program, terminal, finish)
   return withExamples(
     program,

@@ -74,6 +74,7 @@ describe('the command line says to the letter what test/vectors/cli has', () => 
     await local('distance', EIFFEL, TOWN_HALL, '--radius', '3')
     await local('distance', '2.2945,98.8584', TOWN_HALL)
     await local('distance', EIFFEL, 'nowhere.geojson')
+    await local('distance', '2.2945', '48.8584')
     await local('distance', EIFFEL, `0x${'ab'.repeat(32)}`)
     await local('distance', EIFFEL, TOWN_HALL, '--chain-id', '5')
     await local('distance', '-', '-')

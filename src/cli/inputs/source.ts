@@ -86,6 +86,11 @@ export async function* bytesOf(file: string, terminal: Terminal): AsyncGenerator
   } catch (error) {
     if (terminal.signal.aborted) throw terminal.signal.reason
     const { code, message } = error as NodeJS.ErrnoException
-    throw usage(`${file}: ${code === 'ENOENT' ? 'no such file' : code === 'EISDIR' ? 'is a folder' : message}`, error)
+    throw usage(`${file}: ${code === 'ENOENT' ? missing(file) : code === 'EISDIR' ? 'is a folder' : message}`, error)
   }
+}
+
+/** Of `2.29 48.86` each number comes as an input of its own, and none of them is a file. */
+function missing(file: string): string {
+  return /^[-+]?\d+(?:\.\d+)?,?$/.test(file) ? 'no such file; a point is one word: lon,lat' : 'no such file'
 }

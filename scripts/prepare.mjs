@@ -94,7 +94,7 @@ function ensureCompiled() {
     )
     process.exit(78)
   }
-  say('building WebAssembly and TypeScript …')
+  say('building WebAssembly and TypeScript (a minute or more) …')
   // The pages have a stamp of their own and take seconds.
   for (const name of existsSync(join(root, 'dist')) ? readdirSync(join(root, 'dist')) : []) {
     if (name !== 'web') rmSync(join(root, 'dist', name), { recursive: true, force: true })

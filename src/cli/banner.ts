@@ -39,6 +39,7 @@ export function bannerText(facts: BannerFacts): string {
   return `
   trigpoint ${facts.version} (${facts.commit.slice(0, 7)})  node ${facts.node}  ${threads}  ${facts.adapter}        ready in ${facts.readySeconds.toFixed(1)} s
   API        ${url}            health   ${url}/health
+  Explorer   ${url}/explore    docs     ${url}/docs
 ${moved}  Chain      ${facts.chains}
 ${local}  Attester   ${facts.attester}${key}
   Keys       ${keys}

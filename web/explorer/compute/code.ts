@@ -40,7 +40,7 @@ function typescript(question: Question, baseUrl: string): string {
     (input, index) => `const ${names[index]} = ${compactPositions(JSON.stringify(input, null, 2))}`,
   )
   const radius = question.operation === 'within' ? `, ${question.radiusMeters}` : ''
-  const options = question.recipient === '' ? '' : `, { recipient: '${question.recipient}' }`
+  const options = question.recipient === '' ? '' : `, { recipient: ${JSON.stringify(question.recipient)} }`
   return `import { createClient, verifyResult } from 'trigpoint/client'
 
 const client = createClient({ baseUrl: '${baseUrl}', chainId: ${question.chainId} })

@@ -1,5 +1,6 @@
 /** A question as a piece of an address: deflated JSON in base64url. */
-import type { Question } from './question.ts'
+import { checkShape } from '../../../src/geometry/check-shape.ts'
+import { geometryOf, type Question } from './question.ts'
 
 /** What a hostile link may inflate to. */
 const MAX_CHARACTERS = 400_000
@@ -21,14 +22,22 @@ export async function decodeQuestion(text: string): Promise<Question | undefined
     const [operation, a, b, radiusMeters, chainId, recipient] = JSON.parse(new TextDecoder().decode(inflated))
     const isQuestion =
       ['distance', 'length', 'area', 'within', 'contains', 'intersects'].includes(operation) &&
-      [a, b].every((input) => typeof input === 'object' && input !== null) &&
+      [a, b].every(isInput) &&
       Number.isFinite(radiusMeters) &&
       Number.isInteger(chainId) &&
-      typeof recipient === 'string'
+      // It ends in code that people copy, so nothing else may come in by a link.
+      /^(?:0x[0-9a-fA-F]{40})?$/.test(String(recipient))
     return isQuestion ? { operation, a, b, radiusMeters, chainId, recipient } : undefined
   } catch {
     return undefined
   }
+}
+
+/** What is drawn has to be a geometry; the service judges the rest. */
+function isInput(input: unknown): boolean {
+  if (typeof input !== 'object' || input === null) return false
+  const geometry = geometryOf(input as Question['a'])
+  return geometry === undefined || checkShape(geometry).ok
 }
 
 async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {

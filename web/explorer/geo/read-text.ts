@@ -45,7 +45,7 @@ function readJson(text: string): ReadText {
   }
   if (value['type'] === 'FeatureCollection') {
     const features = Array.isArray(value['features']) ? value['features'] : []
-    if (features.length === 1) return shaped(features[0].geometry, 'GeoJSON')
+    if (features.length === 1) return shaped(features[0]?.geometry, 'GeoJSON')
     return refuse(`A FeatureCollection of ${features.length} features: paste one of them, or one GeometryCollection.`)
   }
   return shaped(value['type'] === 'Feature' ? value['geometry'] : value, 'GeoJSON')

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import type { Question } from '../../web/explorer/compute/question.ts'
+import { decodeQuestion, encodeQuestion } from '../../web/explorer/compute/share.ts'
+import { readText } from '../../web/explorer/geo/read-text.ts'
+
+const question: Question = {
+  operation: 'distance',
+  a: { type: 'Point', coordinates: [1, 2] },
+  b: { uid: `0x${'ab'.repeat(32)}` },
+  radiusMeters: 1000,
+  chainId: 84532,
+  recipient: '',
+}
+
+it('is read as it was made', async () => {
+  expect(await decodeQuestion(await encodeQuestion(question))).toEqual(question)
+})
+
+it.each([
+  ['a recipient that would be code', { recipient: "' }); process.exit(); ({ x: '" }],
+  ['a recipient that is no text', { recipient: ['0x'] }],
+  ['a geometry of no type', { a: { type: 'Evil' } }],
+  ['coordinates that are none', { a: { type: 'Polygon', coordinates: 5 } }],
+  ['no input', { b: 7 }],
+])('brings in nothing with %s', async (_, patch) => {
+  const link = await encodeQuestion({ ...question, ...patch } as unknown as Question)
+  expect(await decodeQuestion(link)).toBeUndefined()
+})
+
+it('refuses pasted text that is a collection of nothing', () => {
+  expect(readText('{"type":"FeatureCollection","features":[null]}')).toMatchObject({ ok: false })
+})

@@ -231,7 +231,15 @@ describe('the doctor', () => {
 
   it('refuses settings that cannot be', async () => {
     const run = await runCli(['doctor'], { env: { PORT: 'far' } })
-    expect([run.exitCode, run.err]).toEqual([78, expect.stringContaining('PORT')])
+    expect([run.exitCode, run.out]).toEqual([
+      78,
+      expect.stringMatching(/^FAIL settings +PORT="far": must be a number .*\n +→ correct it/),
+    ])
+    const told = await doctor({ RPC_URL_84532: 'nowhere' })
+    expect([told.run.exitCode, told.checks]).toEqual([
+      78,
+      [expect.objectContaining({ id: 'settings', status: 'fail', detail: expect.stringContaining('RPC_URL_84532') })],
+    ])
   })
 })
 

@@ -6,10 +6,12 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigError, type Tier } from '../config.ts'
 
 /** An API key as it is kept: what it is like, not the key. */
@@ -47,11 +49,49 @@ export function readKeyFile(file: string): readonly StoredKey[] {
   throw new ConfigError(`${file}: is no list of API keys as trigpoint keys writes it; correct or remove it`)
 }
 
+/** Most looks for the end of another change, and between two of them. */
+const LOCK_LOOKS = 40
+const LOCK_LOOK_MS = 50
+
+/**
+ * One change at a time: of two that overlap the later one would undo the earlier, a revocation too.
+ *
+ * @param change throws to leave the file as it is
+ * @throws {ConfigError} when it cannot be written, and when another change does not end
+ */
+export async function changeKeyFile(
+  file: string,
+  change: (keys: readonly StoredKey[]) => readonly StoredKey[],
+): Promise<void> {
+  const lock = `${file}.lock`
+  for (let looks = 1; !isTaken(lock); looks++) {
+    if (looks > LOCK_LOOKS) throw new ConfigError(`${file}: another change is under way; if none is, remove ${lock}`)
+    await pause(LOCK_LOOK_MS)
+  }
+  try {
+    writeKeyFile(file, change(readKeyFile(file)))
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+/** @returns false when somebody else has it */
+function isTaken(lock: string): boolean {
+  try {
+    mkdirSync(dirname(lock), { recursive: true })
+    closeSync(openSync(lock, 'wx', 0o600))
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return false
+    throw new ConfigError(`${lock} cannot be written (${code})`, { cause: error })
+  }
+}
+
 /** Replaces the file as a whole, for its owner alone. */
-export function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
+function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
   const temporary = `${file}.${process.pid}.tmp`
   try {
-    mkdirSync(dirname(file), { recursive: true })
     const descriptor = openSync(temporary, 'w', 0o600)
     writeFileSync(descriptor, `${JSON.stringify({ keys }, null, 2)}\n`)
     fsyncSync(descriptor)

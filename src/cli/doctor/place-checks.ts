@@ -1,5 +1,5 @@
 /** The place where it runs: settings, port, folder, database, signing key, pages. */
-import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { builtFolder } from '../../http/assets.ts'
@@ -64,7 +64,16 @@ function checkData({ config: { dataDir } }: DoctorParts): Finding {
       'set DATA_DIR (--data) to a folder that can',
     )
   } finally {
-    if (!isThere) rmSync(dataDir, { recursive: true, force: true })
+    if (!isThere) removeEmpty(dataDir)
+  }
+}
+
+/** A service that starts meanwhile may have put its keys into the folder. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // It is not empty, or was never made.
   }
 }
 

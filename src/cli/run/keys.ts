@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Config, readConfig, type Tier } from '../../config.ts'
 import { generateKey } from '../../http/dev-keys.ts'
-import { readKeyFile, type StoredKey, writeKeyFile } from '../../http/key-file.ts'
+import { changeKeyFile, readKeyFile, type StoredKey } from '../../http/key-file.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { outJson, type Terminal } from '../terminal.ts'
 
@@ -31,7 +31,7 @@ export async function addKey(
     label,
     createdAt: new Date(terminal.now()).toISOString(),
   }
-  writeKeyFile(file, [...readKeyFile(file), stored])
+  await changeKeyFile(file, (keys) => [...keys, stored])
   if (options.json === true) return outJson(terminal, { key, id: stored.id, tier, label, createdAt: stored.createdAt })
   await terminal.out(`${key}\n`)
   terminal.err(`key ${stored.id} (${tier}, ${label}), shown this once; the service takes it from the next second on\n`)
@@ -65,10 +65,7 @@ export async function revokeKey(given: string, options: KeysOptions, terminal: T
     terminal.err(`no key ${given.startsWith('tp_') ? 'like this' : given} in ${file}\n`)
     return EXIT.failed
   }
-  writeKeyFile(
-    file,
-    keys.filter((other) => other !== key),
-  )
+  await changeKeyFile(file, (now) => now.filter((other) => other.sha256 !== key.sha256))
   if (options.json === true) await outJson(terminal, { revoked: key.id })
   else await terminal.out(`${key.id} (${key.tier}, ${key.label}) is revoked\n`)
   return EXIT.ok

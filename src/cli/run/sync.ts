@@ -5,7 +5,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts'
 import { type ServerOptions, transportOf } from '../options.ts'
 import { pause } from '../pause.ts'
 import { progressText } from '../progress.ts'
-import { outJson, type Terminal } from '../terminal.ts'
+import { outJson, printable, type Terminal } from '../terminal.ts'
 
 export interface SyncVerbOptions extends ServerOptions {
   readonly status?: boolean
@@ -100,7 +100,9 @@ async function watch(
     if (terminal.isInteractive || nowMs - shownMs >= LINES_MS || isThere) {
       const lines = chains.map(([name, state]) => chainLine(name, state, first.get(name), (nowMs - startedMs) / 1000))
       const back = drawn > 0 && terminal.isInteractive ? `\u001b[${drawn}A` : ''
-      terminal.err(back + lines.map((line) => `${line}${terminal.isInteractive ? '\u001b[K' : ''}\n`).join(''))
+      terminal.err(
+        back + lines.map((line) => `${printable(line)}${terminal.isInteractive ? '\u001b[K' : ''}\n`).join(''),
+      )
       drawn = lines.length
       shownMs = nowMs
     }

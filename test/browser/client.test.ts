@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { openBrowser, WHY_NOT } from './page.ts'
 
@@ -48,6 +49,7 @@ describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page from 
       response.writeHead(file === undefined ? 404 : 200).end(file)
     })
     await new Promise<void>((listening) => application.listen(0, '127.0.0.1', listening))
+    await eventually(async () => expect((await fetch(`${service.url}/ready`)).status).toBe(200), { timeout: 50_000 })
   })
   afterAll(async () => {
     application?.close()

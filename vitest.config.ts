@@ -16,8 +16,10 @@ const project = (name: string, extra: object = {}) => ({
 // Every answer these tests get from the service is held against its OpenAPI document.
 const CHECKED = { setupFiles: ['test/answer-check.ts'] }
 
-// What kills processes, holds thousands of connections or measures memory runs by itself, after everything else.
+// What kills processes, holds thousands of connections or measures memory runs by itself, after everything else; so does a
+// browser, which draws maps without a graphics card.
 const ALONE = { maxWorkers: 1, sequence: { groupOrder: 1 } }
+const LAST = { maxWorkers: 1, sequence: { groupOrder: 2 } }
 
 // Unit, property and differential tests run functions in this process; integration and contract tests start the built
 // service, so `npm test` builds first. One project a folder: the folder says what kind of proof a test is.
@@ -32,7 +34,7 @@ export default defineConfig({
       project('onchain', { ...CHECKED, testTimeout: 120_000 }),
       project('fault', { ...CHECKED, testTimeout: 120_000, ...ALONE }),
       project('fuzz', { ...CHECKED, testTimeout: 300_000 }),
-      project('browser', { testTimeout: 90_000 }),
+      project('browser', { testTimeout: 90_000, ...LAST }),
     ],
   },
 })

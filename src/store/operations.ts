@@ -99,23 +99,14 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
   }
 }
 
-/** One at a time: those who ask while it runs share the next one, which begins after they asked. */
+/** Those who ask in one turn of the event loop share what is read after it. */
 function shared<T>(read: () => Promise<T>): () => Promise<T> {
-  let running: Promise<unknown> | undefined
   let next: Promise<T> | undefined
-  const begin = (): Promise<T> => {
-    next = undefined
-    const begun = read()
-    const end = () => {
-      if (running === ended) running = undefined
-    }
-    const ended: Promise<void> = begun.then(end, end)
-    running = ended
-    return begun
-  }
   return () => {
-    if (running === undefined) return begin()
-    next ??= running.then(begin)
+    next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      next = undefined
+      return read()
+    })
     return next
   }
 }

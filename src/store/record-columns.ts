@@ -14,10 +14,15 @@ export interface SelectedRecords {
  * a few milliseconds, whatever is asked for. About 100 bytes a record.
  */
 export class RecordColumns {
-  readonly #rows = new RecordRows()
+  readonly #rows: RecordRows
   /** Rows from the newest to the oldest, of those that are sorted already, and the place of each row there. */
   #order = new Uint32Array(0)
   #ranks = new Uint32Array(0)
+
+  /** @param expected records that are about to come */
+  constructor(expected: number) {
+    this.#rows = new RecordRows(expected)
+  }
 
   /** Records; those that are gone are not counted. */
   get size(): number {

@@ -4,8 +4,8 @@ import { RecordColumns, type SelectedRecords } from './record-columns.ts'
 import { bytesOf, Parameters } from './record-conditions.ts'
 import { ORDER } from './record-page.ts'
 
-/** Records read at once while loading: some tens of milliseconds of the database. */
-const LOADED_AT_ONCE = 10_000
+/** Records read at once while loading: some milliseconds of the database, and the embedded one never gives memory back. */
+const LOADED_AT_ONCE = 2000
 /** Records stored since the last question that a question waits for, and rows of the journal that are read at once. */
 const MAX_CAUGHT_UP = 10_000
 const ENTRIES_AT_ONCE = 1000
@@ -88,7 +88,7 @@ export class RecordMemory {
     const [total] = await reads.query('select coalesce(sum(records), 0)::text as records from record_counter')
     if (Number(total!['records']) > this.#maxRecords) return
     const place = await placeOf(reads)
-    const columns = new RecordColumns()
+    const columns = new RecordColumns(Number(total!['records']))
     let last: Row | undefined
     do {
       const parameters = new Parameters()

@@ -30,6 +30,11 @@ export class RecordRows {
   /** West, south, east, north of each. */
   bounds = new Float64Array(4 * MIN_ROWS)
 
+  /** @param expected rows that room is made for at once */
+  constructor(expected: number) {
+    this.#reserve(expected)
+  }
+
   /**
    * @param bytes rows of `ROW_BYTES`
    * @param mayBeKnown whether some of the records may be here already; each stays once
@@ -111,7 +116,7 @@ export class RecordRows {
 
   #reserve(rows: number): void {
     if (rows <= this.chains.length) return
-    const capacity = Math.ceil(rows * 1.2)
+    const capacity = Math.ceil(rows * 1.05) + MIN_ROWS
     this.uids = enlarge(this.uids, new Uint8Array(capacity * UID_BYTES))
     this.chains = enlarge(this.chains, new Uint16Array(capacity))
     this.provers = enlarge(this.provers, new Uint32Array(capacity))

@@ -79,6 +79,7 @@ export class RecordMemory {
       if (this.#columns === undefined) await this.#load()
       if (this.#columns === undefined) return
       if (await this.#database.readTransaction((session) => this.#catchUp(session, false))) return
+      await turn()
     }
   }
 
@@ -107,6 +108,7 @@ export class RecordMemory {
       last = row!['time'] === null ? undefined : row
       columns.add(bytesOf(`0x${row!['rows']}`), false)
       if (columns.size > this.#maxRecords) return
+      await turn()
     } while (last !== undefined)
     this.#place = place
     this.#columns = columns
@@ -158,6 +160,11 @@ const ENTRIES = `
   select number::text, kind, removed, (sum(size) over (order by number rows unbounded preceding))::text as size,
     ${ROW_TEXT} as row, (select ${ROW_TEXT} from record_change as earlier where number = $1::bigint) as before
   from record_change where record_change.number > $1::bigint order by record_change.number limit $2::bigint`
+
+/** The embedded engine works on this thread and within promises alone: without a turn between, no question would be heard. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
 
 async function placeOf(session: Session): Promise<Place> {
   const [found] = await session.query(

@@ -116,8 +116,13 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('EAS %s', (version) => {
 
   it('counts equal attestations of one block up in the UID', async () => {
     await local.client.setAutomine(false)
-    const sent = Promise.all([local.attest(uids.boolean, DATA.boolean), local.attest(uids.boolean, DATA.boolean)])
-    await eventually(async () => expect((await local.client.getTxpoolStatus()).pending).toBe(2))
+    const pending = (count: number) =>
+      eventually(async () => expect((await local.client.getTxpoolStatus()).pending).toBe(count))
+    // One behind the other: both at once would now and then take one nonce.
+    const first = local.attest(uids.boolean, DATA.boolean)
+    await pending(1)
+    const sent = Promise.all([first, local.attest(uids.boolean, DATA.boolean)])
+    await pending(2)
     await local.client.mine({ blocks: 1 })
     await local.client.setAutomine(true)
     const stored = await Promise.all((await sent).map((uid) => local.getAttestation(uid)))

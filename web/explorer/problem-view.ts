@@ -16,7 +16,8 @@ export function problemView(error: unknown): HTMLElement {
     h(
       'li',
       {},
-      h('span', { class: 'pointer' }, pointer),
+      // The whole request is no place.
+      pointer === '#' ? undefined : h('span', { class: 'pointer' }, pointer),
       // The first place often says what the whole says.
       problem.detail.endsWith(detail) ? undefined : ` ${detail}`,
       hint === undefined ? undefined : h('span', { class: 'hint' }, ` ${hint}.`),
@@ -27,8 +28,12 @@ export function problemView(error: unknown): HTMLElement {
     { class: 'note bad', role: 'alert' },
     h('p', {}, h('strong', {}, `${problem.title} (${problem.status}). `), `${problem.detail}.`),
     places.length > 0 && h('ul', { class: 'stack' }, places),
-    retryAfterSeconds !== undefined && h('p', {}, `Try again in ${retryAfterSeconds} s.`),
-    problem.status === 429 && h('p', {}, 'An API key raises the hourly limit: set one at the top of this page.'),
+    retryAfterSeconds !== undefined && h('p', {}, `Try again in ${waitOf(retryAfterSeconds)}.`),
+    problem.status === 429 && h('p', {}, '“Requests left”, at the top of this page, takes an API key.'),
     problem.type.startsWith('http') && h('p', {}, h('a', { href: problem.type }, 'What this means')),
   )
+}
+
+function waitOf(seconds: number): string {
+  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} minutes`
 }

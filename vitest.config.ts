@@ -34,7 +34,7 @@ export default defineConfig({
       project('onchain', { ...CHECKED, testTimeout: 120_000 }),
       project('fault', { ...CHECKED, testTimeout: 120_000, ...ALONE }),
       project('fuzz', { ...CHECKED, testTimeout: 300_000 }),
-      project('browser', { testTimeout: 90_000, ...LAST }),
+      project('browser', { ...CHECKED, testTimeout: 90_000, ...LAST }),
     ],
   },
 })

@@ -98,7 +98,9 @@ function writeAssets(folder, index) {
     style: write(
       'reference',
       'css',
-      ['styles/tokens.css', 'styles/base.css', 'styles/controls.css', 'reference/reference.css'].map(read).join('\n'),
+      ['styles/tokens.css', 'styles/base.css', 'styles/controls.css', 'styles/top.css', 'reference/reference.css']
+        .map(read)
+        .join('\n'),
     ),
     script: write('reference', 'js', read('reference/reference.js').replaceAll('SEARCH_INDEX', search)),
     theme: write('theme', 'js', read('public/theme.js')),

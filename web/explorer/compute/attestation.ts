@@ -2,7 +2,8 @@
 import type { Issuer, IssuerChain } from '../../../src/client/answers.ts'
 import type { Check } from '../../../src/client/client.ts'
 import type { ComputeResponse } from '../../../src/types/generated.ts'
-import { copy, h, replace } from '../dom.ts'
+import { h, replace } from '../dom.ts'
+import { fact, hexButton } from '../facts.ts'
 import { duration, shortHex, timeUtc } from '../format.ts'
 import { icon } from '../icons.ts'
 import { bytesOf, createByteEditor, wordsOfData } from './byte-editor.ts'
@@ -135,15 +136,15 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
       facts,
       fact('Says', said),
       fact('Computed', timeUtc(timestamp)),
-      inputRefs.map((ref, index) => fact(`Input ${'AB'[index]}`, hexValue(ref, `The reference of ${'AB'[index]}`))),
-      fact('For', isAnybody ? 'anybody' : hexValue(attestation.recipient, 'The recipient')),
+      inputRefs.map((ref, index) => fact(`Input ${'AB'[index]}`, hexButton(ref, `The reference of ${'AB'[index]}`))),
+      fact('For', isAnybody ? 'anybody' : hexButton(attestation.recipient, 'The recipient')),
       fact(
         'Chain',
         chain === undefined
           ? String(question.chainId)
           : `${chain.name} (${question.chainId}), EAS ${chain.easVersion} at ${shortHex(chain.registry)}`,
       ),
-      fact('Schema', hexValue(attestation.schema, 'The schema')),
+      fact('Schema', hexButton(attestation.schema, 'The schema')),
       fact('Nonce', `${delegatedAttestation.nonce}, ${source}`),
       h('dt', {}, 'Submit by'),
       deadline,
@@ -208,24 +209,5 @@ export function checkLine({ id, status, detail }: Check): HTMLElement {
     icon(sign),
     h('span', { class: 'check-name' }, id, h('span', { class: 'sr-only' }, ` ${word}`)),
     h('span', { class: 'check-detail' }, detail),
-  )
-}
-
-function fact(name: string, value: string | Node): Node[] {
-  return [h('dt', {}, name), h('dd', {}, value)]
-}
-
-function hexValue(hex: string, what: string): HTMLElement {
-  return h(
-    'button',
-    {
-      class: 'hex',
-      type: 'button',
-      title: `Copy ${hex}`,
-      onclick: () => void copy(hex, what),
-    },
-    h('span', { class: 'sr-only' }, `Copy: ${what}, `),
-    h('code', {}, shortHex(hex, 10, 6)),
-    icon('copy'),
   )
 }

@@ -1,7 +1,8 @@
 import type { LocationRecord } from '../../../src/types/generated.ts'
 import { encodeQuestion } from '../compute/share.ts'
-import { copy, h } from '../dom.ts'
-import { shortHex, timeUtc, whole } from '../format.ts'
+import { h } from '../dom.ts'
+import { fact, hexButton } from '../facts.ts'
+import { timeUtc, whole } from '../format.ts'
 import { icon } from '../icons.ts'
 import { hashOf } from '../router.ts'
 import { explorerAddress, geometryOfRecord, placeText } from './place.ts'
@@ -104,23 +105,4 @@ function pretty(text: string): string {
   } catch {
     return text
   }
-}
-
-function fact(name: string, value: string | Node): Node[] {
-  return [h('dt', {}, name), h('dd', {}, value)]
-}
-
-function hexButton(hex: string, what: string): HTMLElement {
-  return h(
-    'button',
-    {
-      class: 'hex',
-      type: 'button',
-      title: `Copy ${hex}`,
-      onclick: () => void copy(hex, what),
-    },
-    h('span', { class: 'sr-only' }, `Copy: ${what}, `),
-    h('code', {}, shortHex(hex, 10, 6)),
-    icon('copy'),
-  )
 }

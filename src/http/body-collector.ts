@@ -1,55 +1,94 @@
+import { type BodyPages, MIN_PAGE_BYTES } from './body-pages.ts'
 import type { BodyReceiver } from './port.ts'
 
-/** A piece from this size on is kept as it is; for smaller ones the object that stands for it would cost more than the copy. */
-const SMALL_BYTES = 4096
-const MAX_SLAB_BYTES = 65_536
-const NOTHING = new Uint8Array(0)
+export interface BodyCollectorParts {
+  readonly pages: BodyPages
+  /** As the head announced; undefined for a chunked body. */
+  readonly announcedBytes: number | undefined
+  /** Makes bytes ours that are valid for the moment only; undefined when they are ours already. */
+  readonly own: ((chunk: Uint8Array) => Uint8Array) | undefined
+  /** Gets the whole body once; it belongs to the receiver. */
+  readonly receive: (body: Uint8Array) => void
+}
 
 /** Puts the pieces of a body together; holds at most twice its bytes, in however small pieces it comes. */
 export class BodyCollector implements BodyReceiver {
-  readonly #receive: (body: Uint8Array) => void
+  readonly takesCopies = true
+  readonly #parts: BodyCollectorParts
+  /** Views of what is used of the pages, and pieces kept as they came. */
   #pieces: Uint8Array[] = []
+  readonly #pages: Uint8Array[] = []
   #size = 0
-  /** Small pieces in a row: bytes [from, to). */
-  #slab = NOTHING
+  /** Of the last page: bytes [from, to) are not among the pieces yet. */
   #from = 0
   #to = 0
 
-  /** @param receive gets the whole body once; a body of one piece is not copied */
-  constructor(receive: (body: Uint8Array) => void) {
-    this.#receive = receive
+  constructor(parts: BodyCollectorParts) {
+    this.#parts = parts
   }
 
+  /** @param chunk valid for this call */
   take(chunk: Uint8Array): void {
+    const { own, announcedBytes } = this.#parts
     const { byteLength } = chunk
-    // The first piece mostly is the whole body.
-    if (this.#size === 0 || byteLength >= SMALL_BYTES) {
+    // Most bodies come in one piece. A small one of many would cost more than its copy.
+    if (byteLength === announcedBytes || (own === undefined && byteLength >= MIN_PAGE_BYTES)) {
       this.#endRow()
-      this.#pieces.push(chunk)
-    } else {
-      if (this.#to + byteLength > this.#slab.byteLength) {
-        this.#endRow()
-        // As large as what is here already.
-        this.#slab = new Uint8Array(Math.max(byteLength, Math.min(this.#size, MAX_SLAB_BYTES)))
-        this.#from = 0
-        this.#to = 0
-      }
-      this.#slab.set(chunk, this.#to)
-      this.#to += byteLength
-    }
-    this.#size += byteLength
+      this.#pieces.push(own === undefined ? chunk : own(chunk))
+      this.#size += byteLength
+    } else this.#copy(chunk)
   }
 
   end(): void {
     this.#endRow()
     const pieces = this.#pieces
+    // Not of the memory that small buffers share: a large body may be given to another thread.
+    const isOne = pieces.length === 1 && this.#pages.length === 0
+    const body = isOne ? pieces[0]! : joined(pieces, this.#size)
+    this.drop()
+    this.#parts.receive(body)
+  }
+
+  drop(): void {
     this.#pieces = []
-    this.#slab = NOTHING
-    this.#receive(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, this.#size))
+    for (const page of this.#pages.splice(0)) if (page.byteLength >= MIN_PAGE_BYTES) this.#parts.pages.give(page)
+  }
+
+  #copy(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.byteLength; ) {
+      let page = this.#pages.at(-1)
+      if (page === undefined || this.#to === page.byteLength) page = this.#addPage(chunk.byteLength - at)
+      const bytes = Math.min(page.byteLength - this.#to, chunk.byteLength - at)
+      page.set(chunk.subarray(at, at + bytes), this.#to)
+      this.#to += bytes
+      this.#size += bytes
+      at += bytes
+    }
+  }
+
+  /** As large as what is here already, or as what has to go in. */
+  #addPage(bytes: number): Uint8Array {
+    this.#endRow()
+    const wanted = Math.max(bytes, this.#size)
+    const page = wanted < MIN_PAGE_BYTES ? new Uint8Array(wanted) : this.#parts.pages.take(wanted)
+    this.#pages.push(page)
+    this.#from = 0
+    this.#to = 0
+    return page
   }
 
   #endRow(): void {
-    if (this.#to > this.#from) this.#pieces.push(this.#slab.subarray(this.#from, this.#to))
+    if (this.#to > this.#from) this.#pieces.push(this.#pages.at(-1)!.subarray(this.#from, this.#to))
     this.#from = this.#to
   }
+}
+
+function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
+  const body = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  for (const piece of pieces) {
+    body.set(piece, at)
+    at += piece.byteLength
+  }
+  return body
 }

@@ -1,4 +1,5 @@
 import type { Limits } from '../config.ts'
+import { BodyPages } from './body-pages.ts'
 import type { TransportExchange } from './transport-exchange.ts'
 
 /** A client whose answer ended before its request gets this long to read it. */
@@ -21,6 +22,7 @@ type TransportLimits = Pick<
  */
 export class InFlight {
   readonly limits: TransportLimits
+  readonly pages = new BodyPages()
   count = 0
   bytes = 0
   /** True from the beginning of `close`: every answer then closes its connection. */

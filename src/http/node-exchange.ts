@@ -62,6 +62,10 @@ export class NodeExchange extends TransportExchange {
     this.#message.on('end', () => this.take(NOTHING, true))
   }
 
+  protected get own() {
+    return undefined
+  }
+
   protected pauseBody(): void {
     this.#message.pause()
   }

@@ -76,12 +76,15 @@ export interface Exchange extends RequestContext {
 
 /** Who takes a body piece by piece. */
 export interface BodyReceiver {
-  /** @param chunk belongs to the receiver */
+  /** True when `take` copies what it needs: its chunk is valid for the call only. Otherwise it belongs to the receiver. */
+  readonly takesCopies?: true
   take(chunk: Uint8Array): void
   /** The body is complete. Not called when the client left or the transport refused the rest. */
   end(): void
   /** In its place when the service stops: nothing more is taken, and what came is to be answered. Without it we wait. */
   cut?(): void
+  /** The exchange ended before the body did: what was taken is not needed any more. */
+  drop?(): void
 }
 
 /** Backpressure to the sender of a body. */

@@ -78,7 +78,11 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     if (this.#bodyEnded) receive(new Uint8Array(0))
     // Said before a byte is read; a chunked body announces nothing and is counted.
     else if ((this.head.bodyBytes ?? 0) > maxBodyBytes) this.#refuse(tooLarge(maxBodyBytes))
-    else this.#open(owner, new BodyCollector(receive))
+    else {
+      const { own } = this
+      const { pages } = this.#inFlight
+      this.#open(owner, new BodyCollector({ pages, announcedBytes: this.head.bodyBytes, own, receive }))
+    }
   }
 
   streamBody(owner: number | string, receiver: BodyReceiver): BodyFlow {
@@ -109,7 +113,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     this.startBody()
   }
 
-  /** @param chunk bytes that stay valid; ignored once nobody wants them */
+  /** @param chunk valid for this call; ignored once nobody wants it */
   protected take(chunk: Uint8Array, isLast: boolean): void {
     const receiver = this.#receiver
     if (receiver === undefined) return
@@ -132,7 +136,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   #give(receiver: BodyReceiver, chunk: Uint8Array, isLast: boolean): void {
     if (this.#hasLeft) return
     try {
-      if (chunk.byteLength > 0) receiver.take(chunk)
+      if (chunk.byteLength > 0) receiver.take(receiver.takesCopies || this.own === undefined ? chunk : this.own(chunk))
       if (isLast) receiver.end()
     } catch (error) {
       this.#failed(error)
@@ -243,6 +247,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
 
   #leave(): void {
     this.#hasLeft = true
+    this.#receiver?.drop?.()
     this.#stopReceiving()
     this.#budget.releaseAll()
     this.#inFlight.remove(this)

@@ -121,8 +121,13 @@ class UwsExchange extends TransportExchange {
 
   protected startBody(): void {
     this.#response.onData((chunk, isLast) => {
-      if (this.isReceiving) this.take(copyOf(chunk), isLast)
+      if (this.isReceiving) this.take(new Uint8Array(chunk), isLast)
     })
+  }
+
+  /** A chunk is emptied when its handler returns. */
+  protected get own() {
+    return copyOf
   }
 
   protected send(reply: Reply, close: boolean): void {
@@ -205,9 +210,8 @@ const MAX_SLAB_SHARE = 4096
 let slab = new Uint8Array(0)
 let slabUsed = SLAB_BYTES
 
-/** The chunk is emptied when its handler returns. Small ones share an allocation: one a body costs more than the copy. */
-function copyOf(chunk: ArrayBuffer): Uint8Array {
-  const bytes = new Uint8Array(chunk)
+/** Small ones share an allocation: one a body costs more than the copy. */
+function copyOf(bytes: Uint8Array): Uint8Array {
   const { length } = bytes
   if (length > MAX_SLAB_SHARE) return bytes.slice()
   if (slabUsed + length > SLAB_BYTES) {

@@ -46,6 +46,8 @@ export abstract class Wire implements WireRequest {
   protected abstract send(reply: Reply, close: boolean): void
   /** Lets the body flow into `take`. */
   protected abstract startBody(): void
+  /** Makes bytes ours that the transport gives for the moment only; undefined when it leaves them to us. */
+  protected abstract readonly own: ((chunk: Uint8Array) => Uint8Array) | undefined
   protected abstract pauseBody(): void
   protected abstract resumeBody(): void
   /** Puts the head of an answer on the wire, and what follows in chunks. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { residentMiB } from '../resident-memory.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const LINE = `${JSON.stringify({
@@ -16,8 +17,6 @@ const HEAD =
   'POST /compute/v0/batch?chainId=84532&attest=none HTTP/1.1\r\nHost: a\r\n' +
   'Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-const residentMiB = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 /** What Linux may buffer in one direction of a connection: the sender's and the receiver's limit. */
 const systemBufferBytes = () =>
   ['rmem', 'wmem'].reduce((sum, name) => {

@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { residentMiB } from '../resident-memory.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const openFiles = Number(/Max open files\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
 const CONNECTIONS = Math.min(10_000, openFiles - 1000)
 if (CONNECTIONS < 10_000) console.warn(`${CONNECTIONS} idle connections instead of 10,000: the system allows no more`)
-
-const residentMiB = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 
 describe.each(['uws', 'node'])('10,000 idle connections over %s', (adapter) => {
   let service: TestService

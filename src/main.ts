@@ -50,10 +50,11 @@ export async function main(argv: readonly string[]): Promise<void> {
       config = readConfig({ ...env, ...localChain.environment }, availableParallelism())
     }
     const service = await startService(config, log, { version, commit }, localChain)
+    // Before it is said to be ready: who hears that may end it at once.
+    stopOnSignals(service, localChain, log)
     const facts = { ...service.facts, readySeconds: (performance.now() - startedMs) / 1000 }
     if (config.logFormat === 'json') log.info('ready', readyFields(facts))
     else process.stderr.write(bannerText(facts))
-    stopOnSignals(service, localChain, log)
     // The key came from the environment and went with its thread: only a new process can have it again.
     void service.lost.then((error) => {
       log.error('the signer is lost', { reason: error.message })

@@ -4,7 +4,7 @@ import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, startTestService, type TestService } from '../service.ts'
-import { mapReady, numberOf, openBrowser, signed, visit, WHY_NOT } from './page.ts'
+import { boxOf, mapReady, numberOf, openBrowser, signed, visit, WHY_NOT } from './page.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -80,7 +80,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       const body = lastBody(page, '/compute/v0/length')
       await page.getByRole('tab', { name: 'Length' }).click()
       await page.getByRole('button', { name: 'Draw a line as A' }).click()
-      const map = (await page.locator('.map-canvas').boundingBox())!
+      const map = await boxOf(page, '.map-canvas')
       for (const [x, y] of [
         [0.3, 0.3],
         [0.45, 0.25],
@@ -100,7 +100,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     it('shows a preview while a vertex is dragged and the signed value once it is let go', async () => {
       const body = lastBody(page, '/compute/v0/length')
       const before = await signed(page)
-      const handle = (await page.locator('[data-handle="a-1"]').boundingBox())!
+      const handle = await boxOf(page, '[data-handle="a-1"]')
       await page.mouse.move(handle.x + 12, handle.y + 12)
       await page.mouse.down()
       await page.mouse.move(handle.x + 60, handle.y + 70, { steps: 5 })

@@ -67,3 +67,15 @@ export async function signed(page: Page, verdict: 'good' | 'bad' = 'good'): Prom
 export function numberOf(figure: string): number {
   return Number(figure.replace(/[^\d.-]/g, ''))
 }
+
+/** Where an element stands, once it stands still: a busy machine draws late. */
+export async function boxOf(page: Page, selector: string) {
+  let last: string | undefined
+  for (let left = 200; left > 0; left--) {
+    const box = await page.locator(selector).boundingBox()
+    if (box !== null && JSON.stringify(box) === last) return box
+    last = box === null ? undefined : JSON.stringify(box)
+    await page.waitForTimeout(50)
+  }
+  throw new Error(`${selector} does not come to rest`)
+}

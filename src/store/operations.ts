@@ -11,6 +11,7 @@ import { readSlice } from './record-slice.ts'
 import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './record-writes.ts'
 import { takeRelayStep } from './relay-steps.ts'
 import { readRelayWork } from './relay-work.ts'
+import { sharedRead } from './shared-read.ts'
 import { countSubmissions, readSubmissions, submit } from './submissions.ts'
 import { createSyncControl } from './sync-control.ts'
 import { createSyncReads } from './sync-reads.ts'
@@ -32,7 +33,7 @@ const WINDOWS = [DAY_SECONDS, 7 * DAY_SECONDS, 30 * DAY_SECONDS] as const
 export function createRecordStore(database: Database, nowIso: () => string, memory?: RecordMemory): RecordStore {
   // The embedded engine has one writer, which is this: what it counted holds until it writes.
   let known: Promise<Counters> | undefined
-  const readNow = shared(() => readCounters(database.reads))
+  const readNow = sharedRead(() => readCounters(database.reads))
   const readState = () => {
     if (database.engine === 'postgres') return readNow()
     known ??= readCounters(database.reads).catch((error: unknown) => {
@@ -96,18 +97,6 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     relayStep: ({ change, ...place }) => takeRelayStep(database.transaction, place, change),
     ...createSyncReads(database),
     ...createSyncControl(database),
-  }
-}
-
-/** Those who ask in one turn of the event loop share what is read after it. */
-function shared<T>(read: () => Promise<T>): () => Promise<T> {
-  let next: Promise<T> | undefined
-  return () => {
-    next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-      next = undefined
-      return read()
-    })
-    return next
   }
 }
 

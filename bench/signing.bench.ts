@@ -12,6 +12,7 @@ import { encodeNumeric } from '../src/attest/encode.ts'
 import { createMerkleTree } from '../src/attest/merkle.ts'
 import { createLeafHasher } from '../src/attest/merkle-proof.ts'
 import { createNonces } from '../src/attest/nonces.ts'
+import { createProofTexts } from '../src/attest/proof-texts.ts'
 import { schemaKinds } from '../src/attest/schema-kinds.ts'
 import { SCHEMA_STRINGS, schemaUids } from '../src/attest/schemas.ts'
 import { createSigner } from '../src/attest/signer.ts'
@@ -25,6 +26,8 @@ import { ATTEST_V1 } from './eas-v1.ts'
 const MILLISECONDS_A_TASK = 300
 const BACKENDS: readonly Secp256k1Backend[] = ['native', 'libauth', 'noble']
 const MERKLE_LEAVES = 1000
+/** More than the text of any proof. */
+const PROOF_BYTES = 4096
 const NOW_SECONDS = 1_700_000_000
 const CHAIN_ID = 84532
 const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
@@ -127,10 +130,12 @@ export async function run(): Promise<object> {
   }
   const leafOf = createLeafHasher(keccaks.wasm)
   const leaves = Array.from({ length: MERKLE_LEAVES }, () => randomBytes(32))
+  const room = Buffer.alloc(PROOF_BYTES + createProofTexts(createMerkleTree(leaves, keccaks.wasm)).scratchBytes)
   bench.add('leaf of a Merkle tree', () => void leafOf({ schema, recipient: RECIPIENT, data }))
   bench.add(`Merkle tree over ${MERKLE_LEAVES} leaves, with every proof`, () => {
-    const tree = createMerkleTree(leaves, keccaks.wasm)
-    for (let index = 0; index < MERKLE_LEAVES; index++) tree.proofJson(index)
+    const proofs = createProofTexts(createMerkleTree(leaves, keccaks.wasm))
+    proofs.layOut(room, PROOF_BYTES)
+    for (let index = 0; index < MERKLE_LEAVES; index++) proofs.write(room, 0, index)
   })
   bench.add('whole signed attestation, viem', async () => void (await viemWhole()))
   await bench.run()

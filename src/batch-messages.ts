@@ -41,22 +41,32 @@ export type ChunkItem =
       readonly leaf?: Uint8Array
     }
 
-export interface ChunkResult {
+export interface ItemsResult {
   readonly items: readonly ChunkItem[]
   /** 32 bytes for each item that came as text, in order, when they go under a Merkle root; else empty. */
   readonly leaves: Uint8Array
 }
 
-/** The leaves of a Merkle tree, for the thread that builds it. */
-export interface MerkleTask {
-  /** 32 bytes each. */
+/**
+ * Items that are text alone, as UTF-8: nobody makes strings of them again. Each has one more byte behind it, a comma or, in a
+ * stream, a line feed.
+ */
+export interface TextsResult {
+  readonly texts: PackedBytes
+  /** As in `ItemsResult`. */
   readonly leaves: Uint8Array
+}
+
+export type ChunkResult = ItemsResult | TextsResult
+
+/** The items of a batch in their order, for the thread that builds the tree over those that have leaves. */
+export interface MerkleTask {
+  /** Each with a leaf for every text, or with none. */
+  readonly pieces: readonly TextsResult[]
 }
 
 export interface MerkleResult {
   readonly root: Hex
-  /** JSON arrays, one after the other in the order of the leaves. */
-  readonly proofs: string
-  /** Where proof i begins, and the end. */
-  readonly starts: Uint32Array
+  /** The items with their proofs and commas between them: one text, to be written piece by piece. */
+  readonly items: readonly Uint8Array[]
 }

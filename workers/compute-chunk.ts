@@ -11,6 +11,7 @@ import { type ComputeRequest, readComputeRequest } from '../src/validation/compu
 import type { GeometryCheck } from '../src/validation/input.ts'
 import type { JsonObject } from '../src/validation/json-body.ts'
 import { answerRequest, membersOf, runRequest } from './compute-task.ts'
+import { packTexts } from './pack-texts.ts'
 import { readRequest } from './read-request.ts'
 import { SkeletonMemo } from './skeleton-memo.ts'
 
@@ -37,7 +38,12 @@ export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Lim
     leaves.set(leaf, 32 * leafCount++)
     return `{${item.id}${item.result.members},${leafMembers(schema, recipient, data)}`
   })
-  return { items, leaves: leaves.subarray(0, 32 * leafCount) }
+  const found = { items, leaves: leaves.subarray(0, 32 * leafCount) }
+  return items.every((item) => typeof item === 'string') ? packed(items, found.leaves, chunk) : found
+}
+
+function packed(items: readonly string[], leaves: Uint8Array, { firstIndex }: ComputeChunk): ChunkResult {
+  return { texts: packTexts(items, firstIndex === undefined ? '\n' : ','), leaves }
 }
 
 /** What the skeleton of an item says, the id left out. */

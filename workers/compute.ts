@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
+import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/batch-messages.ts'
 import type { VerifyBatch, VerifyResult } from '../src/evidence-messages.ts'
 import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
@@ -61,16 +62,22 @@ export default async function run(
 ): Promise<ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]> {
   runner ??= createComputeRunner(workerData as ComputeWorkerData)
   try {
-    return await runWork(await runner, work)
+    return given(await runWork(await runner, work))
   } catch (error) {
     runner = undefined // whatever broke, the next task starts from a fresh kernel
     throw error
   }
 }
 
+/** Texts go to main without a copy. */
+function given<T extends ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]>(done: T): T {
+  const buffers = 'root' in done ? done.items.map(({ buffer }) => buffer) : 'texts' in done ? [done.texts.buffer] : []
+  return buffers.length === 0 ? done : (move({ [transferableSymbol]: buffers, [valueSymbol]: done }) as unknown as T)
+}
+
 /** Tells the kinds of work apart. */
 export function runWork(runner: ComputeRunner, work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch) {
   if ('questions' in work) return runner.runVerify(work)
   if ('heads' in work) return runner.runBatch(work)
-  return 'leaves' in work ? runner.runTree(work) : runner.runChunk(work)
+  return 'pieces' in work ? runner.runTree(work) : runner.runChunk(work)
 }

@@ -22,8 +22,10 @@ export interface MerkleTree {
    * @throws {RangeError} on an index that is none
    */
   proof(index: number): Hex[]
-  /** The same as the text of a JSON array, a third of the work of stringifying it. */
-  proofJson(index: number): string
+  /** 32 bytes a node, the root first. */
+  readonly nodes: Buffer
+  /** Where leaf `index` stands among the nodes. @throws as `proof` */
+  positionOf(index: number): number
 }
 
 /** The tree over the leaves of `items`. */
@@ -50,28 +52,32 @@ export function createMerkleTree(leaves: readonly Uint8Array[], keccak: Keccak):
     nodes.copy(pair, isInOrder ? 32 : 0, right, right + 32)
     nodes.set(keccak.hash(pair), index * 32)
   }
-  const hex = nodes.toString('hex') // at once: a node stands in many proofs
+  return { root: hexOf(0), leafCount, nodes, positionOf, proof: (index) => siblingsOf(positionOf(index)).map(hexOf) }
 
-  return {
-    root: `0x${hex.slice(0, 64)}`,
-    leafCount,
-    proof: (index) => siblingsOf(index).map((digits): Hex => `0x${digits}`),
-    proofJson(index) {
-      const siblings = siblingsOf(index)
-      return siblings.length === 0 ? '[]' : `["0x${siblings.join('","0x')}"]`
-    },
-  }
-
-  function siblingsOf(index: number): string[] {
+  function positionOf(index: number): number {
     const position = positions[index]
     if (position === undefined) throw new RangeError(`no leaf ${index} among ${leafCount}`)
-    const siblings: string[] = []
-    for (let at = position; at > 0; at = (at - 1) >> 1) {
-      const sibling = at % 2 === 0 ? at - 1 : at + 1
-      siblings.push(hex.slice(sibling * 64, sibling * 64 + 64))
-    }
-    return siblings
+    return position
   }
+
+  function hexOf(node: number): Hex {
+    return `0x${nodes.toString('hex', node * 32, node * 32 + 32)}`
+  }
+}
+
+/** From the bottom up. */
+function siblingsOf(position: number): number[] {
+  const siblings: number[] = []
+  for (let at = position; at > 0; at = parentOf(at)) siblings.push(siblingOf(at))
+  return siblings
+}
+
+export function siblingOf(node: number): number {
+  return node % 2 === 0 ? node - 1 : node + 1
+}
+
+export function parentOf(node: number): number {
+  return (node - 1) >> 1
 }
 
 /** Writes the leaves in falling order behind the inner nodes; returns where each of them stands. */

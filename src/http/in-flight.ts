@@ -1,4 +1,5 @@
 import type { Limits } from '../config.ts'
+import { BodyCollector, type BodyCollectorParts } from './body-collector.ts'
 import { BodyPages } from './body-pages.ts'
 import type { TransportExchange } from './transport-exchange.ts'
 
@@ -22,7 +23,6 @@ type TransportLimits = Pick<
  */
 export class InFlight {
   readonly limits: TransportLimits
-  readonly pages = new BodyPages()
   count = 0
   bytes = 0
   /** True from the beginning of `close`: every answer then closes its connection. */
@@ -31,6 +31,7 @@ export class InFlight {
   lingersUntilMs = 0
   #first: TransportExchange | undefined
   #last: TransportExchange | undefined
+  readonly #pages = new BodyPages()
   readonly #openBodies = new Map<number | string, number>()
   #timer: NodeJS.Timeout | undefined
 
@@ -96,6 +97,11 @@ export class InFlight {
     if (this.bytes + bytes > this.limits.maxInFlightBytes) return false
     this.bytes += bytes
     return true
+  }
+
+  /** What puts a body together that comes in pieces. */
+  collector(parts: Omit<BodyCollectorParts, 'pages'>): BodyCollector {
+    return new BodyCollector({ ...parts, pages: this.#pages })
   }
 
   /** @returns false when this address has too many unfinished bodies */

@@ -84,8 +84,8 @@ export class NodeExchange extends TransportExchange {
     this.#response.flushHeaders()
   }
 
-  protected sendChunk(text: string): boolean {
-    return this.#response.write(text)
+  protected sendChunk(piece: string | Uint8Array): boolean {
+    return this.#response.write(piece)
   }
 
   protected onDrain(listener: () => void): void {

@@ -97,8 +97,11 @@ export interface BodyFlow {
 
 /** An answer that is written piece by piece. Nothing happens once the client is gone. */
 export interface AnswerStream {
-  /** @returns false when the client reads slower than we write: wait for `onWritable` */
-  write(text: string): boolean
+  /**
+   * @param piece bytes are given away with the buffer they lie in
+   * @returns false when the client reads slower than we write: wait for `onWritable`
+   */
+  write(piece: string | Uint8Array): boolean
   /** Called once, when there is room again. */
   onWritable(listener: () => void): void
   end(): void

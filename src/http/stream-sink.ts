@@ -32,12 +32,12 @@ export class StreamSink implements EventSink, BatchSink {
     this.#extra = [...this.#extra, ...names.flatMap((name) => [name, headers[name]!])]
   }
 
-  write(text: string): void | Promise<void> {
+  write(piece: string | Uint8Array): void | Promise<void> {
     // A piece of no bytes ends a chunked body.
-    if (text === '') return
+    if (piece.length === 0) return
     this.#stream ??= this.#request.begin(this.#kind, this.#extra)
     const stream = this.#stream
-    if (stream === undefined || stream.write(text)) return
+    if (stream === undefined || stream.write(piece)) return
     return new Promise((resolve) => {
       this.#goOn = () => {
         this.#goOn = undefined

@@ -1,6 +1,5 @@
 import type { ProblemData } from '../problem.ts'
 import { BodyBudget } from './body-budget.ts'
-import { BodyCollector } from './body-collector.ts'
 import type { InFlight } from './in-flight.ts'
 import type { AnswerStream, BodyFlow, BodyReceiver, Exchange, HttpHandler, Reply } from './port.ts'
 import { overloaded, tooLarge } from './transport-problems.ts'
@@ -78,11 +77,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     if (this.#bodyEnded) receive(new Uint8Array(0))
     // Said before a byte is read; a chunked body announces nothing and is counted.
     else if ((this.head.bodyBytes ?? 0) > maxBodyBytes) this.#refuse(tooLarge(maxBodyBytes))
-    else {
-      const { own } = this
-      const { pages } = this.#inFlight
-      this.#open(owner, new BodyCollector({ pages, announcedBytes: this.head.bodyBytes, own, receive }))
-    }
+    else this.#open(owner, this.#inFlight.collector({ announcedBytes: this.head.bodyBytes, own: this.own, receive }))
   }
 
   streamBody(owner: number | string, receiver: BodyReceiver): BodyFlow {
@@ -165,10 +160,10 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     return this
   }
 
-  write(text: string): boolean {
+  write(piece: string | Uint8Array): boolean {
     if (!this.#isStreaming) return true
     this.#inFlight.touch(this)
-    return this.sendChunk(text)
+    return this.sendChunk(piece)
   }
 
   onWritable(listener: () => void): void {
@@ -217,11 +212,8 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
 
   /** Time is up. The service below sees `aborted`, so that nobody works for an answer that was given already. */
   expire(): void {
-    if (this.isReceiving) {
-      this.#refuse({ type: 'request-timeout', detail: 'the body did not arrive in time' })
-    } else {
-      this.#refuse(overloaded(`no answer within ${this.#inFlight.limits.requestDeadlineMs} ms`))
-    }
+    if (this.isReceiving) this.#refuse({ type: 'request-timeout', detail: 'the body did not arrive in time' })
+    else this.#refuse(overloaded(`no answer within ${this.#inFlight.limits.requestDeadlineMs} ms`))
     this.aborted = true
   }
 

@@ -157,8 +157,8 @@ class UwsExchange extends TransportExchange {
     this.#stayPaused()
   }
 
-  protected sendChunk(text: string): boolean {
-    return this.#writer.write(text)
+  protected sendChunk(piece: string | Uint8Array): boolean {
+    return this.#writer.write(piece)
   }
 
   protected onDrain(listener: () => void): void {

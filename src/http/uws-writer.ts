@@ -1,9 +1,12 @@
 import type { HttpResponse } from 'uWebSockets.js'
+import { freeBuffer } from '../free-buffer.ts'
 
-/** UTF-16 units of a text that are kept to ask with. */
+/** Bytes, or UTF-16 units of a text, that are kept to ask with. */
 const PROBE_UNITS = 64
 const FIRST_PROBE_MS = 5
 const MAX_PROBE_MS = 500
+
+type Piece = string | Uint8Array
 
 /**
  * Writes an answer of uWebSockets.js piece by piece, and finds out when the client has room again.
@@ -16,7 +19,7 @@ export class UwsWriter {
   /** Run after each write: one that fails makes uWebSockets.js listen to the socket again, whoever paused it. */
   readonly #afterWrite: () => void
   /** The end of what was given, not handed over yet: there is something only after a write that found no room. */
-  #rest = ''
+  #rest: Piece = ''
   #listener: (() => void) | undefined = undefined
   #isListening = false
   #timer: NodeJS.Timeout | undefined = undefined
@@ -27,16 +30,20 @@ export class UwsWriter {
   }
 
   /** @returns false when the client has no room: wait for `onRoom` */
-  write(text: string): boolean {
-    const whole = this.#rest + text
-    const cut = probeStart(whole)
+  write(piece: Piece): boolean {
+    const before = this.#rest
+    const cut = probeStart(piece)
     let hasRoom = true
     this.#rest = ''
     this.#response.cork(() => {
-      if (cut > 0) hasRoom = this.#response.write(whole.slice(0, cut))
-      if (hasRoom) hasRoom = this.#response.write(whole.slice(cut))
-      else this.#rest = whole.slice(cut)
+      if (before.length > 0) this.#response.write(before)
+      if (cut > 0) hasRoom = this.#response.write(part(piece, 0, cut))
+      const rest = part(piece, cut, piece.length)
+      if (hasRoom) hasRoom = this.#response.write(rest)
+      else this.#rest = typeof rest === 'string' ? rest : rest.slice()
     })
+    // All of it was copied.
+    if (typeof piece !== 'string') freeBuffer(piece.buffer)
     this.#afterWrite()
     return hasRoom
   }
@@ -60,7 +67,7 @@ export class UwsWriter {
   end(close: boolean): void {
     this.stop()
     this.#response.cork(() => {
-      if (this.#rest !== '') this.#response.write(this.#rest)
+      if (this.#rest.length > 0) this.#response.write(this.#rest)
       this.#response.end(undefined, close)
     })
   }
@@ -78,13 +85,14 @@ export class UwsWriter {
 
   #probe(waitedMs: number): void {
     // Without anything to ask with, the word of the socket is waited for.
-    if (this.#rest === '') return
-    const units = this.#rest.codePointAt(0)! > 0xffff ? 2 : 1
+    const rest = this.#rest
+    if (rest.length === 0) return
+    const units = typeof rest === 'string' && rest.codePointAt(0)! > 0xffff ? 2 : 1
     let hasRoom = true
     this.#response.cork(() => {
-      hasRoom = this.#response.write(this.#rest.slice(0, units))
+      hasRoom = this.#response.write(part(rest, 0, units))
     })
-    this.#rest = this.#rest.slice(units)
+    this.#rest = part(rest, units, rest.length)
     this.#afterWrite()
     if (hasRoom) this.#tell()
     else this.#probeIn(Math.min(MAX_PROBE_MS, 2 * waitedMs))
@@ -99,7 +107,11 @@ export class UwsWriter {
 }
 
 /** Where the characters begin that are kept, between two code points. */
-function probeStart(text: string): number {
-  const start = Math.max(0, text.length - PROBE_UNITS)
-  return (text.charCodeAt(start) & 0xfc00) === 0xdc00 ? start + 1 : start
+function probeStart(piece: Piece): number {
+  const start = Math.max(0, piece.length - PROBE_UNITS)
+  return typeof piece === 'string' && (piece.charCodeAt(start) & 0xfc00) === 0xdc00 ? start + 1 : start
+}
+
+function part(piece: Piece, start: number, end: number): Piece {
+  return typeof piece === 'string' ? piece.slice(start, end) : piece.subarray(start, end)
 }

@@ -52,7 +52,7 @@ export abstract class Wire implements WireRequest {
   protected abstract resumeBody(): void
   /** Puts the head of an answer on the wire, and what follows in chunks. */
   protected abstract sendHead(reply: Omit<Reply, 'body'>, close: boolean): void
-  protected abstract sendChunk(text: string): boolean
+  protected abstract sendChunk(piece: string | Uint8Array): boolean
   protected abstract onDrain(listener: () => void): void
   /** @param isCut true while the client may still send its body, of which nothing is taken any more */
   protected abstract sendEnd(close: boolean, isCut: boolean): void

@@ -1,12 +1,15 @@
 import { checksumAddress } from '../attest/address.ts'
 import { leafMembers } from '../attest/leaf-text.ts'
+import type { TextsResult } from '../batch-messages.ts'
+import { utf8 } from '../crypto/hex.ts'
 import type { AttestationPayload, Hex, SignedAttestation } from '../messages.ts'
+import { pack } from '../packed-bytes.ts'
 import { type ProblemData, ProblemError, problemAt, underPath } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import { attestationMembers, computeAnswerJson, proofInputsMember } from './answer.ts'
 import { type Attested, nonceHeaders } from './attest.ts'
 import type { BatchRun } from './batch.ts'
-import type { BatchItem, ComputedItem, LeafItem } from './batch-items.ts'
+import { areTexts, type BatchItem, type BatchItems, type ComputedItem, type LeafItem, textsOf } from './batch-items.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { Gate } from './gate.ts'
 import { attestMerkleRoot } from './merkle.ts'
@@ -21,10 +24,11 @@ export interface BatchAnswerParts {
 }
 
 type Found = readonly BatchItem[]
+type Chunks = readonly BatchItems[]
 
-/** Texts of a batch: one for each item, and what stands before the results. */
+/** The results of a batch as JSON text with commas between them, in pieces; and what stands before them. */
 export interface BatchTexts {
-  readonly items: readonly string[]
+  readonly items: readonly string[] | readonly Uint8Array[]
   /** JSON members with a comma after them, or empty. */
   readonly head: string
 }
@@ -53,27 +57,39 @@ export function answerEach(run: BatchRun, found: Found, { answers, signing }: Ba
 }
 
 /** One attestation of the Merkle root over all results, and a proof for each (decision 103). */
-export async function answerUnderRoot(run: BatchRun, found: Found, parts: BatchAnswerParts): Promise<BatchTexts> {
+export async function answerUnderRoot(run: BatchRun, chunks: Chunks, parts: BatchAnswerParts): Promise<BatchTexts> {
   const { chains, signer } = parts
   const { options, timestampSeconds } = run
   const chainId = options.chainId!
-  const allowed = await allowedOnly(run, found, chainId, chains)
-  const leaves = allowed.flatMap((item) => (typeof item === 'string' ? [] : [item.leaf!]))
-  if (leaves.length === 0) return { items: allowed as string[], head: '"merkle":null,' }
-  const { root, proofs, starts } = await run.merkleTree(leaves)
+  const pieces: TextsResult[] = []
+  const refused: string[] = []
+  for (const chunk of chunks) {
+    if (areTexts(chunk)) pieces.push(chunk)
+    else {
+      const allowed = await allowedOnly(run, chunk, chainId, chains)
+      refused.push(...allowed.filter((item) => typeof item === 'string'))
+      pieces.push(...allowed.map((item) => pieceOf(item, chains)))
+    }
+  }
+  const leafCount = pieces.reduce((sum, { leaves }) => sum + leaves.length / 32, 0)
+  if (leafCount === 0) return { items: [refused.join(',')], head: '"merkle":null,' }
+  const { root, items } = await run.merkleTree(pieces)
   const recipient = (options.recipient?.toLowerCase() as Hex | undefined) ?? ZERO_ADDRESS
-  const tree = { root, leafCount: leaves.length }
+  const tree = { root, leafCount }
   const attested = await attestMerkleRoot({ chainId, recipient, timestampSeconds, tree }, { signer, chains })
-  run.tally.signed(leaves.length, nonceHeaders(attested))
-  let next = 0
-  const items = allowed.map((item) => {
-    if (typeof item === 'string') return item
-    const text = 'text' in item ? item.text : leafTextOf(item, chains)
-    return `${text},"proof":${proofs.slice(starts[next], starts[++next])}}`
-  })
-  const head = `"merkle":{"root":"${root}","leafCount":${leaves.length},${attestationMembers(attested)}},`
+  run.tally.signed(leafCount, nonceHeaders(attested))
+  const head = `"merkle":{"root":"${root}","leafCount":${leafCount},${attestationMembers(attested)}},`
   return { items, head }
 }
+
+/** One item as the thread of the tree takes it. */
+function pieceOf(item: BatchItem, chains: ChainPolicy): TextsResult {
+  if (typeof item === 'string') return { texts: pack([utf8(`${item},`)]), leaves: NOTHING }
+  const text = 'text' in item ? item.text : leafTextOf(item, chains)
+  return { texts: pack([utf8(`${text},`)]), leaves: item.leaf! }
+}
+
+const NOTHING = new Uint8Array(0)
 
 /** As the compute threads write it for items without a schema of their own. */
 function leafTextOf({ id, computed, proofInputs }: ComputedItem, chains: ChainPolicy): string {
@@ -82,9 +98,10 @@ function leafTextOf({ id, computed, proofInputs }: ComputedItem, chains: ChainPo
 }
 
 /** Attestations with consecutive nonces, grouped as `multiAttestByDelegation` consumes them (decision 102). */
-export async function answerInSequence(run: BatchRun, found: Found, parts: BatchAnswerParts): Promise<BatchTexts> {
+export async function answerInSequence(run: BatchRun, chunks: Chunks, parts: BatchAnswerParts): Promise<BatchTexts> {
   const { chains, signer } = parts
   const chainId = run.options.chainId!
+  const found = chunks.flatMap((chunk) => (areTexts(chunk) ? textsOf(chunk.texts) : chunk))
   const allowed = await allowedOnly(run, found, chainId, chains)
   const payloads = new Map<ComputedItem, AttestationPayload>()
   for (const item of allowed) {
@@ -98,7 +115,7 @@ export async function answerInSequence(run: BatchRun, found: Found, parts: Batch
     groups.set(schema, [...(groups.get(schema) ?? []), entry])
   }
   const ordered = [...groups.values()].flat()
-  if (ordered.length === 0) return { items: allowed as string[], head: '"multi":[],' }
+  if (ordered.length === 0) return { items: [allowed.join(',')], head: '"multi":[],' }
   const signed = await signer.sign({ kind: 'sequence', chainId, items: ordered.map(([, payload]) => payload) })
   if (!signed.ok) throw new ProblemError(signed.problem)
   const attestedOf = new Map(
@@ -117,7 +134,7 @@ export async function answerInSequence(run: BatchRun, found: Found, parts: Batch
       members.map(([item]) => attestedOf.get(item)!),
     ),
   )
-  return { items, head: `"multi":[${multi.join(',')}],` }
+  return { items: [items.join(',')], head: `"multi":[${multi.join(',')}],` }
 }
 
 /** One argument of `multiAttestByDelegation`; contracts before 1.2.0 have no deadline and leave it out. */

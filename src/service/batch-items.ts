@@ -1,10 +1,18 @@
-import type { ChunkItem, ComputeChunk } from '../batch-messages.ts'
+import type { ChunkItem, ChunkResult, ComputeChunk, TextsResult } from '../batch-messages.ts'
 import type { ComputeResult } from '../messages.ts'
+import { type PackedBytes, unpack } from '../packed-bytes.ts'
 import type { ProblemData } from '../problem.ts'
 import { proofInputsMember } from './answer.ts'
 
 /** What is known of an item before it is attested: its finished text, or what is to be attested. */
 export type BatchItem = string | LeafItem | ComputedItem
+
+/** The items of a chunk: each by itself when main has to look at some of them, else their texts as they came. */
+export type BatchItems = readonly BatchItem[] | TextsResult
+
+export function areTexts(items: BatchItems): items is TextsResult {
+  return 'texts' in items
+}
 
 /** A result as a compute thread gives it. */
 export type OpenItem = Exclude<ChunkItem, string>
@@ -28,6 +36,26 @@ export interface ComputedItem {
   readonly leaf: Uint8Array | undefined
   /** Where it stands in the body. */
   readonly path: readonly (string | number)[]
+}
+
+/** One by one what a thread has given. */
+export function foundItems(given: ChunkResult): FoundItem[] {
+  const { leaves } = given
+  const items = 'texts' in given ? textsOf(given.texts) : given.items
+  if (leaves.length === 0) return items as FoundItem[]
+  let next = 0
+  return items.map((item) => {
+    if (typeof item !== 'string') return item
+    next++
+    return { text: item, leaf: leaves.subarray(32 * (next - 1), 32 * next) }
+  })
+}
+
+/** Without the byte behind each. */
+export function textsOf(texts: PackedBytes): string[] {
+  return Array.from({ length: texts.offsets.length - 1 }, (_, index) =>
+    Buffer.from(unpack(texts, index)).toString('utf8', 0, texts.offsets[index + 1]! - texts.offsets[index]! - 1),
+  )
 }
 
 /** Problems come back from a thread as copies. */

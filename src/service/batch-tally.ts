@@ -1,6 +1,6 @@
 import type { ProblemData } from '../problem.ts'
 import { NONCE_SOURCE } from './attest.ts'
-import { type FoundItem, isSame } from './batch-items.ts'
+import { isSame } from './batch-items.ts'
 import type { BatchContext } from './services.ts'
 
 /** How the items of one caller's batch came out, and what its head says of them. */
@@ -21,9 +21,9 @@ export class BatchTally {
     if (this.headers[NONCE_SOURCE] !== 'default') this.headers = { ...this.headers, ...headers }
   }
 
-  /** A text alone is an answer that nobody signs; the others wait for their signature. */
-  finished(found: readonly FoundItem[]): void {
-    this.#context.countItems('ok', found.filter((item) => typeof item === 'string').length)
+  /** Answers that nobody signs. */
+  finished(items: number): void {
+    this.#context.countItems('ok', items)
   }
 
   /**

@@ -1,12 +1,22 @@
-import type { ChunkItem, ComputeChunk, MerkleResult } from '../batch-messages.ts'
+import type { ChunkItem, ChunkResult, ComputeChunk, MerkleResult, TextsResult } from '../batch-messages.ts'
 import type { Config } from '../config.ts'
+import { freeBuffer } from '../free-buffer.ts'
 import type { ComputeResult } from '../messages.ts'
 import { type PackedBytes, pack, unpack } from '../packed-bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
 import type { ChunkJob } from '../threads/jobs.ts'
 import { type BatchOptions, batchItemIdOf } from '../validation/batch.ts'
-import { type BatchItem, type FoundItem, isFinal, type OpenItem, pathOf, withProofInputs } from './batch-items.ts'
+import {
+  type BatchItem,
+  type BatchItems,
+  type FoundItem,
+  foundItems,
+  isFinal,
+  type OpenItem,
+  pathOf,
+  withProofInputs,
+} from './batch-items.ts'
 import { BatchTally } from './batch-tally.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { InputResolver } from './inputs.ts'
@@ -48,11 +58,22 @@ export class BatchRun {
    * @returns in order, what was computed or the finished text
    * @throws {ProblemError} `overloaded` when nothing of the chunk can be computed now
    */
-  async compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItem[]> {
-    const chunk = this.#chunkOf(items, firstIndex, [], this.#grant(items.offsets.length - 1))
-    const found = await this.#runChunk(chunk)
+  async compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems> {
+    const count = items.offsets.length - 1
+    const chunk = this.#chunkOf(items, firstIndex, [], this.#grant(count))
+    const given = await this.#runChunk(chunk)
+    if ('texts' in given) {
+      // Those under a root are counted when it is signed.
+      if (given.leaves.length === 0) this.tally.finished(count)
+      freeBuffer(items.buffer)
+      return given
+    }
+    return this.#settleAll(given, chunk)
+  }
+
+  #settleAll(found: readonly FoundItem[], chunk: ComputeChunk): BatchItem[] | Promise<BatchItem[]> {
     const settled = found.map((item, index) => (isFinal(item) ? item : this.#settle(item, chunk, index)))
-    this.tally.finished(found)
+    this.tally.finished(countOfTexts(found))
     return settled.some((item) => item instanceof Promise) ? Promise.all(settled) : (settled as BatchItem[])
   }
 
@@ -96,11 +117,11 @@ export class BatchRun {
   }
 
   /** A chunk whose thread died goes again item by item: one of them may have killed it, the others get their answers. */
-  async #runChunk(chunk: ComputeChunk): Promise<FoundItem[]> {
+  async #runChunk(chunk: ComputeChunk): Promise<FoundItem[] | TextsResult> {
     try {
-      const items = await this.#submit(chunk)
+      const given = await this.#submit(chunk)
       this.#isStarted = true
-      return items
+      return 'texts' in given ? given : foundItems(given)
     } catch (error) {
       if (error instanceof ProblemError) {
         if (!this.#isStarted) throw error
@@ -110,8 +131,7 @@ export class BatchRun {
       }
       const alone = this.#itemsOf(chunk).map(async (item, index): Promise<FoundItem> => {
         try {
-          const [result] = await this.#submit(item)
-          return result!
+          return foundItems(await this.#submit(item))[0]!
         } catch (cause) {
           return this.#refusal(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
         }
@@ -129,29 +149,21 @@ export class BatchRun {
     return { id, result: { ok: false, problem: underPath(problem, pathOf(chunk, index)) } }
   }
 
-  async #submit(chunk: ComputeChunk): Promise<FoundItem[]> {
-    // The bytes travel away with the chunk; a copy stays for a second try.
-    const copy = { buffer: chunk.items.buffer.slice(0), offsets: chunk.items.offsets }
-    const { items, leaves } = await this.#parts.pool.runChunk(this.#job({ ...chunk, items: copy }))
-    if (leaves.length === 0) return items as FoundItem[]
-    let next = 0
-    return items.map((item) => {
-      if (typeof item !== 'string') return item
-      next++
-      return { text: item, leaf: leaves.subarray(32 * (next - 1), 32 * next) }
-    })
+  #submit(chunk: ComputeChunk): Promise<ChunkResult> {
+    return this.#parts.pool.runChunk(this.#job({ ...chunk, items: copyOf(chunk.items) }))
   }
 
   /**
-   * The tree over the results.
+   * The tree over the results, and its items with their proofs.
    *
-   * @param leaves 32 bytes each
    * @throws {ProblemError} `overloaded` when it cannot be built now
    */
-  async merkleTree(leaves: readonly Uint8Array[]): Promise<MerkleResult> {
-    const job = () => this.#job({ leaves: new Uint8Array(Buffer.concat(leaves)) })
+  async merkleTree(pieces: readonly TextsResult[]): Promise<MerkleResult> {
+    const job = () => this.#job({ pieces: pieces.map((piece) => ({ ...piece, texts: copyOf(piece.texts) })) })
     try {
-      return await this.#parts.pool.runTree(job())
+      const result = await this.#parts.pool.runTree(job())
+      for (const { texts } of pieces) freeBuffer(texts.buffer)
+      return result
     } catch (error) {
       if (error instanceof ProblemError) throw error
       return this.#parts.pool.runTree(job()) // its thread died of somebody else's work
@@ -212,16 +224,26 @@ export class BatchRun {
       })
       const { buffer, offsets } = chunk.items
       const body = new Uint8Array(buffer).slice(offsets[index], offsets[index + 1])
-      const [again] = await this.#submit(this.#alone(chunk, index, body, [resolved]))
-      this.tally.finished([again!])
-      if (isFinal(again!)) return withProofInputs(again!, proofInputs)
-      if (again!.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
-      return this.#settle(again!, chunk, index, proofInputs)
+      const again = foundItems(await this.#submit(this.#alone(chunk, index, body, [resolved])))[0]!
+      this.tally.finished(countOfTexts([again]))
+      if (isFinal(again)) return withProofInputs(again, proofInputs)
+      if (again.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
+      return this.#settle(again, chunk, index, proofInputs)
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       return this.tally.refuse(id, underPath(error.data, pathOf(chunk, index)))
     }
   }
+}
+
+/** What travels to a thread is given away; this stays for a second try. */
+function copyOf({ buffer, offsets }: PackedBytes): PackedBytes {
+  return { buffer: buffer.slice(0), offsets }
+}
+
+/** A text alone is an answer that nobody signs; the others wait for their signature. */
+function countOfTexts(found: readonly FoundItem[]): number {
+  return found.filter((item) => typeof item === 'string').length
 }
 
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }

@@ -1,3 +1,4 @@
+import type { TextsResult } from '../batch-messages.ts'
 import { MAX_SEQUENCE } from '../messages.ts'
 import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { ProblemError, problemAt } from '../problem.ts'
@@ -11,7 +12,7 @@ import {
   type BatchAnswerParts,
   type BatchTexts,
 } from './batch-answers.ts'
-import type { BatchItem } from './batch-items.ts'
+import { areTexts, type BatchItems, textsOf } from './batch-items.ts'
 import { Gate } from './gate.ts'
 import { type SplitBatch, splitBatch } from './item-splitter.ts'
 import { LineCutter } from './line-cutter.ts'
@@ -57,12 +58,17 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     await inChunks(
       body,
       split,
-      async (items, first) => (await answerEach(run, await run.compute(items, first), parts)).join(','),
-      (text) => {
+      async (items, first) => {
+        const found = await run.compute(items, first)
+        return areTexts(found) ? bytesOf(found).subarray(0, -1) : (await answerEach(run, found, parts)).join(',')
+      },
+      async (piece) => {
         const head = isStarted ? ',' : `${headOf(run.options)}"results":[`
         isStarted = true
         sink.addHeaders(run.tally.headers)
-        return sink.write(head + text)
+        if (typeof piece === 'string') return sink.write(head + piece)
+        await sink.write(head)
+        return sink.write(piece)
       },
     )
     await sink.write(`${isStarted ? '' : `${headOf(run.options)}"results":[`}${tailOf(run, split.count)}`)
@@ -74,23 +80,21 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     body: Uint8Array,
     split: SplitBatch,
     sink: BatchSink,
-    answerAll: (run: BatchRun, found: readonly BatchItem[], parts: BatchAnswerParts) => Promise<BatchTexts>,
+    answerAll: (run: BatchRun, chunks: readonly BatchItems[], parts: BatchAnswerParts) => Promise<BatchTexts>,
   ): Promise<void> {
     const { items, head } = await assembling.run(async () => {
-      const found: BatchItem[] = []
+      const chunks: BatchItems[] = []
       await inChunks(
         body,
         split,
         (items, first) => run.compute(items, first),
-        (chunk) => void found.push(...chunk),
+        (chunk) => void chunks.push(chunk),
       )
-      return answerAll(run, found, parts)
+      return answerAll(run, chunks, parts)
     })
     sink.addHeaders(run.tally.headers)
     await sink.write(`${headOf(run.options)}${head}"results":[`)
-    for (let begin = 0; begin < items.length; begin += CHUNK_ITEMS) {
-      await sink.write((begin > 0 ? ',' : '') + items.slice(begin, begin + CHUNK_ITEMS).join(','))
-    }
+    for (const piece of items) await sink.write(piece)
     await sink.write(tailOf(run, split.count))
   }
 
@@ -124,11 +128,11 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     const sizes: number[] = []
     let begunBytes = 0
     const isFull = () => lane.isFull || begunBytes >= limits.maxStreamBytes / 2
-    const lane = new OrderedLane<string>({
+    const lane = new OrderedLane<string | Uint8Array>({
       width,
-      write(text) {
+      write(piece) {
         sink.addHeaders(run.tally.headers)
-        return sink.write(text)
+        return sink.write(piece)
       },
       onRoom() {
         const bytes = sizes.shift()!
@@ -168,9 +172,11 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     run: BatchRun,
     context: BatchContext,
     lines: readonly (Uint8Array | number)[],
-  ): Promise<string> {
+  ): Promise<string | Uint8Array> {
     const whole = lines.filter((line) => typeof line !== 'number')
-    const answers = whole.length === 0 ? [] : await answerEach(run, await run.compute(pack(whole), undefined), parts)
+    const found = whole.length === 0 ? [] : await run.compute(pack(whole), undefined)
+    if (areTexts(found) && whole.length === lines.length) return bytesOf(found)
+    const answers = areTexts(found) ? textsOf(found.texts) : await answerEach(run, found, parts)
     let next = 0
     return lines.map((line) => `${typeof line === 'number' ? tooLong(context, line) : answers[next++]!}\n`).join('')
   }
@@ -199,6 +205,11 @@ function endOfChunk(starts: Uint32Array, ends: Uint32Array, begin: number, count
 
 function packItems(body: Uint8Array, starts: Uint32Array, ends: Uint32Array, begin: number, end: number): PackedBytes {
   return pack(Array.from({ length: end - begin }, (_, i) => body.subarray(starts[begin + i], ends[begin + i])))
+}
+
+/** With the byte behind each. */
+function bytesOf({ texts }: TextsResult): Uint8Array {
+  return new Uint8Array(texts.buffer)
 }
 
 function headOf({ chainId, attest }: BatchOptions): string {

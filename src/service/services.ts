@@ -41,8 +41,8 @@ export interface BatchContext extends RequestContext {
 
 /** Where the text of a batch goes, piece by piece. */
 export interface TextSink {
-  /** Resolves when the client has room for more. */
-  write(text: string): void | Promise<void>
+  /** Resolves when the client has room for more. Bytes are given away with the buffer they lie in. */
+  write(piece: string | Uint8Array): void | Promise<void>
 }
 
 /** The same with header lines, which are known when the first results are. */

@@ -65,7 +65,7 @@ export async function createLane(config: Config, told: Told, large: boolean): Pr
   return {
     threads,
     maxWaitMs: maxWaitMs(config, large),
-    run: (work, leftMs) => limits.run(leftMs, (signal) => pool.run(work, { transferList: [bufferOf(work)], signal })),
+    run: (work, leftMs) => limits.run(leftMs, (signal) => pool.run(work, { transferList: buffersOf(work), signal })),
     isReady: () => pool.threads.length > 0,
     close: () => pool.destroy(),
   }
@@ -121,7 +121,8 @@ export function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
   return { bytes: pack(tasks.map(({ body }) => body)), heads: tasks.map(({ body: _, ...head }) => head) }
 }
 
-function bufferOf(work: Work): ArrayBuffer {
-  if ('leaves' in work) return work.leaves.buffer as ArrayBuffer
-  return 'items' in work ? work.items.buffer : work.bytes.buffer
+/** What is given away with it. */
+function buffersOf(work: Work): ArrayBuffer[] {
+  if ('pieces' in work) return work.pieces.map(({ texts }) => texts.buffer)
+  return ['items' in work ? work.items.buffer : work.bytes.buffer]
 }

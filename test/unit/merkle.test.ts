@@ -1,12 +1,13 @@
 import { concat, encodeAbiParameters, keccak256, parseAbiParameters } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createMerkleTree, merkleTreeOf } from '../../src/attest/merkle.ts'
+import { createMerkleTree, type MerkleTree, merkleTreeOf } from '../../src/attest/merkle.ts'
 import {
   createLeafHasher,
   MAX_PROOF_LENGTH,
   type MerkleItem,
   verifyMerkleProof,
 } from '../../src/attest/merkle-proof.ts'
+import { createProofTexts } from '../../src/attest/proof-texts.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/messages.ts'
 import fc from '../seeded.ts'
@@ -30,6 +31,17 @@ function item(index: number): MerkleItem {
 }
 const items = (count: number) => Array.from({ length: count }, (_, index) => item(index))
 
+/** As a batch writes it, with something before and behind it. */
+function proofText(tree: MerkleTree, index: number): string {
+  const proofs = createProofTexts(tree)
+  const bytes = Buffer.alloc(4096 + proofs.scratchBytes, '-')
+  proofs.layOut(bytes, 4096)
+  const end = proofs.write(bytes, 7, index)
+  expect(end - 7).toBe(proofs.sizeOf(index))
+  expect(bytes.toString('latin1', 0, 7) + bytes.toString('latin1', end, 4096)).toBe('-'.repeat(4096 - end + 7))
+  return bytes.toString('latin1', 7, end)
+}
+
 describe('a Merkle tree of results', () => {
   it('has the leaf of the formula', () => {
     const { schema, recipient, data } = item(3)
@@ -49,7 +61,7 @@ describe('a Merkle tree of results', () => {
     expect(tree.leafCount).toBe(leafCount)
     for (const [index, proof] of Object.entries(proofs)) {
       expect(tree.proof(Number(index))).toEqual(proof)
-      expect(tree.proofJson(Number(index))).toBe(JSON.stringify(proof))
+      expect(proofText(tree, Number(index))).toBe(JSON.stringify(proof))
       expect(verifyMerkleProof(item(Number(index)), proof, root, keccak)).toBe(true)
     }
   })
@@ -59,6 +71,7 @@ describe('a Merkle tree of results', () => {
       const tree = merkleTreeOf(items(count), keccak)
       for (let index = 0; index < count; index++) {
         const proof = tree.proof(index)
+        expect(proofText(tree, index)).toBe(JSON.stringify(proof))
         // A complete binary tree: ⌊log2⌋ or ⌈log2⌉.
         expect(proof.length).toBeGreaterThanOrEqual(Math.floor(Math.log2(count)))
         expect(proof.length).toBeLessThanOrEqual(Math.ceil(Math.log2(count)))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ComputeChunk } from '../../src/batch-messages.ts'
+import type { ChunkResult, ComputeChunk } from '../../src/batch-messages.ts'
 import { pack } from '../../src/packed-bytes.ts'
+import { textsOf } from '../../src/service/batch-items.ts'
 import { runComputeChunk } from '../../workers/compute-chunk.ts'
 import { createEngine } from '../../workers/engine.ts'
 import { SkeletonMemo } from '../../workers/skeleton-memo.ts'
@@ -37,6 +38,8 @@ function run(items: readonly Uint8Array[], attest: ComputeChunk['attest'], first
 const point = (lon: number, lat: number) => `{"type":"Point","coordinates":[${lon},${lat}]}`
 const ends = (id: string, lon: number) => `{"op":"distance",${id}"from":${point(lon, 1)},"to":${point(2, lon)}}`
 
+const itemsOf = (given: ChunkResult) => ('texts' in given ? textsOf(given.texts) : given.items)
+
 describe('items of a chunk that differ in their coordinates and ids alone', () => {
   it.each([
     ['ids that are numbers', (index: number) => ends(`"id":${index},`, index / 7)],
@@ -62,8 +65,8 @@ describe('items of a chunk that differ in their coordinates and ids alone', () =
   ])('get what each would get alone: %s', (_, textOf) => {
     const items = Array.from({ length: 12 }, (_, index) => Buffer.from(textOf(index)))
     for (const attest of ['none', 'each'] as const) {
-      const together = run(items, attest, 0).items
-      expect(together).toEqual(items.map((item, index) => run([item], attest, index).items[0]))
+      const together = itemsOf(run(items, attest, 0))
+      expect(together).toEqual(items.map((item, index) => itemsOf(run([item], attest, index))[0]))
     }
   })
 
@@ -73,9 +76,9 @@ describe('items of a chunk that differ in their coordinates and ids alone', () =
       const body = index % 3 === 0 ? Buffer.from(seed) : mutate(seed)
       return Buffer.concat([Buffer.from(`{"op":"${operation}","id":${index % 50},`), body.subarray(1)])
     })
-    const together = run(items, 'each', 0).items
+    const together = itemsOf(run(items, 'each', 0))
     for (const [index, item] of items.entries()) {
-      expect(together[index], item.toString('latin1')).toEqual(run([item], 'each', index).items[0])
+      expect(together[index], item.toString('latin1')).toEqual(itemsOf(run([item], 'each', index))[0])
     }
     expect(together.filter((item) => typeof item !== 'string' && item.result.ok === true).length).toBeGreaterThan(500)
   })

@@ -1,7 +1,7 @@
 import type { Hex } from '../messages.ts'
 import type { LocationRecord, Revocation } from '../store-messages.ts'
 import { boxText } from './bounds.ts'
-import type { Session } from './database.ts'
+import type { Parameter, Row, Session } from './database.ts'
 import { documentOf, withRevoked } from './document.ts'
 
 /** Changes of the counters of one chain. */
@@ -54,27 +54,45 @@ export async function insertRecords(
   let inserted = 0
   let oldestSeconds: number | undefined
   let ids: IdRange | undefined
-  for (let start = 0; start < unique.length; start += ROWS_PER_STATEMENT) {
-    const rows = unique.slice(start, start + ROWS_PER_STATEMENT)
-    const [result] = await session.query(INSERT, [
-      rows.map(({ uid }) => uid.slice(2)),
-      rows.map(({ prover }) => prover.slice(2)),
-      rows.map(({ subject }) => subject.slice(2)),
-      rows.map(({ timeSeconds }) => String(timeSeconds)),
-      rows.map(({ eventTimeSeconds }) => String(Math.floor(eventTimeSeconds))),
-      rows.map(({ blockNumber }) => String(blockNumber)),
-      rows.map(({ bounds }) => boxText(bounds)),
-      rows.map((record) => documentOf(record, storedAt)),
-      chainId,
-    ])
-    inserted += result!['inserted'] as number
-    const oldest = result!['oldest'] as string | null
-    if (oldest !== null) {
-      oldestSeconds = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, Number(oldest))
-      ids = { first: ids?.first ?? (result!['first_id'] as string), last: result!['last_id'] as string }
-    }
+  const count = (result: Row) => {
+    inserted += result['inserted'] as number
+    const oldest = result['oldest'] as string | null
+    if (oldest === null) return
+    oldestSeconds = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, Number(oldest))
+    ids = { first: ids?.first ?? (result['first_id'] as string), last: result['last_id'] as string }
+  }
+  let next = unique.length === 0 ? undefined : parametersOf(unique.slice(0, ROWS_PER_STATEMENT), chainId, storedAt)
+  for (let start = ROWS_PER_STATEMENT; next !== undefined; start += ROWS_PER_STATEMENT) {
+    const storing = session.query(INSERT, next)
+    storing.catch(() => {}) // looked at below
+    // The next statement is written while the database works on this one.
+    next =
+      start < unique.length
+        ? parametersOf(unique.slice(start, start + ROWS_PER_STATEMENT), chainId, storedAt)
+        : undefined
+    count((await storing)[0]!)
   }
   return { inserted, oldestSeconds, ids }
+}
+
+/** @throws {StoreFault} as `documentOf` */
+function parametersOf(rows: readonly LocationRecord[], chainId: number, storedAt: string): readonly Parameter[] {
+  return [
+    arrayText(rows.map(({ uid }) => uid.slice(2))),
+    arrayText(rows.map(({ prover }) => prover.slice(2))),
+    arrayText(rows.map(({ subject }) => subject.slice(2))),
+    arrayText(rows.map(({ timeSeconds }) => String(timeSeconds))),
+    arrayText(rows.map(({ eventTimeSeconds }) => String(Math.floor(eventTimeSeconds)))),
+    arrayText(rows.map(({ blockNumber }) => String(blockNumber))),
+    arrayText(rows.map(({ bounds }) => boxText(bounds))),
+    arrayText(rows.map((record) => documentOf(record, storedAt))),
+    chainId,
+  ]
+}
+
+/** An array as PostgreSQL reads it: half the work of what the driver does, and not while the database waits for it. */
+function arrayText(values: readonly string[]): string {
+  return values.length === 0 ? '{}' : `{"${values.map((value) => value.replace(/["\\]/g, '\\$&')).join('","')}"}`
 }
 
 /**

@@ -82,9 +82,17 @@ export type AnySigningResult = SigningResult | ResultSigningResult | SequenceSig
 
 export type SigningKeyKind = 'private-key' | 'mnemonic' | 'keystore' | 'development'
 
+/** `id` comes back with the result. */
+export type SigningItem = readonly [id: number, payload: SigningPayload]
+
 /** Main to signer. */
 export type SignerRequest =
-  | { readonly type: 'sign'; readonly items: readonly (readonly [id: number, payload: SigningPayload])[] }
+  | {
+      readonly type: 'sign'
+      readonly items: readonly SigningItem[]
+      /** Of batches: nobody waits for one of them alone, so their results come back together. */
+      readonly bulk: readonly SigningItem[]
+    }
   /** The line to the chain thread: nonces never pass through main. */
   | { readonly type: 'nonces'; readonly port: MessagePort }
   /** The thread ends itself, after what came before. */

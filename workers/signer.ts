@@ -10,10 +10,17 @@ import { ConfigError, type SignerConfig } from '../src/config.ts'
 import { forgetSigningKey, readSigningKey } from '../src/config-key.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
-import type { AnySigningResult, SignerReply, SignerRequest, SigningPayload, SigningRefusal } from '../src/messages.ts'
+import type {
+  AnySigningResult,
+  SignerReply,
+  SignerRequest,
+  SigningItem,
+  SigningPayload,
+  SigningRefusal,
+} from '../src/messages.ts'
 import { createNonceLine, type NonceLine } from './nonce-port.ts'
 
-/** Signatures that go back together: main answers the first while the others are made. */
+/** Signatures that go back together: main answers the first while the others are made. A message costs what a signature does. */
 const RESULTS_A_MESSAGE = 8
 const main = parentPort!
 const post = (reply: SignerReply) => main.postMessage(reply)
@@ -65,14 +72,25 @@ function serve({ signer, line }: { signer: Signer; line: NonceLine }): void {
     if (request.type === 'nonces') return line.connect(request.port)
     if (request.type === 'close') process.exit() // ends the thread alone
     let results: (readonly [number, AnySigningResult])[] = []
-    for (const [id, payload] of request.items) {
-      const result = sign(signer, payload)
-      if (result instanceof Promise) void result.catch(fault).then((settled) => addLate(id, settled))
-      else results.push([id, result])
-      if (results.length < RESULTS_A_MESSAGE) continue
+    const signAll = (items: readonly SigningItem[], most: number) => {
+      for (const [id, payload] of items) {
+        // Not before the next one is due: the last results go with the end of the message.
+        if (results.length >= most) {
+          post({ type: 'signed', results, isBatchEnd: false })
+          results = []
+        }
+        const result = sign(signer, payload)
+        if (result instanceof Promise) void result.catch(fault).then((settled) => addLate(id, settled))
+        else results.push([id, result])
+      }
+    }
+    signAll(request.items, RESULTS_A_MESSAGE)
+    // Single answers do not wait for those of a batch.
+    if (results.length > 0 && request.bulk.length > 0) {
       post({ type: 'signed', results, isBatchEnd: false })
       results = []
     }
+    signAll(request.bulk, Number.POSITIVE_INFINITY)
     post({ type: 'signed', results, isBatchEnd: true })
   })
 }

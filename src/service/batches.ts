@@ -1,4 +1,3 @@
-import type { TextsResult } from '../batch-messages.ts'
 import { MAX_SEQUENCE } from '../messages.ts'
 import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { ProblemError, problemAt } from '../problem.ts'
@@ -13,6 +12,7 @@ import {
   type BatchTexts,
 } from './batch-answers.ts'
 import { areTexts, type BatchItems, textsOf } from './batch-items.ts'
+import { bytesOf, type Results, writeResults } from './batch-results.ts'
 import { Gate } from './gate.ts'
 import { type SplitBatch, splitBatch } from './item-splitter.ts'
 import { LineCutter } from './line-cutter.ts'
@@ -60,15 +60,14 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
       split,
       async (items, first) => {
         const found = await run.compute(items, first)
-        return areTexts(found) ? bytesOf(found).subarray(0, -1) : (await answerEach(run, found, parts)).join(',')
+        return areTexts(found) ? bytesOf(found).subarray(0, -1) : answerEach(run, found, parts)
       },
-      async (piece) => {
+      async (results) => {
         const head = isStarted ? ',' : `${headOf(run.options)}"results":[`
         isStarted = true
         sink.addHeaders(run.tally.headers)
-        if (typeof piece === 'string') return sink.write(head + piece)
         await sink.write(head)
-        return sink.write(piece)
+        await writeResults(sink, results, ',')
       },
     )
     await sink.write(`${isStarted ? '' : `${headOf(run.options)}"results":[`}${tailOf(run, split.count)}`)
@@ -128,11 +127,11 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     const sizes: number[] = []
     let begunBytes = 0
     const isFull = () => lane.isFull || begunBytes >= limits.maxStreamBytes / 2
-    const lane = new OrderedLane<string | Uint8Array>({
+    const lane = new OrderedLane<Results>({
       width,
-      write(piece) {
+      write(results) {
         sink.addHeaders(run.tally.headers)
-        return sink.write(piece)
+        return writeResults(sink, results, '')
       },
       onRoom() {
         const bytes = sizes.shift()!
@@ -172,13 +171,13 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     run: BatchRun,
     context: BatchContext,
     lines: readonly (Uint8Array | number)[],
-  ): Promise<string | Uint8Array> {
+  ): Promise<Results> {
     const whole = lines.filter((line) => typeof line !== 'number')
     const found = whole.length === 0 ? [] : await run.compute(pack(whole), undefined)
     if (areTexts(found) && whole.length === lines.length) return bytesOf(found)
     const answers = areTexts(found) ? textsOf(found.texts) : await answerEach(run, found, parts)
     let next = 0
-    return lines.map((line) => `${typeof line === 'number' ? tooLong(context, line) : answers[next++]!}\n`).join('')
+    return lines.map((line) => `${typeof line === 'number' ? tooLong(context, line) : answers[next++]!}\n`)
   }
 
   function tooLong(context: BatchContext, bytes: number): string {
@@ -205,11 +204,6 @@ function endOfChunk(starts: Uint32Array, ends: Uint32Array, begin: number, count
 
 function packItems(body: Uint8Array, starts: Uint32Array, ends: Uint32Array, begin: number, end: number): PackedBytes {
   return pack(Array.from({ length: end - begin }, (_, i) => body.subarray(starts[begin + i], ends[begin + i])))
-}
-
-/** With the byte behind each. */
-function bytesOf({ texts }: TextsResult): Uint8Array {
-  return new Uint8Array(texts.buffer)
 }
 
 function headOf({ chainId, attest }: BatchOptions): string {

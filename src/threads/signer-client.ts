@@ -83,7 +83,7 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
     maxQueueSize: maxQueuedRequests,
     maxBatchSize,
     timeoutMs: requestDeadlineMs,
-    send: (items) => post({ type: 'sign', items }),
+    send: (items, bulk) => post({ type: 'sign', items, bulk }),
   })
 
   const first = await startThread(config, onReply)

@@ -1,11 +1,12 @@
-import type { AnySigningResult, SigningPayload, SigningRefusal } from '../messages.ts'
+import type { AnySigningResult, SigningItem, SigningPayload, SigningRefusal } from '../messages.ts'
 
 export interface SigningQueueOptions {
   readonly maxQueueSize: number
   readonly maxBatchSize: number
   /** Longest wait for one signature. */
   readonly timeoutMs: number
-  readonly send: (items: readonly (readonly [id: number, payload: SigningPayload])[]) => void
+  /** @param bulk of batches */
+  readonly send: (items: readonly SigningItem[], bulk: readonly SigningItem[]) => void
 }
 
 /** One message on its way, one being signed: the thread never idles, and what piles up meanwhile travels together. */
@@ -13,8 +14,6 @@ const MESSAGES_OUT = 2
 /** Payloads of batches in a message that has no others (1 ms of signing), and in one that has. */
 const BULK_ALONE = 24
 const BULK_BESIDE = 4
-
-type Queued = readonly [id: number, payload: SigningPayload]
 
 interface Waiting {
   readonly resolve: (result: AnySigningResult) => void
@@ -30,9 +29,9 @@ export class SigningQueue {
   readonly #options: SigningQueueOptions
   /** Every payload that has no result yet, oldest first, queued or sent. */
   readonly #waiting = new Map<number, Waiting>()
-  #queue: Queued[] = []
+  #queue: SigningItem[] = []
   /** Payloads of batches: whoever asks for one answer does not stand behind a thousand. */
-  #bulk: Queued[] = []
+  #bulk: SigningItem[] = []
   #nextId = 0
   #messagesOut = 0
   #flushPlanned = false
@@ -87,8 +86,9 @@ export class SigningQueue {
       this.#messagesOut++
       const items = this.#queue.splice(0, maxBatchSize)
       // Few beside others, so that those are soon back; never none, so that a batch ends under any load.
-      items.push(...this.#bulk.splice(0, items.length === 0 ? BULK_ALONE : BULK_BESIDE))
-      send(items.filter(([id]) => this.#waiting.has(id)))
+      const bulk = this.#bulk.splice(0, items.length === 0 ? BULK_ALONE : BULK_BESIDE)
+      const isWaiting = ([id]: SigningItem) => this.#waiting.has(id)
+      send(items.filter(isWaiting), bulk.filter(isWaiting))
     }
   }
 

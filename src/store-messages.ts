@@ -161,6 +161,11 @@ export interface RecordStats {
 /** What the store is asked, by name: argument and result. */
 export interface StoreOperations extends SubmissionOperations, SyncOperations {
   page: { argument: RecordQuery; result: RecordPage }
+  /** The same for whoever keeps pages: one with the mark that it already has is not sent again. */
+  newPage: {
+    argument: { readonly query: RecordQuery; readonly mark: string | undefined }
+    result: { readonly mark: string; readonly page: RecordPage | undefined }
+  }
   /** The next records of a list by its own order, without counting; bounded work whatever the filter is. */
   slice: { argument: { readonly query: RecordQuery; readonly size: ReadSize }; result: RecordSlice }
   /** What changed behind a place in the journal; without one, where its end is. */

@@ -61,7 +61,7 @@ export const echo: Services['compute'] = async (operation, body) => ({
 
 const noRecords: RecordService = {
   config: () => ({ json: '{}' }),
-  list: async () => ({ json: '{}' }),
+  list: async () => ({ json: Buffer.from('{}') }),
   record: async () => ({ json: '{}' }),
   stats: async () => ({ json: '{}' }),
 }

@@ -98,7 +98,8 @@ function resolvers(records: RecordService, context: RequestContext): object {
     async locationRecords(args: ListArguments) {
       const given = Object.entries(args).filter(([, value]) => value !== null && value !== undefined)
       const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))
-      const { json, headers } = await orSaying(records.list('location-records', search.toString(), '', context))
+      const { json: bytes, headers } = await orSaying(records.list('location-records', search.toString(), '', context))
+      const json = bytes.toString()
       if (json.length > MAX_PAGE_UNITS)
         throw saying(pageTooLarge(`${json.length} characters; ${MAX_PAGE_UNITS} may be taken apart here`))
       const link = /<\?([^>]*)>/.exec(headers?.['Link'] ?? '')?.[1]

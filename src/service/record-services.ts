@@ -7,6 +7,9 @@ export type RecordRoute = 'location-proofs' | 'location-records'
 /** As the interface shows records, or as GeoJSON features. */
 export type RecordFormat = 'json' | 'geojson'
 
+/** A list is long, and kept as the bytes that go out. */
+export type ListAnswer = Omit<ServiceAnswer, 'json'> & { readonly json: Buffer }
+
 /** The record API. Its refusals have a `message`. */
 export interface RecordService {
   config(): ServiceAnswer
@@ -20,7 +23,7 @@ export interface RecordService {
     address: string,
     context: RequestContext,
     format?: RecordFormat,
-  ): Promise<ServiceAnswer>
+  ): Promise<ListAnswer>
   record(route: RecordRoute, uid: string, context: RequestContext, format?: RecordFormat): Promise<ServiceAnswer>
   stats(context: RequestContext): Promise<ServiceAnswer>
 }

@@ -3,10 +3,12 @@ import { SCHEMA_STRINGS } from '../attest/schemas.ts'
 import type { Config } from '../config.ts'
 import type { Hex } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
+import type { RecordPage } from '../store-messages.ts'
 import { cursorText, readRecordQuery, readUid } from '../validation/record-query.ts'
+import { WeighedMap } from '../weighed-map.ts'
 import { featureText, featureTexts, lastKey } from './record-documents.ts'
 import type { RecordQuestion } from './record-questions.ts'
-import type { RecordRoute, RecordService } from './record-services.ts'
+import type { ListAnswer, RecordFormat, RecordRoute, RecordService } from './record-services.ts'
 import type { ServiceAnswer } from './services.ts'
 
 export interface RecordServiceParts {
@@ -20,6 +22,17 @@ export interface RecordServiceParts {
 
 /** The chains of the interface, in its order; the others stand beside them (decision 52). */
 const CONFIG_CHAINS = ['arbitrum', 'celo', 'sepolia', 'base'] as const
+
+/** Of answers that are kept as they went out: reading the same one from the store costs ten times as much. */
+const MAX_KEPT_BYTES = 16 * 1_048_576
+
+type ListQuestion = ReturnType<typeof readRecordQuery>
+
+interface KeptList {
+  readonly question: ListQuestion
+  readonly mark: string
+  readonly answer: ListAnswer
+}
 
 /** What the record API answers. Records come as finished texts, and go out as they are. */
 export function createRecordService({ config, chains, schemaUid, ask, now }: RecordServiceParts): RecordService {
@@ -36,29 +49,21 @@ export function createRecordService({ config, chains, schemaUid, ask, now }: Rec
     version: 'v0',
   })
 
+  // The store says whether they are still true.
+  const lists = new WeighedMap<KeptList>(MAX_KEPT_BYTES, ({ answer }, key) => answer.json.length + 2 * key.length + 500)
+
   return {
     config: () => ({ json: configJson }),
 
     async list(route, search, address, context, format = 'json') {
-      const { query, filters } = readRecordQuery(search, idsByName)
-      const { limit, offset } = query
-      const page = await ask('page', query, context)
-      const headers: Record<string, string> = {}
-      if (!page.isCountExact) headers['X-Count'] = 'estimated'
-      if (page.length === limit && offset + limit < page.count) {
-        const cursor = cursorText(lastKey(page.documents, idsByName), offset + limit)
-        const next = new URLSearchParams(filters as [string, string][])
-        if (format !== 'json') next.set('f', format)
-        next.set('limit', String(limit))
-        next.set('cursor', cursor)
-        headers['Link'] = `<${address}?${next}>; rel="next"`
-      }
-      const documents = inFormat(route, page.documents)
-      const json =
-        format === 'geojson'
-          ? `{"type":"FeatureCollection","numberMatched":${page.count},"numberReturned":${page.length},"features":[${await featureTexts(documents)}]}`
-          : `{"data":[${documents}],"count":${page.count},"limit":${limit},"offset":${offset}}`
-      return { json, headers }
+      const key = `${route} ${format} ${address}?${search}`
+      const kept = lists.get(key)
+      const question = kept?.question ?? readRecordQuery(search, idsByName)
+      const { mark, page } = await ask('newPage', { query: question.query, mark: kept?.mark }, context)
+      if (page === undefined) return kept!.answer
+      const answer = await listOf(page, question, { route, address, format })
+      lists.set(key, { question, mark, answer })
+      return answer
     },
 
     async record(route, text, context, format = 'json'): Promise<ServiceAnswer> {
@@ -90,6 +95,29 @@ export function createRecordService({ config, chains, schemaUid, ask, now }: Rec
         }),
       }
     },
+  }
+
+  async function listOf(
+    page: RecordPage,
+    { query: { limit, offset }, filters }: ListQuestion,
+    { route, address, format }: { route: RecordRoute; address: string; format: RecordFormat },
+  ): Promise<ListAnswer> {
+    const headers: Record<string, string> = {}
+    if (!page.isCountExact) headers['X-Count'] = 'estimated'
+    if (page.length === limit && offset + limit < page.count) {
+      const cursor = cursorText(lastKey(page.documents, idsByName), offset + limit)
+      const next = new URLSearchParams(filters as [string, string][])
+      if (format !== 'json') next.set('f', format)
+      next.set('limit', String(limit))
+      next.set('cursor', cursor)
+      headers['Link'] = `<${address}?${next}>; rel="next"`
+    }
+    const documents = inFormat(route, page.documents)
+    const json =
+      format === 'geojson'
+        ? `{"type":"FeatureCollection","numberMatched":${page.count},"numberReturned":${page.length},"features":[${await featureTexts(documents)}]}`
+        : `{"data":[${documents}],"count":${page.count},"limit":${limit},"offset":${offset}}`
+    return { json: Buffer.from(json), headers }
   }
 
   /** The older generation of the route named formats otherwise; only on the operator's word (decision 51). */

@@ -1,6 +1,7 @@
 import type { AppliedRange, BlockRange, RecordStats, RecordStore } from '../store-messages.ts'
 import { type Counters, readCounters } from './counters.ts'
 import type { Database, Session } from './database.ts'
+import { PageIdentity } from './page-identity.ts'
 import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './page-marks.ts'
 import { appendChanges, pruneChanges, readChanges } from './record-changes.ts'
 import { bytesOf } from './record-conditions.ts'
@@ -42,8 +43,15 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     })
     return known
   }
+  const page = createRecordList(database, readState, memory)
+  const identity = new PageIdentity()
   return {
-    page: createRecordList(database, readState, memory),
+    page,
+    async newPage({ query, mark }) {
+      const found = await page(query)
+      const its = identity.of(found)
+      return { mark: its, page: its === mark ? undefined : found }
+    },
     slice: ({ query, size }) => database.readTransaction((session) => readSlice(session, query, size)),
     changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),
     async record(uid) {

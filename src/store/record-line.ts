@@ -16,6 +16,7 @@ interface Waiting {
 
 const OPERATIONS: readonly StoreOperation[] = [
   'page',
+  'newPage',
   'slice',
   'changes',
   'record',

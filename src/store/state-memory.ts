@@ -1,18 +1,16 @@
+import { WeighedMap } from '../weighed-map.ts'
+
 /**
  * What was found out under one state of the records; all of it is forgotten when the state changes, so nothing here is ever
  * out of date. Bounded.
  */
 export class StateMemory<T> {
-  readonly #maxWeight: number
-  readonly #weightOf: (value: T) => number
-  readonly #entries = new Map<string, T>()
+  readonly #entries: WeighedMap<T>
   #version = -1
-  #weight = 0
 
   /** @param weightOf in the unit of `maxWeight`; entries unless said otherwise */
-  constructor(maxWeight: number, weightOf: (value: T) => number = () => 1) {
-    this.#maxWeight = maxWeight
-    this.#weightOf = weightOf
+  constructor(maxWeight: number, weightOf?: (value: T) => number) {
+    this.#entries = new WeighedMap(maxWeight, weightOf)
   }
 
   get(version: number, key: string): T | undefined {
@@ -24,17 +22,8 @@ export class StateMemory<T> {
     if (version < this.#version) return
     if (version > this.#version) {
       this.#entries.clear()
-      this.#weight = 0
       this.#version = version
     }
-    const weight = this.#weightOf(value)
-    if (weight > this.#maxWeight || this.#entries.has(key)) return
     this.#entries.set(key, value)
-    this.#weight += weight
-    for (const [oldest, gone] of this.#entries) {
-      if (this.#weight <= this.#maxWeight) break
-      this.#entries.delete(oldest)
-      this.#weight -= this.#weightOf(gone)
-    }
   }
 }

@@ -4,6 +4,7 @@ import { documentOf, withRevoked } from '../../src/store/document.ts'
 import { StateMemory } from '../../src/store/state-memory.ts'
 import { cursorText, readRecordQuery } from '../../src/validation/record-query.ts'
 import { readTimestamp } from '../../src/validation/timestamp.ts'
+import { WeighedMap } from '../../src/weighed-map.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
 describe('a timestamp', () => {
@@ -138,5 +139,21 @@ describe('what is remembered of a state', () => {
     for (const [key, text] of Object.entries({ a: '1234', b: '1234', c: '1234', huge: 'x'.repeat(11) }))
       memory.set(1, key, text)
     expect(['a', 'b', 'c', 'huge'].map((key) => memory.get(1, key))).toEqual([undefined, '1234', '1234', undefined])
+  })
+})
+
+describe('what is worth keeping up to a weight', () => {
+  it('goes when it was used longest ago, and is weighed anew when it changes', () => {
+    const map = new WeighedMap<string>(10, (text) => text.length)
+    map.set('a', '1234')
+    map.set('b', '1234')
+    expect(map.get('a')).toBe('1234')
+    map.set('c', '12')
+    map.set('d', '1')
+    expect(['a', 'b', 'c', 'd'].map((key) => map.get(key))).toEqual(['1234', undefined, '12', '1'])
+    map.set('a', '123456789')
+    expect(['a', 'c', 'd'].map((key) => map.get(key))).toEqual(['123456789', undefined, '1'])
+    map.set('a', 'x'.repeat(11))
+    expect(map.get('a')).toBeUndefined()
   })
 })

@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { createRecordStore } from '../src/store/operations.ts'
 import { RecordMemory } from '../src/store/record-memory.ts'
 import type { Bounds, LocationRecord, RecordQuery, RecordStore } from '../src/store-messages.ts'
-import { cities, randomFrom, recordWorld } from './record-world.ts'
+import { BATCH, CHAINS_AT_ONCE, ingest } from './record-ingest.ts'
+import { cities, randomFrom } from './record-world.ts'
 import { residentMiB, startService } from './service-process.ts'
 import { ENGINES, makeStore, type StoreFiles } from './store-engines.ts'
 import { type Mark, printCells, printHeader, significant } from './tables.ts'
@@ -20,7 +21,6 @@ const SEED = 7
 const SIZES = process.env['BENCH_RECORDS'] ? [Number(process.env['BENCH_RECORDS'])] : [100_000, 1_000_000]
 const NEWEST = 1_790_000_000
 const SPAN_DAYS = 365
-const BATCH = 2000
 const ROUNDS = 9
 /** Longest time spent on one question. */
 const QUESTION_MS = 2000
@@ -66,9 +66,14 @@ async function measure(engine: keyof typeof GOALS, count: number, files: StoreFi
   const add = (what: string, measured: string, isReached: boolean) =>
     marks.push({ mark: `${engine}, ${count} records: ${what}`, measured, reached: isReached ? 'yes' : 'no' })
 
-  const { sample, recordsPerSecond, worstMs } = await ingest(store, count)
+  const { sample, recordsPerSecond, worstMs } = await ingest(store, {
+    seed: SEED,
+    count,
+    newestSeconds: NEWEST,
+    spanDays: SPAN_DAYS,
+  })
   console.log(
-    `stored ${Math.round(recordsPerSecond)} records/s in batches of ${BATCH}, worst batch ${Math.round(worstMs)} ms`,
+    `stored ${Math.round(recordsPerSecond)} records/s in batches of ${BATCH}, ${CHAINS_AT_ONCE} chains at a time, worst batch ${Math.round(worstMs)} ms`,
   )
   add(`ingest ≥ ${goal.ingest} records/s`, `${Math.round(recordsPerSecond)}/s`, recordsPerSecond >= goal.ingest)
   const started = performance.now()
@@ -93,33 +98,6 @@ async function measure(engine: keyof typeof GOALS, count: number, files: StoreFi
   await database.close()
   const service = await measureService(files, sample, add, goal.pages)
   return { recordsPerSecond, worstBatchMs: worstMs, lists, byUid, offsets, service }
-}
-
-/** @returns some of the records, for questions about them */
-async function ingest(store: RecordStore, count: number) {
-  const sample: LocationRecord[] = []
-  const waiting = new Map<number, LocationRecord[]>()
-  let milliseconds = 0
-  let worstMs = 0
-  const apply = async (records: LocationRecord[]) => {
-    const started = performance.now()
-    await store.apply({ chainId: records[0]!.chainId, records, revocations: [] })
-    const took = performance.now() - started
-    milliseconds += took
-    worstMs = Math.max(worstMs, took)
-  }
-  let index = 0
-  for (const record of recordWorld({ seed: SEED, count, newestSeconds: NEWEST, spanDays: SPAN_DAYS })) {
-    if (index++ % 997 === 0) sample.push(record)
-    const ofChain = waiting.get(record.chainId) ?? []
-    waiting.set(record.chainId, ofChain)
-    if (ofChain.push(record) === BATCH) {
-      waiting.delete(record.chainId)
-      await apply(ofChain)
-    }
-  }
-  for (const rest of waiting.values()) await apply(rest)
-  return { sample, recordsPerSecond: (count / milliseconds) * 1000, worstMs }
 }
 
 /** Every box with every filter, at the head and at offset 1000. */

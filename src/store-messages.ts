@@ -152,6 +152,9 @@ export interface RecordChanges {
   readonly isLost: boolean
 }
 
+/** With the documents as UTF-8: 16 MB of text are encoded where nobody waits for it. */
+export type EncodedPage = Omit<RecordPage, 'documents'> & { readonly documents: Uint8Array }
+
 export interface RecordStats {
   readonly byChain: readonly { readonly chainId: number; readonly records: number; readonly revoked: number }[]
   /** Records of the last 24 hours, 7 and 30 days. */
@@ -164,7 +167,7 @@ export interface StoreOperations extends SubmissionOperations, SyncOperations {
   /** The same for whoever keeps pages: one with the mark that it already has is not sent again. */
   newPage: {
     argument: { readonly query: RecordQuery; readonly mark: string | undefined }
-    result: { readonly mark: string; readonly page: RecordPage | undefined }
+    result: { readonly mark: string; readonly page: EncodedPage | undefined }
   }
   /** The next records of a list by its own order, without counting; bounded work whatever the filter is. */
   slice: { argument: { readonly query: RecordQuery; readonly size: ReadSize }; result: RecordSlice }

@@ -25,10 +25,13 @@ export function splitDocuments(documents: string): readonly string[] {
 /**
  * The place of the last of several documents in the order of lists.
  *
+ * @param documents text, or its UTF-8
  * @param idsByName chains of this deployment
  */
-export function lastKey(documents: string, idsByName: ReadonlyMap<string, number>): RecordKey {
-  const { uid, chain, timestamp } = JSON.parse(documents.slice(documents.lastIndexOf(BEGIN)))
+export function lastKey(documents: string | Buffer, idsByName: ReadonlyMap<string, number>): RecordKey {
+  const start = documents.lastIndexOf(BEGIN)
+  const last = typeof documents === 'string' ? documents.slice(start) : documents.toString('utf8', start)
+  const { uid, chain, timestamp } = JSON.parse(last)
   return {
     uid,
     chainId: idsByName.get(chain) ?? Number(chain.replace('chain-', '')),

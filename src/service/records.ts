@@ -3,7 +3,7 @@ import { SCHEMA_STRINGS } from '../attest/schemas.ts'
 import type { Config } from '../config.ts'
 import type { Hex } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
-import type { RecordPage } from '../store-messages.ts'
+import type { EncodedPage } from '../store-messages.ts'
 import { cursorText, readRecordQuery, readUid } from '../validation/record-query.ts'
 import { WeighedMap } from '../weighed-map.ts'
 import { featureText, featureTexts, lastKey } from './record-documents.ts'
@@ -98,31 +98,43 @@ export function createRecordService({ config, chains, schemaUid, ask, now }: Rec
   }
 
   async function listOf(
-    page: RecordPage,
+    page: EncodedPage,
     { query: { limit, offset }, filters }: ListQuestion,
     { route, address, format }: { route: RecordRoute; address: string; format: RecordFormat },
   ): Promise<ListAnswer> {
+    const documents = Buffer.from(page.documents.buffer, page.documents.byteOffset, page.documents.length)
     const headers: Record<string, string> = {}
     if (!page.isCountExact) headers['X-Count'] = 'estimated'
     if (page.length === limit && offset + limit < page.count) {
-      const cursor = cursorText(lastKey(page.documents, idsByName), offset + limit)
+      const cursor = cursorText(lastKey(documents, idsByName), offset + limit)
       const next = new URLSearchParams(filters as [string, string][])
       if (format !== 'json') next.set('f', format)
       next.set('limit', String(limit))
       next.set('cursor', cursor)
       headers['Link'] = `<${address}?${next}>; rel="next"`
     }
-    const documents = inFormat(route, page.documents)
-    const json =
+    const [head, tail] =
       format === 'geojson'
-        ? `{"type":"FeatureCollection","numberMatched":${page.count},"numberReturned":${page.length},"features":[${await featureTexts(documents)}]}`
-        : `{"data":[${documents}],"count":${page.count},"limit":${limit},"offset":${offset}}`
-    return { json: Buffer.from(json), headers }
+        ? [
+            `{"type":"FeatureCollection","numberMatched":${page.count},"numberReturned":${page.length},"features":[`,
+            ']}',
+          ]
+        : ['{"data":[', `],"count":${page.count},"limit":${limit},"offset":${offset}}`]
+    return { json: Buffer.concat([Buffer.from(head), await shown(documents), Buffer.from(tail)]), headers }
+
+    async function shown(bytes: Buffer): Promise<Buffer> {
+      if (format === 'geojson') return Buffer.from(await featureTexts(inFormat(route, bytes.toString())))
+      return isLegacy(route) ? Buffer.from(inFormat(route, bytes.toString())) : bytes
+    }
+  }
+
+  function isLegacy(route: RecordRoute): boolean {
+    return config.legacyProofFormat && route === 'location-proofs'
   }
 
   /** The older generation of the route named formats otherwise; only on the operator's word (decision 51). */
   function inFormat(route: RecordRoute, documents: string): string {
-    if (!config.legacyProofFormat || route !== 'location-proofs') return documents
+    if (!isLegacy(route)) return documents
     // Quotes within values are escaped, so this can only be the two members.
     return documents.replaceAll(
       '"srs":"EPSG:4326","location_type":"geojson-point"',

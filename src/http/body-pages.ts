@@ -2,7 +2,7 @@
 export const MIN_PAGE_BYTES = 4096
 const MAX_PAGE_BYTES = 65_536
 /** Pages that wait for the next body; more than these are left to the collector. */
-const MAX_FREE_BYTES = 16 * 1_048_576
+const MAX_FREE_BYTES = 4 * 1_048_576
 
 /**
  * Memory that bodies of many pieces are held in, page by page. What a refused body held is the next one's at once: left to

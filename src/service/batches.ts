@@ -25,7 +25,8 @@ export type BatchServiceParts = BatchParts & Omit<BatchAnswerParts, 'signing'>
 export function createBatchService(given: BatchServiceParts): Pick<Services, 'batch' | 'openBatch'> {
   const { limits } = given.config
   const parts = { ...given, signing: new Gate(SIGNED_CHUNKS) }
-  const width = 2 * limits.largeThreads + 2
+  // The signer takes longer for a chunk than the threads: what they do ahead of it only waits, in memory.
+  const widthOf = ({ attest }: BatchOptions) => (attest === 'each' ? 2 : 2 * limits.largeThreads + 2)
   const assembling = new Gate(ASSEMBLED_BATCHES)
 
   return {
@@ -58,6 +59,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     await inChunks(
       body,
       split,
+      run.options,
       async (items, first) => {
         const found = await run.compute(items, first)
         return areTexts(found) ? bytesOf(found).subarray(0, -1) : answerEach(run, found, parts)
@@ -86,6 +88,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
       await inChunks(
         body,
         split,
+        run.options,
         (items, first) => run.compute(items, first),
         (chunk) => void chunks.push(chunk),
       )
@@ -100,11 +103,12 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
   async function inChunks<T>(
     body: Uint8Array,
     { starts, ends, count }: SplitBatch,
+    options: BatchOptions,
     compute: (items: PackedBytes, first: number) => Promise<T>,
     write: (piece: T) => void | Promise<void>,
   ): Promise<void> {
     let begin = 0
-    const lane = new OrderedLane<T>({ width, write, onRoom: fill })
+    const lane = new OrderedLane<T>({ width: widthOf(options), write, onRoom: fill })
     function fill(): void {
       while (begin < count && !lane.isFull) {
         const first = begin
@@ -128,7 +132,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     let begunBytes = 0
     const isFull = () => lane.isFull || begunBytes >= limits.maxStreamBytes / 2
     const lane = new OrderedLane<Results>({
-      width,
+      width: widthOf(run.options),
       write(results) {
         sink.addHeaders(run.tally.headers)
         return writeResults(sink, results, '')

@@ -152,7 +152,7 @@ export interface RecordChanges {
   readonly isLost: boolean
 }
 
-/** With the documents as UTF-8: 16 MB of text are encoded where nobody waits for it. */
+/** With the documents as UTF-8 in a buffer of their own: 16 MB are encoded where nobody waits for it, and given away. */
 export type EncodedPage = Omit<RecordPage, 'documents'> & { readonly documents: Uint8Array }
 
 export interface RecordStats {

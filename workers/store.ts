@@ -6,10 +6,16 @@ import { createRecordStore } from '../src/store/operations.ts'
 import { openPglite } from '../src/store/pglite.ts'
 import { openPostgres } from '../src/store/postgres.ts'
 import { RecordMemory } from '../src/store/record-memory.ts'
-import { type RecordStore, StoreFault, type StoreReply, type StoreRequest } from '../src/store-messages.ts'
+import {
+  type RecordStore,
+  StoreFault,
+  type StoreReply,
+  type StoreRequest,
+  type StoreResult,
+} from '../src/store-messages.ts'
 
 const main = parentPort!
-const post = (reply: StoreReply) => main.postMessage(reply)
+const post = (reply: StoreReply) => main.postMessage(reply, givenWith(reply))
 
 async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promise<Database> {
   const database =
@@ -45,6 +51,13 @@ async function answer(
   }
 }
 
+/** Documents of a page are given away with it. */
+function givenWith(reply: StoreReply): ArrayBuffer[] {
+  if (reply.type !== 'answer' || !reply.ok) return []
+  const { page } = (reply.value ?? {}) as Partial<StoreResult<'newPage'>>
+  return page?.documents instanceof Uint8Array ? [page.documents.buffer as ArrayBuffer] : []
+}
+
 function isFatal(reply: StoreReply): boolean {
   return reply.type === 'answer' && !reply.ok && reply.kind === 'unavailable'
 }
@@ -58,7 +71,7 @@ function serve(database: Database, maxRecordsInMemory: number): void {
       if (request.type !== 'call') return
       if (others++ === 0) post({ type: 'busy', isBusy: true })
       const reply = await answer(store, request)
-      port.postMessage(reply)
+      port.postMessage(reply, givenWith(reply))
       if (--others === 0) post({ type: 'busy', isBusy: false })
       if (database.engine === 'embedded' && isFatal(reply)) process.exit(1)
     })

@@ -36,11 +36,11 @@ export class UwsWriter {
     let hasRoom = true
     this.#rest = ''
     this.#response.cork(() => {
-      if (before.length > 0) this.#response.write(before)
+      if (before.length > 0) hasRoom = this.#response.write(before)
       if (cut > 0) hasRoom = this.#response.write(part(piece, 0, cut))
       const rest = part(piece, cut, piece.length)
       if (hasRoom) hasRoom = this.#response.write(rest)
-      else this.#rest = typeof rest === 'string' ? rest : rest.slice()
+      else this.#rest = typeof rest === 'string' ? rest : new Uint8Array(rest)
     })
     // All of it was copied.
     if (typeof piece !== 'string') freeBuffer(piece.buffer)

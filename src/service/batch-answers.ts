@@ -61,18 +61,14 @@ export async function answerUnderRoot(run: BatchRun, chunks: Chunks, parts: Batc
   const { chains, signer } = parts
   const { options, timestampSeconds } = run
   const chainId = options.chainId!
-  const pieces: TextsResult[] = []
-  const refused: string[] = []
-  for (const chunk of chunks) {
-    if (areTexts(chunk)) pieces.push(chunk)
-    else {
-      const allowed = await allowedOnly(run, chunk, chainId, chains)
-      refused.push(...allowed.filter((item) => typeof item === 'string'))
-      pieces.push(...allowed.map((item) => pieceOf(item, chains)))
-    }
-  }
+  chains.require(chainId)
+  const settled = await Promise.all(
+    chunks.map((chunk) => (areTexts(chunk) ? chunk : allowedOnly(run, chunk, chainId, chains))),
+  )
+  const pieces = settled.flatMap((chunk) => (areTexts(chunk) ? [chunk] : piecesOf(chunk, chains)))
   const leafCount = pieces.reduce((sum, { leaves }) => sum + leaves.length / 32, 0)
-  if (leafCount === 0) return { items: [refused.join(',')], head: '"merkle":null,' }
+  if (leafCount === 0)
+    return { items: [pieces.flatMap(({ texts }) => textsOf(texts)).join(',')], head: '"merkle":null,' }
   const { root, items } = await run.merkleTree(pieces)
   const recipient = (options.recipient?.toLowerCase() as Hex | undefined) ?? ZERO_ADDRESS
   const tree = { root, leafCount }
@@ -82,14 +78,22 @@ export async function answerUnderRoot(run: BatchRun, chunks: Chunks, parts: Batc
   return { items, head }
 }
 
-/** One item as the thread of the tree takes it. */
-function pieceOf(item: BatchItem, chains: ChainPolicy): TextsResult {
-  if (typeof item === 'string') return { texts: pack([utf8(`${item},`)]), leaves: NOTHING }
-  const text = 'text' in item ? item.text : leafTextOf(item, chains)
-  return { texts: pack([utf8(`${text},`)]), leaves: item.leaf! }
+/** Items as the thread of the tree takes them: those with leaves in a row are one piece, and so are those without. */
+function piecesOf(items: Found, chains: ChainPolicy): TextsResult[] {
+  const rows: { readonly texts: Uint8Array[]; readonly leaves: Uint8Array[] }[] = []
+  for (const item of items) {
+    const isLeaf = typeof item !== 'string'
+    const text = typeof item === 'string' ? item : 'text' in item ? item.text : leafTextOf(item, chains)
+    let row = rows.at(-1)
+    if (row === undefined || row.leaves.length > 0 !== isLeaf) {
+      row = { texts: [], leaves: [] }
+      rows.push(row)
+    }
+    row.texts.push(utf8(`${text},`))
+    if (isLeaf) row.leaves.push(item.leaf!)
+  }
+  return rows.map(({ texts, leaves }) => ({ texts: pack(texts), leaves: new Uint8Array(Buffer.concat(leaves)) }))
 }
-
-const NOTHING = new Uint8Array(0)
 
 /** As the compute threads write it for items without a schema of their own. */
 function leafTextOf({ id, computed, proofInputs }: ComputedItem, chains: ChainPolicy): string {

@@ -1,6 +1,7 @@
 import type { Chain } from '../attest/chains.ts'
 import { SCHEMA_STRINGS } from '../attest/schemas.ts'
 import type { Config } from '../config.ts'
+import { freeBuffer } from '../free-buffer.ts'
 import type { Hex } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { EncodedPage } from '../store-messages.ts'
@@ -25,6 +26,8 @@ const CONFIG_CHAINS = ['arbitrum', 'celo', 'sepolia', 'base'] as const
 
 /** Of answers that are kept as they went out: reading the same one from the store costs ten times as much. */
 const MAX_KEPT_BYTES = 16 * 1_048_576
+/** What stands beside the bytes of one, generously. */
+const ENTRY_BYTES = 8192
 
 type ListQuestion = ReturnType<typeof readRecordQuery>
 
@@ -50,7 +53,10 @@ export function createRecordService({ config, chains, schemaUid, ask, now }: Rec
   })
 
   // The store says whether they are still true.
-  const lists = new WeighedMap<KeptList>(MAX_KEPT_BYTES, ({ answer }, key) => answer.json.length + 2 * key.length + 500)
+  const lists = new WeighedMap<KeptList>(
+    MAX_KEPT_BYTES,
+    ({ answer }, key) => answer.json.length + 2 * key.length + ENTRY_BYTES,
+  )
 
   return {
     config: () => ({ json: configJson }),
@@ -120,7 +126,9 @@ export function createRecordService({ config, chains, schemaUid, ask, now }: Rec
             ']}',
           ]
         : ['{"data":[', `],"count":${page.count},"limit":${limit},"offset":${offset}}`]
-    return { json: Buffer.concat([Buffer.from(head), await shown(documents), Buffer.from(tail)]), headers }
+    const json = Buffer.concat([Buffer.from(head), await shown(documents), Buffer.from(tail)])
+    freeBuffer(page.documents.buffer)
+    return { json, headers }
 
     async function shown(bytes: Buffer): Promise<Buffer> {
       if (format === 'geojson') return Buffer.from(await featureTexts(inFormat(route, bytes.toString())))

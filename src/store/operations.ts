@@ -50,7 +50,10 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     async newPage({ query, mark }) {
       const found = await page(query)
       const its = identity.of(found)
-      return { mark: its, page: its === mark ? undefined : { ...found, documents: sharedUtf8(found.documents) } }
+      return {
+        mark: its,
+        page: its === mark ? undefined : { ...found, documents: new TextEncoder().encode(found.documents) },
+      }
     },
     slice: ({ query, size }) => database.readTransaction((session) => readSlice(session, query, size)),
     changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),
@@ -106,13 +109,6 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     ...createSyncReads(database),
     ...createSyncControl(database),
   }
-}
-
-/** In memory that another thread sees without a copy. */
-function sharedUtf8(text: string): Uint8Array {
-  const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)))
-  bytes.write(text)
-  return bytes
 }
 
 const NOTHING_UNDONE: RolledBack = { records: 0, revoked: 0, oldestSeconds: undefined, removed: '', restoredIds: [] }

@@ -8,6 +8,9 @@ import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'js
 import inputSchema from '../../schemas/input.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import type { Hex } from '../../src/messages.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const schemas = [requestSchema, computeRequestSchema, computeResponseSchema, geometrySchema, inputSchema]
@@ -170,8 +173,31 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect(none.body).toMatchObject({ merkle: null, count: 1, failed: 1 })
   })
 
+  it('keeps the order of a thousand results under one root, whatever stands between them', async () => {
+    const items = Array.from({ length: 1000 }, (_, id) => {
+      if (id % 300 < 3) return { op: 'area', id, geometry: paris }
+      if (id > 500 && id % 7 === 0) return { ...distance(id), chainId: 8453 }
+      return id % 5 === 0 ? { ...distance(`é${id}\n`), from: rome } : distance(id)
+    })
+    const { body } = await batch({ attest: 'merkle', items })
+    const keccak = await createKeccak()
+    const proved = body.results.filter((result: { id: unknown; error?: object; proof: Hex[] }, index: number) => {
+      expect(result.id).toBe(items[index]!.id)
+      if (result.error !== undefined) return false
+      return verifyMerkleProof(result as never, result.proof, body.merkle.root, keccak)
+    })
+    expect(proved.length).toBe(body.merkle.leafCount)
+    expect(proved.length + body.failed).toBe(1000)
+  })
+
   it.each([
     ['41 items in a sequence', { sequence: 'consecutive', items: Array(41).fill(distance()) }, 'sequence-too-long'],
+    ['a root for a chain that is none of ours', { attest: 'merkle', chainId: 999_999, items: [] }, 'unsupported-chain'],
+    [
+      'the same with results',
+      { attest: 'merkle', chainId: 999_999, items: [{ ...distance(), chainId: CHAIN }] },
+      'unsupported-chain',
+    ],
     ['a sequence of nothing signed', { sequence: 'consecutive', attest: 'none', items: [] }, 'sequence-unsigned'],
   ])('refuses %s', async (_what, body, code) => {
     const answer = await batch(body)

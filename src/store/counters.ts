@@ -1,4 +1,5 @@
 import type { Session } from './database.ts'
+import { ROW_TEXT } from './record-changes.ts'
 
 export interface ChainCounter {
   readonly chainId: number
@@ -6,17 +7,26 @@ export interface ChainCounter {
   readonly revoked: number
 }
 
-/** How many records there are, by chain, and which state of the records that is true of. */
-export interface Counters {
+/** Which state of the records something was found out under. */
+export interface RecordState {
   /** Grows with every write. */
   readonly version: number
+  /** Where the journal stood: after a failover another state may have the same version. */
+  readonly place: string
+}
+
+/** How many records there are, by chain, and which state of the records that is true of. */
+export interface Counters extends RecordState {
   readonly total: number
   readonly chains: readonly ChainCounter[]
 }
 
 export async function readCounters(session: Session): Promise<Counters> {
   const rows = await session.query(
-    'select chain_id::text as chain, records::int, revoked::int, version::int from record_counter order by chain_id',
+    `select chain_id::text as chain, records::int, revoked::int, version::int,
+       (select concat_ws(' ', epoch, (select concat_ws(' ', number, ${ROW_TEXT}) from record_change order by number desc limit 1))
+        from record_journal) as place
+     from record_counter order by chain_id`,
   )
   const chains = rows.map((row) => ({
     chainId: Number(row['chain']),
@@ -25,6 +35,7 @@ export async function readCounters(session: Session): Promise<Counters> {
   }))
   return {
     version: rows.reduce((sum, row) => sum + (row['version'] as number), 0),
+    place: (rows[0]?.['place'] ?? '') as string,
     total: chains.reduce((sum, { records }) => sum + records, 0),
     chains,
   }

@@ -9,6 +9,9 @@ export type ChangeEntry =
   | { readonly kind: 'revoked' | 'restored'; readonly ids: readonly string[] }
   | { readonly kind: 'rolled-back'; readonly removed: string }
 
+/** Enough of a row of the journal to know it again: keys of records are not given twice. */
+export const ROW_TEXT = `concat_ws(' ', kind, size, chain, first_id, last_id, left(ids, 100), left(removed, 100))`
+
 /** Rows of the journal that are kept: at a block a second, more than a day. */
 const ROWS_KEPT = 100_000
 const ROWS_READ = 200

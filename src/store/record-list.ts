@@ -1,5 +1,5 @@
 import type { RecordPage, RecordQuery } from '../store-messages.ts'
-import { type Counters, recordsOf } from './counters.ts'
+import { type Counters, type RecordState, recordsOf } from './counters.ts'
 import type { Database, Session } from './database.ts'
 import { pageByMarks } from './page-by-marks.ts'
 import type { SelectedRecords } from './record-columns.ts'
@@ -39,7 +39,7 @@ const MAX_PAGE_UNITS = 16 * 1_048_576
  * rows are counted first, up to a limit. Counts and pages are kept until a record changes or becomes final.
  *
  * @param memory none: the database decides alone
- * @param readState the counters as they are now; their version says whether what was kept still holds
+ * @param readState the counters as they are now; their state says whether what was kept still holds
  */
 export function createRecordList(
   database: Database,
@@ -53,13 +53,13 @@ export function createRecordList(
   return async (query) => {
     const counters = await readState()
     const key = JSON.stringify(query)
-    const kept = pages.get(counters.version, key)
+    const kept = pages.get(counters, key)
     if (kept !== undefined) return kept
     const names = conditionNames(query)
     const page = names.every((name) => name === 'chain')
       ? await pageByMarks(database.reads, query)
       : await database.readTransaction((session) => pageOfMatching(session, query, names, counters))
-    pages.set(counters.version, key, page)
+    pages.set(counters, key, page)
     return page
   }
 
@@ -74,23 +74,22 @@ export function createRecordList(
       const page = selected.keys.length === 0 ? emptyPage(selected.count) : await pageOfKeys(session, selected)
       return { ...page, count: selected.count }
     }
-    const { version } = counters
     const key = JSON.stringify(names.map((name) => conditionKey(name, query)))
-    let count = counts.get(version, key)
+    let count = counts.get(counters, key)
     if (count !== undefined && isBeyond(count, query)) return emptyPage(count)
-    const hits = await probe(session, query, names, version)
+    const hits = await probe(session, query, names, counters)
     const [rarest] = hits
     if (names.length === 1 && rarest!.isExact) count = rarest!.records
     if (count === undefined && rarest!.records > MAX_COLLECTED) {
       count = await countMatching(session, query, names, rarest!.name)
-      counts.set(version, key, count)
+      counts.set(counters, key, count)
     }
     if (count !== undefined && isBeyond(count, query)) return emptyPage(count)
     if (count !== undefined && isWalkCheaper(query, counters, count, hits)) {
       return { ...(await walk(session, query, names)), count, isCountExact: true }
     }
     const page = await collect(session, query, names, rarest!.name)
-    counts.set(version, key, page.count)
+    counts.set(counters, key, page.count)
     return page
   }
 
@@ -99,10 +98,10 @@ export function createRecordList(
     session: Session,
     query: RecordQuery,
     names: readonly ConditionName[],
-    version: number,
+    state: RecordState,
   ): Promise<readonly Hits[]> {
     const selective = names.filter((name) => name !== 'chain')
-    const unknown = selective.filter((name) => probes.get(version, conditionKey(name, query)) === undefined)
+    const unknown = selective.filter((name) => probes.get(state, conditionKey(name, query)) === undefined)
     if (unknown.length > 0) {
       const parameters = new Parameters()
       const parts = unknown.map((name) => {
@@ -112,13 +111,12 @@ export function createRecordList(
       const [row] = await session.query(`select ${parts.join(', ')}`, parameters.values)
       for (const name of unknown) {
         const records = row![name] as number
-        probes.set(version, conditionKey(name, query), { name, records, isExact: records <= MAX_PROBED[name] })
+        probes.set(state, conditionKey(name, query), { name, records, isExact: records <= MAX_PROBED[name] })
       }
     }
     return selective
       .map(
-        (name) =>
-          probes.get(version, conditionKey(name, query)) ?? { name, records: MAX_COLLECTED + 1, isExact: false },
+        (name) => probes.get(state, conditionKey(name, query)) ?? { name, records: MAX_COLLECTED + 1, isExact: false },
       )
       .sort((a, b) => a.records - b.records)
   }

@@ -1,5 +1,6 @@
 import type { RecordQuery } from '../store-messages.ts'
 import type { Database, Row, Session } from './database.ts'
+import { ROW_TEXT } from './record-changes.ts'
 import { RecordColumns, type SelectedRecords } from './record-columns.ts'
 import { bytesOf, Parameters } from './record-conditions.ts'
 import { ORDER } from './record-page.ts'
@@ -151,9 +152,6 @@ export class RecordMemory {
     return until === number
   }
 }
-
-/** Enough of a row of the journal to know it again: keys of records are not given twice. */
-const ROW_TEXT = `concat_ws(' ', kind, size, chain, first_id, last_id, left(ids, 100), left(removed, 100))`
 
 /** With the number of changes up to each, and, in the first, the row before it. */
 const ENTRIES = `

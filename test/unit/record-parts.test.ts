@@ -126,19 +126,37 @@ describe('the boxes that stored bounds are compared with', () => {
 describe('what is remembered of a state', () => {
   it('is forgotten with it, and not overwritten by an older one', () => {
     const memory = new StateMemory<string>(10)
-    memory.set(1, 'a', 'old')
-    expect(memory.get(1, 'a')).toBe('old')
-    expect(memory.get(2, 'a')).toBeUndefined()
-    memory.set(2, 'a', 'new')
-    memory.set(1, 'a', 'late')
-    expect([memory.get(2, 'a'), memory.get(1, 'a')]).toEqual(['new', undefined])
+    const [one, two] = [
+      { version: 1, place: 'x' },
+      { version: 2, place: 'y' },
+    ]
+    memory.set(one, 'a', 'old')
+    expect(memory.get(one, 'a')).toBe('old')
+    expect(memory.get(two, 'a')).toBeUndefined()
+    memory.set(two, 'a', 'new')
+    memory.set(one, 'a', 'late')
+    expect([memory.get(two, 'a'), memory.get(one, 'a')]).toEqual(['new', undefined])
+  })
+
+  it('is not that of another state with the same version, as after a failover', () => {
+    const memory = new StateMemory<string>(10)
+    memory.set({ version: 2, place: 'lost' }, 'a', 'old')
+    expect(memory.get({ version: 2, place: 'other' }, 'a')).toBeUndefined()
+    memory.set({ version: 2, place: 'other' }, 'b', 'new')
+    expect(memory.get({ version: 2, place: 'other' }, 'a')).toBeUndefined()
+    expect(memory.get({ version: 2, place: 'other' }, 'b')).toBe('new')
   })
 
   it('stays within its weight, the oldest going first', () => {
     const memory = new StateMemory<string>(10, (text) => text.length)
     for (const [key, text] of Object.entries({ a: '1234', b: '1234', c: '1234', huge: 'x'.repeat(11) }))
-      memory.set(1, key, text)
-    expect(['a', 'b', 'c', 'huge'].map((key) => memory.get(1, key))).toEqual([undefined, '1234', '1234', undefined])
+      memory.set({ version: 1, place: '' }, key, text)
+    expect(['a', 'b', 'c', 'huge'].map((key) => memory.get({ version: 1, place: '' }, key))).toEqual([
+      undefined,
+      '1234',
+      '1234',
+      undefined,
+    ])
   })
 })
 

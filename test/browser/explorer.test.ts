@@ -4,7 +4,7 @@ import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, startTestService, type TestService } from '../service.ts'
-import { boxOf, mapReady, numberOf, openBrowser, signed, visit, WHY_NOT } from './page.ts'
+import { allTexts, boxOf, mapReady, numberOf, openBrowser, signed, visit, WHY_NOT } from './page.ts'
 
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -220,8 +220,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   it('shows in the proof lab what the API says of the same proof', async () => {
     const { page, context, faults } = await visit(browser, service.url, '#/proof')
     const body = lastBody(page, '/verify/v0/proof')
-    const titles = await page.locator('#template option').allTextContents()
-    expect(titles.length).toBeGreaterThanOrEqual(5)
+    const titles = await allTexts(page, '#template option', 5)
     for (const [index] of titles.entries()) {
       const before = body()
       await page.selectOption('#template', String(index))
@@ -294,7 +293,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     const { page, context, faults } = await visit(browser, service.url, '#/status')
     await page.waitForSelector('text=Ready')
     await page.waitForFunction(() => /\d/.test(document.querySelector('.chart-figure')?.textContent ?? ''))
-    expect(await page.locator('.table-scroll tbody tr').count()).toBeGreaterThanOrEqual(5)
+    await allTexts(page, '.table-scroll tbody tr', 5)
     expect(faults).toEqual([])
     await context.close()
   })

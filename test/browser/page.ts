@@ -79,3 +79,12 @@ export async function boxOf(page: Page, selector: string) {
   }
   throw new Error(`${selector} does not come to rest`)
 }
+
+/** Texts of all elements that match, once there are at least so many. */
+export async function allTexts(page: Page, selector: string, least: number): Promise<string[]> {
+  await page.waitForFunction(([found, count]) => document.querySelectorAll(found).length >= count, [
+    selector,
+    least,
+  ] as const)
+  return page.locator(selector).allTextContents()
+}

@@ -125,11 +125,14 @@ export function createSigner(parts: SignerParts): Signer {
     if (digest === undefined) return { ok: false, problem: unsupported(chainId, 'is not supported') }
     const signAll = (answer: NonceAnswer): SequenceSigningResult => {
       const signed: SignedAttestation[] = []
+      // One for all: a group of them is submitted under one deadline.
+      const deadlineSeconds = nowSeconds() + ttlSeconds
       for (const [index, item] of items.entries()) {
         const result = signWith(
           answer.ok ? { ...answer, nonce: answer.nonce + index } : answer,
           item,
           digest.attestation,
+          deadlineSeconds,
         )
         if (!result.ok) return result
         signed.push(result)
@@ -167,10 +170,10 @@ export function createSigner(parts: SignerParts): Signer {
     answer: NonceAnswer,
     { chainId, schema, recipient, data }: AttestationPayload,
     digest: (message: AttestMessage) => Uint8Array,
+    deadlineSeconds = nowSeconds() + ttlSeconds,
   ): SigningResult {
     if (!answer.ok) return { ok: false, problem: unsupported(chainId, `is refused: ${answer.refusal}`) }
     const { nonce, source: nonceSource } = answer
-    const deadlineSeconds = nowSeconds() + ttlSeconds
     const hash = digest({
       attester: address,
       schema,

@@ -126,6 +126,26 @@ describe('the signer', () => {
     expect(refusal(parts.signer.sign(payload({ recipient: '0x12' }))).type).toBe('invalid-input')
   })
 
+  it('gives a sequence one deadline, also when a second ends while it is signed', async () => {
+    const { secp256k1, keccak, chains } = parts
+    let seconds = NOW_SECONDS
+    const signer = createSigner({
+      secp256k1,
+      keccak,
+      privateKey: Buffer.alloc(32, 1),
+      chains,
+      schemaKinds: new Map(),
+      nonces: { get: () => ({ ok: true, nonce: 7, source: 'chain' }) },
+      ttlSeconds: 60,
+      nowSeconds: () => seconds++,
+    })
+    const items = [payload(), payload(), payload()]
+    const signed = await signer.sign({ kind: 'sequence', chainId: items[0]!.chainId, items })
+    if (!signed.ok) throw new Error(signed.problem.detail)
+    expect(signed.items.map(({ nonce }) => nonce)).toEqual([7, 8, 9])
+    expect(signed.items.map(({ deadlineSeconds }) => deadlineSeconds)).toEqual(Array(3).fill(NOW_SECONDS + 60))
+  })
+
   it('refuses a chain whose contracts were found to be others', async () => {
     const { secp256k1, keccak, chains } = parts
     const signer = createSigner({

@@ -1,7 +1,7 @@
 import type { PackedBytes } from '../src/packed-bytes.ts'
 
 /**
- * Texts of one chunk as bytes. Joined as a string first: one text after the other into a buffer takes three times as long.
+ * Texts of one chunk as bytes. Joined as a string first, so that one call encodes them all.
  *
  * @param separator one ASCII character behind each
  */

@@ -9,9 +9,9 @@ const NOTHING = '[]'
  * the leaf's parent: so the proof of every inner node is kept as text, and that of a leaf is two copies.
  */
 export interface ProofTexts {
-  /** What `write` needs behind its place. */
+  /** Room that `layOut` fills, and `write` copies from. */
   readonly scratchBytes: number
-  /** Lays the texts out in [start, start + scratchBytes) of `bytes`. */
+  /** Lays the texts of nodes out in [start, start + scratchBytes) of `bytes`. */
   layOut(bytes: Buffer, start: number): void
   /** Length of the proof of leaf `index`. */
   sizeOf(index: number): number

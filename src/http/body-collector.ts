@@ -42,9 +42,9 @@ export class BodyCollector implements BodyReceiver {
   end(): void {
     this.#endRow()
     const pieces = this.#pieces
-    // Not of the memory that small buffers share: a large body may be given to another thread.
-    const isOne = pieces.length === 1 && this.#pages.length === 0
-    const body = isOne ? pieces[0]! : joined(pieces, this.#size)
+    // A view of a page is copied, also when it is all: the page is the next body's.
+    const isOwn = pieces.length === 1 && this.#pages.length === 0
+    const body = isOwn ? pieces[0]! : Buffer.concat(pieces, this.#size)
     this.drop()
     this.#parts.receive(body)
   }
@@ -81,14 +81,4 @@ export class BodyCollector implements BodyReceiver {
     if (this.#to > this.#from) this.#pieces.push(this.#pages.at(-1)!.subarray(this.#from, this.#to))
     this.#from = this.#to
   }
-}
-
-function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
-  const body = Buffer.allocUnsafeSlow(size)
-  let at = 0
-  for (const piece of pieces) {
-    body.set(piece, at)
-    at += piece.byteLength
-  }
-  return body
 }

@@ -24,7 +24,7 @@ export interface RecordServiceParts {
 /** The chains of the interface, in its order; the others stand beside them (decision 52). */
 const CONFIG_CHAINS = ['arbitrum', 'celo', 'sepolia', 'base'] as const
 
-/** Of answers that are kept as they went out: reading the same one from the store costs ten times as much. */
+/** Of answers that are kept as they went out: twice as many are given in the same time. */
 const MAX_KEPT_BYTES = 16 * 1_048_576
 /** What stands beside the bytes of one, generously. */
 const ENTRY_BYTES = 8192

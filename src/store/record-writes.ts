@@ -91,7 +91,7 @@ function parametersOf(rows: readonly LocationRecord[], chainId: number, storedAt
   ]
 }
 
-/** A column of the rows, a line each: quoted as an array it would cost as much again as all the rest of this. */
+/** A column of the rows, a line each: quoting documents as an array takes longer than making them. */
 function lines(rows: readonly LocationRecord[], textOf: (record: LocationRecord) => string): string {
   return rows.map(textOf).join('\n')
 }

@@ -2,7 +2,7 @@ import { keccak256, recoverTypedDataAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
 import { createNonces } from '../../src/attest/nonces.ts'
-import { createSigner } from '../../src/attest/signer.ts'
+import { createSigner, type SignerParts } from '../../src/attest/signer.ts'
 import type { AnySigningResult, AttestationKind, AttestationPayload, Hex, ResultPayload } from '../../src/messages.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, TTL_SECONDS, ZERO_UID } from '../attest-parts.ts'
 
@@ -126,17 +126,16 @@ describe('the signer', () => {
     expect(refusal(parts.signer.sign(payload({ recipient: '0x12' }))).type).toBe('invalid-input')
   })
 
-  it('gives a sequence one deadline, also when a second ends while it is signed', async () => {
+  const signerOf = (given: Pick<SignerParts, 'nonces' | 'nowSeconds'>) => {
     const { secp256k1, keccak, chains } = parts
+    const privateKey = Buffer.alloc(32, 1)
+    return createSigner({ secp256k1, keccak, privateKey, chains, schemaKinds: new Map(), ttlSeconds: 60, ...given })
+  }
+
+  it('gives a sequence one deadline, also when a second ends while it is signed', async () => {
     let seconds = NOW_SECONDS
-    const signer = createSigner({
-      secp256k1,
-      keccak,
-      privateKey: Buffer.alloc(32, 1),
-      chains,
-      schemaKinds: new Map(),
+    const signer = signerOf({
       nonces: { get: () => ({ ok: true, nonce: 7, source: 'chain' }) },
-      ttlSeconds: 60,
       nowSeconds: () => seconds++,
     })
     const items = [payload(), payload(), payload()]
@@ -147,13 +146,7 @@ describe('the signer', () => {
   })
 
   it('refuses a chain whose contracts were found to be others', async () => {
-    const { secp256k1, keccak, chains } = parts
-    const signer = createSigner({
-      secp256k1,
-      keccak,
-      privateKey: Buffer.alloc(32, 1),
-      chains,
-      schemaKinds: new Map(),
+    const signer = signerOf({
       nonces: createNonces({
         read: async () => ({ ok: false, refusal: 'another contract' }),
         readable: new Set([84532]),
@@ -162,7 +155,6 @@ describe('the signer', () => {
         now: () => 0,
         after: () => {},
       }),
-      ttlSeconds: 60,
       nowSeconds: () => NOW_SECONDS,
     })
     expect(await signer.sign(payload())).toMatchObject({

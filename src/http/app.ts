@@ -144,7 +144,7 @@ export function createApp(parts: AppParts): App {
     state.knownRate = rateStatus(window, limit, nowMs)
     if (!isAdmitted) {
       refused.series({ tier: state.tier }).count++
-      return limitReached(limit)
+      return limitReached(limit, state.tier, 'answer')
     }
     if (holder === 'invalid') return INVALID_KEY
     return holder === undefined && config.requireApiKey ? KEY_REQUIRED : undefined

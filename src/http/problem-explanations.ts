@@ -1,5 +1,6 @@
 import type { ProblemType } from '../problem.ts'
 import type { ExampleRequest, Explanation } from './explanation.ts'
+import { limitReached } from './rate-limit.ts'
 
 const post = (path: string, body: unknown, headers?: Readonly<Record<string, string>>): ExampleRequest => ({
   method: 'POST',
@@ -167,21 +168,10 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, Explanation>> = 
   },
   'rate-limited': {
     cause: 'The hourly number of requests of this address or key is used up.',
-    remedy: 'Wait for the seconds of Retry-After; an API key raises the number.',
+    remedy: 'Wait for the seconds of Retry-After; an API key (X-API-Key or Authorization: Bearer) raises the number.',
     example: {
       request: { path: '/compute/v0/area', situation: 'The 101st request of an hour without an API key.' },
-      problem: {
-        type: 'rate-limited',
-        detail: 'the limit of 100 requests per hour is reached',
-        places: [
-          {
-            pointer: '#',
-            detail: 'the limit of 100 requests per hour is reached',
-            code: 'limit',
-            hint: 'wait for X-RateLimit-Reset, or send an API key, which raises the number',
-          },
-        ],
-      },
+      problem: limitReached(100, 'public', 'answer'),
     },
   },
   internal: {

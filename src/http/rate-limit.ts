@@ -1,3 +1,4 @@
+import type { Tier } from '../config.ts'
 import type { ProblemData } from '../problem.ts'
 
 /** Whose requests are counted together: an address key or the name of an API key. */
@@ -71,20 +72,24 @@ export function takeSome(window: RateWindow, limit: number, requests: number): n
   return granted
 }
 
-/** The refusal of what the window does not allow any more. */
-export function limitReached(limit: number): ProblemData {
-  const detail = `the limit of ${limit} requests per hour is reached`
+/** Where an answer says how long to wait: a refusal as a whole has `Retry-After`, what is refused within an answer has not. */
+const WAITS = {
+  answer: 'Retry-After has the seconds to wait',
+  item: 'X-RateLimit-Reset has the Unix seconds when the hour ends',
+} as const
+
+/**
+ * The refusal of what the window does not allow any more.
+ *
+ * @param tier of the caller: only who has no key is told to send one
+ */
+export function limitReached(limit: number, tier: Tier, refused: keyof typeof WAITS): ProblemData {
+  const reached = `the limit of ${limit} requests per hour is reached`
+  const more = tier === 'public' ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit' : ''
   return {
     type: 'rate-limited',
-    detail,
-    places: [
-      {
-        pointer: '#',
-        detail,
-        code: 'limit',
-        hint: 'wait for X-RateLimit-Reset, or send an API key, which raises the number',
-      },
-    ],
+    detail: `${reached}; ${WAITS[refused]}${more}`,
+    places: [{ pointer: '#', detail: reached, code: 'limit' }],
   }
 }
 

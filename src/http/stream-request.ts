@@ -37,7 +37,7 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
       return granted
     },
     countItems: (outcome, items) => metrics.countItems(outcome, items),
-    quotaProblem: limitReached(limit),
+    quotaProblem: limitReached(limit, tier, 'item'),
     problemJson: (problem) => problemJson(state, problem),
     onGone(listener) {
       state.onGone = listener

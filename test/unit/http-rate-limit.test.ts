@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RateLimiter, rateStatus, secondsUntil, takeSome } from '../../src/http/rate-limit.ts'
+import { limitReached, RateLimiter, rateStatus, secondsUntil, takeSome } from '../../src/http/rate-limit.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
 
@@ -42,6 +42,25 @@ describe('the hourly window', () => {
       expect(NOON + offset + seconds * 1000).toBeGreaterThanOrEqual(NOON + 3_600_000)
     }
     expect(secondsUntil(5, 10_000)).toBe(0)
+  })
+})
+
+describe('the refusal of what is beyond the limit', () => {
+  it('says in its detail how long to wait and how to get more', () => {
+    const { detail } = limitReached(100, 'public', 'answer')
+    expect(detail).toBe(
+      'the limit of 100 requests per hour is reached; Retry-After has the seconds to wait, ' +
+        'and an API key (X-API-Key or Authorization: Bearer) raises the limit',
+    )
+  })
+
+  it('names no header that an answer with items does not have', () => {
+    expect(limitReached(100, 'public', 'item').detail).not.toContain('Retry-After')
+    expect(limitReached(100, 'public', 'item').detail).toContain('X-RateLimit-Reset')
+  })
+
+  it('offers no key to who sent one', () => {
+    expect(limitReached(1000, 'developer', 'answer').detail).not.toContain('API key')
   })
 })
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFileWriter } from '../../src/cli/batch/writer.ts'
@@ -146,5 +146,64 @@ describe('a batch in this process', () => {
     )
     expect(JSON.parse(readFileSync(path('out.ndjson.part'), 'utf8')).pid).toBe(process.pid)
     writer.close(true)
+  })
+
+  it('leaves what it is to write over as it is until the first answer', async () => {
+    await interrupted()
+    const [results, journal] = [output(), readFileSync(path('out.ndjson.part'), 'utf8')]
+    writeFileSync(path('in.ndjson'), `{"no input":1}\n${lines.join('')}`)
+    // Nobody listens there; the first line is refused without being asked.
+    const away = [
+      'batch',
+      'area',
+      path('in.ndjson'),
+      '-o',
+      path('out.ndjson'),
+      '--restart',
+      '--url',
+      'http://127.0.0.1:9',
+    ]
+    const run = await runCli(away)
+    expect([run.exitCode, run.err]).toEqual([
+      3,
+      expect.stringContaining('nothing is answered: the files are as they were'),
+    ])
+    expect(output()).toBe(results)
+    expect(JSON.parse(readFileSync(path('out.ndjson.part'), 'utf8'))).toEqual({
+      ...JSON.parse(journal),
+      pid: process.pid,
+    })
+    // The interrupted run still goes on, and a finished one stays finished.
+    writeFileSync(path('in.ndjson'), lines.join(''))
+    expect((await batch()).exitCode).toBe(0)
+    const finished = output()
+    expect(finished.split('\n')).toHaveLength(ITEMS + 1)
+    mkdirSync(path('damaged'))
+    writeFileSync(path('damaged/dev-signer.json'), 'nonsense')
+    expect((await batch({}, '--restart', '--data', path('damaged'))).exitCode).not.toBe(0)
+    expect([output(), existsSync(path('out.ndjson.part'))]).toEqual([finished, false])
+    expect((await batch({}, '--restart', '--attest', 'none')).exitCode).toBe(0)
+    expect(output()).toHaveLength(finished.replace(/,"attestation":.*/g, '}').length)
+  })
+
+  it('holds no more refusals than a checkpoint has while nothing is answered', () => {
+    writeFileSync(path('out.ndjson'), 'of before\n')
+    const files = { output: path('out.ndjson'), errors: path('e.ndjson') }
+    const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
+    const writer = createFileWriter(
+      files,
+      identity,
+      true,
+      () => 0,
+      () => undefined,
+    )
+    const entry = { number: 1, place: 'line 1', id: 1, item: undefined, fault: 'f' }
+    const problem = { type: 'about:blank', title: 'Not sent', status: 400, detail: 'f' }
+    for (let count = 1; count < 10_000; count++) writer.refusal(entry, problem)
+    expect([writer.hasBegun, output(), readFileSync(path('e.ndjson'), 'utf8')]).toEqual([false, 'of before\n', ''])
+    writer.refusal(entry, problem)
+    expect([writer.hasBegun, output()]).toEqual([true, ''])
+    writer.close(true)
+    expect(readFileSync(path('e.ndjson'), 'utf8').trim().split('\n')).toHaveLength(10_000)
   })
 })

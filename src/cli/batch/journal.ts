@@ -72,7 +72,30 @@ export class Journal {
   }
 
   write(checkpoint: Checkpoint): void {
-    const stored: Stored = { version: 1, pid: process.pid, ...this.#identity, checkpoint }
+    this.#replace({ version: 1, pid: process.pid, ...this.#identity, checkpoint })
+  }
+
+  /**
+   * To begin anew, but not yet: nobody else may begin, and what an interrupted run left can still go on.
+   *
+   * @returns whether one left something
+   * @throws {CommandError} while a run is at it: both would write into the same files
+   */
+  hold(): boolean {
+    const stored = this.#stored()
+    this.#requireNobodyAtWork(stored)
+    const isLeft = stored?.version === 1
+    if (isLeft) this.#replace({ ...stored, pid: process.pid })
+    else this.write(NOTHING_DONE)
+    return isLeft
+  }
+
+  remove(): void {
+    rmSync(this.#file, { force: true })
+    rmSync(`${this.#file}.new`, { force: true })
+  }
+
+  #replace(stored: Stored): void {
     const temporary = `${this.#file}.new`
     try {
       const descriptor = openSync(temporary, 'w')
@@ -84,21 +107,6 @@ export class Journal {
     } catch (error) {
       throw usage(`${this.#file}: cannot be written (${(error as NodeJS.ErrnoException).code})`, error)
     }
-  }
-
-  /**
-   * To begin anew.
-   *
-   * @throws {CommandError} while a run is at it: both would write into the same files
-   */
-  discard(): void {
-    this.#requireNobodyAtWork(this.#stored())
-    this.remove()
-  }
-
-  remove(): void {
-    rmSync(this.#file, { force: true })
-    rmSync(`${this.#file}.new`, { force: true })
   }
 
   /** Undefined for what is none. */

@@ -12,10 +12,10 @@ export interface BatchWriter {
   /** Where it began: what an earlier run has done. */
   readonly from: Checkpoint
   readonly now: Checkpoint
+  /** False while the files are still as an earlier run left them. */
+  readonly hasBegun: boolean
   result(result: BatchResult): Promise<void>
   refusal(entry: Entry, problem: ProblemDetails): void
-  /** Everything so far is kept, whatever happens next. */
-  checkpoint(): void
   /** @param isComplete nothing is left to be done */
   close(isComplete: boolean): void
 }
@@ -37,21 +37,29 @@ export function createFileWriter(
   read: () => ReadBytes | undefined,
 ): BatchWriter {
   const journal = new Journal(files.output, identity)
-  if (isRestart) journal.discard()
-  const from = journal.read() ?? NOTHING_DONE
-  if (from === NOTHING_DONE) {
+  const from = isRestart ? NOTHING_DONE : (journal.read() ?? NOTHING_DONE)
+  if (from === NOTHING_DONE && !isRestart) {
     for (const file of [files.output, files.errors]) {
-      if (!isRestart && existsSync(file) && statSync(file).size > 0) {
+      if (existsSync(file) && statSync(file).size > 0) {
         throw usage(`${file} is there already: name another file, or --restart to write over it`)
       }
     }
   }
-  journal.write(from) // before the first line: what is in the files without it is another's, and nobody else may begin
+  const isLeft = isRestart && journal.hold()
   const output = new LineFile(files.output, from.outputBytes)
   const errors = new LineFile(files.errors, from.errorBytes)
   let { items, failed } = from
   let keptMs = now()
   let keptItems = items
+  let hasBegun = false
+  const begin = () => {
+    hasBegun = true
+    journal.write(from) // before the first line: what is in the files without it is another's, and nobody else may begin
+    output.cut()
+    errors.cut()
+  }
+  // A service that is down must not cost what is to be written over.
+  if (!isRestart) begin()
   const state = (): Checkpoint => ({ items, failed, outputBytes: output.bytes, errorBytes: errors.bytes })
   const kept = (): Checkpoint => {
     const found = read()
@@ -64,30 +72,35 @@ export function createFileWriter(
     keptMs = now()
     keptItems = items
   }
-  const count = () => {
+  const count = (isAnswer: boolean) => {
     items++
-    if (items - keptItems >= CHECKPOINT_ITEMS || now() - keptMs >= CHECKPOINT_MS) checkpoint()
+    const isMany = items - keptItems >= CHECKPOINT_ITEMS // what was refused without being sent is not held without end
+    if (!hasBegun && (isAnswer || isMany)) begin()
+    if (hasBegun && (isMany || now() - keptMs >= CHECKPOINT_MS)) checkpoint()
   }
   return {
     from,
     get now() {
       return state()
     },
+    get hasBegun() {
+      return hasBegun
+    },
     async result(result) {
       output.add(`${JSON.stringify(result)}\n`)
-      count()
+      count(true)
     },
     refusal(entry, problem) {
       errors.add(errorLine(entry, problem))
       failed++
-      count()
+      count(entry.item !== undefined)
     },
-    checkpoint,
     close(isComplete) {
-      checkpoint()
+      if (isComplete && !hasBegun) begin()
+      if (hasBegun) checkpoint()
       output.close()
       errors.close()
-      if (isComplete) journal.remove()
+      if (isComplete || (!hasBegun && !isLeft)) journal.remove()
     },
   }
 }
@@ -111,7 +124,7 @@ export function createPipeWriter(terminal: Terminal): BatchWriter {
       failed++
       terminal.err(printable(errorLine(entry, problem)))
     },
-    checkpoint() {},
+    hasBegun: true,
     close() {},
   }
 }

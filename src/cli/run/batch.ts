@@ -170,7 +170,9 @@ function isPassing(status: number): boolean {
 function withRemedy(error: unknown, isPiped: boolean, writer: BatchWriter, terminal: Terminal): unknown {
   if (isPiped) return error
   const { items } = writer.now
-  const remedy = `${items.toLocaleString('en-US')} items are done: the same command goes on from there`
+  const remedy = writer.hasBegun
+    ? `${items.toLocaleString('en-US')} items are done: the same command goes on from there`
+    : 'nothing is answered: the files are as they were'
   if (terminal.signal.aborted) {
     terminal.err(`${remedy}\n`)
     return error

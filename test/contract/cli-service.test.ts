@@ -95,6 +95,12 @@ describe('verbs that ask a service', () => {
     const first = await cli([...argv, '--url', fresh.url])
     expect([first.exitCode, first.err]).toEqual([
       5,
+      expect.stringMatching(
+        /^there are more items than the 7 that the hourly limit leaves until 20\S+Z: the run will end there\n/,
+      ),
+    ])
+    expect([first.exitCode, first.err]).toEqual([
+      5,
       expect.stringContaining('7 items are done: the same command goes on from there'),
     ])
     const second = await cli([...argv, '--url', fresh.url, '--api-key', fresh.internalKey])

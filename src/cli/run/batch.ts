@@ -7,6 +7,7 @@ import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { type ItemRule, splitFixed } from '../batch/compose.ts'
 import { Feeder } from '../batch/feeder.ts'
 import { digestOf, type RunIdentity } from '../batch/journal.ts'
+import { noticeLimit } from '../batch/limit-notice.ts'
 import { localStream } from '../batch/local-stream.ts'
 import { printSummary } from '../batch/summary.ts'
 import { type BatchWriter, createFileWriter, createPipeWriter } from '../batch/writer.ts'
@@ -15,7 +16,7 @@ import { countedBytes, peekBytes, type ReadBytes } from '../inputs/byte-pieces.t
 import { readInput } from '../inputs/read-input.ts'
 import { bytesOf, type SourceOptions, sourceItems } from '../inputs/source.ts'
 import type { Operation } from '../operation-names.ts'
-import { clientOf, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
+import { clientOf, DEFAULT_CHAIN_ID, type ServerOptions, transportOf } from '../options.ts'
 import { pause } from '../pause.ts'
 import { createProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
@@ -82,6 +83,11 @@ export async function runBatch(
   try {
     if (!(await feeder.skip(skipped)))
       throw usage(`${file}: is shorter than when the interrupted run read it: begin anew with --restart`)
+    // What comes from a pipe can be read only once.
+    if (file !== '-' && statSync(file).isFile() && options.local !== true) {
+      const items = sourceItems(bytesOf(file, terminal), file, options)
+      await noticeLimit(new Feeder(items, rule, () => {}), skipped, transportOf(options, terminal), terminal)
+    }
     await answerAll(feeder, writer, await streamOf(options, terminal), show, terminal)
     isComplete = true
   } catch (error) {

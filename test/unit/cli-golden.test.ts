@@ -205,6 +205,7 @@ describe('the command line says to the letter what test/vectors/cli has', () => 
       '--no-revocable',
     ])
     await told.run(['schema', 'uid', 'x y z'])
+    await told.run(['schema', 'uid', 'uint25 x'])
     await told.run(['schema', 'register', 'numeric'])
     await told.run(['schema', 'register', 'numeric', '--rpc', 'http://127.0.0.1:9', '--key', KEY])
     await told.run(['keygen'])
@@ -239,6 +240,41 @@ describe('the command line says to the letter what test/vectors/cli has', () => 
 })
 
 describe('the command line', () => {
+  it('takes the types that Solidity has into a schema, and names one that it has not', async () => {
+    const uid = (type: string) => runCli(['schema', 'uid', `uint256 first,${type} x`])
+    for (const type of [
+      'address',
+      'bool',
+      'string',
+      'bytes',
+      'bytes1',
+      'bytes32',
+      'uint',
+      'int',
+      'uint8',
+      'int256',
+      'uint24[]',
+      'bytes32[2][]',
+    ])
+      expect(await uid(type)).toMatchObject({ exitCode: 0, err: '' })
+    for (const type of [
+      'uint25',
+      'int7',
+      'bytes33',
+      'bytes0',
+      'uint264',
+      'uint0',
+      'uint08',
+      'boolean',
+      'byte',
+      'float',
+      'uint8[0]',
+    ]) {
+      const run = await uid(type)
+      expect([run.exitCode, run.err]).toEqual([2, expect.stringContaining(`trigpoint: ${type} is no type of Solidity`)])
+    }
+  })
+
   it('knows the operations of the engine and their inputs', () => {
     const inputs = Object.fromEntries(Object.values(OPERATIONS).map((row) => [row.name, row.inputs]))
     expect(OPERATION_INPUTS).toEqual(inputs)

@@ -67,16 +67,31 @@ export async function registerSchema(text: string, options: RegisterOptions, ter
 
 function newSchema(text: string, { resolver, revocable }: TextOptions) {
   const schema = Object.hasOwn(SCHEMA_STRINGS, text) ? SCHEMA_STRINGS[text as SchemaKind] : text.trim()
-  // A field is a type and a name; that the registry does not look is why it is looked at here.
-  const isSchema = schema
-    .split(',')
-    .every((field) => /^\s*[a-z][a-z0-9]*(?:\[\d*\])*\s+[A-Za-z_][A-Za-z0-9_]*\s*$/.test(field))
-  if (!isSchema)
+  // That the registry does not look is why it is looked at here.
+  for (const field of schema.split(',')) requireField(field, schema)
+  const uid = schemaUid(schema, resolver as Hex, revocable, javascriptKeccak())
+  return { uid, schema, resolver: resolver as Hex, revocable }
+}
+
+/** A field is a type and a name; under a type that Solidity has not, nothing could ever be decoded. */
+function requireField(field: string, schema: string): void {
+  const [, type, length] = /^\s*([a-z][a-z0-9]*)((?:\[\d*\])*)\s+[A-Za-z_][A-Za-z0-9_]*\s*$/.exec(field) ?? []
+  if (type === undefined)
     throw usage(
       `${JSON.stringify(schema.slice(0, 80))} is no schema: types and names, as in 'uint256 result,string units'`,
     )
-  const uid = schemaUid(schema, resolver as Hex, revocable, javascriptKeccak())
-  return { uid, schema, resolver: resolver as Hex, revocable }
+  if (!isSolidityType(type) || /\[0+\]/.test(length ?? ''))
+    throw usage(
+      `${`${type}${length}`.slice(0, 80)} is no type of Solidity: address, bool, string, bytes, bytes1 to bytes32, uint8 to uint256 and int8 to int256 by eights, and arrays of them`,
+    )
+}
+
+/** Of those that are in use: fixed-point numbers and functions are no data that anybody attests. */
+function isSolidityType(type: string): boolean {
+  const [, name, digits] = /^(bytes|u?int)([1-9]\d{0,2})?$/.exec(type) ?? []
+  if (name === undefined) return ['address', 'bool', 'string'].includes(type)
+  const size = Number(digits ?? 8)
+  return name === 'bytes' ? size <= 32 : size <= 256 && size % 8 === 0
 }
 
 function registryOf(chainId: number): string {

@@ -1,4 +1,5 @@
 import type { LocalChainFacts } from '../local-chain/local-chain.ts'
+import { counted } from './terminal.ts'
 
 /** What the operator sees once the service answers; the same facts as one JSON line with `--log-format json`. */
 export interface BannerFacts {
@@ -26,13 +27,13 @@ const SHOWN_ACCOUNTS = 2
 
 export function bannerText(facts: BannerFacts): string {
   const { url } = facts
-  const threads = facts.threads === 0 ? 'inline' : `${facts.threads} threads`
+  const threads = facts.threads === 0 ? 'inline' : counted(facts.threads, 'thread')
   const key = facts.developmentKey ? '   ! DEVELOPMENT KEY, generated' : ''
   const keys =
     facts.apiKeys === undefined
-      ? `public tier: ${facts.publicPerHour} requests/hour`
+      ? `public tier: ${counted(facts.publicPerHour, 'request')}/hour`
       : `developer  ${facts.apiKeys.developer}   internal  ${facts.apiKeys.internal}\n` +
-        `             (public tier: ${facts.publicPerHour} requests/hour)`
+        `             (public tier: ${counted(facts.publicPerHour, 'request')}/hour)`
   const moved =
     facts.busyPort === undefined ? '' : `  Port       ${facts.busyPort} is busy: moved to the next free one\n`
   const local = facts.localChain === undefined ? '' : localChainLines(facts.localChain)

@@ -1,4 +1,4 @@
-import type { Terminal } from './terminal.ts'
+import { counted, type Terminal } from './terminal.ts'
 
 export interface ProgressState {
   /** What was done in this run. */
@@ -26,7 +26,7 @@ const BAR_WIDTH = 24
 /**
  * A bar with rate and remaining time on standard error, from the second second on; a line every ten seconds where that is no screen.
  *
- * @param unit what is counted: `items`, `blocks`
+ * @param unit one of what is counted: `item`, `block`
  */
 export function createProgress(terminal: Terminal, unit: string): Progress {
   const startedMs = terminal.now()
@@ -68,7 +68,7 @@ export function progressText(
   firstShare = 0,
 ): string {
   const rate = seconds > 0 ? done / seconds : 0
-  const parts = [`${done.toLocaleString('en-US')} ${unit}`, `${rateText(rate)} ${unit}/s`]
+  const parts = [counted(done, unit), `${rateText(rate)} ${unit}s/s`]
   if (share !== undefined) {
     const filled = Math.round(Math.min(1, share) * BAR_WIDTH)
     const gained = share - firstShare

@@ -5,6 +5,7 @@ import { createRecordStore } from '../store/operations.ts'
 import { openPglite } from '../store/pglite.ts'
 import { openPostgres } from '../store/postgres.ts'
 import { countLive } from '../store/submissions.ts'
+import { counted } from './terminal.ts'
 
 /** Longest statement of a command, which nobody waits for. */
 const STATEMENT_MS = 600_000
@@ -46,13 +47,13 @@ async function runCommand({ kind, file }: RecordsCommand, config: Config): Promi
   try {
     await migrate(database)
     if (kind === 'backup') {
-      const written = `${await backUp(database, file)} records written to ${file}`
+      const written = `${counted(await backUp(database, file), 'record')} written to ${file}`
       const live = await countLive(database.reads)
       return live === 0 ? written : `${written}; submissions that are under way are not in it: ${live}`
     }
     const records = await restore(database, file)
     await createRecordStore(database, () => new Date().toISOString()).maintain(undefined)
-    return `${records} records restored from ${file}`
+    return `${counted(records, 'record')} restored from ${file}`
   } finally {
     await database.close()
   }

@@ -33,6 +33,15 @@ export function printable(text: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
+/**
+ * A number and what it counts: `1 item`, `2,000 items`.
+ *
+ * @param many where it is not the word with an s
+ */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
+}
+
 /** One line of JSON. */
 export async function outJson(terminal: Terminal, value: unknown): Promise<void> {
   await terminal.out(`${JSON.stringify(value)}\n`)

@@ -1,4 +1,5 @@
 import type { Verdict } from '../client/verdict.ts'
+import { counted } from './terminal.ts'
 
 const KINDS: Readonly<Record<Verdict['kind'], string>> = {
   compute: 'a compute answer',
@@ -41,6 +42,6 @@ export interface Tally {
 }
 
 export function tallyText({ count, held, failed, refused }: Tally): string {
-  const refusals = refused === 0 ? '' : `, ${refused} are refusals`
-  return `${count} answers: ${held} hold, ${failed} do not${refusals}\n`
+  const refusals = refused === 0 ? '' : `, ${counted(refused, 'is a refusal', 'are refusals')}`
+  return `${counted(count, 'answer')}: ${counted(held, 'holds', 'hold')}, ${counted(failed, 'does', 'do')} not${refusals}\n`
 }

@@ -77,14 +77,18 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
     expect(original.sync).toMatchObject({ ladder: [{ number: 99, hash: uidOf(99) }], finalized: 90, auditedTo: 50 })
     expect(original.quarantined.map(({ uid }) => uid)).toEqual([QUARANTINED.uid])
     const said = await runRecordsCommand({ kind: 'backup', file }, readConfig(files.environment, 1))
-    expect(said).toBe(`${records.length} records written to ${file}; submissions that are under way are not in it: 2`)
+    expect(said).toBe(
+      `${records.length.toLocaleString('en-US')} records written to ${file}; submissions that are under way are not in it: 2`,
+    )
   })
   afterAll(() => files.remove())
 
   it.each(ENGINES)('comes back the same on %s, and not a second time', async (target) => {
     const empty = await makeStore(target)
     const config = readConfig(empty.environment, 1)
-    expect(await runRecordsCommand({ kind: 'restore', file }, config)).toContain(`${records.length} records restored`)
+    expect(await runRecordsCommand({ kind: 'restore', file }, config)).toContain(
+      `${records.length.toLocaleString('en-US')} records restored`,
+    )
     expect(await contents(empty)).toEqual(original)
     await expect(runRecordsCommand({ kind: 'restore', file }, config)).rejects.toThrow(/has records already/)
     await empty.remove()

@@ -240,6 +240,16 @@ describe('the command line says to the letter what test/vectors/cli has', () => 
 })
 
 describe('the command line', () => {
+  it('says one of what is one', async () => {
+    const one = file('one.wkt', 'POLYGON ((2 48, 3 48, 3 49, 2 49, 2 48))\n')
+    const output = join(folder.path, 'one.ndjson')
+    expect((await runCli(['batch', 'area', one, '--local', '-o', output], { env })).out).toMatch(/^1 result in /)
+    expect((await runCli(['compute', 'area', `${one}#2`, '--local'], { env })).err).toContain('holds 1 geometry:')
+    const refusal = '{"id":3,"error":{"title":"no"}}\n'
+    const told = await runCli(['verify', '-'], { input: `${refusal}${refusal}` })
+    expect(told.out).toContain('2 answers: 0 hold, 1 does not, 1 is a refusal')
+  })
+
   it('takes the types that Solidity has into a schema, and names one that it has not', async () => {
     const uid = (type: string) => runCli(['schema', 'uid', `uint256 first,${type} x`])
     for (const type of [

@@ -5,23 +5,24 @@ import type { Terminal } from '../../src/cli/terminal.ts'
 function screen(isInteractive: boolean) {
   const state = { nowMs: 0, said: [] as string[] }
   const terminal = { isInteractive, now: () => state.nowMs, err: (text: string) => state.said.push(text) }
-  return { ...state, state, progress: createProgress(terminal as unknown as Terminal, 'items') }
+  return { ...state, state, progress: createProgress(terminal as unknown as Terminal, 'item') }
 }
 
 describe('progress', () => {
   it('says rate and remaining time', () => {
-    expect(progressText({ done: 500, share: 0.25 }, 'items', 10)).toBe(
+    expect(progressText({ done: 500, share: 0.25 }, 'item', 10)).toBe(
       '██████░░░░░░░░░░░░░░░░░░ 25 %  500 items  50.0 items/s  30 s left',
     )
-    expect(progressText({ done: 1_234_567, share: 0.5, note: '3 refused' }, 'items', 400)).toBe(
+    expect(progressText({ done: 1_234_567, share: 0.5, note: '3 refused' }, 'item', 400)).toBe(
       '████████████░░░░░░░░░░░░ 50 %  1,234,567 items  3,086 items/s  6 min 40 s left  3 refused',
     )
-    expect(progressText({ done: 7 }, 'blocks', 2)).toBe('7 blocks  3.5 blocks/s')
+    expect(progressText({ done: 1 }, 'block', 2)).toBe('1 block  0.5 blocks/s')
+    expect(progressText({ done: 7 }, 'block', 2)).toBe('7 blocks  3.5 blocks/s')
   })
 
   it('does not count as speed what an earlier run had done', () => {
     // A tenth in ten seconds, from half the way on: the other 40 % take 40 s.
-    expect(progressText({ done: 100, share: 0.6 }, 'items', 10, 0.5)).toContain('40 s left')
+    expect(progressText({ done: 100, share: 0.6 }, 'item', 10, 0.5)).toContain('40 s left')
   })
 
   it('is silent for two seconds, then redraws one line of a screen five times a second', () => {
@@ -30,7 +31,7 @@ describe('progress', () => {
       progress.update({ done: state.nowMs, share: state.nowMs / 8000 })
     progress.stop()
     expect(state.said).toHaveLength(11 + 2)
-    expect(state.said[0]).toBe(`\r${progressText({ done: 2000, share: 0.25 }, 'items', 2)}\u001b[K`)
+    expect(state.said[0]).toBe(`\r${progressText({ done: 2000, share: 0.25 }, 'item', 2)}\u001b[K`)
     expect(state.said.at(-1)).toBe('\n')
   })
 

@@ -1,4 +1,4 @@
-import type { Terminal } from '../terminal.ts'
+import { counted, type Terminal } from '../terminal.ts'
 
 export interface Summary {
   /** With those of earlier runs. */
@@ -37,7 +37,7 @@ export async function printSummary(
   }
   const where = isPiped ? '' : ` in ${output}`
   const refused = failed === 0 ? '' : `, ${failed.toLocaleString('en-US')} refused${isPiped ? '' : ` (${errors})`}`
-  const said = `${(items - failed).toLocaleString('en-US')} results${where}${refused}; ${seconds.toFixed(1)} s${speed}\n`
+  const said = `${counted(items - failed, 'result')}${where}${refused}; ${seconds.toFixed(1)} s${speed}\n`
   if (isPiped) terminal.err(said)
   else await terminal.out(said)
 }

@@ -6,6 +6,7 @@ import { builtFolder } from '../../http/assets.ts'
 import { pendingMigrations } from '../../store/migrations.ts'
 import { openPostgres } from '../../store/postgres.ts'
 import { misspeltSettings } from '../misspelt-settings.ts'
+import { counted } from '../terminal.ts'
 import { type Check, type DoctorParts, type Finding, fail, ok, warn } from './finding.ts'
 
 const GIB = 1_073_741_824
@@ -107,7 +108,7 @@ async function checkDatabase({ config }: DoctorParts): Promise<Finding> {
       return ok(
         pending === 0
           ? `${found}, tables as this version has them`
-          : `${found}, ${pending} changes of tables on the next start`,
+          : `${found}, ${counted(pending, 'change')} of tables on the next start`,
       )
     } finally {
       await database.close()

@@ -1,6 +1,6 @@
 import type { InputLike } from '../../client/inputs.ts'
 import { usage } from '../exit-codes.ts'
-import type { Terminal } from '../terminal.ts'
+import { counted, type Terminal } from '../terminal.ts'
 import { isPlaceText, readPlaceText } from './place-text.ts'
 import { bytesOf, type SourceOptions, sourceItems } from './source.ts'
 import type { SourceItem } from './source-item.ts'
@@ -58,7 +58,7 @@ async function nthItem(
     count++
     if (count === number) return item
   }
-  throw usage(`${name} holds ${count} geometries: there is no number ${number}`)
+  throw usage(`${name} holds ${counted(count, 'geometry', 'geometries')}: there is no number ${number}`)
 }
 
 function inputOf({ place, value, fault }: SourceItem, name: string): InputLike {

@@ -19,7 +19,7 @@ import type { Operation } from '../operation-names.ts'
 import { clientOf, DEFAULT_CHAIN_ID, type ServerOptions, transportOf } from '../options.ts'
 import { pause } from '../pause.ts'
 import { createProgress } from '../progress.ts'
-import type { Terminal } from '../terminal.ts'
+import { counted, type Terminal } from '../terminal.ts'
 
 export interface BatchVerbOptions extends ServerOptions, SourceOptions {
   readonly output: string
@@ -73,7 +73,7 @@ export async function runBatch(
   read = counted.read
   const source = sourceItems(counted.pieces, file === '-' ? 'standard input' : file, options)
   const feeder = new Feeder(source, rule, (entry) => writer.refusal(entry, notSent(entry.fault ?? '')))
-  const progress = createProgress(terminal, 'items')
+  const progress = createProgress(terminal, 'item')
   const show = () => {
     const { items, failed } = writer.now
     const share = inputBytes === undefined || inputBytes === 0 ? undefined : counted.bytes() / inputBytes
@@ -177,7 +177,7 @@ function withRemedy(error: unknown, isPiped: boolean, writer: BatchWriter, termi
   if (isPiped) return error
   const { items } = writer.now
   const remedy = writer.hasBegun
-    ? `${items.toLocaleString('en-US')} items are done: the same command goes on from there`
+    ? `${counted(items, 'item is', 'items are')} done: the same command goes on from there`
     : 'nothing is answered: the files are as they were'
   if (terminal.signal.aborted) {
     terminal.err(`${remedy}\n`)

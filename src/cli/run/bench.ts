@@ -25,7 +25,7 @@ export async function runBench(what: 'load' | 'ops', options: BenchOptions, term
   const chainId = options.chainId ?? DEFAULT_CHAIN_ID
   const client = await clientOf(options, terminal, chainId)
   const issuer = await client.issuer({ signal: terminal.signal })
-  const progress = createProgress(terminal, 'requests')
+  const progress = createProgress(terminal, 'request')
   const times: number[] = []
   const sampled: ComputeResponse[] = []
   const errors = new Map<string, number>()

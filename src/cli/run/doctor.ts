@@ -5,7 +5,7 @@ import { type Finding, fail } from '../doctor/finding.ts'
 import { MACHINE_CHECKS } from '../doctor/machine-checks.ts'
 import { PLACE_CHECKS } from '../doctor/place-checks.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { outJson, type Terminal } from '../terminal.ts'
+import { counted, outJson, type Terminal } from '../terminal.ts'
 
 const MARKS: Readonly<Record<Finding['status'], string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL', skip: '–   ' }
 
@@ -34,7 +34,7 @@ export async function runDoctor(
   if (options.json === true) await outJson(terminal, { ok: failed === 0, checks: findings })
   else
     await terminal.out(
-      `${count('ok')} ok, ${count('warn')} warnings, ${failed} failed, ${count('skip')} not looked at\n`,
+      `${count('ok')} ok, ${counted(count('warn'), 'warning')}, ${failed} failed, ${count('skip')} not looked at\n`,
     )
   if ('fault' in config) return EXIT.config
   return failed === 0 ? EXIT.ok : EXIT.failed

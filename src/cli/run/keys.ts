@@ -3,7 +3,7 @@ import { type Config, readConfig, type Tier } from '../../config.ts'
 import { generateKey } from '../../http/dev-keys.ts'
 import { changeKeyFile, readKeyFile, type StoredKey } from '../../http/key-file.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
-import { outJson, type Terminal } from '../terminal.ts'
+import { counted, outJson, type Terminal } from '../terminal.ts'
 
 export interface KeysOptions {
   readonly data?: string
@@ -50,7 +50,7 @@ export async function listKeys(options: KeysOptions, terminal: Terminal): Promis
   const lines = keys.map(({ id, tier, label, createdAt }) => `${id}  ${tier.padEnd(9)}  ${createdAt}  ${label}\n`)
   await terminal.out(lines.join(''))
   const others = apiKeys.length === 0 ? '' : `; ${apiKeys.length} more in API_KEYS`
-  terminal.err(`${keys.length} keys in ${file}${others}\n`)
+  terminal.err(`${counted(keys.length, 'key')} in ${file}${others}\n`)
 }
 
 /** `trigpoint keys revoke`. @returns 1 when there is none */

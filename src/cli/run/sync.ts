@@ -5,7 +5,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts'
 import { type ServerOptions, transportOf } from '../options.ts'
 import { pause } from '../pause.ts'
 import { progressText } from '../progress.ts'
-import { outJson, printable, type Terminal } from '../terminal.ts'
+import { counted, outJson, printable, type Terminal } from '../terminal.ts'
 
 export interface SyncVerbOptions extends ServerOptions {
   readonly status?: boolean
@@ -127,7 +127,7 @@ function chainLine(name: string, { block, head }: ChainStatus, first: number | u
   const firstShare = head === 0 ? 0 : (first ?? block) / head
   const progress = progressText(
     { done: block - (first ?? block), share, note: undefined },
-    'blocks',
+    'block',
     seconds,
     firstShare,
   )
@@ -142,7 +142,7 @@ function statusText(status: FullStatus, chain: string | undefined): string {
         ? 'not read yet'
         : `block ${block.toLocaleString('en-US')} of ${head?.toLocaleString('en-US') ?? '?'} (${lagBlocks ?? '?'} behind)`
     const set = quarantined > 0 ? `, ${quarantined} in quarantine` : ''
-    return `${name.padEnd(14)} ${place}, ${records.toLocaleString('en-US')} records${set}\n`
+    return `${name.padEnd(14)} ${place}, ${counted(records, 'record')}${set}\n`
   })
   const errors = status.recentErrors
     .slice(0, 5)

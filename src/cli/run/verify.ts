@@ -11,7 +11,7 @@ import { readJsonFile } from '../inputs/json-file.ts'
 import { readInput } from '../inputs/read-input.ts'
 import { bytesOf, type SourceOptions, sourceItems } from '../inputs/source.ts'
 import { createProgress } from '../progress.ts'
-import { outJson, type Terminal } from '../terminal.ts'
+import { counted, outJson, type Terminal } from '../terminal.ts'
 import { tallyText, verdictText } from '../verdict-text.ts'
 
 export interface VerifyVerbOptions extends SourceOptions {
@@ -40,12 +40,15 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
   let refused = 0
   let only: Verdict | undefined
   let chainId: number | undefined
-  const progress = createProgress(terminal, 'answers')
+  const progress = createProgress(terminal, 'answer')
   for await (const { place, value, fault } of sourceItems(bytesOf(file, terminal), name, {
     format: formatOf(options),
   })) {
     count++
-    progress.update({ done: count - 1, note: failed === 0 ? undefined : `${failed} do not hold` })
+    progress.update({
+      done: count - 1,
+      note: failed === 0 ? undefined : counted(failed, 'does not hold', 'do not hold'),
+    })
     if (only !== undefined) {
       // The first of many: what is said of one alone is said in one line.
       await lineOut('line 1', only, options, terminal)

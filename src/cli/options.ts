@@ -36,7 +36,8 @@ export function withChain(command: Command): Command {
 
 /** Examples below the options of a verb. */
 export function withExamples(command: Command, ...lines: readonly string[]): Command {
-  return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`)
+  const indented = lines.map((line) => (line === '' ? '' : `  ${line}`))
+  return command.addHelpText('after', `\nExamples:\n${indented.join('\n')}\n`)
 }
 
 /** Address of the service, the flag before the environment. */

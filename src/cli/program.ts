@@ -80,11 +80,15 @@ function createProgram(terminal: Terminal, finish: Finish): Command {
     'trigpoint serve --chain',
     'trigpoint compute distance 2.2945,48.8584 2.3522,48.8566 --local',
     'trigpoint compute area park.geojson --json | trigpoint verify - --geometry park.geojson',
-    '',
-    'Exit codes: 0 done, 1 a check failed, 2 wrong use, 3 no answer, 4 key refused, 5 limit reached,',
-    '70 our fault, 78 wrong configuration. `-` is standard input. docs/command-line.md says more.',
-  )
+  ).addHelpText('after', EXIT_CODES)
 }
+
+const EXIT_CODES = `Exit codes:
+  0 done, 1 a check failed, 2 wrong use, 3 no answer, 4 key refused, 5 limit reached,
+  70 our fault, 78 wrong configuration
+
+\`-\` is standard input. docs/command-line.md says more.
+`
 
 const VERBS: readonly ((program: Command, terminal: Terminal, finish: Finish) => void)[] = [
   addServe,

@@ -12,7 +12,7 @@ const TITLE = 'Trigpoint'
 const DESCRIPTION = 'Answers spatial questions with signed facts: geodesic measures and predicates as attestations'
 
 /** Relations of the record API first, as its clients expect them, then ours (decision 48). One without a route is left out. */
-const LINKS = [
+const LINKS: readonly (readonly [rel: string, path: string, type?: string])[] = [
   ['self', '/'],
   ['api', '/api/v0'],
   ['config', '/api/v0/config'],
@@ -21,8 +21,10 @@ const LINKS = [
   ['location-records', '/api/v0/location-records'],
   ['compute', '/compute/v0'],
   ['openapi', '/openapi.json'],
-  ['docs', '/docs'],
-] as const
+  ['docs', '/docs', 'text/html'],
+  ['explorer', '/explore', 'text/html'],
+  ['llms', '/llms.txt', 'text/plain'],
+]
 
 /** Body of `GET /`: what the record API's clients read and what the compute API's clients read (decision 87). */
 export function rootJson({ baseUrl, identity, routes }: RootPage): string {
@@ -30,11 +32,13 @@ export function rootJson({ baseUrl, identity, routes }: RootPage): string {
     title: TITLE,
     description: DESCRIPTION,
     version: 'v0',
-    links: LINKS.filter(([, path]) => routes.some((route) => route.path === path)).map(([rel, path]) => ({
-      rel,
-      href: `${baseUrl}${path}`,
-      type: rel === 'docs' ? 'text/html' : 'application/json',
-    })),
+    links: LINKS.filter(([, path]) => routes.some((route) => route.path === path)).map(
+      ([rel, path, type = 'application/json']) => ({
+        rel,
+        href: `${baseUrl}${path}`,
+        type,
+      }),
+    ),
     name: TITLE,
     endpoints: endpointsOf(routes),
     attester: identity.attester,

@@ -55,13 +55,16 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
       'compute',
       'openapi',
       'docs',
+      'explorer',
+      'llms',
     ]
     const expected = relations.filter((rel) => rel !== 'sync' || isRouted.has(`${server.url}/api/sync`))
     expect(links.map(({ rel }) => rel)).toEqual(expected)
+    const types: Record<string, string> = { docs: 'text/html', explorer: 'text/html', llms: 'text/plain' }
     for (const { rel, href, type } of links) {
       expect(isRouted).toContain(href)
       expect((await fetch(href)).status, href).not.toBe(404)
-      expect(type).toBe(rel === 'docs' ? 'text/html' : 'application/json')
+      expect(type, rel).toBe(types[rel] ?? 'application/json')
     }
     expect(page).toMatchObject({ version: 'v0', attester: IDENTITY.attester, commit: IDENTITY.commit })
     for (const name of ['title', 'description', 'name']) expect(typeof page[name]).toBe('string')

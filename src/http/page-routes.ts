@@ -3,6 +3,7 @@ import { type Assets, builtFolder, MAP_POLICY, openAssets, serveAssets } from '.
 import { get } from './get-route.ts'
 import { openApiText } from './openapi.ts'
 import { problemListJson, problemPageJson } from './problem-pages.ts'
+import { qualityOf } from './record-format.ts'
 import type { Route, RouteAnswer, RouteRequest } from './routes.ts'
 
 const VARY_ACCEPT = { Vary: 'Accept' }
@@ -43,9 +44,9 @@ function negotiated(request: RouteRequest, pages: Assets, name: string, json: st
   return isPage ? builtPage(request, pages, name) : { json, headers: VARY_ACCEPT }
 }
 
-/** Only what names the type asks for a page: curl sends any (decision 112). */
+/** Only what names the type asks for a page: curl sends any (decision 112). With the weight 0 it is named as unwanted. */
 export function wantsHtml({ exchange }: RouteRequest): boolean {
-  return exchange.head.accept?.toLowerCase().includes('text/html') === true
+  return qualityOf(exchange.head.accept, 'text/html') > 0
 }
 
 /** A page of the build under an address that answers others with JSON. */

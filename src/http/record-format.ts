@@ -31,7 +31,7 @@ export function formatOf<const F extends string>(
 }
 
 /** Weight that `Accept` gives a type by its full name, 0 when it does not (RFC 9110, section 12.5.1). */
-function qualityOf(accept: string | undefined, type: string): number {
+export function qualityOf(accept: string | undefined, type: string): number {
   for (const range of (accept ?? '').toLowerCase().split(',')) {
     const [name, ...parameters] = range.split(';').map((part) => part.trim())
     if (name !== type) continue

@@ -91,6 +91,16 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     expect(any.headers.get('vary')).toBe('Accept')
   })
 
+  it.each(['text/html;q=0', 'text/html; Q=0.000, */*', 'application/json, text/html;q=0.0'])(
+    'gives no page to who refuses HTML: %s',
+    async (accept) => {
+      for (const path of ['/', '/errors', '/errors/not-found']) {
+        const { headers } = await fetch(server.url + path, { headers: { Accept: accept } })
+        expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+      }
+    },
+  )
+
   it('says that it is alive, whatever its parts do', async () => {
     isReady = false
     const response = await fetch(`${server.url}/health`)

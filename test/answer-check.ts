@@ -87,7 +87,9 @@ function createChecker() {
         : document.paths[openApiPath(route.path)][route.method.toLowerCase()]
     if (operation === undefined) {
       if (![...ANYWHERE, 404, 405].includes(status)) return 'nothing is described there'
-      return contentProblem(familyResponse(path), headers, body, method)
+      // Outside the APIs a browser that finds nothing gets a page, and no document describes what is not there.
+      if (status === 404 && mediaTypeOf(headers) === 'text/html' && familyOf(path) === 'problem') return undefined
+      return contentProblem(document.components.responses[familyOf(path)], headers, body, method)
     }
     const response =
       operation.responses[status] ?? (ANYWHERE.includes(status) ? operation.responses.default : undefined)
@@ -100,8 +102,8 @@ function createChecker() {
     return response.$ref === undefined ? response : document.components.responses[response.$ref.split('/').at(-1)]
   }
 
-  function familyResponse(path: string): Loose {
-    const family = isOlderPath(path)
+  function familyOf(path: string): string {
+    return isOlderPath(path)
       ? 'older'
       : !isRecordPath(path)
         ? 'problem'
@@ -110,7 +112,6 @@ function createChecker() {
           : path.startsWith('/graphql')
             ? 'graphql'
             : 'record'
-    return document.components.responses[family]
   }
 
   function contentProblem(

@@ -8,6 +8,7 @@ import { createAccessLog } from './access-log.ts'
 import { ApiKeys } from './api-keys.ts'
 import { addressKey, clientAddress, parseRanges } from './client-address.ts'
 import type { StoredKey } from './key-file.ts'
+import { createNotFoundPage } from './not-found-page.ts'
 import type { Exchange, HttpHandler, Reply } from './port.ts'
 import { limitReached, RateLimiter, rateStatus, takeSome } from './rate-limit.ts'
 import { framingProblem } from './request-head.ts'
@@ -62,6 +63,7 @@ export function createApp(parts: AppParts): App {
   const refused = metrics.counter('ratelimit_rejected_total', 'Requests refused because the hourly limit was reached')
   const items = createItemMetrics(metrics)
   const nextRequestId = createRequestIds()
+  const notFoundPage = createNotFoundPage()
   const publicLimit = config.requestsPerHour.public
 
   return {
@@ -195,8 +197,13 @@ export function createApp(parts: AppParts): App {
   function decline(exchange: Exchange, problem: ProblemData, close: boolean): void {
     if (exchange.answered || exchange.aborted) return
     const state = (exchange.state as RequestState | undefined) ?? begin(exchange)
-    const answer = problemReply(withRate(state), problem, state.allow)
-    reply(state, close ? { ...answer, close } : answer)
+    const refuse = () => {
+      const answer = problemReply(withRate(state), problem, state.allow)
+      reply(state, close ? { ...answer, close } : answer)
+    }
+    const page = close ? undefined : notFoundPage(state, problem)
+    if (page === undefined) refuse()
+    else page.then((answer) => succeed(state, answer), refuse)
   }
 
   /** What a client did wrong is said; anything else is logged whole and shows nothing of its inside. */

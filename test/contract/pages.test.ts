@@ -62,6 +62,29 @@ describe.each(['uws', 'node'])('the pages over %s', (adapter) => {
     expect((await page('/errors/no-such-type')).status).toBe(404)
   })
 
+  it('stand where there is nothing, for a browser outside the APIs and nobody else', async () => {
+    const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'If-None-Match': '*' }
+    for (const path of ['/nowhere', '/docs/nowhere', '/explore/nowhere.js', '/errors/no-such-type']) {
+      const { status, headers } = await fetch(service.url + path, { headers: browser })
+      expect([status, headers.get('content-type')], path).toEqual([404, 'text/html; charset=utf-8'])
+    }
+    const response = await fetch(`${service.url}/nowhere`, { headers: browser })
+    expect(await response.text()).toContain('There is nothing under this path.')
+    expect(response.headers.get('content-security-policy')).toBe(PAGE_POLICY)
+    expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null])
+    const json = 'application/problem+json; charset=utf-8'
+    const typeOf = async (path: string, init: RequestInit) => {
+      const answer = await fetch(service.url + path, init)
+      expect(answer.status).toBe(404)
+      return answer.headers.get('content-type')
+    }
+    for (const Accept of ['*/*', 'application/json, text/html;q=0.9', 'text/html;q=0'])
+      expect(await typeOf('/nowhere', { headers: { Accept } }), Accept).toBe(json)
+    expect(await typeOf('/nowhere', { headers: HTML, method: 'POST' })).toBe(json)
+    expect(await typeOf('/compute/v0/nowhere', { headers: HTML })).toBe(json)
+    expect(await typeOf('/api/v0/nowhere', { headers: HTML })).toBe('application/json; charset=utf-8')
+  })
+
   it('have every operation of the document with a request to copy', async () => {
     const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, { operationId: string; tags: string[] }>>

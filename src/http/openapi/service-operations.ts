@@ -15,8 +15,13 @@ const PAGE: Operation['answers'] = {
   304: { description: 'The client has it.' },
 }
 
+const NO_PAGE: Operation['answers'][number] = {
+  description: 'There is nothing under this path; a page for who prefers text/html.',
+  content: { 'application/problem+json': schemaRef('ProblemDetails'), 'text/html': { type: 'string' } },
+}
+
 function page(operationId: string, summary: string, answers: Operation['answers'] = PAGE): Operation {
-  return { tag: 'Pages', operationId, summary, answers, refusals: [404], family: 'problem' }
+  return { tag: 'Pages', operationId, summary, answers: { ...answers, 404: NO_PAGE }, family: 'problem' }
 }
 
 const FILE = pathParameter('file', 'Path below it.', { type: 'string' })

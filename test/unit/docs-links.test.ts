@@ -52,3 +52,18 @@ describe('links between the pages', () => {
     expect(dead).toEqual([])
   })
 })
+
+describe('figures that stand on two pages', () => {
+  it('are the same for what is read from a local chain', () => {
+    const row = readPage('README.md')
+      .split('\n')
+      .find((line) => line.includes('| `sync` |'))
+    const rates = row?.match(/[\d,]+ to [\d,]+\/s/g) ?? []
+    expect(rates).toHaveLength(2)
+    const page = readPage('docs/sync.md')
+    const [embedded, postgres] = ['the embedded database', 'PostgreSQL'].map(
+      (engine) => page.split('\n').find((line) => line.startsWith(`| ${engine} |`)) ?? '',
+    )
+    expect([embedded, postgres]).toEqual(rates.map((rate) => expect.stringContaining(`| ${rate} |`)))
+  })
+})

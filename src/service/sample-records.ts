@@ -51,6 +51,11 @@ const CHAIN_SHARES = [
   ['sepolia', 0.15],
 ] as const
 
+/**
+ * Every made-up UID begins with these 16 bytes, `trigpoint sample`: who shows records knows them by it, and nobody takes for made
+ * up what is on a chain, where a UID is a hash, whatever its memo says.
+ */
+const SAMPLE_UID = Buffer.from('trigpoint sample').toString('hex')
 const PROVERS = 60
 const SPAN_SECONDS = 365 * 86_400
 const REVOKED_SHARE = 0.02
@@ -88,7 +93,7 @@ function sampleRecord(draw: Draw, index: number, chain: string, chainId: number,
   const shape = kind.shape(draw, place)
   const point = shape.type === 'Point' ? shape.coordinates : undefined
   return {
-    uid: `0x${createHash('sha256').update(`sample ${index}`).digest('hex')}`,
+    uid: `0x${SAMPLE_UID}${createHash('sha256').update(`sample ${index}`).digest('hex').slice(0, 32)}`,
     chainId,
     chain,
     prover,

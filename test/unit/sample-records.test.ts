@@ -4,6 +4,7 @@ import recordSchema from '../../schemas/location-record.schema.json' with { type
 import { ConfigError, readConfig } from '../../src/config.ts'
 import { sampleRanges } from '../../src/service/sample-records.ts'
 import { documentOf } from '../../src/store/document.ts'
+import { explorerAddress, isMadeUp } from '../../web/explorer/records/place.ts'
 
 const CHAINS = new Map([
   ['celo', 42220],
@@ -36,6 +37,17 @@ describe('sample records', () => {
       expect(record.memo).toMatch(/^Sample: /)
       const shown = { ...JSON.parse(documentOf(record, '2026-01-01T00:00:00.000Z')), finalized: false }
       expect(validate(shown), JSON.stringify(validate.errors)).toBe(true)
+    }
+  })
+
+  it('are known as made up by their UID, and nothing that a chain has is by its memo', () => {
+    for (const record of records) {
+      const shown = JSON.parse(documentOf(record, '2026-01-01T00:00:00.000Z'))
+      expect([isMadeUp(shown), explorerAddress(shown)]).toEqual([true, undefined])
+      // The same attested: what `--chain` does with the samples, and anybody may.
+      const attested = { ...shown, uid: `0x${'5a'.repeat(32)}` }
+      expect(isMadeUp(attested)).toBe(false)
+      expect(explorerAddress(attested)).toContain(attested.uid)
     }
   })
 

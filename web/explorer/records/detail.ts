@@ -5,14 +5,13 @@ import { fact, hexButton } from '../facts.ts'
 import { timeUtc, whole } from '../format.ts'
 import { icon } from '../icons.ts'
 import { hashOf } from '../router.ts'
-import { explorerAddress, geometryOfRecord, placeText } from './place.ts'
+import { explorerAddress, geometryOfRecord, isMadeUp, placeText } from './place.ts'
 
 /** Everything one record says. */
 export function recordDetail(record: LocationRecord, close: () => void): HTMLElement {
   const address = explorerAddress(record)
   const payloads = record.recipe_types.map((type, index) => `${type}: ${bytesOf(record.recipe_payloads[index])}`)
   const media = record.media_types.map((type, index) => `${type}: ${(record.media_data[index] ?? '').slice(0, 120)}`)
-  const isMadeUp = record.memo?.startsWith('Sample:') === true
   const use = h('button', { class: 'button', type: 'button', onclick: () => void open(record) }, 'Measure from here')
   return h(
     'section',
@@ -62,7 +61,7 @@ export function recordDetail(record: LocationRecord, close: () => void): HTMLEle
         h('a', { class: 'button', href: address, rel: 'noreferrer', target: '_blank' }, 'On easscan', icon('external')),
       h('a', { class: 'button', href: `/api/v0/location-records/${record.uid}` }, 'As JSON'),
     ),
-    isMadeUp && h('p', { class: 'hint' }, 'A made-up record, stored by --sample-records: no chain knows it.'),
+    isMadeUp(record) && h('p', { class: 'hint' }, 'A made-up record, stored by --sample-records: no chain knows it.'),
   )
 }
 

@@ -22,6 +22,8 @@ export interface ComputeChunk {
   readonly maxItemBytes: number
   /** UIDs that stand in leaves where an item names none. */
   readonly schemas: Readonly<Record<'numeric' | 'boolean', Hex>>
+  /** Who will sign each result by itself, checksummed; undefined: nobody, or main wants to look at them. */
+  readonly attester: string | undefined
   /** By item, where main resolved its inputs; empty at first. */
   readonly resolved: readonly (readonly ResolvedInput[])[]
   readonly timestampSeconds: number
@@ -31,15 +33,16 @@ export interface ComputeChunk {
  * What became of one item. Text is cheap to send, objects are not: without a signature it is the finished answer, under a
  * Merkle root the answer before its proof (`{"result":…,"data":"0x…"`), unless main has to look at the item.
  */
-export type ChunkItem =
-  | string
-  | {
-      /** `"id":…,` as JSON text, empty when the item had none. */
-      readonly id: string
-      readonly result: ComputeResult
-      /** 32 bytes, of a result that goes under a Merkle root. */
-      readonly leaf?: Uint8Array
-    }
+export type ChunkItem = string | OpenItem
+
+/** An item that main has to look at. */
+export interface OpenItem {
+  /** `"id":…,` as JSON text, empty when the item had none. */
+  readonly id: string
+  readonly result: ComputeResult
+  /** 32 bytes, of a result that goes under a Merkle root. */
+  readonly leaf?: Uint8Array
+}
 
 export interface ItemsResult {
   readonly items: readonly ChunkItem[]
@@ -57,7 +60,17 @@ export interface TextsResult {
   readonly leaves: Uint8Array
 }
 
-export type ChunkResult = ItemsResult | TextsResult
+/** Items that will be signed one by one, main having to look at none of them. */
+export interface UnsignedResult {
+  /** The answers up to their signature, as UTF-8. */
+  readonly unsigned: PackedBytes
+  /** Bytes of `"id":…,` behind the first brace of each; 0 when the item had none. */
+  readonly idLengths: Uint32Array
+  /** As `putPayload` writes them. */
+  readonly payloads: PackedBytes
+}
+
+export type ChunkResult = ItemsResult | TextsResult | UnsignedResult
 
 /** The items of a batch in their order, for the thread that builds the tree over those that have leaves. */
 export interface MerkleTask {

@@ -82,16 +82,18 @@ export type AnySigningResult = SigningResult | ResultSigningResult | SequenceSig
 
 export type SigningKeyKind = 'private-key' | 'mnemonic' | 'keystore' | 'development'
 
-/** `id` comes back with the result. */
-export type SigningItem = readonly [id: number, payload: SigningPayload]
+/** What has no record: it is asked for seldom. */
+export type UnpackedPayload = SequencePayload | RelayPayload
 
-/** Main to signer. */
+/** Main to signer. IDs come back with the results. */
 export type SignerRequest =
   | {
       readonly type: 'sign'
-      readonly items: readonly SigningItem[]
+      /** Attestations and results, as `joinRecords` joins them. */
+      readonly records: Uint8Array
       /** Of batches: nobody waits for one of them alone, so their results come back together. */
-      readonly bulk: readonly SigningItem[]
+      readonly bulk: Uint8Array
+      readonly others: readonly (readonly [id: number, payload: UnpackedPayload])[]
     }
   /** The line to the chain thread: nonces never pass through main. */
   | { readonly type: 'nonces'; readonly port: MessagePort }
@@ -105,7 +107,10 @@ export type SignerReply =
   | { readonly type: 'refused'; readonly reason: string }
   | {
       readonly type: 'signed'
-      readonly results: readonly (readonly [id: number, result: AnySigningResult])[]
+      /** One after the other, as `putSigned` writes them. */
+      readonly signed: Uint8Array
+      /** What has no such bytes. */
+      readonly others: readonly (readonly [id: number, result: AnySigningResult])[]
       /** True once a `sign` message: the rest of its results, which wait for a nonce, come alone. */
       readonly isBatchEnd: boolean
     }

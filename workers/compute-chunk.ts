@@ -1,6 +1,6 @@
 import { leafMembers } from '../src/attest/leaf-text.ts'
 import { createLeafHasher } from '../src/attest/merkle-proof.ts'
-import type { ChunkItem, ChunkResult, ComputeChunk } from '../src/batch-messages.ts'
+import type { ChunkItem, ChunkResult, ComputeChunk, ItemsResult, OpenItem } from '../src/batch-messages.ts'
 import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import type { Engine } from '../src/compute/run.ts'
 import type { ComputeWorkerData, ResolvedInput } from '../src/messages.ts'
@@ -10,7 +10,8 @@ import { batchItemIdOf, readBatchItem } from '../src/validation/batch.ts'
 import { type ComputeRequest, readComputeRequest } from '../src/validation/compute-request.ts'
 import type { GeometryCheck } from '../src/validation/input.ts'
 import type { JsonObject } from '../src/validation/json-body.ts'
-import { answerRequest, membersOf, runRequest } from './compute-task.ts'
+import { membersOf, resultOf, runRequest } from './compute-task.ts'
+import { ItemWriter, type PlainItem } from './item-writer.ts'
 import { packTexts } from './pack-texts.ts'
 import { readRequest } from './read-request.ts'
 import { SkeletonMemo } from './skeleton-memo.ts'
@@ -23,27 +24,51 @@ type Limits = ComputeWorkerData['limits']
  * @throws whatever is a bug of ours
  */
 export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Limits): ChunkResult {
-  const count = chunk.items.offsets.length - 1
-  const leaves = new Uint8Array(chunk.attest === 'merkle' ? count * 32 : 0)
-  const leafOf = createLeafHasher(engine.keccak)
-  let leafCount = 0
   const memo = new SkeletonMemo<ItemFacts>()
-  const items = Array.from({ length: count }, (_, index): ChunkItem => {
-    const item = runItem(chunk, index, engine, limits, memo)
-    if (chunk.attest !== 'merkle' || typeof item === 'string' || item.result.ok !== true) return item
-    const { kind, schema = chunk.schemas[kind], recipient, data, chainId } = item.result
-    const leaf = leafOf({ schema, recipient, data })
-    // Main knows the schemas of others and says what is wrong with another chain.
-    if (item.result.schema !== undefined || chainId !== chunk.chainId) return { ...item, leaf }
-    leaves.set(leaf, 32 * leafCount++)
-    return `{${item.id}${item.result.members},${leafMembers(schema, recipient, data)}`
-  })
-  const found = { items, leaves: leaves.subarray(0, 32 * leafCount) }
-  return items.every((item) => typeof item === 'string') ? packed(items, found.leaves, chunk) : found
+  const count = chunk.items.offsets.length - 1
+  const found = Array.from({ length: count }, (_, index) => runItem(chunk, index, engine, limits, memo))
+  const isWritten = chunk.attest === 'merkle' || chunk.attester !== undefined
+  if (isWritten && found.every((item) => isPlain(item, chunk))) {
+    const writer = new ItemWriter(chunk, engine.keccak)
+    for (const item of found) writer.add(item)
+    return writer.finish()
+  }
+  const items = found.map((item) => itemOf(chunk, item))
+  if (chunk.attest === 'merkle') return withLeaves(items, chunk, engine)
+  const leaves = new Uint8Array(0)
+  if (!items.every((item) => typeof item === 'string')) return { items, leaves }
+  return { texts: packTexts(items, chunk.firstIndex === undefined ? '\n' : ','), leaves }
 }
 
-function packed(items: readonly string[], leaves: Uint8Array, { firstIndex }: ComputeChunk): ChunkResult {
-  return { texts: packTexts(items, firstIndex === undefined ? '\n' : ','), leaves }
+/** False for what main has to look at: a problem, a reference, a schema of others, under a root another chain. */
+function isPlain(item: PlainItem | OpenItem, { attest, chainId }: ComputeChunk): item is PlainItem {
+  if ('result' in item || item.request.schema !== undefined) return false
+  return attest !== 'merkle' || item.request.chainId === chainId
+}
+
+function itemOf({ attest, timestampSeconds }: ComputeChunk, item: PlainItem | OpenItem): ChunkItem {
+  if ('result' in item) return item
+  const { id, row, request, outcome } = item
+  if (attest === 'none') return `{${id}${membersOf(row, outcome, timestampSeconds)}}`
+  return { id, result: resultOf(row, request, outcome, timestampSeconds) }
+}
+
+/** Those that are plain as text, as `ItemWriter` writes it. */
+function withLeaves(items: readonly ChunkItem[], { schemas, chainId }: ComputeChunk, { keccak }: Engine): ItemsResult {
+  const leafOf = createLeafHasher(keccak)
+  const leaves = new Uint8Array(items.length * 32)
+  let leafCount = 0
+  const withTexts = items.map((item): ChunkItem => {
+    if (typeof item === 'string' || item.result.ok !== true) return item
+    const { id, result } = item
+    const { kind, schema = schemas[kind], recipient, data, members } = result
+    const leaf = leafOf({ schema, recipient, data })
+    // Main knows the schemas of others and says what is wrong with another chain.
+    if (result.schema !== undefined || result.chainId !== chainId) return { ...item, leaf }
+    leaves.set(leaf, 32 * leafCount++)
+    return `{${id}${members},${leafMembers(schema, recipient, data)}`
+  })
+  return { items: withTexts, leaves: leaves.subarray(0, 32 * leafCount) }
 }
 
 /** What the skeleton of an item says, the id left out. */
@@ -60,13 +85,13 @@ function runItem(
   engine: Engine,
   limits: Limits,
   memo: SkeletonMemo<ItemFacts>,
-): ChunkItem {
+): PlainItem | OpenItem {
   if (index >= chunk.granted)
     return refused(batchItemIdOf(unpack(chunk.items, index), limits.maxJsonDepth), chunk.refusal)
   let id = ''
   let row: OperationRow = OPERATIONS.distance
   try {
-    const { chainId, recipient, timestampSeconds } = chunk
+    const { chainId, recipient } = chunk
     const bytes = unpack(chunk.items, index)
     if (bytes.length > chunk.maxItemBytes) throw tooLarge(bytes.length, chunk.maxItemBytes)
     const read = (item: JsonObject, check: GeometryCheck) => {
@@ -91,12 +116,8 @@ function runItem(
     }
     const request = readRequest(bytes, read, engine, limits, true, (skeleton) => memo.parse(skeleton))
     const resolved = chunk.resolved[index] ?? NOTHING
-    if (chunk.attest === 'none') {
-      const outcome = runRequest(row, request, resolved, engine, limits)
-      if ('ok' in outcome) return { id, result: outcome }
-      return `{${id}${membersOf(row, outcome, timestampSeconds)}}`
-    }
-    return { id, result: answerRequest(row, request, { resolved, timestampSeconds }, engine, limits) }
+    const outcome = runRequest(row, request, resolved, engine, limits)
+    return 'ok' in outcome ? { id, result: outcome } : { id, row, request: request.request, outcome }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     // What is wrong may stand before its id was read.
@@ -122,7 +143,7 @@ function tooLarge(bytes: number, most: number): ProblemError {
   })
 }
 
-function refused(id: string, problem: ProblemData): ChunkItem {
+function refused(id: string, problem: ProblemData): OpenItem {
   return { id, result: { ok: false, problem } }
 }
 

@@ -1,7 +1,8 @@
-import { encodeBoolean, encodeNumeric } from '../src/attest/encode.ts'
+import { booleanBytes, numericBytes } from '../src/attest/encode.ts'
 import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
 import { type Engine, type Operand, type Outcome, runOperation } from '../src/compute/run.ts'
+import { bytesToHex } from '../src/crypto/hex.ts'
 import { readLocationText } from '../src/geometry/location-text.ts'
 import type {
   ComputeResult,
@@ -37,6 +38,7 @@ export function runComputeTask(task: ComputeTask, engine: Engine, limits: Limits
   }
 }
 
+/** From a checked request to its unsigned result; or to what main has to resolve first. */
 function compute(task: ComputeTask, engine: Engine, limits: Limits, canScan: boolean): ComputeResult {
   const row = OPERATIONS[task.operation]
   const read = readRequest(
@@ -46,25 +48,22 @@ function compute(task: ComputeTask, engine: Engine, limits: Limits, canScan: boo
     limits,
     canScan,
   )
-  return answerRequest(row, read, task, engine, limits)
+  const outcome = runRequest(row, read, task.resolved, engine, limits)
+  return 'ok' in outcome ? outcome : resultOf(row, read.request, outcome, task.timestampSeconds)
 }
 
-/** From a checked request to its unsigned result; or to what main has to resolve first. */
-export function answerRequest(
+/** What main needs of an outcome to have it attested. */
+export function resultOf(
   row: OperationRow,
-  read: ReadRequest,
-  task: Pick<ComputeTask, 'resolved' | 'timestampSeconds'>,
-  engine: Engine,
-  limits: Limits,
+  { chainId, schema, recipient }: ComputeRequest,
+  outcome: Outcome,
+  timestampSeconds: number,
 ): ComputeResult {
-  const outcome = runRequest(row, read, task.resolved, engine, limits)
-  if ('ok' in outcome) return outcome
-  const { chainId, schema, recipient } = read.request
   return {
     ok: true,
     kind: outcome.kind,
-    members: membersOf(row, outcome, task.timestampSeconds),
-    data: encode(row, outcome, task.timestampSeconds),
+    members: membersOf(row, outcome, timestampSeconds),
+    data: `0x${bytesToHex(dataOf(row, outcome, timestampSeconds))}`,
     chainId,
     schema: schema as Hex | undefined,
     recipient: recipient as Hex,
@@ -105,11 +104,12 @@ export function membersOf(row: OperationRow, outcome: Outcome, timestampSeconds:
   })
 }
 
-function encode(row: OperationRow, outcome: Outcome, timestampSeconds: number): Hex {
+/** The data to be attested, a view that holds until the next one is made. */
+export function dataOf(row: OperationRow, outcome: Outcome, timestampSeconds: number): Uint8Array {
   const { operation, inputRefs } = outcome
   return outcome.kind === 'boolean'
-    ? encodeBoolean(outcome.value, inputRefs, timestampSeconds, operation)
-    : encodeNumeric(outcome.integer, scaleOf(row).onchainUnits, inputRefs, timestampSeconds, operation)
+    ? booleanBytes(outcome.value, inputRefs, timestampSeconds, operation)
+    : numericBytes(outcome.integer, scaleOf(row).onchainUnits, inputRefs, timestampSeconds, operation)
 }
 
 function scaleOf({ name, result }: OperationRow) {

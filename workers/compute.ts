@@ -71,8 +71,14 @@ export default async function run(
 
 /** Texts go to main without a copy. */
 function given<T extends ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]>(done: T): T {
-  const buffers = 'root' in done ? done.items.map(({ buffer }) => buffer) : 'texts' in done ? [done.texts.buffer] : []
+  const buffers = buffersOf(done)
   return buffers.length === 0 ? done : (move({ [transferableSymbol]: buffers, [valueSymbol]: done }) as unknown as T)
+}
+
+function buffersOf(done: ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]) {
+  if ('root' in done) return done.items.map(({ buffer }) => buffer)
+  if ('unsigned' in done) return [done.unsigned.buffer, done.payloads.buffer]
+  return 'texts' in done ? [done.texts.buffer] : []
 }
 
 /** Tells the kinds of work apart. */

@@ -10,20 +10,15 @@ import { ConfigError, type SignerConfig } from '../src/config.ts'
 import { forgetSigningKey, readSigningKey } from '../src/config-key.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
-import type {
-  AnySigningResult,
-  SignerReply,
-  SignerRequest,
-  SigningItem,
-  SigningPayload,
-  SigningRefusal,
-} from '../src/messages.ts'
+import type { SignerReply, SignerRequest, SigningRefusal } from '../src/messages.ts'
+import { splitRecords } from '../src/signing-records.ts'
 import { createNonceLine, type NonceLine } from './nonce-port.ts'
+import { SignedOutbox } from './signed-outbox.ts'
 
 /** Signatures that go back together: main answers the first while the others are made. A message costs what a signature does. */
 const RESULTS_A_MESSAGE = 8
 const main = parentPort!
-const post = (reply: SignerReply) => main.postMessage(reply)
+const post = (reply: SignerReply, transfer: ArrayBuffer[] = []) => main.postMessage(reply, transfer)
 
 async function start(config: SignerConfig): Promise<{ signer: Signer; line: NonceLine }> {
   const source = readSigningKey(process.env, config)
@@ -58,46 +53,42 @@ async function start(config: SignerConfig): Promise<{ signer: Signer; line: Nonc
 }
 
 function serve({ signer, line }: { signer: Signer; line: NonceLine }): void {
-  let late: (readonly [number, AnySigningResult])[] = []
-  const addLate = (id: number, result: AnySigningResult) => {
+  const outbox = new SignedOutbox(post)
+  const late = new SignedOutbox(post)
+  const whenLate = (add: () => void) => {
     // Those who waited for the same nonce answer in one message.
-    if (late.length === 0)
-      setImmediate(() => {
-        post({ type: 'signed', results: late, isBatchEnd: false })
-        late = []
-      })
-    late.push([id, result])
+    if (late.length === 0) setImmediate(() => late.flush(false))
+    add()
+  }
+  const signRecord = (id: number, record: Uint8Array) => {
+    const result = guarded(() => signer.signRecord(record))
+    if (!(result instanceof Promise)) outbox.add(id, result)
+    else void result.catch(fault).then((settled) => whenLate(() => late.add(id, settled)))
   }
   main.on('message', (request: SignerRequest) => {
     if (request.type === 'nonces') return line.connect(request.port)
     if (request.type === 'close') process.exit() // ends the thread alone
-    let results: (readonly [number, AnySigningResult])[] = []
-    const signAll = (items: readonly SigningItem[], most: number) => {
-      for (const [id, payload] of items) {
-        // Not before the next one is due: the last results go with the end of the message.
-        if (results.length >= most) {
-          post({ type: 'signed', results, isBatchEnd: false })
-          results = []
-        }
-        const result = sign(signer, payload)
-        if (result instanceof Promise) void result.catch(fault).then((settled) => addLate(id, settled))
-        else results.push([id, result])
-      }
+    const { records, bulk, others } = request
+    splitRecords(records, (id, record) => {
+      // Not before the next one is due: the last results go with the end of the message.
+      if (outbox.length >= RESULTS_A_MESSAGE) outbox.flush(false)
+      signRecord(id, record)
+    })
+    for (const [id, payload] of others) {
+      const result = guarded(() => signer.sign(payload))
+      if (!(result instanceof Promise)) outbox.addOther(id, result)
+      else void result.catch(fault).then((settled) => whenLate(() => late.addOther(id, settled)))
     }
-    signAll(request.items, RESULTS_A_MESSAGE)
     // Single answers do not wait for those of a batch.
-    if (results.length > 0 && request.bulk.length > 0) {
-      post({ type: 'signed', results, isBatchEnd: false })
-      results = []
-    }
-    signAll(request.bulk, Number.POSITIVE_INFINITY)
-    post({ type: 'signed', results, isBatchEnd: true })
+    if (outbox.length > 0 && bulk.length > 0) outbox.flush(false)
+    splitRecords(bulk, signRecord)
+    outbox.flush(true)
   })
 }
 
-function sign(signer: Signer, payload: SigningPayload): AnySigningResult | Promise<AnySigningResult> {
+function guarded<Result>(sign: () => Result): Result | SigningRefusal {
   try {
-    return signer.sign(payload)
+    return sign()
   } catch (error) {
     return fault(error)
   }

@@ -12,12 +12,12 @@ export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly o
  * Strict: only what Solidity's `abi.encode` itself would write is taken, so each value has one encoding and no offset
  * can point twice at the same bytes. Lengths are compared with the bytes that are left before anything is allocated.
  *
- * @param data `0x` and hex digits
+ * @param data bytes, or `0x` and hex digits
  * @param headWords number of fields of the tuple
  * @param read takes the fields in order
  */
-export function readAbi<T>(data: string, headWords: number, read: (tuple: TupleReader) => T): Decoded<T> {
-  const bytes = hexToBytes(data)
+export function readAbi<T>(data: Uint8Array | string, headWords: number, read: (tuple: TupleReader) => T): Decoded<T> {
+  const bytes = typeof data === 'string' ? hexToBytes(data) : data
   if (bytes === undefined) return { ok: false, reason: 'is not 0x and pairs of hex digits' }
   try {
     const tuple = new TupleReader(bytes, 0, headWords)
@@ -55,12 +55,20 @@ export class TupleReader {
 
   /** @param bits 8 … 256, a multiple of 8 */
   uint(bits: number): bigint {
-    return BigInt(`0x${bytesToHex(this.#nextHead(bits))}`)
+    return BigInt(`0x${bytesToHex(this.#word(this.skipUint(bits)))}`)
+  }
+
+  /** A field of any 256 bits or fewer, as `uint` takes it; its value is left where it is. @returns where it stands */
+  skipUint(bits: number): number {
+    const at = this.#head
+    this.#head += 32
+    if (!isZero(this.#bytes, at, at + 32 - bits / 8)) fail(`has a value beyond uint${bits}`)
+    return at
   }
 
   /** @param bits 8 … 48, a multiple of 8 */
   smallUint(bits: number): number {
-    return lowUint48(this.#nextHead(bits))
+    return lowUint48(this.#bytes, this.skipUint(bits))
   }
 
   bool(): boolean {
@@ -70,16 +78,20 @@ export class TupleReader {
   }
 
   bytes32(): Hex {
-    return `0x${bytesToHex(this.#nextHead())}`
+    return `0x${bytesToHex(this.#word(this.skipUint(256)))}`
   }
 
   string(): string {
-    try {
-      return decoder.decode(this.#dynamicBytes())
-    } catch (error) {
-      if (error instanceof AbiFailure) throw error
-      return fail('has a string that is not UTF-8')
-    }
+    return requireUtf8(this.#dynamicBytes())
+  }
+
+  /** What `string` takes, without making one of it. */
+  skipString(): void {
+    const length = this.#skipDynamic()
+    const start = this.#tail - Math.ceil(length / 32) * 32
+    let at = start
+    while (at < start + length && this.#bytes[at]! < 128) at++
+    if (at < start + length) requireUtf8(this.#bytes.subarray(start, start + length))
   }
 
   bytes(): Hex {
@@ -87,13 +99,17 @@ export class TupleReader {
   }
 
   bytes32Array(): Hex[] {
+    const count = this.skipBytes32Array()
+    const start = this.#tail - count * 32
+    return Array.from({ length: count }, (_, index): Hex => `0x${bytesToHex(this.#word(start + index * 32))}`)
+  }
+
+  /** @returns the number of its items, which end at the end of what was read */
+  skipBytes32Array(): number {
     const start = this.#enterTail()
     const count = this.#length(start, 32)
     this.#tail = start + 32 + count * 32
-    return Array.from({ length: count }, (_, index): Hex => {
-      const at = start + 32 + index * 32
-      return `0x${bytesToHex(this.#bytes.subarray(at, at + 32))}`
-    })
+    return count
   }
 
   /** An array of strings or bytes. */
@@ -106,12 +122,8 @@ export class TupleReader {
     return values
   }
 
-  /** The next field's word, its bits beyond `bits` zero. */
-  #nextHead(bits = 256): Uint8Array {
-    const word = this.#bytes.subarray(this.#head, this.#head + 32)
-    this.#head += 32
-    if (!isZero(word, 0, 32 - bits / 8)) fail(`has a value beyond uint${bits}`)
-    return word
+  #word(at: number): Uint8Array {
+    return this.#bytes.subarray(at, at + 32)
   }
 
   /** The next field's offset has to name the place right after what was read before it. */
@@ -123,29 +135,43 @@ export class TupleReader {
   }
 
   #length(at: number, bytesPerItem: number): number {
-    const word = this.#bytes.subarray(at, at + 32)
     const left = this.#bytes.length - at - 32
-    if (!isZero(word, 0, 26)) fail('has a length beyond its bytes')
-    const length = lowUint48(word)
+    if (!isZero(this.#bytes, at, at + 26)) fail('has a length beyond its bytes')
+    const length = lowUint48(this.#bytes, at)
     if (length * bytesPerItem > left) fail('has a length beyond its bytes')
     return length
   }
 
   #dynamicBytes(): Uint8Array {
+    const length = this.#skipDynamic()
+    const start = this.#tail - Math.ceil(length / 32) * 32
+    return this.#bytes.subarray(start, start + length)
+  }
+
+  /** @returns the length of bytes whose words end at the end of what was read */
+  #skipDynamic(): number {
     const start = this.#enterTail() + 32
     const length = this.#length(start - 32, 1)
     const end = start + Math.ceil(length / 32) * 32
     if (end > this.#bytes.length) fail('ends within its last word')
     if (!isZero(this.#bytes, start + length, end)) fail('has padding other than zeros')
     this.#tail = end
-    return this.#bytes.subarray(start, start + length)
+    return length
   }
 }
 
-/** The last six bytes of a word. */
-function lowUint48(word: Uint8Array): number {
+function requireUtf8(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return fail('has a string that is not UTF-8')
+  }
+}
+
+/** The last six bytes of the word at `at`. */
+function lowUint48(bytes: Uint8Array, at: number): number {
   let value = 0
-  for (let index = 26; index < 32; index++) value = value * 256 + word[index]!
+  for (let index = at + 26; index < at + 32; index++) value = value * 256 + bytes[index]!
   return value
 }
 

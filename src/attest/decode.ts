@@ -31,7 +31,7 @@ export interface LocationData {
 }
 
 /** Strict reading of `encodeNumeric`'s bytes; never throws on hostile ones. */
-export function decodeNumeric(data: Hex): Decoded<NumericData> {
+export function decodeNumeric(data: Hex | Uint8Array): Decoded<NumericData> {
   return readAbi(data, 5, (tuple) => ({
     result: tuple.uint(256),
     units: tuple.string(),
@@ -42,7 +42,7 @@ export function decodeNumeric(data: Hex): Decoded<NumericData> {
 }
 
 /** Strict reading of `encodeBoolean`'s bytes; never throws on hostile ones. */
-export function decodeBoolean(data: Hex): Decoded<BooleanData> {
+export function decodeBoolean(data: Hex | Uint8Array): Decoded<BooleanData> {
   return readAbi(data, 4, (tuple) => ({
     result: tuple.bool(),
     inputRefs: tuple.bytes32Array(),
@@ -51,8 +51,29 @@ export function decodeBoolean(data: Hex): Decoded<BooleanData> {
   }))
 }
 
+/** As strict as `decodeNumeric`, for bytes that are signed and not looked into. */
+export function checkNumeric(data: Uint8Array): Decoded<void> {
+  return readAbi(data, 5, (tuple) => {
+    tuple.skipUint(256)
+    tuple.skipString()
+    tuple.skipBytes32Array()
+    tuple.skipUint(256)
+    tuple.skipString()
+  })
+}
+
+/** As strict as `decodeBoolean`. */
+export function checkBoolean(data: Uint8Array): Decoded<void> {
+  return readAbi(data, 4, (tuple) => {
+    tuple.bool()
+    tuple.skipBytes32Array()
+    tuple.skipUint(256)
+    tuple.skipString()
+  })
+}
+
 /** Strict reading of `encodeVerify`'s bytes; never throws on hostile ones. */
-export function decodeVerify(data: Hex): Decoded<VerifyData> {
+export function decodeVerify(data: Hex | Uint8Array): Decoded<VerifyData> {
   return readAbi(data, 11, (tuple) => {
     const proofHash = tuple.bytes32()
     const numbers = Object.fromEntries(VERIFY_FIELDS.map(([name, bits]) => [name, tuple.smallUint(bits)]))
@@ -61,7 +82,7 @@ export function decodeVerify(data: Hex): Decoded<VerifyData> {
 }
 
 /** Strict reading of `encodeMerkleRoot`'s bytes; never throws on hostile ones. Times beyond 2⁴⁸−1 are refused. */
-export function decodeMerkleRoot(data: Hex): Decoded<MerkleRootData> {
+export function decodeMerkleRoot(data: Hex | Uint8Array): Decoded<MerkleRootData> {
   const decoded = readAbi(data, 3, (tuple) => ({
     merkleRoot: tuple.bytes32(),
     leafCount: tuple.smallUint(32),

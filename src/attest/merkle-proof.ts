@@ -8,8 +8,8 @@ export interface MerkleItem {
   /** Schema UID. */
   readonly schema: string
   readonly recipient: string
-  /** ABI-encoded data. */
-  readonly data: string
+  /** ABI-encoded data, as `0x` and digits or as it is. */
+  readonly data: Uint8Array | string
 }
 
 /** No tree with a `uint32` number of leaves is higher. */
@@ -25,7 +25,7 @@ export function createLeafHasher(keccak: Keccak): (item: MerkleItem) => Uint8Arr
   const inner = new Uint8Array(32)
   let head = { schema: '', recipient: '' }
   return ({ schema, recipient, data }) => {
-    const bytes = hexToBytes(data)
+    const bytes = typeof data === 'string' ? hexToBytes(data) : data
     if (bytes === undefined) throw new RangeError('data is not pairs of hex digits')
     // The items of a batch mostly share both.
     if (schema !== head.schema || recipient !== head.recipient) {

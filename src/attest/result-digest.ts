@@ -6,17 +6,17 @@
  */
 import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
-import { putHex, putUint } from './words.ts'
+import { putUint, putWord } from './words.ts'
 
-/** What is signed. */
+/** What is signed; bytes as they are or as `0x` and digits. */
 export interface ResultMessage {
-  readonly schema: string
-  readonly recipient: string
+  readonly schema: Uint8Array | string
+  readonly recipient: Uint8Array | string
   readonly data: Uint8Array
   /** Seconds, up to 2⁴⁸−1. */
   readonly deadlineSeconds: number
   /** 32 bytes. */
-  readonly salt: string
+  readonly salt: Uint8Array | string
 }
 
 export const RESULT_TYPE =
@@ -48,11 +48,11 @@ export function createResultDigest(chainId: number, keccak: Keccak): (message: R
   envelope.set(resultDomainSeparator(chainId, keccak), 2)
 
   return ({ schema, recipient, data, deadlineSeconds, salt }) => {
-    putHex(words, 1, schema)
-    putHex(words, 2, recipient)
+    putWord(words, 1, schema)
+    putWord(words, 2, recipient)
     words.set(keccak.hash(data), 3 * 32)
     putUint(words, 4, deadlineSeconds)
-    putHex(words, 5, salt)
+    putWord(words, 5, salt)
     envelope.set(keccak.hash(words), 34)
     return keccak.hash(envelope)
   }

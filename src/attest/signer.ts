@@ -4,7 +4,6 @@ import type { Secp256k1 } from '../crypto/secp256k1.ts'
 import { formatSignature } from '../crypto/signature.ts'
 import {
   type AnySigningResult,
-  type AttestationKind,
   type AttestationPayload,
   type Hex,
   MAX_SEQUENCE,
@@ -13,15 +12,17 @@ import {
   type SequencePayload,
   type SequenceSigningResult,
   type SignedAttestation,
+  type SignedResult,
   type SigningPayload,
+  type SigningRefusal,
   type SigningResult,
 } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { RelayPayload, RelaySigningResult } from '../relay-messages.ts'
-import type { Decoded } from './abi-reader.ts'
+import type { PayloadRecord, SignedRecord } from '../signing-records.ts'
 import type { Chain } from './chains.ts'
-import { decodeBoolean, decodeMerkleRoot, decodeNumeric, decodeVerify } from './decode.ts'
 import type { NonceAnswer, Nonces } from './nonces.ts'
+import { type CheckedPayload, createPayloadCheck } from './payload-check.ts'
 import { type RelayCeilings, relayRefusal, signRelayTransaction } from './relay-transaction.ts'
 import { createResultDigest, type ResultMessage } from './result-digest.ts'
 import type { SchemaKind } from './schemas.ts'
@@ -60,7 +61,11 @@ export interface Signer {
   /** Makes a transaction of our own account and signs it. */
   sign(payload: RelayPayload): RelaySigningResult
   sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult>
+  /** An attestation or a result as bytes, by the same checks. @param record as `putPayload` writes it */
+  signRecord(record: Uint8Array): RecordResult | Promise<RecordResult>
 }
+
+export type RecordResult = ({ readonly ok: true } & SignedRecord) | SigningRefusal
 
 /** What a payload becomes before it is signed, for one chain. */
 interface ChainDigests {
@@ -68,18 +73,7 @@ interface ChainDigests {
   readonly result: (message: ResultMessage) => Uint8Array
 }
 
-const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
-const BYTES32 = /^0x[0-9a-f]{64}$/
-const ADDRESS = /^0x[0-9a-f]{40}$/
-
-const DECODERS: Readonly<Record<AttestationKind, (data: Hex) => Decoded<unknown>>> = {
-  numeric: decodeNumeric,
-  boolean: decodeBoolean,
-  verify: decodeVerify,
-  'merkle-root': decodeMerkleRoot,
-}
-/** What can be signed without a nonce: a root is no result, and a proof is attested alone. */
-const RESULT_KINDS: readonly AttestationKind[] = ['numeric', 'boolean']
+const ZERO_UID = new Uint8Array(32)
 
 /**
  * The one place that signs. It takes typed payloads, never digests, so the key cannot be made to sign a login, an
@@ -97,7 +91,9 @@ export function createSigner(parts: SignerParts): Signer {
       result: createResultDigest(chain.id, keccak),
     })
   }
-  return { address, sign }
+  const attester = Buffer.from(address.slice(2), 'hex')
+  const check = createPayloadCheck(schemaKinds)
+  return { address, sign, signRecord }
 
   function sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
   function sign(payload: ResultPayload): ResultSigningResult
@@ -107,11 +103,19 @@ export function createSigner(parts: SignerParts): Signer {
   function sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult> {
     if (payload.kind === 'sequence') return signSequence(payload)
     if (payload.kind === 'relay-transaction') return signRelay(payload)
-    const refusal = refusalOf(payload, schemaKinds)
-    if (refusal !== undefined) return { ok: false, problem: refusal.data }
+    const signed = signChecked(check.payload(payload))
+    return signed instanceof Promise ? signed.then(spelled) : spelled(signed)
+  }
+
+  function signRecord(record: Uint8Array): RecordResult | Promise<RecordResult> {
+    return signChecked(check.record(record))
+  }
+
+  function signChecked(payload: CheckedPayload): RecordResult | Promise<RecordResult> {
+    if (!('chainId' in payload)) return { ok: false, problem: payload }
     const digest = digests.get(payload.chainId)
     if (digest === undefined) return { ok: false, problem: unsupported(payload.chainId, 'is not supported') }
-    if (payload.kind === 'result') return signResult(payload, digest.result)
+    if (payload.salt !== undefined) return signResult(payload, payload.salt, digest.result)
     const nonce = nonces.get(payload.chainId)
     return nonce instanceof Promise
       ? nonce.then((answer) => signWith(answer, payload, digest.attestation))
@@ -119,23 +123,21 @@ export function createSigner(parts: SignerParts): Signer {
   }
 
   function signSequence({ chainId, items }: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult> {
-    const refusal = sequenceRefusal(chainId, items) ?? items.map((item) => refusalOf(item, schemaKinds)).find(Boolean)
+    const refusal = sequenceRefusal(chainId, items)
     if (refusal !== undefined) return { ok: false, problem: refusal.data }
+    const payloads = check.payloads(items)
+    if (!Array.isArray(payloads)) return { ok: false, problem: payloads }
     const digest = digests.get(chainId)
     if (digest === undefined) return { ok: false, problem: unsupported(chainId, 'is not supported') }
     const signAll = (answer: NonceAnswer): SequenceSigningResult => {
       const signed: SignedAttestation[] = []
       // One for all: a group of them is submitted under one deadline.
       const deadlineSeconds = nowSeconds() + ttlSeconds
-      for (const [index, item] of items.entries()) {
-        const result = signWith(
-          answer.ok ? { ...answer, nonce: answer.nonce + index } : answer,
-          item,
-          digest.attestation,
-          deadlineSeconds,
-        )
+      for (const [index, payload] of payloads.entries()) {
+        const own = answer.ok ? { ...answer, nonce: answer.nonce + index } : answer
+        const result = spelled(signWith(own, payload, digest.attestation, deadlineSeconds))
         if (!result.ok) return result
-        signed.push(result)
+        signed.push(result as SignedAttestation)
       }
       return { ok: true, items: signed }
     }
@@ -145,9 +147,10 @@ export function createSigner(parts: SignerParts): Signer {
 
   function signRelay(payload: RelayPayload): RelaySigningResult {
     const { chainId, items } = payload
-    const refusal =
-      relayRefusal(payload, parts.relay) ?? items.map((item) => refusalOf(item, schemaKinds)).find(Boolean)
+    const refusal = relayRefusal(payload, parts.relay)
     if (refusal !== undefined) return { ok: false, problem: refusal.data }
+    const payloads = check.payloads(items)
+    if (!Array.isArray(payloads)) return { ok: false, problem: payloads }
     const chain = chains.get(chainId)
     if (chain === undefined) return { ok: false, problem: unsupported(chainId, 'is not supported') }
     const { easAddress } = chain
@@ -158,72 +161,54 @@ export function createSigner(parts: SignerParts): Signer {
   }
 
   function signResult(
-    { schema, recipient, data, salt }: ResultPayload,
+    { schema, recipient, data }: PayloadRecord,
+    salt: Uint8Array,
     digest: (message: ResultMessage) => Uint8Array,
-  ): ResultSigningResult {
+  ): RecordResult {
     const deadlineSeconds = nowSeconds() + ttlSeconds
-    const hash = digest({ schema, recipient, data: Buffer.from(data.slice(2), 'hex'), deadlineSeconds, salt })
-    return { ok: true, signature: formatSignature(secp256k1.sign(hash, privateKey)), deadlineSeconds }
+    const hash = digest({ schema, recipient, data, deadlineSeconds, salt })
+    const { compact, recovery } = secp256k1.sign(hash, privateKey)
+    return { ok: true, compact, recovery, nonce: 0, nonceSource: undefined, deadlineSeconds }
   }
 
   function signWith(
     answer: NonceAnswer,
-    { chainId, schema, recipient, data }: AttestationPayload,
+    { chainId, schema, recipient, data }: PayloadRecord,
     digest: (message: AttestMessage) => Uint8Array,
     deadlineSeconds = nowSeconds() + ttlSeconds,
-  ): SigningResult {
+  ): RecordResult {
     if (!answer.ok) return { ok: false, problem: unsupported(chainId, `is refused: ${answer.refusal}`) }
     const { nonce, source: nonceSource } = answer
     const hash = digest({
-      attester: address,
+      attester,
       schema,
       recipient,
       expirationTimeSeconds: 0,
       revocable: true,
       refUID: ZERO_UID,
-      data: Buffer.from(data.slice(2), 'hex'),
+      data,
       nonce,
       deadlineSeconds,
     })
-    const signature = formatSignature(secp256k1.sign(hash, privateKey))
-    return { ok: true, signature, nonce, nonceSource, deadlineSeconds }
+    const { compact, recovery } = secp256k1.sign(hash, privateKey)
+    return { ok: true, compact, recovery, nonce, nonceSource, deadlineSeconds }
   }
+}
+
+function spelled(signed: RecordResult): SignedAttestation | SigningRefusal
+function spelled(signed: RecordResult): SignedAttestation | SignedResult | SigningRefusal {
+  if (!signed.ok) return signed
+  const { nonce, nonceSource, deadlineSeconds } = signed
+  const signature = formatSignature(signed)
+  return nonceSource === undefined
+    ? { ok: true, signature, deadlineSeconds }
+    : { ok: true, signature, nonce, nonceSource, deadlineSeconds }
 }
 
 function sequenceRefusal(chainId: number, items: readonly AttestationPayload[]): ProblemError | undefined {
   const isOfOneChain = items.every((item) => item.chainId === chainId)
   if (isOfOneChain && items.length > 0 && items.length <= MAX_SEQUENCE) return undefined
   return new ProblemError({ type: 'internal', detail: `a sequence is 1 to ${MAX_SEQUENCE} attestations of one chain` })
-}
-
-/** Main has checked what a client sent; this is checked again where the key is. */
-function refusalOf(
-  payload: AttestationPayload | ResultPayload,
-  schemaKinds: ReadonlyMap<string, SchemaKind>,
-): ProblemError | undefined {
-  const { schema, recipient, data } = payload
-  const kind = payload.kind === 'result' ? payload.dataKind : payload.kind
-  const isKnown = payload.kind === 'result' ? RESULT_KINDS.includes(kind) : Object.hasOwn(DECODERS, kind)
-  if (!isKnown) return new ProblemError({ type: 'internal', detail: 'unknown kind of payload' })
-  if (payload.kind === 'result' && !BYTES32.test(payload.salt)) {
-    return new ProblemError({ type: 'internal', detail: 'a salt is 0x and 64 lower-case hex digits' })
-  }
-  if (!BYTES32.test(schema)) return problemAt('invalid-input', ['schema'], 'is not 0x and 64 lower-case hex digits')
-  if (!ADDRESS.test(recipient))
-    return problemAt('invalid-input', ['recipient'], 'is not 0x and 40 lower-case hex digits')
-  const schemaKind = schemaKinds.get(schema)
-  if (schemaKind !== undefined && schemaKind !== kind) {
-    return problemAt('invalid-input', ['schema'], `is the schema of ${schemaKind} data, the result is ${kind}`, {
-      code: 'schema-mismatch',
-    })
-  }
-  const decoded = DECODERS[kind](data)
-  return decoded.ok
-    ? undefined
-    : new ProblemError({
-        type: 'internal',
-        detail: `the data of a ${kind} ${payload.kind === 'result' ? 'result' : 'attestation'} ${decoded.reason}`,
-      })
 }
 
 function unsupported(chainId: number, why: string) {

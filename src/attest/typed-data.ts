@@ -8,18 +8,18 @@ import type { ChainProfile } from '../config.ts'
 import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Chain } from './chains.ts'
-import { putHex, putUint } from './words.ts'
+import { putHex, putUint, putWord } from './words.ts'
 
-/** What is signed. Integers up to 2⁴⁸−1, addresses 20 bytes, UIDs 32 bytes. */
+/** What is signed. Integers up to 2⁴⁸−1, addresses 20 bytes, UIDs 32 bytes, as they are or as `0x` and digits. */
 export interface AttestMessage {
   /** Signed in `v2` only. */
-  readonly attester: string
-  readonly schema: string
-  readonly recipient: string
+  readonly attester: Uint8Array | string
+  readonly schema: Uint8Array | string
+  readonly recipient: Uint8Array | string
   /** Seconds; 0 is never. */
   readonly expirationTimeSeconds: number
   readonly revocable: boolean
-  readonly refUID: string
+  readonly refUID: Uint8Array | string
   readonly data: Uint8Array
   readonly nonce: number
   /** Seconds. Not signed in `legacy`. */
@@ -72,12 +72,12 @@ export function createAttestDigest(
   envelope.set(domainSeparator(chain, keccak), 2)
 
   return (message) => {
-    if (chain.profile === 'v2') putHex(words, 1, message.attester)
-    putHex(words, first, message.schema)
-    putHex(words, first + 1, message.recipient)
+    if (chain.profile === 'v2') putWord(words, 1, message.attester)
+    putWord(words, first, message.schema)
+    putWord(words, first + 1, message.recipient)
     putUint(words, first + 2, message.expirationTimeSeconds)
     putUint(words, first + 3, message.revocable ? 1 : 0)
-    putHex(words, first + 4, message.refUID)
+    putWord(words, first + 4, message.refUID)
     words.set(keccak.hash(message.data), (first + 5) * 32)
     if (isLegacy) {
       putUint(words, first + 6, message.nonce)

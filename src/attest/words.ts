@@ -16,6 +16,20 @@ export function putHex(words: Uint8Array, index: number, hex: string): void {
 }
 
 /**
+ * As `putHex`, for what may be bytes already.
+ *
+ * @throws {RangeError} on anything but 20 or 32 bytes
+ */
+export function putWord(words: Uint8Array, index: number, value: Uint8Array | string): void {
+  if (typeof value === 'string') {
+    putHex(words, index, value)
+    return
+  }
+  if (value.length !== 20 && value.length !== 32) throw new RangeError('a field is neither 20 nor 32 bytes')
+  words.set(value, index * 32 + 32 - value.length)
+}
+
+/**
  * @param value 0 … 2⁴⁸−1
  * @throws {RangeError} on anything else
  */

@@ -1,3 +1,4 @@
+import { attestationHead, attestationTail } from '../attest/attestation-text.ts'
 import type { Hex } from '../messages.ts'
 import type { Attested } from './attest.ts'
 
@@ -18,8 +19,6 @@ export interface ComputeAnswer extends Attested {
   readonly resultSignature: ResultSignature | undefined
 }
 
-const ZERO_UID = `0x${'0'.repeat(64)}`
-
 /**
  * The body of a compute answer, as a template like `resultMembers`.
  *
@@ -37,13 +36,7 @@ export function proofInputsMember(proofInputs: readonly string[]): string {
 
 /** The members `attestation` and `delegatedAttestation`, without braces around them. */
 export function attestationMembers(attested: Attested): string {
-  const { schema, attester, recipient, data, signature, nonce, deadlineSeconds } = attested
-  return (
-    `"attestation":{"schema":"${schema}","attester":"${attester}","recipient":"${recipient}",` +
-    `"data":"${data}","revocable":true,"refUID":"${ZERO_UID}","signature":"${signature}"},` +
-    `"delegatedAttestation":{"signature":"${signature}","attester":"${attester}",` +
-    `"deadline":${deadlineSeconds},"nonce":${nonce}}`
-  )
+  return attestationHead(attested) + attestationTail(attested)
 }
 
 function resultSignatureMember({ attester, resultSignature }: ComputeAnswer): string {

@@ -1,4 +1,4 @@
-import type { ChunkItem, ChunkResult, ComputeChunk, TextsResult } from '../batch-messages.ts'
+import type { ChunkItem, ComputeChunk, ItemsResult, TextsResult, UnsignedResult } from '../batch-messages.ts'
 import type { ComputeResult } from '../messages.ts'
 import { type PackedBytes, unpack } from '../packed-bytes.ts'
 import type { ProblemData } from '../problem.ts'
@@ -14,8 +14,9 @@ export function areTexts(items: BatchItems): items is TextsResult {
   return 'texts' in items
 }
 
-/** A result as a compute thread gives it. */
-export type OpenItem = Exclude<ChunkItem, string>
+/** Texts that wait for a signature each, and where they stand in the body. */
+export type UnsignedItems = UnsignedResult & Pick<ComputeChunk, 'firstIndex'>
+
 export type FoundItem = ChunkItem | LeafItem
 
 /** A result under a Merkle root: its answer's text waits for the proof. */
@@ -39,7 +40,7 @@ export interface ComputedItem {
 }
 
 /** One by one what a thread has given. */
-export function foundItems(given: ChunkResult): FoundItem[] {
+export function foundItems(given: ItemsResult | TextsResult): FoundItem[] {
   const { leaves } = given
   const items = 'texts' in given ? textsOf(given.texts) : given.items
   if (leaves.length === 0) return items as FoundItem[]
@@ -76,6 +77,6 @@ export function withProofInputs(item: string | LeafItem, proofInputs: readonly s
 }
 
 /** In a list of items, places begin at the list. */
-export function pathOf({ firstIndex }: ComputeChunk, index: number): readonly (string | number)[] {
+export function pathOf({ firstIndex }: Pick<ComputeChunk, 'firstIndex'>, index: number): readonly (string | number)[] {
   return firstIndex === undefined ? [] : ['items', firstIndex + index]
 }

@@ -18,5 +18,5 @@ export async function writeResults(sink: TextSink, results: Results, separator: 
 
 /** With the byte behind each result. */
 export function bytesOf({ texts }: TextsResult): Uint8Array {
-  return new Uint8Array(texts.buffer)
+  return new Uint8Array(texts.buffer, 0, texts.offsets[texts.offsets.length - 1])
 }

@@ -1,20 +1,30 @@
-import type { ChunkItem, ChunkResult, ComputeChunk, MerkleResult, TextsResult } from '../batch-messages.ts'
+import type {
+  ChunkItem,
+  ChunkResult,
+  ComputeChunk,
+  MerkleResult,
+  OpenItem,
+  TextsResult,
+  UnsignedResult,
+} from '../batch-messages.ts'
 import type { Config } from '../config.ts'
 import { freeBuffer } from '../free-buffer.ts'
 import type { ComputeResult } from '../messages.ts'
-import { type PackedBytes, pack, unpack } from '../packed-bytes.ts'
+import { type PackedBytes, unpack } from '../packed-bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
 import type { ChunkJob } from '../threads/jobs.ts'
+import type { SignerClient } from '../threads/signer-client.ts'
 import { type BatchOptions, batchItemIdOf } from '../validation/batch.ts'
+import { ChunkMaker, copyOf } from './batch-chunks.ts'
 import {
   type BatchItem,
   type BatchItems,
   type FoundItem,
   foundItems,
   isFinal,
-  type OpenItem,
   pathOf,
+  type UnsignedItems,
   withProofInputs,
 } from './batch-items.ts'
 import { BatchTally } from './batch-tally.ts'
@@ -29,6 +39,7 @@ export interface BatchParts {
   readonly pool: ComputePool
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
+  readonly signer: SignerClient
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -44,6 +55,7 @@ export class BatchRun {
   /** Of a batch whose items were counted at once: how many more of them may be computed. */
   #reserved: number | undefined
   readonly tally: BatchTally
+  readonly #chunks: ChunkMaker
 
   constructor(parts: BatchParts, options: BatchOptions, context: BatchContext) {
     this.#parts = parts
@@ -51,6 +63,7 @@ export class BatchRun {
     this.#context = context
     this.tally = new BatchTally(context)
     this.timestampSeconds = Math.floor(parts.now() / 1000)
+    this.#chunks = new ChunkMaker(parts, options, context.quotaProblem, this.timestampSeconds)
   }
 
   /**
@@ -58,10 +71,28 @@ export class BatchRun {
    * @returns in order, what was computed or the finished text
    * @throws {ProblemError} `overloaded` when nothing of the chunk can be computed now
    */
-  async compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems> {
+  compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems> {
+    return this.#compute(items, firstIndex, undefined) as Promise<BatchItems>
+  }
+
+  /** The same; where each result is signed by itself, the texts before their signatures. */
+  computeTexts(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems | UnsignedItems> {
+    const attester = this.options.attest === 'each' ? this.#parts.signer.address : undefined
+    return this.#compute(items, firstIndex, attester)
+  }
+
+  async #compute(
+    items: PackedBytes,
+    firstIndex: number | undefined,
+    attester: string | undefined,
+  ): Promise<BatchItems | UnsignedItems> {
     const count = items.offsets.length - 1
-    const chunk = this.#chunkOf(items, firstIndex, [], this.#grant(count))
+    const chunk = this.#chunks.whole(items, firstIndex, this.#grant(count), attester)
     const given = await this.#runChunk(chunk)
+    if ('unsigned' in given) {
+      freeBuffer(items.buffer)
+      return { ...given, firstIndex }
+    }
     if ('texts' in given) {
       // Those under a root are counted when it is signed.
       if (given.leaves.length === 0) this.tally.finished(count)
@@ -89,39 +120,12 @@ export class BatchRun {
     return granted
   }
 
-  #chunkOf(
-    items: PackedBytes,
-    firstIndex: number | undefined,
-    resolved: ComputeChunk['resolved'],
-    granted: number,
-  ): ComputeChunk {
-    const { chainId, recipient, attest } = this.options
-    const { timestampSeconds } = this
-    const { chains } = this.#parts
-    const schemas = { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') }
-    const refusal = this.#context.quotaProblem
-    const { maxBodyBytes: maxItemBytes } = this.#parts.config.limits
-    return {
-      items,
-      firstIndex,
-      chainId,
-      recipient,
-      attest,
-      granted,
-      refusal,
-      maxItemBytes,
-      schemas,
-      resolved,
-      timestampSeconds,
-    }
-  }
-
   /** A chunk whose thread died goes again item by item: one of them may have killed it, the others get their answers. */
-  async #runChunk(chunk: ComputeChunk): Promise<FoundItem[] | TextsResult> {
+  async #runChunk(chunk: ComputeChunk): Promise<FoundItem[] | TextsResult | UnsignedResult> {
     try {
       const given = await this.#submit(chunk)
       this.#isStarted = true
-      return 'texts' in given ? given : foundItems(given)
+      return 'items' in given ? foundItems(given) : given
     } catch (error) {
       if (error instanceof ProblemError) {
         if (!this.#isStarted) throw error
@@ -129,9 +133,9 @@ export class BatchRun {
           this.#refusal(error.data, chunk, index),
         )
       }
-      const alone = this.#itemsOf(chunk).map(async (item, index): Promise<FoundItem> => {
+      const alone = this.#chunks.eachOf(chunk).map(async (item, index): Promise<FoundItem> => {
         try {
-          return foundItems(await this.#submit(item))[0]!
+          return await this.#runAlone(item)
         } catch (cause) {
           return this.#refusal(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
         }
@@ -147,6 +151,12 @@ export class BatchRun {
     // No more is read on this thread than of an envelope.
     const id = bytes.length > maxBatchEnvelopeBytes ? '' : batchItemIdOf(bytes, maxJsonDepth)
     return { id, result: { ok: false, problem: underPath(problem, pathOf(chunk, index)) } }
+  }
+
+  async #runAlone(item: ComputeChunk): Promise<FoundItem> {
+    const given = await this.#submit(item)
+    if ('unsigned' in given) throw new RangeError('an item alone is for main to look at')
+    return foundItems(given)[0]!
   }
 
   #submit(chunk: ComputeChunk): Promise<ChunkResult> {
@@ -177,23 +187,6 @@ export class BatchRun {
     return { chunk, deadlineMs, isAborted: () => this.#context.aborted }
   }
 
-  #itemsOf(chunk: ComputeChunk): ComputeChunk[] {
-    const { buffer, offsets } = chunk.items
-    return Array.from({ length: offsets.length - 1 }, (_, index) =>
-      this.#alone(chunk, index, new Uint8Array(buffer).slice(offsets[index], offsets[index + 1]), []),
-    )
-  }
-
-  #alone(
-    { firstIndex, granted }: ComputeChunk,
-    index: number,
-    body: Uint8Array,
-    resolved: ComputeChunk['resolved'],
-  ): ComputeChunk {
-    const place = firstIndex === undefined ? undefined : firstIndex + index
-    return this.#chunkOf(pack([body]), place, resolved, index < granted ? 1 : 0)
-  }
-
   #settle(
     item: OpenItem | ProblemData,
     chunk: ComputeChunk,
@@ -222,9 +215,7 @@ export class BatchRun {
         aborted: this.#context.aborted,
         deadlineMs: this.#parts.now() + this.#parts.config.limits.requestDeadlineMs,
       })
-      const { buffer, offsets } = chunk.items
-      const body = new Uint8Array(buffer).slice(offsets[index], offsets[index + 1])
-      const again = foundItems(await this.#submit(this.#alone(chunk, index, body, [resolved])))[0]!
+      const again = await this.#runAlone(this.#chunks.alone(chunk, index, [resolved]))
       this.tally.finished(countOfTexts([again]))
       if (isFinal(again)) return withProofInputs(again, proofInputs)
       if (again.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
@@ -234,11 +225,6 @@ export class BatchRun {
       return this.tally.refuse(id, underPath(error.data, pathOf(chunk, index)))
     }
   }
-}
-
-/** What travels to a thread is given away; this stays for a second try. */
-function copyOf({ buffer, offsets }: PackedBytes): PackedBytes {
-  return { buffer: buffer.slice(0), offsets }
 }
 
 /** A text alone is an answer that nobody signs; the others wait for their signature. */

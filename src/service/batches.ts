@@ -1,8 +1,6 @@
-import { MAX_SEQUENCE } from '../messages.ts'
+import type { TextsResult } from '../batch-messages.ts'
 import { type PackedBytes, pack } from '../packed-bytes.ts'
-import { ProblemError, problemAt } from '../problem.ts'
 import { type BatchOptions, readBatchEnvelope, readBatchQuery } from '../validation/batch.ts'
-import { HOW_TO_SEND_ITEMS } from '../validation/sentences.ts'
 import { type BatchParts, BatchRun } from './batch.ts'
 import {
   answerEach,
@@ -11,8 +9,10 @@ import {
   type BatchAnswerParts,
   type BatchTexts,
 } from './batch-answers.ts'
-import { areTexts, type BatchItems, textsOf } from './batch-items.ts'
+import { checkSequence, headOf, largeEnvelope, noItems, tailOf } from './batch-envelope.ts'
+import { areTexts, type BatchItems, textsOf, type UnsignedItems } from './batch-items.ts'
 import { bytesOf, type Results, writeResults } from './batch-results.ts'
+import { signTexts } from './batch-signing.ts'
 import { Gate } from './gate.ts'
 import { type SplitBatch, splitBatch } from './item-splitter.ts'
 import { LineCutter } from './line-cutter.ts'
@@ -61,8 +61,8 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
       split,
       run.options,
       async (items, first) => {
-        const found = await run.compute(items, first)
-        return areTexts(found) ? bytesOf(found).subarray(0, -1) : answerEach(run, found, parts)
+        const found = await answered(run, await run.computeTexts(items, first), ',')
+        return areTexts(found) ? bytesOf(found).subarray(0, -1) : found
       },
       async (results) => {
         const head = isStarted ? ',' : `${headOf(run.options)}"results":[`
@@ -73,6 +73,16 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
       },
     )
     await sink.write(`${isStarted ? '' : `${headOf(run.options)}"results":[`}${tailOf(run, split.count)}`)
+  }
+
+  /** @param separator behind each result that is bytes */
+  function answered(
+    run: BatchRun,
+    found: BatchItems | UnsignedItems,
+    separator: string,
+  ): TextsResult | Promise<TextsResult | string[]> {
+    if ('unsigned' in found) return signTexts(run, found, separator, parts)
+    return areTexts(found) ? found : answerEach(run, found, parts)
   }
 
   /** What is signed together is written when all of it is there. */
@@ -177,9 +187,9 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     lines: readonly (Uint8Array | number)[],
   ): Promise<Results> {
     const whole = lines.filter((line) => typeof line !== 'number')
-    const found = whole.length === 0 ? [] : await run.compute(pack(whole), undefined)
+    const found = whole.length === 0 ? [] : await answered(run, await run.computeTexts(pack(whole), undefined), '\n')
     if (areTexts(found) && whole.length === lines.length) return bytesOf(found)
-    const answers = areTexts(found) ? textsOf(found.texts) : await answerEach(run, found, parts)
+    const answers = areTexts(found) ? textsOf(found.texts) : found
     let next = 0
     return lines.map((line) => `${typeof line === 'number' ? tooLong(context, line) : answers[next++]!}\n`)
   }
@@ -208,39 +218,4 @@ function endOfChunk(starts: Uint32Array, ends: Uint32Array, begin: number, count
 
 function packItems(body: Uint8Array, starts: Uint32Array, ends: Uint32Array, begin: number, end: number): PackedBytes {
   return pack(Array.from({ length: end - begin }, (_, i) => body.subarray(starts[begin + i], ends[begin + i])))
-}
-
-function headOf({ chainId, attest }: BatchOptions): string {
-  return `{"chainId":${chainId},"attest":"${attest}",`
-}
-
-function tailOf({ tally: { failed } }: BatchRun, count: number): string {
-  return `],"count":${count},"failed":${failed}}`
-}
-
-function checkSequence({ attest }: BatchOptions, count: number): void {
-  if (attest !== 'each') {
-    throw problemAt('invalid-input', ['sequence'], `consecutive nonces need attest "each", found "${attest}"`, {
-      code: 'sequence-unsigned',
-    })
-  }
-  if (count <= MAX_SEQUENCE) return
-  throw problemAt('invalid-input', ['items'], `has ${count} items, a sequence at most ${MAX_SEQUENCE}`, {
-    code: 'sequence-too-long',
-    hint: 'one transaction takes no more; attest "merkle" puts any number under one signature',
-  })
-}
-
-function largeEnvelope(bytes: number, most: number) {
-  const detail = `what stands beside the items has ${bytes} bytes, more than ${most}`
-  const hint = 'beside the items there are only chainId, recipient, attest and sequence'
-  const place = { pointer: '#', detail, code: 'envelope-too-large', hint }
-  return new ProblemError({ type: 'payload-too-large', detail, places: [place] })
-}
-
-function noItems() {
-  return problemAt('invalid-input', ['items'], 'must be a list of operations', {
-    code: 'wrong-type',
-    hint: HOW_TO_SEND_ITEMS,
-  })
 }

@@ -1,7 +1,9 @@
 import { TOO_MUCH_WORK } from '../compute/operations.ts'
 import type { Config } from '../config.ts'
 import type { ComputeResult, ComputeTask, OperationName } from '../messages.ts'
+import { ProblemError } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
+import type { SignerClient } from '../threads/signer-client.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { InputResolver } from './inputs.ts'
 import type { RequestContext, ServiceAnswer } from './services.ts'
@@ -13,6 +15,7 @@ export interface ComputeServiceParts {
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
   readonly answers: SignedAnswers
+  readonly signer: Pick<SignerClient, 'waitForRoom'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -24,7 +27,7 @@ export interface ComputeServiceParts {
  * @throws {ProblemError} whatever the client has to be told
  */
 export function createComputeService(parts: ComputeServiceParts) {
-  const { config, pool, chains, resolver, answers, now } = parts
+  const { config, pool, chains, resolver, answers, signer, now } = parts
   const { limits } = config
 
   return async function compute(
@@ -33,6 +36,12 @@ export function createComputeService(parts: ComputeServiceParts) {
     context: RequestContext,
     prefersResultSignature: boolean,
   ): Promise<ServiceAnswer> {
+    // What a thread computes waits there.
+    const room = body.byteLength <= limits.inlineBodyBytes ? signer.waitForRoom() : undefined
+    if (room !== undefined) {
+      await room
+      if (context.aborted || now() >= context.deadlineMs) throw gone()
+    }
     const timestampSeconds = Math.floor(now() / 1000)
     const task: ComputeTask = { operation, body, resolved: [], timestampSeconds }
     const sign = (computed: Computed, proofInputs: readonly string[]) =>
@@ -57,6 +66,11 @@ export function createComputeService(parts: ComputeServiceParts) {
     const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)
     return isSmall && needsMoreWork(first) ? pool.runLarge(job) : first
   }
+}
+
+/** For a client that left, or was told already. */
+function gone(): ProblemError {
+  return new ProblemError({ type: 'overloaded', detail: 'the request waited longer than its deadline' })
 }
 
 function needsMoreWork(result: ComputeResult): boolean {

@@ -1,5 +1,5 @@
-import { type MessagePort, SHARE_ENV, Worker } from 'node:worker_threads'
-import { type Config, ConfigError, type SignerConfig } from '../config.ts'
+import type { MessagePort } from 'node:worker_threads'
+import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type {
   AttestationPayload,
@@ -13,9 +13,13 @@ import type {
   SigningPayload,
   SigningResult,
 } from '../messages.ts'
+import type { PackedBytes } from '../packed-bytes.ts'
+import { ProblemError } from '../problem.ts'
 import type { RelayPayload, RelaySigningResult } from '../relay-messages.ts'
-import { overloaded, SigningQueue } from './signing-queue.ts'
-import { heapLimits, workerUrl } from './spawn.ts'
+import { joinRecords } from '../signing-records.ts'
+import { endThread, type SignerThread, startThread } from './signer-thread.ts'
+import { overloaded, refusedBlock, type SignedBlock, TOO_MANY } from './signing-block.ts'
+import { SigningQueue } from './signing-queue.ts'
 
 /** Main's side of the signer thread, which alone holds the key. */
 export interface SignerClient {
@@ -36,6 +40,19 @@ export interface SignerClient {
   sign(payload: SequencePayload): Promise<SequenceSigningResult>
   sign(payload: RelayPayload): Promise<RelaySigningResult>
   /**
+   * Attestations of a batch, which single requests pass; never rejects.
+   *
+   * @param payloads as `putPayload` writes them
+   */
+  signBlock(payloads: PackedBytes): Promise<SignedBlock>
+  /**
+   * Asked before an answer is computed that will be signed alone.
+   *
+   * @returns undefined: go on; else resolves when there is room for its payload
+   * @throws {ProblemError} `overloaded` when too many wait already
+   */
+  waitForRoom(): Promise<void> | undefined
+  /**
    * Gives the thread its line to the chain thread, now and whenever it starts again.
    *
    * @param connect makes a channel and hands its other end to the chain thread
@@ -46,17 +63,6 @@ export interface SignerClient {
   close(): Promise<void>
 }
 
-interface Thread {
-  readonly worker: Worker
-  readonly address: string
-  readonly keyKind: SigningKeyKind
-  readonly backend: string
-}
-
-// Opening a keystore takes a second of scrypt, more on a busy machine.
-const START_TIMEOUT_MS = 30_000
-/** A signature takes microseconds, a message of them milliseconds. */
-const CLOSE_TIMEOUT_MS = 2000
 const LONGEST_RESTART_PAUSE_MS = 5000
 
 /**
@@ -71,19 +77,23 @@ const LONGEST_RESTART_PAUSE_MS = 5000
  */
 export async function startSigner(config: Config, log: Log): Promise<SignerClient> {
   const { maxQueuedRequests, maxBatchSize, requestDeadlineMs } = config.limits
-  let thread: Thread | undefined
+  let thread: SignerThread | undefined
   let connect: (() => MessagePort) | undefined
   let isClosing = false
   let announceLoss: (error: Error) => void = () => {}
   const lost = new Promise<Error>((resolve) => {
     announceLoss = resolve
   })
-  const post = (request: SignerRequest, ports: MessagePort[] = []) => thread?.worker.postMessage(request, ports)
+  const post = (request: SignerRequest, transfer: readonly (MessagePort | ArrayBuffer)[] = []) =>
+    thread?.worker.postMessage(request, transfer)
   const queue = new SigningQueue({
     maxQueueSize: maxQueuedRequests,
     maxBatchSize,
     timeoutMs: requestDeadlineMs,
-    send: (items, bulk) => post({ type: 'sign', items, bulk }),
+    send({ records, bulk, others }) {
+      const packed = { records: joinRecords(records.ids, records.records), bulk: joinRecords(bulk.ids, bulk.records) }
+      post({ type: 'sign', ...packed, others }, [packed.records.buffer, packed.bulk.buffer])
+    },
   })
 
   const first = await startThread(config, onReply)
@@ -99,6 +109,14 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
       return thread !== undefined
     },
     sign,
+    waitForRoom() {
+      if (queue.room.isFull) throw new ProblemError(overloaded(TOO_MANY).problem)
+      return queue.room.enter()
+    },
+    async signBlock(payloads) {
+      if (thread !== undefined) return queue.submitBlock(payloads)
+      return refusedBlock(payloads.offsets.length - 1, overloaded('the signer is starting again').problem)
+    },
     connectNonces(give) {
       connect = give
       connectLine()
@@ -121,11 +139,11 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
   }
 
   function onReply(reply: SignerReply): void {
-    if (reply.type === 'signed') queue.take(reply.results, reply.isBatchEnd)
+    if (reply.type === 'signed') queue.take(reply.signed, reply.others, reply.isBatchEnd)
     else if (reply.type === 'fault') log.error('signing failed', { reason: reply.reason })
   }
 
-  function adopt(started: Thread): void {
+  function adopt(started: SignerThread): void {
     thread = started
     started.worker.on('error', (error) => log.error('signer thread failed', { reason: String(error) }))
     started.worker.once('exit', (code) => {
@@ -163,64 +181,5 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
       log.error('signer thread cannot start', { reason: String(error) })
       await restart(Math.min(pauseMs * 2, LONGEST_RESTART_PAUSE_MS))
     }
-  }
-}
-
-/** Ended by force in the middle of a signature, native code would take the process with it. */
-async function endThread(worker: Worker): Promise<void> {
-  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  worker.postMessage({ type: 'close' } satisfies SignerRequest)
-  const timer = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS)
-  await ended
-  clearTimeout(timer)
-}
-
-async function startThread(config: Config, onReply: (reply: SignerReply) => void): Promise<Thread> {
-  const worker = new Worker(workerUrl('signer'), {
-    name: 'signer',
-    env: SHARE_ENV, // so that it can take the key out of it
-    workerData: signerConfig(config),
-    resourceLimits: heapLimits(config),
-  })
-  try {
-    const ready = await firstReply(worker)
-    worker.on('message', onReply)
-    return { worker, ...ready }
-  } catch (error) {
-    await worker.terminate()
-    throw error
-  }
-}
-
-function firstReply(worker: Worker): Promise<Omit<Thread, 'worker'>> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`the signer did not start in ${START_TIMEOUT_MS} ms`)),
-      START_TIMEOUT_MS,
-    )
-    worker.once('message', (reply: SignerReply) => {
-      if (reply.type === 'ready') resolve(reply)
-      else reject(new ConfigError(reply.type === 'refused' ? reply.reason : 'the signer did not start'))
-    })
-    worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`the signer ended at its start (${code})`)))
-    worker.once('exit', () => clearTimeout(timer))
-    worker.once('message', () => clearTimeout(timer))
-  })
-}
-
-function signerConfig(config: Config): SignerConfig {
-  const { production, allowDevelopmentKey, dataDir, chains, schemas } = config
-  const { nonceMaxAgeMs, rpcTimeoutMs, attestationTtlSeconds, submission } = config
-  return {
-    production,
-    allowDevelopmentKey,
-    dataDir,
-    chains,
-    schemas,
-    nonceMaxAgeMs,
-    rpcTimeoutMs,
-    attestationTtlSeconds,
-    submission,
   }
 }

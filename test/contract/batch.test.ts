@@ -8,8 +8,13 @@ import geometrySchema from '../../schemas/geometry.schema.json' with { type: 'js
 import inputSchema from '../../schemas/input.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 'json' }
+import { authenticateSignature } from '../../src/attest/authenticate.ts'
+import { chainTable } from '../../src/attest/chains.ts'
+import { decodeBoolean, decodeNumeric } from '../../src/attest/decode.ts'
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
+import { readConfig } from '../../src/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
+import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import type { Hex } from '../../src/messages.ts'
 import { startTestService, type TestService } from '../service.ts'
 
@@ -350,6 +355,44 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
   it('signs lines when asked to', async () => {
     const { answer } = await lines(`${JSON.stringify(distance())}\n`, `?chainId=${CHAIN}`)
     expect(parsed(answer)[0].attestation.attester).toBe(service.attester)
+  })
+
+  it('signs each of a thousand for its own recipient and chain, whatever stands between them', async () => {
+    const [keccak, secp256k1] = [await createKeccak(), await loadSecp256k1()]
+    const chains = chainTable(readConfig({}, 1))
+    const recipientOf = (id: number) => `0x${(id % 9).toString(16).padStart(40, '0')}`
+    const items = Array.from({ length: 1000 }, (_, id) => {
+      // Of the first chunk some are refused, of the next ones none.
+      if (id < 100 && id % 30 === 7) return { op: 'area', id: `é ${id}`, geometry: paris }
+      const common = { id: `é ${id}`, recipient: recipientOf(id), chainId: id % 4 === 0 ? 8453 : CHAIN }
+      if (id % 3 === 0) return { op: 'contains', ...common, container: square, containee: paris }
+      return { ...distance(), ...common, to: { type: 'Point', coordinates: [id / 10, 1] } }
+    })
+    const { body } = await batch({ items })
+    const streamed = await lines(items.map((item) => `${JSON.stringify(item)}\n`).join(''), `?chainId=${CHAIN}`)
+    for (const results of [body.results, parsed(streamed.answer)]) {
+      expect(results.length).toBe(1000)
+      for (const [id, result] of results.entries()) {
+        expect(result.id).toBe(`é ${id}`)
+        if (id < 100 && id % 30 === 7) {
+          expect(result.error.status).toBe(400)
+          continue
+        }
+        const { attestation } = result
+        expect(attestation.recipient.toLowerCase()).toBe(recipientOf(id))
+        const chain = chains.get(id % 4 === 0 ? 8453 : CHAIN)!
+        const attesters = [service.attester.toLowerCase()]
+        const signed = {
+          attestation: { ...attestation, expirationTime: 0 },
+          delegatedAttestation: result.delegatedAttestation,
+        }
+        expect(authenticateSignature(signed, { chain, attesters, keccak, secp256k1 })).toMatchObject({ ok: true })
+        const data = id % 3 === 0 ? decodeBoolean(attestation.data) : decodeNumeric(attestation.data)
+        if (!data.ok) throw new Error(data.reason)
+        const shown = typeof data.value.result === 'bigint' ? Number(data.value.result) / 100 : data.value.result
+        expect(shown).toBe(result.result)
+      }
+    }
   })
 
   it('keeps the order of 5,000 lines', async () => {

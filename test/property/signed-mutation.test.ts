@@ -56,7 +56,7 @@ describe.each(CHAINS)('a signature in the %s layout', (profile, chainId) => {
       if (signerOf(chainId, { ...message, ...changes }, signature) === parts.signer.address) survivors.push(what)
     }
     for (const field of ['schema', 'recipient', 'refUID'] as const) {
-      for (const [bit, value] of bitsOf(message[field])) attempt(`${field} bit ${bit}`, { [field]: value })
+      for (const [bit, value] of bitsOf(String(message[field]))) attempt(`${field} bit ${bit}`, { [field]: value })
     }
     for (const [bit, value] of bitsOf(signed.attestation.data)) {
       attempt(`data bit ${bit}`, { data: Buffer.from(value.slice(2), 'hex') })
@@ -69,7 +69,7 @@ describe.each(CHAINS)('a signature in the %s layout', (profile, chainId) => {
       if (profile !== 'legacy') attempt(`deadline bit ${bit}`, { deadlineSeconds: flip(message.deadlineSeconds) })
     }
     if (profile === 'v2') {
-      for (const [bit, value] of bitsOf(message.attester)) attempt(`attester bit ${bit}`, { attester: value })
+      for (const [bit, value] of bitsOf(String(message.attester))) attempt(`attester bit ${bit}`, { attester: value })
     }
     expect(survivors).toEqual([])
     // schema, refUID 256 each, recipient 160, data 11 × 256, revocable, and the integers.

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import { checksumAddress } from '../../src/attest/address.ts'
+import { attestationTail } from '../../src/attest/attestation-text.ts'
+import { createLeafHasher } from '../../src/attest/merkle-proof.ts'
+import type { ChunkResult, ComputeChunk } from '../../src/batch-messages.ts'
+import { pack, unpack } from '../../src/packed-bytes.ts'
+import { computeAnswerJson } from '../../src/service/answer.ts'
+import { textsOf } from '../../src/service/batch-items.ts'
+import { readPayload } from '../../src/signing-records.ts'
+import { runComputeChunk } from '../../workers/compute-chunk.ts'
+import { createEngine } from '../../workers/engine.ts'
+
+const limits = {
+  maxVertices: 1000,
+  maxParts: 100,
+  maxCollectionDepth: 8,
+  maxJsonDepth: 32,
+  maxDistanceSolves: 20_000,
+  maxPreparedBytes: 1_048_576,
+  chainIds: [84532, 8453],
+}
+const engine = createEngine(limits)
+const ATTESTER = checksumAddress(`0x${'c0ffee00'.repeat(5)}`)
+const SCHEMAS = { numeric: `0x${'1'.repeat(64)}`, boolean: `0x${'2'.repeat(64)}` } as const
+
+function run(items: readonly object[], changes: Partial<ComputeChunk>): ChunkResult {
+  const chunk: ComputeChunk = {
+    items: pack(items.map((item) => Buffer.from(JSON.stringify(item)))),
+    attest: 'each',
+    attester: undefined,
+    schemas: SCHEMAS,
+    chainId: 84532,
+    recipient: undefined,
+    timestampSeconds: 1_700_000_000,
+    granted: items.length,
+    refusal: { type: 'rate-limited', detail: '' },
+    firstIndex: 0,
+    maxItemBytes: 100_000,
+    resolved: [],
+    ...changes,
+  }
+  return runComputeChunk(chunk, engine, limits)
+}
+
+const point = (lon: number, lat: number) => ({ type: 'Point', coordinates: [lon, lat] })
+const square = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [2, 48],
+      [3, 48],
+      [3, 49],
+      [2, 49],
+      [2, 48],
+    ],
+  ],
+} // prettier-ignore
+const ITEMS: readonly object[] = Array.from({ length: 300 }, (_, index) => {
+  const id = [{}, { id: index }, { id: `é ${'ü'.repeat(index % 40)} "${index}"` }, { id: '\u{1f30d}' }][index % 4]
+  const recipient = index % 5 === 0 ? { recipient: `0x${(index + 1).toString(16).padStart(40, '0')}` } : {}
+  const chain = index % 7 === 0 ? { chainId: 8453 } : {}
+  const common = { ...id, ...recipient, ...chain }
+  return index % 3 === 0
+    ? { op: 'contains', ...common, container: square, containee: point(2 + index / 200, 48.5) }
+    : { op: 'distance', ...common, from: point(2, 48), to: point(index / 3, -index / 7) }
+})
+
+/** The same items for main to look at, which makes their answers of strings. */
+function objectsOf(items: readonly object[]) {
+  const given = run(items, {})
+  if (!('items' in given)) throw new Error('texts without anybody to sign')
+  return given.items.map((item) => {
+    if (typeof item === 'string' || item.result.ok !== true) throw new Error(JSON.stringify(item))
+    return { id: item.id, ...item.result }
+  })
+}
+
+describe('results written as bytes', () => {
+  it('are the answers that strings make, up to the signature, and what is to be signed', () => {
+    const written = run(ITEMS, { attester: ATTESTER })
+    if (!('unsigned' in written)) throw new Error('not written')
+    const { unsigned, payloads, idLengths } = written
+    for (const [index, { id, members, kind, recipient, data, chainId }] of objectsOf(ITEMS).entries()) {
+      const schema = SCHEMAS[kind]
+      const signed = {
+        signature: `0x${'ab'.repeat(65)}`,
+        attester: ATTESTER,
+        deadlineSeconds: 17,
+        nonce: index,
+      } as const
+      const attested = { ...signed, schema, recipient: checksumAddress(recipient), data, nonceSource: 'chain' } as const
+      const text = Buffer.from(unpack(unsigned, index)).toString()
+      expect(`${text}${attestationTail(signed)}}`).toBe(
+        computeAnswerJson({ members, ...attested, proofInputs: [], resultSignature: undefined }, id),
+      )
+      expect(Buffer.from(text).toString('utf8', 1, 1 + idLengths[index]!)).toBe(id)
+      const payload = readPayload(unpack(payloads, index))!
+      const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`
+      expect([payload.kind, payload.chainId, payload.salt]).toEqual([kind, chainId, undefined])
+      expect([hex(payload.schema), hex(payload.recipient), hex(payload.data)]).toEqual([schema, recipient, data])
+    }
+  })
+
+  it('stay what they are when the next chunk is written', () => {
+    const first = run(ITEMS.slice(0, 50), { attester: ATTESTER })
+    if (!('unsigned' in first)) throw new Error('not written')
+    const before = [
+      Buffer.from(first.unsigned.buffer).toString('hex'),
+      Buffer.from(first.payloads.buffer).toString('hex'),
+    ]
+    run(ITEMS.slice(50), { attester: ATTESTER })
+    const after = [
+      Buffer.from(first.unsigned.buffer).toString('hex'),
+      Buffer.from(first.payloads.buffer).toString('hex'),
+    ]
+    expect(after).toEqual(before)
+  })
+
+  it('have leaves under a root', () => {
+    const items = ITEMS.filter((item) => !('chainId' in item))
+    const written = run(items, { attest: 'merkle' })
+    if (!('texts' in written)) throw new Error('not written')
+    const texts = textsOf(written.texts)
+    const leafOf = createLeafHasher(engine.keccak)
+    for (const [index, { members, id, kind, recipient, data }] of objectsOf(items).entries()) {
+      expect(texts[index]).toBe(
+        `{${id}${members},"schema":"${SCHEMAS[kind]}","recipient":"${checksumAddress(recipient)}","data":"${data}"`,
+      )
+      const leaf = leafOf({ schema: SCHEMAS[kind], recipient, data })
+      expect(Buffer.from(written.leaves.subarray(32 * index, 32 * index + 32)).equals(leaf)).toBe(true)
+    }
+  })
+
+  it.each([
+    ['a problem', { op: 'distance', from: point(2, 48), to: point(2, 99) }],
+    ['a schema of others', { op: 'distance', from: point(2, 48), to: point(2, 9), schema: `0x${'7'.repeat(64)}` }],
+    ['a reference', { op: 'distance', from: point(2, 48), to: { uid: `0x${'7'.repeat(64)}` } }],
+  ])('are not when main has to look at %s', (_, item) => {
+    for (const attest of ['each', 'merkle'] as const) {
+      const given = run([ITEMS[1]!, item, ITEMS[2]!], { attest, attester: attest === 'each' ? ATTESTER : undefined })
+      expect(Object.keys(given)).toContain('items')
+    }
+  })
+})

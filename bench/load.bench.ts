@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { proofOf, stampOf } from '../test/evidence.ts'
 import { type LoadRow, loadMarks, NAMES } from './load-marks.ts'
 import { type BenchService, cpuPerRequest, residentMiB, startService, threadSeconds } from './service-process.ts'
+import { MARKS_SIGNATURE_MICROS, signatureAnchor } from './signature-anchor.ts'
 import { sampleSignatures } from './signature-sample.ts'
 import { isWrkInstalled, runWrk, startWrk, type WrkResult, writeScript } from './wrk.ts'
 
@@ -75,6 +76,7 @@ async function measureAll(service: BenchService, folder: string): Promise<object
   const against = process.env['BENCH_AGAINST']
   const large = writeScript(folder, 'large', '/compute/v0/area', polygonBody(10_000, 7))
   const finishSample = sampleSignatures(service.url)
+  const anchor = await signatureAnchor()
   const rows: Record<string, LoadRow> = {}
   const others: Record<string, WrkResult> = {}
   for (const [index, scenario] of SCENARIOS.entries()) {
@@ -83,6 +85,7 @@ async function measureAll(service: BenchService, folder: string): Promise<object
     await runWrk({ ...load, seconds: 2 }) // warm-up, not counted
     const rounds: (WrkResult & Pick<LoadRow, 'cpuMicros' | 'residentMiB'>)[] = []
     for (let round = 0; round < ROUNDS; round++) {
+      anchor()
       const beside =
         scenario.beside === undefined
           ? undefined
@@ -98,7 +101,11 @@ async function measureAll(service: BenchService, folder: string): Promise<object
   const checked = await finishSample()
   print(rows, others)
   console.log(`${checked} signatures given under load recovered with viem: each is the attester's`)
-  return { rows, others, checked, seconds: SECONDS, rounds: ROUNDS, marks: loadMarks(rows) }
+  const signatureMicros = anchor()
+  console.log(
+    `a signature by itself took ${signatureMicros} µs between the rounds (${MARKS_SIGNATURE_MICROS} µs where the marks were set)`,
+  )
+  return { rows, others, checked, signatureMicros, seconds: SECONDS, rounds: ROUNDS, marks: loadMarks(rows) }
 }
 
 async function measure(service: BenchService, { name, operations = 1 }: Scenario, load: Parameters<typeof runWrk>[0]) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ComputeChunk, UnsignedResult } from '../../src/batch-messages.ts'
-import { type PackedBytes, pack, unpack } from '../../src/packed-bytes.ts'
+import type { UnsignedResult } from '../../src/batch-messages.ts'
+import { type PackedBytes, unpack } from '../../src/packed-bytes.ts'
 import { type ProblemData, ProblemError } from '../../src/problem.ts'
 import type { BatchRun } from '../../src/service/batch.ts'
 import type { BatchAnswerParts } from '../../src/service/batch-answers.ts'
@@ -8,22 +8,10 @@ import { textsOf } from '../../src/service/batch-items.ts'
 import { signTexts } from '../../src/service/batch-signing.ts'
 import { Gate } from '../../src/service/gate.ts'
 import { putSigned, readPayload, SIGNED_BYTES } from '../../src/signing-records.ts'
-import { runComputeChunk } from '../../workers/compute-chunk.ts'
-import { createEngine } from '../../workers/engine.ts'
+import { runChunk } from '../chunk-runner.ts'
 
 const ATTESTER = `0x${'ab'.repeat(20)}`
 const REFUSED_CHAIN = 8453
-const limits = {
-  maxVertices: 100,
-  maxParts: 10,
-  maxCollectionDepth: 8,
-  maxJsonDepth: 32,
-  maxDistanceSolves: 1000,
-  maxPreparedBytes: 1_048_576,
-  chainIds: [84532, REFUSED_CHAIN],
-}
-const engine = createEngine(limits)
-
 function computed(count: number): UnsignedResult {
   const items = Array.from({ length: count }, (_, id) => ({
     op: 'distance',
@@ -32,21 +20,7 @@ function computed(count: number): UnsignedResult {
     from: { type: 'Point', coordinates: [0, 0] },
     to: { type: 'Point', coordinates: [id / 1000, 0] },
   }))
-  const chunk: ComputeChunk = {
-    items: pack(items.map((item) => Buffer.from(JSON.stringify(item)))),
-    attest: 'each',
-    attester: ATTESTER,
-    schemas: { numeric: `0x${'1'.repeat(64)}`, boolean: `0x${'2'.repeat(64)}` },
-    chainId: 84532,
-    recipient: undefined,
-    timestampSeconds: 1_700_000_000,
-    granted: count,
-    refusal: { type: 'rate-limited', detail: '' },
-    firstIndex: 0,
-    maxItemBytes: 100_000,
-    resolved: [],
-  }
-  const result = runComputeChunk(chunk, engine, limits)
+  const result = runChunk(items, { attester: ATTESTER })
   if (!('unsigned' in result)) throw new Error('not written')
   return result
 }

@@ -2,45 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { checksumAddress } from '../../src/attest/address.ts'
 import { attestationTail } from '../../src/attest/attestation-text.ts'
 import { createLeafHasher } from '../../src/attest/merkle-proof.ts'
-import type { ChunkResult, ComputeChunk } from '../../src/batch-messages.ts'
-import { pack, unpack } from '../../src/packed-bytes.ts'
+import { unpack } from '../../src/packed-bytes.ts'
 import { computeAnswerJson } from '../../src/service/answer.ts'
 import { textsOf } from '../../src/service/batch-items.ts'
 import { readPayload } from '../../src/signing-records.ts'
-import { runComputeChunk } from '../../workers/compute-chunk.ts'
-import { createEngine } from '../../workers/engine.ts'
+import { engine, runChunk, SCHEMAS } from '../chunk-runner.ts'
 
-const limits = {
-  maxVertices: 1000,
-  maxParts: 100,
-  maxCollectionDepth: 8,
-  maxJsonDepth: 32,
-  maxDistanceSolves: 20_000,
-  maxPreparedBytes: 1_048_576,
-  chainIds: [84532, 8453],
-}
-const engine = createEngine(limits)
 const ATTESTER = checksumAddress(`0x${'c0ffee00'.repeat(5)}`)
-const SCHEMAS = { numeric: `0x${'1'.repeat(64)}`, boolean: `0x${'2'.repeat(64)}` } as const
-
-function run(items: readonly object[], changes: Partial<ComputeChunk>): ChunkResult {
-  const chunk: ComputeChunk = {
-    items: pack(items.map((item) => Buffer.from(JSON.stringify(item)))),
-    attest: 'each',
-    attester: undefined,
-    schemas: SCHEMAS,
-    chainId: 84532,
-    recipient: undefined,
-    timestampSeconds: 1_700_000_000,
-    granted: items.length,
-    refusal: { type: 'rate-limited', detail: '' },
-    firstIndex: 0,
-    maxItemBytes: 100_000,
-    resolved: [],
-    ...changes,
-  }
-  return runComputeChunk(chunk, engine, limits)
-}
 
 const point = (lon: number, lat: number) => ({ type: 'Point', coordinates: [lon, lat] })
 const square = {
@@ -67,7 +35,7 @@ const ITEMS: readonly object[] = Array.from({ length: 300 }, (_, index) => {
 
 /** The same items for main to look at, which makes their answers of strings. */
 function objectsOf(items: readonly object[]) {
-  const given = run(items, {})
+  const given = runChunk(items, {})
   if (!('items' in given)) throw new Error('texts without anybody to sign')
   return given.items.map((item) => {
     if (typeof item === 'string' || item.result.ok !== true) throw new Error(JSON.stringify(item))
@@ -77,7 +45,7 @@ function objectsOf(items: readonly object[]) {
 
 describe('results written as bytes', () => {
   it('are the answers that strings make, up to the signature, and what is to be signed', () => {
-    const written = run(ITEMS, { attester: ATTESTER })
+    const written = runChunk(ITEMS, { attester: ATTESTER })
     if (!('unsigned' in written)) throw new Error('not written')
     const { unsigned, payloads, idLengths } = written
     for (const [index, { id, members, kind, recipient, data, chainId }] of objectsOf(ITEMS).entries()) {
@@ -102,13 +70,13 @@ describe('results written as bytes', () => {
   })
 
   it('stay what they are when the next chunk is written', () => {
-    const first = run(ITEMS.slice(0, 50), { attester: ATTESTER })
+    const first = runChunk(ITEMS.slice(0, 50), { attester: ATTESTER })
     if (!('unsigned' in first)) throw new Error('not written')
     const before = [
       Buffer.from(first.unsigned.buffer).toString('hex'),
       Buffer.from(first.payloads.buffer).toString('hex'),
     ]
-    run(ITEMS.slice(50), { attester: ATTESTER })
+    runChunk(ITEMS.slice(50), { attester: ATTESTER })
     const after = [
       Buffer.from(first.unsigned.buffer).toString('hex'),
       Buffer.from(first.payloads.buffer).toString('hex'),
@@ -118,7 +86,7 @@ describe('results written as bytes', () => {
 
   it('have leaves under a root', () => {
     const items = ITEMS.filter((item) => !('chainId' in item))
-    const written = run(items, { attest: 'merkle' })
+    const written = runChunk(items, { attest: 'merkle' })
     if (!('texts' in written)) throw new Error('not written')
     const texts = textsOf(written.texts)
     const leafOf = createLeafHasher(engine.keccak)
@@ -137,7 +105,10 @@ describe('results written as bytes', () => {
     ['a reference', { op: 'distance', from: point(2, 48), to: { uid: `0x${'7'.repeat(64)}` } }],
   ])('are not when main has to look at %s', (_, item) => {
     for (const attest of ['each', 'merkle'] as const) {
-      const given = run([ITEMS[1]!, item, ITEMS[2]!], { attest, attester: attest === 'each' ? ATTESTER : undefined })
+      const given = runChunk([ITEMS[1]!, item, ITEMS[2]!], {
+        attest,
+        attester: attest === 'each' ? ATTESTER : undefined,
+      })
       expect(Object.keys(given)).toContain('items')
     }
   })

@@ -1,39 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { ChunkResult, ComputeChunk } from '../../src/batch-messages.ts'
-import { pack } from '../../src/packed-bytes.ts'
 import { textsOf } from '../../src/service/batch-items.ts'
-import { runComputeChunk } from '../../workers/compute-chunk.ts'
-import { createEngine } from '../../workers/engine.ts'
 import { SkeletonMemo } from '../../workers/skeleton-memo.ts'
+import { runChunk } from '../chunk-runner.ts'
 import { mutate, SEEDS } from '../mutated-bodies.ts'
 
-const limits = {
-  maxVertices: 1000,
-  maxParts: 100,
-  maxCollectionDepth: 8,
-  maxJsonDepth: 32,
-  maxDistanceSolves: 20_000,
-  maxPreparedBytes: 1_048_576,
-  chainIds: [84532],
-}
-const engine = createEngine(limits)
-
-function run(items: readonly Uint8Array[], attest: ComputeChunk['attest'], firstIndex: number) {
-  const chunk: ComputeChunk = {
-    items: pack(items),
-    attest,
-    schemas: { numeric: `0x${'1'.repeat(64)}`, boolean: `0x${'2'.repeat(64)}` } as ComputeChunk['schemas'],
-    chainId: 84532,
-    recipient: undefined,
-    timestampSeconds: 1_700_000_000,
-    granted: items.length,
-    refusal: { type: 'rate-limited', detail: '' },
-    firstIndex,
-    maxItemBytes: 100_000,
-    resolved: {},
-  } as unknown as ComputeChunk
-  return runComputeChunk(chunk, engine, limits)
-}
+const run = (items: readonly Uint8Array[], attest: ComputeChunk['attest'], firstIndex: number) =>
+  runChunk(items, { attest, firstIndex })
 
 const point = (lon: number, lat: number) => `{"type":"Point","coordinates":[${lon},${lat}]}`
 const ends = (id: string, lon: number) => `{"op":"distance",${id}"from":${point(lon, 1)},"to":${point(2, lon)}}`

@@ -22,6 +22,22 @@ export const CM2_PER_SQUARE_METER = 10_000
  */
 export function toScaledInteger(value: number, scale: number): bigint {
   if (!Number.isFinite(value) || value < 0) throw new RangeError(`cannot scale ${value}`)
+  const product = value * scale
+  if (product < MOST_QUICK) {
+    // The exact product is at most half an ulp away: it rounds the same way unless a half is that near.
+    const below = Math.floor(product)
+    const beyondHalf = product - below - 0.5
+    if (Math.abs(beyondHalf) > product * DOUBLE_EPSILON) return BigInt(beyondHalf > 0 ? below + 1 : below)
+  }
+  return scaledExactly(value, scale)
+}
+
+/** Products below it have several bits for their fraction. */
+const MOST_QUICK = 2 ** 48
+/** Twice the relative error of one rounding. */
+const DOUBLE_EPSILON = 2 ** -52
+
+function scaledExactly(value: number, scale: number): bigint {
   if (value === 0) return 0n
   const { mantissa, exponent } = decompose(value)
   const product = mantissa * BigInt(scale)

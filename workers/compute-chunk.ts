@@ -1,6 +1,5 @@
-import { leafMembers } from '../src/attest/leaf-text.ts'
 import { createLeafHasher } from '../src/attest/merkle-proof.ts'
-import type { ChunkItem, ChunkResult, ComputeChunk, ItemsResult, OpenItem } from '../src/batch-messages.ts'
+import type { ChunkResult, ComputeChunk, OpenItem } from '../src/batch-messages.ts'
 import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import type { Engine } from '../src/compute/run.ts'
 import type { ComputeWorkerData, ResolvedInput } from '../src/messages.ts'
@@ -10,9 +9,8 @@ import { batchItemIdOf, readBatchItem } from '../src/validation/batch.ts'
 import { type ComputeRequest, readComputeRequest } from '../src/validation/compute-request.ts'
 import type { GeometryCheck } from '../src/validation/input.ts'
 import type { JsonObject } from '../src/validation/json-body.ts'
-import { membersOf, resultOf, runRequest } from './compute-task.ts'
+import { resultOf, runRequest } from './compute-task.ts'
 import { ItemWriter, type PlainItem } from './item-writer.ts'
-import { packTexts } from './pack-texts.ts'
 import { readRequest } from './read-request.ts'
 import { SkeletonMemo } from './skeleton-memo.ts'
 
@@ -25,50 +23,35 @@ type Limits = ComputeWorkerData['limits']
  */
 export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Limits): ChunkResult {
   const memo = new SkeletonMemo<ItemFacts>()
+  const writer = new ItemWriter(chunk, engine.keccak)
   const count = chunk.items.offsets.length - 1
-  const found = Array.from({ length: count }, (_, index) => runItem(chunk, index, engine, limits, memo))
-  const isWritten = chunk.attest === 'merkle' || chunk.attester !== undefined
-  if (isWritten && found.every((item) => isPlain(item, chunk))) {
-    const writer = new ItemWriter(chunk, engine.keccak)
-    for (const item of found) writer.add(item)
-    return writer.finish()
+  const open = new Map<number, OpenItem>()
+  for (let index = 0; index < count; index++) {
+    const item = runItem(chunk, index, engine, limits, memo)
+    if ('result' in item) open.set(index, item)
+    else if (isPlain(item, chunk)) writer.add(item)
+    else open.set(index, openItem(item, chunk, engine))
   }
-  const items = found.map((item) => itemOf(chunk, item))
-  if (chunk.attest === 'merkle') return withLeaves(items, chunk, engine)
-  const leaves = new Uint8Array(0)
-  if (!items.every((item) => typeof item === 'string')) return { items, leaves }
-  return { texts: packTexts(items, chunk.firstIndex === undefined ? '\n' : ','), leaves }
+  if (open.size === 0) return writer.finish()
+  const written = writer.items()
+  let next = 0
+  const items = Array.from({ length: count }, (_, index) => open.get(index) ?? written[next++]!)
+  return { items, leaves: writer.leaves }
 }
 
-/** False for what main has to look at: a problem, a reference, a schema of others, under a root another chain. */
-function isPlain(item: PlainItem | OpenItem, { attest, chainId }: ComputeChunk): item is PlainItem {
-  if ('result' in item || item.request.schema !== undefined) return false
-  return attest !== 'merkle' || item.request.chainId === chainId
+/** False for what main has to look at: what it wants to, a schema of others, under a root another chain. */
+function isPlain({ request }: PlainItem, { attest, attester, chainId }: ComputeChunk): boolean {
+  if (attest === 'none') return true
+  if (request.schema !== undefined) return false
+  return attest === 'each' ? attester !== undefined : request.chainId === chainId
 }
 
-function itemOf({ attest, timestampSeconds }: ComputeChunk, item: PlainItem | OpenItem): ChunkItem {
-  if ('result' in item) return item
-  const { id, row, request, outcome } = item
-  if (attest === 'none') return `{${id}${membersOf(row, outcome, timestampSeconds)}}`
-  return { id, result: resultOf(row, request, outcome, timestampSeconds) }
-}
-
-/** Those that are plain as text, as `ItemWriter` writes it. */
-function withLeaves(items: readonly ChunkItem[], { schemas, chainId }: ComputeChunk, { keccak }: Engine): ItemsResult {
-  const leafOf = createLeafHasher(keccak)
-  const leaves = new Uint8Array(items.length * 32)
-  let leafCount = 0
-  const withTexts = items.map((item): ChunkItem => {
-    if (typeof item === 'string' || item.result.ok !== true) return item
-    const { id, result } = item
-    const { kind, schema = schemas[kind], recipient, data, members } = result
-    const leaf = leafOf({ schema, recipient, data })
-    // Main knows the schemas of others and says what is wrong with another chain.
-    if (result.schema !== undefined || result.chainId !== chainId) return { ...item, leaf }
-    leaves.set(leaf, 32 * leafCount++)
-    return `{${id}${members},${leafMembers(schema, recipient, data)}`
-  })
-  return { items: withTexts, leaves: leaves.subarray(0, 32 * leafCount) }
+function openItem({ id, row, request, outcome }: PlainItem, chunk: ComputeChunk, { keccak }: Engine): OpenItem {
+  const { attest, schemas, timestampSeconds } = chunk
+  const result = resultOf(row, request, outcome, timestampSeconds)
+  if (attest !== 'merkle') return { id, result }
+  const { kind, schema = schemas[kind], recipient, data } = result
+  return { id, result, leaf: createLeafHasher(keccak)({ schema, recipient, data }) }
 }
 
 /** What the skeleton of an item says, the id left out. */

@@ -58,7 +58,7 @@ export function resultOf(
   { chainId, schema, recipient }: ComputeRequest,
   outcome: Outcome,
   timestampSeconds: number,
-): ComputeResult {
+): Extract<ComputeResult, { ok: true }> {
   return {
     ok: true,
     kind: outcome.kind,
@@ -73,17 +73,18 @@ export function resultOf(
 /** The same without what an attestation needs. */
 export function runRequest(
   row: OperationRow,
-  { request, operandOf }: ReadRequest,
+  read: ReadRequest,
   resolved: readonly ResolvedInput[],
   engine: Engine,
   limits: Limits,
 ): Outcome | Extract<ComputeResult, { ok: 'unresolved' }> {
+  const { request } = read
   // Main knows the chains: it refuses this one before anything is computed for it.
   if (!limits.chainIds.includes(request.chainId)) return { ok: 'unresolved', chainId: request.chainId, inputs: [] }
   const unresolved = unresolvedInputs(request, resolved)
   if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
-  const operands = request.inputs.map((input) =>
-    input.form === 'geometry' ? operandOf(input) : resolvedOperand(input, resolved, limits),
+  const operands = request.inputs.map((input, index) =>
+    input.form === 'geometry' ? read.operandOf(input, index) : resolvedOperand(input, resolved, limits),
   )
   return runOperation(row, operands, request.radiusMeters, engine)
 }

@@ -2,17 +2,18 @@ import { checksumAddress } from '../src/attest/address.ts'
 import { attestationHead } from '../src/attest/attestation-text.ts'
 import { leafMembers } from '../src/attest/leaf-text.ts'
 import { createLeafHasher } from '../src/attest/merkle-proof.ts'
-import type { ComputeChunk, TextsResult, UnsignedResult } from '../src/batch-messages.ts'
+import type { ChunkItem, ComputeChunk, OpenItem, TextsResult, UnsignedResult } from '../src/batch-messages.ts'
 import type { OperationRow } from '../src/compute/operations.ts'
 import type { Outcome } from '../src/compute/run.ts'
+import { bytesToHex } from '../src/crypto/hex.ts'
 import type { Keccak } from '../src/crypto/keccak.ts'
-import type { Hex } from '../src/messages.ts'
+import type { AttestationKind, Hex } from '../src/messages.ts'
 import type { PackedBytes } from '../src/packed-bytes.ts'
-import { payloadSize, putPayload } from '../src/signing-records.ts'
+import { payloadSize, putPayload, readPayload } from '../src/signing-records.ts'
 import type { ComputeRequest } from '../src/validation/compute-request.ts'
 import { dataOf, membersOf } from './compute-task.ts'
 
-/** An item that was computed, and can be signed or put under a root without a look by main. */
+/** An item that was computed. */
 export interface PlainItem {
   /** `"id":…,` as JSON text, or empty. */
   readonly id: string
@@ -52,9 +53,14 @@ class Packer {
     this.offsets[index + 1] = this.at
   }
 
-  finish(): PackedBytes {
+  /** A view that the next item may end. */
+  itemAt(index: number): Buffer {
+    return this.bytes.subarray(this.offsets[index]!, this.offsets[index + 1]!)
+  }
+
+  finish(items: number): PackedBytes {
     const { at, bytes, offsets } = this
-    return { buffer: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + at), offsets }
+    return { buffer: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + at), offsets: offsets.slice(0, items + 1) }
   }
 }
 
@@ -63,13 +69,18 @@ let textRoom = Buffer.alloc(0)
 let payloadRoom = Buffer.alloc(0)
 const MOST_KEPT_BYTES = 4_194_304
 
-/** Writes the results of a chunk as bytes, up to what main adds: as strings, a result took longer to be said than to be found. */
+/**
+ * Writes the results of a chunk that main need not look at as bytes, each as soon as it is there, up to what main adds: as
+ * strings, a result took longer to be said than to be found.
+ */
 export class ItemWriter {
   readonly #chunk: ComputeChunk
   readonly #separator: number
   readonly #texts: Packer
   readonly #payloads: Packer
   readonly #idLengths: Uint32Array
+  /** Bytes of each text before its frame. */
+  readonly #headLengths: Uint32Array
   readonly #leaves: Uint8Array
   readonly #leafOf: ReturnType<typeof createLeafHasher>
   /** What stands around the data, by kind of result: the items of a batch mostly share schema and recipient. */
@@ -78,51 +89,97 @@ export class ItemWriter {
 
   constructor(chunk: ComputeChunk, keccak: Keccak) {
     const items = chunk.items.offsets.length - 1
+    const isSigned = chunk.attest === 'each'
     this.#chunk = chunk
     this.#separator = chunk.firstIndex === undefined ? 0x0a : 0x2c
     this.#texts = new Packer(textRoom, items)
-    this.#payloads = new Packer(payloadRoom, items)
-    this.#idLengths = new Uint32Array(items)
+    this.#payloads = new Packer(payloadRoom, isSigned ? items : 0)
+    this.#idLengths = new Uint32Array(isSigned ? items : 0)
+    this.#headLengths = new Uint32Array(isSigned ? items : 0)
     this.#leaves = new Uint8Array(chunk.attest === 'merkle' ? items * 32 : 0)
     this.#leafOf = createLeafHasher(keccak)
   }
 
-  add({ id, row, request, outcome }: PlainItem): void {
-    const { attest, timestampSeconds, schemas } = this.#chunk
+  add(item: PlainItem): void {
+    const { attest } = this.#chunk
     const index = this.#count++
+    if (attest === 'none') this.#addAnswer(item)
+    else if (attest === 'merkle') this.#addLeaf(item, index)
+    else this.#addUnsigned(item, index)
+    this.#texts.endItem(index)
+  }
+
+  /** All of them, when there were no others in the chunk. */
+  finish(): UnsignedResult | TextsResult {
+    this.#keepRooms()
+    const texts = this.#texts.finish(this.#count)
+    if (this.#chunk.attest !== 'each') return { texts, leaves: this.leaves }
+    return { unsigned: texts, idLengths: this.#idLengths, payloads: this.#payloads.finish(this.#count) }
+  }
+
+  /** The same one by one, in order. */
+  items(): ChunkItem[] {
+    this.#keepRooms()
+    const isSigned = this.#chunk.attest === 'each'
+    const behind = isSigned ? 0 : 1
+    return Array.from({ length: this.#count }, (_, index) => {
+      const text = this.#texts.itemAt(index)
+      return isSigned ? this.#openItem(text, index) : text.toString('utf8', 0, text.length - behind)
+    })
+  }
+
+  /** 32 bytes of each, when they go under a root. */
+  get leaves(): Uint8Array {
+    return this.#leaves.subarray(0, this.#chunk.attest === 'merkle' ? 32 * this.#count : 0)
+  }
+
+  #addAnswer({ id, row, outcome }: PlainItem): void {
+    const { timestampSeconds } = this.#chunk
+    this.#putText(`{${id}${membersOf(row, outcome, timestampSeconds)}}`)
+    this.#texts.bytes[this.#texts.at++] = this.#separator
+  }
+
+  #addLeaf(item: PlainItem, index: number): void {
+    const { schema, recipient, data } = this.#putFramed(item)
+    this.#texts.bytes[this.#texts.at++] = this.#separator
+    this.#leafOf({ schema, recipient, data }, this.#leaves, 32 * index)
+  }
+
+  #addUnsigned(item: PlainItem, index: number): void {
+    const { schema, recipient, data, headLength } = this.#putFramed(item)
+    const payloads = this.#payloads
+    const payload = { kind: item.outcome.kind, chainId: item.request.chainId, schema, recipient, data }
+    this.#idLengths[index] = Buffer.byteLength(item.id)
+    this.#headLengths[index] = headLength
+    payloads.reserve(payloadSize(payload))
+    payloads.at = putPayload(payloads.bytes, payloads.at, payload)
+    payloads.endItem(index)
+  }
+
+  #putFramed({ id, row, request, outcome }: PlainItem) {
+    const { timestampSeconds, schemas } = this.#chunk
     const schema = schemas[outcome.kind]
     const recipient = request.recipient as Hex
     const data = dataOf(row, outcome, timestampSeconds)
     const known = this.#frames[outcome.kind]
     const frame = known?.recipient === recipient ? known : this.#cutFrame(schema, recipient)
     this.#frames[outcome.kind] = frame
-    this.#putText(`{${id}${membersOf(row, outcome, timestampSeconds)},`, frame, data)
-    if (attest === 'merkle') {
-      this.#texts.bytes[this.#texts.at++] = this.#separator
-      this.#leaves.set(this.#leafOf({ schema, recipient, data }), 32 * index)
-    } else {
-      this.#idLengths[index] = Buffer.byteLength(id)
-      const payload = { kind: outcome.kind, chainId: request.chainId, schema, recipient, data }
-      this.#payloads.reserve(payloadSize(payload))
-      this.#payloads.at = putPayload(this.#payloads.bytes, this.#payloads.at, payload)
-      this.#payloads.endItem(index)
-    }
-    this.#texts.endItem(index)
+    const headLength = this.#putText(`{${id}${membersOf(row, outcome, timestampSeconds)},`)
+    this.#putData(frame, data)
+    return { schema, recipient, data, headLength }
   }
 
-  finish(): UnsignedResult | TextsResult {
-    textRoom = kept(this.#texts.bytes, textRoom)
-    payloadRoom = kept(this.#payloads.bytes, payloadRoom)
-    const texts = this.#texts.finish()
-    return this.#chunk.attest === 'merkle'
-      ? { texts, leaves: this.#leaves }
-      : { unsigned: texts, idLengths: this.#idLengths, payloads: this.#payloads.finish() }
+  /** With room for one more byte. */
+  #putText(text: string): number {
+    this.#texts.reserve(3 * text.length + 1)
+    const length = this.#texts.bytes.write(text, this.#texts.at)
+    this.#texts.at += length
+    return length
   }
 
-  #putText(head: string, { before, after }: Frame, data: Uint8Array): void {
+  #putData({ before, after }: Frame, data: Uint8Array): void {
     const texts = this.#texts
-    texts.reserve(3 * head.length + before.length + 2 * data.length + after.length + 1)
-    texts.at += texts.bytes.write(head, texts.at)
+    texts.reserve(before.length + 2 * data.length + after.length + 1)
     texts.bytes.set(before, texts.at)
     texts.at += before.length
     const digits = Buffer.from(data.buffer, data.byteOffset, data.length).toString('hex')
@@ -139,6 +196,29 @@ export class ItemWriter {
         : attestationHead({ schema, attester: attester!, recipient: checksumAddress(recipient), data: DATA })
     const [before, after] = text.split('\0') as [string, string]
     return { recipient, before: Buffer.from(before), after: Buffer.from(after) }
+  }
+
+  /** As main takes it, read back. */
+  #openItem(text: Buffer, index: number): OpenItem {
+    const idEnd = 1 + this.#idLengths[index]!
+    const { kind, chainId, recipient, data } = readPayload(this.#payloads.itemAt(index))!
+    return {
+      id: text.toString('utf8', 1, idEnd),
+      result: {
+        ok: true,
+        kind: kind as Exclude<AttestationKind, 'verify' | 'merkle-root'>,
+        members: text.toString('utf8', idEnd, this.#headLengths[index]! - 1),
+        data: `0x${bytesToHex(data)}`,
+        chainId,
+        schema: undefined,
+        recipient: `0x${bytesToHex(recipient)}`,
+      },
+    }
+  }
+
+  #keepRooms(): void {
+    textRoom = kept(this.#texts.bytes, textRoom)
+    payloadRoom = kept(this.#payloads.bytes, payloadRoom)
   }
 }
 

@@ -14,8 +14,12 @@ type GeometryInput = Extract<Input, { form: 'geometry' }>
 /** A checked request, and its geometries as operands. */
 export interface ReadRequest {
   readonly request: ComputeRequest
-  /** To be asked before the kernel computes anything: the bytes that are hashed lie in its arena. */
-  operandOf(input: GeometryInput): Operand
+  /**
+   * To be asked before the kernel computes anything: the bytes that are hashed lie in its arena.
+   *
+   * @param index of `input` among the inputs
+   */
+  operandOf(input: GeometryInput, index: number): Operand
 }
 
 /** What makes a request of a body; `check` is told each geometry in it. */
@@ -60,21 +64,36 @@ function scanRequest(
   if (text === undefined || !isJsonObject(text.skeleton)) return undefined
   const request = readSkeleton(text.skeleton, read)
   if (request === undefined) return undefined
-  const flats = new Map<Input, FlatGeometry>()
+  const flats: (FlatGeometry | undefined)[] = []
   for (const input of request.inputs) {
     if (input.form === 'proof') return undefined // its hashes cover the coordinates, which the skeleton does not have
-    if (input.form !== 'geometry') continue
-    const flat = readScannedGeometry(text, input.geometry, limits)
-    if (flat === undefined) return undefined
-    flats.set(input, flat)
+    const flat = input.form === 'geometry' ? readScannedGeometry(text, input.geometry, limits) : undefined
+    if (flat === undefined && input.form === 'geometry') return undefined
+    flats.push(flat)
   }
-  return {
-    request,
-    operandOf: (input) => ({
-      flat: flats.get(input)!,
-      path: input.path,
-      ref: scannedRef(text, input.geometry, engine),
-    }),
+  return new ScannedRequest(request, text, flats, engine)
+}
+
+class ScannedRequest implements ReadRequest {
+  readonly request: ComputeRequest
+  readonly #text: ScannedText
+  readonly #flats: readonly (FlatGeometry | undefined)[]
+  readonly #engine: Engine
+
+  constructor(
+    request: ComputeRequest,
+    text: ScannedText,
+    flats: readonly (FlatGeometry | undefined)[],
+    engine: Engine,
+  ) {
+    this.request = request
+    this.#text = text
+    this.#flats = flats
+    this.#engine = engine
+  }
+
+  operandOf({ geometry, path }: GeometryInput, index: number): Operand {
+    return { flat: this.#flats[index]!, path, ref: scannedRef(this.#text, geometry, this.#engine) }
   }
 }
 

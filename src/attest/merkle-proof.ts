@@ -18,13 +18,14 @@ export const MAX_PROOF_LENGTH = 32
 /**
  * The leaf function with its buffers. One a thread: a leaf can be made where the data is, the tree somewhere else.
  *
- * @returns a function that gives 32 bytes and throws {RangeError} on a field that is no hex of its length
+ * @returns a function that gives 32 bytes, written to a target where there is one, and throws {RangeError} on a field that is
+ *   no hex of its length
  */
-export function createLeafHasher(keccak: Keccak): (item: MerkleItem) => Uint8Array {
+export function createLeafHasher(keccak: Keccak): (item: MerkleItem, target?: Uint8Array, at?: number) => Uint8Array {
   const words = new Uint8Array(3 * 32)
   const inner = new Uint8Array(32)
   let head = { schema: '', recipient: '' }
-  return ({ schema, recipient, data }) => {
+  return ({ schema, recipient, data }, target = new Uint8Array(32), at = 0) => {
     const bytes = typeof data === 'string' ? hexToBytes(data) : data
     if (bytes === undefined) throw new RangeError('data is not pairs of hex digits')
     // The items of a batch mostly share both.
@@ -35,10 +36,10 @@ export function createLeafHasher(keccak: Keccak): (item: MerkleItem) => Uint8Arr
       putHex(words, 1, recipient)
       head = { schema, recipient }
     }
-    words.set(keccak.hash(bytes), 2 * 32)
-    // Copied, for the small array a hash gives would need a buffer of its own before it can be hashed.
-    inner.set(keccak.hash(words))
-    return keccak.hash(inner)
+    keccak.hashInto(bytes, words, 2 * 32)
+    keccak.hashInto(words, inner, 0)
+    keccak.hashInto(inner, target, at)
+    return target
   }
 }
 

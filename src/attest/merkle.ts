@@ -30,7 +30,11 @@ export interface MerkleTree {
 
 /** The tree over the leaves of `items`. */
 export function merkleTreeOf(items: readonly MerkleItem[], keccak: Keccak): MerkleTree {
-  return createMerkleTree(items.map(createLeafHasher(keccak)), keccak)
+  const leafOf = createLeafHasher(keccak)
+  return createMerkleTree(
+    items.map((item) => leafOf(item)),
+    keccak,
+  )
 }
 
 /**
@@ -50,7 +54,7 @@ export function createMerkleTree(leaves: readonly Uint8Array[], keccak: Keccak):
     const isInOrder = compareNodes(nodes, left, right) <= 0
     nodes.copy(pair, isInOrder ? 0 : 32, left, right)
     nodes.copy(pair, isInOrder ? 32 : 0, right, right + 32)
-    nodes.set(keccak.hash(pair), index * 32)
+    keccak.hashInto(pair, nodes, index * 32)
   }
   return { root: hexOf(0), leafCount, nodes, positionOf, proof: (index) => siblingsOf(positionOf(index)).map(hexOf) }
 

@@ -50,10 +50,10 @@ export function createResultDigest(chainId: number, keccak: Keccak): (message: R
   return ({ schema, recipient, data, deadlineSeconds, salt }) => {
     putWord(words, 1, schema)
     putWord(words, 2, recipient)
-    words.set(keccak.hash(data), 3 * 32)
+    keccak.hashInto(data, words, 3 * 32)
     putUint(words, 4, deadlineSeconds)
     putWord(words, 5, salt)
-    envelope.set(keccak.hash(words), 34)
+    keccak.hashInto(words, envelope, 34)
     return keccak.hash(envelope)
   }
 }

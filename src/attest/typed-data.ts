@@ -78,7 +78,7 @@ export function createAttestDigest(
     putUint(words, first + 2, message.expirationTimeSeconds)
     putUint(words, first + 3, message.revocable ? 1 : 0)
     putWord(words, first + 4, message.refUID)
-    words.set(keccak.hash(message.data), (first + 5) * 32)
+    keccak.hashInto(message.data, words, (first + 5) * 32)
     if (isLegacy) {
       putUint(words, first + 6, message.nonce)
     } else {
@@ -86,7 +86,7 @@ export function createAttestDigest(
       putUint(words, first + 7, message.nonce)
       putUint(words, first + 8, message.deadlineSeconds)
     }
-    envelope.set(keccak.hash(words), 34)
+    keccak.hashInto(words, envelope, 34)
     return keccak.hash(envelope)
   }
 }

@@ -6,6 +6,7 @@ import type { Keccak } from './keccak.ts'
 export function javascriptKeccak(): Keccak {
   return {
     hash: (bytes) => keccak_256(bytes),
+    hashInto: (bytes, target, at) => target.set(keccak_256(bytes), at),
     hashHex: (bytes) => `0x${bytesToHex(keccak_256(bytes))}`,
     backend: 'javascript',
   }

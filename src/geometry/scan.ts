@@ -68,7 +68,7 @@ export function scanText(
   )
   if (skeleton === undefined || !patch(views, word(8), word(9), word(5))) return undefined
   const spans: Span[] = []
-  for (let index = 0; index < word(4); index++) {
+  for (let index = 0, count = word(4); index < count; index++) {
     spans.push(spanAt(views, word(3) / 4 + index * SPAN_WORDS, word(5), word(6), word(7)))
   }
   return { skeleton, spans }
@@ -110,8 +110,17 @@ function spanAt(
     textEnd: words[at + 2]!,
     isCanonical: words[at + 9] === 1,
     // Copies: the arena is taken back while the geometry is still used.
-    vertices: doubles.slice(firstDouble, firstDouble + 2 * words[at + 4]!),
+    vertices:
+      words[at + 4] === 1 ? pairAt(doubles, firstDouble) : doubles.slice(firstDouble, firstDouble + 2 * words[at + 4]!),
     sequenceEnds: words[at + 6] === 0 ? NONE : words.slice(firstSequence, firstSequence + words[at + 6]!),
     partEnds: words[at + 8] === 0 ? NONE : words.slice(firstPart, firstPart + words[at + 8]!),
   }
+}
+
+/** A slice of two: by itself it takes as long as all the rest with a point. */
+function pairAt(doubles: Float64Array, at: number): Float64Array {
+  const pair = new Float64Array(2)
+  pair[0] = doubles[at]!
+  pair[1] = doubles[at + 1]!
+  return pair
 }

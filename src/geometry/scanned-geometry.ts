@@ -33,6 +33,7 @@ export function readScannedGeometry(
   value: unknown,
   limits: GeometryLimits & { readonly maxCollectionDepth: number },
 ): FlatGeometry | undefined {
+  if (isObject(value) && value['type'] === 'Point') return pointOf(spanOf(text, value))
   const elements: Element[] = []
   if (!collect(text, value, [], limits.maxCollectionDepth, elements)) return undefined
   let vertices = 0
@@ -114,10 +115,11 @@ const DIMENSION_OF_POINT = Uint8Array.of(0)
 const TYPES_OF_POINT: readonly ElementType[] = ['Point']
 const PATHS_OF_POINT: FlatGeometry['elementPaths'] = [[]]
 
-function pointAt(vertices: Float64Array): FlatGeometry {
+function pointOf(span: Span | undefined): FlatGeometry | undefined {
+  if (span?.nesting !== SHAPES.Point.nesting) return undefined
   return {
     type: 'Point',
-    vertices,
+    vertices: span.vertices,
     sequenceStarts: ONE,
     partStarts: ONE,
     partDimensions: DIMENSION_OF_POINT,
@@ -135,7 +137,6 @@ function flatten(
   partCount: number,
 ): FlatGeometry {
   const only = elements.length === 1 ? elements[0] : undefined
-  if (only?.type === 'Point' && type === 'Point') return pointAt(only.span.vertices)
   const vertices = only?.span.vertices ?? new Float64Array(2 * vertexCount)
   const sequenceStarts = new Uint32Array(sequenceCount + 1)
   const partStarts = new Uint32Array(partCount + 1)

@@ -122,16 +122,16 @@ export function instantiateKernel(module: WebAssembly.Module): Kernel {
     return bytes.toString('utf16le', pointer, pointer + bytes.readUInt32LE(pointer - 4))
   }
 
-  /** Growing the memory detaches every view of it. */
+  /** Growing the memory detaches every view of it, which leaves them empty. */
   function views(): MemoryViews {
-    if (memory.bytes.buffer !== exports.memory.buffer) memory = viewsOf(exports.memory.buffer)
+    if (memory.words.length === 0) memory = viewsOf(exports.memory.buffer)
     return memory
   }
 
   function put(values: Float64Array | Uint32Array | Uint8Array, margin: number): number {
     const pointer = exports.reserve(values.byteLength + margin) >>> 0 // a pointer is unsigned, an i32 of WebAssembly is not
     if (pointer === 0) throw new RangeError('the kernel is out of memory')
-    views().bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), pointer)
+    views().bytes.set(bytesOf(values), pointer)
     return pointer
   }
   return {
@@ -141,6 +141,10 @@ export function instantiateKernel(module: WebAssembly.Module): Kernel {
     writeText: (bytes) => put(bytes, TEXT_MARGIN),
     views,
   }
+}
+
+function bytesOf(values: Float64Array | Uint32Array | Uint8Array): Uint8Array {
+  return values instanceof Uint8Array ? values : new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
 }
 
 function viewsOf(buffer: ArrayBuffer): MemoryViews {

@@ -112,4 +112,21 @@ describe('results written as bytes', () => {
       expect(Object.keys(given)).toContain('items')
     }
   })
+
+  it.each(['each', 'merkle', 'none'] as const)('are the same beside items that main has to look at: %s', (attest) => {
+    const attester = attest === 'each' ? ATTESTER : undefined
+    const items = ITEMS.filter((item) => !('chainId' in item)).slice(0, 60)
+    const bad = { op: 'distance', id: 'bad', from: point(2, 48), to: point(2, 99) }
+    const mixed = [bad, ...items.flatMap((item, index) => (index % 7 === 0 ? [item, bad] : [item])), bad]
+    const given = runChunk(mixed, { attest, attester })
+    if (!('items' in given)) throw new Error('nothing to look at')
+    const alone = attest === 'each' ? objectsOf(items) : runChunk(items, { attest, attester })
+    const wanted = Array.isArray(alone) ? alone : 'texts' in alone ? textsOf(alone.texts) : []
+    const good = given.items.filter((_, index) => mixed[index] !== bad)
+    expect(good.map((item) => (typeof item === 'string' ? item : { id: item.id, ...item.result }))).toEqual(wanted)
+    expect(given.items.filter((_, index) => mixed[index] === bad)).toEqual(
+      Array.from({ length: 11 }, () => expect.objectContaining({ id: '"id":"bad",' })),
+    )
+    if ('leaves' in alone) expect(given.leaves).toEqual(alone.leaves)
+  })
 })

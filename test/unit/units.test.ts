@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fromScaledInteger, toScaledInteger } from '../../src/units.ts'
+import { seededRandom } from '../random-geometry.ts'
 
 describe('the on-chain integer', () => {
   it.each([
@@ -20,6 +21,16 @@ describe('the on-chain integer', () => {
     expect(toScaledInteger(value, scale)).toBe(integer)
   })
 
+  it('is that of exact arithmetic wherever a product comes near a half', () => {
+    const random = seededRandom(17)
+    for (let round = 0; round < 20_000; round++) {
+      const scale = round % 2 === 0 ? 100 : 10_000
+      const half = (Math.floor(10 ** (12 * random())) + 0.5) / scale
+      const value = Math.max(0, half * (1 + Math.floor(9 * random() - 4) * 2 ** -53) + (round % 3) * 1e-9)
+      expect(toScaledInteger(value, scale)).toBe(exactly(value, scale))
+    }
+  })
+
   it('refuses what no measure can be', () => {
     for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => toScaledInteger(value, 100)).toThrow(RangeError)
@@ -31,3 +42,15 @@ describe('the on-chain integer', () => {
     expect(fromScaledInteger(558_142_117n, 100)).toBe(5_581_421.17)
   })
 })
+
+/** Rounded half up, of the double as a fraction: its denominator is a power of two. */
+function exactly(value: number, scale: number): bigint {
+  let shift = 0n
+  let numerator = value
+  while (!Number.isInteger(numerator)) {
+    numerator *= 2
+    shift++
+  }
+  const doubled = 2n * BigInt(numerator) * BigInt(scale) + (1n << shift)
+  return doubled >> (shift + 1n)
+}

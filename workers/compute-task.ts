@@ -1,4 +1,4 @@
-import { booleanBytes, numericBytes } from '../src/attest/encode.ts'
+import { booleanData, numericData, type ResultData } from '../src/attest/result-data.ts'
 import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
 import { type Engine, type Operand, type Outcome, runOperation } from '../src/compute/run.ts'
@@ -63,7 +63,7 @@ export function resultOf(
     ok: true,
     kind: outcome.kind,
     members: membersOf(row, outcome, timestampSeconds),
-    data: `0x${bytesToHex(dataOf(row, outcome, timestampSeconds))}`,
+    data: `0x${bytesToHex(dataOf(row, outcome, timestampSeconds).bytes)}`,
     chainId,
     schema: schema as Hex | undefined,
     recipient: recipient as Hex,
@@ -105,12 +105,12 @@ export function membersOf(row: OperationRow, outcome: Outcome, timestampSeconds:
   })
 }
 
-/** The data to be attested, a view that holds until the next one is made. */
-export function dataOf(row: OperationRow, outcome: Outcome, timestampSeconds: number): Uint8Array {
+/** The data to be attested, which holds until the next one is made. */
+export function dataOf(row: OperationRow, outcome: Outcome, timestampSeconds: number): ResultData {
   const { operation, inputRefs } = outcome
   return outcome.kind === 'boolean'
-    ? booleanBytes(outcome.value, inputRefs, timestampSeconds, operation)
-    : numericBytes(outcome.integer, scaleOf(row).onchainUnits, inputRefs, timestampSeconds, operation)
+    ? booleanData(outcome.value, inputRefs, timestampSeconds, operation)
+    : numericData(outcome.integer, scaleOf(row).onchainUnits, inputRefs, timestampSeconds, operation)
 }
 
 function scaleOf({ name, result }: OperationRow) {

@@ -165,8 +165,8 @@ export class ItemWriter {
     const frame = known?.recipient === recipient ? known : this.#cutFrame(schema, recipient)
     this.#frames[outcome.kind] = frame
     const headLength = this.#putText(`{${id}${membersOf(row, outcome, timestampSeconds)},`)
-    this.#putData(frame, data)
-    return { schema, recipient, data, headLength }
+    this.#putDigits(frame, data.digits)
+    return { schema, recipient, data: data.bytes, headLength }
   }
 
   /** With room for one more byte. */
@@ -177,13 +177,13 @@ export class ItemWriter {
     return length
   }
 
-  #putData({ before, after }: Frame, data: Uint8Array): void {
+  #putDigits({ before, after }: Frame, digits: Uint8Array): void {
     const texts = this.#texts
-    texts.reserve(before.length + 2 * data.length + after.length + 1)
+    texts.reserve(before.length + digits.length + after.length + 1)
     texts.bytes.set(before, texts.at)
     texts.at += before.length
-    const digits = Buffer.from(data.buffer, data.byteOffset, data.length).toString('hex')
-    texts.at += texts.bytes.write(digits, texts.at, 'latin1')
+    texts.bytes.set(digits, texts.at)
+    texts.at += digits.length
     texts.bytes.set(after, texts.at)
     texts.at += after.length
   }

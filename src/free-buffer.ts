@@ -12,3 +12,11 @@ port2.close()
 export function freeBuffer(buffer: ArrayBufferLike): void {
   if (buffer instanceof ArrayBuffer) nowhere.postMessage(undefined, [buffer])
 }
+
+/** Less is soon collected by itself, and often shares its buffer. */
+const LARGE_BYTES = 16_384
+
+/** The same for a view of all of a large buffer. */
+export function freeLarge({ buffer, byteLength }: Uint8Array | Float64Array): void {
+  if (byteLength >= LARGE_BYTES && byteLength === buffer.byteLength) freeBuffer(buffer)
+}

@@ -100,6 +100,7 @@ function runItem(
     const request = readRequest(bytes, read, engine, limits, true, (skeleton) => memo.parse(skeleton))
     const resolved = chunk.resolved[index] ?? NOTHING
     const outcome = runRequest(row, request, resolved, engine, limits)
+    request.release()
     return 'ok' in outcome ? { id, result: outcome } : { id, row, request: request.request, outcome }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error

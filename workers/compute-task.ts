@@ -49,6 +49,7 @@ function compute(task: ComputeTask, engine: Engine, limits: Limits, canScan: boo
     canScan,
   )
   const outcome = runRequest(row, read, task.resolved, engine, limits)
+  read.release()
   return 'ok' in outcome ? outcome : resultOf(row, read.request, outcome, task.timestampSeconds)
 }
 

@@ -3,6 +3,7 @@ import { workerData } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/batch-messages.ts'
 import type { VerifyBatch, VerifyResult } from '../src/evidence-messages.ts'
+import { freeLarge } from '../src/free-buffer.ts'
 import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { loadPlugin } from '../src/verify/added-plugin.ts'
@@ -62,7 +63,9 @@ export default async function run(
 ): Promise<ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]> {
   runner ??= createComputeRunner(workerData as ComputeWorkerData)
   try {
-    return given(await runWork(await runner, work))
+    const done = await runWork(await runner, work)
+    if ('heads' in work) freeLarge(new Uint8Array(work.bytes.buffer))
+    return given(done)
   } catch (error) {
     runner = undefined // whatever broke, the next task starts from a fresh kernel
     throw error

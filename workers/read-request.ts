@@ -1,4 +1,5 @@
 import type { Engine, Operand } from '../src/compute/run.ts'
+import { freeLarge } from '../src/free-buffer.ts'
 import type { FlatGeometry } from '../src/geometry/flat.ts'
 import { type ScannedText, scanText } from '../src/geometry/scan.ts'
 import { hashScannedGeometry, readScannedGeometry, scannedCanonicalText } from '../src/geometry/scanned-geometry.ts'
@@ -20,6 +21,8 @@ export interface ReadRequest {
    * @param index of `input` among the inputs
    */
   operandOf(input: GeometryInput, index: number): Operand
+  /** Gives memory back when everything is computed: left to the collector, large geometries made it look at all there is. */
+  release(): void
 }
 
 /** What makes a request of a body; `check` is told each geometry in it. */
@@ -48,6 +51,7 @@ function parseRequest(bytes: Uint8Array, read: Reader, limits: Limits): ReadRequ
   return {
     request: read(parseJsonObject(bytes, limits.maxJsonDepth), checkGeometry),
     operandOf: ({ geometry, path }) => ({ geometry, path, ref: undefined }),
+    release: () => {},
   }
 }
 
@@ -79,6 +83,8 @@ class ScannedRequest implements ReadRequest {
   readonly #text: ScannedText
   readonly #flats: readonly (FlatGeometry | undefined)[]
   readonly #engine: Engine
+  /** Of the geometries that were asked for. */
+  readonly #refs: Hex[] = []
 
   constructor(
     request: ComputeRequest,
@@ -93,7 +99,16 @@ class ScannedRequest implements ReadRequest {
   }
 
   operandOf({ geometry, path }: GeometryInput, index: number): Operand {
-    return { flat: this.#flats[index]!, path, ref: scannedRef(this.#text, geometry, this.#engine) }
+    const ref = scannedRef(this.#text, geometry, this.#engine)
+    this.#refs[index] = ref
+    return { flat: this.#flats[index]!, path, ref }
+  }
+
+  release(): void {
+    this.#refs.forEach((ref, index) => {
+      const flat = this.#flats[index]!
+      if (!this.#engine.prepared?.keeps(ref, flat)) freeLarge(flat.vertices)
+    })
   }
 }
 

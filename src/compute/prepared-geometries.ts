@@ -66,6 +66,11 @@ export class PreparedGeometries {
     return entry
   }
 
+  /** @param ref as for `find` */
+  keeps(ref: Hex, geometry: FlatGeometry): boolean {
+    return this.#entries.get(ref)?.geometry === geometry
+  }
+
   /** Lets go what is too much: to be called after each operation, which may have made lookups. */
   trim(): void {
     let bytes = this.byteLength

@@ -1,5 +1,6 @@
 import { TOO_MUCH_WORK } from '../compute/operations.ts'
 import type { Config } from '../config.ts'
+import { freeLarge } from '../free-buffer.ts'
 import type { ComputeResult, ComputeTask, OperationName } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
@@ -47,7 +48,10 @@ export function createComputeService(parts: ComputeServiceParts) {
     const sign = (computed: Computed, proofInputs: readonly string[]) =>
       answers.answer(computed, proofInputs, undefined, prefersResultSignature)
     const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
-    if (first.ok !== 'unresolved') return sign(first, [])
+    if (first.ok !== 'unresolved') {
+      freeLarge(body)
+      return sign(first, [])
+    }
     chains.require(first.chainId)
     const inputs = first.inputs.map(({ input }) => input)
     const { resolved, proofInputs } = await resolver.resolve(first.chainId, inputs, context)

@@ -3,7 +3,7 @@ import type { Keccak } from '../crypto/keccak.ts'
 import type { Secp256k1 } from '../crypto/secp256k1.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import type { LocationStamp } from '../types/generated.ts'
-import { stampMessages } from '../verify/message.ts'
+import { StampMessages } from '../verify/message.ts'
 import { verifySignatures } from '../verify/signatures.ts'
 import { isObject } from './forms.ts'
 import type { CheckList } from './verdict.ts'
@@ -25,9 +25,9 @@ export async function checkStamp(value: object, keccak: Keccak, secp256k1: Secp2
     const shaped = checkShape(location)
     list.judge('location', shaped.ok ? [] : [shaped.reason], `is a ${location.type}`)
   }
-  let messages: ReturnType<typeof stampMessages>
+  let messages: StampMessages
   try {
-    messages = stampMessages(stamp, keccak)
+    messages = new StampMessages(stamp, keccak)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     list.fail('signature', error.message)

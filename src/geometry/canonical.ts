@@ -12,6 +12,9 @@ export function canonicalGeometry(geometry: Geometry): string {
     : `{"coordinates":${JSON.stringify(geometry.coordinates)},"type":"${geometry.type}"}`
 }
 
+/** Text that stands in JSON as it is: most names and values. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
 /**
  * Canonical text of any JSON value by RFC 8785: members sorted by UTF-16 code units, no white space.
  *
@@ -21,22 +24,36 @@ export function canonicalGeometry(geometry: Geometry): string {
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
     case 'string':
-      if (/\p{Surrogate}/u.test(value)) throw new RangeError('text with a lone surrogate has no canonical form')
-      return JSON.stringify(value)
+      return canonicalText(value)
     case 'number':
       if (!Number.isFinite(value)) throw new RangeError(`${value} has no canonical form`)
-      return JSON.stringify(value)
+      return String(value) // −0 is 0
     case 'boolean':
-      return String(value)
-    case 'object': {
+      return value ? 'true' : 'false'
+    case 'object':
       if (value === null) return 'null'
-      if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-      const members = Object.keys(value)
-        .sort()
-        .map((key) => `${canonicalJson(key)}:${canonicalJson((value as Record<string, unknown>)[key])}`)
-      return `{${members.join(',')}}`
-    }
+      return Array.isArray(value) ? canonicalList(value) : canonicalObject(value as Record<string, unknown>)
     default:
       throw new RangeError(`a ${typeof value} has no canonical form`)
   }
+}
+
+function canonicalText(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`
+  if (/\p{Surrogate}/u.test(text)) throw new RangeError('text with a lone surrogate has no canonical form')
+  return JSON.stringify(text)
+}
+
+function canonicalList(list: readonly unknown[]): string {
+  let text = '['
+  for (let index = 0; index < list.length; index++) text += `${index === 0 ? '' : ','}${canonicalJson(list[index])}`
+  return `${text}]`
+}
+
+function canonicalObject(object: Record<string, unknown>): string {
+  let text = '{'
+  for (const name of Object.keys(object).sort()) {
+    text += `${text.length === 1 ? '' : ','}${canonicalText(name)}:${canonicalJson(object[name])}`
+  }
+  return `${text}}`
 }

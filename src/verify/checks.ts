@@ -33,10 +33,17 @@ export class Checks {
   }
 }
 
+/** Integers below it have twelve digits at most. */
+const MOST_EXACT = 1e12
+const SHORT_ASCII = /^[ -~]{0,120}$/
+
 /** Numbers to twelve digits and finite, foreign text cut short. */
 function printable(measured: Measured): Measured {
-  if (typeof measured === 'number') return Number.isFinite(measured) ? Number(measured.toPrecision(12)) : null
-  if (typeof measured !== 'string') return measured
+  if (typeof measured === 'number') {
+    if (Number.isInteger(measured) && Math.abs(measured) < MOST_EXACT) return measured
+    return Number.isFinite(measured) ? Number(measured.toPrecision(12)) : null
+  }
+  if (typeof measured !== 'string' || SHORT_ASCII.test(measured)) return measured
   // Neither the cut nor a client may leave half a character, which not every reader of JSON takes.
   const whole = measured.length > 120 ? `${measured.slice(0, 120)}…` : measured
   return whole.replace(/\p{Surrogate}/gu, '\ufffd')

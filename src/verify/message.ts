@@ -19,21 +19,42 @@ export interface StampMessage {
  * The messages a stamp may have been signed as, the likeliest first:
  * RFC 8785 of the stamp without `signatures`; what sorting members and `JSON.stringify` makes of it, which differs where
  * names look like array indices; and the members in the order received, as one legacy service signs.
- *
- * @param stamp as received: a member that nobody knows is covered all the same
- * @throws {RangeError} on text with a lone surrogate
  */
-export function stampMessages(stamp: LocationStamp, keccak: Keccak): readonly StampMessage[] {
-  const { signatures: _, ...unsigned } = stamp
-  const texts: [MessageForm, string][] = [['jcs', canonicalJson(unsigned)]]
-  const sorted = JSON.stringify(sortMembers(unsigned))
-  for (const [form, text] of [
-    ['sorted-stringify', sorted],
-    ['unsorted-stringify', JSON.stringify(unsigned)],
-  ] as const) {
-    if (texts.every(([, other]) => other !== text)) texts.push([form, text])
+export class StampMessages implements Iterable<StampMessage> {
+  readonly canonical: StampMessage
+  readonly #unsigned: object
+  readonly #text: string
+  readonly #keccak: Keccak
+  /** Made when asked for: nearly all stamps are signed as the first. */
+  #others: readonly StampMessage[] | undefined
+
+  /**
+   * @param stamp as received: a member that nobody knows is covered all the same
+   * @throws {RangeError} on text with a lone surrogate
+   */
+  constructor(stamp: LocationStamp, keccak: Keccak) {
+    const { signatures: _, ...unsigned } = stamp
+    this.#unsigned = unsigned
+    this.#keccak = keccak
+    this.#text = canonicalJson(unsigned)
+    this.canonical = messageOf('jcs', this.#text, keccak)
   }
-  return texts.map(([form, text]) => messageOf(form, text, keccak))
+
+  *[Symbol.iterator](): Generator<StampMessage, void> {
+    yield this.canonical
+    this.#others ??= this.#makeOthers()
+    yield* this.#others
+  }
+
+  #makeOthers(): StampMessage[] {
+    const sorted = JSON.stringify(sortMembers(this.#unsigned))
+    const unsorted = JSON.stringify(this.#unsigned)
+    const others: StampMessage[] = []
+    if (sorted !== this.#text) others.push(messageOf('sorted-stringify', sorted, this.#keccak))
+    if (unsorted !== this.#text && unsorted !== sorted)
+      others.push(messageOf('unsorted-stringify', unsorted, this.#keccak))
+    return others
+  }
 }
 
 function messageOf(form: MessageForm, text: string, keccak: Keccak): StampMessage {

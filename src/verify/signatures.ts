@@ -41,7 +41,7 @@ const HEX = /^(?:0x)?(?:[0-9a-fA-F]{2})+$/
  */
 export function verifySignatures(
   signatures: readonly StampSignature[],
-  messages: readonly StampMessage[],
+  messages: Iterable<StampMessage>,
   subject: SubjectIdentifier | undefined,
   engine: SignatureEngine,
 ): JudgedSignatures {
@@ -70,7 +70,7 @@ function identityOf({ scheme, value }: SubjectIdentifier): string {
 
 function verifySignature(
   { signer, algorithm, value }: StampSignature,
-  messages: readonly StampMessage[],
+  messages: Iterable<StampMessage>,
   engine: SignatureEngine,
 ): Found {
   if (signer.scheme === 'did:web') return verifyDidWeb(signer.value, algorithm, value, messages, engine)
@@ -88,7 +88,7 @@ function verifySignature(
 function verifyAddress(
   address: string,
   value: string,
-  messages: readonly StampMessage[],
+  messages: Iterable<StampMessage>,
   { secp256k1, keccak }: SignatureEngine,
 ): Found {
   if (!ADDRESS.test(address)) return refused('signer is not an address')
@@ -108,7 +108,7 @@ function verifyAddress(
 function verifyDeviceKey(
   key: string,
   value: string,
-  messages: readonly StampMessage[],
+  messages: Iterable<StampMessage>,
   { secp256k1, keccak }: SignatureEngine,
 ): Found {
   const wanted = bytesOf(key)
@@ -134,17 +134,19 @@ function verifyDeviceKey(
 function verifyEd25519(
   key: string,
   value: string,
-  messages: readonly StampMessage[],
+  messages: Iterable<StampMessage>,
   { ed25519 }: SignatureEngine,
 ): Found {
   const publicKey = bytesOf(key)
   if (publicKey?.length !== 32) return refused('signer is not a public key of 32 bytes')
   const signature = bytesOf(value)
   if (signature?.length !== 64) return refused('signature is not 64 bytes of hex')
-  const message = messages.find(({ bytes }) => ed25519.verify(bytes, signature, publicKey))
-  if (message === undefined) return refused('signer-mismatch')
-  const hex = bytesToHex(publicKey)
-  return { ok: true, reason: 'ed25519', recovered: `0x${hex}`, message: message.form, key: `ed25519:${hex}` }
+  for (const { form, bytes } of messages) {
+    if (!ed25519.verify(bytes, signature, publicKey)) continue
+    const hex = bytesToHex(publicKey)
+    return { ok: true, reason: 'ed25519', recovered: `0x${hex}`, message: form, key: `ed25519:${hex}` }
+  }
+  return refused('signer-mismatch')
 }
 
 /** By a key of the operator's copy of the document; a fragment names one of them. */
@@ -152,7 +154,7 @@ function verifyDidWeb(
   signer: string,
   algorithm: string,
   value: string,
-  messages: readonly StampMessage[],
+  messages: Iterable<StampMessage>,
   engine: SignatureEngine,
 ): Found {
   if (engine.didKeys === undefined) return refused('did-resolution-disabled')
@@ -172,7 +174,7 @@ function verifyDidWeb(
 function verifyAmong(
   addresses: ReadonlySet<string>,
   value: string,
-  messages: readonly StampMessage[],
+  messages: Iterable<StampMessage>,
   { secp256k1, keccak }: SignatureEngine,
 ): Found {
   const parsed = parseSignature(value)

@@ -2,7 +2,7 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Hex } from '../messages.ts'
 import type { LocationStamp, StampDetails, SubjectIdentifier } from '../types/generated.ts'
 import { Checks } from './checks.ts'
-import { stampMessages } from './message.ts'
+import { StampMessages } from './message.ts'
 import {
   type Coordinates,
   PLUGIN_TIMEOUT_MS,
@@ -69,7 +69,7 @@ export async function verifyStamp(
   subject?: SubjectIdentifier,
 ): Promise<StampVerdict> {
   const { stamp, plugin } = read
-  const messages = stampMessages(stamp, engine.crypto.keccak)
+  const messages = new StampMessages(stamp, engine.crypto.keccak)
   const { verdicts: signatures, keys } = verifySignatures(stamp.signatures, messages, subject, engine.crypto)
   const structure = checkStructure(stamp, read.geometry.type, plugin)
   const { checks, facts } = await checkSignals(read, nowSeconds, engine, subject)
@@ -84,7 +84,7 @@ export async function verifyStamp(
     details: { ...facts, checks: checks.list, structure: structure.list, signatures: [...signatures] },
     signers: keys,
     isBoundToSubject: signatures.some(({ boundToSubject }) => boundToSubject === true),
-    digest: engine.crypto.keccak.hashHex(messages[0]!.bytes),
+    digest: engine.crypto.keccak.hashHex(messages.canonical.bytes),
     accuracyMeters: declared,
     accuracyCapped,
     weighedAccuracyMeters: cap > 0 ? (accuracyCapped ?? cap) : HALF_AROUND,

@@ -3,7 +3,7 @@ import { toInput } from '../../client/inputs.ts'
 import { formatSignature } from '../../crypto/signature.ts'
 import { checkShape } from '../../geometry/check-shape.ts'
 import type { Geometry, LocationStamp } from '../../types/generated.ts'
-import { stampMessages } from '../../verify/message.ts'
+import { type StampMessage, StampMessages } from '../../verify/message.ts'
 import { usage } from '../exit-codes.ts'
 import { readJsonFile } from '../inputs/json-file.ts'
 import { readInput } from '../inputs/read-input.ts'
@@ -76,9 +76,9 @@ async function print(stamp: LocationStamp, { key, passwordFile }: KeyOptions, te
 
 /** The stamp with one more signature (EIP-191) over its canonical text. */
 function signedStamp(stamp: LocationStamp, { privateKey, address, secp256k1, keccak }: Account): LocationStamp {
-  let message: ReturnType<typeof stampMessages>[number]
+  let message: StampMessage
   try {
-    message = stampMessages(stamp, keccak)[0]!
+    message = new StampMessages(stamp, keccak).canonical
   } catch (error) {
     if (error instanceof RangeError) throw usage(`the stamp cannot be signed: ${error.message}`, error)
     throw error

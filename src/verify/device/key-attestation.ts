@@ -1,6 +1,6 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { DeviceTrust } from '../../messages.ts'
-import { stampMessages } from '../message.ts'
+import { StampMessages } from '../message.ts'
 import type { CheckCollector, PluginContext } from '../plugin.ts'
 import { asObject, signalOf } from '../signals.ts'
 import { verifySignatures } from '../signatures.ts'
@@ -137,7 +137,7 @@ function signsStamp(key: KeyObject, { stamp, crypto }: PluginContext): boolean {
   const { x = '' } = key.export({ format: 'jwk' })
   const attested = `ed25519:${Buffer.from(x, 'base64url').toString('hex')}`
   const byEd25519 = stamp.signatures.filter(({ algorithm }) => algorithm === 'ed25519')
-  return verifySignatures(byEd25519, stampMessages(stamp, crypto.keccak), undefined, crypto).keys.includes(attested)
+  return verifySignatures(byEd25519, new StampMessages(stamp, crypto.keccak), undefined, crypto).keys.includes(attested)
 }
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {

@@ -413,7 +413,7 @@ export function readConfig(env: Environment, cores: number): Config {
       workerHeapMb: 512,
       pluginLoadMs: 10_000,
       pluginTrialMs: 120_000,
-      workerYoungHeapMb: 12,
+      workerYoungHeapMb: 6,
       maxRateLimitSubjects: 1_000_000,
       keyFileLookMs: 1000,
       maxUnresolvedInputs: 256,

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import type { ResourceLimits } from 'node:worker_threads'
 import type { Config } from '../config.ts'
 
@@ -10,6 +11,14 @@ import type { Config } from '../config.ts'
 export function workerUrl(name: 'compute' | 'inline' | 'plugin-trial' | 'signer' | 'store' | 'sync'): URL {
   const fromSource = import.meta.url.endsWith('.ts')
   return new URL(`${fromSource ? '../../dist' : '../..'}/workers/${name}.js`, import.meta.url)
+}
+
+/**
+ * Bounds the young heaps of all threads that start from now on. What each is given alone does not: the flag that bounds main's,
+ * which is read again for each thread, goes before it.
+ */
+export function boundYoungHeaps({ limits }: Config): void {
+  setFlagsFromString(`--max-semi-space-size=${Math.max(1, Math.round(limits.workerYoungHeapMb / 3))}`)
 }
 
 /** What a thread may take of memory before it is ended. */

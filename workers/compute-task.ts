@@ -10,28 +10,53 @@ import type {
   ComputeWorkerData,
   Hex,
   Input,
+  OperationName,
   ResolvedInput,
   UnresolvedInput,
 } from '../src/messages.ts'
 import { ProblemError, problemAt } from '../src/problem.ts'
 import { fromScaledInteger } from '../src/units.ts'
 import { type ComputeRequest, readComputeRequest } from '../src/validation/compute-request.ts'
-import { checkGeometry } from '../src/validation/input.ts'
-import { parseJsonObject } from '../src/validation/json-body.ts'
+import { checkGeometry, type GeometryCheck } from '../src/validation/input.ts'
+import { type JsonObject, parseJsonObject } from '../src/validation/json-body.ts'
 import { type ReadRequest, readRequest } from './read-request.ts'
+import { SkeletonMemo } from './skeleton-memo.ts'
 
 type Limits = ComputeWorkerData['limits']
+
+/** How a request is read. */
+export interface Reading {
+  /** See `readRequest`. */
+  readonly canScan?: boolean
+  /** What was read of requests before this one. */
+  readonly memos?: RequestMemos
+}
+
+/** By operation, for one thread. */
+export class RequestMemos {
+  readonly #memos = new Map<OperationName, SkeletonMemo<ComputeRequest>>()
+
+  of(operation: OperationName): SkeletonMemo<ComputeRequest> {
+    let memo = this.#memos.get(operation)
+    if (memo === undefined) this.#memos.set(operation, (memo = new SkeletonMemo()))
+    return memo
+  }
+}
 
 /**
  * One request from bytes to unsigned result: read, validate, compute, encode.
  *
- * @param canScan see `readRequest`
  * @returns a problem as data instead of throwing it: an Error would lose its class on the way to main
  * @throws whatever is a bug of ours
  */
-export function runComputeTask(task: ComputeTask, engine: Engine, limits: Limits, canScan = true): ComputeResult {
+export function runComputeTask(
+  task: ComputeTask,
+  engine: Engine,
+  limits: Limits,
+  reading: Reading = {},
+): ComputeResult {
   try {
-    return compute(task, engine, limits, canScan)
+    return compute(task, engine, limits, reading)
   } catch (error) {
     if (error instanceof ProblemError) return { ok: false, problem: error.data }
     throw error
@@ -39,15 +64,18 @@ export function runComputeTask(task: ComputeTask, engine: Engine, limits: Limits
 }
 
 /** From a checked request to its unsigned result; or to what main has to resolve first. */
-function compute(task: ComputeTask, engine: Engine, limits: Limits, canScan: boolean): ComputeResult {
+function compute(task: ComputeTask, engine: Engine, limits: Limits, reading: Reading): ComputeResult {
   const row = OPERATIONS[task.operation]
-  const read = readRequest(
-    task.body,
-    (body, check) => readComputeRequest(row, body, limits.maxCollectionDepth, check),
-    engine,
-    limits,
-    canScan,
-  )
+  const memo = reading.memos?.of(task.operation)
+  const readBody = (body: JsonObject, check: GeometryCheck): ComputeRequest => {
+    const known = memo?.find(body)
+    if (known !== undefined) return known
+    const request = readComputeRequest(row, body, limits.maxCollectionDepth, check)
+    memo?.keep(body, request)
+    return request
+  }
+  const parse = memo && ((skeleton: string) => memo.parse(skeleton))
+  const read = readRequest(task.body, readBody, engine, limits, reading.canScan ?? true, parse)
   const outcome = runRequest(row, read, task.resolved, engine, limits)
   read.release()
   return 'ok' in outcome ? outcome : resultOf(row, read.request, outcome, task.timestampSeconds)

@@ -8,7 +8,7 @@ import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/mess
 import { unpack } from '../src/packed-bytes.ts'
 import { loadPlugin } from '../src/verify/added-plugin.ts'
 import { runComputeChunk } from './compute-chunk.ts'
-import { runComputeTask } from './compute-task.ts'
+import { RequestMemos, runComputeTask } from './compute-task.ts'
 import { createEngine } from './engine.ts'
 import { runMerkleTask } from './merkle-task.ts'
 import { createVerifyEngine } from './verify-engine.ts'
@@ -34,6 +34,7 @@ export async function createComputeRunner({
 }: ComputeWorkerData): Promise<ComputeRunner> {
   if (lowPriority) setPriority(0, 15) // this thread alone: small requests keep the cores, large ones take the rest
   const engine = createEngine(limits)
+  const memos = new RequestMemos()
   const verifyEngine = await createVerifyEngine(engine, {
     allowMock,
     plugins: await Promise.all(pluginUrls.map(loadPlugin)),
@@ -43,7 +44,7 @@ export async function createComputeRunner({
   })
   return {
     runBatch: ({ bytes, heads }) =>
-      heads.map((head, index) => runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits)),
+      heads.map((head, index) => runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits, { memos })),
     runChunk: (chunk) => runComputeChunk(chunk, engine, limits),
     runTree: (task) => runMerkleTask(task, engine.keccak),
     runVerify: ({ bytes, questions }) =>

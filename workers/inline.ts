@@ -1,5 +1,5 @@
 import type { ComputeResult, ComputeTask, ComputeWorkerData } from '../src/messages.ts'
-import { runComputeTask } from './compute-task.ts'
+import { RequestMemos, runComputeTask } from './compute-task.ts'
 import { createEngine } from './engine.ts'
 
 /**
@@ -11,9 +11,10 @@ export function createInlineCompute(
   limits: ComputeWorkerData['limits'],
 ): (task: ComputeTask) => ComputeResult | undefined {
   let engine = createEngine(limits)
+  const memos = new RequestMemos()
   return (task) => {
     try {
-      const result = runComputeTask(task, engine, limits)
+      const result = runComputeTask(task, engine, limits, { memos })
       return result.ok === false ? undefined : result
     } catch {
       engine = createEngine(limits) // whatever broke, the next request finds a fresh kernel

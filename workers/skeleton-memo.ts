@@ -1,15 +1,16 @@
 import { parseJson } from '../src/geometry/scan.ts'
 import { isJsonObject } from '../src/validation/json-body.ts'
 
-/** Skeletons that are remembered. */
+/** Skeletons that are remembered, and characters of one. */
 const MAX_KNOWN = 64
+const MAX_CHARACTERS = 1024
 const ID = '"id":'
 /** Ids whose text is what is echoed. */
 const PLAIN_ID = /(?:0|-?[1-9][0-9]{0,14}|"[A-Za-z0-9_.: -]{0,128}")(?=[,}])/y
 
 /**
- * Items of a batch mostly differ in their coordinates and ids alone. Their skeletons, the ids taken out, are the same text then,
- * and what was read of one holds for all of them.
+ * Items of a batch, and the requests of a caller, mostly differ in their coordinates and ids alone. Their skeletons, the ids taken
+ * out, are the same text then, and what was read of one holds for all of them.
  */
 export class SkeletonMemo<Facts extends object> {
   readonly #known = new Map<string, object>()
@@ -49,7 +50,9 @@ export class SkeletonMemo<Facts extends object> {
     // One of which nothing was kept has the id of another item.
     if (known !== undefined && this.#facts.has(known)) return known
     const skeleton = parseJson(text)
-    if (isJsonObject(skeleton) && this.#known.size < MAX_KNOWN) this.#known.set(key, skeleton)
+    if (!isJsonObject(skeleton) || key.length > MAX_CHARACTERS) return skeleton
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
+    this.#known.set(key, skeleton)
     return skeleton
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { scanText } from '../../src/geometry/scan.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
-import { runComputeTask } from '../../workers/compute-task.ts'
+import { RequestMemos, runComputeTask } from '../../workers/compute-task.ts'
 import { mutate, SEEDS } from '../mutated-bodies.ts'
 
 const limits = {
@@ -22,13 +22,14 @@ const count = Number(process.env['FUZZ_SCANNED_BODIES'] ?? 40_000)
 describe('a body that the scanner reads', () => {
   it(`comes to what the parser makes of it, ${count} mutated ones, to the last byte`, async () => {
     const engine = { kernel: loadKernel(), keccak: await createKeccak(), limits }
+    const memos = new RequestMemos()
     const seen = { answered: 0, refused: 0, unresolved: 0, scanned: 0 }
     for (let index = 0; index < count; index++) {
       const [operation, seed] = SEEDS[index % SEEDS.length]!
       const body = index < SEEDS.length ? Buffer.from(seed) : mutate(seed)
       const task = { operation, body, resolved: [], timestampSeconds: 1_700_000_000 }
-      const scanned = runComputeTask(task, engine, limits)
-      const parsed = runComputeTask(task, engine, limits, false)
+      const scanned = runComputeTask(task, engine, limits, { memos })
+      const parsed = runComputeTask(task, engine, limits, { canScan: false })
       if (!isDeepStrictEqual(scanned, parsed)) {
         throw new Error(`${body}: ${JSON.stringify(scanned)}, the parser: ${JSON.stringify(parsed)}`)
       }

@@ -47,7 +47,7 @@ describe('a thread that gives the memory of large geometries back', () => {
     for (let round = 0; round < 4; round++) {
       for (const task of TASKS) {
         const { prepared: _, ...fresh } = createEngine(limits)
-        const wanted = runComputeTask(task, fresh, limits, false)
+        const wanted = runComputeTask(task, fresh, limits, { canScan: false })
         expect(wanted.ok).toBe(true)
         expect(runComputeTask(task, engine, limits)).toEqual(wanted)
       }

@@ -29,5 +29,5 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=15s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--max-semi-space-size=4", "--no-parallel-scavenge", "scripts/trigpoint.mjs"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "--no-parallel-scavenge", "scripts/trigpoint.mjs"]
 CMD ["serve"]

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4 --no-parallel-scavenge
+#!/usr/bin/env -S node --max-semi-space-size=8 --no-parallel-scavenge
 // The program `trigpoint`. It runs what was built: only people who change the code build it.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

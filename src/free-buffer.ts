@@ -16,7 +16,7 @@ export function freeBuffer(buffer: ArrayBufferLike): void {
 /** Less is soon collected by itself, and often shares its buffer. */
 const LARGE_BYTES = 16_384
 
-/** The same for a view of all of a large buffer. */
-export function freeLarge({ buffer, byteLength }: Uint8Array | Float64Array): void {
-  if (byteLength >= LARGE_BYTES && byteLength === buffer.byteLength) freeBuffer(buffer)
+/** True of a view of all of a large buffer. */
+export function isLarge({ buffer, byteLength }: Uint8Array | Float64Array): boolean {
+  return byteLength >= LARGE_BYTES && byteLength === buffer.byteLength
 }

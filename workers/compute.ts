@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/batch-messages.ts'
 import type { VerifyBatch, VerifyResult } from '../src/evidence-messages.ts'
-import { freeLarge } from '../src/free-buffer.ts'
+import { freeBuffer, isLarge } from '../src/free-buffer.ts'
 import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { loadPlugin } from '../src/verify/added-plugin.ts'
@@ -65,7 +65,7 @@ export default async function run(
   runner ??= createComputeRunner(workerData as ComputeWorkerData)
   try {
     const done = await runWork(await runner, work)
-    if ('heads' in work) freeLarge(new Uint8Array(work.bytes.buffer))
+    if ('heads' in work && isLarge(new Uint8Array(work.bytes.buffer))) freeBuffer(work.bytes.buffer)
     return given(done)
   } catch (error) {
     runner = undefined // whatever broke, the next task starts from a fresh kernel

@@ -1,5 +1,5 @@
 import type { Engine, Operand } from '../src/compute/run.ts'
-import { freeLarge } from '../src/free-buffer.ts'
+import { freeBuffer, isLarge } from '../src/free-buffer.ts'
 import type { FlatGeometry } from '../src/geometry/flat.ts'
 import { type ScannedText, scanText } from '../src/geometry/scan.ts'
 import { hashScannedGeometry, readScannedGeometry, scannedCanonicalText } from '../src/geometry/scanned-geometry.ts'
@@ -107,7 +107,8 @@ class ScannedRequest implements ReadRequest {
   release(): void {
     this.#refs.forEach((ref, index) => {
       const flat = this.#flats[index]!
-      if (!this.#engine.prepared?.keeps(ref, flat)) freeLarge(flat.vertices)
+      const { vertices } = flat
+      if (isLarge(vertices) && !this.#engine.prepared?.keeps(ref, flat)) freeBuffer(vertices.buffer)
     })
   }
 }

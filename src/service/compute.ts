@@ -1,6 +1,6 @@
 import { TOO_MUCH_WORK } from '../compute/operations.ts'
 import type { Config } from '../config.ts'
-import { freeLarge } from '../free-buffer.ts'
+import { freeBuffer, isLarge } from '../free-buffer.ts'
 import type { ComputeResult, ComputeTask, OperationName } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
@@ -49,7 +49,7 @@ export function createComputeService(parts: ComputeServiceParts) {
       answers.answer(computed, proofInputs, undefined, prefersResultSignature)
     const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
     if (first.ok !== 'unresolved') {
-      freeLarge(body)
+      if (isLarge(body)) freeBuffer(body.buffer)
       return sign(first, [])
     }
     chains.require(first.chainId)

@@ -17,6 +17,7 @@ export function freeBuffer(buffer: ArrayBufferLike): void {
 const LARGE_BYTES = 16_384
 
 /** True of a view of all of a large buffer. */
-export function isLarge({ buffer, byteLength }: Uint8Array | Float64Array): boolean {
-  return byteLength >= LARGE_BYTES && byteLength === buffer.byteLength
+export function isLarge(view: Uint8Array | Float64Array): boolean {
+  // Asked for its buffer, a small array would get one of its own.
+  return view.byteLength >= LARGE_BYTES && view.byteLength === view.buffer.byteLength
 }

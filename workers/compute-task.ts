@@ -110,8 +110,10 @@ export function runRequest(
   const { request } = read
   // Main knows the chains: it refuses this one before anything is computed for it.
   if (!limits.chainIds.includes(request.chainId)) return { ok: 'unresolved', chainId: request.chainId, inputs: [] }
-  const unresolved = unresolvedInputs(request, resolved)
-  if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
+  if (!request.inputs.every(isGeometry)) {
+    const unresolved = unresolvedInputs(request, resolved)
+    if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
+  }
   const operands = request.inputs.map((input, index) =>
     input.form === 'geometry' ? read.operandOf(input, index) : resolvedOperand(input, resolved, limits),
   )
@@ -145,6 +147,10 @@ export function dataOf(row: OperationRow, outcome: Outcome, timestampSeconds: nu
 function scaleOf({ name, result }: OperationRow) {
   if (result.kind !== 'numeric') throw new RangeError(`${name} gave a result of another kind`)
   return result
+}
+
+function isGeometry({ form }: Input): boolean {
+  return form === 'geometry'
 }
 
 function unresolvedInputs(request: ComputeRequest, resolved: readonly ResolvedInput[]): UnresolvedInput[] {

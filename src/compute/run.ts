@@ -71,6 +71,9 @@ export function runOperation(
   radiusMeters: number | undefined,
   engine: Engine,
 ): Outcome {
+  const [a, b] = operands
+  const isQuick = row.name === 'distance' && engine.limits.maxParts > 1
+  if (isQuick && isReadPoint(a) && isReadPoint(b)) return distanceOfPoints(row, a, b, engine)
   const geometries = operands.map((operand) => readOperand(row, operand, engine))
   checkTotals(geometries, operands, engine)
   const inputRefs = operands.map((operand) => refOf(operand, engine))
@@ -84,6 +87,17 @@ export function runOperation(
     for (const { kept } of subjects) kept?.endUse()
     engine.prepared?.trim()
   }
+}
+
+type ReadOperand = Extract<Operand, { readonly flat: FlatGeometry }>
+
+function isReadPoint(operand: Operand | undefined): operand is ReadOperand {
+  return operand !== undefined && 'flat' in operand && operand.flat.type === 'Point'
+}
+
+/** The question that is asked most, without a list for everything that two points have not. */
+function distanceOfPoints(row: OperationRow, a: ReadOperand, b: ReadOperand, { kernel, limits }: Engine): Outcome {
+  return numeric(row, [a.ref, b.ref], distanceMeters(kernel, a.flat, b.flat, limits.maxDistanceSolves))
 }
 
 function runOn(

@@ -1,7 +1,8 @@
 import { booleanData, numericData, type ResultData } from '../src/attest/result-data.ts'
+import type { Operand } from '../src/compute/operands.ts'
 import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
-import { type Engine, type Operand, type Outcome, runOperation } from '../src/compute/run.ts'
+import { type Engine, type Outcome, runOperation } from '../src/compute/run.ts'
 import { bytesToHex } from '../src/crypto/hex.ts'
 import { readLocationText } from '../src/geometry/location-text.ts'
 import type {
@@ -37,8 +38,10 @@ export class RequestMemos {
   readonly #memos = new Map<OperationName, SkeletonMemo<ComputeRequest>>()
 
   of(operation: OperationName): SkeletonMemo<ComputeRequest> {
-    let memo = this.#memos.get(operation)
-    if (memo === undefined) this.#memos.set(operation, (memo = new SkeletonMemo()))
+    const known = this.#memos.get(operation)
+    if (known !== undefined) return known
+    const memo = new SkeletonMemo<ComputeRequest>()
+    this.#memos.set(operation, memo)
     return memo
   }
 }

@@ -1,4 +1,5 @@
-import type { Engine, Operand } from '../src/compute/run.ts'
+import type { Operand } from '../src/compute/operands.ts'
+import type { Engine } from '../src/compute/run.ts'
 import { freeBuffer, isLarge } from '../src/free-buffer.ts'
 import type { FlatGeometry } from '../src/geometry/flat.ts'
 import { type ScannedText, scanText } from '../src/geometry/scan.ts'

@@ -1,21 +1,19 @@
-import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
 import { distanceMeters, isWithinCentimeters } from '../geodesy/distance.ts'
 import { lengthMeters } from '../geodesy/length.ts'
 import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
-import { canonicalGeometry } from '../geometry/canonical.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
-import { type GeometryLimits, readGeometry } from '../geometry/read.ts'
+import type { GeometryLimits } from '../geometry/read.ts'
 import type { Hex } from '../messages.ts'
 import { problemAt } from '../problem.ts'
 import { contains } from '../topology/contains.ts'
 import { intersects } from '../topology/intersects.ts'
 import type { Topology } from '../topology/prepared.ts'
 import { UndecidableError } from '../topology/undecidable.ts'
-import type { Geometry } from '../types/generated.ts'
 import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import { checkTotals, isOwnHash, isReadPoint, type Operand, type ReadOperand, readOperand, refOf } from './operands.ts'
 import type { OperationRow } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import { checkGeodesicRings, checkInterior, noArea, poleOf } from './validity.ts'
@@ -35,21 +33,6 @@ interface Subject {
   readonly geometry: FlatGeometry
   readonly kept: PreparedGeometry | undefined
 }
-
-/** One operand: a geometry whose shape was checked, and where it stands in the request. */
-export type Operand = { readonly path: readonly (string | number)[] } & (
-  | {
-      /** As parsed. */
-      readonly geometry: Geometry
-      /** Its reference, when that is not its own hash. */
-      readonly ref: Hex | undefined
-    }
-  | {
-      /** Read within `Engine.limits` already. */
-      readonly flat: FlatGeometry
-      readonly ref: Hex
-    }
-)
 
 export type Outcome = {
   /** e.g. `distance`, `within:50000`. */
@@ -74,9 +57,9 @@ export function runOperation(
   const [a, b] = operands
   const isQuick = row.name === 'distance' && engine.limits.maxParts > 1
   if (isQuick && isReadPoint(a) && isReadPoint(b)) return distanceOfPoints(row, a, b, engine)
-  const geometries = operands.map((operand) => readOperand(row, operand, engine))
-  checkTotals(geometries, operands, engine)
-  const inputRefs = operands.map((operand) => refOf(operand, engine))
+  const geometries = operands.map((operand) => readOperand(row, operand, engine.limits))
+  checkTotals(geometries, operands, engine.limits)
+  const inputRefs = operands.map((operand) => refOf(operand, engine.keccak))
   const subjects = geometries.map((geometry, index): Subject => {
     const kept = isOwnHash(operands[index]!) ? engine.prepared?.find(inputRefs[index]!, geometry) : undefined
     return kept === undefined ? { geometry, kept } : { geometry: kept.geometry, kept }
@@ -87,12 +70,6 @@ export function runOperation(
     for (const { kept } of subjects) kept?.endUse()
     engine.prepared?.trim()
   }
-}
-
-type ReadOperand = Extract<Operand, { readonly flat: FlatGeometry }>
-
-function isReadPoint(operand: Operand | undefined): operand is ReadOperand {
-  return operand !== undefined && 'flat' in operand && operand.flat.type === 'Point'
 }
 
 /** The question that is asked most, without a list for everything that two points have not. */
@@ -144,46 +121,6 @@ function runOn(
 
 function topologyOf({ geometry, kept }: Subject): Topology {
   return kept?.topology ?? geometry
-}
-
-/** The UID of an attestation does not tell its geometry apart for us: only a hash that we made here does. */
-function isOwnHash(operand: Operand): boolean {
-  return 'flat' in operand || operand.ref === undefined
-}
-
-/** A reference given with the operand, or that of a geometry sent as GeoJSON: keccak-256 of its canonical text (decision 19). */
-function refOf(operand: Operand, { keccak }: Engine): Hex {
-  if ('flat' in operand) return operand.ref
-  return operand.ref ?? keccak.hashHex(utf8(canonicalGeometry(operand.geometry)))
-}
-
-/** The operand in the form in which everything computes. */
-function readOperand(row: OperationRow, operand: Operand, { limits }: Engine): FlatGeometry {
-  const { type } = 'flat' in operand ? operand.flat : operand.geometry
-  if (row.accepts !== undefined && !row.accepts.some((accepted) => accepted === type)) {
-    throw problemAt(
-      'invalid-input',
-      operand.path,
-      `${row.name} takes a ${row.accepts.join(' or a ')}, found a ${type}`,
-      {
-        code: 'wrong-geometry-type',
-      },
-    )
-  }
-  return 'flat' in operand ? operand.flat : readGeometry(operand.geometry, operand.path, limits)
-}
-
-/** The limits hold for a request as a whole (decision 29); each operand alone was checked while it was read. */
-function checkTotals(geometries: readonly FlatGeometry[], operands: readonly Operand[], { limits }: Engine): void {
-  const vertices = geometries.reduce((sum, geometry) => sum + geometry.vertices.length / 2, 0)
-  const parts = geometries.reduce((sum, geometry) => sum + geometry.sequenceStarts.length - 1, 0)
-  if (vertices <= limits.maxVertices && parts <= limits.maxParts) return
-  const most =
-    vertices > limits.maxVertices ? `${limits.maxVertices} vertices` : `${limits.maxParts} rings, lines and points`
-  throw problemAt('invalid-input', operands.at(-1)!.path, `brings the request to more than ${most} in all`, {
-    code: vertices > limits.maxVertices ? 'too-many-vertices' : 'too-many-parts',
-    hint: 'simplify the geometries or split them over several requests',
-  })
 }
 
 /**

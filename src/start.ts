@@ -41,7 +41,6 @@ import { startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
 import { type RelayClient, startRelay } from './threads/relay-client.ts'
 import { startSigner } from './threads/signer-client.ts'
-import { boundYoungHeaps } from './threads/spawn.ts'
 import { createStoreClient } from './threads/store-client.ts'
 
 export interface RunningService {
@@ -79,7 +78,6 @@ export async function startService(
   const chains = chainTable(config)
   const schemas = schemaUids(config)
   const evidence = await readEvidenceSettings(config)
-  boundYoungHeaps(config)
   const signer = await startSigner(config, log)
   await localChain?.fund(signer.address) // before the relay looks whether it can pay
   const store = config.records ? createStoreClient(config, log) : undefined

@@ -230,6 +230,8 @@ export interface Limits {
   readonly pluginTrialMs: number
   /** Of a thread's new objects, three times a semi-space: what stays in the processor's cache is collected faster. */
   readonly workerYoungHeapMb: number
+  /** The same of the store's thread, through which pages of records go. */
+  readonly storeYoungHeapMb: number
   readonly maxRateLimitSubjects: number
   /** From one look at the key file to the next. */
   readonly keyFileLookMs: number
@@ -414,6 +416,7 @@ export function readConfig(env: Environment, cores: number): Config {
       pluginLoadMs: 10_000,
       pluginTrialMs: 120_000,
       workerYoungHeapMb: 6,
+      storeYoungHeapMb: 12,
       maxRateLimitSubjects: 1_000_000,
       keyFileLookMs: 1000,
       maxUnresolvedInputs: 256,

@@ -1,6 +1,11 @@
 import { MessageChannel } from 'node:worker_threads'
 
 const { port1: nowhere, port2 } = new MessageChannel()
+
+/** From then on memory is freed: a port closes in a turn of the event loop, which a thread of a pool takes only when it waits. */
+export const canFree = new Promise<void>((resolve) => {
+  port2.once('close', resolve)
+})
 port2.close()
 
 /**

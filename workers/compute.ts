@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/batch-messages.ts'
 import type { VerifyBatch, VerifyResult } from '../src/evidence-messages.ts'
-import { freeBuffer, isLarge } from '../src/free-buffer.ts'
+import { canFree, freeBuffer, isLarge } from '../src/free-buffer.ts'
 import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { loadPlugin } from '../src/verify/added-plugin.ts'
@@ -33,6 +33,7 @@ export async function createComputeRunner({
   lowPriority,
 }: ComputeWorkerData): Promise<ComputeRunner> {
   if (lowPriority) setPriority(0, 15) // this thread alone: small requests keep the cores, large ones take the rest
+  await canFree
   const engine = createEngine(limits)
   const memos = new RequestMemos()
   const verifyEngine = await createVerifyEngine(engine, {

@@ -113,7 +113,7 @@ export class ItemWriter {
   finish(): UnsignedResult | TextsResult {
     this.#keepRooms()
     const texts = this.#texts.finish(this.#count)
-    if (this.#chunk.attest !== 'each') return { texts, leaves: this.leaves }
+    if (this.#chunk.attester === undefined) return { texts, leaves: this.leaves }
     return { unsigned: texts, idLengths: this.#idLengths, payloads: this.#payloads.finish(this.#count) }
   }
 

@@ -20,7 +20,6 @@ import { joinRecords } from '../signing-records.ts'
 import { endThread, type SignerThread, startThread } from './signer-thread.ts'
 import { overloaded, refusedBlock, type SignedBlock, TOO_MANY } from './signing-block.ts'
 import { SigningQueue } from './signing-queue.ts'
-import { boundYoungHeaps } from './spawn.ts'
 
 /** Main's side of the signer thread, which alone holds the key. */
 export interface SignerClient {
@@ -97,7 +96,6 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
     },
   })
 
-  boundYoungHeaps(config) // of all threads this is the first
   const first = await startThread(config, onReply)
   adopt(first)
   const { address, keyKind, backend } = first

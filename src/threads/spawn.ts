@@ -13,15 +13,18 @@ export function workerUrl(name: 'compute' | 'inline' | 'plugin-trial' | 'signer'
   return new URL(`${fromSource ? '../../dist' : '../..'}/workers/${name}.js`, import.meta.url)
 }
 
-/**
- * Bounds the young heaps of all threads that start from now on. What each is given alone does not: the flag that bounds main's,
- * which is read again for each thread, goes before it.
- */
-export function boundYoungHeaps({ limits }: Config): void {
-  setFlagsFromString(`--max-semi-space-size=${Math.max(1, Math.round(limits.workerYoungHeapMb / 3))}`)
+/** What a thread that is started next may take of memory before it is ended. */
+export function heapLimits({ limits }: Config): ResourceLimits {
+  boundYoungHeap(limits.workerYoungHeapMb)
+  return { maxOldGenerationSizeMb: limits.workerHeapMb, maxYoungGenerationSizeMb: limits.workerYoungHeapMb }
 }
 
-/** What a thread may take of memory before it is ended. */
-export function heapLimits({ limits }: Config): ResourceLimits {
-  return { maxOldGenerationSizeMb: limits.workerHeapMb, maxYoungGenerationSizeMb: limits.workerYoungHeapMb }
+/**
+ * Bounds the young heap of a thread that is started next. What it is given itself would not: V8 puts the flag that bounds main's
+ * before it, and reads that again for each thread.
+ *
+ * @param megabytes three times a semi-space
+ */
+export function boundYoungHeap(megabytes: number): void {
+  setFlagsFromString(`--max-semi-space-size=${Math.max(1, Math.round(megabytes / 3))}`)
 }

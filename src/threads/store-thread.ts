@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Config, StoreThreadConfig } from '../config.ts'
 import type { StoreReply, StoreRequest } from '../store-messages.ts'
-import { workerUrl } from './spawn.ts'
+import { boundYoungHeap, workerUrl } from './spawn.ts'
 
 /** The thread in which the store lives, started again whenever it ends. */
 export interface StoreThread {
@@ -62,6 +62,7 @@ export function createStoreThread(
   }
 
   function open(): void {
+    boundYoungHeap(limits.storeYoungHeapMb)
     const started = new Worker(workerUrl('store'), {
       name: 'store',
       env: {}, // no thread but the signer sees the environment

@@ -40,7 +40,7 @@ const SHORT_ASCII = /^[ -~]{0,120}$/
 /** Numbers to twelve digits and finite, foreign text cut short. */
 function printable(measured: Measured): Measured {
   if (typeof measured === 'number') {
-    if (Number.isInteger(measured) && Math.abs(measured) < MOST_EXACT) return measured
+    if (Number.isInteger(measured) && Math.abs(measured) < MOST_EXACT) return measured + 0 // −0 is 0
     return Number.isFinite(measured) ? Number(measured.toPrecision(12)) : null
   }
   if (typeof measured !== 'string' || SHORT_ASCII.test(measured)) return measured

@@ -58,9 +58,10 @@ class Packer {
     return this.bytes.subarray(this.offsets[index]!, this.offsets[index + 1]!)
   }
 
-  finish(items: number): PackedBytes {
+  /** Once every item has ended. */
+  finish(): PackedBytes {
     const { at, bytes, offsets } = this
-    return { buffer: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + at), offsets: offsets.slice(0, items + 1) }
+    return { buffer: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + at), offsets }
   }
 }
 
@@ -112,19 +113,18 @@ export class ItemWriter {
   /** All of them, when there were no others in the chunk. */
   finish(): UnsignedResult | TextsResult {
     this.#keepRooms()
-    const texts = this.#texts.finish(this.#count)
+    const texts = this.#texts.finish()
     if (this.#chunk.attester === undefined) return { texts, leaves: this.leaves }
-    return { unsigned: texts, idLengths: this.#idLengths, payloads: this.#payloads.finish(this.#count) }
+    return { unsigned: texts, idLengths: this.#idLengths, payloads: this.#payloads.finish() }
   }
 
   /** The same one by one, in order. */
   items(): ChunkItem[] {
     this.#keepRooms()
     const isSigned = this.#chunk.attest === 'each'
-    const behind = isSigned ? 0 : 1
     return Array.from({ length: this.#count }, (_, index) => {
       const text = this.#texts.itemAt(index)
-      return isSigned ? this.#openItem(text, index) : text.toString('utf8', 0, text.length - behind)
+      return isSigned ? this.#openItem(text, index) : text.toString('utf8', 0, text.length - 1)
     })
   }
 

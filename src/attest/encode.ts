@@ -5,7 +5,7 @@
 import { bytesToHex } from '../crypto/hex.ts'
 import type { Hex } from '../messages.ts'
 import { booleanData, numericData } from './result-data.ts'
-import { putHex, putUint } from './words.ts'
+import { putBytes32, putUint } from './words.ts'
 
 /** What `verify` data says: metres and basis points (1/10,000) to nearest (decision 25). */
 export interface VerifyData {
@@ -58,7 +58,7 @@ export function encodeBoolean(...fields: Parameters<typeof booleanData>): Hex {
 /** @throws {RangeError} on a value that does not fit its field */
 export function encodeVerify(data: VerifyData): Hex {
   const words = new Uint8Array((1 + VERIFY_FIELDS.length) * 32)
-  putHex(words, 0, data.proofHash)
+  putBytes32(words, 0, data.proofHash)
   VERIFY_FIELDS.forEach(([name, bits], index) => {
     if (data[name] >= 2 ** bits) throw new RangeError(`${name} ${data[name]} does not fit ${bits} bits`)
     putUint(words, 1 + index, data[name])
@@ -73,7 +73,7 @@ export function encodeVerify(data: VerifyData): Hex {
 export function encodeMerkleRoot({ merkleRoot, leafCount, timestampSeconds }: MerkleRootData): Hex {
   if (leafCount === 0 || leafCount >= 2 ** 32) throw new RangeError(`a root over ${leafCount} leaves`)
   const words = new Uint8Array(3 * 32)
-  putHex(words, 0, merkleRoot)
+  putBytes32(words, 0, merkleRoot)
   putUint(words, 1, leafCount)
   putUint(words, 2, timestampSeconds)
   return `0x${bytesToHex(words)}`

@@ -3,9 +3,9 @@
  * offset. Results of one kind at one time differ in their value and their references alone: only these are written anew, as
  * bytes and as the digits that stand in the answer.
  */
-import { putDigits, utf8 } from '../crypto/hex.ts'
+import { putDigits, putPairs, utf8 } from '../crypto/hex.ts'
 import type { Hex } from '../messages.ts'
-import { putUint } from './words.ts'
+import { putBytes32, putUint } from './words.ts'
 
 /** Views that hold until the next data is made. */
 export interface ResultData {
@@ -101,26 +101,16 @@ function makeTemplate(
   putBytes(bytes, operationAt, operationText)
   const pairs = new Uint16Array(bytes.length)
   const digits = new Uint8Array(pairs.buffer)
-  writePairs(bytes, pairs, 0, bytes.length)
+  putPairs(pairs, bytes, 0, bytes.length)
   return { units, operation, timestampSeconds, refCount, refsAt: listAt + 32, bytes, pairs, digits }
 }
 
 function withRefs(template: Template, inputRefs: readonly Hex[]): ResultData {
   const { bytes, pairs, refsAt, refCount } = template
-  for (let index = 0; index < refCount; index++) putBytes32(bytes, refsAt + index * 32, inputRefs[index]!)
-  writePairs(bytes, pairs, 0, 32)
-  writePairs(bytes, pairs, refsAt, refsAt + 32 * refCount)
+  for (let index = 0; index < refCount; index++) putBytes32(bytes, refsAt / 32 + index, inputRefs[index]!)
+  putPairs(pairs, bytes, 0, 32)
+  putPairs(pairs, bytes, refsAt, refsAt + 32 * refCount)
   return template
-}
-
-/** By byte, in the order of bytes that this machine has. */
-const PAIRS = new Uint16Array(256)
-new Uint8Array(PAIRS.buffer).set(
-  Array.from({ length: 256 }, (_, byte) => [...utf8(byte.toString(16).padStart(2, '0'))]).flat(),
-)
-
-function writePairs(bytes: Uint8Array, pairs: Uint16Array, from: number, to: number): void {
-  for (let at = from; at < to; at++) pairs[at] = PAIRS[bytes[at]!]!
 }
 
 function putUint256(bytes: Uint8Array, value: bigint): void {
@@ -128,12 +118,6 @@ function putUint256(bytes: Uint8Array, value: bigint): void {
   bytes.fill(0, 0, 26)
   if (value < 2n ** 48n) putUint(bytes, 0, Number(value))
   else putDigits(bytes, 0, `0x${value.toString(16).padStart(64, '0')}`)
-}
-
-function putBytes32(bytes: Uint8Array, start: number, hex: Hex): void {
-  if (hex.length !== 66 || !hex.startsWith('0x') || !putDigits(bytes, start, hex)) {
-    throw new RangeError('a reference is 0x and 64 hex digits')
-  }
 }
 
 /** Length in bytes, then the bytes, filled up with zeros to whole words. */

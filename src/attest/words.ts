@@ -16,6 +16,17 @@ export function putHex(words: Uint8Array, index: number, hex: string): void {
 }
 
 /**
+ * As `putHex`, for full words alone.
+ *
+ * @throws {RangeError} on anything but `0x` and 32 bytes of hex
+ */
+export function putBytes32(words: Uint8Array, index: number, hex: string): void {
+  if (hex.length !== 66 || !hex.startsWith('0x') || !putDigits(words, index * 32, hex)) {
+    throw new RangeError('a word is 0x and 64 hex digits')
+  }
+}
+
+/**
  * As `putHex`, for what may be bytes already.
  *
  * @throws {RangeError} on anything but 20 or 32 bytes

@@ -50,6 +50,19 @@ export function putDigits(bytes: Uint8Array, start: number, hex: string): boolea
   return true
 }
 
+/** The digits of each byte as one element, in the order of bytes that this machine has. */
+const PAIR_CODES = new Uint16Array(256)
+new Uint8Array(PAIR_CODES.buffer).set(PAIRS.flatMap((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]))
+
+/**
+ * The digits of bytes [start, end) as ASCII, at the same places.
+ *
+ * @param digits two ASCII characters an element
+ */
+export function putPairs(digits: Uint16Array, bytes: Uint8Array, start: number, end: number): void {
+  for (let at = start; at < end; at++) digits[at] = PAIR_CODES[bytes[at]!]!
+}
+
 const encoder = new TextEncoder()
 
 /** The text as UTF-8. */

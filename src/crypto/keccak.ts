@@ -6,7 +6,7 @@ import { javascriptKeccak } from './keccak-javascript.ts'
 export interface Keccak {
   /** @returns 32 bytes of their own, never a view of a shared buffer */
   hash(bytes: Uint8Array): Uint8Array
-  /** Writes the 32 bytes to `target` from `at` on: an array of their own takes as long as a third of a short hash. */
+  /** Writes the 32 bytes to `target` from `at` on, without an array of their own. */
   hashInto(bytes: Uint8Array, target: Uint8Array, at: number): void
   hashHex(bytes: Uint8Array): Hex
   readonly backend: 'wasm' | 'javascript'

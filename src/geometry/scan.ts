@@ -117,7 +117,7 @@ function spanAt(
   }
 }
 
-/** A slice of two: by itself it takes as long as all the rest with a point. */
+/** A slice of two, made without a call. */
 function pairAt(doubles: Float64Array, at: number): Float64Array {
   const pair = new Float64Array(2)
   pair[0] = doubles[at]!

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { checksumAddress } from '../../src/attest/address.ts'
 import { type Chain, chainTable } from '../../src/attest/chains.ts'
 import { decodeBoolean, decodeNumeric, decodeVerify } from '../../src/attest/decode.ts'
-import { encodeBoolean, encodeNumeric, encodeVerify } from '../../src/attest/encode.ts'
+import { encodeBoolean, encodeMerkleRoot, encodeNumeric, encodeVerify } from '../../src/attest/encode.ts'
 import { schemaKinds } from '../../src/attest/schema-kinds.ts'
 import { SCHEMA_KINDS, SCHEMA_STRINGS, schemaUid, schemaUids } from '../../src/attest/schemas.ts'
 import { ATTEST_TYPES, attestTypeHash, createAttestDigest } from '../../src/attest/typed-data.ts'
@@ -81,6 +81,8 @@ describe('attestation data', () => {
     const zero = Object.fromEntries(SCHEMA_STRINGS.verify.split(',').map((field) => [field.split(' ')[1], 0]))
     const full = { ...zero, proofHash: hex(32) } as unknown as Parameters<typeof encodeVerify>[0]
     expect(() => encodeVerify(full)).not.toThrow()
+    expect(() => encodeVerify({ ...full, proofHash: hex(20) })).toThrow(RangeError)
+    expect(() => encodeMerkleRoot({ merkleRoot: hex(20), leafCount: 1, timestampSeconds: 1 })).toThrow(RangeError)
     expect(() => encodeVerify({ ...full, stampCount: 256 })).toThrow(/stampCount/)
     expect(() => encodeVerify({ ...full, meanOverlapBp: 65_536 })).toThrow(/meanOverlapBp/)
   })

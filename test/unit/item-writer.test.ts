@@ -22,7 +22,7 @@ const square = {
       [2, 48],
     ],
   ],
-} // prettier-ignore
+}
 const ITEMS: readonly object[] = Array.from({ length: 300 }, (_, index) => {
   const id = [{}, { id: index }, { id: `é ${'ü'.repeat(index % 40)} "${index}"` }, { id: '\u{1f30d}' }][index % 4]
   const recipient = index % 5 === 0 ? { recipient: `0x${(index + 1).toString(16).padStart(40, '0')}` } : {}

@@ -17,6 +17,10 @@ RUN node deploy/keep-native-binaries.mjs node_modules
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
+# It signs half as fast again as the one of the packages; regular expression, for each Debian numbers it anew.
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends '^libsecp256k1-[0-9]+$' \
+  && rm -rf /var/lib/apt/lists/*
 # Whoever sets DATABASE_URL keeps nothing here but a lock; EMBEDDED_DB=1 keeps the records here.
 RUN mkdir /data && chown node:node /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data LOG_FORMAT=json

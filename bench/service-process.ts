@@ -11,6 +11,8 @@ const CLOCK_TICKS_PER_SECOND = 100
 export interface BenchService {
   readonly url: string
   readonly child: ChildProcess
+  /** What it signs by. */
+  readonly secp256k1: string
 }
 
 /**
@@ -41,7 +43,9 @@ export function startService(
   )
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stderr! }).on('line', (line) => {
-      if (line.includes('"event":"ready"')) resolve({ url: JSON.parse(line).url, child })
+      if (!line.includes('"event":"ready"')) return
+      const { url, secp256k1 } = JSON.parse(line)
+      resolve({ url, child, secp256k1 })
     })
     child.on('exit', (code) => reject(new Error(`the service ended with ${code}`)))
   })

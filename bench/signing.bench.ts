@@ -24,7 +24,7 @@ import type { Hex } from '../src/messages.ts'
 import { ATTEST_V1 } from './eas-v1.ts'
 
 const MILLISECONDS_A_TASK = 300
-const BACKENDS: readonly Secp256k1Backend[] = ['native', 'libauth', 'noble']
+const BACKENDS: readonly Secp256k1Backend[] = ['system', 'native', 'libauth', 'noble']
 const MERKLE_LEAVES = 1000
 /** More than the text of any proof. */
 const PROOF_BYTES = 4096
@@ -114,7 +114,7 @@ export async function run(): Promise<object> {
   bench.add('digest, by hand', () => void digest())
   bench.add('digest, viem', () => void hashTypedData(typedData(data)))
   for (const name of BACKENDS) {
-    const secp256k1 = await loadSecp256k1(name).catch(() => undefined)
+    const secp256k1 = await loadSecp256k1([name]).catch(() => undefined)
     if (secp256k1 === undefined) {
       console.log(`skipped: secp256k1 backend ${name} does not load here`)
       continue

@@ -14,7 +14,7 @@ import { runVerifyTask } from '../workers/verify-task.ts'
 
 const STAMPS = 512
 const SECONDS = 2
-const BACKENDS: readonly Secp256k1Backend[] = ['native', 'libauth']
+const BACKENDS: readonly Secp256k1Backend[] = ['system', 'native', 'libauth']
 const NOW_SECONDS = 1_760_000_000
 
 /** Prints and returns stamps a second by backend, two threads do twice as many, and the microseconds of a proof with four of them. */
@@ -24,7 +24,7 @@ export async function run(): Promise<object> {
   const limits = { ...readConfig({}, 1).limits, chainIds: [] }
   const results: Record<string, number> = {}
   for (const backend of BACKENDS) {
-    const secp256k1 = await loadSecp256k1(backend).catch(() => undefined)
+    const secp256k1 = await loadSecp256k1([backend]).catch(() => undefined)
     if (secp256k1 === undefined) {
       console.log(`${backend.padEnd(8)} does not load here`)
       continue

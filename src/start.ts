@@ -168,6 +168,7 @@ export async function startService(
       localChain: localChain?.facts,
       attester: signer.address,
       developmentKey: signer.keyKind === 'development',
+      secp256k1: signer.backend,
       apiKeys: keys,
       publicPerHour: config.requestsPerHour.public,
     },

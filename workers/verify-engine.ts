@@ -1,7 +1,7 @@
 import type { Engine } from '../src/compute/run.ts'
 import { checkInterior } from '../src/compute/validity.ts'
 import { loadEd25519 } from '../src/crypto/ed25519.ts'
-import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
+import { ENDABLE_BACKENDS, loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import { distanceMeters } from '../src/geodesy/distance.ts'
 import { canonicalJson } from '../src/geometry/canonical.ts'
 import type { FormatLimits } from '../src/geometry/format-budget.ts'
@@ -40,7 +40,7 @@ export async function createVerifyEngine(
   return {
     crypto: {
       keccak,
-      secp256k1: await loadSecp256k1(),
+      secp256k1: await loadSecp256k1(ENDABLE_BACKENDS),
       ed25519: await loadEd25519(),
       ...(config.didKeys && { didKeys: config.didKeys }),
     },

@@ -18,6 +18,8 @@ export interface BannerFacts {
   readonly localChain: LocalChainFacts | undefined
   readonly attester: string
   readonly developmentKey: boolean
+  /** Backend of the signer. */
+  readonly secp256k1: string
   /** Shown in development only. */
   readonly apiKeys: { readonly developer: string; readonly internal: string } | undefined
   readonly publicPerHour: number

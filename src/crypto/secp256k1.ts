@@ -1,9 +1,10 @@
 import { loadLibauth } from './secp256k1-libauth.ts'
 import { loadNative } from './secp256k1-native.ts'
 import { loadNoble } from './secp256k1-noble.ts'
+import { loadSystem } from './secp256k1-system.ts'
 import type { RecoverableSignature } from './signature.ts'
 
-export type Secp256k1Backend = 'native' | 'libauth' | 'noble'
+export type Secp256k1Backend = 'system' | 'native' | 'libauth' | 'noble'
 
 /**
  * ECDSA on secp256k1 (SEC 2) behind one interface. All backends give byte-equal signatures: RFC 6979, low s.
@@ -19,21 +20,28 @@ export interface Secp256k1 {
   publicKey(privateKey: Uint8Array): Uint8Array
 }
 
-/** In the order of speed: about 29, 73 and 300 µs a signature. The first two are libsecp256k1 itself. */
+/** In the order of speed: about 20, 29, 73 and 300 µs a signature. The first three are libsecp256k1 itself. */
 const LOADERS: Readonly<Record<Secp256k1Backend, () => Promise<Secp256k1>>> = {
+  system: loadSystem,
   native: loadNative,
   libauth: loadLibauth,
   noble: loadNoble,
 }
+const ALL = Object.keys(LOADERS) as Secp256k1Backend[]
+
+/**
+ * For threads that may be ended at any moment: the addon throws when it returns to a thread that ends, and that ends the
+ * process.
+ */
+export const ENDABLE_BACKENDS: readonly Secp256k1Backend[] = ALL.filter((name) => name !== 'native')
 
 /**
  * The fastest backend that loads here and passes the self-test.
  *
- * @param preferred asks for one backend alone, for tests that compare them
+ * @param names in the order in which they are tried
  * @throws {Error} when none works, with the reason of each
  */
-export async function loadSecp256k1(preferred?: Secp256k1Backend): Promise<Secp256k1> {
-  const names = preferred === undefined ? (Object.keys(LOADERS) as Secp256k1Backend[]) : [preferred]
+export async function loadSecp256k1(names: readonly Secp256k1Backend[] = ALL): Promise<Secp256k1> {
   const failures: string[] = []
   for (const name of names) {
     try {

@@ -83,6 +83,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 }
 const OWNERS: Record<string, readonly string[]> = {
   secp256k1: ['crypto'],
+  koffi: ['crypto'],
   '@bitauth/libauth': ['crypto'],
   'hash-wasm': ['crypto'],
   '@noble/curves': ['crypto'],

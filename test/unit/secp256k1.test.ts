@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { publicKeyAddress, recoverAddress } from '../../src/crypto/address.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import { javascriptKeccak } from '../../src/crypto/keccak-javascript.ts'
-import { loadSecp256k1, type Secp256k1 } from '../../src/crypto/secp256k1.ts'
+import { ENDABLE_BACKENDS, loadSecp256k1, type Secp256k1 } from '../../src/crypto/secp256k1.ts'
+import { SYSTEM_SECP256K1 } from '../system-secp256k1.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
@@ -12,15 +13,17 @@ describe('secp256k1 backends', () => {
   let keccak: Keccak
 
   beforeAll(async () => {
-    backends = await Promise.all((['native', 'libauth', 'noble'] as const).map((name) => loadSecp256k1(name)))
+    const names = [...(SYSTEM_SECP256K1 ? (['system'] as const) : []), 'native', 'libauth', 'noble'] as const
+    backends = await Promise.all(names.map((name) => loadSecp256k1([name])))
     keccak = await createKeccak()
   })
 
-  it('takes the native one first where it loads', async () => {
-    expect((await loadSecp256k1()).backend).toBe('native')
+  it('takes the quickest first that loads', async () => {
+    expect((await loadSecp256k1()).backend).toBe(SYSTEM_SECP256K1 ? 'system' : 'native')
+    expect((await loadSecp256k1(ENDABLE_BACKENDS)).backend).toBe(SYSTEM_SECP256K1 ? 'system' : 'libauth')
   })
 
-  it('gives the same bytes by all three over 300 random messages and keys', () => {
+  it('gives the same bytes by all of them over 300 random messages and keys', () => {
     for (let round = 0; round < 300; round++) {
       const privateKey = randomBytes(32)
       const digest = randomBytes(32)
@@ -69,6 +72,39 @@ describe('secp256k1 backends', () => {
       }
       expect(() => backend.sign(randomBytes(31), bytes(1n))).toThrow(RangeError)
       expect(() => backend.publicKey(bytes(ORDER - 1n))).not.toThrow()
+    }
+  })
+
+  it('recovers nobody from an r or s outside 1..n-1', () => {
+    const order = Buffer.from(ORDER.toString(16), 'hex')
+    const one = Buffer.from('01'.padStart(64, '0'), 'hex')
+    const digest = randomBytes(32)
+    for (const backend of backends) {
+      for (const [r, s] of [
+        [order, one],
+        [one, order],
+        [Buffer.alloc(32), one],
+        [one, Buffer.alloc(32)],
+      ] as const) {
+        expect(backend.recover(digest, { compact: Buffer.concat([r, s]), recovery: 1 })).toBeUndefined()
+      }
+    }
+  })
+
+  it('reads digests, keys and signatures where they stand in longer bytes, and keeps what it gave', () => {
+    const room = randomBytes(200)
+    const [digest, key] = [room.subarray(3, 35), room.subarray(41, 73)]
+    for (const backend of backends) {
+      const signature = backend.sign(Uint8Array.from(digest), Uint8Array.from(key))
+      expect(backend.sign(digest, key)).toEqual(signature)
+      room.set(signature.compact, 101)
+      const compact = room.subarray(101, 165)
+      const [before, publicKey] = [Buffer.from(compact), backend.publicKey(key)]
+      expect(backend.recover(digest, { compact, recovery: signature.recovery })).toEqual(publicKey)
+      backend.sign(randomBytes(32), randomBytes(32))
+      backend.publicKey(randomBytes(32))
+      expect(Buffer.from(signature.compact)).toEqual(before)
+      expect(publicKey).toEqual(backend.publicKey(key))
     }
   })
 

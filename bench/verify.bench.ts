@@ -6,8 +6,8 @@ import { readConfig } from '../src/config.ts'
 import { publicKeyAddress } from '../src/crypto/address.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1, type Secp256k1Backend } from '../src/crypto/secp256k1.ts'
-import { formatSignature } from '../src/crypto/signature.ts'
-import { canonicalJson } from '../src/geometry/canonical.ts'
+import { formatSignature, personalText } from '../src/crypto/signature.ts'
+import { canonicalBytes } from '../src/geometry/canonical.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
 import { createVerifyEngine } from '../workers/verify-engine.ts'
 import { runVerifyTask } from '../workers/verify-task.ts'
@@ -66,8 +66,7 @@ export async function run(): Promise<object> {
         pluginVersion: '0.1.0',
         signals: { source: 'gpsd', accuracyMeters: 8, mode: 3, altitudeMeters: 35 },
       }
-      const text = canonicalJson(unsigned)
-      const digest = keccak.hash(Buffer.from(`\x19Ethereum Signed Message:\n${Buffer.byteLength(text)}${text}`))
+      const digest = keccak.hash(personalText(canonicalBytes(unsigned)))
       const value = publicKeyAddress(secp256k1!.publicKey(privateKey), keccak)
       const signature = formatSignature(secp256k1!.sign(digest, privateKey))
       const signer = { scheme: 'eth-address', value }

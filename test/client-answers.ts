@@ -3,11 +3,12 @@ import { checksumAddress } from '../src/attest/address.ts'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../src/attest/encode.ts'
 import { merkleTreeOf } from '../src/attest/merkle.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
-import { canonicalGeometry, canonicalJson } from '../src/geometry/canonical.ts'
+import { canonicalGeometry } from '../src/geometry/canonical.ts'
 import type { Hex } from '../src/messages.ts'
 import { computeAnswerJson } from '../src/service/answer.ts'
 import type { Geometry } from '../src/types/generated.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT } from './attest-parts.ts'
+import { canonicalJson } from './canonical-json.ts'
 
 export const PARIS: Geometry = { type: 'Point', coordinates: [2.2945, 48.8584] }
 export const TOWN_HALL: Geometry = { type: 'Point', coordinates: [2.3522, 48.8566] }

@@ -4,7 +4,7 @@ import { publicKeyAddress } from '../src/crypto/address.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import { formatSignature } from '../src/crypto/signature.ts'
-import { canonicalJson } from '../src/geometry/canonical.ts'
+import { canonicalJson } from './canonical-json.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: stamps are broken in every way a test can think of
 export type Loose = Record<string, any>

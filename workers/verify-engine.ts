@@ -3,7 +3,7 @@ import { checkInterior } from '../src/compute/validity.ts'
 import { loadEd25519 } from '../src/crypto/ed25519.ts'
 import { ENDABLE_BACKENDS, loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import { distanceMeters } from '../src/geodesy/distance.ts'
-import { canonicalJson } from '../src/geometry/canonical.ts'
+import { canonicalBytes } from '../src/geometry/canonical.ts'
 import type { FormatLimits } from '../src/geometry/format-budget.ts'
 import { readLocationText } from '../src/geometry/location-text.ts'
 import { readGeometry } from '../src/geometry/read.ts'
@@ -14,6 +14,7 @@ import type { parseJsonObject } from '../src/validation/json-body.ts'
 import { readStampRequest } from '../src/validation/verify-request.ts'
 import { assessProof } from '../src/verify/credibility.ts'
 import { base64Bytes } from '../src/verify/device/attested-message.ts'
+import { StampMessages } from '../src/verify/message.ts'
 import type { VerifyConfig } from '../src/verify/plugin.ts'
 import { findPlugin, pluginsOf } from '../src/verify/plugin-table.ts'
 import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from '../src/verify/stamp.ts'
@@ -64,7 +65,7 @@ export async function judgeStamp(
   limits: Limits,
 ): Promise<StampVerdict> {
   const { stamp } = readStampRequest(body, limits.maxCollectionDepth)
-  requireCanonical(stamp, ['stamp'])
+  requireCanonical(stamp.signatures, ['stamp', 'signatures'])
   const media = readMedia(body['media'] as string | undefined)
   return verifyStamp({ ...readStamp(stamp, ['stamp'], engine), media }, nowSeconds, engine)
 }
@@ -98,10 +99,11 @@ export async function judgeProof(
 
 /** keccak-256 of the canonical JSON: what a proof is attested and referred to by. */
 export function hashOf(proof: unknown, { crypto }: VerifyRunner): Hex {
-  return crypto.keccak.hashHex(Buffer.from(requireCanonical(proof, ['proof']), 'utf8'))
+  return crypto.keccak.hashHex(requireCanonical(proof, ['proof']))
 }
 
 function readStamp(stamp: LocationStamp, path: Path, engine: VerifyRunner): ReadStamp {
+  const messages = canonical(() => new StampMessages(stamp, engine.crypto.keccak), stamp, path)
   const plugin = findPlugin(stamp.plugin, engine.config)
   if (plugin === undefined) {
     const names = pluginsOf(engine.config).map(({ name }) => name)
@@ -110,13 +112,17 @@ function readStamp(stamp: LocationStamp, path: Path, engine: VerifyRunner): Read
       hint: `one of ${names.join(', ')}`,
     })
   }
-  return { stamp, plugin, geometry: engine.readLocation(stamp, [...path, 'location']) }
+  return { stamp, plugin, messages, geometry: engine.readLocation(stamp, [...path, 'location']) }
+}
+
+function requireCanonical(value: unknown, path: Path): Uint8Array {
+  return canonical(() => canonicalBytes(value), value, path)
 }
 
 /** Signatures and the hash of a proof are over canonical text: what has none cannot be judged. */
-function requireCanonical(value: unknown, path: Path): string {
+function canonical<T>(make: () => T, value: unknown, path: Path): T {
   try {
-    return canonicalJson(value)
+    return make()
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw problemAt('invalid-input', [...path, ...oddPlace(value)], error.message, {
@@ -138,7 +144,7 @@ function oddPlace(value: unknown): Path {
 
 function isCanonical(value: unknown): boolean {
   try {
-    canonicalJson(value)
+    canonicalBytes(value)
     return true
   } catch {
     return false

@@ -1,6 +1,6 @@
 import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
-import { canonicalGeometry, canonicalJson } from '../geometry/canonical.ts'
+import { canonicalBytes, canonicalGeometry } from '../geometry/canonical.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import type { Hex } from '../messages.ts'
 import type { Geometry } from '../types/generated.ts'
@@ -94,7 +94,7 @@ function readInput(given: InputLike, keccak: Keccak): FoundInput | string {
 /** keccak-256 of the canonical JSON (RFC 8785); undefined for what has none. */
 export function hashOfJson(value: unknown, keccak: Keccak): Hex | undefined {
   try {
-    return keccak.hashHex(utf8(canonicalJson(value)))
+    return keccak.hashHex(canonicalBytes(value))
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error

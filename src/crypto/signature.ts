@@ -1,5 +1,5 @@
 import type { Hex } from '../messages.ts'
-import { bytesToHex, compareBytes, hexToBytes } from './hex.ts'
+import { bytesToHex, compareBytes, hexToBytes, utf8 } from './hex.ts'
 
 /** An ECDSA signature on secp256k1 with the bit that tells its two possible public keys apart. */
 export interface RecoverableSignature {
@@ -45,4 +45,13 @@ export function parseSignature(text: string): ParsedSignature {
 export function formatSignature({ compact, recovery }: RecoverableSignature): Hex {
   const rs = bytesToHex(compact.subarray(0, 64))
   return recovery === 0 ? `0x${rs}1b` : `0x${rs}1c`
+}
+
+/** What wallets sign for a text: EIP-191, version 0x45 ("personal sign"). */
+export function personalText(bytes: Uint8Array): Uint8Array {
+  const prefix = utf8(`\x19Ethereum Signed Message:\n${bytes.length}`)
+  const whole = new Uint8Array(prefix.length + bytes.length)
+  whole.set(prefix)
+  whole.set(bytes, prefix.length)
+  return whole
 }

@@ -12,8 +12,8 @@ import { ProblemError } from '../problem.ts'
  */
 export function guardJson(bytes: Uint8Array, maxDepth: number): void {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  // keys[d]: keys seen in the object at depth d; undefined while depth d is an array.
-  const keys: (Keys | undefined)[] = []
+  // keys[d]: keys seen in the object at depth d, used again for the next one there; closed while depth d is an array.
+  const keys: Keys[] = []
   let depth = 0
   let expectsKey = false
   for (let at = 0; at < text.length; at++) {
@@ -22,7 +22,7 @@ export function guardJson(bytes: Uint8Array, maxDepth: number): void {
         const end = endOfString(text, at + 1)
         if (expectsKey) {
           expectsKey = false
-          addKey(keys[depth], text, at, end)
+          addKey(keys[depth]!, text, at, end)
         }
         at = end
         break
@@ -30,9 +30,9 @@ export function guardJson(bytes: Uint8Array, maxDepth: number): void {
       case OPEN_BRACE:
       case OPEN_BRACKET: {
         if (++depth > maxDepth) refuse(`nesting is deeper than ${maxDepth} levels (byte ${at})`, 'json-depth')
-        const isObject = text[at] === OPEN_BRACE
-        keys[depth] = isObject ? new Keys() : undefined
-        expectsKey = isObject
+        expectsKey = text[at] === OPEN_BRACE
+        keys[depth] ??= new Keys()
+        keys[depth]!.begin(expectsKey)
         break
       }
       case CLOSE_BRACE:
@@ -41,7 +41,7 @@ export function guardJson(bytes: Uint8Array, maxDepth: number): void {
         expectsKey = false
         break
       case COMMA:
-        expectsKey = keys[depth] !== undefined && depth > 0
+        expectsKey = depth > 0 && keys[depth]!.isOpen
         break
     }
   }
@@ -66,39 +66,90 @@ function endOfString(text: Buffer, from: number): number {
   return at
 }
 
-/** The keys of one object: a list while it is short, for most objects have few, and a set beyond. */
-class Keys {
-  #few: string[] = []
-  #many: Set<string> | undefined
+const FEW = 16
 
-  /** @returns false when the key was there already */
-  add(key: string): boolean {
-    if (this.#many !== undefined) return this.#many.size < this.#many.add(key).size
-    if (this.#few.includes(key)) return false
-    this.#few.push(key)
-    if (this.#few.length > 16) this.#many = new Set(this.#few)
+/**
+ * The keys of one object: their places in the text while they are few and stand there as they are, which spares most
+ * objects a string for each; beyond, a set of strings.
+ */
+class Keys {
+  /** Where each begins and ends. */
+  readonly #places: number[] = []
+  #count = 0
+  #texts: Set<string> | undefined
+  /** Inside an object. */
+  isOpen = false
+
+  begin(isObject: boolean): void {
+    this.isOpen = isObject
+    this.#count = 0
+    this.#texts = undefined
+  }
+
+  /**
+   * @param key in latin1, where it does not stand in the text as it is
+   * @returns false when it was there already
+   */
+  add(text: Buffer, from: number, end: number, key: string | undefined): boolean {
+    const places = this.#places
+    const used = 2 * this.#count
+    if (this.#texts === undefined && (key !== undefined || this.#count >= FEW)) {
+      this.#texts = new Set()
+      for (let at = 0; at < used; at += 2) this.#texts.add(text.toString('latin1', places[at], places[at + 1]))
+    }
+    const texts = this.#texts
+    if (texts !== undefined) return texts.size < texts.add(key ?? text.toString('latin1', from, end)).size
+    for (let at = 0; at < used; at += 2) {
+      if (places[at + 1]! - places[at]! === end - from && isSame(text, places[at]!, from, end - from)) return false
+    }
+    places[used] = from
+    places[used + 1] = end
+    this.#count++
     return true
   }
 }
 
-function addKey(keys: Keys | undefined, text: Buffer, quote: number, end: number): void {
-  if (keys === undefined || end >= text.length) return
-  // As latin1 every byte is one character: distinct UTF-8 texts stay distinct, and no decoding is paid for.
-  let key = text.toString('latin1', quote + 1, end)
-  if (key.includes('\\')) {
-    try {
-      // "\u0074ype" is the key "type" once parsed: compare what the parser will see.
-      key = Buffer.from(JSON.parse(text.toString('utf8', quote, end + 1)), 'utf8').toString('latin1')
-    } catch {
-      return // a bad escape: the parser refuses it
-    }
+function isSame(text: Buffer, first: number, second: number, length: number): boolean {
+  for (let at = 0; at < length; at++) if (text[first + at] !== text[second + at]) return false
+  return true
+}
+
+const FORBIDDEN = ['__proto__', 'constructor']
+const FORBIDDEN_LENGTHS = FORBIDDEN.map(({ length }) => length)
+
+function addKey(keys: Keys, text: Buffer, quote: number, end: number): void {
+  if (end >= text.length) return
+  const from = quote + 1
+  const isPlain = !hasBackslash(text, from, end)
+  const key = isPlain ? undefined : unescaped(text, quote, end)
+  if (!isPlain && key === undefined) return // a bad escape: the parser refuses it
+  const mayBeForbidden = key !== undefined || FORBIDDEN_LENGTHS.includes(end - from)
+  if (mayBeForbidden && FORBIDDEN.includes(key ?? text.toString('latin1', from, end))) {
+    refuse(`the key "${key ?? text.toString('latin1', from, end)}" is not allowed (byte ${quote})`, 'forbidden-key')
   }
-  if (key === '__proto__' || key === 'constructor') {
-    refuse(`the key "${key}" is not allowed (byte ${quote})`, 'forbidden-key')
+  if (!keys.add(text, from, end, key)) {
+    const bytes = key === undefined ? text.subarray(from, end) : Buffer.from(key, 'latin1')
+    refuse(
+      `the key ${JSON.stringify(bytes.toString('utf8', 0, 60))} stands twice in one object (byte ${quote})`,
+      'duplicate-key',
+    )
   }
-  if (!keys.add(key)) {
-    const shown = JSON.stringify(Buffer.from(key, 'latin1').toString('utf8', 0, 60))
-    refuse(`the key ${shown} stands twice in one object (byte ${quote})`, 'duplicate-key')
+}
+
+function hasBackslash(text: Buffer, from: number, end: number): boolean {
+  for (let at = from; at < end; at++) if (text[at] === BACKSLASH) return true
+  return false
+}
+
+/**
+ * "\u0074ype" is the key "type" once parsed: what is compared is what the parser will see. As latin1 every byte is one
+ * character: distinct UTF-8 texts stay distinct.
+ */
+function unescaped(text: Buffer, quote: number, end: number): string | undefined {
+  try {
+    return Buffer.from(JSON.parse(text.toString('utf8', quote, end + 1)), 'utf8').toString('latin1')
+  } catch {
+    return undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Finding } from '../evidence-messages.ts'
 import type { LocationStamp } from '../types/generated.ts'
+import { StampMessages } from './message.ts'
 import type { VerifyPlugin } from './plugin.ts'
 import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from './stamp.ts'
 
@@ -125,7 +126,8 @@ async function tryDeterminism(example: Example, judge: Judge): Promise<Finding> 
 
 function judgeExample(plugin: VerifyPlugin, { stamp, nowSeconds }: Example, changes: Partial<LocationStamp>, kit: Kit) {
   const whole = { ...stamp, ...changes, signatures: [] } as unknown as LocationStamp
-  return verifyStamp({ stamp: whole, plugin, geometry: kit.readGeometry(whole) }, nowSeconds, kit.engine)
+  const messages = new StampMessages(whole, kit.engine.crypto.keccak)
+  return verifyStamp({ stamp: whole, plugin, geometry: kit.readGeometry(whole), messages }, nowSeconds, kit.engine)
 }
 
 function failuresOf({ details }: StampVerdict): string[] {

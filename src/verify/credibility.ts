@@ -46,7 +46,7 @@ export async function assessProof(
     meta: { stampCount: count, evaluatedAt: nowSeconds, evaluationMode: 'local' },
     extensions: {
       distinctSigners: new Set(verdicts.flatMap(({ signers }) => signers)).size,
-      duplicateStamps: count - new Set(verdicts.map(({ digest }) => digest)).size,
+      duplicateStamps: count - new Set(verdicts.map((verdict) => verdict.digest())).size,
       weightedMeanDistance: weightedMean(distances, verdicts),
       maxImpliedSpeedMps: speeds.max,
       mockStamps: stamps.filter(({ plugin }) => plugin.name === 'mock').length,
@@ -66,7 +66,7 @@ function supportOf(results: readonly StampResult[], verdicts: readonly StampVerd
     return signaturesValid && structureValid && signalsConsistent && withinRadius && temporalOverlap > 0
   })
   return {
-    supportingStamps: new Set(supporting.map(({ digest }) => digest)).size,
+    supportingStamps: new Set(supporting.map((verdict) => verdict.digest())).size,
     supportingSigners: new Set(supporting.flatMap(({ signers }) => signers)).size,
   }
 }

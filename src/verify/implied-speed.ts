@@ -55,12 +55,13 @@ function tracksOf(stamps: readonly ReadStamp[], verdicts: readonly StampVerdict[
   const tracks = new Map<string, number[][]>()
   const order = stamps.map((_, index) => index).sort((a, b) => compare(a, b))
   for (const index of order) {
-    const { digest, signers } = verdicts[index]!
+    const { signers } = verdicts[index]!
+    const digest = verdicts[index]!.digest()
     for (const signer of new Set(signers)) {
       const track = tracks.get(signer) ?? []
       tracks.set(signer, track)
       const last = track.at(-1)
-      if (last !== undefined && verdicts[last[0]!]!.digest === digest) last.push(index)
+      if (last !== undefined && verdicts[last[0]!]!.digest() === digest) last.push(index)
       else track.push([index])
     }
   }
@@ -71,7 +72,7 @@ function tracksOf(stamps: readonly ReadStamp[], verdicts: readonly StampVerdict[
     const [x, y] = [stamps[a]!.stamp.temporalFootprint, stamps[b]!.stamp.temporalFootprint]
     if (x.start !== y.start) return x.start - y.start
     if (x.end !== y.end) return x.end - y.end
-    const [first, second] = [verdicts[a]!.digest, verdicts[b]!.digest]
+    const [first, second] = [verdicts[a]!.digest(), verdicts[b]!.digest()]
     return first === second ? 0 : first < second ? -1 : 1
   }
 }

@@ -1,7 +1,9 @@
-import { utf8 } from '../crypto/hex.ts'
+import { compareBytes, utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import { sha256 } from '../crypto/sha256.ts'
-import { canonicalJson } from '../geometry/canonical.ts'
+import { personalText } from '../crypto/signature.ts'
+import { canonicalBytes } from '../geometry/canonical.ts'
+import type { Hex } from '../messages.ts'
 import type { LocationStamp } from '../types/generated.ts'
 
 export type MessageForm = 'jcs' | 'sorted-stringify' | 'unsorted-stringify'
@@ -23,10 +25,10 @@ export interface StampMessage {
 export class StampMessages implements Iterable<StampMessage> {
   readonly canonical: StampMessage
   readonly #unsigned: object
-  readonly #text: string
   readonly #keccak: Keccak
   /** Made when asked for: nearly all stamps are signed as the first. */
   #others: readonly StampMessage[] | undefined
+  #digest: Hex | undefined
 
   /**
    * @param stamp as received: a member that nobody knows is covered all the same
@@ -36,8 +38,13 @@ export class StampMessages implements Iterable<StampMessage> {
     const { signatures: _, ...unsigned } = stamp
     this.#unsigned = unsigned
     this.#keccak = keccak
-    this.#text = canonicalJson(unsigned)
-    this.canonical = messageOf('jcs', this.#text, keccak)
+    this.canonical = messageOf('jcs', canonicalBytes(unsigned), keccak)
+  }
+
+  /** keccak-256 of the first: equal for copies of a stamp. */
+  digest(): Hex {
+    this.#digest ??= this.#keccak.hashHex(this.canonical.bytes)
+    return this.#digest
   }
 
   *[Symbol.iterator](): Generator<StampMessage, void> {
@@ -47,25 +54,28 @@ export class StampMessages implements Iterable<StampMessage> {
   }
 
   #makeOthers(): StampMessage[] {
-    const sorted = JSON.stringify(sortMembers(this.#unsigned))
-    const unsorted = JSON.stringify(this.#unsigned)
+    const sorted = utf8(JSON.stringify(sortMembers(this.#unsigned)))
+    const unsorted = utf8(JSON.stringify(this.#unsigned))
     const others: StampMessage[] = []
-    if (sorted !== this.#text) others.push(messageOf('sorted-stringify', sorted, this.#keccak))
-    if (unsorted !== this.#text && unsorted !== sorted)
+    if (!isSame(sorted, this.canonical.bytes)) others.push(messageOf('sorted-stringify', sorted, this.#keccak))
+    if (!isSame(unsorted, this.canonical.bytes) && !isSame(unsorted, sorted))
       others.push(messageOf('unsorted-stringify', unsorted, this.#keccak))
     return others
   }
 }
 
-function messageOf(form: MessageForm, text: string, keccak: Keccak): StampMessage {
-  const bytes = utf8(text)
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && compareBytes(a, b) === 0
+}
+
+function messageOf(form: MessageForm, bytes: Uint8Array, keccak: Keccak): StampMessage {
   let personal: Uint8Array | undefined
   let digest: Uint8Array | undefined
   return {
     form,
     bytes,
     eip191() {
-      personal ??= keccak.hash(utf8(`\x19Ethereum Signed Message:\n${bytes.length}${text}`))
+      personal ??= keccak.hash(personalText(bytes))
       return personal
     },
     sha256() {

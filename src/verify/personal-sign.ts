@@ -1,5 +1,6 @@
 import { recoverAddress } from '../crypto/address.ts'
-import { parseSignature } from '../crypto/signature.ts'
+import { utf8 } from '../crypto/hex.ts'
+import { parseSignature, personalText } from '../crypto/signature.ts'
 import type { Hex } from '../messages.ts'
 import type { SignatureEngine } from './signatures.ts'
 
@@ -11,7 +12,5 @@ export function recoverPersonalSigner(
 ): Hex | undefined {
   const parsed = parseSignature(signature)
   if (!parsed.ok) return undefined
-  const bytes = Buffer.from(text, 'utf8')
-  const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`, 'latin1')
-  return recoverAddress(keccak.hash(Buffer.concat([prefix, bytes])), parsed.signature, secp256k1, keccak)
+  return recoverAddress(keccak.hash(personalText(utf8(text))), parsed.signature, secp256k1, keccak)
 }

@@ -35,14 +35,19 @@ const MOMENT = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,9})?
 export function momentOf(text: string | undefined): number | undefined {
   const found = MOMENT.exec(text ?? '')
   if (found === null) return undefined
-  const [year, month, day, hour, minute, second] = found.slice(1, 7).map((digits) => Number(digits ?? 0))
-  const isTime = hour! <= 23 && minute! <= 59 && second! <= 60
-  const midnight = Date.UTC(year!, month! - 1, day!)
-  // Date.UTC carries 31 February on into March, and takes the years 0 to 99 for those of the last century.
-  if (!isTime || new Date(midnight).toISOString().slice(0, 10) !== text!.slice(0, 10)) return undefined
-  const [fraction = '0', sign = '+', zoneHours = '0', zoneMinutes = '0'] = found.slice(7)
-  const zone = (Number(zoneHours) * 3600 + Number(zoneMinutes) * 60) * (sign === '-' ? -1 : 1)
-  return midnight / 1000 + hour! * 3600 + minute! * 60 + second! + Number(fraction) - zone
+  const part = (index: number) => Number(found[index] ?? 0)
+  const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)]
+  if (hour > 23 || minute > 59 || second > 60 || !isDate(year, month, day)) return undefined
+  const zone = (part(9) * 3600 + part(10) * 60) * (found[8] === '-' ? -1 : 1)
+  return Date.UTC(year, month - 1, day) / 1000 + hour * 3600 + minute * 60 + second + part(7) - zone
+}
+
+const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** `Date.UTC` carries 31 February on into March, and takes the years 0 to 99 for those of the last century. */
+function isDate(year: number, month: number, day: number): boolean {
+  if (year < 100 || day < 1 || day > (MONTH_DAYS[month - 1] ?? 0)) return false
+  return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0))
 }
 
 export function objectOf(signals: Signals, name: string): Signals | undefined {

@@ -2,7 +2,7 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Hex } from '../messages.ts'
 import type { LocationStamp, StampDetails, SubjectIdentifier } from '../types/generated.ts'
 import { Checks } from './checks.ts'
-import { StampMessages } from './message.ts'
+import type { StampMessages } from './message.ts'
 import {
   type Coordinates,
   PLUGIN_TIMEOUT_MS,
@@ -30,6 +30,8 @@ export interface ReadStamp {
   readonly stamp: LocationStamp
   readonly plugin: VerifyPlugin
   readonly geometry: FlatGeometry
+  /** What its signatures may cover. */
+  readonly messages: StampMessages
   /** The file that it names, where it was sent beside it. */
   readonly media?: Uint8Array | undefined
 }
@@ -42,8 +44,8 @@ export interface StampVerdict {
   /** One text for each key whose signature verified. */
   readonly signers: readonly string[]
   readonly isBoundToSubject: boolean
-  /** Hash of what is signed: equal for copies of a stamp. */
-  readonly digest: Hex
+  /** As its messages give it: equal for copies of a stamp. */
+  digest(): Hex
   /** As declared, metres, and as far as it is believed. */
   readonly accuracyMeters: number | undefined
   readonly accuracyCapped: number | undefined
@@ -68,8 +70,7 @@ export async function verifyStamp(
   engine: VerifyEngine,
   subject?: SubjectIdentifier,
 ): Promise<StampVerdict> {
-  const { stamp, plugin } = read
-  const messages = new StampMessages(stamp, engine.crypto.keccak)
+  const { stamp, plugin, messages } = read
   const { verdicts: signatures, keys } = verifySignatures(stamp.signatures, messages, subject, engine.crypto)
   const structure = checkStructure(stamp, read.geometry.type, plugin)
   const { checks, facts } = await checkSignals(read, nowSeconds, engine, subject)
@@ -84,7 +85,7 @@ export async function verifyStamp(
     details: { ...facts, checks: checks.list, structure: structure.list, signatures: [...signatures] },
     signers: keys,
     isBoundToSubject: signatures.some(({ boundToSubject }) => boundToSubject === true),
-    digest: engine.crypto.keccak.hashHex(messages.canonical.bytes),
+    digest: () => messages.digest(),
     accuracyMeters: declared,
     accuracyCapped,
     weighedAccuracyMeters: cap > 0 ? (accuracyCapped ?? cap) : HALF_AROUND,

@@ -9,7 +9,7 @@ import { decodeVerify } from '../../src/attest/decode.ts'
 import { readConfig } from '../../src/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
-import { canonicalJson } from '../../src/geometry/canonical.ts'
+import { canonicalJson } from '../canonical-json.ts'
 import { account, type Loose, NOW, proofOf, SIGNALS, stampOf, unsignedStamp } from '../evidence.ts'
 import { startTestService, type TestService } from '../service.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { canonicalJson } from '../../src/geometry/canonical.ts'
 import { PROBLEMS } from '../../src/problem.ts'
+import { canonicalJson } from '../canonical-json.ts'
 import { NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
 import { mutate } from '../mutated-bodies.ts'
 import { createVerifier } from '../verify-runner.ts'

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalGeometry, canonicalJson } from '../../src/geometry/canonical.ts'
+import { canonicalGeometry } from '../../src/geometry/canonical.ts'
 import { placeOf } from '../../src/geometry/flat.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { ProblemError } from '../../src/problem.ts'
 import type { Geometry } from '../../src/types/generated.ts'
+import { canonicalJson } from '../canonical-json.ts'
 
 const limits = { maxVertices: 50, maxParts: 10 }
 const ring = (x: number): [number, number][] => [

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../src/geometry/canonical.ts'
 import { PINNED_ROOTS } from '../../src/verify/device/trust.ts'
+import { canonicalJson } from '../canonical-json.ts'
 import {
   androidChain,
   type CertificateFields,

@@ -116,7 +116,9 @@ describe('evidence made to mislead', () => {
     const { challengeResult: _, ...signals } = SIGNALS['witnesschain']!
     const stamp = { ...stampOf('witnesschain', { signals }), signatures: [] } as never
     const geometry = { type: 'Point', vertices: Float64Array.of(...EIFFEL) } as never
-    await expect(verifyStamp({ stamp, plugin: witnesschain, geometry }, NOW, engine)).rejects.toThrow(WorkLimitError)
+    await expect(
+      verifyStamp({ stamp, plugin: witnesschain, geometry, messages: [] as never }, NOW, engine),
+    ).rejects.toThrow(WorkLimitError)
   })
 })
 

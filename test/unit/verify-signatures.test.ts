@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../src/geometry/canonical.ts'
+import { canonicalJson } from '../canonical-json.ts'
 import { account, type Loose, NOW, SIGNALS, signatureOf, signDigest, stampOf, unsignedStamp } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../geometry/canonical.ts'
+import { canonicalBytes } from '../../geometry/canonical.ts'
 import type { PluginContext } from '../plugin.ts'
 import { textOf } from '../signals.ts'
 
@@ -15,10 +15,10 @@ export const ATTESTATION_SIGNALS: readonly string[] = [
  * What a device attests when it attests a stamp: RFC 8785 of the stamp without `signatures` and without the signals that
  * hold the attestation itself.
  */
-export function attestedMessage({ stamp, signals }: Pick<PluginContext, 'stamp' | 'signals'>): Buffer {
+export function attestedMessage({ stamp, signals }: Pick<PluginContext, 'stamp' | 'signals'>): Uint8Array {
   const { signatures: _, ...unsigned } = stamp
   const covered = Object.entries(signals).filter(([name]) => !ATTESTATION_SIGNALS.includes(name))
-  return Buffer.from(canonicalJson({ ...unsigned, signals: Object.fromEntries(covered) }), 'utf8')
+  return canonicalBytes({ ...unsigned, signals: Object.fromEntries(covered) })
 }
 
 /**

@@ -4,8 +4,8 @@ import { utf8 } from '../../../src/crypto/hex.ts'
 import { javascriptKeccak } from '../../../src/crypto/keccak-javascript.ts'
 import type { Secp256k1 } from '../../../src/crypto/secp256k1.ts'
 import { loadNoble } from '../../../src/crypto/secp256k1-noble.ts'
-import { formatSignature } from '../../../src/crypto/signature.ts'
-import { canonicalJson } from '../../../src/geometry/canonical.ts'
+import { formatSignature, personalText } from '../../../src/crypto/signature.ts'
+import { canonicalBytes } from '../../../src/geometry/canonical.ts'
 import type { EvidenceProof, LocationStamp } from '../../../src/types/generated.ts'
 import type { LonLat } from '../geo/shape.ts'
 
@@ -97,7 +97,7 @@ export class EvidenceMaker {
         {
           signer: { scheme: 'eth-address', value: account.address },
           algorithm: 'secp256k1',
-          value: this.#personalSign(canonicalJson(unsigned), account),
+          value: this.#personalSign(canonicalBytes(unsigned), account),
           timestamp: start,
         },
       ],
@@ -105,9 +105,8 @@ export class EvidenceMaker {
     return stamp.isForged ? { ...signed, temporalFootprint: { start, end: start + stamp.lastsSeconds + 1 } } : signed
   }
 
-  #personalSign(text: string, { key }: Account): string {
-    const bytes = utf8(text)
-    const digest = keccak.hash(utf8(`\x19Ethereum Signed Message:\n${bytes.length}${text}`))
+  #personalSign(bytes: Uint8Array, { key }: Account): string {
+    const digest = keccak.hash(personalText(bytes))
     return formatSignature(this.#secp256k1.sign(digest, key))
   }
 
@@ -178,7 +177,11 @@ export class EvidenceMaker {
       pingDelayMicroseconds: 5000,
       knowLocUncertaintyKm: 50,
       consolidatedResult: { KnowLoc: true, KnowLocUncertainty: 50, verified: true },
-      challengeResult: { message, signature: this.#personalSign(message, this.#accounts.witness), challenger: address },
+      challengeResult: {
+        message,
+        signature: this.#personalSign(utf8(message), this.#accounts.witness),
+        challenger: address,
+      },
     }
   }
 }

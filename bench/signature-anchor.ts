@@ -6,8 +6,8 @@ const SIGNATURES = 300
 export const MARKS_SIGNATURE_MICROS = 28.4
 
 /**
- * What one signature by the addon takes by itself, in this process and while nothing else runs: the speed of a machine that others use too
- * changes by half within an hour, and a thread that signs can never be quicker than this.
+ * What one signature by the addon takes by itself, in this process and while nothing else runs: the speed of a machine that
+ * others use too changes by half within an hour.
  *
  * @returns a function that measures once more and gives the median so far, in microseconds
  */

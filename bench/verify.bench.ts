@@ -29,8 +29,7 @@ export async function run(): Promise<object> {
       console.log(`${backend.padEnd(8)} does not load here`)
       continue
     }
-    const made = await createVerifyEngine({ kernel, keccak, limits }, { allowMock: false })
-    const engine = { ...made, crypto: { ...made.crypto, secp256k1 } }
+    const engine = await createVerifyEngine({ kernel, keccak, limits }, { allowMock: false }, secp256k1)
     const stamps = Array.from({ length: STAMPS }, (_, index) => signedStamp(index))
     const bodies = stamps.map((stamp) => Buffer.from(JSON.stringify({ stamp })))
     const ask = async (question: 'stamp' | 'proof', body: Uint8Array) => {

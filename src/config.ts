@@ -228,6 +228,8 @@ export interface Limits {
   /** Longest an added kind of evidence may take to load; and, in `plugin-test`, to be tried. */
   readonly pluginLoadMs: number
   readonly pluginTrialMs: number
+  /** Longest that evidence may go on after its deadline, or while the service stops, before its thread is ended. */
+  readonly evidenceGraceMs: number
   /** Of a thread's new objects, three times a semi-space: what stays in the processor's cache is collected faster. */
   readonly workerYoungHeapMb: number
   /** The same of the store's thread, through which pages of records go. */
@@ -415,6 +417,7 @@ export function readConfig(env: Environment, cores: number): Config {
       workerHeapMb: 512,
       pluginLoadMs: 10_000,
       pluginTrialMs: 120_000,
+      evidenceGraceMs: 2000,
       workerYoungHeapMb: 6,
       storeYoungHeapMb: 12,
       maxRateLimitSubjects: 1_000_000,

@@ -91,7 +91,7 @@ export async function startService(
     allowAnySchema: config.allowAnySchema,
     chainClient,
   })
-  const ask = createEvidenceQuestions(config, pool)
+  const ask = createEvidenceQuestions(config, pool, Date.now)
   const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, ask, now: Date.now })
   const resolver = createInputResolver({ chainClient, schemas, readProof, now: Date.now })
   const answers = createSignedAnswers(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)

@@ -2,6 +2,7 @@
 
 import { readConfig } from '../src/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
+import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import type { VerifyTask } from '../src/evidence-messages.ts'
 import type { VerifyConfig } from '../src/verify/plugin.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
@@ -15,7 +16,7 @@ const workerLimits = { ...limits, chainIds: [84532] }
 /** @returns what answers a stamp or a proof: its members, or the problem */
 export async function createVerifier(config: VerifyConfig = { allowMock: true }) {
   const engine = { kernel: loadKernel(), keccak: await createKeccak(), limits: workerLimits }
-  const runner = await createVerifyEngine(engine, config)
+  const runner = await createVerifyEngine(engine, config, await loadSecp256k1())
   const run = (question: 'stamp' | 'proof', body: unknown, nowSeconds: number) => {
     const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(JSON.stringify(body))
     return runVerifyTask({ question, body: bytes, nowSeconds }, runner, workerLimits)

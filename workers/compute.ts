@@ -2,6 +2,7 @@ import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/batch-messages.ts'
+import { ENDABLE_BACKENDS, loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import type { VerifyBatch, VerifyResult } from '../src/evidence-messages.ts'
 import { canFree, freeBuffer, isLarge } from '../src/free-buffer.ts'
 import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
@@ -36,13 +37,16 @@ export async function createComputeRunner({
   await canFree
   const engine = createEngine(limits)
   const memos = new RequestMemos()
-  const verifyEngine = await createVerifyEngine(engine, {
+  // An added kind of evidence may hang, and its thread is ended whatever it does.
+  const secp256k1 = await loadSecp256k1(pluginUrls.length > 0 ? ENDABLE_BACKENDS : undefined)
+  const config = {
     allowMock,
     plugins: await Promise.all(pluginUrls.map(loadPlugin)),
     ...(witnesses && { witnesses }),
     ...(deviceTrust && { device: deviceTrust }),
     ...(didKeys && { didKeys }),
-  })
+  }
+  const verifyEngine = await createVerifyEngine(engine, config, secp256k1)
   return {
     runBatch: ({ bytes, heads }) =>
       heads.map((head, index) => runComputeTask({ ...head, body: unpack(bytes, index) }, engine, limits, { memos })),

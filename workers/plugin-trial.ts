@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createKeccak } from '../src/crypto/keccak.ts'
+import { ENDABLE_BACKENDS, loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import type { PluginTrialData, PluginTrialResult } from '../src/evidence-messages.ts'
 import { loadPlugin } from '../src/verify/added-plugin.ts'
 import { type Kit, tryPlugin } from '../src/verify/conformance.ts'
@@ -69,7 +70,8 @@ async function run({ url, task, limits }: PluginTrialData): Promise<PluginTrialR
   if (task === 'describe') return { ok: true, plugin, findings: [] }
   const { examples } = (await import(url)) as { examples?: unknown }
   const base = { kernel: loadKernel(), keccak: await createKeccak(), limits }
-  const engine = await createVerifyEngine(base, { allowMock: false, plugins: [guarded] })
+  const secp256k1 = await loadSecp256k1(ENDABLE_BACKENDS)
+  const engine = await createVerifyEngine(base, { allowMock: false, plugins: [guarded] }, secp256k1)
   const readGeometry: Kit['readGeometry'] = (stamp) => engine.readLocation(stamp, ['location'])
   return { ok: true, plugin, findings: await tryPlugin(guarded, examples, { engine, readGeometry, watched }) }
 }

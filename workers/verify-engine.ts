@@ -1,7 +1,7 @@
 import type { Engine } from '../src/compute/run.ts'
 import { checkInterior } from '../src/compute/validity.ts'
 import { loadEd25519 } from '../src/crypto/ed25519.ts'
-import { ENDABLE_BACKENDS, loadSecp256k1 } from '../src/crypto/secp256k1.ts'
+import type { Secp256k1 } from '../src/crypto/secp256k1.ts'
 import { distanceMeters } from '../src/geodesy/distance.ts'
 import { canonicalBytes } from '../src/geometry/canonical.ts'
 import type { FormatLimits } from '../src/geometry/format-budget.ts'
@@ -36,12 +36,13 @@ export interface VerifyRunner extends VerifyEngine {
 export async function createVerifyEngine(
   engine: Engine & { readonly limits: FormatLimits },
   config: VerifyConfig,
+  secp256k1: Secp256k1,
 ): Promise<VerifyRunner> {
   const { kernel, keccak, limits } = engine
   return {
     crypto: {
       keccak,
-      secp256k1: await loadSecp256k1(ENDABLE_BACKENDS),
+      secp256k1,
       ed25519: await loadEd25519(),
       ...(config.didKeys && { didKeys: config.didKeys }),
     },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { LibraryHandle } from 'koffi'
 import type { Secp256k1 } from './secp256k1.ts'
 
-/** As releases 0.7, 0.6, 0.3 to 0.5 and 0.2 are called; Debian keeps the last two as `libsecp256k1-2` and `libsecp256k1-1`. */
+/** As releases 0.7, 0.6, 0.3 to 0.5 and 0.2 are called: Debian 12 has the last as `libsecp256k1-1`. */
 const FILES = ['libsecp256k1.so.6', 'libsecp256k1.so.5', 'libsecp256k1.so.2', 'libsecp256k1.so.1']
 
 // secp256k1.h: SECP256K1_CONTEXT_NONE, SECP256K1_EC_UNCOMPRESSED.
@@ -23,30 +23,9 @@ const OPAQUE_PUBLIC_KEY_BYTES = 64
  */
 export async function loadSystem(): Promise<Secp256k1> {
   const { default: koffi } = await import('koffi')
-  const library = firstOf(koffi.load)
-  const createContext = library.func('void *secp256k1_context_create(unsigned int flags)')
-  const randomize = library.func('int secp256k1_context_randomize(void *context, const uint8_t *seed)')
-  const signRecoverable = library.func(
-    'int secp256k1_ecdsa_sign_recoverable(const void *context, uint8_t *signature, const uint8_t *digest, const uint8_t *key, void *nonce, void *data)',
-  )
-  const toCompact = library.func(
-    'int secp256k1_ecdsa_recoverable_signature_serialize_compact(const void *context, uint8_t *compact, int *recovery, const uint8_t *signature)',
-  )
-  const fromCompact = library.func(
-    'int secp256k1_ecdsa_recoverable_signature_parse_compact(const void *context, uint8_t *signature, const uint8_t *compact, int recovery)',
-  )
-  const recoverKey = library.func(
-    'int secp256k1_ecdsa_recover(const void *context, uint8_t *key, const uint8_t *signature, const uint8_t *digest)',
-  )
-  const createKey = library.func(
-    'int secp256k1_ec_pubkey_create(const void *context, uint8_t *key, const uint8_t *privateKey)',
-  )
-  const serializeKey = library.func(
-    'int secp256k1_ec_pubkey_serialize(const void *context, uint8_t *output, size_t *length, const uint8_t *key, unsigned int flags)',
-  )
-
-  const context: unknown = createContext(CONTEXT_NONE)
-  randomize(context, randomBytes(32)) // blinds it
+  const library = firstOf((file) => functionsOf(koffi.load(file)))
+  const context: unknown = library.createContext(CONTEXT_NONE)
+  library.randomize(context, randomBytes(32)) // blinds it
   const opaqueSignature = new Uint8Array(OPAQUE_SIGNATURE_BYTES)
   const opaqueKey = new Uint8Array(OPAQUE_PUBLIC_KEY_BYTES)
   const recoveryId = new Int32Array(1)
@@ -55,22 +34,22 @@ export async function loadSystem(): Promise<Secp256k1> {
     backend: 'system',
     sign(digest, privateKey) {
       if (digest.length !== 32) throw new RangeError('digest is not 32 bytes')
-      if (privateKey.length !== 32 || signRecoverable(context, opaqueSignature, digest, privateKey, null, null) !== 1)
+      if (privateKey.length !== 32 || library.sign(context, opaqueSignature, digest, privateKey, null, null) !== 1)
         throw new RangeError('private key is out of range')
       const compact = new Uint8Array(64)
-      toCompact(context, compact, recoveryId, opaqueSignature)
+      library.toCompact(context, compact, recoveryId, opaqueSignature)
       const recovery = recoveryId[0]!
       if (recovery > 1) throw new RangeError('r overflowed the order') // 2⁻¹²⁷
       return { compact, recovery: recovery as 0 | 1 }
     },
     recover(digest, { compact, recovery }) {
       if (digest.length !== 32 || compact.length !== 64 || (recovery !== 0 && recovery !== 1)) return undefined
-      if (fromCompact(context, opaqueSignature, compact, recovery) !== 1) return undefined
-      if (recoverKey(context, opaqueKey, opaqueSignature, digest) !== 1) return undefined
+      if (library.fromCompact(context, opaqueSignature, compact, recovery) !== 1) return undefined
+      if (library.recover(context, opaqueKey, opaqueSignature, digest) !== 1) return undefined
       return uncompressed()
     },
     publicKey(privateKey) {
-      if (privateKey.length !== 32 || createKey(context, opaqueKey, privateKey) !== 1)
+      if (privateKey.length !== 32 || library.createKey(context, opaqueKey, privateKey) !== 1)
         throw new RangeError('private key is out of range')
       return uncompressed()
     },
@@ -79,12 +58,38 @@ export async function loadSystem(): Promise<Secp256k1> {
   function uncompressed(): Uint8Array {
     const output = new Uint8Array(PUBLIC_KEY_BYTES)
     outputLength[0] = BigInt(PUBLIC_KEY_BYTES)
-    serializeKey(context, output, outputLength, opaqueKey, UNCOMPRESSED)
+    library.serializeKey(context, output, outputLength, opaqueKey, UNCOMPRESSED)
     return output
   }
 }
 
-function firstOf(load: (file: string) => LibraryHandle): LibraryHandle {
+/** @throws when it was built without the recovery module */
+function functionsOf(library: LibraryHandle) {
+  return {
+    createContext: library.func('void *secp256k1_context_create(unsigned int flags)'),
+    randomize: library.func('int secp256k1_context_randomize(void *context, const uint8_t *seed)'),
+    sign: library.func(
+      'int secp256k1_ecdsa_sign_recoverable(const void *context, uint8_t *signature, const uint8_t *digest, const uint8_t *key, void *nonce, void *data)',
+    ),
+    toCompact: library.func(
+      'int secp256k1_ecdsa_recoverable_signature_serialize_compact(const void *context, uint8_t *compact, int *recovery, const uint8_t *signature)',
+    ),
+    fromCompact: library.func(
+      'int secp256k1_ecdsa_recoverable_signature_parse_compact(const void *context, uint8_t *signature, const uint8_t *compact, int recovery)',
+    ),
+    recover: library.func(
+      'int secp256k1_ecdsa_recover(const void *context, uint8_t *key, const uint8_t *signature, const uint8_t *digest)',
+    ),
+    createKey: library.func(
+      'int secp256k1_ec_pubkey_create(const void *context, uint8_t *key, const uint8_t *privateKey)',
+    ),
+    serializeKey: library.func(
+      'int secp256k1_ec_pubkey_serialize(const void *context, uint8_t *output, size_t *length, const uint8_t *key, unsigned int flags)',
+    ),
+  }
+}
+
+function firstOf<T>(load: (file: string) => T): T {
   for (const file of FILES) {
     try {
       return load(file)
@@ -92,5 +97,5 @@ function firstOf(load: (file: string) => LibraryHandle): LibraryHandle {
       // Another release may be there.
     }
   }
-  throw new Error('this system has no libsecp256k1 of release 0.2 or later')
+  throw new Error('this system has no libsecp256k1 of release 0.2 or later with the recovery module')
 }

@@ -2,12 +2,11 @@ import { TOO_MUCH_WORK } from '../compute/operations.ts'
 import type { Config } from '../config.ts'
 import { freeBuffer, isLarge } from '../free-buffer.ts'
 import type { ComputeResult, ComputeTask, OperationName } from '../messages.ts'
-import { ProblemError } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { InputResolver } from './inputs.ts'
-import type { RequestContext, ServiceAnswer } from './services.ts'
+import { type RequestContext, requireWaiting, type ServiceAnswer } from './services.ts'
 import type { Computed, SignedAnswers } from './signed-answer.ts'
 
 export interface ComputeServiceParts {
@@ -41,7 +40,7 @@ export function createComputeService(parts: ComputeServiceParts) {
     const room = body.byteLength <= limits.inlineBodyBytes ? signer.waitForRoom() : undefined
     if (room !== undefined) {
       await room
-      if (context.aborted || now() >= context.deadlineMs) throw gone()
+      requireWaiting(context, now())
     }
     const timestampSeconds = Math.floor(now() / 1000)
     const task: ComputeTask = { operation, body, resolved: [], timestampSeconds }
@@ -70,11 +69,6 @@ export function createComputeService(parts: ComputeServiceParts) {
     const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)
     return isSmall && needsMoreWork(first) ? pool.runLarge(job) : first
   }
-}
-
-/** For a client that left, or was told already. */
-function gone(): ProblemError {
-  return new ProblemError({ type: 'overloaded', detail: 'the request waited longer than its deadline' })
 }
 
 function needsMoreWork(result: ComputeResult): boolean {

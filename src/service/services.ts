@@ -1,7 +1,7 @@
 /** What the HTTP layer asks of the service, without HTTP. */
 import type { Tier } from '../config.ts'
 import type { OperationName } from '../messages.ts'
-import type { ProblemData, ProblemType } from '../problem.ts'
+import { type ProblemData, ProblemError, type ProblemType } from '../problem.ts'
 import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './record-services.ts'
 
 /** One request as the service sees it: how long it may take, and whether anybody still waits. */
@@ -12,6 +12,12 @@ export interface RequestContext {
   readonly deadlineMs: number
   /** Milliseconds the answer may take beyond what every answer may. */
   moreMs?: number
+}
+
+/** @throws {ProblemError} for a client that left, or was told already */
+export function requireWaiting({ aborted, deadlineMs }: RequestContext, nowMs: number): void {
+  if (!aborted && nowMs < deadlineMs) return
+  throw new ProblemError({ type: 'overloaded', detail: 'the request waited longer than its deadline' })
 }
 
 /** For whom an attestation is submitted. */

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { Piscina } from 'piscina'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../batch-messages.ts'
 import type { Config } from '../config.ts'
@@ -62,13 +63,37 @@ export async function createLane(config: Config, told: Told, large: boolean): Pr
   // A thread that dies is reported by the task that it failed; without a listener the event would end the process.
   pool.on('error', () => {})
   await Promise.all(Array.from({ length: threads }, () => pool.run(batchOf([]))))
+  const { evidenceGraceMs } = config.limits
+  // An added kind may never come to an end; with one, threads use nothing that cannot be ended.
+  const graceMs = told.evidence.pluginUrls.length > 0 ? 0 : evidenceGraceMs
+  const evidence = new Set<Promise<Done>>()
   return {
     threads,
     maxWaitMs: maxWaitMs(config, large),
-    run: (work, leftMs) => limits.run(leftMs, (signal) => pool.run(work, { transferList: buffersOf(work), signal })),
+    run(work, leftMs) {
+      const start = (signal: EventEmitter) => pool.run(work, { transferList: buffersOf(work), signal })
+      if (!('questions' in work)) return limits.run(leftMs, start)
+      // Ended in the middle of the addon, a thread takes the process with it: its signatures are over long before this.
+      const done = limits.run(leftMs, start, graceMs)
+      evidence.add(done)
+      return done.finally(() => evidence.delete(done))
+    },
     isReady: () => pool.threads.length > 0,
-    close: () => pool.destroy(),
+    async close() {
+      await settled(evidence, evidenceGraceMs)
+      await pool.destroy()
+    },
   }
+}
+
+/** Waits for work of clients that left, not for ever. */
+async function settled(work: ReadonlySet<Promise<Done>>, mostMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, mostMs)
+  })
+  await Promise.race([Promise.allSettled(work), late])
+  clearTimeout(timer)
 }
 
 /** One core: everything on the main thread, by the same code. */

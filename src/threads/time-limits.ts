@@ -14,9 +14,12 @@ export class TimeLimits {
     this.#nowMs = nowMs
   }
 
-  /** @param start begins a task that ends itself when the signal says `abort`: at most `SWEEP_MS` late */
-  async run<T>(leftMs: number, start: (signal: EventEmitter) => Promise<T>): Promise<T> {
-    const limit = { signal: new EventEmitter(), dueMs: this.#nowMs() + leftMs }
+  /**
+   * @param start begins a task that ends itself when the signal says `abort`: at most `SWEEP_MS` late
+   * @param graceMs how much later, from when it is seen that the time is over: whatever stopped this clock stopped the task
+   */
+  async run<T>(leftMs: number, start: (signal: EventEmitter) => Promise<T>, graceMs = 0): Promise<T> {
+    const limit = { signal: new EventEmitter(), dueMs: this.#nowMs() + leftMs, graceMs }
     this.#running.add(limit)
     this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref()
     try {
@@ -35,6 +38,11 @@ export class TimeLimits {
     const nowMs = this.#nowMs()
     for (const limit of this.#running) {
       if (limit.dueMs > nowMs) continue
+      if (limit.graceMs > 0) {
+        limit.dueMs = nowMs + limit.graceMs
+        limit.graceMs = 0
+        continue
+      }
       this.#running.delete(limit)
       limit.signal.emit('abort')
     }
@@ -43,7 +51,8 @@ export class TimeLimits {
 
 interface Limit {
   readonly signal: EventEmitter
-  readonly dueMs: number
+  dueMs: number
+  graceMs: number
 }
 
 const SWEEP_MS = 50

@@ -4,8 +4,6 @@ import { ProblemError } from '../../src/problem.ts'
 import { guardJson } from '../../src/validation/json-guard.ts'
 import fc from '../seeded.ts'
 
-// ── Canonical text ─────────────────────────────────────────────────────────────────────────────────────────────
-
 const text = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: 'grapheme', maxLength: 6 }),
@@ -63,8 +61,6 @@ describe('canonical bytes', () => {
     expect(Buffer.from(second).toString('utf8')).toBe(plainly(large))
   })
 })
-
-// ── Keys ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 interface Key {
   readonly name: string

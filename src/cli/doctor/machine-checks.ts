@@ -1,7 +1,7 @@
 /** The machine: Node.js, native parts, threads, the kernel, memory. */
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
-import { ENDABLE_BACKENDS, loadSecp256k1 } from '../../crypto/secp256k1.ts'
+import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import { selfTestScanner } from '../../geometry/self-test.ts'
 import { loadUws, uwsFileName } from '../../http/uws-binary.ts'
 import { startComputePool } from '../../threads/compute-pool.ts'
@@ -84,13 +84,12 @@ async function checkKernel(): Promise<Finding> {
       'npm run build; if it fails again the machine computes wrongly: do not sign with it',
     )
   }
-  const [{ backend }, { backend: inThreads }] = [await loadSecp256k1(), await loadSecp256k1(ENDABLE_BACKENDS)]
-  const elsewhere = inThreads === backend ? '' : `, in compute threads ${inThreads}`
-  const found = `13 geodesics, an area and 7,172 bit patterns are right; secp256k1: ${backend}${elsewhere}`
+  const { backend } = await loadSecp256k1()
+  const found = `13 geodesics, an area and 7,172 bit patterns are right; secp256k1: ${backend}`
   if (backend === 'system' || backend === 'native') return ok(found)
   return warn(
     found,
-    'npm ci (without --omit=optional), and libsecp256k1 of your system (Debian: libsecp256k1-1): signs 2 to 15 times as fast',
+    'npm ci (without --omit=optional), and libsecp256k1 of your system (Debian 12: libsecp256k1-1): signs 2 to 15 times as fast',
   )
 }
 

@@ -4,17 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import {
-  type Abi,
-  BaseError,
-  ContractFunctionRevertedError,
-  createClient,
-  encodeFunctionData,
-  http,
-  publicActions,
-  testActions,
-  walletActions,
-} from 'viem'
+import { type Abi, BaseError, ContractFunctionRevertedError, encodeFunctionData } from 'viem'
 import { type Chain, chainTable } from '../../src/attest/chains.ts'
 import { readConfig } from '../../src/config.ts'
 import { findAnvil } from '../../src/local-chain/anvil-binary.ts'
@@ -22,6 +12,7 @@ import { type CompiledContract, installContract, installEas } from '../../src/lo
 import type { Hex } from '../../src/messages.ts'
 import { MULTICALL3 } from '../../src/sync/multicall.ts'
 import { createRpc } from '../../src/sync/rpc.ts'
+import { createLocalClient } from './local-client.ts'
 
 // Also from the build, for the benches.
 const root = resolve(import.meta.dirname, import.meta.url.endsWith('.ts') ? '../..' : '../../..')
@@ -268,23 +259,6 @@ function readContract(version: EasVersion, name: 'EAS' | 'SchemaRegistry'): Comp
 function multicall3Code(): Hex {
   const viem = createRequire(import.meta.url)
   return viem(join(viem.resolve('viem'), '..', 'constants', 'contracts.js')).multicall3Bytecode
-}
-
-function createLocalClient({ id, name }: Chain, url: string) {
-  return createClient({
-    chain: {
-      id,
-      name,
-      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-      rpcUrls: { default: { http: [url] } },
-    },
-    transport: http(url, { retryCount: 0 }),
-    pollingInterval: 20,
-    cacheTime: 0,
-  })
-    .extend(publicActions)
-    .extend(walletActions)
-    .extend(testActions({ mode: 'anvil' }))
 }
 
 async function startAnvil(chainId: number): Promise<{ process: ChildProcess; url: string }> {

@@ -14,7 +14,7 @@ const OPAQUE_SIGNATURE_BYTES = 65
 const OPAQUE_PUBLIC_KEY_BYTES = 64
 
 /**
- * The libsecp256k1 of the operating system, constant time: it signs half as fast again as the older one in the addon, its
+ * The libsecp256k1 of the operating system, constant time: it signs 1.4 times as fast as the older one in the addon, its
  * distributor mends it, and it is there on processors for which the addon is not built.
  *
  * An argument that it calls illegal ends the process, so lengths and the recovery id are checked here before each call.

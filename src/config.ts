@@ -82,6 +82,7 @@ export interface Config {
     readonly location: string | undefined
   }
   readonly allowAnySchema: boolean
+  /** Oldest read of a nonce that is signed with; 0: every signature uses a read that began after its request arrived. */
   readonly nonceMaxAgeMs: number
   readonly rpcTimeoutMs: number
   readonly attestationTtlSeconds: number
@@ -370,7 +371,7 @@ export function readConfig(env: Environment, cores: number): Config {
       location: read.bytes32('LOCATION_SCHEMA_UID'),
     },
     allowAnySchema: read.flag('ALLOW_ANY_SCHEMA', true),
-    nonceMaxAgeMs: read.integer('NONCE_MAX_AGE_MS', 2000, 0, 3_600_000),
+    nonceMaxAgeMs: read.integer('NONCE_MAX_AGE_MS', 0, 0, 3_600_000),
     rpcTimeoutMs: read.integer('RPC_TIMEOUT_MS', 500, 10, 60_000),
     attestationTtlSeconds: read.integer('ATTESTATION_TTL_SECONDS', 3600, 60, 86_400),
     verifiedProofMaxAgeSeconds: read.integer('VERIFIED_PROOF_MAX_AGE_SECONDS', 86_400, 0, 31_536_000),

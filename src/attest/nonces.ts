@@ -26,31 +26,50 @@ export interface NonceOptions {
 
 /** Nonces of our attester, one per chain. */
 export interface Nonces {
-  /** At once where the nonce is young enough or the chain has no RPC; otherwise within the time limit. */
+  /**
+   * Returns at once when the chain has no RPC or the operator allows the age of the last read; otherwise after a read, and after
+   * two time limits at most.
+   */
   get(chainId: number): NonceAnswer | Promise<NonceAnswer>
+}
+
+interface Read {
+  /** Set when the read begins. */
+  startedMs: number
+  readonly answer: Promise<NonceAnswer>
+  /** Gives the answer to all who wait for this read. Further calls change nothing. */
+  readonly settle: (isGood: boolean) => void
+  isOverdue: boolean
 }
 
 interface Entry {
   /** Of the last good read; undefined before it. */
   nonce: number | undefined
-  /** When the last good read began: its answer is at least this young. */
+  /** When the last good read began: its nonce is at least this young. */
   readAtMs: number
   refusal: string | undefined
-  isReading: boolean
-  /** What callers wait for: true when the read under way was good, false when it failed or the time is over. */
-  outcome: Promise<boolean> | undefined
+  current: Read | undefined
+  /** Begins when the current read ends. */
+  next: Read | undefined
+  /** Reads that failed in a row. */
+  failures: number
   /** No new read before this time, after one that failed. */
   retryAtMs: number
 }
 
 const WITHOUT_RPC: NonceAnswer = { ok: true, nonce: 0, source: 'default' }
+/** Longest pause after a failed read, in time limits of a read. */
+const LONGEST_PAUSE = 4
 
 /**
- * The attester's nonce of each chain, at most `maxAgeMs` old (decision 88), read by one call at a time and chain.
+ * The attester's nonce of each chain, from a read that began after the question (decision 127), or at most `maxAgeMs` before it.
  *
- * A nonce is never reserved: every answer in between carries the same one, for EAS takes only the current one. When the
- * chain does not answer in time the last known nonce serves, else 0: signing never fails for want of a nonce
- * (decision 100). After a failure the next read waits, so that a dead RPC costs one wait and not one per request.
+ * EAS accepts only the current nonce. A client that submits an answer, sees its block and asks again must therefore not get the
+ * result of an older read. Questions share reads: at most one read of a chain is under way and one waits for its end.
+ *
+ * A nonce is never reserved: all answers between two submissions carry the same one. When the chain does not answer in time,
+ * the last known nonce serves, else 0: signing never fails for lack of a nonce (decision 100). After a failure the next read
+ * waits, so that a dead RPC does not delay every request.
  */
 export function createNonces({ read, readable, maxAgeMs, timeoutMs, now, after }: NonceOptions): Nonces {
   const entries = new Map<number, Entry>()
@@ -59,8 +78,9 @@ export function createNonces({ read, readable, maxAgeMs, timeoutMs, now, after }
       nonce: undefined,
       readAtMs: Number.NEGATIVE_INFINITY,
       refusal: undefined,
-      isReading: false,
-      outcome: undefined,
+      current: undefined,
+      next: undefined,
+      failures: 0,
       retryAtMs: Number.NEGATIVE_INFINITY,
     })
   }
@@ -70,31 +90,47 @@ export function createNonces({ read, readable, maxAgeMs, timeoutMs, now, after }
       const entry = entries.get(chainId)
       if (entry === undefined) return WITHOUT_RPC
       const nowMs = now()
-      // Strictly younger: with 0 every call that finds no read under way starts one.
+      // Strictly younger: with an age of 0 every question waits for a read of its own time.
       if (nowMs - entry.readAtMs < maxAgeMs) return answerOf(entry, 'chain')
-      if (!entry.isReading && nowMs >= entry.retryAtMs) start(chainId, entry)
-      return entry.outcome === undefined
-        ? answerOf(entry, 'cache')
-        : entry.outcome.then((isGood) => answerOf(entry, isGood ? 'chain' : 'cache'))
+      const { current } = entry
+      if (current === undefined && entry.next === undefined) {
+        if (nowMs < entry.retryAtMs) return answerOf(entry, 'cache')
+        entry.next = createRead(entry)
+        // Questions of the same message still join this read.
+        queueMicrotask(() => begin(chainId, entry))
+        return entry.next.answer
+      }
+      if (current?.isOverdue) return answerOf(entry, 'cache')
+      if (current !== undefined && nowMs - current.startedMs < maxAgeMs) return current.answer
+      entry.next ??= createRead(entry)
+      return entry.next.answer
     },
   }
 
-  function start(chainId: number, entry: Entry): void {
-    const startedMs = now()
-    entry.isReading = true
-    const outcome = new Promise<boolean>((resolve) => {
-      const end = (isGood: boolean) => {
-        if (entry.outcome === outcome) entry.outcome = undefined
-        resolve(isGood)
-      }
-      after(timeoutMs, () => end(false))
-      void read(chainId).then((reading) => {
-        entry.isReading = false
-        note(entry, reading, startedMs) // also when it comes too late for those who waited
-        end(reading.ok)
-      })
+  function begin(chainId: number, entry: Entry): void {
+    const started = entry.next
+    entry.next = undefined
+    entry.current = started
+    if (started === undefined) return
+    started.startedMs = now()
+    after(timeoutMs, () => {
+      if (entry.current !== started) return
+      started.isOverdue = true
+      started.settle(false)
+      dropNext(entry)
     })
-    entry.outcome = outcome
+    void read(chainId).then((reading) => {
+      note(entry, reading, started.startedMs) // also when it comes too late for those who waited
+      started.settle(reading.ok)
+      if (!reading.ok) dropNext(entry)
+      begin(chainId, entry)
+    })
+  }
+
+  /** The RPC is slow or fails: those who wait for the next read are answered now, with what is known. */
+  function dropNext(entry: Entry): void {
+    entry.next?.settle(false)
+    entry.next = undefined
   }
 
   function note(entry: Entry, reading: NonceReading, startedMs: number): void {
@@ -102,15 +138,25 @@ export function createNonces({ read, readable, maxAgeMs, timeoutMs, now, after }
       entry.nonce = reading.nonce
       entry.readAtMs = startedMs
       entry.refusal = undefined
+      entry.failures = 0
       return
     }
     // Silence does not lift a refusal.
     entry.refusal = reading.refusal ?? entry.refusal
-    entry.retryAtMs = now() + Math.max(maxAgeMs, timeoutMs)
+    entry.retryAtMs = now() + timeoutMs * Math.min(2 ** entry.failures, LONGEST_PAUSE)
+    entry.failures++
   }
+}
 
-  function answerOf({ nonce, refusal }: Entry, source: NonceSource): NonceAnswer {
-    if (refusal !== undefined) return { ok: false, refusal }
-    return nonce === undefined ? WITHOUT_RPC : { ok: true, nonce, source }
-  }
+function createRead(entry: Entry): Read {
+  let settle: Read['settle'] = () => {}
+  const answer = new Promise<NonceAnswer>((resolve) => {
+    settle = (isGood) => resolve(answerOf(entry, isGood ? 'chain' : 'cache'))
+  })
+  return { startedMs: Number.NaN, answer, settle, isOverdue: false }
+}
+
+function answerOf({ nonce, refusal }: Entry, source: NonceSource): NonceAnswer {
+  if (refusal !== undefined) return { ok: false, refusal }
+  return nonce === undefined ? WITHOUT_RPC : { ok: true, nonce, source }
 }

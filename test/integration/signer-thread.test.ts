@@ -158,11 +158,7 @@ describe('the signer thread', () => {
   })
 
   it('takes nonces over the line to the chain thread, and lets nobody else wait for them', async () => {
-    const client = await start({
-      RPC_URL_84532: 'http://127.0.0.1:1',
-      RPC_TIMEOUT_MS: '300',
-      NONCE_MAX_AGE_MS: '60000',
-    })
+    const client = await start({ RPC_URL_84532: 'http://127.0.0.1:1', RPC_TIMEOUT_MS: '60000' })
     const { port1, port2 } = new MessageChannel()
     client.connectNonces(() => port1)
     const asked = new Promise<{ id: number; chainId: number; attester: string }>((resolve) =>

@@ -29,7 +29,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('batches of the service on EAS 
     local = await startLocalChain(version)
     isChainUp = true
     chainId = local.chain.id
-    service = await startTestService({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '5000' })
+    service = await startTestService({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
   })
   afterAll(async () => {
     await service?.stop()

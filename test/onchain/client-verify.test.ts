@@ -16,7 +16,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('verifyResult with a chain that
 
   beforeAll(async () => {
     local = await startLocalChain(version)
-    service = await startTestService({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '5000' })
+    service = await startTestService({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
     client = createClient({ baseUrl: service.url, chainId: local.chain.id })
   })
   afterAll(async () => {

@@ -25,7 +25,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers whose nonce is gone, o
 
   beforeAll(async () => {
     local = await startLocalChain(version)
-    service = await startTestService({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '5000' })
+    service = await startTestService({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
   })
   afterAll(async () => {
     await service?.stop()

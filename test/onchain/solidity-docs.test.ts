@@ -56,7 +56,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     ;[, locator, person, stranger] = (await local.client.getAddresses()) as Hex[]
     const names = ['NaiveEntry', 'Club', 'SignedEntry', 'Fare', 'Terms', 'WithinGate', 'WithinEntry', 'GeoVerifier']
     contracts = compile([{ ...contractSources(), 'Page.sol': pageSource() }], names)[0]!
-    service = await startTestService({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '5000' })
+    service = await startTestService({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
     const { address } = await deployed('Terms', [])
     terms = await read({ address, abi: contracts['Terms']!.abi }, 'make', [locator])
     // The first answer that is submitted pays for the attester's first nonce; those below are all later ones.

@@ -31,7 +31,6 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
       RECORDS: '1',
       RPC_TIMEOUT_MS: '5000',
       SUBMIT_POLL_MS: '50',
-      NONCE_MAX_AGE_MS: '0',
       ...environment,
     })
 

@@ -81,7 +81,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
   })
 
   it('signs with the current nonce before and after each submission', async () => {
-    await start({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '5000' })
+    await start({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
     expect(chains!.states()).toEqual(new Map([[84532, { state: 'ok' }]]))
     for (let nonce = 0; nonce < 3; nonce++) {
       const signed = await sign()
@@ -92,7 +92,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
   })
 
   it('answers a storm of payloads with one nonce, of which one is taken and the others refused', async () => {
-    await start({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '5000' })
+    await start({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
     const signed = await Promise.all(Array.from({ length: 300 }, sign))
     expect(new Set(signed.map(({ nonce, nonceSource }) => `${nonce} ${nonceSource}`))).toEqual(new Set(['0 chain']))
     await submit(signed[150]!)
@@ -129,7 +129,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
   })
 
   it('keeps signing with the last known nonce while the chain thread is away, and takes it up again', async () => {
-    await start({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '500' })
+    await start({ ...local.environment, RPC_TIMEOUT_MS: '500' })
     await submit(await sign())
     expect(await sign()).toMatchObject({ nonce: 1, nonceSource: 'chain' })
     const lookUp = chains!.attestation(84532, UNKNOWN)
@@ -141,7 +141,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
   })
 
   it('gives a signer thread that starts again its line to the chain', async () => {
-    await start({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '500' })
+    await start({ ...local.environment, RPC_TIMEOUT_MS: '500' })
     await spawned.at(-2)!.terminate()
     await eventually(() => expect(signer.isReady).toBe(true), { timeout: 10_000 })
     expect(await sign()).toMatchObject({ nonce: 0, nonceSource: 'chain' })

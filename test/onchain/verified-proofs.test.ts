@@ -17,7 +17,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('verified proofs on EAS %s', (v
   beforeAll(async () => {
     local = await startLocalChain(version)
     chainId = local.chain.id
-    service = await startTestService({ ...local.environment, NONCE_MAX_AGE_MS: '0', RPC_TIMEOUT_MS: '5000' })
+    service = await startTestService({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
   })
   afterAll(async () => {
     await service?.stop()

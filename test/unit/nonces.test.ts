@@ -4,7 +4,7 @@ import { createNonces, type NonceAnswer, type NonceReading } from '../../src/att
 const CHAIN = 84532
 
 /** A clock and an RPC that do what the test says. */
-function simulate({ maxAgeMs = 2000, timeoutMs = 500 } = {}) {
+function simulate({ maxAgeMs = 0, timeoutMs = 500 } = {}) {
   let nowMs = 1000
   let timers: { readonly atMs: number; readonly call: () => void }[] = []
   const reads: { readonly chainId: number; readonly answer: (reading: NonceReading) => void }[] = []
@@ -20,146 +20,223 @@ function simulate({ maxAgeMs = 2000, timeoutMs = 500 } = {}) {
     reads,
     get: (chainId = CHAIN) => nonces.get(chainId),
     /** Lets promises that are settled call back. */
-    settle: () => new Promise<void>((done) => setImmediate(done)),
+    settle,
+    /** Answers a read and lets its callers continue. */
+    async answer(index: number, reading: NonceReading) {
+      reads[index]!.answer(reading)
+      await settle()
+    },
     async pass(ms: number) {
       nowMs += ms
       const due = timers.filter(({ atMs }) => atMs <= nowMs)
       timers = timers.filter(({ atMs }) => atMs > nowMs)
       for (const { call } of due) call()
-      await new Promise<void>((done) => setImmediate(done))
+      await settle()
     },
   }
 }
+
+const settle = () => new Promise<void>((done) => setImmediate(done))
 
 const good = (nonce: number): NonceReading => ({ ok: true, nonce })
 const silent: NonceReading = { ok: false, refusal: undefined }
 const answer = (nonce: number, source: 'chain' | 'cache' | 'default'): NonceAnswer => ({ ok: true, nonce, source })
 
 describe('nonces', () => {
-  it('gives 0 at once for a chain without RPC and reads nothing', () => {
+  it('gives 0 at once for a chain without RPC and reads nothing', async () => {
     const simulation = simulate()
     expect(simulation.get(31337)).toEqual(answer(0, 'default'))
+    await simulation.settle()
     expect(simulation.reads).toEqual([])
   })
 
-  it('reads once for all who ask at one time, and answers at once while the nonce is young', async () => {
-    const simulation = simulate({ maxAgeMs: 2000 })
+  it('shares one read among the requests that arrive before it begins', async () => {
+    const simulation = simulate()
     const asked = Array.from({ length: 100 }, () => simulation.get())
+    await simulation.settle()
     expect(simulation.reads).toHaveLength(1)
-    simulation.reads[0]!.answer(good(5))
+    await simulation.answer(0, good(5))
     expect(await Promise.all(asked)).toEqual(Array(100).fill(answer(5, 'chain')))
+    expect(simulation.reads).toHaveLength(1)
+  })
+
+  it('never answers a request with a read that began before the request arrived', async () => {
+    const simulation = simulate()
+    const early = simulation.get()
+    await simulation.settle()
+    // Between the question and its answer a block uses the nonce 5.
+    const late = [simulation.get(), simulation.get()]
+    await simulation.answer(0, good(5))
+    expect(await early).toEqual(answer(5, 'chain'))
+    expect(simulation.reads).toHaveLength(2)
+    const later = simulation.get()
+    await simulation.answer(1, good(6))
+    expect(await Promise.all(late)).toEqual([answer(6, 'chain'), answer(6, 'chain')])
+    await simulation.answer(2, good(7))
+    expect(await later).toEqual(answer(7, 'chain'))
+  })
+
+  it('has at most one read under way and one waiting, however many requests arrive', async () => {
+    const simulation = simulate()
+    const asked: (NonceAnswer | Promise<NonceAnswer>)[] = []
+    for (let round = 0; round < 50; round++) {
+      asked.push(simulation.get())
+      await simulation.settle()
+    }
+    expect(simulation.reads).toHaveLength(1)
+    await simulation.answer(0, good(1))
+    expect(simulation.reads).toHaveLength(2)
+    await simulation.answer(1, good(2))
+    expect(simulation.reads).toHaveLength(2)
+    expect(await Promise.all(asked)).toEqual([answer(1, 'chain'), ...Array(49).fill(answer(2, 'chain'))])
+  })
+
+  it('answers at once from a read that is younger than the age the operator allows', async () => {
+    const simulation = simulate({ maxAgeMs: 2000 })
+    const first = simulation.get()
+    await simulation.settle()
+    await simulation.answer(0, good(5))
+    expect(await first).toEqual(answer(5, 'chain'))
     await simulation.pass(1999)
     expect(simulation.get()).toEqual(answer(5, 'chain'))
     await simulation.pass(1)
     const again = simulation.get()
+    await simulation.settle()
     expect(simulation.reads).toHaveLength(2)
-    simulation.reads[1]!.answer(good(9))
+    await simulation.answer(1, good(9))
     expect(await again).toEqual(answer(9, 'chain'))
   })
 
   it('counts the age from the question, not from the answer', async () => {
     const simulation = simulate({ maxAgeMs: 400 })
     void simulation.get()
-    await simulation.pass(300)
-    simulation.reads[0]!.answer(good(1))
     await simulation.settle()
+    await simulation.pass(300)
+    await simulation.answer(0, good(1))
     await simulation.pass(99)
     expect(simulation.get()).toEqual(answer(1, 'chain'))
     await simulation.pass(1)
     expect(simulation.get()).toBeInstanceOf(Promise)
   })
 
-  it('reads for every batch with an age of 0, one read at a time', async () => {
-    const simulation = simulate({ maxAgeMs: 0 })
-    for (let round = 0; round < 3; round++) {
-      const asked = [simulation.get(), simulation.get()]
-      expect(simulation.reads).toHaveLength(round + 1)
-      simulation.reads[round]!.answer(good(round))
-      expect(await Promise.all(asked)).toEqual([answer(round, 'chain'), answer(round, 'chain')])
-    }
+  it('joins a read under way only while that read is younger than the age allowed', async () => {
+    const simulation = simulate({ maxAgeMs: 100 })
+    void simulation.get()
+    await simulation.settle()
+    await simulation.pass(99)
+    const joins = simulation.get()
+    await simulation.pass(1)
+    const waits = simulation.get()
+    await simulation.answer(0, good(1))
+    expect(await joins).toEqual(answer(1, 'chain'))
+    await simulation.answer(1, good(2))
+    expect(await waits).toEqual(answer(2, 'chain'))
   })
 
   it('takes a nonce that fell: a reorganisation undoes submissions', async () => {
-    const simulation = simulate({ maxAgeMs: 0 })
+    const simulation = simulate()
     for (const [index, nonce] of [7, 6].entries()) {
       const asked = simulation.get()
-      simulation.reads[index]!.answer(good(nonce))
+      await simulation.settle()
+      await simulation.answer(index, good(nonce))
       expect(await asked).toEqual(answer(nonce, 'chain'))
     }
   })
 
   it('ends the wait at the time limit with 0, or with the last known nonce', async () => {
-    const simulation = simulate({ timeoutMs: 500, maxAgeMs: 1000 })
+    const simulation = simulate({ timeoutMs: 500 })
     const first = simulation.get()
+    await simulation.settle()
+    const queued = simulation.get()
     await simulation.pass(500)
     expect(await first).toEqual(answer(0, 'default'))
-    // Nobody waits again for a read that is overdue already.
+    // An overdue read holds back nobody: neither those who waited for the next one nor those who come now.
+    expect(await queued).toEqual(answer(0, 'default'))
     expect(simulation.get()).toEqual(answer(0, 'default'))
     expect(simulation.reads).toHaveLength(1)
-    simulation.reads[0]!.answer(good(4))
-    await simulation.settle()
-    // Late, and yet known from now on.
-    expect(simulation.get()).toEqual(answer(4, 'chain'))
-    await simulation.pass(1000)
+    await simulation.answer(0, good(4))
     const second = simulation.get()
+    await simulation.settle()
     await simulation.pass(500)
     expect(await second).toEqual(answer(4, 'cache'))
   })
 
-  it('does not ask a dead RPC for every request', async () => {
-    const simulation = simulate({ maxAgeMs: 2000, timeoutMs: 500 })
-    const asked = simulation.get()
-    simulation.reads[0]!.answer(silent)
-    expect(await asked).toEqual(answer(0, 'default'))
-    await simulation.pass(1999)
-    expect(simulation.get()).toEqual(answer(0, 'default'))
-    expect(simulation.reads).toHaveLength(1)
-    await simulation.pass(1)
+  it('does not ask a dead RPC for every request, and asks it more rarely the longer it is dead', async () => {
+    const simulation = simulate({ timeoutMs: 500 })
+    for (const [index, pauseMs] of [500, 1000, 2000, 2000].entries()) {
+      const asked = simulation.get()
+      await simulation.settle()
+      expect(simulation.reads).toHaveLength(index + 1)
+      const queued = simulation.get()
+      await simulation.answer(index, silent)
+      expect(await asked).toEqual(answer(0, 'default'))
+      expect(await queued).toEqual(answer(0, 'default'))
+      await simulation.pass(pauseMs - 1)
+      expect(simulation.get()).toEqual(answer(0, 'default'))
+      await simulation.pass(1)
+    }
     const again = simulation.get()
-    expect(simulation.reads).toHaveLength(2)
-    simulation.reads[1]!.answer(good(3))
+    await simulation.settle()
+    await simulation.answer(4, good(3))
     expect(await again).toEqual(answer(3, 'chain'))
+    // A good answer ends the pauses.
+    const fails = simulation.get()
+    await simulation.settle()
+    await simulation.answer(5, silent)
+    expect(await fails).toEqual(answer(3, 'cache'))
+    await simulation.pass(500)
+    expect(simulation.get()).toBeInstanceOf(Promise)
+  })
+
+  it('asks a dead RPC again soon, however old a nonce the operator allows', async () => {
+    const simulation = simulate({ maxAgeMs: 3_600_000, timeoutMs: 500 })
+    void simulation.get()
+    await simulation.settle()
+    await simulation.answer(0, silent)
+    await simulation.pass(500)
+    expect(simulation.get()).toBeInstanceOf(Promise)
   })
 
   it('keeps a refusal until the chain is right again, through silence', async () => {
-    const simulation = simulate({ maxAgeMs: 1000, timeoutMs: 500 })
+    const simulation = simulate()
     const refused: NonceAnswer = { ok: false, refusal: 'another contract' }
-    const first = simulation.get()
-    simulation.reads[0]!.answer({ ok: false, refusal: 'another contract' })
-    expect(await first).toEqual(refused)
-    expect(simulation.get()).toEqual(refused)
-    await simulation.pass(1000)
-    const second = simulation.get()
-    simulation.reads[1]!.answer(silent)
-    expect(await second).toEqual(refused)
-    await simulation.pass(1000)
-    const third = simulation.get()
-    simulation.reads[2]!.answer(good(2))
-    expect(await third).toEqual(answer(2, 'chain'))
+    const readings = [{ ok: false, refusal: 'another contract' }, silent, good(2)] as const
+    for (const [index, expected] of [refused, refused, answer(2, 'chain')].entries()) {
+      const asked = simulation.get()
+      await simulation.settle()
+      await simulation.answer(index, readings[index]!)
+      expect(await asked).toEqual(expected)
+      if (index < 2) expect(simulation.get()).toEqual(refused)
+      await simulation.pass(2000)
+    }
   })
 
   it('lets no chain wait for another', async () => {
     const simulation = simulate()
     const slow = simulation.get(CHAIN)
     const quick = simulation.get(8453)
+    await simulation.settle()
     expect(simulation.reads.map(({ chainId }) => chainId)).toEqual([CHAIN, 8453])
-    simulation.reads[1]!.answer(good(1))
+    await simulation.answer(1, good(1))
     expect(await quick).toEqual(answer(1, 'chain'))
     await simulation.pass(500)
     expect(await slow).toEqual(answer(0, 'default'))
   })
 
   it('does not let the time limit of an old read end a new one', async () => {
-    const simulation = simulate({ maxAgeMs: 0, timeoutMs: 500 })
+    const simulation = simulate({ timeoutMs: 500 })
     const first = simulation.get()
+    await simulation.settle()
     await simulation.pass(400)
-    simulation.reads[0]!.answer(good(1))
+    await simulation.answer(0, good(1))
     await first
     const second = simulation.get()
+    await simulation.settle()
     await simulation.pass(100) // the first read's limit
     const third = simulation.get()
-    simulation.reads[1]!.answer(good(2))
+    await simulation.answer(1, good(2))
+    await simulation.answer(2, good(3))
     expect(await second).toEqual(answer(2, 'chain'))
-    expect(await third).toEqual(answer(2, 'chain'))
+    expect(await third).toEqual(answer(3, 'chain'))
   })
 })

@@ -35,7 +35,11 @@ export class EdgeTree {
    * @param firstSequence of the sequences it holds
    * @param endSequence after the last of them
    */
-  constructor({ vertices, sequenceStarts }: FlatGeometry, firstSequence = 0, endSequence = sequenceStarts.length - 1) {
+  constructor(
+    { vertices, sequenceStarts }: Pick<FlatGeometry, 'vertices' | 'sequenceStarts'>,
+    firstSequence = 0,
+    endSequence = sequenceStarts.length - 1,
+  ) {
     this.vertices = vertices
     this.sequenceStarts = sequenceStarts
     let leaves = 0

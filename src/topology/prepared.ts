@@ -16,8 +16,10 @@ const LINE_END_BYTES = 120
  */
 export class PreparedTopology {
   readonly geometry: FlatGeometry
-  /** One Polygon or MultiPolygon: every edge has its outside on one side. */
+  /** One Polygon or MultiPolygon: every edge has its outside on one side, but for single places where other rings touch it. */
   readonly isOnePolygonal: boolean
+  /** One polygon with its holes: every edge has its outside on one side everywhere, since its rings touch on the other. */
+  readonly isOnePolygon: boolean
   readonly hasPolygons: boolean
   readonly hasLines: boolean
   readonly hasPoints: boolean
@@ -32,6 +34,7 @@ export class PreparedTopology {
     const { elementTypes, partDimensions } = geometry
     this.geometry = geometry
     this.isOnePolygonal = elementTypes.length === 1 && partDimensions[0] === 2
+    this.isOnePolygon = this.isOnePolygonal && partDimensions.length === 1
     this.hasPolygons = this.isOnePolygonal || partDimensions.includes(2)
     this.hasLines = !this.isOnePolygonal && partDimensions.includes(1)
     this.hasPoints = !this.isOnePolygonal && partDimensions.includes(0)

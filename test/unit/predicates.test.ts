@@ -210,6 +210,80 @@ describe('contains', () => {
     expect(holds(two, polygon(box(1, 1, 4, 4)))).toBe(true)
   })
 
+  it('follows a line from one polygon of a MultiPolygon into another that touches its edge with a vertex', () => {
+    // Regression: the line crosses an edge of the first polygon, which was taken for leaving the MultiPolygon.
+    const two = multiPolygon([at('0 0, 2 0, 1 -1, 0 0')], [at('1 0, 2 1, 0 1, 1 0')])
+    const through = line([1, -0.5], [1, 0.5])
+    const withVertex = multiPolygon([at('0 0, 1 0, 2 0, 1 -1, 0 0')], [at('1 0, 2 1, 0 1, 1 0')])
+    const asCollection = collection(polygon(at('0 0, 2 0, 1 -1, 0 0')), polygon(at('1 0, 2 1, 0 1, 1 0')))
+    for (const container of [two, withVertex, asCollection]) {
+      expect(holds(container, through)).toBe(true)
+      expect(
+        holds(
+          container,
+          lines(
+            [
+              [1, 0.5],
+              [1, -0.5],
+            ] as Position[],
+            [
+              [0.5, -0.25],
+              [1, 0],
+              [1, 0.5],
+            ] as Position[],
+          ),
+        ),
+      ).toBe(true)
+      expect(holds(container, collection(through, point(1, 0.75)))).toBe(true)
+      // Beside the touch there is nothing.
+      expect(holds(container, line([1, -0.5], [1.5, 0.5]))).toBe(false)
+      expect(holds(container, line([1.25, -0.5], [1.25, 0.5]))).toBe(false)
+      // What goes through the touch and leaves elsewhere.
+      expect(holds(container, line([1, -0.5], [1, 1.5]))).toBe(false)
+      expect(
+        holds(
+          container,
+          lines(
+            [
+              [1, -0.5],
+              [1, 0.5],
+            ] as Position[],
+            [
+              [0.5, -0.25],
+              [0.5, 0.25],
+            ] as Position[],
+          ),
+        ),
+      ).toBe(false)
+    }
+  })
+
+  it('follows a line into an island that touches the edge of its hole with a vertex', () => {
+    const shell = box(0, 0, 10, 10)
+    const hole = box(2, 2, 8, 8)
+    const island = at('5 2, 6 6, 4 6, 5 2')
+    expect(holds(multiPolygon([shell, hole], [island]), line([5, 1], [5, 4]))).toBe(true)
+    expect(holds(multiPolygon([island], [shell, hole]), line([5, 4], [5, 1]))).toBe(true)
+    expect(holds(multiPolygon([shell, hole], [island]), line([5.5, 1], [5.5, 4]))).toBe(false)
+    // Two touches on one edge, and a crossing beside them.
+    const other = at('3 2, 3.5 6, 2.5 6, 3 2')
+    const both = multiPolygon([shell, hole], [island], [other])
+    expect(holds(both, line([5, 4], [5, 1], [3, 1], [3, 4]))).toBe(true)
+    expect(holds(both, line([5, 4], [5, 1], [4, 1], [4, 4]))).toBe(false)
+    // Found by the generated laws.
+    const found = multiPolygon([at('3 3, 4 3, 4 4, 3 3')], [box(1, 0, 5.5, 7), box(2, 2, 5, 4)])
+    expect(holds(found, line([4.5, 4.5], [3, 3]))).toBe(true)
+  })
+
+  it('lets a line leave a single polygon where a hole touches the edge of its shell or of another hole', () => {
+    const touching = polygon(box(0, 0, 10, 10), at('5 0, 6 4, 4 4, 5 0'), at('5 4, 6 8, 4 8, 5 4'))
+    expect(holds(touching, line([5, -1], [5, 1]))).toBe(false)
+    expect(holds(touching, line([5, 3], [5, 5]))).toBe(false)
+    expect(holds(touching, line([4.5, 3.5], [5.5, 6]))).toBe(false)
+    expect(holds(touching, line([3, 4], [7, 4]))).toBe(true)
+    expect(holds(touching, line([3, 3], [3, 9], [7, 9]))).toBe(true)
+  })
+
   it('takes the elements of a collection as their union', () => {
     const halves = collection(polygon(box(0, 0, 5, 10)), polygon(box(5, 0, 10, 10)))
     expect(holds(halves, square)).toBe(true)

@@ -1,8 +1,11 @@
 import { problemAt } from '../problem.ts'
 import type { Point } from '../types/generated.ts'
 import { FormatBudget, type FormatLimits, type Path } from './format-budget.ts'
+import { trimAscii } from './notation.ts'
 
-const PAIR = /^\[?\s*(-?\d{1,3}(?:\.\d{1,30})?)\s*[,;\s]\s*(-?\d{1,3}(?:\.\d{1,30})?)\s*\]?$/
+const SPACES = '[ \\t\\r\\n]*'
+const NUMBER = '(-?\\d{1,3}(?:\\.\\d{1,30})?)'
+const PAIR = new RegExp(`^${NUMBER}${SPACES}[,; \\t\\r\\n]${SPACES}${NUMBER}$`)
 /** Longer than any pair that the pattern takes. */
 const MOST_CHARACTERS = 200
 
@@ -14,8 +17,10 @@ const MOST_CHARACTERS = 200
  * @throws {ProblemError} `invalid-input`
  */
 export function readDegrees(text: string, isLongitudeFirst: boolean, path: Path, limits: FormatLimits): Point {
-  const trimmed = text.trim()
-  const match = trimmed.length > MOST_CHARACTERS ? null : PAIR.exec(trimmed)
+  const trimmed = trimAscii(text)
+  const isBracketed = trimmed.startsWith('[') && trimmed.endsWith(']')
+  const inside = isBracketed ? trimAscii(trimmed.slice(1, -1)) : trimmed
+  const match = trimmed.length > MOST_CHARACTERS ? null : PAIR.exec(inside)
   if (match === null) {
     throw problemAt('invalid-input', path, 'is not two decimal numbers', {
       code: 'not-degrees',

@@ -1,6 +1,7 @@
 import { problemAt } from '../problem.ts'
 import type { Polygon } from '../types/generated.ts'
 import type { Path } from './format-budget.ts'
+import { trimAscii } from './notation.ts'
 
 const ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz'
 /** 60 bits: cells of 3.7 by 1.9 cm, whose borders doubles still hold exactly. */
@@ -17,7 +18,7 @@ const BITS = 5
  * @see G. Niemeyer, geohash.org (2008): base 32 without a, i, l and o, bits of longitude and latitude in turn
  */
 export function readGeohash(text: string, path: Path): Polygon {
-  const characters = text.trim().toLowerCase()
+  const characters = trimAscii(text)
   if (characters === '' || characters.length > MOST_CHARACTERS) {
     const found = characters === '' ? 'is empty' : `has ${characters.length} characters`
     throw problemAt('invalid-input', path, `${found}; a geohash has 1 to ${MOST_CHARACTERS}`, { code: 'not-geohash' })
@@ -25,7 +26,7 @@ export function readGeohash(text: string, path: Path): Polygon {
   const indices = [0, 0]
   let bits = 0
   for (const character of characters) {
-    const value = ALPHABET.indexOf(character)
+    const value = ALPHABET.indexOf(lowerAscii(character))
     if (value < 0) {
       throw problemAt('invalid-input', path, `has ${JSON.stringify(character)}, which no geohash has`, {
         code: 'not-geohash',
@@ -54,4 +55,9 @@ export function readGeohash(text: string, path: Path): Polygon {
       ],
     ],
   }
+}
+
+/** Unlike `toLowerCase`, which makes a `k` of the Kelvin sign. */
+function lowerAscii(character: string): string {
+  return character >= 'A' && character <= 'Z' ? character.toLowerCase() : character
 }

@@ -3,6 +3,7 @@ import { problemAt } from '../problem.ts'
 import type { MultiPolygon, Polygon, Position } from '../types/generated.ts'
 import { cutAtAntimeridian } from './antimeridian.ts'
 import type { Path } from './format-budget.ts'
+import { trimAscii } from './notation.ts'
 
 type Library = typeof import('h3-js')
 
@@ -28,7 +29,7 @@ const ROUNDED_TO = 1e9
  * @see h3geo.org
  */
 export function readH3(text: string, path: Path): Polygon | MultiPolygon {
-  const digits = text.trim().replace(/^0x/i, '').replace(/^0/, '').toLowerCase()
+  const digits = trimAscii(text).replace(/^0x/i, '').replace(/^0/, '').toLowerCase()
   const h3 = /^[0-9a-f]{15,16}$/.test(digits) ? loadLibrary() : undefined
   if (h3 === undefined || !h3.isValidCell(digits)) {
     const isOther = h3?.isValidIndex(digits) === true

@@ -22,3 +22,16 @@ export function notationOf(locationType: string): Notation | undefined {
   const type = locationType.trim().toLowerCase()
   return TYPES.find(([pattern]) => pattern.test(type))?.[1]
 }
+
+/** Without ASCII spaces, tabs and line ends at both ends; no other white space belongs to a notation. */
+export function trimAscii(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isAsciiSpace(text.charCodeAt(start))) start++
+  while (end > start && isAsciiSpace(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function isAsciiSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d
+}

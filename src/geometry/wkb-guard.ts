@@ -34,9 +34,13 @@ const Z_FLAG = 0x80000000
 const M_FLAG = 0x40000000
 const SRID_FLAG = 0x20000000
 
+type Dimension = 'XY' | 'Z' | 'M' | 'ZM'
+const NUMBERS: Readonly<Record<Dimension, number>> = { XY: 2, Z: 3, M: 3, ZM: 4 }
+
 interface Header {
   readonly type: number
-  readonly numbers: number
+  readonly dimension: Dimension
+  readonly hasSrid: boolean
   readonly isLittleEndian: boolean
   /** Has a flag of EWKB; its members may then have no code of ISO. */
   readonly isExtended: boolean
@@ -64,15 +68,17 @@ class Guard {
   }
 
   run(): void {
-    this.#geometry(0, undefined, false)
+    this.#geometry(0, undefined)
     const left = this.#view.byteLength - this.#at
     if (left > 0) throw this.#refusal(this.#at, `${left} bytes follow the geometry`)
   }
 
-  #geometry(depth: number, wanted: number | undefined, isInExtended: boolean): void {
+  /** @param parent of the multiple geometry or collection around it */
+  #geometry(depth: number, parent: Header | undefined): void {
     const start = this.#at
-    const header = this.#header(isInExtended)
+    const header = this.#header(parent)
     const { type } = header
+    const wanted = parent === undefined ? undefined : MEMBERS[parent.type]
     if (wanted !== undefined && type !== wanted) {
       throw this.#refusal(start, `stands a geometry of type ${type} among those of type ${wanted}`)
     }
@@ -98,10 +104,10 @@ class Guard {
     }
     if (type === COLLECTION) this.#budget.enterCollection(depth, start)
     const members = this.#count(header, SMALLEST_GEOMETRY, 'geometries')
-    for (let index = 0; index < members; index++) this.#geometry(depth + 1, MEMBERS[type], header.isExtended)
+    for (let index = 0; index < members; index++) this.#geometry(depth + 1, header)
   }
 
-  #header(isInExtended: boolean): Header {
+  #header(parent: Header | undefined): Header {
     const start = this.#at
     this.#need(5)
     const order = this.#view.getUint8(start)
@@ -113,25 +119,41 @@ class Guard {
     const code = word % SRID_FLAG
     const thousands = Math.floor(code / 1000)
     const type = code % 1000
-    const isMixed = thousands > 0 && (isExtended || isInExtended)
+    const isMixed = thousands > 0 && (isExtended || parent?.isExtended === true)
     if (thousands > 3 || isMixed || type === 0 || type >= 8 + OTHER_TYPES.length) {
       throw this.#refusal(start + 1, `stands ${word}, which is no type of a geometry`)
     }
     if (type >= 8) throw this.#budget.unknownType(OTHER_TYPES[type - 8]!, start + 1)
-    if (hasFlag(word, SRID_FLAG)) {
+    const hasZ = hasFlag(word, Z_FLAG) || thousands === 1 || thousands === 3
+    const hasM = hasFlag(word, M_FLAG) || thousands >= 2
+    const dimension = hasZ ? (hasM ? 'ZM' : 'Z') : hasM ? 'M' : 'XY'
+    if (parent !== undefined && dimension !== parent.dimension) {
+      const found = `stands dimension ${dimension} in a geometry of dimension ${parent.dimension}`
+      throw this.#budget.refusal(start + 1, `${found}; all positions of a geometry have the same`, {
+        code: 'mixed-dimension',
+        hint: 'give all members the same dimension, as ST_Force2D does',
+      })
+    }
+    const hasSrid = hasFlag(word, SRID_FLAG)
+    if (hasSrid) {
+      if (parent?.hasSrid === false) {
+        throw this.#budget.refusal(start + 1, 'stands an SRID in a geometry that has none', {
+          code: 'srid',
+          hint: 'give the SRID to the outermost geometry, as ST_AsEWKB does',
+        })
+      }
       this.#need(4)
       this.#budget.requireSrid(this.#view.getUint32(this.#at, isLittleEndian), this.#at)
       this.#at += 4
     }
-    const hasZ = hasFlag(word, Z_FLAG) || thousands === 1 || thousands === 3
-    const hasM = hasFlag(word, M_FLAG) || thousands >= 2
-    return { type, numbers: 2 + Number(hasZ) + Number(hasM), isLittleEndian, isExtended }
+    // A member without an SRID has that of its collection.
+    return { type, dimension, hasSrid: hasSrid || parent?.hasSrid === true, isLittleEndian, isExtended }
   }
 
   #sequence(header: Header, isRing: boolean): void {
     const start = this.#at
     this.#budget.addParts(1, start)
-    const count = this.#count(header, 8 * header.numbers, 'positions')
+    const count = this.#count(header, 8 * NUMBERS[header.dimension], 'positions')
     this.#budget.addVertices(count, start)
     let first: Position | undefined
     let last: Position | undefined
@@ -145,7 +167,8 @@ class Guard {
     else this.#budget.requireLine(count, start)
   }
 
-  #position({ numbers, isLittleEndian }: Header): Position {
+  #position({ dimension, isLittleEndian }: Header): Position {
+    const numbers = NUMBERS[dimension]
     this.#need(8 * numbers)
     const longitude = this.#view.getFloat64(this.#at, isLittleEndian)
     const latitude = this.#view.getFloat64(this.#at + 8, isLittleEndian)

@@ -2,6 +2,7 @@ import wkx from 'wkx'
 import { problemAt } from '../problem.ts'
 import type { Geometry, Position } from '../types/generated.ts'
 import { FormatBudget, type FormatLimits, type Path } from './format-budget.ts'
+import { trimAscii } from './notation.ts'
 import { guardWkb } from './wkb-guard.ts'
 
 /**
@@ -25,7 +26,7 @@ export function readWkb(bytes: Uint8Array, path: Path, limits: FormatLimits): Ge
  * @throws {ProblemError} `invalid-input`
  */
 export function readWkbHex(text: string, path: Path, limits: FormatLimits): Geometry {
-  const digits = text.trim().replace(/^(?:0x|\\x)/i, '')
+  const digits = trimAscii(text).replace(/^(?:0x|\\x)/i, '')
   // Twice the limit in digits is the limit in bytes; longer ones are not even looked at.
   new FormatBudget('byte', digits.length / 2, path, limits)
   if (digits === '' || digits.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(digits)) {

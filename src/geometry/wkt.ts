@@ -16,27 +16,30 @@ const OTHER_TYPES =
   /^(?:CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON|MULTICURVE|MULTISURFACE|CURVE|SURFACE|POLYHEDRALSURFACE|TIN|TRIANGLE)(?:Z|M|ZM)?$/
 const WORD = /[A-Za-z]+/y
 const NUMBER = /[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y
-const SPACES = /\s*/y
+const SPACES = /[ \t\r\n]*/y
+/** White space, or invisible, for people and programs that well-known text does not know. */
+const FOREIGN_SPACE = /[\s\u0085\u180e\u200b-\u200d\u2060]/
+const NUMBER_END = /[ \t\r\n,()]/
 const MARK = /(?:ZM|Z|M)\b/iy
 const EMPTY = /EMPTY\b/iy
-const SRID = /SRID\s*=\s*(\d{1,9})\s*;/iy
+const SRID = /SRID[ \t\r\n]*=[ \t\r\n]*(\d{1,9})[ \t\r\n]*;/iy
 /** Most characters of what was found that an error shows. */
 const SHOWN = 20
 
-/** How many numbers a position has, by the mark of the type; without one it is as the positions say. */
-const COUNTS: Readonly<Record<string, readonly [fewest: number, most: number]>> = {
-  '': [2, 4],
-  Z: [3, 3],
-  M: [3, 3],
-  ZM: [4, 4],
-}
-type Counts = readonly [fewest: number, most: number]
+/** What a position holds beside longitude and latitude. */
+type Mark = 'Z' | 'M' | 'ZM'
+/** How many numbers a position of a declared dimension has. */
+const COUNTS: Readonly<Record<Mark, number>> = { Z: 3, M: 3, ZM: 4 }
+const MOST_NUMBERS = 4
 
 /**
  * Well-known text as GeoJSON: OGC Simple Features with Z and M, and the `SRID=4326;` of EWKT, in letters of any case.
  *
- * Read here and not by wkx, whose reader of text looks through the whole rest of it for every word (10,000 lines take it 330 ms, and
- * 18 ms here), takes `1x` for 1, ignores what follows the geometry and names no place.
+ * wkx is not used for text: it scans the rest of the text for every word (330 ms for 10,000 lines, 18 ms here), reads `1x` as 1,
+ * ignores what follows the geometry, and its errors have no position.
+ *
+ * As in PostGIS, all positions have the same dimension: `Z`, `M` or `ZM` as declared by the type or its collection, else what
+ * the count of numbers says (2, 3 for `Z`, 4 for `ZM`). A forgotten comma would otherwise turn a vertex into heights.
  *
  * @param text x is the longitude, y the latitude, whatever an SRID says of their order; further numbers are dropped
  * @param path where it stands in the request, for messages
@@ -52,6 +55,8 @@ class WktReader {
   readonly #text: string
   readonly #budget: FormatBudget
   #at = 0
+  /** Of the first position, which all others share. */
+  #dimension: { readonly mark: Mark | undefined; readonly count: number } | undefined
 
   constructor(text: string, path: Path, limits: FormatLimits) {
     this.#text = text
@@ -66,101 +71,123 @@ class WktReader {
       this.#budget.requireSrid(Number(/\d+/.exec(srid)![0]), from + 1)
       this.#skip()
     }
-    const geometry = this.#geometry(0)
+    const geometry = this.#geometry(0, undefined)
     if (this.#at < this.#text.length) throw this.#unexpected('the end')
     return geometry
   }
 
-  #geometry(depth: number): Geometry {
+  /** @param declared by the collection around it */
+  #geometry(depth: number, declared: Mark | undefined): Geometry {
     const start = this.#at
     const word = this.#match(WORD)?.toUpperCase()
     if (word === undefined) throw this.#unexpected('the type of a geometry, such as POINT')
-    const [type, mark] = this.#typeOf(word, start)
+    const [type, joinedMark] = this.#typeOf(word, start)
     this.#skip()
-    const counts = COUNTS[mark ?? this.#mark()]!
+    const markStart = joinedMark === undefined ? this.#at : start
+    const ownMark = joinedMark ?? this.#mark()
+    if (ownMark !== undefined && declared !== undefined && ownMark !== declared) {
+      throw this.#mixed(markStart, `stands ${ownMark} in a collection that is ${declared}`)
+    }
+    const mark = ownMark ?? declared
     switch (type) {
       case 'Point':
         this.#budget.addParts(1, start + 1)
-        return { type, coordinates: this.#bracketed(() => this.#position(counts)) }
+        return { type, coordinates: this.#bracketed(() => this.#position(mark)) }
       case 'MultiPoint':
-        return { type, coordinates: this.#list(() => this.#memberPoint(counts)) }
+        return { type, coordinates: this.#list(() => this.#memberPoint(mark)) }
       case 'LineString':
-        return { type, coordinates: this.#line(counts) }
+        return { type, coordinates: this.#line(mark) }
       case 'MultiLineString':
-        return { type, coordinates: this.#list(() => this.#line(counts)) }
+        return { type, coordinates: this.#list(() => this.#line(mark)) }
       case 'Polygon':
-        return { type, coordinates: this.#list(() => this.#ring(counts)) }
+        return { type, coordinates: this.#list(() => this.#ring(mark)) }
       case 'MultiPolygon':
-        return { type, coordinates: this.#list(() => this.#list(() => this.#ring(counts))) }
+        return { type, coordinates: this.#list(() => this.#list(() => this.#ring(mark))) }
       case 'GeometryCollection':
         this.#budget.enterCollection(depth, start + 1)
-        return { type, geometries: this.#list(() => this.#geometry(depth + 1)) } as Geometry
+        return { type, geometries: this.#list(() => this.#geometry(depth + 1, mark)) } as Geometry
     }
   }
 
   /** A mark may be written without a space, as in `POINTZ`. */
-  #typeOf(word: string, start: number): [GeometryType, mark: string | undefined] {
+  #typeOf(word: string, start: number): [GeometryType, mark: Mark | undefined] {
     if (Object.hasOwn(TYPES, word)) return [TYPES[word]!, undefined]
     const [, stem = '', mark] = /^(.*?)(ZM|Z|M)$/.exec(word) ?? []
-    if (Object.hasOwn(TYPES, stem)) return [TYPES[stem]!, mark]
+    if (Object.hasOwn(TYPES, stem)) return [TYPES[stem]!, mark as Mark | undefined]
     if (OTHER_TYPES.test(word)) throw this.#budget.unknownType(word, start + 1)
     this.#at = start
     throw this.#unexpected('the type of a geometry, such as POINT')
   }
 
-  #mark(): string {
-    const mark = this.#match(MARK)?.toUpperCase() ?? ''
+  #mark(): Mark | undefined {
+    const mark = this.#match(MARK)?.toUpperCase()
     this.#skip()
-    return mark
+    return mark as Mark | undefined
   }
 
   /** `(1 2)` or, as older programs write it, `1 2`. */
-  #memberPoint(counts: Counts): Position {
+  #memberPoint(mark: Mark | undefined): Position {
     this.#budget.addParts(1, this.#at + 1)
     const isBracketed = this.#text[this.#at] === '('
-    return isBracketed || this.#isEmpty() ? this.#bracketed(() => this.#position(counts)) : this.#position(counts)
+    return isBracketed || this.#isEmpty() ? this.#bracketed(() => this.#position(mark)) : this.#position(mark)
   }
 
-  #line(counts: Counts): Position[] {
+  #line(mark: Mark | undefined): Position[] {
     const start = this.#at + 1
-    const positions = this.#sequence(counts)
+    const positions = this.#sequence(mark)
     this.#budget.requireLine(positions.length, start)
     return positions
   }
 
-  #ring(counts: Counts): Position[] {
+  #ring(mark: Mark | undefined): Position[] {
     const start = this.#at + 1
-    const positions = this.#sequence(counts)
+    const positions = this.#sequence(mark)
     this.#budget.requireRing(positions.length, positions[0]!, positions.at(-1)!, start)
     return positions
   }
 
-  #sequence(counts: Counts): Position[] {
+  #sequence(mark: Mark | undefined): Position[] {
     this.#budget.addParts(1, this.#at + 1)
-    return this.#list(() => this.#position(counts))
+    return this.#list(() => this.#position(mark))
   }
 
-  #position([fewest, most]: Counts): Position {
+  #position(mark: Mark | undefined): Position {
     const start = this.#at + 1
     this.#budget.addVertices(1, start)
     const longitude = this.#number()
     const latitude = this.#number()
     let count = 2
+    const most = mark === undefined ? MOST_NUMBERS : COUNTS[mark]
     while (count < most && this.#at < this.#text.length && !/[,()]/.test(this.#text[this.#at]!)) {
       this.#number()
       count++
     }
-    if (count < fewest) throw this.#unexpected(`number ${count + 1} of a position`)
+    if (mark !== undefined && count < most) throw this.#unexpected(`number ${count + 1} of a position`)
+    this.#requireDimension(mark, count, start - 1)
     this.#budget.requirePosition(longitude, latitude, start)
     return [longitude, latitude]
+  }
+
+  #requireDimension(declared: Mark | undefined, count: number, start: number): void {
+    const mark = declared ?? ([undefined, 'Z', 'ZM'] as const)[count - 2]
+    this.#dimension ??= { mark, count }
+    const { mark: firstMark, count: firstCount } = this.#dimension
+    if (count !== firstCount) {
+      const found = `a position has ${count} numbers, those before it ${firstCount}`
+      throw this.#mixed(start, `${found}; all positions of a geometry have as many`)
+    }
+    if (mark !== firstMark) {
+      const found = `a position of dimension ${mark} follows one of dimension ${firstMark}`
+      throw this.#mixed(start, `${found}; all positions of a geometry have the same`)
+    }
   }
 
   #number(): number {
     const start = this.#at
     const found = this.#match(NUMBER)
     const follower = this.#text[this.#at]
-    if (found === undefined || (follower !== undefined && !/[\s,()]/.test(follower))) {
-      this.#at = start
+    if (found === undefined || (follower !== undefined && !NUMBER_END.test(follower))) {
+      if (follower === undefined || !FOREIGN_SPACE.test(follower)) this.#at = start
       throw this.#unexpected('a number')
     }
     const value = Number(found)
@@ -213,7 +240,18 @@ class WktReader {
     return found
   }
 
+  #mixed(at: number, detail: string) {
+    const hint = 'separate positions by commas, and give all of them the same dimension'
+    return this.#budget.refusal(at + 1, detail, { code: 'mixed-dimension', hint })
+  }
+
   #unexpected(wanted: string) {
+    const character = this.#text[this.#at]
+    if (character !== undefined && !/[ \t\r\n]/.test(character) && FOREIGN_SPACE.test(character)) {
+      const name = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+      const detail = `stands ${name}, which is not white space of well-known text`
+      return this.#budget.refusal(this.#at + 1, detail, { code: 'not-wkt', hint: 'write spaces, tabs or line ends' })
+    }
     const rest = this.#text.slice(this.#at, this.#at + SHOWN)
     const found = rest === '' ? 'the end' : JSON.stringify(rest)
     return this.#budget.refusal(this.#at + 1, `${wanted} is expected, found ${found}`, { code: 'not-wkt' })

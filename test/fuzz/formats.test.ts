@@ -44,6 +44,26 @@ function mutatedText(text: string, random: Random): string {
   return changed
 }
 
+/** As people mistype: one to three characters deleted, doubled, or put in. */
+function slipped(text: string, random: Random): string {
+  let changed = text
+  for (let times = 1 + Math.floor(3 * random()); times > 0; times--) {
+    const at = Math.floor(changed.length * random())
+    const way = random()
+    const inserted =
+      way < 0.4 ? '' : way < 0.6 ? changed[at]! : pick(random, [',', ' ', '(', ')', '1', '\u00a0', '.', '-'])
+    changed = changed.slice(0, at) + inserted + changed.slice(way < 0.5 ? at + 1 : at)
+  }
+  return changed
+}
+
+function positionsOf(geometry: Geometry): readonly unknown[] {
+  if (geometry.type === 'GeometryCollection') return geometry.geometries.flatMap(positionsOf)
+  if (geometry.type === 'Point') return [geometry.coordinates]
+  const depth = { MultiPoint: 0, LineString: 0, MultiLineString: 1, Polygon: 1, MultiPolygon: 2 }[geometry.type]
+  return (geometry.coordinates as unknown[]).flat(depth)
+}
+
 function mutatedBytes(bytes: Buffer, random: Random): Buffer {
   const changed = Buffer.from(bytes)
   for (let times = 1 + Math.floor(3 * random()); times > 0; times--) {
@@ -93,6 +113,35 @@ describe('what claims to be well-known', () => {
       expect(outcomes['read']).toBeGreaterThan(count / 100)
       expect(Object.keys(outcomes).length).toBeGreaterThan(7)
     }
+  })
+
+  it(`loses no number of its text, ${count} times with a character more, less or another`, () => {
+    const random = seededRandom(20_261_122)
+    const seen = { read: 0, refused: 0 }
+    for (let index = 0; index < count; index++) {
+      const type = TYPES[index % TYPES.length]!
+      const { geometry } = randomGeometry(random, type, [360 * random() - 180, 160 * random() - 80], 1e6 * random())
+      const text = slipped(writeWkt(geometry, random), random)
+      let read: Geometry
+      try {
+        read = readWkt(text, [], LIMITS)
+      } catch (error) {
+        if (!(error instanceof ProblemError)) throw error
+        seen.refused++
+        continue
+      }
+      seen.read++
+      const numbers = (text.replace(/^.*;/s, '').match(/[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi) ?? []).map(Number)
+      const positions = positionsOf(read)
+      const dimension = numbers.length / positions.length
+      expect([2, 3, 4], text).toContain(dimension)
+      expect(positions, text).toEqual(
+        positions.map((_, at) => [numbers[at * dimension]! + 0, numbers[at * dimension + 1]! + 0]),
+      )
+    }
+    console.log(seen)
+    expect(seen.read).toBeGreaterThan(count / 20)
+    expect(seen.refused).toBeGreaterThan(count / 4)
   })
 
   it('and any text is a geometry or refused in every notation', () => {

@@ -214,3 +214,33 @@ describe('an input of a computation that is text elsewhere', async () => {
 function doubles(...values: number[]): string {
   return Buffer.from(new Float64Array(values).buffer).toString('hex')
 }
+
+describe('a text in another notation', () => {
+  it.each([
+    ['geohash', 'ezs42\u00a0', 'has "\u00a0", which no geohash has'],
+    // Lower case of the Kelvin sign is the letter k.
+    ['geohash', 'ezs\u212a2', 'has "\u212a", which no geohash has'],
+    ['geohash', 'ezs42 ezs43', 'has " ", which no geohash has'],
+    ['h3', '8928308280fffff\u00a0', 'is no cell of H3'],
+    ['h3', '8928308280fffff 8928308280bffff', 'is no cell of H3'],
+    ['wkb', `0101000000${doubles(1, 2)}\u00a0`, 'is no well-known binary: an even number of hex digits is expected'],
+    ['lon-lat', '2.2945,\u00a048.8584', 'is not two decimal numbers'],
+    ['lon-lat', '\ufeff2.2945, 48.8584', 'is not two decimal numbers'],
+    ['lon-lat', '[2.2945, 48.8584', 'is not two decimal numbers'],
+    ['lon-lat', '2.2945, 48.8584]', 'is not two decimal numbers'],
+    ['lon-lat', '2.2945, 48.8584, 35', 'is not two decimal numbers'],
+    ['lat-lon', '48.8584 2.2945 2.3', 'is not two decimal numbers'],
+  ])('loses nothing that stands in it: %s %j', (type, text, detail) => {
+    expect(() => readLocationText(type, text, [], LIMITS)).toThrow(detail)
+  })
+
+  it('may stand between spaces, tabs and line ends', () => {
+    expect(readLocationText('geohash', ' \tezs42\r\n', [], LIMITS)).toEqual(
+      readLocationText('geohash', 'EZS42', [], LIMITS),
+    )
+    expect(readLocationText('lon-lat', '\n[ 2.5 ,\t48 ] ', [], LIMITS)).toEqual({
+      type: 'Point',
+      coordinates: [2.5, 48],
+    })
+  })
+})

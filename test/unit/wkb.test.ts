@@ -42,9 +42,9 @@ describe('well-known binary', () => {
     expect(bytes.toString('hex')).toBe(`ffff0101000000${LE1}${LE2}ff`)
   })
 
-  it('has members of either byte order, and with an SRID of their own', () => {
+  it('has members of either byte order, and with the SRID of their collection', () => {
     const members = `00 00000001 ${BE1} ${BE2}  01 01000020 e6100000 ${LE1} ${LE2}`
-    expect(read(`01 07000000 02000000 ${members}`)).toEqual({
+    expect(read(`01 07000020 e6100000 02000000 ${members}`)).toEqual({
       type: 'GeometryCollection',
       geometries: [ONE_TWO, ONE_TWO],
     })
@@ -79,6 +79,43 @@ describe('well-known binary', () => {
       `01 04000080 01000000 01 e9030000 ${LE1} ${LE2} ${LE1}`,
       'not-wkb',
       'at byte 10 stands 1001, which is no type of a geometry',
+    ],
+    // Regression: each was read as it says, and its heights were dropped.
+    [
+      'a point with Z among points without',
+      `01 04000000 01000000 01 e9030000 ${LE1} ${LE2} ${LE1}`,
+      'mixed-dimension',
+      'at byte 10 stands dimension Z in a geometry of dimension XY; all positions of a geometry have the same',
+    ],
+    [
+      'a point without Z among points with',
+      `01 ec030000 01000000 01 01000000 ${LE1} ${LE2}`,
+      'mixed-dimension',
+      'at byte 10 stands dimension XY in a geometry of dimension Z; all positions of a geometry have the same',
+    ],
+    [
+      'M in a collection of Z, as EWKB',
+      `01 07000080 01000000 01 01000040 ${LE1} ${LE2} ${LE1}`,
+      'mixed-dimension',
+      'at byte 10 stands dimension M in a geometry of dimension Z; all positions of a geometry have the same',
+    ],
+    [
+      'a flag of EWKB below a code of ISO',
+      `01 ef030000 01000000 01 010000c0 ${LE1} ${LE2} ${LE1} ${LE1}`,
+      'mixed-dimension',
+      'at byte 10 stands dimension ZM in a geometry of dimension Z; all positions of a geometry have the same',
+    ],
+    [
+      'collections that differ two levels down',
+      `01 07000000 01000000 01 07000000 01000000 01 e9030000 ${LE1} ${LE2} ${LE1}`,
+      'mixed-dimension',
+      'at byte 19 stands dimension Z in a geometry of dimension XY; all positions of a geometry have the same',
+    ],
+    [
+      'an SRID inside a collection without one',
+      `01 07000000 01000000 01 01000020 e6100000 ${LE1} ${LE2}`,
+      'srid',
+      'at byte 10 stands an SRID in a geometry that has none',
     ],
     [
       'another SRID',

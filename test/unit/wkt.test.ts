@@ -204,6 +204,90 @@ describe('well-known text', () => {
     expect(refusal(text)).toMatchObject({ code, detail, pointer: '#/claim/location' })
   })
 
+  // Regression: the missing comma after the first position made its last two numbers a height and a measure, and lost a vertex.
+  it.each([
+    [
+      'LINESTRING(2.29 48.86 2.35 48.85, 2.4 48.9)',
+      'at character 35 a position has 2 numbers, those before it 4; all positions of a geometry have as many',
+    ],
+    [
+      'LINESTRING(0 0, 1 1 5)',
+      'at character 17 a position has 3 numbers, those before it 2; all positions of a geometry have as many',
+    ],
+    [
+      'POLYGON((0 0,1 0,1 1,0 0),(.1 .1 1,.1 .2 1,.2 .2 1,.1 .1 1))',
+      'at character 28 a position has 3 numbers, those before it 2; all positions of a geometry have as many',
+    ],
+    [
+      'MULTIPOINT((0 0 1),(1 1))',
+      'at character 21 a position has 2 numbers, those before it 3; all positions of a geometry have as many',
+    ],
+    [
+      'GEOMETRYCOLLECTION(POINT(0 0),POINT Z(1 1 1))',
+      'at character 39 a position has 3 numbers, those before it 2; all positions of a geometry have as many',
+    ],
+    [
+      'GEOMETRYCOLLECTION(POINT M(0 0 1),POINT Z(1 1 1))',
+      'at character 43 a position of dimension Z follows one of dimension M; all positions of a geometry have the same',
+    ],
+    [
+      'GEOMETRYCOLLECTION(POINT(0 0 1),POINT M(1 1 1))',
+      'at character 41 a position of dimension M follows one of dimension Z; all positions of a geometry have the same',
+    ],
+    ['GEOMETRYCOLLECTION Z(POINT M(1 1 1))', 'at character 28 stands M in a collection that is Z'],
+    ['GEOMETRYCOLLECTION ZM(POINTZ(1 1 1))', 'at character 23 stands Z in a collection that is ZM'],
+  ])('is refused where its positions are of several dimensions: %s', (text, detail) => {
+    expect(refusal(text)).toMatchObject({ code: 'mixed-dimension', detail })
+  })
+
+  it.each([
+    'GEOMETRYCOLLECTION Z(POINT(1 2 3),POINT Z(1 2 3))',
+    'GEOMETRYCOLLECTION M(POINT(1 2 3),POINTM(1 2 3))',
+    'GEOMETRYCOLLECTION(POINT(1 2 3),POINT Z(1 2 3))',
+    'GEOMETRYCOLLECTION ZM(POINT(1 2 3 4),POINT ZM(1 2 3 4))',
+  ])('may leave the dimension to its collection or to its numbers: %s', (text) => {
+    const point = { type: 'Point', coordinates: [1, 2] }
+    expect(read(text)).toEqual({ type: 'GeometryCollection', geometries: [point, point] })
+  })
+
+  it.each([
+    ['GEOMETRYCOLLECTION Z(POINT(1 2))', 'at character 31 number 3 of a position is expected, found "))"'],
+    ['GEOMETRYCOLLECTION M(POINT(1 2 3 4))', 'at character 34 ")" is expected, found "4))"'],
+    ['POINT ZM(1 2 3)', 'at character 15 number 4 of a position is expected, found ")"'],
+    ['LINESTRING(0 0,,1 1)', 'at character 16 a number is expected, found ",1 1)"'],
+    ['LINESTRING(,0 0,1 1)', 'at character 12 a number is expected, found ",0 0,1 1)"'],
+    ['LINESTRING(0 0,1 1,)', 'at character 20 a number is expected, found ")"'],
+    ['LINESTRING(0,0,1 1)', 'at character 13 a number is expected, found ",0,1 1)"'],
+    ['LINESTRING((0 0),(1 1))', 'at character 12 a number is expected, found "(0 0),(1 1))"'],
+    ['POLYGON((0 0,1 0,1 1,0 0)', 'at character 26 ")" is expected, found the end'],
+    ['POLYGON(0 0,1 0,1 1,0 0)', 'at character 9 "(" is expected, found "0 0,1 0,1 1,0 0)"'],
+    ['POLYGON((0 0,1 0,1 1,0 0) (0 0,1 0,1 1,0 0))', 'at character 27 ")" is expected, found "(0 0,1 0,1 1,0 0))"'],
+    ['POINT(1 2))', 'at character 11 the end is expected, found ")"'],
+    ['POINT((1 2))', 'at character 7 a number is expected, found "(1 2))"'],
+    ['POINT(1 2);', 'at character 11 the end is expected, found ";"'],
+    ['POINT Z M(1 2 3 4)', 'at character 9 "(" is expected, found "M(1 2 3 4)"'],
+    ['POINT(1-2)', 'at character 7 a number is expected, found "1-2)"'],
+  ])('is refused with what is expected: %s', (text, detail) => {
+    expect(refusal(text)).toMatchObject({ code: 'not-wkt', detail })
+  })
+
+  it.each([
+    ['POINT(1\u00a02)', 'at character 8 stands U+00A0'],
+    ['POINT(1 \u00a02)', 'at character 9 stands U+00A0'],
+    ['\ufeffPOINT(1 2)', 'at character 1 stands U+FEFF'],
+    ['POINT\u2009(1 2)', 'at character 6 stands U+2009'],
+    ['POINT(1 2)\u3000', 'at character 11 stands U+3000'],
+    ['LINESTRING(1 2,\u200b3 4)', 'at character 16 stands U+200B'],
+    ['SRID=4326;\u0085POINT(1 2)', 'at character 11 stands U+0085'],
+    ['POINT(1\v2)', 'at character 8 stands U+000B'],
+  ])('has no other white space than spaces, tabs and line ends: %j', (text, detail) => {
+    expect(refusal(text)).toMatchObject({
+      code: 'not-wkt',
+      detail: `${detail}, which is not white space of well-known text`,
+      hint: 'write spaces, tabs or line ends',
+    })
+  })
+
   it('names the place in the request too', () => {
     expect(() => read('POINT(1)')).toThrow(ProblemError)
     expect(() => read('POINT(1)')).toThrow(/^claim\.location: at character 8 /)

@@ -214,6 +214,8 @@ export interface Limits {
   readonly maxInFlightBytes: number
   readonly maxOpenBodiesPerAddress: number
   readonly requestDeadlineMs: number
+  /** Longest silence of a client that sends a stream of lines, as long as the service writes nothing to it either. */
+  readonly streamIdleMs: number
   /** From the first byte of a request to the last byte of its body (node:http adapter; uWebSockets.js has its own 10 s). */
   readonly receiveTimeoutMs: number
   readonly keepAliveTimeoutMs: number
@@ -408,6 +410,7 @@ export function readConfig(env: Environment, cores: number): Config {
       maxInFlightBytes: read.integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9),
       maxOpenBodiesPerAddress: read.integer('MAX_OPEN_BODIES_PER_ADDRESS', 1024, 1, 1_000_000),
       requestDeadlineMs,
+      streamIdleMs: read.integer('STREAM_IDLE_MS', 30_000, 100, 600_000),
       receiveTimeoutMs: 10_000,
       keepAliveTimeoutMs: 10_000,
       drainTimeoutMs: read.integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),

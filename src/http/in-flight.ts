@@ -13,6 +13,7 @@ type TransportLimits = Pick<
   | 'maxInFlightBytes'
   | 'maxOpenBodiesPerAddress'
   | 'requestDeadlineMs'
+  | 'streamIdleMs'
   | 'receiveTimeoutMs'
 >
 
@@ -40,7 +41,7 @@ export class InFlight {
   }
 
   start(): void {
-    const shortest = Math.min(this.limits.requestDeadlineMs, this.limits.receiveTimeoutMs)
+    const shortest = shortestLimit(this.limits)
     this.#timer = setInterval(() => this.expire(performance.now()), Math.max(5, Math.min(250, shortest / 8)))
     this.#timer.unref()
   }
@@ -120,14 +121,20 @@ export class InFlight {
 
   /** Refuses what has taken too long. @param now as of `performance.now()` */
   expire(now: number): void {
-    const { requestDeadlineMs, receiveTimeoutMs } = this.limits
-    const shortest = Math.min(requestDeadlineMs, receiveTimeoutMs)
+    const { requestDeadlineMs, receiveTimeoutMs, streamIdleMs } = this.limits
+    const bodyMs = Math.min(requestDeadlineMs, receiveTimeoutMs)
+    const shortest = shortestLimit(this.limits)
     let exchange = this.#first
     while (exchange !== undefined && now - exchange.movedMs >= shortest) {
       const { next } = exchange
-      const limit = exchange.isReceiving ? shortest : requestDeadlineMs
+      const limit = exchange.isReceiving ? (exchange.isStreamed ? streamIdleMs : bodyMs) : requestDeadlineMs
       if (now - exchange.movedMs >= limit + exchange.moreMs) exchange.expire()
       exchange = next
     }
   }
+}
+
+/** No exchange is refused before it is this old. */
+function shortestLimit({ requestDeadlineMs, receiveTimeoutMs, streamIdleMs }: TransportLimits): number {
+  return Math.min(requestDeadlineMs, receiveTimeoutMs, streamIdleMs)
 }

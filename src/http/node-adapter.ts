@@ -31,7 +31,7 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
   server.maxHeadersCount = 0
   server.maxConnections = limits.maxConnections
   // A client that does not read its answer: nothing else ends such a connection.
-  server.timeout = limits.requestDeadlineMs + limits.receiveTimeoutMs
+  server.timeout = Math.max(limits.requestDeadlineMs, limits.streamIdleMs) + limits.receiveTimeoutMs
 
   const connectionOf = (socket: Socket): Connection => {
     let connection = connections.get(socket)

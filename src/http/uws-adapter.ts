@@ -120,9 +120,28 @@ class UwsExchange extends TransportExchange {
   }
 
   protected startBody(): void {
+    if (this.isStreamed) this.#keepAlive()
     this.#response.onData((chunk, isLast) => {
       if (this.isReceiving) this.take(new Uint8Array(chunk), isLast)
     })
+  }
+
+  /**
+   * uWebSockets.js ends a connection whose body brings less than 160 KB in ten seconds. Only `resume` starts those ten
+   * seconds again, so a slow stream needs it regularly; `InFlight` ends a stream that is silent for too long.
+   */
+  #keepAlive(): void {
+    const timer = setInterval(() => {
+      if (this.#isGone || !this.isReceiving) {
+        clearInterval(timer)
+        return
+      }
+      // While the client is held back there is no time limit; a writer that waits for room keeps the connection itself.
+      if (this.isPaused || this.#pieces?.isWaiting === true) return
+      this.#response.pause()
+      this.#response.resume()
+    }, KEEP_ALIVE_MS)
+    timer.unref()
   }
 
   /** A chunk is emptied when its handler returns. */
@@ -204,6 +223,9 @@ class UwsExchange extends TransportExchange {
     })
   }
 }
+
+/** The ten seconds of uWebSockets.js may be eight: its clock has steps of four seconds. */
+const KEEP_ALIVE_MS = 3000
 
 const SLAB_BYTES = 65_536
 const MAX_SLAB_SHARE = 4096

@@ -29,6 +29,11 @@ export class UwsWriter {
     this.#afterWrite = afterWrite
   }
 
+  /** True between `onRoom` and its callback. */
+  get isWaiting(): boolean {
+    return this.#listener !== undefined
+  }
+
   /** @returns false when the client has no room: wait for `onRoom` */
   write(piece: Piece): boolean {
     const before = this.#rest

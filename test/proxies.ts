@@ -1,0 +1,97 @@
+/** nginx and HAProxy with the files of `deploy/`, as processes in front of a service of a test. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { eventually } from './eventually.ts'
+
+const deploy = resolve(import.meta.dirname, '../deploy')
+
+const PROGRAMS = { nginx: '/usr/sbin/nginx', haproxy: '/usr/sbin/haproxy' } as const
+export type ProxyName = keyof typeof PROGRAMS
+
+/** The proxies that are installed on this machine. A missing one is named once for each file of tests. */
+export const PROXIES: readonly ProxyName[] = (Object.keys(PROGRAMS) as ProxyName[]).filter((name) => {
+  const isInstalled = existsSync(PROGRAMS[name])
+  if (!isInstalled) console.warn(`skipped: ${PROGRAMS[name]} is not installed (apt-get install ${name})`)
+  return isInstalled
+})
+
+export interface RunningProxy {
+  readonly port: number
+  /** What the proxy logged. */
+  readonly log: () => string
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a proxy on 127.0.0.1 without TLS, with the file of `deploy/` otherwise unchanged.
+ *
+ * @param servicePort port of the service on 127.0.0.1
+ */
+export async function startProxy(name: ProxyName, servicePort: number): Promise<RunningProxy> {
+  const folder = mkdtempSync(join(tmpdir(), `trigpoint-${name}-`))
+  const port = await freePort()
+  const file = join(folder, name)
+  writeFileSync(file, name === 'nginx' ? nginxFile(folder, port, servicePort) : haproxyFile(port, servicePort))
+  const args = name === 'nginx' ? ['-p', folder, '-e', 'stderr', '-c', file] : ['-db', '-f', file]
+  const child = spawn(PROGRAMS[name], args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let log = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (log += text.toString()))
+  const exited = new Promise<void>((done) => child.on('exit', () => done()))
+  await eventually(() => accepts(child, port, () => log))
+  return {
+    port,
+    log: () => log,
+    async stop() {
+      child.kill(name === 'nginx' ? 'SIGTERM' : 'SIGKILL')
+      await exited
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The shipped file is a part of nginx's `http` block; around it stands what an unprivileged nginx needs. */
+function nginxFile(folder: string, port: number, servicePort: number): string {
+  const server = readFileSync(join(deploy, 'nginx.conf'), 'utf8')
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replaceAll(/^ *ssl_.*\n/gm, '')
+    .replace('127.0.0.1:3000', `127.0.0.1:${servicePort}`)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${folder}/${kind};`,
+  )
+  return `daemon off; worker_processes 1; pid ${folder}/pid; error_log stderr warn;
+events { worker_connections 1024; }
+http { access_log off; ${temporary.join(' ')}
+${server}}
+`
+}
+
+function haproxyFile(port: number, servicePort: number): string {
+  return readFileSync(join(deploy, 'haproxy.cfg'), 'utf8')
+    .replace('maxconn 8000', 'maxconn 500')
+    .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
+    .replace('127.0.0.1:3000', `127.0.0.1:${servicePort}`)
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const server = createServer()
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => done(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
+
+function accepts(child: ChildProcess, port: number, log: () => string): Promise<void> {
+  if (child.exitCode !== null) throw new Error(`the proxy ended with ${child.exitCode}: ${log()}`)
+  return new Promise((done, refuse) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      done()
+    })
+    socket.on('error', refuse)
+  })
+}

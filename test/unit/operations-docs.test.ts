@@ -26,10 +26,31 @@ describe('docs/operations.md', () => {
     expect(flags).toEqual(['--backup', '--restore'])
     for (const flag of flags) expect(helpText()).toContain(`${flag} `)
     for (const [, file] of page.matchAll(/\]\(([a-z-]+\.md)/g)) expect(() => read(`docs/${file}`)).not.toThrow()
-    for (const file of ['compose.yaml', 'Dockerfile', 'deploy/grafana/trigpoint.json']) {
+    const files = [
+      'compose.yaml',
+      'Dockerfile',
+      'deploy/grafana/trigpoint.json',
+      'deploy/nginx.conf',
+      'deploy/haproxy.cfg',
+    ]
+    for (const file of files) {
       expect(page).toContain(`\`${file}\``)
       expect(() => read(file)).not.toThrow()
     }
+  })
+
+  it('explains the settings of the proxies that ship', () => {
+    const nginx = read('deploy/nginx.conf')
+    const table = /\| setting of nginx \|[\s\S]*?\n\n/.exec(page)![0]
+    const names = [...table.matchAll(/`([a-z_]+)(?: [^`]*)?`/g)].map(([, name]) => name!)
+    for (const name of names.filter((text) => text.includes('_'))) expect(nginx).toMatch(new RegExp(`^ *${name} `, 'm'))
+    const { limits } = readConfig({}, 2)
+    const timeouts = [
+      ...nginx.matchAll(/^ *(?:client_body|send|proxy_send|proxy_read)_timeout (\d+)s;/gm),
+      ...read('deploy/haproxy.cfg').matchAll(/^ *timeout (?:client|server) (\d+)s/gm),
+    ]
+    expect(timeouts).toHaveLength(6)
+    for (const [, seconds] of timeouts) expect(Number(seconds) * 1000).toBeGreaterThan(2 * limits.streamIdleMs)
   })
 
   it('tells the commands of compose.yaml', () => {

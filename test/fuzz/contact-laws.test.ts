@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { checkLaws, rareCombinations } from '../contact-laws.ts'
+import { SEED } from '../seeded.ts'
+
+/** `npm run test:long` asks for 1,000,000. */
+const cases = Number(process.env['LAW_CASES'] ?? 100_000)
+
+describe('geometries that touch', () => {
+  it(`obey every law of predicates and distances in ${cases} cases from seed ${SEED} on`, {
+    timeout: 60_000 + 50 * cases,
+  }, async () => {
+    const report = await checkLaws(cases, SEED)
+    console.log(`${report.cases} cases from seed ${SEED} on, laws broken: ${JSON.stringify(report.broken)}`)
+    expect(report.examples).toEqual([])
+    // What the laws were held against.
+    expect(rareCombinations(report, Math.floor(cases / 5000))).toEqual([])
+    for (const answer of ['contains: true', 'intersects: false', 'isWithin: true']) {
+      expect(report.tally.get(answer), answer).toBeGreaterThan(cases / 1000)
+    }
+  })
+})

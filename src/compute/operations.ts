@@ -27,6 +27,8 @@ export interface OperationRow {
   readonly accepts: readonly ElementType[] | undefined
   /** True when polygons count with their interior, so that they have to be valid (decision 32). */
   readonly takesInterior: boolean
+  /** True when edges are shortest geodesics, so that the rings of polygons have to be valid as such (decision 125). */
+  readonly isGeodesic: boolean
 }
 
 const LENGTH = { kind: 'numeric', units: 'meters', onchainUnits: 'centimeters', scale: CM_PER_METER } as const
@@ -43,12 +45,25 @@ const row = (
   inputs: readonly string[],
   result: OperationRow['result'],
   rest: Partial<OperationRow> = {},
-): OperationRow => ({ name, inputs, inputAliases: [], result, accepts: undefined, takesInterior: true, ...rest })
+): OperationRow => ({
+  name,
+  inputs,
+  inputAliases: [],
+  result,
+  accepts: undefined,
+  takesInterior: true,
+  isGeodesic: false,
+  ...rest,
+})
 
 export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
-  distance: row('distance', ['from', 'to'], LENGTH),
-  area: row('area', ['geometry'], AREA, { accepts: ['Polygon', 'MultiPolygon'] }),
-  length: row('length', ['geometry'], LENGTH, { accepts: ['LineString', 'MultiLineString'], takesInterior: false }),
+  distance: row('distance', ['from', 'to'], LENGTH, { isGeodesic: true }),
+  area: row('area', ['geometry'], AREA, { accepts: ['Polygon', 'MultiPolygon'], isGeodesic: true }),
+  length: row('length', ['geometry'], LENGTH, {
+    accepts: ['LineString', 'MultiLineString'],
+    takesInterior: false,
+    isGeodesic: true,
+  }),
   contains: row('contains', ['container', 'containee'], TRUTH, {
     inputAliases: [
       ['geometryA', 'geometryB'],
@@ -56,6 +71,6 @@ export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {
       ['container', 'geometry'],
     ],
   }),
-  within: row('within', ['geometry', 'target'], TRUTH),
+  within: row('within', ['geometry', 'target'], TRUTH, { isGeodesic: true }),
   intersects: row('intersects', ['geometry1', 'geometry2'], TRUTH),
 }

@@ -92,8 +92,10 @@ export class PreparedGeometries {
 /** One of them. What is asked for is made at the first question and kept. */
 export class PreparedGeometry {
   readonly geometry: FlatGeometry
-  /** True once its polygons were found valid. */
+  /** True once its polygons were found valid with straight edges. */
   isValid = false
+  /** True once they were found valid with geodesic edges too. */
+  isValidGeodesic = false
   /** Once it was computed. */
   areaSquareMeters: number | undefined = undefined
   readonly #kernel: Kernel

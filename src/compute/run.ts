@@ -16,7 +16,7 @@ import type { Kernel } from '../wasm/loader.ts'
 import { checkTotals, isOwnHash, isReadPoint, type Operand, type ReadOperand, readOperand, refOf } from './operands.ts'
 import type { OperationRow } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
-import { checkGeodesicRings, checkInterior, noArea, poleOf } from './validity.ts'
+import { checkInterior, noArea, poleOf } from './validity.ts'
 import { withinLimit } from './work-limit.ts'
 
 /** What a computation needs and nothing else: no clock, no environment, no network. */
@@ -87,10 +87,8 @@ function runOn(
 ): Outcome {
   const { kernel } = engine
   if (row.takesInterior) {
-    subjects.forEach(({ geometry, kept }, index) => {
-      if (kept?.isValid === true) return
-      checkInterior(geometry, operands[index]!.path, kernel)
-      if (kept !== undefined) kept.isValid = true
+    subjects.forEach((subject, index) => {
+      requireValid(row, subject, operands[index]!.path, engine)
     })
   }
   const first = subjects[0]!
@@ -117,6 +115,19 @@ function runOn(
         decide(() => intersects(topologyOf(first), topologyOf(second), poleOf(kernel), kernel), operands),
       )
   }
+}
+
+function requireValid(row: OperationRow, { geometry, kept }: Subject, path: Operand['path'], engine: Engine): void {
+  if (row.isGeodesic ? kept?.isValidGeodesic === true : kept?.isValid === true) return
+  const { kernel, limits } = engine
+  if (row.isGeodesic) {
+    withinLimit(limits, () => checkInterior(geometry, path, kernel, { maxSolves: limits.maxDistanceSolves }), row.name)
+  } else {
+    checkInterior(geometry, path, kernel)
+  }
+  if (kept === undefined) return
+  kept.isValid = true
+  kept.isValidGeodesic ||= row.isGeodesic
 }
 
 function topologyOf({ geometry, kept }: Subject): Topology {
@@ -159,14 +170,7 @@ function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Ou
 /** Half a square centimetre: what rounds to 0 on the chain is nothing to attest, nor is what holes take wholly. */
 const SMALLEST_SQUARE_METERS = 0.5 / CM2_PER_SQUARE_METER
 
-/** A vertex put along an edge is found, and judged with the others, in the time of so many exact solutions. */
-const SOLVES_PER_VERTEX = 8
-
-function areaOf({ geometry, kept }: Subject, path: Operand['path'], { kernel, limits }: Engine): number {
-  if (kept?.areaSquareMeters === undefined) {
-    const maxAdded = limits.maxDistanceSolves / SOLVES_PER_VERTEX
-    withinLimit(limits, () => checkGeodesicRings(geometry, path, kernel, maxAdded), 'area')
-  }
+function areaOf({ geometry, kept }: Subject, path: Operand['path'], { kernel }: Engine): number {
   const area = kept?.areaSquareMeters ?? areaSquareMeters(kernel, geometry)
   if (kept !== undefined) kept.areaSquareMeters = area
   if (area < SMALLEST_SQUARE_METERS) throw noArea(path)

@@ -1,13 +1,12 @@
 import { enclosedPole, partAreaSquareMeters } from '../geodesy/area.ts'
-import { crossesNear } from '../geodesy/crossing-edges.ts'
-import { type Densified, densify, isNearlyPlanar } from '../geodesy/densify.ts'
-import { isPlainlySimple } from '../geodesy/ring-sides.ts'
 import { type FlatGeometry, placeOf } from '../geometry/flat.ts'
 import { type ProblemError, problemAt } from '../problem.ts'
 import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
+import { preparedOf } from '../topology/prepared.ts'
 import type { PoleOf } from '../topology/unwrap.ts'
 import { findInvalidity } from '../topology/validity.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import { findGeodesicFault, type GeodesicFault } from './geodesic-rings.ts'
 
 /** Area below which a polygon with an edge over half the globe counts as nothing, m²: such a ring is degenerate. */
 const NOTHING_SQUARE_METERS = 1
@@ -16,17 +15,8 @@ const HINT = 'a polygon needs rings that do not cross or overlap, holes inside, 
 const HINT_HALF_GLOBE =
   'edges are shortest geodesics: insert vertices along edges over 180° of longitude, or cut at the antimeridian'
 const HINT_GEODESIC =
-  'area follows shortest geodesics, which leave straight lines in longitude and latitude: put vertices along long edges'
-/** Metres by which pieces of an edge may leave its geodesic when its rings are judged as geodesics. */
-const GEODESIC_BOUND_METERS = 1
-/** By how much that is finer where the first look is not believed. */
-const FINER = 64
-/** Faults of a ring that crosses nothing. */
-const MISPLACED: ReadonlySet<InvalidityReason> = new Set([
-  'hole outside its exterior ring',
-  'nested holes',
-  'overlapping polygons',
-])
+  'measures follow shortest geodesics, which leave straight lines in longitude and latitude: put vertices along long edges, ' +
+  'and one where another ring touches an edge'
 const HINTS: Partial<Record<InvalidityReason, string>> = {
   'ring without an inside': HINT_HALF_GLOBE,
   'inside not defined by edges along the poles': HINT_HALF_GLOBE,
@@ -40,14 +30,44 @@ export function poleOf(kernel: Kernel): PoleOf {
 /**
  * Refuses polygons whose interior is not defined: a signed number of a bowtie would be worse than an error (decision 32).
  *
+ * For measures the rings must be valid as geodesics too. Otherwise an area would be a difference of lobes, and a hole outside
+ * its exterior ring would count as a part of the polygon (decisions 94 and 125).
+ *
  * @param path where the geometry stands in the request
+ * @param measures how many solutions of the inverse problem the judgement of geodesic rings may cost; absent for predicates,
+ *   which take edges as straight
  * @throws {ProblemError} `invalid-input` that names the place
+ * @throws {WorkLimitError} when the judgement costs more
  */
-export function checkInterior(geometry: FlatGeometry, path: readonly (string | number)[], kernel: Kernel): void {
+export function checkInterior(
+  geometry: FlatGeometry,
+  path: readonly (string | number)[],
+  kernel: Kernel,
+  measures?: { readonly maxSolves: number },
+): void {
   if (!geometry.partDimensions.includes(2)) return
-  const invalidity = findInvalidity(geometry, poleOf(kernel))
+  const topology = preparedOf(geometry)
+  const invalidity = findInvalidity(topology, poleOf(kernel))
   if (invalidity !== undefined) throw invalidAt(geometry, path, invalidity, HINTS[invalidity.reason] ?? HINT)
   checkExtent(geometry, path, kernel)
+  if (measures === undefined) return
+  const fault = findGeodesicFault(kernel, topology, measures.maxSolves)
+  if (fault !== undefined) throw invalidGeodesics(geometry, path, fault)
+}
+
+function invalidGeodesics(
+  geometry: FlatGeometry,
+  path: readonly (string | number)[],
+  fault: GeodesicFault,
+): ProblemError {
+  const { reason, lon, lat, sequence, vertex, depthMeters, edge } = fault
+  const depth = depthMeters < 1 ? depthMeters.toPrecision(1) : Math.round(depthMeters)
+  const [lon1, lat1, lon2, lat2] = edge
+  const detail = `${reason} at [${lon}, ${lat}], ${depth} m beyond the geodesic from [${lon1}, ${lat1}] to [${lon2}, ${lat2}]`
+  return problemAt('invalid-input', [...path, ...placeOf(geometry, sequence, vertex)], detail, {
+    code: reason.replaceAll(' ', '-'),
+    hint: HINT_GEODESIC,
+  })
 }
 
 function invalidAt(
@@ -61,69 +81,6 @@ function invalidAt(
     code: reason.replaceAll(' ', '-'),
     hint,
   })
-}
-
-/**
- * Refuses polygons whose rings are valid as drawn in longitude and latitude but cross as geodesics, which their area is
- * measured along: it would be a difference of lobes, or a hole outside taken away (decision 94).
- *
- * Long edges get vertices along their geodesics, and the rings are judged again. What is so near to a touch that this cannot
- * tell, and what runs over a pole, is left to the judgement in the plane.
- *
- * @param geometry valid in the plane
- * @param maxAdded vertices that may be put along its edges
- * @throws {ProblemError} `invalid-input` that names the place
- * @throws {WorkLimitError} when it takes more than `maxAdded`
- */
-export function checkGeodesicRings(
-  geometry: FlatGeometry,
-  path: readonly (string | number)[],
-  kernel: Kernel,
-  maxAdded: number,
-): void {
-  if (isNearlyPlanar(geometry, GEODESIC_BOUND_METERS) || isPlainlySimple(kernel, geometry)) return
-  const coarse = judgeDensified(kernel, geometry, GEODESIC_BOUND_METERS, maxAdded)
-  if (coarse === undefined) return
-  if (isCrossing(kernel, geometry, coarse)) throw crossesAsGeodesics(geometry, path, coarse)
-  const fine = judgeDensified(kernel, geometry, GEODESIC_BOUND_METERS / FINER, maxAdded)
-  if (fine === undefined || fine.boundMeters >= coarse.boundMeters) return
-  const isMisplaced = MISPLACED.has(coarse.reason) && MISPLACED.has(fine.reason)
-  if (isMisplaced || isCrossing(kernel, geometry, fine)) throw crossesAsGeodesics(geometry, path, fine)
-}
-
-/** A fault of the rings with vertices along their edges, its vertex one of the original. */
-type GeodesicFault = Invalidity & { readonly vertex: number; readonly boundMeters: number }
-
-function judgeDensified(
-  kernel: Kernel,
-  geometry: FlatGeometry,
-  boundMeters: number,
-  maxAdded: number,
-): GeodesicFault | undefined {
-  const densified = densify(kernel, geometry, boundMeters, maxAdded)
-  if (densified === undefined) return undefined
-  const fault = findInvalidity(densified.geometry, poleOf(kernel))
-  return fault === undefined ? undefined : onOriginal(densified, fault)
-}
-
-function onOriginal({ geometry, sources, boundMeters }: Densified, fault: Invalidity): GeodesicFault {
-  const vertex = sources[geometry.sequenceStarts[fault.sequence]! + (fault.vertex ?? 0)]!
-  return { ...fault, vertex, boundMeters }
-}
-
-/** Whether the edge at fault really crosses another: pieces of edges that meet at a small angle may cross where they do not. */
-function isCrossing(kernel: Kernel, geometry: FlatGeometry, fault: GeodesicFault): boolean {
-  if (fault.reason !== 'self-intersection') return false
-  const vertex = geometry.sequenceStarts[fault.sequence]! + fault.vertex
-  return crossesNear(kernel, geometry, vertex, [fault.lon, fault.lat], 4 * fault.boundMeters)
-}
-
-function crossesAsGeodesics(
-  geometry: FlatGeometry,
-  path: readonly (string | number)[],
-  fault: GeodesicFault,
-): ProblemError {
-  return invalidAt(geometry, path, fault, HINT_GEODESIC)
 }
 
 /**

@@ -6,7 +6,7 @@ const EPSILON = 2 ** -53
 export const FILTER = (3 + 16 * EPSILON) * EPSILON
 
 /** Below it a product may have lost bits to underflow, which the filter does not foresee. */
-const SMALLEST_PRODUCT = 1e-250
+export const SMALLEST_PRODUCT = 1e-250
 /** Numbers above it have bits no lower than 2^-452, so that products of their parts stay above 2^-1074. */
 const SMALLEST_EXPANDABLE = 1e-120
 /** Brings numbers below SMALLEST_EXPANDABLE to 2^-1074 · 2^800 or more, exactly and without overflow. */

@@ -23,6 +23,8 @@ export class PreparedTopology {
   readonly hasPolygons: boolean
   readonly hasLines: boolean
   readonly hasPoints: boolean
+  /** Of one polygon without holes that was proved valid by it: see `starMargin`. 0 otherwise. */
+  starMargin = 0
   #tree: EdgeTree | undefined
   #ray: EdgeRay | undefined
   #lineBoundary: LineBoundary | undefined

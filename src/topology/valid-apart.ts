@@ -3,7 +3,7 @@ import { EdgeRay, ODD } from './edge-ray.ts'
 import { EdgeTree } from './edge-tree.ts'
 import { JUMPS, NORTH, SOUTH } from './plane.ts'
 import type { PreparedTopology } from './prepared.ts'
-import { isStarShaped } from './star-shaped.ts'
+import { NO_STAR, starMargin } from './star-shaped.ts'
 
 /** Edges looked at while locating rings one by one: about 10 ms. */
 const MAX_LOOKS = 2_000_000
@@ -28,9 +28,14 @@ export function isValidApart(prepared: PreparedTopology, element: number): boole
   for (let sequence = firstSequence; sequence < endSequence; sequence++) {
     const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
     if (isOnePlace(vertices, start, end)) return false
-    if (isStarShaped(vertices, start, end)) isStar[sequence] = 1
+    const margin = starMargin(vertices, start, end)
+    if (margin === NO_STAR) continue
+    if (endSequence - firstSequence === 1) {
+      if (isAlone) prepared.starMargin = margin
+      return true
+    }
+    isStar[sequence] = 1
   }
-  if (endSequence - firstSequence === 1 && isStar[firstSequence] === 1) return true
   const edges = sequenceStarts[endSequence]! - sequenceStarts[firstSequence]!
   if (!areRingsSimple(tree, isStar, EFFORT_PER_EDGE * edges + 1000)) return false
   return endSequence - firstSequence === 1 || areRingsInPlace(prepared, tree, element)

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { OPERATIONS } from '../../src/compute/operations.ts'
+import { PreparedGeometries } from '../../src/compute/prepared-geometries.ts'
 import { runOperation } from '../../src/compute/run.ts'
-import { checkGeodesicRings, checkInterior } from '../../src/compute/validity.ts'
-import { areaSquareMeters } from '../../src/geodesy/area.ts'
-import { densify, isNearlyPlanar } from '../../src/geodesy/densify.ts'
+import { checkInterior } from '../../src/compute/validity.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
+import type { OperationName } from '../../src/messages.ts'
 import { ProblemError } from '../../src/problem.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
@@ -30,7 +31,7 @@ function refusal(geometry: Geometry): { code?: string; where: string; hint?: str
   const flat = read(geometry)
   checkInterior(flat, ['geometry'], kernel)
   try {
-    checkGeodesicRings(flat, ['geometry'], kernel, 50_000)
+    checkInterior(flat, ['geometry'], kernel, { maxSolves: 1_000_000 })
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     expect(error.data.type).toBe('invalid-input')
@@ -76,19 +77,148 @@ describe('rings that cross as geodesics alone', () => {
   })
 })
 
-describe('operations other than area', () => {
-  it('answer about rings that cross as geodesics alone', () => {
-    const strip = { geometry: polygon('0 50, 60 50, 60 52, 30 52, 0 52'), path: ['a'], ref: undefined }
-    const point = { geometry: { type: 'Point', coordinates: [30, 51] } as Geometry, path: ['b'], ref: undefined }
-    const engine = {
-      kernel,
-      keccak: { hashHex: () => '0x00' } as never,
-      limits: { ...limits, maxDistanceSolves: 1_000_000 },
+const engine = {
+  kernel,
+  keccak: await createKeccak(),
+  limits: { ...limits, maxDistanceSolves: 1_000_000 },
+}
+const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
+
+/** What an operation answers: a number, a truth value, or the code and the detail of its refusal after the place. */
+function answer(name: OperationName, geometries: Geometry[], radius?: number, prepared?: PreparedGeometries): unknown {
+  const operands = geometries.map((geometry, index) => ({ geometry, path: [`g${index}`], ref: undefined }))
+  try {
+    const outcome = runOperation(OPERATIONS[name], operands, radius, prepared ? { ...engine, prepared } : engine)
+    return outcome.kind === 'numeric' ? Number(outcome.integer) : outcome.value
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    const { code, detail } = error.data.places![0]!
+    return { code, detail }
+  }
+}
+
+describe('operations that measure', () => {
+  // The geodesic from (0, 49) to (60, 49) passes 4° north of this hole.
+  const shell = '0 49, 60 49, 60 50, 0 50'
+  const hole = '29.9 49.4, 30.1 49.4, 30.1 49.6, 29.9 49.6'
+  const inHole = point(30, 49.5)
+  const refused = {
+    code: 'hole-outside-its-exterior-ring',
+    detail: expect.stringContaining('beyond the geodesic from [0, 49] to [60, 49]') as string,
+  }
+
+  it('refuse a hole outside its geodesic exterior ring alike, in either order of the operands', () => {
+    const band = polygon(shell, hole)
+    expect(answer('area', [band])).toEqual(refused)
+    expect(answer('distance', [band, inHole])).toEqual(refused)
+    expect(answer('distance', [inHole, band])).toEqual(refused)
+    expect(answer('within', [band, inHole], 10_000)).toEqual(refused)
+    expect(answer('within', [inHole, band], 1e8)).toEqual(refused)
+    expect(answer('distance', [polygon(shell), inHole])).toBe(39_355_179)
+  })
+
+  it('refuse a thin box whose hole lies outside as geodesics by its whole height', () => {
+    const box = polygon(
+      '0 50, 0.14 50, 0.14 50.00002, 0 50.00002',
+      '0.05 50.000002, 0.09 50.000002, 0.09 50.000018, 0.05 50.000018',
+    )
+    expect(answer('area', [box])).toMatchObject({ code: 'hole-outside-its-exterior-ring' })
+    expect(answer('distance', [box, inHole])).toMatchObject({ code: 'hole-outside-its-exterior-ring' })
+  })
+
+  it('refuse a ring that crosses itself as geodesics, which predicates take', () => {
+    const strip = polygon('0 50, 60 50, 60 52, 30 52, 0 52')
+    const crossing = {
+      code: 'self-intersection',
+      detail: expect.stringContaining('self-intersection at [30, 52]') as string,
     }
-    const outcome = runOperation(OPERATIONS.contains, [strip, point], undefined, engine)
-    expect(outcome).toMatchObject({ kind: 'boolean', value: true })
-    expect(runOperation(OPERATIONS.distance, [strip, point], undefined, engine).kind).toBe('numeric')
-    expect(() => runOperation(OPERATIONS.area, [strip], undefined, engine)).toThrow('self-intersection at [')
+    expect(answer('contains', [strip, point(30, 51)])).toBe(true)
+    expect(answer('intersects', [strip, point(30, 51)])).toBe(true)
+    expect(answer('distance', [strip, point(30, 51)])).toEqual(crossing)
+    expect(answer('within', [point(30, 51), strip], 1)).toEqual(crossing)
+    expect(answer('area', [strip])).toEqual(crossing)
+  })
+
+  it('refuse the polygons of a collection, and only they are judged', () => {
+    const line: Geometry = {
+      type: 'LineString',
+      coordinates: [
+        [0, 0],
+        [60, 50],
+        [60, 0],
+        [0, 50],
+      ],
+    }
+    const collection = (...geometries: Geometry[]): Geometry => ({ type: 'GeometryCollection', geometries })
+    expect(answer('distance', [collection(line, polygon(shell, hole)), inHole])).toEqual(refused)
+    expect(answer('distance', [collection(line, polygon(shell), polygon(hole)), inHole])).toBe(0)
+  })
+
+  it('refuse a prepared geometry as they do the first time, whatever was asked before', () => {
+    const along = Array.from({ length: 70 }, (_, index) => `60 ${49 + (index + 1) / 71}`).join(', ')
+    const band = polygon(`0 49, 60 49, ${along}, 60 50, 0 50`, hole)
+    const prepared = new PreparedGeometries(kernel, 1 << 20)
+    for (let index = 0; index < 3; index++) {
+      expect(answer('contains', [band, inHole], undefined, prepared)).toBe(false)
+      expect(answer('distance', [band, inHole], undefined, prepared)).toEqual(refused)
+      expect(answer('within', [band, inHole], 5, prepared)).toEqual(refused)
+      expect(answer('area', [band], undefined, prepared)).toEqual(refused)
+    }
+    expect(prepared.size).toBe(1)
+  })
+
+  it('say so when the judgement would cost too much', () => {
+    const teeth = Array.from({ length: 200 }, (_, index) => `${index % 2 === 0 ? 0 : 60} ${40 + index / 1000}`).join(
+      ', ',
+    )
+    const comb = polygon(`${teeth}, 61 41, 61 39`)
+    const limited = { ...engine, limits: { ...engine.limits, maxDistanceSolves: 100 } }
+    const operands = [{ geometry: comb, path: ['g'], ref: undefined }]
+    expect(() => runOperation(OPERATIONS.area, operands, undefined, limited)).toThrow(
+      'the area needs more work than 100 exact solutions',
+    )
+  })
+})
+
+describe('a vertex on a straight edge of another ring', () => {
+  // A square of so many degrees whose hole touches the middle of its southern edge, which bulges to the north.
+  const touching = (size: number, ...along: string[]): Geometry =>
+    polygon(
+      [`0 50`, ...along, `${size} 50, ${size} ${50 + size}, 0 ${50 + size}`].join(', '),
+      `${size / 2} 50, ${0.7 * size} ${50 + 0.3 * size}, ${0.3 * size} ${50 + 0.3 * size}`,
+    )
+
+  it('is within the error at the size of buildings', () => {
+    // 70 m: 0.1 mm beyond the geodesic, and 10⁻⁸ m².
+    expect(answer('area', [touching(0.001)])).toBe(74_960_931)
+    expect(answer('distance', [touching(0.001), point(0.0005, 49.999)])).toBe(11_123)
+  })
+
+  it('is refused where it lies more than 1 mm beyond the geodesic, unless the edge has a vertex there', () => {
+    const refused = {
+      code: 'self-intersection',
+      detail: expect.stringContaining('0.003 m beyond the geodesic') as string,
+    }
+    expect(answer('area', [touching(0.005)])).toEqual(refused)
+    expect(answer('distance', [touching(0.005), point(0, 0)])).toEqual(refused)
+    expect(answer('area', [touching(0.005, '0.0025 50')])).toBe(1_873_949_327)
+    expect(answer('distance', [touching(0.005, '0.0025 50'), point(0.0025, 49.999)])).toBe(11_123)
+  })
+
+  it('is no fault where the geodesic bulges away from it', () => {
+    expect(refusal(polygon('0 50, 1 50, 1 49, 0 49', '0.5 50, 0.7 49.7, 0.3 49.7'))).toBeUndefined()
+    expect(refusal(multiPolygon('0 50, 1 50, 1 49, 0 49', '0.5 50, 0.7 50.3, 0.3 50.3'))).toBeDefined()
+  })
+})
+
+describe('a polygon that another one sweeps over', () => {
+  it('is outside of a strip on either side of it', () => {
+    // Both long edges of the strip pass 4° north of the small one.
+    expect(refusal(multiPolygon('0 49, 60 49, 60 49.5, 0 49.5', '29 51, 31 51, 31 52, 29 52'))).toBeUndefined()
+    expect(refusal(multiPolygon('0 49, 60 49, 60 49.5, 0 49.5', '29 51, 31 51, 31 55, 29 55'))).toEqual(CROSSING)
+    expect(refusal(multiPolygon('0 49, 60 49, 60 53.3, 0 53.3', '29 54, 31 54, 31 55, 29 55'))).toMatchObject({
+      code: 'overlapping-polygons',
+    })
   })
 })
 
@@ -109,45 +239,5 @@ describe('rings that do not cross as geodesics', () => {
     ['a ring along the equator', polygon('0 0, 90 0, 180 0, -90 0')],
   ])('are accepted: %s', (_, geometry) => {
     expect(refusal(geometry)).toBeUndefined()
-  })
-})
-
-describe('vertices along geodesics', () => {
-  it('keep the area and leave the geodesics by less than the bound', () => {
-    for (const geometry of [
-      polygon('0 50, 60 50, 60 60, 0 60'),
-      polygon('-170 -75, 11 -80.5, 100 -60, -160 20'),
-      polygon('0 89, 100 89.5, -100 88', '50 89.9, 160 89.9, -90 89.9'),
-    ]) {
-      const flat = read(geometry)
-      const dense = densify(kernel, flat, 1, 50_000)!
-      expect(dense.boundMeters).toBe(1)
-      const area = areaSquareMeters(kernel, flat)
-      expect(Math.abs(areaSquareMeters(kernel, dense.geometry) - area)).toBeLessThanOrEqual(0.1 + 2e-15 * area)
-      const { vertices, sequenceStarts } = dense.geometry
-      for (let i = 0; i + 3 < vertices.length; i += 2) {
-        if (sequenceStarts.includes(i / 2 + 1)) continue
-        const [lon1, lat1, lon2, lat2] = vertices.subarray(i, i + 4) as unknown as [number, number, number, number]
-        if (Math.abs(lon2 - lon1) > 180 || Math.abs(lat1) === 90 || Math.abs(lat2) === 90) continue
-        const s12 = kernel.inverse(lat1, lon1, lat2, lon2)
-        const lat = kernel.direct(lat1, lon1, kernel.salp1(), kernel.calp1(), s12 / 2)
-        // How far the middle of the geodesic stands off the line in the plane, on the ground.
-        const shrink = Math.cos((lat * Math.PI) / 180)
-        const [x, y] = [(lon2 - lon1) * shrink, lat2 - lat1]
-        const across = (kernel.arrivalLon() - lon1) * shrink * y - (lat - lat1) * x
-        expect((Math.abs(across) / Math.hypot(x, y)) * 111_700).toBeLessThanOrEqual(1)
-      }
-    }
-  })
-
-  it('are not looked for where all edges are short', () => {
-    const circle = Array.from({ length: 10_000 }, (_, index) => {
-      const turn = (2 * Math.PI * index) / 10_000
-      return `${179.99 + 0.009 * Math.cos(turn)} ${50 + Math.sin(turn)}`
-    })
-    expect(isNearlyPlanar(read(polygon(circle.join(', '))), 1)).toBe(true)
-    expect(isNearlyPlanar(read(polygon('179.999 50, -179.999 50, -179.999 50.01')), 1)).toBe(true)
-    expect(isNearlyPlanar(read(polygon('0 50, 0.2 50, 0.1 50.01')), 1)).toBe(false)
-    expect(isNearlyPlanar(read(polygon('0 50, 0 80, 0.001 60')), 1)).toBe(false)
   })
 })

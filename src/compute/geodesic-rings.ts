@@ -1,0 +1,531 @@
+/**
+ * Whether rings that are valid with straight edges in longitude and latitude are so as geodesics too.
+ *
+ * While a straight edge is bent into its geodesic, nothing about two edges changes unless the edge sweeps over a vertex of
+ * the other. So all that can be wrong is found by looking for swept vertices: those between an edge and its geodesic. Without
+ * any, the geodesic rings cross nowhere and contain each other as the straight ones do. Sides are decided by azimuths, within
+ * the error of the kernel (`edge-offset.ts`).
+ */
+import { areaSquareMeters } from '../geodesy/area.ts'
+import { WorkLimitError } from '../geodesy/distance.ts'
+import { GeodesicEdge } from '../geodesy/edge-offset.ts'
+import type { FlatGeometry } from '../geometry/flat.ts'
+import { EdgeTree, FANOUT } from '../topology/edge-tree.ts'
+import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
+import { orientation } from '../topology/orientation.ts'
+import type { PreparedTopology } from '../topology/prepared.ts'
+import { hasLongitudeJump, turnOfEdge } from '../topology/unwrap.ts'
+import type { Kernel } from '../wasm/loader.ts'
+
+/** Metres by which a vertex may lie beyond a geodesic edge: distances of geometries are measured no better. */
+const MAX_DEPTH_METERS = 1e-3
+/** Areas that lie beyond geodesic edges, together: half of the error that an area may have. */
+const MAX_STRAY_SQUARE_METERS = 0.5e-4
+const MAX_STRAY_SHARE = 0.5e-12
+
+/** a (π/180)² / 8, m: an edge of w by h degrees leaves its line in the plane by less than this · w (w + 2h), up to 90°. */
+const METERS_PER_SQUARE_DEGREE = 242.9
+/** Degrees of longitude up to which that bound is used. */
+const BOUND_TO_DEGREES = 90
+/** Metres in a degree of latitude, at least. */
+const METERS_PER_DEGREE = 110_000
+/** Where cos φ ≥ 1 − |φ| / 90 is used to tell that a vertex is far from an edge. */
+const [FAR_TO_WIDTH, FAR_TO_LATITUDE, FAR_FACTOR] = [20, 85, 1.2]
+/** Where a star-shaped ring is judged by its margin. */
+const [STAR_TO_DEGREES, STAR_TO_LATITUDE] = [1, 80]
+/** Longer edges may lie beyond another edge from a vertex on, metres. */
+const LONG_EDGE_METERS = 9e6
+/** So many comparisons of boxes count as one solution of the inverse problem. */
+const LOOKS_PER_SOLUTION = 16
+
+/** A vertex on the wrong side of a geodesic edge. */
+export interface GeodesicFault extends Invalidity {
+  /** Index in its sequence of the vertex. */
+  readonly vertex: number
+  readonly depthMeters: number
+  /** The ends of the edge, degrees. */
+  readonly edge: readonly [lon1: number, lat1: number, lon2: number, lat2: number]
+}
+
+/**
+ * The first grave fault of the polygons of a geometry as geodesics. Faults are borne with while no vertex lies more than 1 mm
+ * on the wrong side of an edge and the areas on the wrong side are, with twice their size, at most the larger of 0.5 cm² and
+ * 5·10⁻¹³ of the area.
+ *
+ * @param topology of polygons that `findInvalidity` found valid
+ * @param workLimit solutions of the inverse problem that it may cost
+ * @throws {WorkLimitError} when the limit is reached
+ */
+export function findGeodesicFault(
+  kernel: Kernel,
+  topology: PreparedTopology,
+  workLimit: number,
+): GeodesicFault | undefined {
+  const { geometry, isOnePolygonal } = topology
+  if (isOnePolygonal && arePlainlyHarmless(topology)) return undefined
+  const { elementTypes, elementStarts, partStarts } = geometry
+  const budget = { solutions: workLimit, limit: workLimit }
+  for (let element = 0; element < elementTypes.length; element++) {
+    if (!elementTypes[element]!.endsWith('Polygon')) continue
+    const [first, end] = [partStarts[elementStarts[element]!]!, partStarts[elementStarts[element + 1]!]!]
+    const swept = new SweptVertices(kernel, topology, element, first, end, budget).find()
+    if (swept.length === 0) continue
+    const fault = judge(kernel, geometry, element, swept)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+/** Whether all edges are too short to matter, or those of a star-shaped ring stay in their sectors. One pass. */
+function arePlainlyHarmless({ geometry, tree, starMargin }: PreparedTopology): boolean {
+  const { vertices, sequenceStarts } = geometry
+  let width = 0
+  let height = 0
+  for (let sequence = 0; sequence + 1 < sequenceStarts.length; sequence++) {
+    const end = 2 * sequenceStarts[sequence + 1]!
+    let i = 2 * sequenceStarts[sequence]!
+    let lon = vertices[i]!
+    let lat = vertices[i + 1]!
+    for (i += 2; i < end; i += 2) {
+      const lon2 = vertices[i]!
+      const lat2 = vertices[i + 1]!
+      const turn = Math.abs(lon2 - lon)
+      const rise = Math.abs(lat2 - lat)
+      if (turn > width) width = turn
+      if (rise > height) height = rise
+      lon = lon2
+      lat = lat2
+    }
+  }
+  const bulge = METERS_PER_SQUARE_DEGREE * width * (width + 2 * height)
+  const length = (vertices.length / 2) * (width + height) * 1.02 * METERS_PER_DEGREE
+  if (bulge <= MAX_DEPTH_METERS && 2 * bulge * length <= MAX_STRAY_SQUARE_METERS) return true
+  if (starMargin === 0 || width > STAR_TO_DEGREES || height > STAR_TO_DEGREES) return false
+  const root = tree.boxes.length - 4
+  const [west, south, east, north] = tree.boxes.subarray(root) as unknown as [number, number, number, number]
+  if (south < -STAR_TO_LATITUDE || north > STAR_TO_LATITUDE) return false
+  // At the share t of its width, a geodesic has left its line by less than this · t (1 − t) degrees of latitude. That turns
+  // it over the ray through an end only where the triangle with the mean is smaller.
+  const rise = 0.0175 * (width * width + 12 * (height + 0.1 * width) ** 2)
+  const rounding = 1e-15 * (east - west + north - south)
+  return starMargin > (east - west) * (rise + rounding)
+}
+
+/** A vertex between an edge and its geodesic, or perhaps there. Indices are those of `FlatGeometry.vertices`. */
+interface Swept {
+  readonly vertex: number
+  /** The edge that starts at this vertex. */
+  readonly edge: number
+  readonly vertexSequence: number
+  readonly edgeSequence: number
+  readonly depthMeters: number
+  readonly isCertain: boolean
+  /** At least the area beyond the edge under the two edges at the vertex. */
+  readonly squareMeters: number
+}
+
+/** An edge from west to east on the unrolled cylinder. */
+interface Chord {
+  readonly start: number
+  readonly x1: number
+  readonly y1: number
+  readonly x2: number
+  readonly y2: number
+  readonly isForward: boolean
+}
+
+/** Finds the swept vertices of a Polygon or MultiPolygon. */
+class SweptVertices {
+  readonly #kernel: Kernel
+  /** Longitudes unrolled along each ring: no edge jumps. The same as sent where none did. */
+  readonly #geometry: FlatGeometry
+  /** Unrolled longitudes are rounded. */
+  readonly #isRounded: boolean
+  readonly #tree: EdgeTree
+  /** By node of the tree, degrees of latitude by which the geodesics of its edges may leave its box. */
+  readonly #reach: Float64Array
+  readonly #budget: { solutions: number; readonly limit: number }
+  readonly #found: Swept[] = []
+  #edge: { readonly start: number; readonly geodesic: GeodesicEdge } | undefined
+
+  constructor(
+    kernel: Kernel,
+    topology: PreparedTopology,
+    element: number,
+    firstSequence: number,
+    endSequence: number,
+    budget: { solutions: number; readonly limit: number },
+  ) {
+    const { geometry } = topology
+    const { elementStarts } = geometry
+    this.#kernel = kernel
+    this.#isRounded = hasLongitudeJump(geometry, elementStarts[element]!, elementStarts[element + 1]!)
+    this.#geometry = this.#isRounded ? unrolled(geometry, firstSequence, endSequence) : geometry
+    const isWhole = topology.isOnePolygonal && !this.#isRounded
+    this.#tree = isWhole ? topology.tree : new EdgeTree(this.#geometry, firstSequence, endSequence)
+    this.#reach = reachOf(this.#tree)
+    this.#budget = budget
+  }
+
+  find(): readonly Swept[] {
+    if (!this.#isRounded) {
+      this.#join(0)
+      return this.#found
+    }
+    const { boxes } = this.#tree
+    const turns = Math.ceil((boxes[boxes.length - 2]! - boxes[boxes.length - 4]!) / 360)
+    for (let turn = -turns; turn <= turns; turn++) this.#join(360 * turn)
+    return this.#found
+  }
+
+  /** Looks at the pairs of an edge and a vertex, shifted in longitude, that are near enough. */
+  #join(shift: number): void {
+    const { boxes, levels, top } = this.#tree
+    const reach = this.#reach
+    let looks = 0
+    // Pairs of (level, node): whose edges, whose vertices.
+    const stack = [top, 0, top, 0]
+    while (stack.length > 0) {
+      const nodeV = stack.pop()!
+      const levelV = stack.pop()!
+      const nodeE = stack.pop()!
+      const levelE = stack.pop()!
+      if (levelE === 0 && levelV === 0) {
+        looks += this.#joinLeaves(nodeE, nodeV, shift)
+        continue
+      }
+      const splitsE = levelE >= levelV
+      const level = (splitsE ? levelE : levelV) - 1
+      const first = FANOUT * (splitsE ? nodeE : nodeV)
+      const start = levels[level]!
+      const end = Math.min(first + FANOUT, levels[level + 1]! - start)
+      const fixed = splitsE ? levels[levelV]! + nodeV : levels[levelE]! + nodeE
+      looks += end - first
+      this.#spend(looks / LOOKS_PER_SOLUTION)
+      looks = 0
+      for (let child = first; child < end; child++) {
+        const [e, v] = splitsE ? [start + child, fixed] : [fixed, start + child]
+        const room = reach[e]!
+        if (
+          room === 0 ||
+          boxes[4 * v]! + shift >= boxes[4 * e + 2]! ||
+          boxes[4 * v + 2]! + shift <= boxes[4 * e]! ||
+          boxes[4 * v + 1]! > boxes[4 * e + 3]! + room ||
+          boxes[4 * v + 3]! < boxes[4 * e + 1]! - room
+        ) {
+          continue
+        }
+        if (splitsE) stack.push(level, child, levelV, nodeV)
+        else stack.push(levelE, nodeE, level, child)
+      }
+    }
+  }
+
+  /** @returns comparisons made */
+  #joinLeaves(leafE: number, leafV: number, shift: number): number {
+    const { vertices, leafFirst, leafLast, leafSequence } = this.#tree
+    const lastV = leafLast[leafV]!
+    let looks = 0
+    for (let start = leafFirst[leafE]!; start < leafLast[leafE]!; start++) {
+      const [ax, ay, bx, by] = [
+        vertices[2 * start]!,
+        vertices[2 * start + 1]!,
+        vertices[2 * start + 2]!,
+        vertices[2 * start + 3]!,
+      ]
+      const west = ax < bx ? ax : bx
+      const east = ax < bx ? bx : ax
+      const room = reachOfEdge(east - west, Math.abs(by - ay))
+      const south = (ay < by ? ay : by) - room
+      const north = (ay < by ? by : ay) + room
+      if (room === 0) continue
+      looks += lastV - leafFirst[leafV]!
+      for (let vertex = leafFirst[leafV]!; vertex < lastV; vertex++) {
+        const x = vertices[2 * vertex]! + shift
+        const y = vertices[2 * vertex + 1]!
+        if (x <= west || x >= east || y < south || y > north) continue
+        const isForward = ax < bx
+        const chord = isForward
+          ? { start, x1: ax, y1: ay, x2: bx, y2: by, isForward }
+          : { start, x1: bx, y1: by, x2: ax, y2: ay, isForward }
+        if (isFar(chord, x, y, room)) continue
+        this.#look(chord, leafSequence[leafE]!, vertex, leafSequence[leafV]!, shift)
+      }
+    }
+    return looks
+  }
+
+  /** Decides about one edge and one vertex. */
+  #look(chord: Chord, edgeSequence: number, vertex: number, vertexSequence: number, shift: number): void {
+    const { vertices } = this.#geometry
+    const [x, y] = [vertices[2 * vertex]! + shift, vertices[2 * vertex + 1]!]
+    // A pole is one place, whatever its longitude: geodesics that end there or lead over it touch a vertex on it.
+    if (Math.abs(y) === 90 && (chord.x2 - chord.x1 === 180 || y === chord.y1 || y === chord.y2)) return
+    // From pole to pole any meridian is a shortest way: the edge is left to the judgement in the plane.
+    if (Math.abs(chord.y2 - chord.y1) === 180) return
+    const offset = this.#offsetOf(chord, x, y)
+    const isCertain = Math.abs(offset.northMeters) > offset.errorMeters
+    const side = this.#sideInPlane(chord, vertex, vertexSequence, shift)
+    if (isCertain && side !== 0 && side > 0 === offset.northMeters > 0) return
+    const depthMeters = Math.max(Math.abs(offset.northMeters), offset.errorMeters)
+    const wrongSide = isCertain ? Math.sign(offset.northMeters) : side > 0 ? -1 : 1
+    const [before, after] = this.#neighbours(vertex, vertexSequence)
+    this.#found.push({
+      vertex,
+      edge: chord.start,
+      vertexSequence,
+      edgeSequence,
+      depthMeters,
+      isCertain,
+      squareMeters:
+        this.#areaBeyond(chord, vertex, before, shift, wrongSide, depthMeters) +
+        this.#areaBeyond(chord, vertex, after, shift, wrongSide, depthMeters),
+    })
+  }
+
+  /** How far north of the geodesic a position lies, negative to the south. */
+  #offsetOf({ start, x1, y1, x2, y2 }: Chord, x: number, y: number): { northMeters: number; errorMeters: number } {
+    this.#spend(1)
+    if (this.#edge?.start !== start) {
+      this.#spend(1)
+      this.#edge = { start, geodesic: new GeodesicEdge(this.#kernel, wrapped(x1), y1, wrapped(x2), y2) }
+    }
+    const isNearSecond = x2 - x + Math.abs(y2 - y) < x - x1 + Math.abs(y1 - y)
+    const { leftMeters, errorMeters } = this.#edge.geodesic.offsetOf(wrapped(x), y, isNearSecond)
+    return { northMeters: leftMeters, errorMeters }
+  }
+
+  /** 1 when a vertex lies north of the straight edge, −1 south; one on it has the side of its neighbours. */
+  #sideInPlane(chord: Chord, vertex: number, sequence: number, shift: number): number {
+    const own = this.#sideOf(chord, vertex, shift)
+    if (own !== 0) return own
+    const [before, after] = this.#neighbours(vertex, sequence)
+    return this.#sideOf(chord, before, shift) || this.#sideOf(chord, after, shift)
+  }
+
+  #sideOf({ x1, y1, x2, y2 }: Chord, vertex: number, shift: number): number {
+    const { vertices } = this.#geometry
+    const [x, y] = [vertices[2 * vertex]! + shift, vertices[2 * vertex + 1]!]
+    const side = orientation(x1, y1, x2, y2, x, y)
+    if (!this.#isRounded) return Math.sign(side)
+    const rounding = 2e-13 * (Math.abs(y2 - y1) + Math.abs(y - y1))
+    return Math.abs(side) <= rounding ? 0 : Math.sign(side)
+  }
+
+  /** The vertices before and after one on its ring. */
+  #neighbours(vertex: number, sequence: number): readonly [before: number, after: number] {
+    const { vertices, sequenceStarts } = this.#geometry
+    const first = sequenceStarts[sequence]!
+    const count = sequenceStarts[sequence + 1]! - 1 - first
+    const isSame = (other: number) =>
+      vertices[2 * other] === vertices[2 * vertex] && vertices[2 * other + 1] === vertices[2 * vertex + 1]
+    let before = vertex
+    let after = vertex
+    for (let i = 0; i < count && isSame(before); i++) before = before === first ? first + count - 1 : before - 1
+    for (let i = 0; i < count && isSame(after); i++) after = after + 1 === first + count ? first : after + 1
+    return [before, after]
+  }
+
+  /** At least the area between the geodesic edge and what of the edge between two vertices lies beyond it. */
+  #areaBeyond(
+    chord: Chord,
+    vertex: number,
+    other: number,
+    shift: number,
+    wrongSide: number,
+    depthMeters: number,
+  ): number {
+    const { vertices } = this.#geometry
+    const [x, y] = [vertices[2 * other]!, vertices[2 * other + 1]!]
+    this.#spend(1)
+    const length = this.#kernel.inverse(vertices[2 * vertex + 1]!, wrapped(vertices[2 * vertex]!), y, wrapped(x))
+    const { northMeters, errorMeters } = this.#offsetOf(chord, x + shift, y)
+    const edgeLength = this.#edge!.geodesic.lengthMeters
+    const width = chord.x2 - chord.x1
+    const most = metersOfBulge(width, Math.abs(chord.y2 - chord.y1)) * Math.min(length, edgeLength)
+    const away = -wrongSide * northMeters
+    // Twice what straight lines would make of it: over a quarter of the globe geodesics bend less.
+    if (away > errorMeters && length < LONG_EDGE_METERS) {
+      return Math.min(most, (2 * depthMeters * depthMeters * length) / (depthMeters + away))
+    }
+    return Math.min(most, Math.max(depthMeters, Math.abs(away) + errorMeters) * length)
+  }
+
+  #spend(solutions: number): void {
+    this.#budget.solutions -= solutions
+    if (this.#budget.solutions < 0) throw new WorkLimitError(`the rings need more than ${this.#budget.limit} solutions`)
+  }
+}
+
+/** The rings from one sequence to another with longitudes that go on where an edge leads over ±180. */
+function unrolled(geometry: FlatGeometry, firstSequence: number, endSequence: number): FlatGeometry {
+  const { vertices: sent, sequenceStarts } = geometry
+  const vertices = Float64Array.from(sent)
+  for (let sequence = firstSequence; sequence < endSequence; sequence++) {
+    let turns = 0
+    for (let i = 2 * sequenceStarts[sequence]! + 2; i < 2 * sequenceStarts[sequence + 1]!; i += 2) {
+      const lon = sent[i]!
+      turns += turnOfEdge(sent[i - 2]!, sent[i - 1]!, lon, sent[i + 1]!)
+      vertices[i] = lon + 360 * turns
+    }
+  }
+  return { ...geometry, vertices }
+}
+
+function wrapped(lon: number): number {
+  return lon >= -180 && lon <= 180 ? lon : lon - 360 * Math.round(lon / 360)
+}
+
+function reachOf(tree: EdgeTree): Float64Array {
+  const { vertices, levels, leafFirst, leafLast } = tree
+  const reach = new Float64Array(tree.boxes.length / 4)
+  for (let leaf = 0; leaf < leafFirst.length; leaf++) {
+    let width = 0
+    let height = 0
+    for (let i = 2 * leafFirst[leaf]!; i < 2 * leafLast[leaf]!; i += 2) {
+      width = Math.max(width, Math.abs(vertices[i + 2]! - vertices[i]!))
+      height = Math.max(height, Math.abs(vertices[i + 3]! - vertices[i + 1]!))
+    }
+    reach[leaf] = reachOfEdge(width, height)
+  }
+  for (let level = 1; level < levels.length - 1; level++) {
+    const [below, start, end] = [levels[level - 1]!, levels[level]!, levels[level + 1]!]
+    for (let node = start; node < end; node++) {
+      const from = below + FANOUT * (node - start)
+      for (let child = from; child < Math.min(from + FANOUT, start); child++) {
+        reach[node] = Math.max(reach[node]!, reach[child]!)
+      }
+    }
+  }
+  return reach
+}
+
+/** Degrees of latitude by which the geodesic of an edge of w by h degrees may leave its box, at most. */
+function reachOfEdge(width: number, height: number): number {
+  return width === 0 ? 0 : metersOfBulge(width, height) / METERS_PER_DEGREE
+}
+
+function metersOfBulge(width: number, height: number): number {
+  return width > BOUND_TO_DEGREES ? 180 * METERS_PER_DEGREE : METERS_PER_SQUARE_DEGREE * width * (width + 2 * height)
+}
+
+/** Whether a position near the box of an edge is certainly farther from it than its geodesic. */
+function isFar({ x1, y1, x2, y2 }: Chord, x: number, y: number, reach: number): boolean {
+  const latitude = Math.max(Math.abs(y1), Math.abs(y2)) + reach
+  if (x2 - x1 > FAR_TO_WIDTH || latitude > FAR_TO_LATITUDE) return false
+  const shrink = 1 - latitude / 90
+  const cross = Math.abs((x2 - x1) * (y - y1) - (y2 - y1) * (x - x1)) - 1e-13 * (x2 - x1 + Math.abs(y2 - y1))
+  const across = FAR_FACTOR * reach
+  return cross > 0 && (shrink * cross) ** 2 > across * across * ((shrink * (x2 - x1)) ** 2 + (y2 - y1) ** 2)
+}
+
+/** What the swept vertices of an element come to. */
+function judge(
+  kernel: Kernel,
+  geometry: FlatGeometry,
+  element: number,
+  swept: readonly Swept[],
+): GeodesicFault | undefined {
+  const bears = (some: readonly Swept[]): boolean => {
+    if (some.some(({ depthMeters }) => depthMeters > MAX_DEPTH_METERS)) return false
+    const stray = 2 * some.reduce((sum, { squareMeters }) => sum + squareMeters, 0)
+    if (stray <= MAX_STRAY_SQUARE_METERS) return true
+    return stray <= MAX_STRAY_SHARE * areaSquareMeters(kernel, elementOf(geometry, element))
+  }
+  if (bears(swept)) return undefined
+  const parities = new Parities(geometry, swept)
+  const harmful = swept.filter((each) => parities.isHarmful(each))
+  if (harmful.length === 0 || bears(harmful)) return undefined
+  const deepest = harmful.reduce((most, { depthMeters }) => Math.max(most, depthMeters), 0)
+  const graves = harmful.filter(({ depthMeters }) => 2 * depthMeters >= deepest)
+  const grave = graves.reduce((first, each) => (each.vertex < first.vertex ? each : first))
+  const { vertices, sequenceStarts } = geometry
+  return {
+    reason: parities.isCrossing(grave) ? 'self-intersection' : reasonOf(geometry, grave),
+    lon: vertices[2 * grave.vertex]!,
+    lat: vertices[2 * grave.vertex + 1]!,
+    sequence: grave.vertexSequence,
+    vertex: grave.vertex - sequenceStarts[grave.vertexSequence]!,
+    depthMeters: grave.depthMeters,
+    edge: [...vertices.subarray(2 * grave.edge, 2 * grave.edge + 4)] as [number, number, number, number],
+  }
+}
+
+/** One element as a geometry. */
+function elementOf(geometry: FlatGeometry, element: number): FlatGeometry {
+  const { elementStarts, partStarts, partDimensions } = geometry
+  const [first, end] = [elementStarts[element]!, elementStarts[element + 1]!]
+  return {
+    ...geometry,
+    partStarts: partStarts.subarray(first, end + 1),
+    partDimensions: partDimensions.subarray(first, end),
+  }
+}
+
+/** The name of a fault of rings that do not cross. */
+function reasonOf({ partStarts }: FlatGeometry, { vertexSequence, edgeSequence }: Swept): InvalidityReason {
+  const partOf = (sequence: number) => partStarts.findLastIndex((start) => start <= sequence)
+  const part = partOf(vertexSequence)
+  if (part !== partOf(edgeSequence)) return 'overlapping polygons'
+  const exterior = partStarts[part]
+  return vertexSequence === exterior || edgeSequence === exterior ? 'hole outside its exterior ring' : 'nested holes'
+}
+
+/**
+ * How often edges and rings changed sides. Two edges cross as geodesics when they swept over an odd number of each other's
+ * ends; a vertex changes between inside and outside of a ring when an odd number of its edges swept over it.
+ *
+ * So a vertex that was swept does no harm where neither happened: a thin triangle may turn over, and a whole polygon pass
+ * over another.
+ */
+class Parities {
+  readonly #geometry: FlatGeometry
+  readonly #isClear: boolean
+  readonly #odd = new Set<string>()
+
+  constructor(geometry: FlatGeometry, swept: readonly Swept[]) {
+    this.#geometry = geometry
+    this.#isClear = swept.every(({ isCertain }) => isCertain)
+    if (!this.#isClear) return
+    for (const each of swept) {
+      for (const key of [...this.#crossings(each), changeOf(each)]) {
+        if (!this.#odd.delete(key)) this.#odd.add(key)
+      }
+    }
+  }
+
+  isHarmful(swept: Swept): boolean {
+    const { vertexSequence, edgeSequence } = swept
+    if (!this.#isClear || this.isCrossing(swept)) return true
+    return vertexSequence !== edgeSequence && this.#odd.has(changeOf(swept))
+  }
+
+  /** Whether an edge at the vertex crosses the edge. Where sides are not certain, all do. */
+  isCrossing(swept: Swept): boolean {
+    return !this.#isClear || this.#crossings(swept).some((key) => this.#odd.has(key))
+  }
+
+  /** Names of the pairs of the edge with the edges at the vertex, unless they meet at an end: those do not cross. */
+  #crossings({ vertex, edge, vertexSequence }: Swept): string[] {
+    const { sequenceStarts } = this.#geometry
+    const first = sequenceStarts[vertexSequence]!
+    const before = vertex === first ? sequenceStarts[vertexSequence + 1]! - 2 : vertex - 1
+    return [before, vertex]
+      .filter((own) => !this.#meet(own, edge))
+      .map((own) => `${Math.min(own, edge)} ${Math.max(own, edge)}`)
+  }
+
+  #meet(a: number, b: number): boolean {
+    return this.#isSame(a, b) || this.#isSame(a, b + 1) || this.#isSame(a + 1, b) || this.#isSame(a + 1, b + 1)
+  }
+
+  #isSame(a: number, b: number): boolean {
+    const { vertices } = this.#geometry
+    const [lat, turns] = [vertices[2 * a + 1]!, (vertices[2 * a]! - vertices[2 * b]!) / 360]
+    return lat === vertices[2 * b + 1] && (turns === 0 || Math.abs(turns) === 1 || Math.abs(lat) === 90)
+  }
+}
+
+function changeOf({ vertex, edgeSequence }: Swept): string {
+  return `${vertex} in ${edgeSequence}`
+}

@@ -1,0 +1,48 @@
+import type { Kernel } from '../wasm/loader.ts'
+
+/** Offsets smaller than this have no certain sign, metres: azimuths are within 15 nm at the other end of a line. */
+const UNCERTAIN_METERS = 5e-8
+
+/** How far a position lies from the geodesic over an edge. */
+export interface Offset {
+  /** To first order; positive to the left of the direction from the first end to the second. */
+  readonly leftMeters: number
+  /** An offset within this of 0 may have either sign. */
+  readonly errorMeters: number
+}
+
+/** The shortest geodesic between two positions, from which other positions are offset. */
+export class GeodesicEdge {
+  readonly lengthMeters: number
+  readonly #kernel: Kernel
+  readonly #ends: readonly [lon1: number, lat1: number, lon2: number, lat2: number]
+  readonly #azimuths: readonly [salp1: number, calp1: number, salp2: number, calp2: number]
+  readonly #reducedLength: number
+
+  /** Solves the inverse problem once. Degrees. */
+  constructor(kernel: Kernel, lon1: number, lat1: number, lon2: number, lat2: number) {
+    this.#kernel = kernel
+    this.#ends = [lon1, lat1, lon2, lat2]
+    this.lengthMeters = kernel.inverse(lat1, lon1, lat2, lon2)
+    this.#azimuths = [kernel.salp1(), kernel.calp1(), kernel.salp2(), kernel.calp2()]
+    this.#reducedLength = kernel.m12()
+  }
+
+  /**
+   * Solves the inverse problem once more.
+   *
+   * @param isNearSecond whether the position is nearer to the second end: the azimuth there is used then
+   */
+  offsetOf(lon: number, lat: number, isNearSecond: boolean): Offset {
+    const [lon1, lat1, lon2, lat2] = this.#ends
+    const [salp1, calp1, salp2, calp2] = this.#azimuths
+    const kernel = this.#kernel
+    if (isNearSecond) kernel.inverse(lat2, lon2, lat, lon)
+    else kernel.inverse(lat1, lon1, lat, lon)
+    const reach = kernel.m12()
+    const [salp, calp] = isNearSecond ? [salp2, calp2] : [salp1, calp1]
+    const leftMeters = (calp * kernel.salp1() - salp * kernel.calp1()) * -reach
+    // The azimuth of an edge between almost opposite positions is only as good as its reduced length.
+    return { leftMeters, errorMeters: UNCERTAIN_METERS * Math.max(1, reach / this.#reducedLength) }
+  }
+}

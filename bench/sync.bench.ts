@@ -86,7 +86,7 @@ async function measure(local: LocalChain, engine: (typeof ENGINES)[number]): Pro
   try {
     const { sync } = openChainSync({
       chain: local.chain,
-      schemaUid: SCHEMA,
+      schemas: new Map([[SCHEMA, 'nine-fields']]),
       limits: { maxRangeBlocks: 10_000, blocksAtOnce: 64, logsAtOnce: 2000, maxDataBytes: 1_048_576, maxBumps: 1024 },
       rpcs: createRpcList({
         chainId: local.chain.id,

@@ -9,6 +9,15 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export type Tier = 'public' | 'developer' | 'internal'
 export type ChainProfile = 'legacy' | 'v1' | 'v2'
 
+/** How the data of location attestations is laid out: Location Protocol 0.2, or the four strings of its predecessor. */
+export type LocationLayout = 'nine-fields' | 'four-strings'
+
+export interface LocationSchema {
+  readonly uid: string
+  /** undefined: as its UID says where it is known, else nine fields. */
+  readonly layout: LocationLayout | undefined
+}
+
 export interface ApiKey {
   readonly key: string
   readonly tier: Tier
@@ -79,7 +88,8 @@ export interface Config {
     readonly boolean: string | undefined
     readonly verify: string | undefined
     readonly 'merkle-root': string | undefined
-    readonly location: string | undefined
+    /** Lower case, in the order given; empty: the built-in one. */
+    readonly location: readonly LocationSchema[]
   }
   readonly allowAnySchema: boolean
   /** Oldest read of a nonce that is signed with; 0: every signature uses a read that began after its request arrived. */
@@ -370,7 +380,7 @@ export function readConfig(env: Environment, cores: number): Config {
       boolean: read.bytes32('BOOLEAN_SCHEMA_UID'),
       verify: read.bytes32('VERIFY_SCHEMA_UID'),
       'merkle-root': read.bytes32('MERKLE_ROOT_SCHEMA_UID'),
-      location: read.bytes32('LOCATION_SCHEMA_UID'),
+      location: readLocationSchemas(env['LOCATION_SCHEMA_UID']),
     },
     allowAnySchema: read.flag('ALLOW_ANY_SCHEMA', true),
     nonceMaxAgeMs: read.integer('NONCE_MAX_AGE_MS', 0, 0, 3_600_000),
@@ -590,6 +600,19 @@ function splitList(text: string | undefined): string[] {
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
+}
+
+/** `0x…,0x…:four-strings` */
+function readLocationSchemas(text: string | undefined): LocationSchema[] {
+  const schemas = splitList(text).map((entry): LocationSchema => {
+    const [, uid, layout] = /^(0x[0-9a-fA-F]{64})(?::(nine-fields|four-strings))?$/.exec(entry) ?? []
+    if (uid !== undefined) return { uid: uid.toLowerCase(), layout: layout as LocationLayout | undefined }
+    const wanted = 'UIDs (0x and 64 hex digits) with commas, each alone or followed by :nine-fields or :four-strings'
+    throw new ConfigError(`LOCATION_SCHEMA_UID=${JSON.stringify(entry)}: must be ${wanted}`)
+  })
+  const twice = schemas.find(({ uid }, index) => schemas.findIndex((other) => other.uid === uid) !== index)
+  if (twice !== undefined) throw new ConfigError(`LOCATION_SCHEMA_UID: ${twice.uid} is there twice`)
+  return schemas
 }
 
 /** Beginnings of the settings that end with a chain's number. */

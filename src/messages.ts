@@ -162,7 +162,7 @@ export interface ResolvedInput {
   readonly field: string
   readonly ref: Hex
   readonly geometry: string
-  /** Names the notation of a text that is not GeoJSON. */
+  /** As attested; of a proof only where its location is text of another notation. */
   readonly locationType?: string | undefined
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chainTable } from './attest/chains.ts'
-import { schemaKinds } from './attest/schema-kinds.ts'
+import { locationSchemas, schemaKinds } from './attest/schema-kinds.ts'
 import { schemaUids } from './attest/schemas.ts'
 import type { BannerFacts } from './cli/banner.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -76,7 +76,7 @@ export async function startService(
     throw new ConfigError('ENABLE_ONCHAIN_SUBMIT=1 keeps submissions in the database: leave RECORDS=0 out')
   }
   const chains = chainTable(config)
-  const schemas = schemaUids(config)
+  const [schemas, locations] = [schemaUids(config), locationSchemas(config)]
   const evidence = await readEvidenceSettings(config)
   const signer = await startSigner(config, log)
   await localChain?.fund(signer.address) // before the relay looks whether it can pay
@@ -93,14 +93,14 @@ export async function startService(
   })
   const ask = createEvidenceQuestions(config, pool, Date.now)
   const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, ask, now: Date.now })
-  const resolver = createInputResolver({ chainClient, schemas, readProof, now: Date.now })
+  const resolver = createInputResolver({ chainClient, locations, readProof, now: Date.now })
   const answers = createSignedAnswers(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
   const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now: Date.now }
   const relay = config.submission && chainClient && store ? startRelay({ chainClient, signer, store, log }) : undefined
   const submissions = createSubmissionService({ config, relay, store, signer, keccak, now: Date.now })
   const askRecords = createRecordQuestions({ config, store, now: Date.now })
-  const records = createRecordService({ config, chains, schemaUid: schemas.location, ask: askRecords, now: Date.now })
+  const records = createRecordService({ config, chains, ask: askRecords, now: Date.now })
   const chainIds = new Map([...chains.values()].map(({ id, name }) => [name, id]))
   const feedParts = { config, chains: chainIds, ask: askRecords, now: Date.now }
   const feeds = { export: createRecordExport(feedParts), ...createRecordStream(feedParts) }

@@ -24,7 +24,7 @@ function open(
 ): OpenChainSync {
   return openChainSync({
     chain: MODEL_CHAIN,
-    schemaUid: MODEL_SCHEMA,
+    schemas: new Map([[MODEL_SCHEMA, 'nine-fields']]),
     limits: { maxRangeBlocks: 16, blocksAtOnce: 4, logsAtOnce: 6, maxDataBytes: 10_000, maxBumps: 24 },
     rpcs: createRpcList({
       chainId: MODEL_CHAIN.id,

@@ -4,7 +4,9 @@ import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
 import { type Engine, type Outcome, runOperation } from '../src/compute/run.ts'
 import { bytesToHex } from '../src/crypto/hex.ts'
+import { readAttestedLocation } from '../src/geometry/attested-location.ts'
 import { readLocationText } from '../src/geometry/location-text.ts'
+import { notationOf } from '../src/geometry/notation.ts'
 import type {
   ComputeResult,
   ComputeTask,
@@ -170,19 +172,18 @@ function resolvedOperand(input: Input, resolved: readonly ResolvedInput[], limit
   return { geometry, path, ref: found.ref }
 }
 
-/** The text of an attestation is as foreign as a body, but not the body: what is wrong with it is an invalid input. */
 function parseLocation({ geometry, locationType }: ResolvedInput, input: Input, path: Input['path'], limits: Limits) {
+  const parse = (text: string) => parseJsonObject(Buffer.from(text), limits.maxJsonDepth)
   // The text of a proof stands in the body, and is named where it stands.
-  if (locationType !== undefined && input.form === 'proof')
-    return readLocationText(locationType, geometry, path, limits)
+  if (input.form === 'proof')
+    return locationType === undefined ? parse(geometry) : readLocationText(locationType, geometry, path, limits)
   try {
-    return locationType === undefined
-      ? parseJsonObject(Buffer.from(geometry), limits.maxJsonDepth)
-      : readLocationText(locationType, geometry, [], limits)
+    return readAttestedLocation(locationType ?? 'geojson', geometry, [], limits, parse)
   } catch (error) {
+    // The text of an attestation is as foreign as a body, but not the body: what is wrong with it is an invalid input.
     if (!(error instanceof ProblemError)) throw error
-    const wanted = locationType ?? 'GeoJSON'
-    throw problemAt('invalid-input', path, `its location is no ${wanted}: ${error.data.detail}`, {
+    const shown = notationOf(locationType ?? '') ?? 'GeoJSON'
+    throw problemAt('invalid-input', path, `its location is no ${shown}: ${error.data.detail}`, {
       code: 'uid-unreadable',
     })
   }

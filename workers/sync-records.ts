@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
 import { chainTable } from '../src/attest/chains.ts'
-import { schemaUids } from '../src/attest/schemas.ts'
+import { locationSchemas } from '../src/attest/schema-kinds.ts'
 import type { ChainAccessConfig } from '../src/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { connectRecords, recordStoreOf } from '../src/store/record-line.ts'
@@ -73,7 +73,7 @@ export async function openRecordSync(
   }
 
   function openChains(): WorkedChain[] {
-    const schemaUid = schemaUids(config).location
+    const schemas = locationSchemas(config)
     return [...chainTable(config).values()]
       .filter(({ rpcUrls }) => rpcUrls.length > 0)
       .map((chain) => {
@@ -90,7 +90,7 @@ export async function openRecordSync(
         })
         const opened = openChainSync({
           chain,
-          schemaUid,
+          schemas,
           limits: {
             maxRangeBlocks: limits.syncRangeBlocks,
             blocksAtOnce: limits.syncBlocksAtOnce,

@@ -1,3 +1,4 @@
+import type { LocationLayout } from '../config.ts'
 import type { Hex } from '../messages.ts'
 import { type Decoded, readAbi } from './abi-reader.ts'
 import { type MerkleRootData, VERIFY_FIELDS, type VerifyData } from './encode.ts'
@@ -19,7 +20,8 @@ export interface BooleanData {
 
 /** A location attestation (Location Protocol 0.2). */
 export interface LocationData {
-  readonly eventTimestampSeconds: bigint
+  /** undefined where the layout has none. */
+  readonly eventTimestampSeconds: bigint | undefined
   readonly srs: string
   readonly locationType: string
   readonly location: string
@@ -91,8 +93,19 @@ export function decodeMerkleRoot(data: Hex | Uint8Array): Decoded<MerkleRootData
   return decoded.ok && decoded.value.leafCount === 0 ? { ok: false, reason: 'counts no leaves' } : decoded
 }
 
-/** Strict reading of a location attestation's data, as found on a chain; never throws on hostile bytes. */
-export function decodeLocation(data: Hex): Decoded<LocationData> {
+/**
+ * Strict reading of a location attestation's data, as found on a chain; never throws on hostile bytes.
+ *
+ * @param layout of the schema it was attested under; members that it lacks are empty
+ */
+export function decodeLocation(data: Hex, layout: LocationLayout): Decoded<LocationData> {
+  if (layout === 'four-strings') {
+    return readAbi(data, 4, (tuple) => {
+      tuple.skipString() // lp_version: every version has the same members
+      const [srs, locationType, location] = [tuple.string(), tuple.string(), tuple.string()]
+      return { ...NO_MORE, srs, locationType, location }
+    })
+  }
   return readAbi(data, 9, (tuple) => ({
     eventTimestampSeconds: tuple.uint(256),
     srs: tuple.string(),
@@ -104,4 +117,13 @@ export function decodeLocation(data: Hex): Decoded<LocationData> {
     mediaData: tuple.dynamicArray((items) => items.string()),
     memo: tuple.string(),
   }))
+}
+
+const NO_MORE = {
+  eventTimestampSeconds: undefined,
+  recipeType: [],
+  recipePayload: [],
+  mediaType: [],
+  mediaData: [],
+  memo: '',
 }

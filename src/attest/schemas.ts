@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config, LocationLayout } from '../config.ts'
 import { hexToBytes, utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { AttestationKind, Hex } from '../messages.ts'
@@ -27,7 +27,13 @@ export const SCHEMA_STRINGS: Readonly<Record<SchemaKind, string>> = {
     'string[] mediaType,string[] mediaData,string memo',
 }
 
-/** UIDs of the strings above with no resolver, revocable. All but ours for Merkle roots are registered on the public chains. */
+/** The layouts of location attestations that are read. */
+export const LOCATION_STRINGS: Readonly<Record<LocationLayout, string>> = {
+  'nine-fields': SCHEMA_STRINGS.location,
+  'four-strings': 'string lp_version,string srs,string location_type,string location',
+}
+
+/** UIDs of `SCHEMA_STRINGS` with no resolver, revocable. All but ours for Merkle roots are registered on the public chains. */
 export const DEFAULT_UIDS: Readonly<Record<SchemaKind, Hex>> = {
   numeric: '0xc2b013ecb68d59b28f5d301203ec630335d97c37b400b16b359db6972572e02a',
   boolean: '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5',
@@ -54,13 +60,13 @@ export function schemaUid(schema: string, resolver: Hex, revocable: boolean, kec
   return keccak.hashHex(packed)
 }
 
-/** The schema each kind is signed under when a request names none. */
+/** The schema each kind is signed under when a request names none, and the first of those of locations. */
 export function schemaUids({ schemas }: Pick<Config, 'schemas'>): Readonly<Record<SchemaKind, Hex>> {
   return {
     numeric: (schemas.numeric ?? DEFAULT_UIDS.numeric) as Hex,
     boolean: (schemas.boolean ?? DEFAULT_UIDS.boolean) as Hex,
     verify: (schemas.verify ?? DEFAULT_UIDS.verify) as Hex,
     'merkle-root': (schemas['merkle-root'] ?? DEFAULT_UIDS['merkle-root']) as Hex,
-    location: (schemas.location ?? DEFAULT_UIDS.location) as Hex,
+    location: (schemas.location[0]?.uid ?? DEFAULT_UIDS.location) as Hex,
   }
 }

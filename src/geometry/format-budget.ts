@@ -110,6 +110,22 @@ export class FormatBudget {
     })
   }
 
+  /** @param character white space, or invisible, that no notation knows */
+  foreignSpace(character: string, at: number): ProblemError {
+    const name = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+    return this.refusal(at, `stands ${name}, which is not white space of well-known text`, {
+      code: 'not-wkt',
+      hint: 'write spaces, tabs or line ends',
+    })
+  }
+
+  mixedDimension(at: number, detail: string): ProblemError {
+    return this.refusal(at, `${detail}; all positions of a geometry have the same`, {
+      code: 'mixed-dimension',
+      hint: 'separate positions by commas, and give all of them the same dimension, as ST_Force2D does',
+    })
+  }
+
   empty(at: number): ProblemError {
     return this.refusal(at, 'it is empty; empty geometries have no place', { code: 'empty-geometry' })
   }

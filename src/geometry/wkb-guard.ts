@@ -128,11 +128,8 @@ class Guard {
     const hasM = hasFlag(word, M_FLAG) || thousands >= 2
     const dimension = hasZ ? (hasM ? 'ZM' : 'Z') : hasM ? 'M' : 'XY'
     if (parent !== undefined && dimension !== parent.dimension) {
-      const found = `stands dimension ${dimension} in a geometry of dimension ${parent.dimension}`
-      throw this.#budget.refusal(start + 1, `${found}; all positions of a geometry have the same`, {
-        code: 'mixed-dimension',
-        hint: 'give all members the same dimension, as ST_Force2D does',
-      })
+      const detail = `stands dimension ${dimension} in a geometry of dimension ${parent.dimension}`
+      throw this.#budget.mixedDimension(start + 1, detail)
     }
     const hasSrid = hasFlag(word, SRID_FLAG)
     if (hasSrid) {

@@ -18,7 +18,7 @@ const OUR_SCHEMAS = {
   boolean: undefined,
   verify: undefined,
   'merkle-root': undefined,
-  location: undefined,
+  location: [],
 }
 
 /** `empty`: nothing happened on it yet. `partial`: what makes it was interrupted. */

@@ -1,6 +1,6 @@
 import { decodeLocation } from '../attest/decode.ts'
-import type { SchemaKind } from '../attest/schemas.ts'
-import { notationOf } from '../geometry/notation.ts'
+import type { LocationLayout } from '../config.ts'
+import { foreignEpsgCode, isReadableLocation } from '../geometry/attested-location.ts'
 import type { ChainAttestation, Hex, Input, ResolvedInput } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
@@ -27,13 +27,14 @@ export interface InputResolver {
 
 export interface InputResolverParts {
   readonly chainClient: ChainClient | undefined
-  readonly schemas: Readonly<Record<SchemaKind, Hex>>
+  /** Of location attestations. */
+  readonly locations: ReadonlyMap<Hex, LocationLayout>
   readonly readProof: ProofReader
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-export function createInputResolver({ chainClient, schemas, readProof, now }: InputResolverParts): InputResolver {
+export function createInputResolver({ chainClient, locations, readProof, now }: InputResolverParts): InputResolver {
   return {
     async resolve(chainId, inputs, context) {
       const parts = await Promise.all(
@@ -61,16 +62,19 @@ export function createInputResolver({ chainClient, schemas, readProof, now }: In
     const attestation = await readAttestation(chainId, uid, path)
     const refuse = refuser(path, uid)
     if (attestation === undefined) throw refuse(`was not found on chain ${chainId}`, 'uid-not-found')
-    if (attestation.schema !== schemas.location) throw refuse('is not a location attestation', 'uid-not-a-location')
+    const layout = locations.get(attestation.schema)
+    if (layout === undefined) throw refuse('is not a location attestation', 'uid-not-a-location')
     if (attestation.revocationTimeSeconds !== 0) throw refuse('is revoked', 'uid-revoked')
     const expires = attestation.expirationTimeSeconds
     if (expires !== 0 && expires * 1000 <= now()) throw refuse('has expired', 'uid-expired')
-    const location = decodeLocation(attestation.data)
+    const location = decodeLocation(attestation.data, layout)
     if (!location.ok) throw refuse(`cannot be decoded: ${location.reason}`, 'uid-undecodable')
-    const { locationType, location: geometry } = location.value
-    const resolved = { field: String(path[0]), ref: uid, geometry }
-    if (notationOf(locationType) !== undefined) return { ...resolved, locationType }
-    if (locationType.startsWith('geojson') && geometry.trimStart().startsWith('{')) return resolved
+    const { srs, locationType, location: geometry } = location.value
+    const code = foreignEpsgCode(srs)
+    if (code !== undefined) throw refuse(`holds a location in EPSG:${code}; coordinates are WGS 84 here`, 'uid-srs')
+    if (isReadableLocation(locationType, geometry)) {
+      return { field: String(path[0]), ref: uid, geometry, locationType }
+    }
     const shown = JSON.stringify(locationType.slice(0, MOST_SHOWN))
     throw refuse(`holds a location of the type ${shown}, which is not understood`, 'uid-unknown-location-type')
   }

@@ -1,8 +1,8 @@
 import type { Chain } from '../attest/chains.ts'
-import { SCHEMA_STRINGS } from '../attest/schemas.ts'
+import { locationSchemas } from '../attest/schema-kinds.ts'
+import { LOCATION_STRINGS } from '../attest/schemas.ts'
 import type { Config } from '../config.ts'
 import { freeBuffer } from '../free-buffer.ts'
-import type { Hex } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { EncodedPage } from '../store-messages.ts'
 import { cursorText, readRecordQuery, readUid } from '../validation/record-query.ts'
@@ -15,7 +15,6 @@ import type { ServiceAnswer } from './services.ts'
 export interface RecordServiceParts {
   readonly config: Config
   readonly chains: ReadonlyMap<number, Chain>
-  readonly schemaUid: Hex
   readonly ask: RecordQuestion
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -38,17 +37,18 @@ interface KeptList {
 }
 
 /** What the record API answers. Records come as finished texts, and go out as they are. */
-export function createRecordService({ config, chains, schemaUid, ask, now }: RecordServiceParts): RecordService {
+export function createRecordService({ config, chains, ask, now }: RecordServiceParts): RecordService {
   const idsByName = new Map([...chains.values()].map(({ id, name }) => [name, id]))
   const isEnabled = (name: string) =>
     [...chains.values()].some((chain) => chain.name === name && chain.rpcUrls.length > 0)
+  const [schema, layout] = [...locationSchemas(config)][0]!
   const configJson = JSON.stringify({
     chains: Object.fromEntries(
       CONFIG_CHAINS.map((name) => [name, isEnabled(name) || (name === 'base' && isEnabled('base-sepolia'))]),
     ),
     chains_all: Object.fromEntries([...idsByName.keys()].map((name) => [name, isEnabled(name)])),
-    schema: schemaUid,
-    schema_fields: SCHEMA_STRINGS.location,
+    schema,
+    schema_fields: LOCATION_STRINGS[layout],
     version: 'v0',
   })
 

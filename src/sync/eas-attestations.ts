@@ -46,7 +46,7 @@ export interface AttestationReader {
 }
 
 export function createAttestationReader({ source, keccak, maxBumps }: AttestationReaderParts): AttestationReader {
-  const { easAddress, schemaUid } = source
+  const { easAddress, schemas } = source
   /** Whether an endpoint's chain has Multicall3; asked once. */
   const hasMulticall = new WeakMap<RpcClient, boolean>()
   /** Of contents met in this process, how many there were: equal attestations of one block differ by it. */
@@ -125,11 +125,12 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
     const fields = decodeAttestation(answer)
     if (fields === undefined) return { state: 'wrong', uid }
     if (/^0*$/.test(fields.uid)) return { state: 'missing', uid }
-    if (`0x${fields.uid}` !== uid || `0x${fields.schema}` !== schemaUid || !hasUid(fields, uid))
-      return { state: 'wrong', uid }
+    const layout = schemas.get(`0x${fields.schema}`)
+    if (`0x${fields.uid}` !== uid || layout === undefined || !hasUid(fields, uid)) return { state: 'wrong', uid }
     return {
       state: 'ok',
       uid,
+      layout,
       attester: `0x${fields.attester}`,
       recipient: `0x${fields.recipient}`,
       timeSeconds: Number(`0x${fields.time}`),

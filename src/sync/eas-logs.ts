@@ -1,3 +1,4 @@
+import type { LocationLayout } from '../config.ts'
 import type { Hex } from '../messages.ts'
 import { bytes32, quantity } from './quantities.ts'
 import { RpcError } from './rpc.ts'
@@ -14,16 +15,16 @@ export interface EasLog {
   readonly logIndex: number
 }
 
-/** Where logs come from: the contract and the schema of location attestations. */
+/** Where logs come from: the contract and the schemas of location attestations. */
 export interface LogSource {
   readonly easAddress: Hex
-  /** Lower case. */
-  readonly schemaUid: Hex
+  /** UIDs, lower case, and the layout of what is attested under each. */
+  readonly schemas: ReadonlyMap<Hex, LocationLayout>
 }
 
 /** The filter of `eth_getLogs` for both events at once, without its blocks. */
-export function logFilter({ easAddress, schemaUid }: LogSource): object {
-  return { address: easAddress, topics: [[ATTESTED, REVOKED], null, null, schemaUid] }
+export function logFilter({ easAddress, schemas }: LogSource): object {
+  return { address: easAddress, topics: [[ATTESTED, REVOKED], null, null, [...schemas.keys()]] }
 }
 
 /**
@@ -45,12 +46,12 @@ export function readLogs(answer: unknown, source: LogSource, from: number, to: n
 }
 
 /** @returns undefined for a log that a node says is gone */
-function readLog(entry: unknown, { easAddress, schemaUid }: LogSource): EasLog | undefined {
+function readLog(entry: unknown, { easAddress, schemas }: LogSource): EasLog | undefined {
   const { address, topics, data, blockNumber, blockHash, logIndex, removed } = (entry ?? {}) as Record<string, unknown>
   if (removed === true) return undefined
   const [event, , , schema] = Array.isArray(topics) ? topics : []
   const isOurs =
-    typeof address === 'string' && address.toLowerCase() === easAddress.toLowerCase() && schema === schemaUid
+    typeof address === 'string' && address.toLowerCase() === easAddress.toLowerCase() && schemas.has(schema)
   if (!isOurs || (event !== ATTESTED && event !== REVOKED))
     throw new RpcError('eth_getLogs: a log that was not asked for')
   if (typeof data !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(data))

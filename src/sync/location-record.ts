@@ -1,9 +1,15 @@
 import { decodeLocation } from '../attest/decode.ts'
+import type { LocationLayout } from '../config.ts'
+import { readAttestedLocation } from '../geometry/attested-location.ts'
 import { boundsOf } from '../geometry/bounds.ts'
+import { checkShape } from '../geometry/check-shape.ts'
+import type { FormatLimits } from '../geometry/format-budget.ts'
+import { trimAscii } from '../geometry/notation.ts'
 import type { Hex } from '../messages.ts'
+import { ProblemError } from '../problem.ts'
 import type { LocationRecord } from '../store-messages.ts'
 import type { QuarantineStage } from '../sync-messages.ts'
-import { readLocation } from './attested-location.ts'
+import type { Geometry } from '../types/generated.ts'
 
 /** Grows whenever more attestations can be read: then those in quarantine are tried again. */
 export const DECODER_VERSION = 2
@@ -14,6 +20,8 @@ export interface AttestedFields {
   readonly attester: Hex
   readonly recipient: Hex
   readonly timeSeconds: number
+  /** Of the schema it was attested under. */
+  readonly layout: LocationLayout
   readonly data: Hex
 }
 
@@ -34,21 +42,22 @@ const LAST_SECOND = 253_402_300_799n // 9999-12-31T23:59:59Z
 
 /** A location attestation as a record. Never throws on what somebody attested. */
 export function recordOf(
-  { uid, attester, recipient, timeSeconds, data }: AttestedFields,
+  { uid, attester, recipient, timeSeconds, layout, data }: AttestedFields,
   place: RecordPlace,
 ): Converted {
   const bytes = (data.length - 2) / 2
   if (bytes > place.maxDataBytes) {
     return { ok: false, stage: 'size', reason: `has ${bytes} bytes of data, more than ${place.maxDataBytes}` }
   }
-  const decoded = decodeLocation(data)
+  const decoded = decodeLocation(data, layout)
   if (!decoded.ok) return { ok: false, stage: 'data', reason: `its data ${decoded.reason}` }
   const { value } = decoded
-  if (value.eventTimestampSeconds > LAST_SECOND) {
+  const { eventTimestampSeconds = BigInt(timeSeconds) } = value
+  if (eventTimestampSeconds > LAST_SECOND) {
     return {
       ok: false,
       stage: 'time',
-      reason: `eventTimestamp ${value.eventTimestampSeconds} is past the year 9999 in seconds`,
+      reason: `eventTimestamp ${eventTimestampSeconds} is past the year 9999 in seconds`,
     }
   }
   const location = readLocation(value.locationType, value.location)
@@ -64,7 +73,7 @@ export function recordOf(
       prover: attester,
       subject: recipient,
       timeSeconds,
-      eventTimeSeconds: Number(value.eventTimestampSeconds),
+      eventTimeSeconds: Number(eventTimestampSeconds),
       srs: value.srs,
       locationType: value.locationType,
       location: location.text,
@@ -78,5 +87,38 @@ export function recordOf(
       memo: value.memo === '' ? null : value.memo,
       blockNumber: place.blockNumber,
     },
+  }
+}
+
+/** The bytes of an attestation are bounded (`maxDataBytes`), and with them what they can hold. */
+const LIMITS: FormatLimits = {
+  maxVertices: Number.POSITIVE_INFINITY,
+  maxParts: Number.POSITIVE_INFINITY,
+  maxCollectionDepth: 8,
+}
+
+type RecordLocation =
+  | {
+      readonly ok: true
+      readonly geometry: Geometry
+      /** A GeoJSON geometry: what was attested when it is one, else what it means. */
+      readonly text: string
+    }
+  | { readonly ok: false; readonly reason: string }
+
+function readLocation(locationType: string, location: string): RecordLocation {
+  try {
+    let attested: unknown
+    const value = readAttestedLocation(locationType, location, ['location'], LIMITS, (text) => {
+      attested = JSON.parse(text)
+      return attested
+    })
+    const shaped = checkShape(value)
+    if (!shaped.ok) return { ok: false, reason: `the location ${shaped.reason}` }
+    const { geometry } = shaped
+    return { ok: true, geometry, text: value === attested ? trimAscii(location) : JSON.stringify(geometry) }
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    return { ok: false, reason: `the ${error.data.detail}` }
   }
 }

@@ -1,4 +1,5 @@
 import type { Chain } from '../attest/chains.ts'
+import type { LocationLayout } from '../config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Hex } from '../messages.ts'
 import { type Audit, createAudit } from './audit.ts'
@@ -12,8 +13,8 @@ import { createSweep, type Sweep } from './sweep.ts'
 
 export interface OpenChainSyncParts {
   readonly chain: Pick<Chain, 'id' | 'name' | 'easAddress' | 'startBlock' | 'finalityDepth'>
-  /** Of location attestations, lower case. */
-  readonly schemaUid: Hex
+  /** Of location attestations: UIDs, lower case, with their layouts. */
+  readonly schemas: ReadonlyMap<Hex, LocationLayout>
   readonly limits: SyncLimits & {
     /** Largest data of an attestation that becomes a record. */
     readonly maxDataBytes: number
@@ -36,8 +37,8 @@ export interface OpenChainSync {
 }
 
 export function openChainSync(given: OpenChainSyncParts): OpenChainSync {
-  const { chain, schemaUid, limits, rpcs, store, keccak, nowSeconds, onProblem } = given
-  const source = { easAddress: chain.easAddress, schemaUid }
+  const { chain, schemas, limits, rpcs, store, keccak, nowSeconds, onProblem } = given
+  const source = { easAddress: chain.easAddress, schemas }
   const { startBlock } = chain
   const chainId = chain.id
   const reader = createChainReader(source, chain.finalityDepth)

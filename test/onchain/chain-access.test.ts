@@ -172,7 +172,7 @@ describe.skipIf(skipReason())('chain access', () => {
         revocationTimeSeconds: 0,
         attester: one.submitter.toLowerCase(),
       })
-      const location = decodeLocation(found!.data)
+      const location = decodeLocation(found!.data, 'nine-fields')
       expect(location.ok && location.value).toMatchObject({
         location: '{"type":"Point","coordinates":[2.2945,48.8584]}',
         recipeType: ['gps', 'ünïcödé'],

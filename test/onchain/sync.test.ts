@@ -64,7 +64,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
   function syncOf(target: SyncStore, urls: readonly string[] = [local.url], finalityDepth = 16): OpenChainSync {
     return openChainSync({
       chain: { ...local.chain, finalityDepth },
-      schemaUid: LOCATION_SCHEMA,
+      schemas: new Map([[LOCATION_SCHEMA, 'nine-fields']]),
       limits: LIMITS,
       rpcs: createRpcList({
         chainId: local.chain.id,

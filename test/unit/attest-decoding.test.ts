@@ -8,7 +8,7 @@ import {
   decodeNumeric,
   decodeVerify,
 } from '../../src/attest/decode.ts'
-import { SCHEMA_STRINGS, type SchemaKind } from '../../src/attest/schemas.ts'
+import { LOCATION_STRINGS, SCHEMA_STRINGS, type SchemaKind } from '../../src/attest/schemas.ts'
 import type { Hex } from '../../src/messages.ts'
 import fc from '../seeded.ts'
 
@@ -17,7 +17,7 @@ const DECODERS: Record<SchemaKind, (data: Hex) => Decoded<unknown>> = {
   boolean: decodeBoolean,
   verify: decodeVerify,
   'merkle-root': decodeMerkleRoot,
-  location: decodeLocation,
+  location: (data) => decodeLocation(data, 'nine-fields'),
 }
 const KINDS = Object.keys(DECODERS) as SchemaKind[]
 
@@ -142,8 +142,11 @@ describe('decoding attestation data', () => {
     // Items of recipeType: the second offset set to the first.
     const shared = twice.replace(`${word(64)}${word(128)}`, `${word(64)}${word(64)}`)
     expect(shared).not.toBe(twice)
-    expect(decodeLocation(twice).ok).toBe(true)
-    expect(decodeLocation(shared as Hex)).toMatchObject({ ok: false, reason: expect.stringContaining('offset') })
+    expect(decodeLocation(twice, 'nine-fields').ok).toBe(true)
+    expect(decodeLocation(shared as Hex, 'nine-fields')).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('offset'),
+    })
   })
 
   it('refuses what is not hex, a bool of 2, text that is not UTF-8 and padding that is not zero', () => {
@@ -157,5 +160,20 @@ describe('decoding attestation data', () => {
       reason: expect.stringContaining('UTF-8'),
     })
     expect(decodeBoolean(good.replace(/0$/, '1') as Hex)).toMatchObject({ reason: expect.stringContaining('padding') })
+  })
+
+  it('reads the four strings of the older layout, and takes neither layout for the other', () => {
+    const parameters = parseAbiParameters(LOCATION_STRINGS['four-strings'])
+    fc.assert(
+      fc.property(fc.tuple(text, text, text, text), VALUES.location, (strings, fields) => {
+        const data = encodeAbiParameters(parameters, strings)
+        const [, srs, locationType, location] = strings
+        const wanted = { srs, locationType, location, recipeType: [], recipePayload: [], mediaType: [], mediaData: [] }
+        const read = decodeLocation(data, 'four-strings')
+        expect(read).toEqual({ ok: true, value: { ...wanted, eventTimestampSeconds: undefined, memo: '' } })
+        expect(decodeLocation(data, 'nine-fields').ok).toBe(false)
+        expect(decodeLocation(encode('location', fields), 'four-strings').ok).toBe(false)
+      }),
+    )
   })
 })

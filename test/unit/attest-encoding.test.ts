@@ -5,8 +5,8 @@ import { checksumAddress } from '../../src/attest/address.ts'
 import { type Chain, chainTable } from '../../src/attest/chains.ts'
 import { decodeBoolean, decodeNumeric, decodeVerify } from '../../src/attest/decode.ts'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric, encodeVerify } from '../../src/attest/encode.ts'
-import { schemaKinds } from '../../src/attest/schema-kinds.ts'
-import { SCHEMA_KINDS, SCHEMA_STRINGS, schemaUid, schemaUids } from '../../src/attest/schemas.ts'
+import { locationSchemas, schemaKinds } from '../../src/attest/schema-kinds.ts'
+import { LOCATION_STRINGS, SCHEMA_KINDS, SCHEMA_STRINGS, schemaUid, schemaUids } from '../../src/attest/schemas.ts'
 import { ATTEST_TYPES, attestTypeHash, createAttestDigest } from '../../src/attest/typed-data.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
@@ -166,6 +166,27 @@ describe('schemas', () => {
     expect(kinds.get(schemaUids(readConfig({}, 2)).numeric)).toBe('numeric')
     const spaced = schemaUid(SCHEMA_STRINGS.boolean.replaceAll(',', ', '), `0x${'0'.repeat(40)}`, false, keccak)
     expect(kinds.get(spaced)).toBe('boolean')
+  })
+
+  it('has a list of schemas of locations, each with the layout that its UID or its entry says', () => {
+    const [own, other] = [hex(32), hex(32)]
+    const four = schemaUid(LOCATION_STRINGS['four-strings'], `0x${'0'.repeat(40)}`, false, keccak)
+    const { location } = schemaUids(readConfig({}, 2))
+    const of = (text: string) => [...locationSchemas(readConfig({ LOCATION_SCHEMA_UID: text }, 2))]
+    expect(of('')).toEqual([[location, 'nine-fields']])
+    expect(of(`${own}, ${four},${other}:four-strings,${location}:nine-fields`)).toEqual([
+      [own, 'nine-fields'],
+      [four, 'four-strings'],
+      [other, 'four-strings'],
+      [location, 'nine-fields'],
+    ])
+    expect(schemaUids(readConfig({ LOCATION_SCHEMA_UID: `${own},${four}` }, 2)).location).toBe(own)
+    const kinds = schemaKinds(readConfig({ LOCATION_SCHEMA_UID: `${own},${other}:four-strings` }, 2))
+    for (const uid of [own, other, four, location]) expect(kinds.get(uid)).toBe('location')
+    for (const text of [`${four}:nine-fields`, `${location}:four-strings`]) expect(() => of(text)).toThrow(/layout/)
+    for (const text of [`${own}:v1`, '0x12', `${own} ${other}`, `${own},${own}`]) {
+      expect(() => of(text), text).toThrow(ConfigError)
+    }
   })
 
   it('refuses a configuration in which one UID means two kinds', () => {

@@ -16,6 +16,7 @@ const FIELDS = {
   attester: `0x${'22'.repeat(20)}`,
   recipient: `0x${'33'.repeat(20)}`,
   timeSeconds: 1_750_000_000,
+  layout: 'nine-fields',
 } as const
 
 function attested(type: string, location: string, changes: { seconds?: bigint; memo?: string } = {}) {
@@ -89,7 +90,7 @@ describe('a location attestation', () => {
       'filled.count.soap',
       'the location: is text of the type "what3words", which is not understood',
     ],
-    ['location', 'geojson-point', '{"type":', 'the location is not JSON of a geometry'],
+    ['location', 'geojson-point', '{"type":', 'the location: is not JSON of a geometry'],
     [
       'location',
       'geojson-point',

@@ -208,23 +208,23 @@ describe('well-known text', () => {
   it.each([
     [
       'LINESTRING(2.29 48.86 2.35 48.85, 2.4 48.9)',
-      'at character 35 a position has 2 numbers, those before it 4; all positions of a geometry have as many',
+      'at character 35 a position has 2 numbers, those before it 4; all positions of a geometry have the same',
     ],
     [
       'LINESTRING(0 0, 1 1 5)',
-      'at character 17 a position has 3 numbers, those before it 2; all positions of a geometry have as many',
+      'at character 17 a position has 3 numbers, those before it 2; all positions of a geometry have the same',
     ],
     [
       'POLYGON((0 0,1 0,1 1,0 0),(.1 .1 1,.1 .2 1,.2 .2 1,.1 .1 1))',
-      'at character 28 a position has 3 numbers, those before it 2; all positions of a geometry have as many',
+      'at character 28 a position has 3 numbers, those before it 2; all positions of a geometry have the same',
     ],
     [
       'MULTIPOINT((0 0 1),(1 1))',
-      'at character 21 a position has 2 numbers, those before it 3; all positions of a geometry have as many',
+      'at character 21 a position has 2 numbers, those before it 3; all positions of a geometry have the same',
     ],
     [
       'GEOMETRYCOLLECTION(POINT(0 0),POINT Z(1 1 1))',
-      'at character 39 a position has 3 numbers, those before it 2; all positions of a geometry have as many',
+      'at character 39 a position has 3 numbers, those before it 2; all positions of a geometry have the same',
     ],
     [
       'GEOMETRYCOLLECTION(POINT M(0 0 1),POINT Z(1 1 1))',
@@ -234,8 +234,14 @@ describe('well-known text', () => {
       'GEOMETRYCOLLECTION(POINT(0 0 1),POINT M(1 1 1))',
       'at character 41 a position of dimension M follows one of dimension Z; all positions of a geometry have the same',
     ],
-    ['GEOMETRYCOLLECTION Z(POINT M(1 1 1))', 'at character 28 stands M in a collection that is Z'],
-    ['GEOMETRYCOLLECTION ZM(POINTZ(1 1 1))', 'at character 23 stands Z in a collection that is ZM'],
+    [
+      'GEOMETRYCOLLECTION Z(POINT M(1 1 1))',
+      'at character 28 stands M in a collection of dimension Z; all positions of a geometry have the same',
+    ],
+    [
+      'GEOMETRYCOLLECTION ZM(POINTZ(1 1 1))',
+      'at character 23 stands Z in a collection of dimension ZM; all positions of a geometry have the same',
+    ],
   ])('is refused where its positions are of several dimensions: %s', (text, detail) => {
     expect(refusal(text)).toMatchObject({ code: 'mixed-dimension', detail })
   })

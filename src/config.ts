@@ -223,6 +223,9 @@ export interface Limits {
   /** Bytes of bodies held at one time, over all connections; beyond it the answer is 503. */
   readonly maxInFlightBytes: number
   readonly maxOpenBodiesPerAddress: number
+  /** Of a body that was refused before its end, what is read and thrown away so that its client gets to its answer. */
+  readonly refusedBodyBytes: number
+  readonly refusedBodyMs: number
   readonly requestDeadlineMs: number
   /** Longest silence of a client that sends a stream of lines, as long as the service writes nothing to it either. */
   readonly streamIdleMs: number
@@ -419,6 +422,8 @@ export function readConfig(env: Environment, cores: number): Config {
       maxQueueMs: read.integer('MAX_QUEUE_MS', 1000, 10, 600_000),
       maxInFlightBytes: read.integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9),
       maxOpenBodiesPerAddress: read.integer('MAX_OPEN_BODIES_PER_ADDRESS', 1024, 1, 1_000_000),
+      refusedBodyBytes: read.integer('REFUSED_BODY_BYTES', 16 * 1_048_576, 0, 8e9),
+      refusedBodyMs: read.integer('REFUSED_BODY_MS', 5000, 0, 600_000),
       requestDeadlineMs,
       streamIdleMs: read.integer('STREAM_IDLE_MS', 30_000, 100, 600_000),
       receiveTimeoutMs: 10_000,

@@ -1,6 +1,7 @@
 import type { Limits } from '../config.ts'
 import { BodyCollector, type BodyCollectorParts } from './body-collector.ts'
 import { BodyPages } from './body-pages.ts'
+import type { DiscardLimits } from './discard.ts'
 import type { TransportExchange } from './transport-exchange.ts'
 
 /** A client whose answer ended before its request gets this long to read it. */
@@ -14,6 +15,8 @@ type TransportLimits = Pick<
   | 'maxOpenBodiesPerAddress'
   | 'requestDeadlineMs'
   | 'streamIdleMs'
+  | 'refusedBodyBytes'
+  | 'refusedBodyMs'
   | 'receiveTimeoutMs'
 >
 
@@ -64,6 +67,17 @@ export class InFlight {
   /** A connection that is closed with unread bytes is reset, and a reset can overtake the answer. */
   linger(): void {
     this.lingersUntilMs = performance.now() + LINGER_MS
+  }
+
+  /**
+   * What is still read of a body that was refused; a stop of the service waits for it a moment.
+   *
+   * @param isLate true when the body was refused because it took too long
+   */
+  discardLimits(isLate: boolean): DiscardLimits {
+    this.linger()
+    const { refusedBodyBytes, refusedBodyMs } = this.limits
+    return { maxBytes: refusedBodyBytes, maxMs: isLate ? Math.min(LINGER_MS, refusedBodyMs) : refusedBodyMs }
   }
 
   add(exchange: TransportExchange): void {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Discard, type DiscardLimits } from './discard.ts'
 import { type InFlight, LINGER_MS } from './in-flight.ts'
 import { type HttpHandler, isBodiless, type Reply } from './port.ts'
 import { RequestHead } from './request-head.ts'
@@ -106,24 +107,35 @@ export class NodeExchange extends TransportExchange {
   }
 
   protected send(reply: Reply, close: boolean): void {
+    this.#write(reply, close, UNCLEAR_REST)
+  }
+
+  protected sendAndDiscard(reply: Reply, limits: DiscardLimits): void {
+    this.#write(reply, true, limits)
+  }
+
+  /** @param limits of what follows the answer on a connection that is closed */
+  #write(reply: Reply, close: boolean, limits: DiscardLimits): void {
     const response = this.#response
     const mustClose = close || this.isBroken
     if (mustClose) {
       this.#connection.isClosing = true
       response.shouldKeepAlive = false
-      if (!this.#message.complete) lingeringClose(this.#message.socket)
+      // Whatever the bytes after an unclear end mean: nothing is answered on this connection any more.
+      if (!this.#message.complete) lingeringClose(this.#message.socket, limits)
     }
     const lines = [...reply.headers.pairs, ...reply.fields]
     if (!isBodiless(reply.status)) lines.push('Content-Length', String(Buffer.byteLength(reply.body)))
     response.writeHead(reply.status, lines)
     response.end(this.method === 'HEAD' || isBodiless(reply.status) ? undefined : reply.body)
-    // What is not wanted is thrown away when its end is known to be near, and stays with the client otherwise.
-    if (mustClose && !this.#message.complete) this.#message.socket.pause()
-    else this.#message.resume()
+    this.#message.resume()
   }
 }
 
 const NOTHING = new Uint8Array(0)
+
+/** Of bytes that are no body: enough for a client that has sent them already. */
+const UNCLEAR_REST: DiscardLimits = { maxBytes: 1_048_576, maxMs: LINGER_MS }
 
 /**
  * The client has ended its side.
@@ -147,10 +159,16 @@ function headOf(message: IncomingMessage): RequestHead {
   return head
 }
 
-/** Ends our half and waits a moment: a socket destroyed with unread bytes is reset, and a reset can overtake the answer. */
-export function lingeringClose(socket: Socket): void {
+/** Ends our half after the answer, and reads on for a while: a socket destroyed with unread bytes is reset. */
+export function lingeringClose(socket: Socket, limits = UNCLEAR_REST): void {
   socket.destroySoon = () => {
     socket.end()
-    setTimeout(() => socket.destroy(), LINGER_MS).unref()
+    const discard = new Discard(
+      limits,
+      () => socket.bytesRead,
+      () => socket.destroy(),
+    )
+    socket.once('close', () => discard.stop())
+    socket.resume()
   }
 }

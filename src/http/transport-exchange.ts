@@ -5,10 +5,7 @@ import type { AnswerStream, BodyFlow, BodyReceiver, Exchange, HttpHandler, Reply
 import { overloaded, tooLarge } from './transport-problems.ts'
 import { Wire, type WireRequest } from './wire.ts'
 
-/**
- * What both transports share of one request: who answers first wins, the body's limits, leaving the in-flight list.
- * A class with fields instead of closures: one of these is made for each request.
- */
+/** What both transports share of one request. A class with fields instead of closures: one is made for each request. */
 export abstract class TransportExchange extends Wire implements Exchange, BodyFlow, AnswerStream {
   readonly startedMs: number
   /** When the request began, or something last moved in one of its streams. */
@@ -29,6 +26,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   #isStreaming = false
   #closesAtEnd = false
   #hasLeft = false
+  #isLate = false
   #owner: number | string = 0
   readonly #budget: BodyBudget
   /** True when every byte of the body was seen, or there is none. */
@@ -146,9 +144,11 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   answer(reply: Reply): void {
     if (this.answered || this.aborted) return
     this.answered = true
-    const close = reply.close === true || this.#inFlight.draining || !this.#canDiscardBody()
+    const mustClose = this.#inFlight.draining || !this.#canKeepConnection()
     this.#leave()
-    this.send(reply, close)
+    // A request whose end is unknown has no body that could be read.
+    if (reply.close === true || !mustClose || this.#bodyEnded) this.send(reply, reply.close === true || mustClose)
+    else this.sendAndDiscard(reply, this.#inFlight.discardLimits(this.#isLate))
   }
 
   beginAnswer(head: Omit<Reply, 'body'>): AnswerStream | undefined {
@@ -212,6 +212,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
 
   /** Time is up. The service below sees `aborted`, so that nobody works for an answer that was given already. */
   expire(): void {
+    this.#isLate = true
     if (this.isReceiving) this.#refuse({ type: 'request-timeout', detail: 'the body did not arrive in time' })
     else this.#refuse(overloaded(`no answer within ${this.#inFlight.limits.requestDeadlineMs} ms`))
     this.aborted = true
@@ -222,11 +223,11 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     else this.#handler.decline(this, problem, false)
   }
 
-  /** A rest that is known to be small is read and thrown away: the connection stays, and the client gets to its answer. */
-  #canDiscardBody(): boolean {
+  /** True when the rest is known to be small: it is read and thrown away, and the connection stays. */
+  #canKeepConnection(): boolean {
     if (this.#bodyEnded) return true
-    const { bodyBytes } = this.head
-    return !this.isReceiving && bodyBytes !== undefined && bodyBytes <= this.#budget.mostBytes
+    const { bodyBytes = Number.POSITIVE_INFINITY } = this.head
+    return !this.isReceiving && !this.isStreamed && bodyBytes <= this.#budget.mostBytes
   }
 
   #stopReceiving(): void {

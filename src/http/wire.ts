@@ -1,3 +1,4 @@
+import type { DiscardLimits } from './discard.ts'
 import type { Reply } from './port.ts'
 import type { RequestHead } from './request-head.ts'
 
@@ -44,6 +45,8 @@ export abstract class Wire implements WireRequest {
 
   /** Puts the answer on the wire. */
   protected abstract send(reply: Reply, close: boolean): void
+  /** The same before the end of the body, the rest of which is thrown away; then closes the connection. */
+  protected abstract sendAndDiscard(reply: Reply, limits: DiscardLimits): void
   /** Lets the body flow into `take`. */
   protected abstract startBody(): void
   /** Makes bytes ours that the transport gives for the moment only; undefined when it leaves them to us. */

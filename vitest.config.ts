@@ -1,12 +1,15 @@
 import { defineConfig } from 'vitest/config'
 
+// Nothing here is a measure of speed: a limit ends a test that hangs, also on a machine that is busy with fifteen other things.
+const HANGS_AFTER_MS = 600_000
+
 const project = (name: string, extra: object = {}) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     environment: 'node',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: HANGS_AFTER_MS,
+    hookTimeout: HANGS_AFTER_MS,
     // Half of the tests wait for a process they started: a worker less than cores, as is usual, leaves a core idle.
     maxWorkers: '100%',
     ...extra,
@@ -21,20 +24,26 @@ const CHECKED = { setupFiles: ['test/answer-check.ts'] }
 const ALONE = { maxWorkers: 1, sequence: { groupOrder: 1 } }
 const LAST = { maxWorkers: 1, sequence: { groupOrder: 2 } }
 
-// Unit, property and differential tests run functions in this process; integration and contract tests start the built
-// service, so `npm test` builds first. One project a folder: the folder says what kind of proof a test is.
+// One project a folder: the folder says what kind of proof a test is, and scripts/test.mjs which folders `npm test` runs. Unit,
+// property and differential tests run functions in this process; the others start the built service, its threads or its command
+// line, so scripts/test.mjs builds first.
 export default defineConfig({
   test: {
+    // Vitest reports "something prevents the main process from exiting" after it; on a busy machine its workers take seconds to end.
+    teardownTimeout: 120_000,
     projects: [
       project('unit'),
       project('property'),
-      project('differential', { testTimeout: 180_000 }),
+      project('differential'),
       project('integration'),
       project('contract', CHECKED),
-      project('onchain', { ...CHECKED, testTimeout: 120_000 }),
-      project('fault', { ...CHECKED, testTimeout: 120_000, ...ALONE }),
-      project('fuzz', { ...CHECKED, testTimeout: 300_000 }),
-      project('browser', { ...CHECKED, testTimeout: 90_000, ...LAST }),
+      project('store', CHECKED),
+      project('program', CHECKED),
+      project('docs', CHECKED),
+      project('onchain', CHECKED),
+      project('fault', { ...CHECKED, ...ALONE }),
+      project('fuzz', CHECKED),
+      project('browser', { ...CHECKED, ...LAST }),
     ],
   },
 })

@@ -1,5 +1,5 @@
 // schemas/examples.json: asks every request in it again, of the built service, and keeps the answers. Run it after a change of
-// answers; test/contract/examples.test.ts fails until then. `$uid` in a path is the UID of a sample record.
+// answers; test/docs/examples.test.ts fails until then. `$uid` in a path is the UID of a sample record.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

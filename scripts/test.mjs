@@ -1,31 +1,38 @@
-// `npm test`: unit, property, differential, integration and contract tests on embedded parts.
-// `--all` adds what needs more time or optional parts, `--more` runs those alone, and `--long` runs the generated laws alone with
-// 1,000,000 cases; other arguments go to vitest.
+// `npm test`: every kind of proof on embedded parts in three minutes on two cores, with a tenth of the generated cases.
+// `--more`: all generated cases, and the folders that take long or need optional parts. `--all`: both in one run.
+// `--long`: the generated laws alone, with ten times the cases of `--more`. Other arguments go to vitest.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
 
-const EVERY = ['unit', 'property', 'differential', 'integration', 'contract']
-const MORE = ['onchain', 'fault', 'fuzz', 'browser']
-/** Projects by flag. */
-const SETS = { '--all': [...EVERY, ...MORE], '--more': MORE, '--long': ['fuzz'] }
+// Their cases are generated: `TEST_SCALE` says how many of them are tried (test/scale.ts).
+const GENERATED = ['property', 'differential']
+const QUICK = ['unit', ...GENERATED, 'integration', 'contract']
+const LONG = ['store', 'program', 'docs', 'onchain', 'fault', 'fuzz', 'browser']
+
+const QUICK_RUN = { projects: QUICK, scale: '0.1', filters: [] }
+const RUNS = {
+  '--more': { projects: [...GENERATED, ...LONG], scale: '1', filters: [] },
+  '--all': { projects: [...QUICK, ...LONG], scale: '1', filters: [] },
+  '--long': { projects: ['fuzz'], scale: '10', filters: ['laws.test.ts'] },
+}
 
 requireNode()
 ensureInstalled()
 ensureBuilt()
 const args = process.argv.slice(2)
-const flag = Object.keys(SETS).find((name) => args.includes(name))
-const isLong = flag === '--long'
+const flag = Object.keys(RUNS).find((name) => args.includes(name))
+const { projects, scale, filters } = RUNS[flag] ?? QUICK_RUN
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 const result = spawnSync(
   process.execPath,
   [
     vitest,
     'run',
-    ...(SETS[flag] ?? EVERY).flatMap((name) => ['--project', name]),
-    ...(isLong ? ['laws.test.ts'] : []),
-    ...args.filter((arg) => !(arg in SETS)),
+    ...projects.flatMap((name) => ['--project', name]),
+    ...filters,
+    ...args.filter((arg) => !(arg in RUNS)),
   ],
-  { cwd: root, stdio: 'inherit', env: isLong ? { LAW_CASES: '1000000', ...process.env } : process.env },
+  { cwd: root, stdio: 'inherit', env: { TEST_SCALE: scale, ...process.env } },
 )
 process.exit(result.status ?? 1)

@@ -4,7 +4,7 @@ const asked = process.env['LAW_SEED']
 
 /**
  * What fails must fail again, on any machine: every run tries the same cases. `LAW_SEED=random` looks elsewhere, as does a
- * number; `LAW_RUNS` and `LAW_CASES` look longer.
+ * number; `TEST_SCALE` (scale.ts) says how long.
  */
 export const SEED = asked === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(asked ?? 20_261_121)
 

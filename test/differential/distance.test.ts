@@ -5,6 +5,7 @@ import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import { type LonLat, oracleDistance, type Shape } from '../distance-oracle.ts'
 import { type RandomGeometry, randomGeometry, seededRandom, TYPES, walk } from '../random-geometry.ts'
+import { scaled } from '../scale.ts'
 
 const kernel = loadKernel()
 const flat = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 50_000, maxParts: 10_000 })
@@ -49,24 +50,24 @@ describe.each(Object.keys(PLACES))('distance of geometries %s', (place) => {
     let worst = 0
     let touching = 0
     let count = 0
-    for (const size of SIZES) {
-      for (const typeA of [...TYPES, ...TYPES]) {
-        for (const typeB of TYPES) {
-          const [centreA, centreB] = PLACES[place]!(size)
-          const a = randomGeometry(random, typeA, centreA, size)
-          const b = randomGeometry(random, typeB, centreB, size * (random() < 0.3 ? 0.1 : 1))
-          const expected = oracleDistance(a.shape, b.shape)
-          const actual = distance(a, b)
-          const error = Math.abs(actual - expected)
-          if (!(error <= TOLERANCE_METERS)) {
-            const report = JSON.stringify({ size, a: a.geometry, b: b.geometry })
-            expect.fail(`${actual} instead of ${expected}: ${report}`)
-          }
-          worst = Math.max(worst, error)
-          count++
-          if (expected === 0) touching++
-        }
+    // Twice for every pair of types at every size.
+    for (; count < scaled(2 * SIZES.length * TYPES.length ** 2); count++) {
+      const size = SIZES[count % SIZES.length]!
+      const pair = Math.floor(count / SIZES.length)
+      const typeA = TYPES[pair % TYPES.length]!
+      const typeB = TYPES[(pair + Math.floor(pair / TYPES.length)) % TYPES.length]!
+      const [centreA, centreB] = PLACES[place]!(size)
+      const a = randomGeometry(random, typeA, centreA, size)
+      const b = randomGeometry(random, typeB, centreB, size * (random() < 0.3 ? 0.1 : 1))
+      const expected = oracleDistance(a.shape, b.shape)
+      const actual = distance(a, b)
+      const error = Math.abs(actual - expected)
+      if (!(error <= TOLERANCE_METERS)) {
+        const report = JSON.stringify({ size, a: a.geometry, b: b.geometry })
+        expect.fail(`${actual} instead of ${expected}: ${report}`)
       }
+      worst = Math.max(worst, error)
+      if (expected === 0) touching++
     }
     console.log(`${place}: ${count} pairs, ${touching} touching, greatest error ${worst.toExponential(1)} m`)
   })
@@ -148,20 +149,21 @@ describe('distance of geometries of 150 vertices', () => {
   ])('is within 1 mm of brute force between %s', (relation, apart) => {
     let worst = 0
     const kinds = [coast, track, cloud]
-    for (const size of [100, 5e4, 1e6]) {
-      for (const [i, kindA] of kinds.entries()) {
-        const kindB = kinds[(i + Math.round(2 * random())) % 3]!
-        const centre = anywhere()
-        const antipode: LonLat = [centre[0] <= 0 ? centre[0] + 180 : centre[0] - 180, -centre[1]]
-        const other =
-          apart > 0
-            ? walk(centre, 360 * random(), apart * size)
-            : walk(apart < 0 ? antipode : centre, 360 * random(), apart < 0 ? size : between(4e6, 1.6e7))
-        const a = kindA(centre, size)
-        const b = kindB(other, size)
-        const actual = distanceMeters(kernel, flat(geometryOf(a)), flat(geometryOf(b)), 1e6)
-        worst = Math.max(worst, Math.abs(actual - oracleDistance(a, b)))
-      }
+    const sizes = [100, 5e4, 1e6]
+    for (let index = 0; index < scaled(sizes.length * kinds.length); index++) {
+      const size = sizes[Math.floor(index / kinds.length)]!
+      const kindA = kinds[index % kinds.length]!
+      const kindB = kinds[(index + Math.round(2 * random())) % kinds.length]!
+      const centre = anywhere()
+      const antipode: LonLat = [centre[0] <= 0 ? centre[0] + 180 : centre[0] - 180, -centre[1]]
+      const other =
+        apart > 0
+          ? walk(centre, 360 * random(), apart * size)
+          : walk(apart < 0 ? antipode : centre, 360 * random(), apart < 0 ? size : between(4e6, 1.6e7))
+      const a = kindA(centre, size)
+      const b = kindB(other, size)
+      const actual = distanceMeters(kernel, flat(geometryOf(a)), flat(geometryOf(b)), 1e6)
+      worst = Math.max(worst, Math.abs(actual - oracleDistance(a, b)))
     }
     console.log(`150 vertices, ${relation}: greatest error ${worst.toExponential(1)} m`)
     expect(worst).toBeLessThanOrEqual(TOLERANCE_METERS)

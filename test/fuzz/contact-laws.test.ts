@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { checkLaws, rareCombinations } from '../contact-laws.ts'
+import { scaled } from '../scale.ts'
 import { SEED } from '../seeded.ts'
 
-/** `npm run test:long` asks for 1,000,000. */
-const cases = Number(process.env['LAW_CASES'] ?? 100_000)
+/** `npm run test:long` tries 1,000,000. */
+const cases = scaled(100_000)
 
 describe('geometries that touch', () => {
   it(`obey every law of predicates and distances in ${cases} cases from seed ${SEED} on`, {

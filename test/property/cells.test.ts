@@ -8,9 +8,10 @@ import { readH3 } from '../../src/geometry/h3.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
-const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 1000) }
+const RUNS = { numRuns: scaled(1000) }
 const kernel = loadKernel()
 const flat = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 100, maxParts: 10 })
 /** The surface of WGS 84, as GeographicLib's EllipsoidArea gives it. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type SourceOptions, sourceItems } from '../../src/cli/inputs/source.ts'
 import type { SourceItem } from '../../src/cli/inputs/source-item.ts'
+import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
 async function itemsOf(
@@ -46,7 +47,7 @@ describe('what is read from a file', () => {
       expect(found).toMatchObject(features.map((value) => ({ value: JSON.parse(JSON.stringify(value)) })))
       expect(found).toHaveLength(features.length)
     })
-    await fc.assert(property, { numRuns: 300 })
+    await fc.assert(property, { numRuns: scaled(300) })
   })
 
   it('is every line of lines, and a broken one spoils no other', async () => {
@@ -65,7 +66,7 @@ describe('what is read from a file', () => {
         )
       },
     )
-    await fc.assert(property, { numRuns: 300 })
+    await fc.assert(property, { numRuns: scaled(300) })
   })
 
   it('is every row of a table, with separators, quotes and line ends in quotes', async () => {
@@ -89,7 +90,7 @@ describe('what is read from a file', () => {
         expect((found as SourceItem[]).map(({ id, value }) => ({ id, value }))).toEqual(wanted)
       },
     )
-    await fc.assert(property, { numRuns: 300 })
+    await fc.assert(property, { numRuns: scaled(300) })
   })
 
   it('is the same however a GPX file is cut', async () => {
@@ -101,7 +102,7 @@ describe('what is read from a file', () => {
       const found = await itemsOf(cut(gpx, at), 'x.gpx')
       expect(found).toEqual([{ place: 'line 1', value: { type: 'LineString', coordinates: walk } }])
     })
-    await fc.assert(property, { numRuns: 200 })
+    await fc.assert(property, { numRuns: scaled(200) })
   })
 
   it('is a refusal in words, never another error, when bytes are changed', async () => {
@@ -123,6 +124,6 @@ describe('what is read from a file', () => {
         expect(typeof found === 'string' ? found.startsWith('x: ') : Array.isArray(found)).toBe(true)
       },
     )
-    await fc.assert(property, { numRuns: 1000 })
+    await fc.assert(property, { numRuns: scaled(1000) })
   })
 })

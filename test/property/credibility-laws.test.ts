@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { claimOf, type Loose, NOW, signed, unsignedStamp } from '../evidence.ts'
+import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 import { createVerifier } from '../verify-runner.ts'
 
-const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 150) }
+const RUNS = { numRuns: scaled(150) }
 
 let verifier: Awaited<ReturnType<typeof createVerifier>>
 beforeAll(async () => {

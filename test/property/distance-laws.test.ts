@@ -5,6 +5,7 @@ import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import type { LonLat } from '../distance-oracle.ts'
 import { type RandomGeometry, randomGeometry, seededRandom, TYPES, walk } from '../random-geometry.ts'
+import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
 const kernel = loadKernel()
@@ -16,7 +17,7 @@ const line = (positions: readonly LonLat[]): Geometry => ({
   coordinates: positions.map(([lon, lat]): Position => [lon, lat]),
 })
 
-const runs = { numRuns: 1500 }
+const runs = { numRuns: scaled(1500) }
 const place: fc.Arbitrary<LonLat> = fc.tuple(
   fc.double({ min: -180, max: 180, noNaN: true }),
   fc.oneof(fc.double({ min: -90, max: 90, noNaN: true }), fc.constantFrom(-90, 0, 90)),

@@ -8,6 +8,7 @@ import { ProblemError } from '../../src/problem.ts'
 import { findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { scaled } from '../scale.ts'
 
 const kernel = loadKernel()
 const limits = { maxVertices: 100_000, maxParts: 100 }
@@ -75,7 +76,8 @@ describe('polygons with long edges', () => {
     const random = generator(17)
     let measured = 0
     let refused = 0
-    for (let index = 0; index < 400; index++) {
+    const count = scaled(400)
+    for (let index = 0; index < count; index++) {
       const [lon, lat] = [random(-180, 180), random(-60, 60)]
       const [width, height] = [10 ** random(-0.3, 1.8), 10 ** random(-1.5, 1.3)]
       const rings = [star(random, lon, lat, width, height)]
@@ -101,8 +103,9 @@ describe('polygons with long edges', () => {
         )
       }
     }
-    expect(measured).toBeGreaterThan(100)
-    expect(refused).toBeGreaterThan(30)
+    expect(measured).toBeGreaterThan(count / 4)
+    // The first that is refused comes late.
+    if (count >= 400) expect(refused).toBeGreaterThan(count / 14)
     console.log(`${measured} measured, ${refused} refused`)
   })
 })

@@ -4,6 +4,7 @@ import { lengthMeters } from '../../src/geodesy/length.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
 const kernel = loadKernel()
@@ -72,7 +73,7 @@ describe('laws of the geodesic', () => {
       fc.property(position, position, (a, b) => {
         expect(distance(a, b)).toBe(distance(b, a))
       }),
-      { numRuns: 5000 },
+      { numRuns: scaled(5000) },
     )
   })
 
@@ -83,7 +84,7 @@ describe('laws of the geodesic', () => {
         expect(distance([lon1, -lat1], [lon2, -lat2])).toBe(expected)
         expect(distance([-lon1, lat1], [-lon2, lat2])).toBe(expected)
       }),
-      { numRuns: 5000 },
+      { numRuns: scaled(5000) },
     )
   })
 
@@ -100,7 +101,7 @@ describe('laws of the geodesic', () => {
           expect(shifted).toBe(distance([lon1, lat1], [lon2, lat2]))
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: scaled(5000) },
     )
   })
 
@@ -109,7 +110,7 @@ describe('laws of the geodesic', () => {
       fc.property(position, position, position, (a, b, c) => {
         expect(distance(a, c)).toBeLessThanOrEqual(distance(a, b) + distance(b, c) + 45 * NANO)
       }),
-      { numRuns: 5000 },
+      { numRuns: scaled(5000) },
     )
   })
 
@@ -121,7 +122,7 @@ describe('laws of the geodesic', () => {
         expect(distance([lon, 90], [other, 90])).toBeLessThanOrEqual(NANO)
         expect(distance([lon, lat], [lon, lat > 0 ? lat - 1e-6 : lat + 1e-6])).toBeGreaterThan(0.1)
       }),
-      { numRuns: 2000 },
+      { numRuns: scaled(2000) },
     )
   })
 
@@ -131,7 +132,7 @@ describe('laws of the geodesic', () => {
         // 2 a E(e²), evaluated to 40 digits: the distance from pole to pole, and of antipodes on the equator.
         expect(distance(a, b)).toBeLessThanOrEqual(20003931.458625447 + 15 * NANO)
       }),
-      { numRuns: 5000 },
+      { numRuns: scaled(5000) },
     )
   })
 })
@@ -151,7 +152,7 @@ describe('laws of length', () => {
           expect(Math.abs(lengthOf(line.toReversed()) - length)).toBeLessThanOrEqual(4 * NANO)
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: scaled(1000) },
     )
   })
 
@@ -179,7 +180,7 @@ describe('laws of area', () => {
         )
         expect(Math.abs(ringArea(ring.toReversed()) - area)).toBeLessThanOrEqual(tolerance(area))
       }),
-      { numRuns: 1000 },
+      { numRuns: scaled(1000) },
     )
   })
 
@@ -188,7 +189,7 @@ describe('laws of area', () => {
       fc.property(rings, ({ ring }) => {
         expect(ringArea(ring.map(([lon, lat]): Position => [lon, -lat]))).toBe(ringArea(ring))
       }),
-      { numRuns: 1000 },
+      { numRuns: scaled(1000) },
     )
   })
 
@@ -199,7 +200,7 @@ describe('laws of area', () => {
         // The shift of a ring is exact, so the areas are the same bits.
         expect(ringArea(ring.map(([lon, lat]): Position => [wrap(lon + by), lat]))).toBe(ringArea(ring))
       }),
-      { numRuns: 1000 },
+      { numRuns: scaled(1000) },
     )
   })
 
@@ -212,7 +213,7 @@ describe('laws of area', () => {
         // Each triangle is measured to 1 cm² at worst; their errors are independent.
         expect(Math.abs(sum - area)).toBeLessThanOrEqual(1e-4 * Math.sqrt(ring.length) + tolerance(area))
       }),
-      { numRuns: 1000 },
+      { numRuns: scaled(1000) },
     )
   })
 
@@ -231,7 +232,7 @@ describe('laws of area', () => {
         const parts = ringArea(ring.slice(0, corner + 1)) + ringArea([...ring.slice(corner), ring[0]!])
         expect(Math.abs(parts - area)).toBeLessThanOrEqual(Math.max(1e-4, 2e-15 * area))
       }),
-      { numRuns: 2000 },
+      { numRuns: scaled(2000) },
     )
   })
 
@@ -242,7 +243,7 @@ describe('laws of area', () => {
         const divided = ring.flatMap((at, index) => [at, along(at, ring[(index + 1) % ring.length]!, share)])
         expect(Math.abs(ringArea(divided) - area)).toBeLessThanOrEqual(tolerance(area, lengthOf([...ring, ring[0]!])))
       }),
-      { numRuns: 1000 },
+      { numRuns: scaled(1000) },
     )
   })
 
@@ -264,7 +265,7 @@ describe('laws of area', () => {
           area * curvature + 4 * NANO * meters * Math.PI * 2,
         )
       }),
-      { numRuns: 1000 },
+      { numRuns: scaled(1000) },
     )
   })
 
@@ -294,7 +295,7 @@ describe('laws of area', () => {
         const halves = areaOf([[...western, western[0]!]], [[...eastern, eastern[0]!]])
         expect(Math.abs(halves - whole)).toBeLessThanOrEqual(tolerance(whole, lengthOf([...ring, ring[0]!])))
       }),
-      { numRuns: 500 },
+      { numRuns: scaled(500) },
     )
   })
 
@@ -320,7 +321,7 @@ describe('laws of area', () => {
         expect(whole).toBeGreaterThan(0)
         expect(Math.abs(sum - whole)).toBeLessThanOrEqual(1e-4 * Math.sqrt(ring.length) + 4e-15 * whole * 4)
       }),
-      { numRuns: 500 },
+      { numRuns: scaled(500) },
     )
   })
 
@@ -341,7 +342,7 @@ describe('laws of area', () => {
           expect(wavy).toBeLessThanOrEqual(ELLIPSOID / 2 + 0.25)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: scaled(500) },
     )
   })
 
@@ -364,7 +365,7 @@ describe('laws of area', () => {
           expect(Math.abs(ringArea(ring) - ELLIPSOID / 8)).toBeLessThanOrEqual(0.125)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: scaled(500) },
     )
   })
 })

@@ -7,9 +7,10 @@ import { findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import type { Random } from '../random-shapes.ts'
+import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
-const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 2000) }
+const RUNS = { numRuns: scaled(2000) }
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 500, maxParts: 50 })
 
 /** The pole a vertex names, else that of the smaller side in the plane: neither turning nor more vertices change it. */

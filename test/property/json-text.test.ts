@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { canonicalBytes } from '../../src/geometry/canonical.ts'
 import { ProblemError } from '../../src/problem.ts'
 import { guardJson } from '../../src/validation/json-guard.ts'
+import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
 const text = fc.oneof(
@@ -48,7 +49,7 @@ describe('canonical bytes', () => {
         const bytes = orRefused(() => canonicalBytes(of))
         expect(bytes === 'refused' ? bytes : Buffer.from(bytes).toString('utf8')).toBe(expected)
       }),
-      { numRuns: 3000 },
+      { numRuns: scaled(3000) },
     )
   })
 
@@ -131,8 +132,8 @@ describe('keys of a JSON text', () => {
         expect(code).toBe(faultOf(of))
         found[String(code)] = (found[String(code)] ?? 0) + 1
       }),
-      { numRuns: 3000 },
+      { numRuns: scaled(3000) },
     )
-    for (const code of ['undefined', 'duplicate-key', 'forbidden-key']) expect(found[code]).toBeGreaterThan(10)
+    for (const code of ['undefined', 'duplicate-key', 'forbidden-key']) expect(found[code]).toBeGreaterThan(scaled(10))
   })
 })

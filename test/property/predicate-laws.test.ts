@@ -11,9 +11,10 @@ import { findBySweep, findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import { RandomShapes, SHAPE_TYPES } from '../random-shapes.ts'
+import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
-const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 1000) }
+const RUNS = { numRuns: scaled(1000) }
 const LIMITS = { maxVertices: 50_000, maxParts: 10_000 }
 /** North for every ring that winds around the axis: the caps here lie there. */
 const north = () => 1 as const
@@ -98,7 +99,7 @@ describe('contains', () => {
         nested++
         return holds(a, c)
       }),
-      { numRuns: 5000 },
+      { numRuns: scaled(5000) },
     )
     // Chance hardly nests three areas: shrinking a ring towards its middle or one of its vertices often does.
     const scale = fc.double({ min: 0.1, max: 1, noNaN: true })
@@ -122,9 +123,9 @@ describe('contains', () => {
         nested++
         return holds(a!, c!)
       }),
-      { numRuns: 3000 },
+      { numRuns: scaled(3000) },
     )
-    expect(nested).toBeGreaterThan(500)
+    expect(nested).toBeGreaterThan(scaled(500))
   })
 })
 
@@ -265,7 +266,7 @@ describe('the sweep', () => {
         if ('reason' in laid) return
         expect(findBySweep(laid) === undefined).toBe(isValid(a))
       }),
-      { numRuns: 5000 },
+      { numRuns: scaled(5000) },
     )
   })
 })

@@ -16,9 +16,10 @@ import { compileModule, instantiateKernel, loadKernel } from '../../src/wasm/loa
 import { oracleSide } from '../exact-oracle.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import { RandomShapes, SHAPE_TYPES } from '../random-shapes.ts'
+import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'
 
-const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 600) }
+const RUNS = { numRuns: scaled(600) }
 const north = () => 1 as const
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 50_000, maxParts: 10_000 })
 const kernel = loadKernel()

@@ -12,8 +12,9 @@ import { type RpcClient, RpcError } from '../../src/sync/rpc.ts'
 import { createRpcList } from '../../src/sync/rpc-list.ts'
 import { createTestSigner, RECIPIENT } from '../attest-parts.ts'
 import { createModelChain } from '../model-relay-chain.ts'
+import { scaled } from '../scale.ts'
 
-const SEEDS = Number(process.env['RELAY_SEEDS'] ?? 25)
+const SEEDS = Number(process.env['RELAY_SEEDS'] ?? scaled(25))
 const SUBMISSIONS = 12
 const STEPS = 60
 const CHAIN_ID = 84532
@@ -34,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-it(`attests each submission once, whatever happens (${SEEDS} seeds)`, async () => {
+it('attests each submission once, whatever happens', async () => {
   const seen = { crashes: 0, silences: 0, reorganisations: 0, foreign: 0, reverts: 0, raised: 0, lost: 0, vanished: 0 }
   for (let seed = 1; seed <= SEEDS; seed++) {
     try {
@@ -44,9 +45,9 @@ it(`attests each submission once, whatever happens (${SEEDS} seeds)`, async () =
     }
   }
   console.log(`${SEEDS} seeds: ${JSON.stringify(seen)}`)
-  // Everything that can go wrong did.
-  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
-}, 120_000)
+  // Everything that can go wrong did; in a few seeds not each of it does.
+  if (SEEDS >= 25) for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
+})
 
 async function runSeed(seed: number, seen: Record<string, number>): Promise<void> {
   const random = randomFrom(seed)

@@ -6,9 +6,10 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import { ProblemError } from '../../src/problem.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { scaled } from '../scale.ts'
 
 const limits = { maxVertices: 50_000, maxParts: 10_000, maxDistanceSolves: 1_000_000 }
-const RUNS = Number(process.env['LAW_RUNS'] ?? 60)
+const RUNS = scaled(60)
 const MAX_BYTES = 400_000
 
 let seed = 7

@@ -8,10 +8,11 @@ import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import type { Random } from '../random-shapes.ts'
+import { scaled } from '../scale.ts'
 import { renamed } from '../seam-names.ts'
 import fc from '../seeded.ts'
 
-const RUNS = { numRuns: Number(process.env['LAW_RUNS'] ?? 1000) }
+const RUNS = { numRuns: scaled(1000) }
 const kernel = loadKernel()
 const poleOf = poleOfKernel(kernel)
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 500, maxParts: 50 })

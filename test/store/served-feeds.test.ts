@@ -200,7 +200,7 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
   })
 
   // Changes beside a running service need a server: the embedded engine has one process. With it the same is tested within a
-  // process, in test/integration/record-feeds.test.ts.
+  // process, in record-feeds.test.ts.
   if (engine === 'embedded') console.warn('skipped on embedded: changes from another process')
   describe.skipIf(engine === 'embedded')('while records change', () => {
     const write = async (change: Parameters<ReturnType<typeof createRecordStore>['apply']>[0]) => {

@@ -7,6 +7,7 @@ import { type Abi, encodeAbiParameters, encodeFunctionData, parseAbiParameters }
 import { SCHEMA_STRINGS, schemaUids } from '../src/attest/schemas.ts'
 import { readConfig } from '../src/config.ts'
 import type { Hex } from '../src/messages.ts'
+import { endsWithFile } from './children.ts'
 import { nodeFlags } from './node-flags.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -67,6 +68,7 @@ export async function startChainService(
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
+  endsWithFile(child)
   const exited = new Promise<number | NodeJS.Signals>((done) => {
     child.on('exit', (code, signal) => done(code ?? signal ?? 1))
   })

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { endsWithFile } from './children.ts'
 import { nodeFlags } from './node-flags.ts'
 import { WATCHED_ORIGINS } from './watched-origins.ts'
 
@@ -37,7 +38,7 @@ export interface Answer {
  */
 export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trigpoint-test-'))
-  const child = spawn(
+  const started = spawn(
     process.execPath,
     [...nodeFlags(root), '-e', 'import("./dist/src/main.js").then((m) => m.main([]))'],
     {
@@ -51,9 +52,10 @@ export async function startTestService(environment: Record<string, string> = {})
         RECORDS: '0', // a database takes seconds to make: who tests records turns them on
         ...environment,
       },
-      stdio: ['ignore', 'inherit', 'pipe'],
+      stdio: ['ignore', 'ignore', 'pipe'],
     },
   )
+  const child = endsWithFile(started)
   const exited = new Promise<number | NodeJS.Signals>((done) => {
     child.on('exit', (code, signal) => done(code ?? signal ?? 1))
   })

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { finished } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endsWithFile } from '../children.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -57,6 +58,7 @@ function startBatch(url: string): { child: ChildProcess; ended: Promise<number |
     '--json',
   ]
   const child = spawn(process.execPath, argv, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  endsWithFile(child)
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (text += piece.toString()))
   return { child, ended: new Promise((done) => child.on('close', done)), said: () => text }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { endsWithFile } from '../children.ts'
 import { eventually } from '../eventually.ts'
 import { residentMiB } from '../resident-memory.ts'
 import { ADAPTERS } from '../running-http-server.ts'
@@ -42,7 +43,7 @@ describe.each(ADAPTERS)('a flood of bodies on %s', (adapter) => {
       peak = Math.max(peak, residentMiB(service.pid))
     }, 10)
 
-    const flood = spawn(process.execPath, ['-e', FLOOD, new URL(service.url).port, String(CONNECTIONS)])
+    const flood = endsWithFile(spawn(process.execPath, ['-e', FLOOD, new URL(service.url).port, String(CONNECTIONS)]))
     let refused = 0
     flood.stdout.on('data', (text: Buffer) => {
       refused += text.toString().split('503').length - 1

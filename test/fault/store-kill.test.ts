@@ -7,6 +7,7 @@ import { ENGINES, makeStore, startCluster } from '../../bench/store-engines.ts'
 import { migrate } from '../../src/store/migrations.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
+import { endsWithFile } from '../children.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -55,8 +56,9 @@ it.each(ENGINES)(
       const first = acknowledged
       const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, place], {
         cwd: root,
-        stdio: ['ignore', 'pipe', 'inherit'],
+        stdio: ['ignore', 'pipe', 'pipe'],
       })
+      endsWithFile(writer).stderr.pipe(process.stderr)
       const exited = new Promise<NodeJS.Signals | number | null>((done) =>
         writer.once('exit', (code, signal) => done(signal ?? code)),
       )

@@ -12,6 +12,7 @@ import { type CompiledContract, installContract, installEas } from '../../src/lo
 import type { Hex } from '../../src/messages.ts'
 import { MULTICALL3 } from '../../src/sync/multicall.ts'
 import { createRpc } from '../../src/sync/rpc.ts'
+import { endsWithFile } from '../children.ts'
 import { createLocalClient } from './local-client.ts'
 
 // Also from the build, for the benches.
@@ -263,8 +264,9 @@ function multicall3Code(): Hex {
 
 async function startAnvil(chainId: number): Promise<{ process: ChildProcess; url: string }> {
   const child = spawn(anvilBinary()!, ['--no-request-size-limit', '--port', '0', '--chain-id', String(chainId)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
+  endsWithFile(child).stderr.pipe(process.stderr)
   const port = await new Promise<string>((done, refuse) => {
     child.once('exit', (code) => refuse(new Error(`anvil ended with ${code}`)))
     // Goes on reading, or the pipe would fill and stop it.

@@ -208,6 +208,11 @@ describe('the house', () => {
     expect(users.filter((file) => !mayNameBuffer.includes(file))).toEqual([])
   })
 
+  it('starts no process in a test that holds the output of the test runner, which could not exit before it', () => {
+    const inheriting = sourceFiles('test').filter((file) => /stdio: \[.*'inherit'/.test(readFileSync(file, 'utf8')))
+    expect(inheriting.map((file) => relative(root, file))).toEqual([])
+  })
+
   it('has no file over 250 lines but the giants named here', () => {
     const giants = ['src/types/generated.ts', 'src/config.ts']
     const long = ROOMS.flatMap(sourceFiles)

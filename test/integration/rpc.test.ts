@@ -137,7 +137,10 @@ describe('an endpoint', () => {
       return Array.isArray(asked) ? asked.map(one) : one(asked as never)
     }
     const reader = createAttestationReader({
-      source: { easAddress: `0x${'42'.repeat(20)}`, schemas: new Map([[`0x${'11'.repeat(32)}` as const, 'nine-fields' as const]]) },
+      source: {
+        easAddress: `0x${'42'.repeat(20)}`,
+        schemas: new Map([[`0x${'11'.repeat(32)}` as const, 'nine-fields' as const]]),
+      },
       keccak: await createKeccak(),
       maxBumps: 4,
     })

@@ -35,11 +35,7 @@ export class EdgeTree {
    * @param firstSequence of the sequences it holds
    * @param endSequence after the last of them
    */
-  constructor(
-    { vertices, sequenceStarts }: Pick<FlatGeometry, 'vertices' | 'sequenceStarts'>,
-    firstSequence = 0,
-    endSequence = sequenceStarts.length - 1,
-  ) {
+  constructor({ vertices, sequenceStarts }: FlatGeometry, firstSequence = 0, endSequence = sequenceStarts.length - 1) {
     this.vertices = vertices
     this.sequenceStarts = sequenceStarts
     let leaves = 0

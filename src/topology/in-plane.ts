@@ -1,12 +1,11 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { joinEdges } from './edge-join.ts'
+import { isVertexAtCrossing, joinEdges } from './edge-join.ts'
 import { isOnEdges, ODD, ON } from './edge-ray.ts'
-import { EdgeTree } from './edge-tree.ts'
 import { arePlanar, globeMarksOf } from './plane.ts'
 import { type Location, passRings } from './point-in-ring.ts'
 import { geometryOf, isPuntal, type PreparedTopology, preparedOf, type Topology } from './prepared.ts'
-import { CROSS, TOUCH } from './segment-contact.ts'
+import { CROSS } from './segment-contact.ts'
 import { joinBudget } from './segment-index.ts'
 
 /** Points up to which passes over all vertices are cheaper than boxes made for them. */
@@ -14,8 +13,8 @@ const MAX_PASSES = 4
 /** Edges looked at, and pairs of points, before a sweep takes over: about 10 ms. */
 const MAX_LOOKS = 2_000_000
 const LEAF_LOOKS = 8
-/** Edges that cross a MultiPolygon and are looked at one by one before a sweep takes over: one is enough unless it touches. */
-const MAX_CROSSING_EDGES = 4
+/** Crossings with a MultiPolygon that are looked at one by one before a sweep takes over: the first one decides nearly always. */
+const MAX_CROSSINGS = 4
 
 /**
  * Two geometries that touch, or would cost too much without a sweep: by vertex, whether the edge that starts there touches the
@@ -45,12 +44,12 @@ export function containsInPlane(
   const [own, others] = [a.tree, b.tree]
   if (!arePlanar(a.marks, b.marks)) return undefined
   const touches = new Touched(a, b)
-  let edgesLeft = a.isOnePolygonal ? MAX_CROSSING_EDGES : 0
+  let crossingsLeft = a.isOnePolygonal ? MAX_CROSSINGS : 0
   const end = joinEdges(own, others, budgetOf(a, b), (contact, i, j) => {
     if (contact === CROSS) {
       if (a.isOnePolygon) return false
-      // An edge that is marked was looked at, or touches as well.
-      if (touches.others[j] === 0 && edgesLeft-- > 0 && !touchesVertices(a, b, j)) return false
+      // Where a vertex of another ring of a stands, b may go on inside that one.
+      if (crossingsLeft-- > 0 && !isVertexAtCrossing(own, i, others, j)) return false
     }
     touches.add(i, j)
     return true
@@ -91,16 +90,6 @@ export function intersectsInPlane(
   const ofA = b.hasPolygons ? findSequence(b, a, true) : 'none'
   if (ofA === 'found') return true
   return ofA === 'unknown' || ofB === 'unknown' ? UNKNOWN : false
-}
-
-/**
- * Whether an edge of b touches a in a vertex of either. An edge that crosses a ring of a MultiPolygon and touches nothing leaves
- * the MultiPolygon there; one that touches may go on inside another ring that stands at the crossing with a vertex.
- */
-function touchesVertices(a: PreparedTopology, { geometry }: PreparedTopology, edge: number): boolean {
-  const vertices = geometry.vertices.subarray(2 * edge, 2 * edge + 4)
-  const tree = new EdgeTree({ vertices, sequenceStarts: Uint32Array.of(0, 2) })
-  return joinEdges(a.tree, tree, budgetOf(a, a), (contact) => contact !== TOUCH) !== 'done'
 }
 
 function budgetOf(a: PreparedTopology, b: PreparedTopology): number {

@@ -52,7 +52,8 @@ export async function createVerifyEngine(
     readLocation({ location, locationType }, path) {
       const geometry = typeof location === 'string' ? readLocationText(locationType, location, path, limits) : location
       const flat = readGeometry(geometry, path, limits)
-      checkInterior(flat, path, kernel)
+      // Its distances are measured.
+      checkInterior(flat, path, kernel, { maxSolves: limits.maxDistanceSolves })
       return flat
     },
   }

@@ -10,7 +10,7 @@ import { areaSquareMeters } from '../geodesy/area.ts'
 import { WorkLimitError } from '../geodesy/distance.ts'
 import { GeodesicEdge } from '../geodesy/edge-offset.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
-import { EdgeTree, FANOUT } from '../topology/edge-tree.ts'
+import { EASTWARD, EdgeTree, FANOUT, WESTWARD } from '../topology/edge-tree.ts'
 import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
 import { orientation } from '../topology/orientation.ts'
 import type { PreparedTopology } from '../topology/prepared.ts'
@@ -101,14 +101,15 @@ function arePlainlyHarmless({ geometry, tree, starMargin }: PreparedTopology): b
   const length = (vertices.length / 2) * (width + height) * 1.02 * METERS_PER_DEGREE
   if (bulge <= MAX_DEPTH_METERS && 2 * bulge * length <= MAX_STRAY_SQUARE_METERS) return true
   if (starMargin === 0 || width > STAR_TO_DEGREES || height > STAR_TO_DEGREES) return false
-  const root = tree.boxes.length - 4
-  const [west, south, east, north] = tree.boxes.subarray(root) as unknown as [number, number, number, number]
-  if (south < -STAR_TO_LATITUDE || north > STAR_TO_LATITUDE) return false
+  const { boxes } = tree
+  const root = boxes.length - 4
+  if (boxes[root + 1]! < -STAR_TO_LATITUDE || boxes[root + 3]! > STAR_TO_LATITUDE) return false
+  const across = boxes[root + 2]! - boxes[root]!
   // At the share t of its width, a geodesic has left its line by less than this · t (1 − t) degrees of latitude. That turns
   // it over the ray through an end only where the triangle with the mean is smaller.
   const rise = 0.0175 * (width * width + 12 * (height + 0.1 * width) ** 2)
-  const rounding = 1e-15 * (east - west + north - south)
-  return starMargin > (east - west) * (rise + rounding)
+  const rounding = 1e-15 * (across + boxes[root + 3]! - boxes[root + 1]!)
+  return starMargin > across * (rise + rounding)
 }
 
 /** A vertex between an edge and its geodesic, or perhaps there. Indices are those of `FlatGeometry.vertices`. */
@@ -131,7 +132,6 @@ interface Chord {
   readonly y1: number
   readonly x2: number
   readonly y2: number
-  readonly isForward: boolean
 }
 
 /** Finds the swept vertices of a Polygon or MultiPolygon. */
@@ -168,86 +168,95 @@ class SweptVertices {
   }
 
   find(): readonly Swept[] {
-    if (!this.#isRounded) {
-      this.#join(0)
-      return this.#found
-    }
     const { boxes } = this.#tree
-    const turns = Math.ceil((boxes[boxes.length - 2]! - boxes[boxes.length - 4]!) / 360)
-    for (let turn = -turns; turn <= turns; turn++) this.#join(360 * turn)
+    const root = boxes.length - 4
+    const turns = this.#isRounded ? Math.ceil((boxes[root + 2]! - boxes[root]!) / 360) : 0
+    for (let turn = 0; turn <= turns; turn++) this.#join(360 * turn)
     return this.#found
   }
 
-  /** Looks at the pairs of an edge and a vertex, shifted in longitude, that are near enough. */
+  /** Looks at the pairs of nodes, the second shifted in longitude, in which an edge of one is near a vertex of the other. */
   #join(shift: number): void {
-    const { boxes, levels, top } = this.#tree
+    const { boxes, levels, top, trends } = this.#tree
     const reach = this.#reach
     let looks = 0
-    // Pairs of (level, node): whose edges, whose vertices.
+    // Pairs of (level, node).
     const stack = [top, 0, top, 0]
     while (stack.length > 0) {
-      const nodeV = stack.pop()!
-      const levelV = stack.pop()!
-      const nodeE = stack.pop()!
-      const levelE = stack.pop()!
-      if (levelE === 0 && levelV === 0) {
-        looks += this.#joinLeaves(nodeE, nodeV, shift)
+      const nodeB = stack.pop()!
+      const levelB = stack.pop()!
+      const nodeA = stack.pop()!
+      const levelA = stack.pop()!
+      const isSelf = shift === 0 && levelA === levelB && nodeA === nodeB
+      // Along a chain that runs east or west, no vertex has a longitude within another edge.
+      if (isSelf && (trends[levels[levelA]! + nodeA]! & (EASTWARD | WESTWARD)) !== 0) continue
+      if (levelA === 0 && levelB === 0) {
+        looks += this.#joinLeaves(nodeA, nodeB, shift)
+        if (!isSelf) looks += this.#joinLeaves(nodeB, nodeA, -shift)
         continue
       }
-      const splitsE = levelE >= levelV
-      const level = (splitsE ? levelE : levelV) - 1
-      const first = FANOUT * (splitsE ? nodeE : nodeV)
+      const splitsA = levelA >= levelB
+      const level = (splitsA ? levelA : levelB) - 1
+      const first = FANOUT * (splitsA ? nodeA : nodeB)
       const start = levels[level]!
       const end = Math.min(first + FANOUT, levels[level + 1]! - start)
-      const fixed = splitsE ? levels[levelV]! + nodeV : levels[levelE]! + nodeE
+      const fixed = splitsA ? levels[levelB]! + nodeB : levels[levelA]! + nodeA
+      const move = splitsA ? shift : -shift
       looks += end - first
       this.#spend(looks / LOOKS_PER_SOLUTION)
       looks = 0
       for (let child = first; child < end; child++) {
-        const [e, v] = splitsE ? [start + child, fixed] : [fixed, start + child]
-        const room = reach[e]!
+        // With itself, each pair comes in both orders: one will do.
+        if (shift === 0 && (splitsA ? level === levelB && child > nodeB : levelA === level && nodeA > child)) continue
+        const c = 4 * (start + child)
+        const f = 4 * fixed
+        const room = Math.max(reach[start + child]!, reach[fixed]!)
         if (
           room === 0 ||
-          boxes[4 * v]! + shift >= boxes[4 * e + 2]! ||
-          boxes[4 * v + 2]! + shift <= boxes[4 * e]! ||
-          boxes[4 * v + 1]! > boxes[4 * e + 3]! + room ||
-          boxes[4 * v + 3]! < boxes[4 * e + 1]! - room
+          boxes[f]! + move >= boxes[c + 2]! ||
+          boxes[f + 2]! + move <= boxes[c]! ||
+          boxes[f + 1]! > boxes[c + 3]! + room ||
+          boxes[f + 3]! < boxes[c + 1]! - room
         ) {
           continue
         }
-        if (splitsE) stack.push(level, child, levelV, nodeV)
-        else stack.push(levelE, nodeE, level, child)
+        if (splitsA) stack.push(level, child, levelB, nodeB)
+        else stack.push(levelA, nodeA, level, child)
       }
     }
+    this.#spend(looks / LOOKS_PER_SOLUTION)
   }
 
-  /** @returns comparisons made */
+  /** Looks at the edges of one leaf and the vertices of another. @returns comparisons made */
   #joinLeaves(leafE: number, leafV: number, shift: number): number {
-    const { vertices, leafFirst, leafLast, leafSequence } = this.#tree
+    const { vertices, boxes, leafFirst, leafLast, leafSequence } = this.#tree
+    const firstV = leafFirst[leafV]!
     const lastV = leafLast[leafV]!
+    const leafWest = boxes[4 * leafV]! + shift
+    const leafSouth = boxes[4 * leafV + 1]!
+    const leafEast = boxes[4 * leafV + 2]! + shift
+    const leafNorth = boxes[4 * leafV + 3]!
     let looks = 0
     for (let start = leafFirst[leafE]!; start < leafLast[leafE]!; start++) {
-      const [ax, ay, bx, by] = [
-        vertices[2 * start]!,
-        vertices[2 * start + 1]!,
-        vertices[2 * start + 2]!,
-        vertices[2 * start + 3]!,
-      ]
-      const west = ax < bx ? ax : bx
-      const east = ax < bx ? bx : ax
+      looks++
+      const ax = vertices[2 * start]!
+      const bx = vertices[2 * start + 2]!
+      const isForward = ax < bx
+      const west = isForward ? ax : bx
+      const east = isForward ? bx : ax
+      if (west >= leafEast || east <= leafWest || west === east) continue
+      const ay = vertices[2 * start + 1]!
+      const by = vertices[2 * start + 3]!
       const room = reachOfEdge(east - west, Math.abs(by - ay))
       const south = (ay < by ? ay : by) - room
       const north = (ay < by ? by : ay) + room
-      if (room === 0) continue
-      looks += lastV - leafFirst[leafV]!
-      for (let vertex = leafFirst[leafV]!; vertex < lastV; vertex++) {
+      if (south > leafNorth || north < leafSouth) continue
+      looks += lastV - firstV
+      for (let vertex = firstV; vertex < lastV; vertex++) {
         const x = vertices[2 * vertex]! + shift
         const y = vertices[2 * vertex + 1]!
         if (x <= west || x >= east || y < south || y > north) continue
-        const isForward = ax < bx
-        const chord = isForward
-          ? { start, x1: ax, y1: ay, x2: bx, y2: by, isForward }
-          : { start, x1: bx, y1: by, x2: ax, y2: ay, isForward }
+        const chord = isForward ? { start, x1: ax, y1: ay, x2: bx, y2: by } : { start, x1: bx, y1: by, x2: ax, y2: ay }
         if (isFar(chord, x, y, room)) continue
         this.#look(chord, leafSequence[leafE]!, vertex, leafSequence[leafV]!, shift)
       }

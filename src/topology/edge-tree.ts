@@ -6,8 +6,8 @@ const LEAF_EDGES = 8
 export const FANOUT = 4
 
 /** Directions that all edges of a node share, as bits: then its chain meets itself nowhere. */
-const EASTWARD = 1
-const WESTWARD = 2
+export const EASTWARD = 1
+export const WESTWARD = 2
 const NORTHWARD = 4
 const SOUTHWARD = 8
 const ANY = EASTWARD | WESTWARD | NORTHWARD | SOUTHWARD

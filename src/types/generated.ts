@@ -609,7 +609,7 @@ export interface VerifyStampRequest {
  * One observation by one proof-of-location system.
  */
 export interface LocationStamp {
-  lpVersion: string
+  lpVersion: '0.2'
   locationType: string
   /**
    * A GeoJSON geometry, or text in the notation that locationType names.

@@ -42,6 +42,8 @@ function problemOf(error: ErrorObject, path: Path, type: ProblemType): ProblemEr
     case 'minItems':
     case 'maxItems':
       return wrongCount(error, path, type)
+    case 'minLength':
+      return problemAt(type, path, 'is empty', { code: 'empty' })
     case 'pattern':
       return wrongPattern(value, path, type)
     case 'const':

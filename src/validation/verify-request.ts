@@ -15,10 +15,10 @@ const MAX_SIGNALS_BYTES = 65_536
  * Checks the body of a request to verify one stamp.
  *
  * @param body parsed JSON; the stamp stays as received, for its signatures cover members we do not know
- * @throws {ProblemError} `validation` beyond the limits of evidence, else `invalid-input`
+ * @throws {ProblemError} `validation` for members that cannot be read or beyond the limits of evidence, else `invalid-input`
  */
 export function readStampRequest(body: JsonObject, maxCollectionDepth: number): VerifyStampRequest {
-  boundStamp(body['stamp'], ['stamp'])
+  checkStampRules(body['stamp'], ['stamp'])
   check(validatorOf('verify-request.schema.json#/$defs/VerifyStampRequest'), body, [])
   const request = body as unknown as VerifyStampRequest
   checkLocation(request.stamp.location, ['stamp', 'location'], maxCollectionDepth)
@@ -35,7 +35,7 @@ export function readStampRequest(body: JsonObject, maxCollectionDepth: number): 
 export function readProofRequest(body: JsonObject, maxCollectionDepth: number): VerifyProofRequest {
   const { proof } = body
   if (isJsonObject(proof)) {
-    boundStamps(proof['stamps'])
+    checkStamps(proof['stamps'])
     checkClaimRules(proof['claim'])
   }
   check(validatorOf('verify-request.schema.json#/$defs/VerifyProofRequest'), body, [])
@@ -63,25 +63,25 @@ function checkLocation(location: Geometry | string, path: Path, maxCollectionDep
   if (typeof location !== 'string') checkGeometry(location, path, maxCollectionDepth)
 }
 
-function boundStamps(stamps: unknown): void {
+function checkStamps(stamps: unknown): void {
   const path = ['proof', 'stamps']
   if (!Array.isArray(stamps)) return
   if (stamps.length === 0) throw problemAt('validation', path, 'needs at least one stamp', { code: 'no-stamps' })
   if (stamps.length > MAX_STAMPS) throw tooMany(path, `has ${stamps.length} stamps`, `at most ${MAX_STAMPS}`)
   stamps.forEach((stamp, index) => {
-    boundStamp(stamp, [...path, index])
+    checkStampRules(stamp, [...path, index])
   })
 }
 
-/** Only what bounds the work: the shape is the schema's matter. */
-function boundStamp(stamp: unknown, path: Path): void {
+/** What bounds the work, and members that cannot be read (decision 129); the schema of requests checks the shape. */
+function checkStampRules(stamp: unknown, path: Path): void {
   if (!isJsonObject(stamp)) return
   const { signatures, signals } = stamp
   if (Array.isArray(signatures) && signatures.length > MAX_SIGNATURES) {
     throw tooMany([...path, 'signatures'], `has ${signatures.length} signatures`, `at most ${MAX_SIGNATURES}`)
   }
-  if (signals === undefined) return
-  const bytes = Buffer.byteLength(JSON.stringify(signals), 'utf8')
+  check(validatorOf('verify-request.schema.json#/$defs/StampRules'), stamp, path, 'validation')
+  const bytes = signals === undefined ? 0 : Buffer.byteLength(JSON.stringify(signals), 'utf8')
   if (bytes > MAX_SIGNALS_BYTES) {
     throw tooMany([...path, 'signals'], `is ${bytes} bytes of JSON`, `at most ${MAX_SIGNALS_BYTES} bytes`)
   }

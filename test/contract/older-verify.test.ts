@@ -59,12 +59,19 @@ describe('the older generation of the verify API', () => {
   })
 
   const broken = () => ({ ...stampOf(), signatures: [{ ...stampOf()['signatures'][0], value: '0x00' }] })
+  const emptied = () => ({ ...stampOf(), signatures: [{ ...stampOf()['signatures'][0], value: '' }] })
+  const NOBODY = { subject: { scheme: 'eth-address', value: '' } }
   it.each([
     ['a signature that does not verify', 'stamp', () => ({ stamp: broken() }), 422, 'SIGNATURE_INVALID'],
     ['one in a proof', 'proof', () => ({ proof: proofOf([stampOf(), broken()]) }), 422, 'SIGNATURE_INVALID'],
     ['no radius', 'proof', () => ({ proof: proofOf([stampOf()], { radius: undefined }) }), 400, 'MISSING_RADIUS'],
     ['no subject', 'proof', () => ({ proof: proofOf([stampOf()], { subject: undefined }) }), 400, 'INVALID_CLAIM'],
     ['no signals', 'proof', () => ({ proof: proofOf([{ ...stampOf(), signals: 1 }]) }), 400, 'INVALID_STAMP'],
+    ['no plugin', 'stamp', () => ({ stamp: stampOf('gpsd', { plugin: '' }) }), 400, 'INVALID_STAMP'],
+    ['another version', 'stamp', () => ({ stamp: stampOf('gpsd', { lpVersion: '0.3' }) }), 400, 'INVALID_STAMP'],
+    ['an empty signature', 'stamp', () => ({ stamp: emptied() }), 400, 'INVALID_STAMP'],
+    ['one in a proof that is empty', 'proof', () => ({ proof: proofOf([stampOf(), emptied()]) }), 400, 'INVALID_STAMP'],
+    ['an empty subject', 'proof', () => ({ proof: proofOf([stampOf()], NOBODY) }), 400, 'INVALID_CLAIM'],
     ['no stamps', 'proof', () => ({ proof: proofOf([]) }), 400, 'INVALID_STAMP'],
     ['nothing', 'stamp', () => ({}), 400, 'INVALID_STAMP'],
     ['an unknown plugin', 'stamp', () => ({ stamp: stampOf('gpsd', { plugin: 'sextant' }) }), 400, 'UNKNOWN_PLUGIN'],

@@ -182,6 +182,8 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     ['no location', { proof: proofOf([stampOf()], { location: undefined }) }, 'invalid-input', 400],
     ['an open ring', { proof: proofOf([stampOf()], { location: openRing }) }, 'invalid-input', 400],
     ['a stamp without signals', { proof: proofOf([{ ...stampOf(), signals: undefined }]) }, 'invalid-input', 400],
+    ['a stamp without a plugin', { proof: proofOf([stampOf('gpsd', { plugin: '' })]) }, 'validation', 400],
+    ['a stamp of another version', { proof: proofOf([stampOf('gpsd', { lpVersion: '1.0' })]) }, 'validation', 400],
     ['an unknown plugin', { proof: proofOf([stampOf('gpsd', { plugin: 'sextant' })]) }, 'not-implemented', 501],
     [
       'submission without a chain',

@@ -190,10 +190,10 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     const rows = await database.reads.query('select stage, reason, retry_at from quarantine order by block_number')
     expect(rows).toEqual([
       { stage: 'data', reason: 'its data ends within its first 9 words', retry_at: null },
-      { stage: 'location', reason: 'the location is not JSON of a geometry', retry_at: null },
+      { stage: 'location', reason: 'the location: is not JSON of a geometry', retry_at: null },
       { stage: 'location', reason: 'the location has longitude 500, outside -180..180', retry_at: null },
       { stage: 'time', reason: `eventTimestamp ${2n ** 256n - 1n} is past the year 9999 in seconds`, retry_at: null },
-      { stage: 'location', reason: 'the location is not JSON of a geometry', retry_at: null },
+      { stage: 'location', reason: 'the location: is not JSON of a geometry', retry_at: null },
     ])
     await expectTruth()
   })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { EIFFEL, type Loose, NOW, SIGNALS, signed, stampOf, unsignedStamp } from '../evidence.ts'
+import { EIFFEL, type Loose, NOW, proofOf, SIGNALS, signed, stampOf, unsignedStamp } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'
 
 let verifier: Awaited<ReturnType<typeof createVerifier>>
@@ -56,7 +56,6 @@ const WAYS: readonly (readonly [string, Verdict, (good: Loose, plugin: string) =
     (good) => ({ ...good, signatures: [{ ...signatureOf(good), algorithm: 'rot13' }] }),
   ],
   ['without a signature', 'signaturesValid', (good) => ({ ...good, signatures: [] })],
-  ['of another version of the protocol', 'structureValid', (_, plugin) => stampOf(plugin, { lpVersion: '0.1' })],
   ['in another reference system', 'structureValid', (_, plugin) => stampOf(plugin, { srs: 'EPSG:3857' })],
   [
     'that ends before it begins',
@@ -69,6 +68,61 @@ const WAYS: readonly (readonly [string, Verdict, (good: Loose, plugin: string) =
     (_, plugin) => stampOf(plugin, { locationType: 'geojson-polygon' }),
   ],
 ]
+
+type Change = Loose | ((signature: Loose) => Loose)
+
+/** What cannot be read is no evidence, good or bad: it is refused, with its place. */
+const UNREADABLE: readonly (readonly [member: string, changes: Change, code?: string])[] = [
+  ['lpVersion', { lpVersion: '0.1' }, 'wrong-value'],
+  ['lpVersion', { lpVersion: '' }, 'wrong-value'],
+  ['plugin', { plugin: '' }],
+  ['pluginVersion', { pluginVersion: '' }],
+  ['locationType', { locationType: '' }],
+  ['srs', { srs: '' }],
+  ['signatures/0/value', (signature) => ({ ...signature, value: '' })],
+  ['signatures/0/algorithm', (signature) => ({ ...signature, algorithm: '' })],
+  ['signatures/0/signer/value', (signature) => ({ ...signature, signer: { ...signature['signer'], value: '' } })],
+  ['signatures/0/signer/scheme', (signature) => ({ ...signature, signer: { ...signature['signer'], scheme: '' } })],
+]
+
+describe('a stamp that cannot be read', () => {
+  for (const [member, changes, code = 'empty'] of UNREADABLE) {
+    it(`is refused at ${member}: ${JSON.stringify(changes) ?? 'empty'}`, async () => {
+      const stamp = stampOf('gpsd', typeof changes === 'function' ? {} : changes)
+      if (typeof changes === 'function') stamp['signatures'] = [changes(signatureOf(stamp))]
+      const alone = (await verifier.stamp(stamp))['problem']
+      expect(alone).toMatchObject({ type: 'validation', places: [{ pointer: `#/stamp/${member}`, code }] })
+      const inProof = (await verifier.proof(proofOf([stampOf(), stamp])))['problem']
+      expect(inProof).toMatchObject({ type: 'validation', places: [{ pointer: `#/proof/stamps/1/${member}`, code }] })
+    })
+  }
+
+  it.each([
+    ['signals', { signals: [] }, 'invalid-input'],
+    ['signals', { signals: 'none' }, 'invalid-input'],
+    ['temporalFootprint', { temporalFootprint: 5 }, 'invalid-input'],
+    ['temporalFootprint/end', { temporalFootprint: { start: 5 } }, 'invalid-input'],
+    ['plugin', { plugin: undefined }, 'invalid-input'],
+    ['plugin', { plugin: 5 }, 'invalid-input'],
+    ['signatures', { signatures: {} }, 'invalid-input'],
+    ['location', { locationType: 'wkt', location: '' }, 'invalid-input'],
+  ])('is refused where its shape is wrong, at %s: %j', async (member, changes, type) => {
+    const { problem } = await verifier.stamp({ ...stampOf(), ...changes })
+    expect(problem).toMatchObject({ type, places: [{ pointer: `#/stamp/${member}` }] })
+  })
+
+  it.each([
+    ['an empty subject', 'subject/value', { subject: { scheme: 'eth-address', value: '' } }],
+    ['an empty type', 'locationType', { locationType: '' }],
+  ])('and a claim of %s is refused too', async (_, member, changes) => {
+    const { problem } = await verifier.proof(proofOf([stampOf()], changes))
+    expect(problem).toMatchObject({
+      type: 'validation',
+      detail: `proof.claim.${member.replace('/', '.')}: is empty`,
+      places: [{ pointer: `#/proof/claim/${member}`, code: 'empty' }],
+    })
+  })
+})
 
 describe.each(Object.keys(SIGNALS))('a stamp of %s', (plugin) => {
   it('is valid unbroken', async () => {

@@ -275,7 +275,6 @@ describe('the bound of the speed of light', () => {
 
 describe('the form of a stamp', () => {
   it.each([
-    ['lp-version', { lpVersion: '0.1' }],
     ['plugin-version', { pluginVersion: 'one' }],
     ['location-type', { locationType: 'geojson-polygon' }],
     ['srs', { srs: 'EPSG:3857' }],

@@ -85,7 +85,7 @@ describe('signatures of stamps', () => {
   const highS = (order - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, '0')
   it.each([
     ['no signature at all', { value: 'not a signature' }, /130 hex digits/],
-    ['nothing', { value: '' }, /130 hex digits/],
+    ['a prefix', { value: '0x' }, /130 hex digits/],
     ['64 bytes', { value: good.slice(0, 130) }, /130 hex digits/],
     ['a byte too many', { value: `${good}00` }, /130 hex digits/],
     ['zeros', { value: `0x${'0'.repeat(130)}` }, /r outside/],

@@ -15,8 +15,10 @@ const workerLimits = { ...limits, chainIds: [84532] }
 
 /** @returns what answers a stamp or a proof: its members, or the problem */
 export async function createVerifier(config: VerifyConfig = { allowMock: true }) {
-  const engine = { kernel: loadKernel(), keccak: await createKeccak(), limits: workerLimits }
-  const runner = await createVerifyEngine(engine, config, await loadSecp256k1())
+  let cryptoCalls = 0
+  const onCall = () => cryptoCalls++
+  const engine = { kernel: loadKernel(), keccak: counted(await createKeccak(), onCall), limits: workerLimits }
+  const runner = await createVerifyEngine(engine, config, counted(await loadSecp256k1(), onCall))
   const run = (question: 'stamp' | 'proof', body: unknown, nowSeconds: number) => {
     const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(JSON.stringify(body))
     return runVerifyTask({ question, body: bytes, nowSeconds }, runner, workerLimits)
@@ -27,10 +29,25 @@ export async function createVerifier(config: VerifyConfig = { allowMock: true })
   }
   return {
     run,
+    /** How often it hashed, signed or recovered a signer. */
+    cryptoCalls: () => cryptoCalls,
     /** As the service asks a compute thread. */
     ask: (task: VerifyTask) => runVerifyTask(task, runner, workerLimits),
     stamp: (stamp: unknown, nowSeconds = NOW + 60) => answer('stamp', { stamp }, nowSeconds),
     proof: (proof: unknown, options: Loose = {}, nowSeconds = NOW + 60) =>
       answer('proof', { proof, options }, nowSeconds),
   }
+}
+
+/** The same functions; tells of each call. */
+function counted<T extends object>(functions: T, onCall: () => void): T {
+  const get = (target: T, name: string | symbol) => {
+    const member = Reflect.get(target, name)
+    if (typeof member !== 'function') return member
+    return (...given: unknown[]) => {
+      onCall()
+      return member.apply(target, given)
+    }
+  }
+  return new Proxy(functions, { get })
 }

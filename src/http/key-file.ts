@@ -57,16 +57,18 @@ const LOCK_LOOK_MS = 50
  * One change at a time: of two that overlap the later one would undo the earlier, a revocation too.
  *
  * @param change throws to leave the file as it is
+ * @param untilNextLook waits between two looks for the end of another change
  * @throws {ConfigError} when it cannot be written, and when another change does not end
  */
 export async function changeKeyFile(
   file: string,
   change: (keys: readonly StoredKey[]) => readonly StoredKey[],
+  untilNextLook: () => Promise<unknown> = () => pause(LOCK_LOOK_MS),
 ): Promise<void> {
   const lock = `${file}.lock`
   for (let looks = 1; !isTaken(lock); looks++) {
     if (looks > LOCK_LOOKS) throw new ConfigError(`${file}: another change is under way; if none is, remove ${lock}`)
-    await pause(LOCK_LOOK_MS)
+    await untilNextLook()
   }
   try {
     writeKeyFile(file, change(readKeyFile(file)))

@@ -11,6 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 const keys = (...argv: string[]) => runCli(['keys', ...argv, '--data', folder])
 
 it('loses none of the keys that are added and revoked at once', async () => {
@@ -19,9 +20,16 @@ it('loses none of the keys that are added and revoked at once', async () => {
   const [old] = readKeyFile(file)
   const lock = `${file}.lock`
   closeSync(openSync(lock, 'wx'))
-  const runs = [keys('revoke', old!.id), ...['a', 'b', 'c'].map((label) => keys('add', 'developer', '--label', label))]
-  setTimeout(() => rmSync(lock), 100)
-  expect((await Promise.all(runs)).map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0])
+  // Each of them looks once in vain.
+  let waiting = 0
+  const untilNextLook = async () => {
+    if (++waiting === 4) rmSync(lock)
+    await turn()
+  }
+  await Promise.all([
+    changeKeyFile(file, (stored) => stored.filter(({ id }) => id !== old!.id), untilNextLook),
+    ...['a', 'b', 'c'].map((label) => changeKeyFile(file, (stored) => [...stored, { ...old!, label }], untilNextLook)),
+  ])
   expect(
     readKeyFile(file)
       .map(({ label }) => label)
@@ -30,9 +38,22 @@ it('loses none of the keys that are added and revoked at once', async () => {
   expect(readdirSync(folder)).toEqual(['api-keys.json'])
 })
 
+it('takes what several command lines add and revoke at once', async () => {
+  const file = join(folder, 'api-keys.json')
+  await keys('add', 'developer', '--label', 'old')
+  const [old] = readKeyFile(file)
+  const runs = [keys('revoke', old!.id), ...['a', 'b', 'c'].map((label) => keys('add', 'developer', '--label', label))]
+  expect((await Promise.all(runs)).map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0])
+  expect(
+    readKeyFile(file)
+      .map(({ label }) => label)
+      .sort(),
+  ).toEqual(['a', 'b', 'c'])
+})
+
 it('says what to do about a change that does not end', async () => {
   const file = join(folder, 'api-keys.json')
   closeSync(openSync(`${file}.lock`, 'wx'))
-  await expect(changeKeyFile(file, () => [])).rejects.toThrow(/another change is under way.*remove .*\.lock/)
+  await expect(changeKeyFile(file, () => [], turn)).rejects.toThrow(/another change is under way.*remove .*\.lock/)
   expect(existsSync(file)).toBe(false)
 })

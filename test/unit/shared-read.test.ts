@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sharedRead } from '../../src/store/shared-read.ts'
 
 /** Reads that end when they are told to. */
@@ -8,7 +8,12 @@ function reader() {
   return { open, ask: sharedRead(read) }
 }
 
-const turns = () => new Promise((resolve) => setTimeout(resolve, 2))
+const turns = () =>
+  new Promise((resolve) => setImmediate(resolve)).then(() => new Promise((resolve) => setImmediate(resolve)))
+
+// How long one read waits for another moves on by hand.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
 
 describe('a read that is shared', () => {
   it('is one for those who ask together, and another one for those who ask while it is under way', async () => {
@@ -31,7 +36,10 @@ describe('a read that is shared', () => {
     const lost = ask()
     await turns()
     const next = ask()
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    await turns()
+    expect(open).toHaveLength(1)
+    vi.advanceTimersByTime(60)
+    await turns()
     open[1]!.resolve(2)
     expect(await next).toBe(2)
     open[0]!.resolve(1)

@@ -78,6 +78,8 @@ export interface Config {
   readonly olderVerify: boolean
   /** Modules with kinds of evidence that the operator adds. */
   readonly pluginFiles: readonly string[]
+  /** What answers say of where and how proofs are evaluated: the operator's word, nothing here depends on it (decision 130). */
+  readonly evaluation: { readonly mode: 'local' | 'tee' | 'zk'; readonly method: string }
   /** Which devices and apps count, as JSON. */
   readonly deviceTrustFile: string | undefined
   /** Folder of documents of signers by `did:web`. */
@@ -375,6 +377,10 @@ export function readConfig(env: Environment, cores: number): Config {
     witnesses: env['WITNESSES'] ? read.keys('WITNESSES') : undefined,
     olderVerify: read.flag('LEGACY_V1', true),
     pluginFiles: read.list('PLUGINS'),
+    evaluation: {
+      mode: read.choice('EVALUATION_MODE', ['local', 'tee', 'zk'] as const),
+      method: read.shortText('EVALUATION_METHOD', 'multifactor-v0', 64),
+    },
     deviceTrustFile: env['DEVICE_TRUST_FILE'] || undefined,
     didWebDir: env['DID_WEB_DIR'] || undefined,
     chains: readChains(env),
@@ -569,6 +575,11 @@ function reader(env: Environment) {
     choice<const T extends readonly string[]>(name: string, choices: T): T[number] {
       const text = env[name] || choices[0]!
       return choices.includes(text) ? text : refuse(name, `one of ${choices.join(', ')}`)
+    },
+    shortText(name: string, fallback: string, mostCharacters: number): string {
+      const text = env[name] || fallback
+      const isShown = text.trim() !== '' && !/\p{C}/u.test(text)
+      return isShown && text.length <= mostCharacters ? text : refuse(name, `text of 1 to ${mostCharacters} characters`)
     },
     url(name: string): string | undefined {
       const text = env[name]

@@ -55,6 +55,16 @@ export interface DidKey {
 /** Keys by the DID without a fragment. */
 export type DidKeys = ReadonlyMap<string, readonly DidKey[]>
 
+/** What answers say of where and how proofs are evaluated. */
+export interface Evaluation {
+  readonly mode: 'local' | 'tee' | 'zk'
+  /** Names the definitions of the measures. */
+  readonly method: string
+}
+
+/** What this program does by itself; everything else is the operator's claim (decision 130). */
+export const OWN_EVALUATION: Evaluation = { mode: 'local', method: 'multifactor-v0' }
+
 /** What to do about a verified proof that is refused. */
 export const PROOF_HINT = 'send the answer of POST /verify/v0/proof unchanged, or without its attestation'
 

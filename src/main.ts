@@ -5,8 +5,9 @@ import { helpText, readCommandLine, UsageError } from './cli/arguments.ts'
 import { bannerText } from './cli/banner.ts'
 import { misspeltSettings } from './cli/misspelt-settings.ts'
 import { testPlugin } from './cli/plugin-test.ts'
-import { ConfigError, type Environment, readConfig } from './config.ts'
+import { type Config, ConfigError, type Environment, readConfig } from './config.ts'
 import { SECRETS } from './config-key.ts'
+import { OWN_EVALUATION } from './evidence-messages.ts'
 import { ListenError } from './http/port.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import { createLog, type Log } from './log.ts'
@@ -37,6 +38,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     for (const { name, meant } of misspeltSettings(commandLine.env)) {
       log.warn('unknown setting', { name, hint: `did you mean ${meant}?` })
     }
+    warnOfClaims(config, log)
     if (commandLine.records !== undefined) {
       task = commandLine.records.kind === 'backup' ? 'make a backup' : 'restore'
       const { runRecordsCommand } = await import('./cli/records-command.ts') // the database's program only when it is asked for
@@ -73,6 +75,13 @@ export async function main(argv: readonly string[]): Promise<void> {
     log.error(`cannot ${task}`, { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     process.exit(EXIT_INTERNAL)
   }
+}
+
+/** What an operator says of the evaluation, beyond what this program does by itself (decision 130). */
+function warnOfClaims({ evaluation: { mode, method } }: Config, log: Log): void {
+  if (mode === OWN_EVALUATION.mode && method === OWN_EVALUATION.method) return
+  const hint = 'answers repeat EVALUATION_MODE and EVALUATION_METHOD; nothing here proves them'
+  log.warn("the evaluation of proofs is the operator's claim", { mode, method, hint })
 }
 
 /** The environment without the key: it is never read on this thread, so it never stands in this heap (decision 96). */

@@ -1,7 +1,7 @@
 /** What crosses a thread border: plain data, which structured clone keeps. An error is data too (`ProblemData`). */
 
 import type { MessagePort } from 'node:worker_threads'
-import type { DidKeys } from './evidence-messages.ts'
+import type { DidKeys, Evaluation } from './evidence-messages.ts'
 import type { PackedBytes } from './packed-bytes.ts'
 import type { ProblemData } from './problem.ts'
 import type { RelayPayload, RelaySigningResult } from './relay-messages.ts'
@@ -162,7 +162,7 @@ export interface ResolvedInput {
   readonly field: string
   readonly ref: Hex
   readonly geometry: string
-  /** As attested; of a proof only where its location is text of another notation. */
+  /** As attested; of a proof only where its location is text. */
   readonly locationType?: string | undefined
 }
 
@@ -221,6 +221,7 @@ export interface ComputeWorkerData {
   readonly deviceTrust: DeviceTrust | undefined
   /** Keys of signers by `did:web`; their signatures count for nothing when undefined. */
   readonly didKeys: DidKeys | undefined
+  readonly evaluation: Evaluation
   /** Modules with kinds of evidence that the operator adds, as file URLs. */
   readonly pluginUrls: readonly string[]
   /** True in the large lane: the thread asks the system to be scheduled after the others. */

@@ -30,6 +30,7 @@ export async function createComputeRunner({
   witnesses,
   deviceTrust,
   didKeys,
+  evaluation,
   pluginUrls,
   lowPriority,
 }: ComputeWorkerData): Promise<ComputeRunner> {
@@ -41,6 +42,7 @@ export async function createComputeRunner({
   const secp256k1 = await loadSecp256k1(pluginUrls.length > 0 ? ENDABLE_BACKENDS : undefined)
   const config = {
     allowMock,
+    evaluation,
     plugins: await Promise.all(pluginUrls.map(loadPlugin)),
     ...(witnesses && { witnesses }),
     ...(deviceTrust && { device: deviceTrust }),

@@ -1,17 +1,17 @@
 import { decodeVerify } from '../src/attest/decode.ts'
 import { encodeVerify, VERIFY_FIELDS } from '../src/attest/encode.ts'
 import { TOO_MUCH_WORK } from '../src/compute/operations.ts'
-import { PROOF_HINT, type VerifyResult, type VerifyTask } from '../src/evidence-messages.ts'
+import { OWN_EVALUATION, PROOF_HINT, type VerifyResult, type VerifyTask } from '../src/evidence-messages.ts'
 import { WorkLimitError } from '../src/geodesy/distance.ts'
 import type { ComputeWorkerData, Hex } from '../src/messages.ts'
 import { ProblemError, problemAt } from '../src/problem.ts'
-import type { VerifyOptions } from '../src/types/generated.ts'
+import type { CredibilityVector, VerifyOptions } from '../src/types/generated.ts'
 import { parseJsonObject } from '../src/validation/json-body.ts'
 import { readProofRequest } from '../src/validation/verify-request.ts'
 import { verifyData } from '../src/verify/attested.ts'
 import { contradictionOf } from '../src/verify/contradiction.ts'
-import { EVALUATION_METHOD } from '../src/verify/credibility.ts'
 import { olderCredibility } from '../src/verify/older-answer.ts'
+import { asObject } from '../src/verify/signals.ts'
 import type { StampVerdict } from '../src/verify/stamp.ts'
 import { hashOf, judgeProof, judgeStamp, type VerifyRunner } from './verify-engine.ts'
 
@@ -93,7 +93,7 @@ async function answerProof(
   const { credibility, proofHash } = await judgeProof(proof, nowSeconds, engine, limits)
   const members =
     `"proof":${JSON.stringify(proof)},"credibility":${JSON.stringify(credibility)},` +
-    `"evaluationMethod":"${EVALUATION_METHOD}","evaluatedAt":${nowSeconds}`
+    `"evaluationMethod":${methodText(engine)},"evaluatedAt":${nowSeconds}`
   return { ok: true, members, data: encodeVerify(verifyData(proofHash, credibility)), ...attestRequest(options) }
 }
 
@@ -142,12 +142,23 @@ async function answerRecheck(
     throw differs(['attestation', 'data'], 'measures', detail)
   }
   const told = body['credibility']
-  const place = told === undefined ? undefined : contradictionOf(told, credibility, ['credibility'])
+  const place = told === undefined ? undefined : contradictionOf(told, asTold(credibility, told), ['credibility'])
   if (place !== undefined) throw differs(place, 'credibility', 'is not what the proof gives')
   const members =
     `"credibility":${JSON.stringify(credibility)},"claim":${JSON.stringify(proof.claim)},` +
-    `"evaluatedAt":${nowSeconds},"evaluationMethod":"${EVALUATION_METHOD}"`
+    `"evaluatedAt":${nowSeconds},"evaluationMethod":${methodText(engine)}`
   return { ok: true, members }
+}
+
+/** The mode is not signed: a proof may have been answered before the operator claimed another one than the program's own. */
+function asTold(credibility: CredibilityVector, told: unknown): CredibilityVector {
+  const evaluationMode = asObject(asObject(told)?.['meta'])?.['evaluationMode']
+  if (evaluationMode !== OWN_EVALUATION.mode) return credibility
+  return { ...credibility, meta: { ...credibility.meta, evaluationMode: OWN_EVALUATION.mode } }
+}
+
+function methodText({ config }: VerifyRunner): string {
+  return JSON.stringify((config.evaluation ?? OWN_EVALUATION).method)
 }
 
 function differs(path: Path, check: string, detail: string): ProblemError {

@@ -3,7 +3,7 @@ import { clip, MAX_DETAIL } from './clip.ts'
 
 /** Paths whose errors have the shape of the record API (decisions 43 and 90). */
 export function isRecordPath(path: string): boolean {
-  return isBelow(path, '/api') || isOgcPath(path) || isGraphqlPath(path)
+  return isBelow(path, '/api') || isBelow(path, '/proofs') || isOgcPath(path) || isGraphqlPath(path)
 }
 
 function isOgcPath(path: string): boolean {

@@ -14,6 +14,8 @@ export function recordRoutes({ records, feeds }: Services): Route[] {
     get('/api/v0/config', 'chains and schema of location records', () => records.config()),
     ...generationRoutes('location-proofs', records),
     ...generationRoutes('location-records', records),
+    // Published clients of the older generation ask here.
+    ...readRoutes('/proofs', 'location-proofs', records),
     ...feedRoutes(feeds),
   ]
 }
@@ -21,12 +23,18 @@ export function recordRoutes({ records, feeds }: Services): Route[] {
 function generationRoutes(generation: RecordRoute, records: RecordService): Route[] {
   const path = `/api/v0/${generation}`
   return [
+    get(`${path}/stats`, 'how many location records there are', ({ exchange }) => records.stats(exchange)),
+    ...readRoutes(path, generation, records),
+  ]
+}
+
+function readRoutes(path: string, generation: RecordRoute, records: RecordService): Route[] {
+  return [
     get(path, 'location records by chain, address, time and place, newest first', async ({ exchange, baseUrl }) => {
       const format = formatOf(exchange.query, exchange.head.accept, FORMATS)
       const list = await records.list(generation, exchange.query, `${baseUrl}${path}`, exchange, format)
       return { ...list, kind: format, headers: { ...list.headers, ...VARY_ACCEPT } }
     }),
-    get(`${path}/stats`, 'how many location records there are', ({ exchange }) => records.stats(exchange)),
     get(`${path}/:uid`, 'one location record', async ({ exchange, parameter }) => {
       const format = formatOf(exchange.query, exchange.head.accept, FORMATS)
       const record = await records.record(generation, parameter, exchange, format)

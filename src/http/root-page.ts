@@ -20,6 +20,7 @@ const LINKS: readonly (readonly [rel: string, path: string, type?: string])[] = 
   ['location-proofs', '/api/v0/location-proofs'],
   ['location-records', '/api/v0/location-records'],
   ['compute', '/compute/v0'],
+  ['verify', '/verify/v0'],
   ['openapi', '/openapi.json'],
   ['docs', '/docs', 'text/html'],
   ['explorer', '/explore', 'text/html'],

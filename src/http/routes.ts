@@ -124,6 +124,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     }),
     folder('/api/v0', 'the routes of the record API'),
     folder('/compute/v0', 'the routes of the compute API'),
+    folder('/verify/v0', 'the routes of the verify API'),
     get('/health', 'whether the service is alive', () => ({
       json: JSON.stringify({
         status: 'ok',

@@ -32,8 +32,8 @@ export async function readEvidenceSettings(config: Config): Promise<AddedEvidenc
   }
   const deviceTrust = config.deviceTrustFile === undefined ? undefined : readTrustFile(config.deviceTrustFile)
   const didKeys = config.didWebDir === undefined ? undefined : readDidDocuments(config.didWebDir)
-  const { allowMock, witnesses } = config
-  return { settings: { allowMock, witnesses, deviceTrust, didKeys, pluginUrls }, plugins }
+  const { allowMock, witnesses, evaluation } = config
+  return { settings: { allowMock, witnesses, deviceTrust, didKeys, evaluation, pluginUrls }, plugins }
 }
 
 function readTrustFile(file: string): EvidenceSettings['deviceTrust'] {

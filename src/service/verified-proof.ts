@@ -4,13 +4,12 @@ import type { SchemaKind } from '../attest/schemas.ts'
 import type { Config } from '../config.ts'
 import { createKeccak } from '../crypto/keccak.ts'
 import { loadSecp256k1 } from '../crypto/secp256k1.ts'
-import { PROOF_HINT } from '../evidence-messages.ts'
+import { OWN_EVALUATION, PROOF_HINT } from '../evidence-messages.ts'
 import type { Hex, Input } from '../messages.ts'
 import { ProblemError, problemAt, underPath } from '../problem.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { VerifiedLocationProof } from '../types/generated.ts'
-import { EVALUATION_METHOD } from '../verify/credibility.ts'
 import type { EvidenceQuestions } from './evidence.ts'
 import type { RequestContext } from './services.ts'
 
@@ -81,8 +80,10 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
     if (attestation.schema.toLowerCase() !== schemas.verify) {
       throw refusal([...at, 'attestation', 'schema'], 'schema', 'is not the schema of verified proofs')
     }
-    if (evaluationMethod !== undefined && evaluationMethod !== EVALUATION_METHOD) {
-      throw refusal([...at, 'evaluationMethod'], 'method', `is not ${EVALUATION_METHOD}`)
+    // The name is not signed, and the proof is judged again: one from before the operator named a method is as good.
+    const methods = new Set([config.evaluation.method, OWN_EVALUATION.method])
+    if (evaluationMethod !== undefined && !methods.has(evaluationMethod)) {
+      throw refusal([...at, 'evaluationMethod'], 'method', `is not ${[...methods].join(' or ')}`)
     }
     const checked = authenticateAttestation(
       { attestation, delegatedAttestation },

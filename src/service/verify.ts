@@ -60,7 +60,8 @@ export function createVerifyService(
         const head = (uid: Hex) => `${members},"uid":"${uid}","attester":"${signer.address}","timestamp":${timestamp}`
         if (request !== undefined) {
           const signed = await sign(request, data!, timestamp, context, caller)
-          return { json: `{${head(signed.uid)},${signed.members}}`, headers: signed.headers }
+          const chainId = signed.isOnChain ? `,"chainId":${request.chainId}` : ''
+          return { json: `{${head(signed.uid)}${chainId},${signed.members}}`, headers: signed.headers }
         }
         const schema = chains.defaultSchema('verify')
         const fields = fieldsOf({ schema, attester: signer.address, data: data!, recipient: ZERO_ADDRESS })
@@ -102,7 +103,7 @@ export function createVerifyService(
     timeSeconds: number,
     context: RequestContext,
     caller: SubmissionCaller,
-  ): Promise<{ uid: Hex; members: string; headers: Readonly<Record<string, string>> }> {
+  ): Promise<{ uid: Hex; members: string; isOnChain: boolean; headers: Readonly<Record<string, string>> }> {
     chains.require(chainId)
     if (submitOnchain) submissions.require(chainId, caller)
     const schema = chains.defaultSchema('verify')
@@ -111,13 +112,14 @@ export function createVerifyService(
     const headers = nonceHeaders(attested)
     const unsubmitted = attestationUid({ ...fieldsOf(attested), ...timesOf(timeSeconds) }, keccak)
     if (!submitOnchain) {
-      return { uid: unsubmitted, members: proofAttestationMembers(attested, unsubmitted, timeSeconds), headers }
+      const members = proofAttestationMembers(attested, unsubmitted, timeSeconds)
+      return { uid: unsubmitted, members, isOnChain: false, headers }
     }
     const submission = await submissions.submit(payload, caller, context)
     // On the chain, both are what its block made them.
     const { uid = unsubmitted, timeSeconds: time = timeSeconds } = submission
     const members = `${proofAttestationMembers(attested, uid, time)},"submission":${JSON.stringify(submissionJson(submission))}`
-    return { uid, members, headers }
+    return { uid, members, isOnChain: submission.blockNumber !== undefined, headers }
   }
 }
 

@@ -19,7 +19,7 @@ type Run = (work: Work, leftMs: number) => Promise<Done>
 /** What the operator says about evidence. */
 export type EvidenceSettings = Pick<
   ComputeWorkerData,
-  'allowMock' | 'witnesses' | 'deviceTrust' | 'didKeys' | 'pluginUrls'
+  'allowMock' | 'witnesses' | 'deviceTrust' | 'didKeys' | 'evaluation' | 'pluginUrls'
 >
 
 /** What a compute thread is told beside its limits. */

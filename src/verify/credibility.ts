@@ -1,3 +1,4 @@
+import { OWN_EVALUATION } from '../evidence-messages.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type {
   CredibilityDimensions,
@@ -9,8 +10,6 @@ import type {
 import { speedsOf } from './implied-speed.ts'
 import { overlapOf } from './overlap.ts'
 import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from './stamp.ts'
-
-export const EVALUATION_METHOD = 'multifactor-v0'
 
 /** A proof whose shape was checked. */
 export interface ReadProof {
@@ -39,11 +38,12 @@ export async function assessProof(
     return resultOf(index, read, verdicts[index]!, distanceMeters, claim, speeds.checks[index]!)
   })
   const count = stamps.length
+  const { mode } = engine.config.evaluation ?? OWN_EVALUATION
   const distances = stampResults.map(({ distanceMeters }) => distanceMeters)
   return {
     dimensions: dimensionsOf(proof, stampResults, between),
     stampResults,
-    meta: { stampCount: count, evaluatedAt: nowSeconds, evaluationMode: 'local' },
+    meta: { stampCount: count, evaluatedAt: nowSeconds, evaluationMode: mode },
     extensions: {
       distinctSigners: new Set(verdicts.flatMap(({ signers }) => signers)).size,
       duplicateStamps: count - new Set(verdicts.map((verdict) => verdict.digest())).size,

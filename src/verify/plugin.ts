@@ -1,4 +1,4 @@
-import type { DidKeys } from '../evidence-messages.ts'
+import type { DidKeys, Evaluation } from '../evidence-messages.ts'
 import type { DeviceTrust } from '../messages.ts'
 import type { LocationStamp, SubjectIdentifier } from '../types/generated.ts'
 import type { Checks } from './checks.ts'
@@ -17,6 +17,8 @@ export interface VerifyConfig {
   readonly device?: DeviceTrust
   /** Keys of signers by `did:web`; their signatures count for nothing when absent. */
   readonly didKeys?: DidKeys
+  /** What answers say of where and how proofs are evaluated; what this program does by itself when absent. */
+  readonly evaluation?: Evaluation
 }
 
 /** A position of a Point, degrees. */

@@ -53,6 +53,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
       'location-proofs',
       'location-records',
       'compute',
+      'verify',
       'openapi',
       'docs',
       'explorer',
@@ -71,7 +72,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     expect(Object.keys(page['endpoints'] as object)).toContain('/compute/v0/within')
   })
 
-  it.each(['/api/v0', '/compute/v0'])('lists what is below %s', async (folder) => {
+  it.each(['/api/v0', '/compute/v0', '/verify/v0'])('lists what is below %s', async (folder) => {
     const response = await fetch(server.url + folder)
     expect(response.status).toBe(200)
     const page = (await response.json()) as { endpoints: Record<string, string>; links: { href: string }[] }

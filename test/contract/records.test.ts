@@ -118,6 +118,20 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     expect(times).toEqual([...times].sort().reverse())
   })
 
+  it('answers /proofs and /proofs/{uid} like the older generation, which published clients ask there', async () => {
+    const ask = async (path: string) => {
+      const response = await fetch(`${service.url}${path}`)
+      return { status: response.status, body: await response.json(), link: response.headers.get('link') }
+    }
+    const query = '?limit=3&offset=2&chain=base-sepolia'
+    for (const path of [query, `/${SQUARE.uid}`, '?limit=0', '/0x12', `/${uidOf(0xffff)}`]) {
+      const [alias, older] = [await ask(`/proofs${path}`), await ask(`/api/v0/location-proofs${path}`)]
+      expect(alias).toEqual({ ...older, link: older.link?.replace('/api/v0/location-proofs', '/proofs') ?? null })
+      if (path === query) expect(alias.link).toContain('/proofs?')
+    }
+    expect(await ask('/proofs/a/b')).toMatchObject({ status: 404, body: { status: 'error', message: 'Not found' } })
+  })
+
   it('gives one record as it was attested', async () => {
     const { body } = await get(`location-records/${SQUARE.uid}`, 'record')
     expect(body).toEqual({

@@ -299,3 +299,36 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     expect(body.credibility.extensions).toMatchObject({ distinctSigners: 2, boundToSubjectFraction: 0.5 })
   })
 })
+
+describe('the evaluation that the operator claims', () => {
+  const OPERATOR = { EVALUATION_MODE: 'tee', EVALUATION_METHOD: 'acme "v1" é' }
+
+  it('stands in answers, and its start says whose claim it is', async () => {
+    const service = await startTestService(OPERATOR)
+    const warnings = service.lines
+      .filter((line) => line.includes("the operator's claim"))
+      .map((line) => JSON.parse(line))
+    expect(warnings).toMatchObject([{ level: 'warn', mode: 'tee', method: 'acme "v1" é' }])
+    const request = { proof: proofOf([stampOf()]), options: { chainId: 84532 } }
+    const { body } = await service.post('/verify/v0/proof', request)
+    expect(isProofAnswer(body), JSON.stringify(isProofAnswer.errors)).toBe(true)
+    expect(body).toMatchObject({ evaluationMethod: 'acme "v1" é', credibility: { meta: { evaluationMode: 'tee' } } })
+    const to = { type: 'Point', coordinates: [2.3522, 48.8566] }
+    const chained = await service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof: body }, to })
+    expect(chained.status, JSON.stringify(chained.body)).toBe(200)
+    expect(chained.body.proofInputs[0]).toMatchObject({
+      evaluationMethod: 'acme "v1" é',
+      credibility: { meta: { evaluationMode: 'tee' } },
+    })
+    await service.stop()
+  })
+
+  it('is local and multifactor-v0 where nothing else is said, and then the start says nothing of it', async () => {
+    const service = await startTestService()
+    expect(service.lines.join('\n')).not.toContain("operator's claim")
+    const { body } = await service.post('/verify/v0/proof', { proof: proofOf([stampOf()]) })
+    expect(body.evaluationMethod).toBe('multifactor-v0')
+    expect(body.credibility.meta.evaluationMode).toBe('local')
+    await service.stop()
+  })
+})

@@ -46,6 +46,7 @@ describe('evidence that takes longer than its deadline', () => {
       witnesses: undefined,
       deviceTrust: undefined,
       didKeys: undefined,
+      evaluation: config.evaluation,
       pluginUrls: [],
     }
     const limits = { ...config.limits, evidenceGraceMs }

@@ -163,6 +163,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     expect(status, JSON.stringify(body)).toBe(200)
     expect(body.submission.status).toBe('mined')
     expect(body.uid).toBe(body.submission.uid)
+    expect(body.chainId).toBe(chainId)
     expect((await local.getAttestation(body.uid)).attester).toBe(service.attester)
   })
 })

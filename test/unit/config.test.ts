@@ -38,6 +38,10 @@ describe('the configuration', () => {
     ['NUMERIC_SCHEMA_UID', '0x12'],
     ['MAX_BODY_BYTES', '1'],
     ['WITNESSES', '0x12'],
+    ['EVALUATION_MODE', 'remote'],
+    ['EVALUATION_METHOD', 'x'.repeat(65)],
+    ['EVALUATION_METHOD', 'a\u0007b'],
+    ['EVALUATION_METHOD', ' '],
   ])('refuses %s=%s by name', (name, value) => {
     expect(() => readConfig({ [name]: value }, 1)).toThrow(ConfigError)
     expect(() => readConfig({ [name]: value }, 1)).toThrow(name)

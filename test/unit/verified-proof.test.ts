@@ -30,14 +30,21 @@ beforeAll(async () => {
 })
 
 /** A reader as the service makes it; `onChain` is what the chain says of a UID, absent without an RPC. */
-function reader(options: { laterSeconds?: number; onChain?: Partial<ChainAttestation> | 'unknown' | 'down' } = {}) {
-  const { laterSeconds = 10, onChain } = options
+function reader(
+  options: {
+    laterSeconds?: number
+    onChain?: Partial<ChainAttestation> | 'unknown' | 'down'
+    environment?: Record<string, string>
+    ask?: (typeof verifier)['ask']
+  } = {},
+) {
+  const { laterSeconds = 10, onChain, environment = {}, ask = verifier.ask } = options
   const found =
     onChain === 'down'
       ? { ok: false as const, reason: 'down' }
       : { ok: true as const, value: onChain === 'unknown' ? undefined : (onChain as ChainAttestation) }
   return createProofReader({
-    config: readConfig({}, 1),
+    config: readConfig(environment, 1),
     chains: parts.chains,
     schemas: parts.schemas,
     signer: { address: parts.signer.address } as SignerClient,
@@ -45,7 +52,7 @@ function reader(options: { laterSeconds?: number; onChain?: Partial<ChainAttesta
       onChain === undefined
         ? undefined
         : ({ serves: () => true, attestation: async () => found } as unknown as ChainClient),
-    ask: verifier.ask,
+    ask,
     now: () => (NOW_SECONDS + laterSeconds) * 1000,
   })
 }
@@ -83,6 +90,28 @@ describe('a verified proof as an input', () => {
       evaluatedAt: NOW_SECONDS,
       evaluationMethod: 'multifactor-v0',
     })
+  })
+
+  it('may have been answered before the operator named another method and mode', async () => {
+    const before = await verified()
+    const EVALUATION_METHOD = 'acme-v2'
+    const renamed = await createVerifier({ allowMock: true, evaluation: { mode: 'tee', method: EVALUATION_METHOD } })
+    const read = await reader({ environment: { EVALUATION_METHOD, EVALUATION_MODE: 'tee' }, ask: renamed.ask })
+    const { proofInput } = await read(before, ['from'], CONTEXT)
+    // The proof was judged again, and by what the operator names now.
+    expect(JSON.parse(proofInput!)).toMatchObject({
+      evaluationMethod: EVALUATION_METHOD,
+      credibility: { meta: { evaluationMode: 'tee' } },
+    })
+    const meta = (evaluationMode: 'zk') => ({ ...before.credibility, meta: { stampCount: 2, evaluationMode } })
+    expect(await refusal(read, { ...before, evaluationMethod: 'acme-v1' })).toBe('proof-method')
+    expect(await refusal(read, { ...before, credibility: meta('zk') })).toBe('proof-credibility')
+    // The rest of what was said beside it is still compared.
+    const dimensions = { spatial: { meanDistanceMeters: 1 } }
+    expect(await refusal(read, { ...before, credibility: { ...before.credibility, dimensions } })).toBe(
+      'proof-credibility',
+    )
+    expect(await refusal(await reader(), { ...before, evaluationMethod: EVALUATION_METHOD })).toBe('proof-method')
   })
 
   it('is judged again, not taken at the word of its caller: no credibility, and the answer has one', async () => {

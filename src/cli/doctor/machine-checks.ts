@@ -59,6 +59,7 @@ async function checkThreads({ config }: DoctorParts): Promise<Finding> {
     witnesses: undefined,
     deviceTrust: undefined,
     didKeys: undefined,
+    evaluation: config.evaluation,
     pluginUrls: [],
   }
   try {

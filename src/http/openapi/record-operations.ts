@@ -147,6 +147,8 @@ export const RECORD_OPERATIONS: OperationTable = {
   'GET /api/v0/location-proofs': list('olderRecords', 'List records, older name'),
   'GET /api/v0/location-proofs/stats': stats('olderRecordStats'),
   'GET /api/v0/location-proofs/:uid': single('olderRecord'),
+  'GET /proofs': list('proofs', 'List records, as /api/v0/location-proofs'),
+  'GET /proofs/:uid': single('proof'),
   'GET /api/v0/config': {
     tag: 'Records',
     operationId: 'recordConfig',

@@ -61,6 +61,13 @@ export const VERIFY_OPERATIONS: OperationTable = {
     answers: { 200: { description: 'What is judged here.', content: json(schemaRef('PluginList')) } },
     family: 'problem',
   },
+  'GET /verify/v0': {
+    tag: 'Verify',
+    operationId: 'verifyIndex',
+    summary: 'Routes of the verify API',
+    answers: { 200: { description: 'The list.', content: json(schemaRef('FolderIndex')) } },
+    family: 'problem',
+  },
   'POST /v1/verify/stamp': older(
     'olderVerifyStamp',
     'Judge one stamp',

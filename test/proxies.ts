@@ -18,11 +18,19 @@ export const PROXIES: readonly ProxyName[] = (Object.keys(PROGRAMS) as ProxyName
   return isInstalled
 })
 
+/** One request as the proxy saw it. */
+export interface PassedRequest {
+  /** Its `X-Request-Id`, `-` or empty without one. */
+  readonly asked: string
+  /** `X-Request-Id` of the answer that the proxy took for this request's, `-` or empty without one. */
+  readonly answered: string
+  readonly status: string
+}
+
 export interface RunningProxy {
   readonly port: number
-  /** What the proxy logged. */
-  readonly log: () => string
-  stop(): Promise<void>
+  /** Resolves with every request that the proxy saw. */
+  stop(): Promise<readonly PassedRequest[]>
 }
 
 /**
@@ -39,15 +47,23 @@ export async function startProxy(name: ProxyName, servicePort: number): Promise<
   const child = spawn(PROGRAMS[name], args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (log += text.toString()))
-  const exited = new Promise<void>((done) => child.on('exit', () => done()))
+  const exited = new Promise<void>((done) => child.on('close', () => done()))
   await eventually(() => accepts(child, port, () => log))
   return {
     port,
-    log: () => log,
     async stop() {
-      child.kill(name === 'nginx' ? 'SIGTERM' : 'SIGKILL')
+      // Both answer what is under way before they end.
+      child.kill(name === 'nginx' ? 'SIGQUIT' : 'SIGUSR1')
       await exited
+      if (name === 'nginx') log += readFileSync(join(folder, 'passed'), 'utf8')
       rmSync(folder, { recursive: true, force: true })
+      return log
+        .split('\n')
+        .filter((line) => line.startsWith('passed|'))
+        .map((line) => {
+          const [, asked = '', answered = '', status = ''] = line.split('|')
+          return { asked, answered, status }
+        })
     },
   }
 }
@@ -61,15 +77,26 @@ function nginxFile(folder: string, port: number, servicePort: number): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
   )
-  return `daemon off; worker_processes 1; pid ${folder}/pid; error_log stderr warn;
+  return `daemon off; worker_processes 1; worker_shutdown_timeout 15s; pid ${folder}/pid; error_log stderr warn;
 events { worker_connections 1024; }
-http { access_log off; ${temporary.join(' ')}
+http { ${temporary.join(' ')}
+log_format passed 'passed|$http_x_request_id|$upstream_http_x_request_id|$upstream_status'; access_log ${folder}/passed passed;
 ${server}}
 `
 }
 
 function haproxyFile(port: number, servicePort: number): string {
   return readFileSync(join(deploy, 'haproxy.cfg'), 'utf8')
+    .replace('global\n', 'global\n  hard-stop-after 15s\n  log stdout format raw daemon\n')
+    .replace('  mode http\n', '  mode http\n  log global\n')
+    .replace(
+      'frontend public\n',
+      `frontend public
+  http-request capture req.hdr(X-Request-Id) len 64
+  capture response header X-Request-Id len 64
+  log-format "passed|%[capture.req.hdr(0)]|%[capture.res.hdr(0)]|%ST"
+`,
+    )
     .replace('maxconn 8000', 'maxconn 500')
     .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
     .replace('127.0.0.1:3000', `127.0.0.1:${servicePort}`)

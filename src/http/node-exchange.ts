@@ -33,8 +33,10 @@ export class NodeExchange extends TransportExchange {
     connection: Connection,
     expectsContinue: boolean,
   ) {
-    const { path, query } = splitTarget(message.url ?? '/')
-    super(inFlight, handler, { method: message.method ?? 'GET', path, query, head: headOf(message) })
+    const { path, query, authority } = splitTarget(message.url ?? '/')
+    const head = headOf(message)
+    if (authority !== undefined) head.overruleHost(authority)
+    super(inFlight, handler, { method: message.method ?? 'GET', path, query, head })
     this.#message = message
     this.#response = response
     this.#connection = connection
@@ -154,6 +156,7 @@ export function leaveBodies(open: ReadonlySet<NodeExchange>): boolean {
 
 function headOf(message: IncomingMessage): RequestHead {
   const head = new RequestHead()
+  head.version = message.httpVersion
   const lines = message.rawHeaders
   for (let at = 0; at < lines.length; at += 2) head.add(lines[at]!.toLowerCase(), lines[at + 1]!)
   return head

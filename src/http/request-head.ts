@@ -6,6 +6,8 @@ import type { ProblemData } from '../problem.ts'
  */
 export class RequestHead {
   lines = 0
+  /** Of HTTP, as the request line says. */
+  version = '1.1'
   contentLength: string | undefined = undefined
   contentLengthLines = 0
   transferEncoding: string | undefined = undefined
@@ -14,6 +16,8 @@ export class RequestHead {
   contentType: string | undefined = undefined
   host: string | undefined = undefined
   hostLines = 0
+  /** The value of Host in a request whose target names the host. */
+  overruledHost: string | undefined = undefined
   /** Repeated lines are joined with commas, which makes a key that no table holds. */
   apiKey: string | undefined = undefined
   authorization: string | undefined = undefined
@@ -104,6 +108,12 @@ export class RequestHead {
     }
   }
 
+  /** The host of an absolute target wins over Host (RFC 9112, section 3.2.2). */
+  overruleHost(authority: string): void {
+    this.overruledHost = this.host
+    this.host = authority
+  }
+
   /** Bytes of the body; undefined when it is chunked; NaN never: `framingProblem` refuses what is no number. */
   get bodyBytes(): number | undefined {
     if (this.transferEncodingLines > 0) return undefined
@@ -124,11 +134,19 @@ export const MAX_HEADER_LINES = 100
  */
 export function framingProblem(method: string, head: RequestHead): ProblemData | undefined {
   const { contentLength, contentLengthLines, transferEncodingLines } = head
-  if (!isMethodName(method)) return refusal('the method is no word')
+  if (!isMethodName(method)) return refusal('the method is not a word of capital letters')
+  if (head.version !== '1.1' && head.version !== '1.0') {
+    return refusal(`HTTP/${head.version} is not spoken here; use HTTP/1.1`)
+  }
   if (head.hostLines === 0) return refusal('Host is missing')
   if (contentLengthLines > 1) return refusal('Content-Length stands more than once')
   if (head.hostLines > 1) return refusal('Host stands more than once')
+  if (!isHost(head.host!)) return refusal('Host is not a name or address with an optional port')
+  if (head.overruledHost !== undefined && (head.host === '' || !isHost(head.overruledHost))) {
+    return refusal('an absolute target needs http://, a host, and a Host of the same form')
+  }
   if (transferEncodingLines > 0) {
+    if (head.version === '1.0') return refusal('HTTP/1.0 has no Transfer-Encoding; send Content-Length')
     if (contentLength !== undefined) return refusal('Content-Length and Transfer-Encoding exclude each other')
     if (transferEncodingLines > 1 || head.transferEncoding!.toLowerCase() !== 'chunked') {
       return refusal('the only Transfer-Encoding accepted is exactly chunked')
@@ -146,6 +164,18 @@ function isMethodName(text: string): boolean {
     const code = text.charCodeAt(at)
     if (code < 0x41 || code > 0x5a) return false
   }
+  return true
+}
+
+/** Empty is allowed: an old client has no better value. */
+const HOST = /^(?:[\w.~-]{0,255}|\[[\da-fA-F:.]{2,45}\])(?::\d{0,5})?$/
+let knownHost = ''
+
+/** Most requests name the same host: a comparison is cheaper than the pattern. */
+function isHost(text: string): boolean {
+  if (text === knownHost) return true
+  if (!HOST.test(text)) return false
+  knownHost = text
   return true
 }
 

@@ -1,14 +1,21 @@
-/** `/path?query`, or the same with a scheme and a host before it, as proxies send it. */
-export function splitTarget(target: string): { path: string; query: string } {
-  let start = 0
-  if (!target.startsWith('/')) {
-    const authority = target.indexOf('://')
-    const slash = authority < 0 ? -1 : target.indexOf('/', authority + 3)
-    if (slash < 0) return { path: authority < 0 ? target : '/', query: '' }
-    start = slash
-  }
-  const mark = target.indexOf('?', start)
-  return mark < 0
-    ? { path: target.slice(start), query: '' }
-    : { path: target.slice(start, mark), query: target.slice(mark + 1) }
+/** The parts of a request target. */
+export interface RequestTarget {
+  readonly path: string
+  /** Without the question mark; empty when there is none. */
+  readonly query: string
+  /** Host and port of an absolute target, empty when it has none or is no address of http; undefined for a path. */
+  readonly authority: string | undefined
+}
+
+/** Reads `/path?query`, or the same with a scheme and a host before it, as clients send it to proxies. */
+export function splitTarget(target: string): RequestTarget {
+  if (target.startsWith('/') || target === '*') return splitPath(target, undefined)
+  const [, authority = '', rest = ''] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(target) ?? []
+  return splitPath(rest.startsWith('/') ? rest : `/${rest}`, authority)
+}
+
+function splitPath(text: string, authority: string | undefined): RequestTarget {
+  const mark = text.indexOf('?')
+  if (mark < 0) return { path: text, query: '', authority }
+  return { path: text.slice(0, mark), query: text.slice(mark + 1), authority }
 }

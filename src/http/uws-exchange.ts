@@ -4,6 +4,7 @@ import { Discard, type DiscardLimits } from './discard.ts'
 import type { InFlight } from './in-flight.ts'
 import { type HttpHandler, isBodiless, type Reply } from './port.ts'
 import { RequestHead } from './request-head.ts'
+import { splitTarget } from './request-target.ts'
 import { TransportExchange } from './transport-exchange.ts'
 import { UwsWriter } from './uws-writer.ts'
 
@@ -25,12 +26,11 @@ export class UwsExchange extends TransportExchange {
     request.forEach((name, value) => {
       head.add(name, value)
     })
-    super(inFlight, handler, {
-      method: METHODS[request.getMethod()] ?? request.getMethod().toUpperCase(),
-      path: request.getUrl(),
-      query: request.getQuery() ?? '',
-      head,
-    })
+    // An absolute target is refused by the older parsers, and given whole by the newer ones.
+    const { path, authority } = splitTarget(request.getUrl())
+    if (authority !== undefined) head.overruleHost(authority)
+    const query = request.getQuery() ?? ''
+    super(inFlight, handler, { method: request.getCaseSensitiveMethod(), path, query, head })
     this.#response = response
   }
 
@@ -217,17 +217,6 @@ function linesOf(fields: readonly string[]): string {
   let text = ''
   for (let at = 0; at < fields.length; at += 2) text += `\r\n${fields[at]}: ${fields[at + 1]}`
   return text
-}
-
-/** uWebSockets.js gives methods in lower case, so `get` and `GET` are the same to it. */
-const METHODS: Readonly<Record<string, string>> = {
-  get: 'GET',
-  head: 'HEAD',
-  post: 'POST',
-  options: 'OPTIONS',
-  put: 'PUT',
-  patch: 'PATCH',
-  delete: 'DELETE',
 }
 
 const STATUS_LINES: Readonly<Record<number, string>> = Object.fromEntries(

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PROBLEMS, ProblemError, type ProblemType } from '../../src/problem.ts'
+import { sendRaw } from '../raw-socket.ts'
 import { ADAPTERS, IDENTITY, type RunningServer, startServer } from '../running-http-server.ts'
 
 describe.each(ADAPTERS)('routes on %s', (adapter) => {
@@ -35,6 +36,16 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
       expect(await response.json()).toEqual({ operation, text: '{"ü":1}' })
     },
   )
+
+  it('takes the host of an absolute target for its own, whatever Host says, or refuses the form', async () => {
+    const { answers } = await sendRaw(server.port, ['GET http://target.example:81/ HTTP/1.1\r\nHost: other\r\n\r\n'], {
+      wanted: 1,
+    })
+    // The parser of uWebSockets.js for Node.js 20 knows no absolute targets.
+    if (adapter === 'uws' && answers[0]?.status === 505) return
+    expect(answers[0]!.status).toBe(200)
+    expect(JSON.parse(answers[0]!.body).links[0].href).toMatch(/^http:\/\/target\.example:81\//)
+  })
 
   it('tolerates a slash at the end and a query', async () => {
     expect(await (await post('/compute/v0/area/?a=%zz', '1')).json()).toEqual({ operation: 'area', text: '1' })

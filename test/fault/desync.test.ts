@@ -1,0 +1,161 @@
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
+import { type PassedRequest, PROXIES, type ProxyName, type RunningProxy, startProxy } from '../proxies.ts'
+import { parseAnswers } from '../raw-socket.ts'
+import { ADAPTERS, type AdapterName, type RunningServer, startServer } from '../running-http-server.ts'
+import { FRAMING_CASES } from './framing-cases.ts'
+
+/** Longer than the ten seconds after which service and proxies end what does not go on. */
+const LIMIT_MS = 15_000
+const BYSTANDERS = 8
+
+/** An id that a client of this test chose. The service makes one up for bytes that are no request. */
+const isOurs = (id: string | undefined) => id !== undefined && /^(?:first|hidden|last|b)-/.test(id)
+const get = (id: string) => `GET /nowhere/${id} HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n\r\n`
+
+interface Sent {
+  readonly name: string
+  readonly first: string
+  readonly hidden: string
+  readonly last: string
+  /** Ids of the answers, in their order; undefined for an answer of the proxy itself. */
+  readonly answered: readonly (string | undefined)[]
+}
+
+interface Bystander {
+  readonly asked: string
+  readonly answered: string | undefined
+  readonly path: string
+}
+
+/** Sends one case and a plain request after it; waits for the answer to that, or for the end of the connection. */
+function send(port: number, name: string, bytes: string, ids: readonly [string, string, string], cut: boolean) {
+  const [first, hidden, last] = ids
+  const whole = bytes + get(last)
+  return new Promise<Sent>((done) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    let text = ''
+    const answered = () =>
+      parseAnswers(text, !bytes.startsWith('HEAD')).answers.map(({ headers }) => headers['x-request-id'])
+    const finish = () => {
+      clearTimeout(timer)
+      socket.destroy()
+      done({ name, first, hidden, last, answered: answered() })
+    }
+    const timer = setTimeout(finish, LIMIT_MS)
+    socket.on('data', (data) => {
+      text += data.toString('latin1')
+      if (answered().includes(last)) finish()
+    })
+    for (const event of ['end', 'close'] as const) socket.on(event, finish)
+    socket.on('error', () => {})
+    // In one piece, or the header block and the rest in two.
+    const end = bytes.indexOf('\r\n\r\n') + 4
+    if (cut && end > 3) {
+      socket.setNoDelay(true)
+      socket.write(whole.slice(0, end), 'latin1', () => setTimeout(() => socket.write(whole.slice(end), 'latin1'), 50))
+    } else socket.write(whole, 'latin1')
+  })
+}
+
+/** A client that does nothing unusual, on connections of its own to the same proxy. */
+function ask(port: number, agent: Agent, id: string): Promise<Bystander> {
+  return new Promise((done, refuse) => {
+    const options = { host: '127.0.0.1', port, agent, path: `/nowhere/${id}`, headers: { 'x-request-id': id } }
+    request(options, (response) => {
+      let text = ''
+      response.on('data', (data: Buffer) => {
+        text += data.toString()
+      })
+      response.on('error', refuse)
+      response.on('end', () => {
+        const answered = response.headers['x-request-id']
+        const path = text.startsWith('{') ? String(JSON.parse(text).instance) : text
+        done({ asked: id, answered: answered?.toString(), path })
+      })
+    })
+      .on('error', refuse)
+      .end()
+  })
+}
+
+const combinations = ADAPTERS.flatMap((adapter) => PROXIES.map((proxy) => [adapter, proxy] as const))
+
+describe.each(combinations)('unclear requests on %s behind %s', (adapter: AdapterName, proxyName: ProxyName) => {
+  let server: RunningServer
+  let proxy: RunningProxy
+  const sent: Sent[] = []
+  const bystanders: Bystander[] = []
+  let seen: string[] = []
+  let logged: readonly PassedRequest[] = []
+
+  beforeAll(async () => {
+    server = await startServer(adapter, { env: { LOG_SAMPLE_RATIO: '1' } })
+    proxy = await startProxy(proxyName, server.port)
+    const agent = new Agent({ keepAlive: true, maxSockets: BYSTANDERS })
+    let isOver = false
+    const watching = Array.from({ length: BYSTANDERS }, async (_, lane) => {
+      for (let index = 0; index < 50 || !isOver; index++) {
+        bystanders.push(await ask(proxy.port, agent, `b-${lane}-${index}`))
+        // HAProxy drops lines of its log when they come too fast.
+        await new Promise((done) => setTimeout(done, 20))
+      }
+    })
+    const runs = FRAMING_CASES.flatMap(({ name, bytes }, index) =>
+      [false, true].map((cut) => {
+        const ids = (['first', 'hidden', 'last'] as const).map((role) => `${role}-${index}-${Number(cut)}`)
+        const [first, hidden] = ids as [string, string, string]
+        const text = bytes(get(hidden), `X-Request-Id: ${first}\r\n`)
+        return send(proxy.port, name, text, ids as [string, string, string], cut)
+      }),
+    )
+    sent.push(...(await Promise.all(runs)))
+    isOver = true
+    await Promise.all(watching)
+    agent.destroy()
+    // The proxy has logged all that it passed on when it has ended.
+    logged = await proxy.stop()
+    await eventually(() => expect(server.server.inFlight).toBe(0))
+    seen = server.lines.filter(({ event }) => event === 'request').map(({ fields }) => String(fields['id']))
+  }, 60_000)
+  afterAll(() => server.stop())
+
+  it('gives every bystander the answer to its own request', () => {
+    expect(bystanders.length).toBeGreaterThan(BYSTANDERS)
+    const wrong = bystanders.filter(({ asked, answered, path }) => answered !== asked || path !== `/nowhere/${asked}`)
+    expect(wrong).toEqual([])
+  })
+
+  it('answers no request twice, and none before an earlier one', () => {
+    const wrong = sent.filter(({ first, hidden, last, answered }) => {
+      const order = answered.filter(isOurs).map((id) => [first, hidden, last].indexOf(id!))
+      return order.some((place, index) => place < 0 || (index > 0 && place <= order[index - 1]!))
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('hands the service no request that the proxy did not see as one', () => {
+    const passed = new Map<string, number>()
+    for (const { asked } of logged) passed.set(asked, (passed.get(asked) ?? 0) + 1)
+    const named = seen.filter(isOurs)
+    expect(named.filter((id) => !passed.has(id))).toEqual([])
+    expect(named.filter((id, index) => named.indexOf(id) !== index)).toEqual([])
+    expect(seen.length).toBeLessThanOrEqual(logged.length)
+    // The proxy took no answer for the answer to another request.
+    const mixed = logged.filter(({ asked, answered }) => isOurs(answered) && asked !== answered)
+    expect(mixed).toEqual([])
+  })
+
+  it('is tried with requests that reach the service, and with hidden ones that do not', () => {
+    const ids = new Set(seen)
+    const count = (role: 'first' | 'hidden' | 'last') => sent.filter((one) => ids.has(one[role])).length
+    console.info(
+      `${adapter} behind ${proxyName}: of ${sent.length} requests ${count('first')} reached the service, of those hidden in them ` +
+        `${count('hidden')}, of those after them ${count('last')}; ${bystanders.length} bystanders`,
+    )
+    expect(count('first')).toBeGreaterThan(20)
+    expect(count('hidden')).toBeLessThan(sent.length)
+  })
+})

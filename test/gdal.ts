@@ -12,7 +12,7 @@ const run = promisify(execFile)
 
 /** Runs `ogrinfo` or `ogr2ogr`; rejects with what it wrote when anything went wrong. */
 export async function gdal(program: 'ogrinfo' | 'ogr2ogr', args: readonly string[]): Promise<string> {
-  const { stdout, stderr } = await run(program, [...args], { timeout: 60_000, maxBuffer: 64 * 1_048_576 })
+  const { stdout, stderr } = await run(program, [...args], { timeout: 600_000, maxBuffer: 64 * 1_048_576 })
   if (/ERROR/.test(stderr)) throw new Error(`${program}: ${stderr}`)
   return stdout
 }

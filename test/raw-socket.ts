@@ -13,7 +13,6 @@ export interface RawOutcome {
   /** What came after the last whole answer. */
   readonly rest: string
   readonly closed: boolean
-  readonly durationMs: number
 }
 
 /**
@@ -31,9 +30,8 @@ export type RawStep = string | Buffer | number | { readonly after: number; reado
 export async function sendRaw(
   port: number,
   steps: readonly RawStep[],
-  { wanted = Number.POSITIVE_INFINITY, limitMs = 15_000, hasBodies = true } = {},
+  { wanted = Number.POSITIVE_INFINITY, limitMs = 120_000, hasBodies = true } = {},
 ): Promise<RawOutcome> {
-  const start = performance.now()
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   let received = ''
   let closed = false
@@ -68,7 +66,7 @@ export async function sendRaw(
   await writeSteps(socket, steps)
   await done
   socket.destroy()
-  return { ...parseAnswers(received, hasBodies), closed, durationMs: performance.now() - start }
+  return { ...parseAnswers(received, hasBodies), closed }
 }
 
 async function writeSteps(socket: Socket, steps: readonly RawStep[]): Promise<void> {

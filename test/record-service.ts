@@ -1,7 +1,9 @@
 /** The built service with records in its store, for tests of what it serves of them. */
+import { expect } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../bench/store-engines.ts'
 import { createRecordStore } from '../src/store/operations.ts'
 import type { LocationRecord, RecordStore } from '../src/store-messages.ts'
+import { eventually } from './eventually.ts'
 import { ADAPTERS, type AdapterName } from './running-http-server.ts'
 import { startTestService, type TestService } from './service.ts'
 import { storeRecords } from './store-records.ts'
@@ -50,9 +52,5 @@ export async function startRecordService(
 
 /** Resolves when the store behind the listener is open. */
 export async function untilReadable(url: string): Promise<void> {
-  for (;;) {
-    const { status } = await fetch(`${url}/api/v0/location-records?limit=1`)
-    if (status === 200) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  await eventually(async () => expect((await fetch(`${url}/api/v0/location-records?limit=1`)).status).toBe(200))
 }

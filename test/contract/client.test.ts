@@ -4,6 +4,7 @@ import { ApiError, type Client, createClient, type Verdict, verifyResult } from 
 import { createRecompute } from '../../src/client/recompute.ts'
 import type { EvidenceProof, LocationStamp, Polygon } from '../../src/types/generated.ts'
 import { PARIS, TOWN_HALL } from '../client-answers.ts'
+import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
 import { startTestService, type TestService } from '../service.ts'
 
@@ -195,9 +196,15 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
 
   it('waits for changes until it is told to stop', async () => {
     const controller = new AbortController()
-    setTimeout(() => controller.abort(new Error('enough')), 300)
     const changes = client.records.changes({ chain: 'celo' }, { signal: controller.signal })
-    await expect(changes.next()).rejects.toThrow('enough')
+    const next = changes.next()
+    await eventually(async () => {
+      const metrics = await (await fetch(`${service.url}/metrics`)).text()
+      // The stream, and the question itself.
+      expect(metrics).toMatch(/^http_in_flight 2$/m)
+    })
+    controller.abort(new Error('enough'))
+    await expect(next).rejects.toThrow('enough')
   })
 
   it('says how the service is', async () => {

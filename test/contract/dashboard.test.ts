@@ -48,7 +48,7 @@ describe('the dashboard', () => {
         for (const [, family] of text.matchAll(/^# TYPE (\S+) (?!histogram)/gm))
           expect([...samples.keys()]).toContain(family)
       },
-      { timeout: 50_000, interval: 200 },
+      { timeout: 120_000, interval: 200 },
     )
   })
   afterAll(() => service.stop())

@@ -156,11 +156,11 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
   it('answers beside it while many ask as much as they may', async () => {
     const dear = `{ locationRecords(limit: 570) { data { ${FIELDS} } } }`
     expect((await ask(dear)).status).toBe(200)
-    const asking = Promise.all(Array.from({ length: 20 }, () => ask(dear)))
-    const started = performance.now()
+    let answered = 0
+    const asking = Array.from({ length: 20 }, () => ask(dear).finally(() => answered++))
     expect((await fetch(`${service.url}/health`)).status).toBe(200)
-    expect(performance.now() - started).toBeLessThan(2000)
-    for (const { status } of await asking) expect([200, 503]).toContain(status)
+    expect(answered).toBeLessThan(20)
+    for (const { status } of await Promise.all(asking)) expect([200, 503]).toContain(status)
   })
 })
 

@@ -115,24 +115,22 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     const server = await startServer(adapter, { compute: held.compute, env: { DRAIN_TIMEOUT_MS: '200' } })
     const answer = compute(server).catch((error: Error) => error)
     await eventually(() => expect(held.waiting.length).toBe(1))
-    const start = performance.now()
     await server.stop()
-    expect(performance.now() - start).toBeLessThan(2000)
     expect(await answer).toBeInstanceOf(Error)
   })
 
   it('answers 503 when the service takes longer than the deadline, and tells the service', async () => {
     const held = heldBack()
-    const server = await startServer(adapter, { compute: held.compute, env: { REQUEST_DEADLINE_MS: '150' } })
-    const before = Date.now()
+    const nowMs = Date.now()
+    const env = { REQUEST_DEADLINE_MS: '150' }
+    const server = await startServer(adapter, { compute: held.compute, env, now: () => nowMs })
     const response = await compute(server)
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('1')
     expect(await response.json()).toMatchObject({ title: 'Overloaded' })
     const { context, answer } = held.waiting[0]!
     expect(context.aborted).toBe(true)
-    expect(context.deadlineMs - before).toBeGreaterThanOrEqual(150)
-    expect(context.deadlineMs - before).toBeLessThan(1000)
+    expect(context.deadlineMs - nowMs).toBe(150)
     // Too late: nothing happens, and the connection works on.
     answer({ json: '{}' })
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
@@ -141,12 +139,10 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
 
   it('answers 408 and closes when a body does not arrive in time', async () => {
     const server = await startServer(adapter, { env: { REQUEST_DEADLINE_MS: '150' } })
-    const { answers, closed, durationMs } = await sendRaw(server.port, [`${POST_OPEN}Content-Length: 10\r\n\r\nabc`])
+    const { answers, closed } = await sendRaw(server.port, [`${POST_OPEN}Content-Length: 10\r\n\r\nabc`])
     expect(answers.map(({ status }) => status)).toEqual([408])
     expect(JSON.parse(answers[0]!.body)).toMatchObject({ title: 'Request Timeout', status: 408 })
     expect(closed).toBe(true)
-    expect(durationMs).toBeGreaterThan(140)
-    expect(durationMs).toBeLessThan(2000)
     await server.stop()
   })
 

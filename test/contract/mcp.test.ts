@@ -5,6 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { McpOptions } from '../../src/mcp/serve.ts'
+import { eventually } from '../eventually.ts'
 import { type Loose, NOW, proofOf, stampOf } from '../evidence.ts'
 import { nodeFlags } from '../node-flags.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -61,11 +62,7 @@ describe('the MCP server', () => {
     service = await startTestService({ RECORDS: '1', SAMPLE_RECORDS: '1' })
     client = await connect({ url: service.url, chainId: 84532, apiKey: service.developerKey })
     // The records open behind the listener.
-    for (let attempt = 0; attempt < 200; attempt++) {
-      const { structured } = await call(client, 'records_stats')
-      if (structured?.total === 5000) break
-      await new Promise((done) => setTimeout(done, 100))
-    }
+    await eventually(async () => expect((await call(client, 'records_stats'))['structured']?.total).toBe(5000))
   })
   afterAll(async () => {
     await client.close()

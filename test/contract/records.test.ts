@@ -7,6 +7,7 @@ import configSchema from '../../schemas/record-config.schema.json' with { type: 
 import errorSchema from '../../schemas/record-error.schema.json' with { type: 'json' }
 import statsSchema from '../../schemas/record-stats.schema.json' with { type: 'json' }
 import { createRecordStore } from '../../src/store/operations.ts'
+import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { addressOf, recordOf, storeRecords, uidOf } from '../store-records.ts'
 
@@ -75,12 +76,7 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
       STORE_READ_MS: '20000',
       RPC_URL_84532: 'http://127.0.0.1:1',
     })
-    for (;;) {
-      const response = await fetch(`${service.url}/ready`)
-      const { checks } = (await response.json()) as { checks: { database: { ok: boolean } } }
-      if (checks.database.ok) break
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+    await untilReadable(service.url)
   })
   afterAll(async () => {
     await service.stop()

@@ -153,7 +153,7 @@ it('signs nothing again that is older than RESIGN_MAX_AGE_SECONDS', async () => 
       .poll(
         async () => (await service.post('/compute/v0/resign', { ...before, chainId: 84532 })).body.errors?.[0].code,
         {
-          timeout: 5000,
+          timeout: 120_000,
         },
       )
       .toBe('resign-age')

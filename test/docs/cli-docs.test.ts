@@ -73,7 +73,7 @@ describe('docs/command-line.md', () => {
       id: 'near',
       result: true,
     })
-  }, 120_000)
+  })
 
   it('shows an answer as it comes', () => {
     const shown = /```\n(4,238\.77 m[\s\S]*?)```/.exec(page)![1]!

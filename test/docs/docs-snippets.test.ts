@@ -8,7 +8,7 @@ import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 600_000
 
 /** What is not run here: page, how the block begins, why. */
 const EXEMPT: readonly (readonly [page: string, beginning: string, reason: string])[] = [

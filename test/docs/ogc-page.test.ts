@@ -51,7 +51,7 @@ describe('the commands of the pages on records, over sample records', () => {
     const isPossible = command.startsWith('curl') ? HAS_CURL : GDAL !== undefined
     it.skipIf(!isPossible)(`${page}: ${command}`, async () => {
       const here = command.replace(/127\.0\.0\.1:3000/g, new URL(service.url).host)
-      const { stdout, stderr } = await run(here, { cwd: folder, timeout: 60_000, maxBuffer: 64 * 1_048_576 })
+      const { stdout, stderr } = await run(here, { cwd: folder, timeout: 600_000, maxBuffer: 64 * 1_048_576 })
       expect(stderr).not.toContain('ERROR')
       const file = /(?:-o |GPKG .*? |FlatGeobuf .*? )(\S+\.(?:gpkg|fgb|ndjson|geojsonl))/.exec(command)?.[1]
       if (file === undefined) expect(stdout.length).toBeGreaterThan(20)

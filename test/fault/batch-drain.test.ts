@@ -58,7 +58,7 @@ describe.each(['uws', 'node'])('streams of lines when the service stops, over %s
     const service = await startTestService({ HTTP_ADAPTER: adapter })
     const stream = openStream(service)
     stream.message.write(line(0) + line(1) + line(2) + line(3).slice(0, 40))
-    await expect.poll(() => answeredIds(stream).length, { timeout: 5000 }).toBe(3)
+    await expect.poll(() => answeredIds(stream).length, { timeout: 120_000 }).toBe(3)
     const start = performance.now()
     const stopped = service.stop()
     await stream.closed
@@ -80,7 +80,7 @@ describe.each(['uws', 'node'])('streams of lines when the service stops, over %s
       }
       return id
     })
-    await expect.poll(() => streams.every(({ text }) => text.length > 500_000), { timeout: 30_000 }).toBe(true)
+    await expect.poll(() => streams.every(({ text }) => text.length > 500_000), { timeout: 120_000 }).toBe(true)
     const stopped = service.stop()
     for (const [index, stream] of streams.entries()) {
       await stream.closed

@@ -115,7 +115,7 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     expect(await sent).toBe(400)
     for (let index = 0; index < 100; index++) socket.write(`${LINE.length.toString(16)}\r\n${LINE}\r\n`)
     await expect
-      .poll(() => text.split('"operation":"distance"').length - 1, { timeout: 20_000 })
+      .poll(() => text.split('"operation":"distance"').length - 1, { timeout: 120_000 })
       .toBe(400 * LINES_A_CHUNK + 100)
     socket.end('0\r\n\r\n')
   })
@@ -173,10 +173,10 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     const size = LINE.length.toString(16)
     for (let round = 1; round <= 3; round++) {
       socket.write(`${size}\r\n${LINE}\r\n`)
-      await expect.poll(() => text.split('"operation":"distance"').length - 1, { timeout: 3000 }).toBe(round)
+      await expect.poll(() => text.split('"operation":"distance"').length - 1, { timeout: 120_000 }).toBe(round)
     }
     socket.write('0\r\n\r\n')
-    await expect.poll(() => text.endsWith('0\r\n\r\n'), { timeout: 3000 }).toBe(true)
+    await expect.poll(() => text.endsWith('0\r\n\r\n'), { timeout: 120_000 }).toBe(true)
     socket.destroy()
   })
 

@@ -50,7 +50,7 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
     const chainClient = (await startChainAccess(config, log, signer))!
     const relay = startRelay({ chainClient, signer, store, log })
     store.open()
-    await eventually(() => expect(store.state.isOpen).toBe(true), { timeout: 30_000, interval: 20 })
+    await eventually(() => expect(store.state.isOpen).toBe(true), { interval: 20 })
     return {
       config,
       signer,
@@ -79,7 +79,6 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
     const submission = { id: `${index}`, account: 'a', idempotencyKey: `${index}`, sender, payload, gas: 1 }
     const limits = { maxQueued: 100, gasPerDay: 1e9, nowMs: Date.now() }
     await eventually(() => store.ask('submit', { submission, ...limits }, Date.now() + 5000), {
-      timeout: 30_000,
       interval: 100,
     })
     return eventually(
@@ -88,7 +87,7 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
         expect(found).toMatchObject({ status: 'mined' })
         return found!.uid!
       },
-      { timeout: 30_000, interval: 50 },
+      { interval: 50 },
     )
   }
 

@@ -30,7 +30,7 @@ it('keeps the signing key out of logs, answers and the heap of the main thread',
         expect(text.endsWith('}')).toBe(true) // written to its end
         return text
       },
-      { timeout: 30_000, interval: 200 },
+      { interval: 200 },
     )
     // The snapshot holds the strings of this heap: what is searched for would be found.
     expect(snapshot).toContain(ADDRESS)

@@ -64,7 +64,7 @@ describe('a signer thread that dies', () => {
       expect(results.some(({ ok }) => !ok)).toBe(true)
       expect(signer.isReady).toBe(false)
       expect(await signer.sign(payload)).toMatchObject({ ok: false, problem: { type: 'overloaded' } })
-      await eventually(() => expect(signer.isReady).toBe(true), { timeout: 10_000 })
+      await eventually(() => expect(signer.isReady).toBe(true))
       expect(await signer.sign(payload)).toMatchObject({ ok: true })
     }
     expect(lines.filter((line) => line.includes('signer thread started again'))).toHaveLength(3)

@@ -48,9 +48,9 @@ describe.each(['uws', 'node'])('answers that begin after SIGTERM, over %s', (ada
       }),
     )
     // The service has read the beginnings, and answered what was whole.
-    await expect.poll(() => openRequests(service.url), { timeout: 10_000 }).toBe(OPEN_CASES)
+    await expect.poll(() => openRequests(service.url), { timeout: 120_000 }).toBe(OPEN_CASES)
     const used = clients.filter((_client, index) => CASES[index]![1] === GET)
-    await expect.poll(() => used.every(({ text }) => text.includes('commit')), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => used.every(({ text }) => text.includes('commit')), { timeout: 120_000 }).toBe(true)
     for (const client of clients) client.text = ''
     const stopped = service.stop()
     await expect.poll(() => service.lines.some((line) => line.includes('"stopping"'))).toBe(true)

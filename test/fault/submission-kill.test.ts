@@ -47,7 +47,6 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
       SUBMIT_MAX_GAS: '1700000',
     })
     await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'), {
-      timeout: 60_000,
       interval: 20,
     })
     return service
@@ -71,7 +70,6 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
       // From the first transaction of this life on any moment is in the middle of something.
       const until = random() * 700
       const end = eventually(() => expect(service.lines.join('\n')).toContain('"submissions sent"'), {
-        timeout: 60_000,
         interval: 5,
       })
         .then(() => new Promise((resolve) => setTimeout(resolve, until)))
@@ -103,7 +101,7 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
           async () => {
             acknowledged.set(index, await submit(service, index))
           },
-          { timeout: 30_000 },
+          { timeout: 120_000 },
         )
       }
     }
@@ -117,7 +115,7 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
           expect(status).toMatch(/^(mined|finalized)$/)
           uids.set(id, uid!)
         },
-        { timeout: 120_000, interval: 100 },
+        { interval: 100 },
       )
     }
     const logs = await local.client.getLogs({ address: local.chain.easAddress, fromBlock: 0n })
@@ -132,5 +130,5 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
     expect(new Set(logs.map(({ data }) => data))).toEqual(new Set(uids.values()))
     expect(new Set(uids.values()).size).toBe(SUBMISSIONS)
     expect(await service.stop()).toBe(0)
-  }, 600_000)
+  })
 })

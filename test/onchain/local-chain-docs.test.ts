@@ -23,7 +23,7 @@ describe.skipIf(skipReason())('the page about the local chain', () => {
   beforeAll(async () => {
     service = await startChainService(dataDir)
     const path = '/api/v0/location-records?chain=local'
-    await eventually(async () => expect((await service.get(path)).data).toHaveLength(36), { timeout: 50_000 })
+    await eventually(async () => expect((await service.get(path)).data).toHaveLength(36))
   })
   afterAll(async () => {
     await service?.end('SIGTERM')

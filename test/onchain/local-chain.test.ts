@@ -34,7 +34,7 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-const WAIT = { timeout: 60_000, interval: 20 }
+const WAIT = { interval: 20 }
 const records = async (service: ChainService) =>
   (await service.get('/api/v0/location-records?chain=local&limit=1000')).data as { uid: Hex; revoked: boolean }[]
 const untilRecords = (service: ChainService, count: number) =>

@@ -47,7 +47,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
   })
 
   const ready = (target: TestService) =>
-    eventually(() => expect(target.lines.join('\n')).toContain('"relay ready"'), { timeout: 30_000, interval: 50 })
+    eventually(() => expect(target.lines.join('\n')).toContain('"relay ready"'), { interval: 50 })
   // Another radius is another proof.
   const request = (radius: number, options: Loose = {}) => ({
     proof: proofOf([stampOf()], { radius }),
@@ -189,8 +189,7 @@ describe.skipIf(isSkipped)('submitOnchain', () => {
       await service.stop()
     }
   }
-  const heard = (text: string) =>
-    eventually(() => expect(service!.lines.join('\n')).toContain(text), { timeout: 30_000, interval: 50 })
+  const heard = (text: string) => eventually(() => expect(service!.lines.join('\n')).toContain(text), { interval: 50 })
 
   it('is 501 unless it is enabled', () =>
     run({}, async () => {
@@ -220,7 +219,7 @@ describe.skipIf(isSkipped)('submitOnchain', () => {
   it('is 429 beyond the gas of a day', () =>
     run({ ENABLE_ONCHAIN_SUBMIT: '1', SUBMIT_GAS_PER_DAY: '1000000', SIGNER_PRIVATE_KEY: rich() }, async () => {
       await local.client.setBalance({ address: service!.attester as `0x${string}`, value: 10n ** 19n })
-      await eventually(async () => expect((await submit(1)).status).toBe(200), { timeout: 30_000, interval: 500 })
+      await eventually(async () => expect((await submit(1)).status).toBe(200), { interval: 500 })
       const statuses: number[] = []
       for (let radius = 2; radius < 8; radius++) statuses.push((await submit(radius)).status)
       // What was used counts, not what was guessed: about 330,000 for each.

@@ -63,7 +63,7 @@ describe.skipIf(skipReason())('processes that read a chain', () => {
   })
   afterAll(() => local?.stop())
 
-  it('lose and double nothing when they are killed in the middle', { timeout: 300_000 }, async () => {
+  it('lose and double nothing when they are killed in the middle', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-sync-'))
     const environment = {
       ...local.environment,

@@ -234,7 +234,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
   })
 
   // Last of all: from then on anvil is slow.
-  it('are not held up by one of 5 MB between them, which is set aside', { timeout: 60_000 }, async () => {
+  it('are not held up by one of 5 MB between them, which is set aside', async () => {
     await local.client.setBlockGasLimit({ gasLimit: 20_000_000_000n })
     await attest(81)
     const uid = await local.attest(LOCATION_SCHEMA, locationData(82, '', ' '.repeat(5_000_000)), 0n, {

@@ -136,14 +136,14 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
     await spawned.at(-1)!.terminate()
     expect((await lookUp).ok || (await chains!.attestation(84532, UNKNOWN)).ok).toBe(false)
     expect(await sign()).toMatchObject({ nonce: 1, nonceSource: 'cache' })
-    await eventually(async () => expect((await sign()).nonceSource).toBe('chain'), { timeout: 10_000, interval: 100 })
+    await eventually(async () => expect((await sign()).nonceSource).toBe('chain'), { interval: 100 })
     expect(await chains!.attestation(84532, UNKNOWN)).toEqual({ ok: true, value: undefined })
   })
 
   it('gives a signer thread that starts again its line to the chain', async () => {
     await start({ ...local.environment, RPC_TIMEOUT_MS: '500' })
     await spawned.at(-2)!.terminate()
-    await eventually(() => expect(signer.isReady).toBe(true), { timeout: 10_000 })
+    await eventually(() => expect(signer.isReady).toBe(true))
     expect(await sign()).toMatchObject({ nonce: 0, nonceSource: 'chain' })
   })
 })

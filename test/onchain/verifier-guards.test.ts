@@ -49,7 +49,7 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
     for (const { file, text } of GUARDS) versions.set(text, without(sources, file, text))
     const compiled = compile([...versions.values()], ['GeoVerifier'])
     changed = new Map([...versions.keys()].map((text, index) => [text, compiled[index]!['GeoVerifier']!]))
-  }, 120_000)
+  })
   afterAll(() => local?.stop())
 
   async function deployed(text: string): Promise<Verifier> {

@@ -159,7 +159,7 @@ describe.skipIf(skipReason())('each guard', () => {
     }
     const compiled = compile([...versions.values()], CONTRACTS)
     changed = new Map([...versions.keys()].map((key, index) => [key, compiled[index]!]))
-  }, 240_000)
+  })
   afterAll(() => local?.stop())
 
   it('stands in the list: no revert of these contracts is left out', () => {

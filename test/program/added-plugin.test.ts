@@ -23,7 +23,7 @@ function written(name: string, text: string): string {
 function command(...argv: string[]) {
   const code = `import("./dist/src/main.js").then((m) => m.main(${JSON.stringify(argv)}))`
   const env = { PATH: process.env['PATH'], PORT: '0', DATA_DIR: folder }
-  return spawnSync(process.execPath, ['-e', code], { cwd: root, env, encoding: 'utf8', timeout: 60_000 })
+  return spawnSync(process.execPath, ['-e', code], { cwd: root, env, encoding: 'utf8', timeout: 600_000 })
 }
 
 describe('the conformance kit', () => {
@@ -139,7 +139,7 @@ describe('the service with what an operator adds', () => {
       cwd: root,
       env,
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 600_000,
     })
     expect({ status, text: stderr + stdout }).toMatchObject({ status: 78, text: expect.stringContaining(reason) })
   })

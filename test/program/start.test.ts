@@ -32,7 +32,7 @@ describe('the start', () => {
     const service = await startTestService({ DATA_DIR: dataDir, RECORDS: '1' })
     const isConnected = async () =>
       ((await (await fetch(`${service.url}/health`)).json()) as Health).database === 'connected'
-    await expect.poll(isConnected, { timeout: 50_000, interval: 200 }).toBe(true)
+    await expect.poll(isConnected, { timeout: 120_000, interval: 200 }).toBe(true)
     const file = join(dataDir, 'backup.gz')
     const refused = await run(['--backup', file])
     expect(refused.code).toBe(78)

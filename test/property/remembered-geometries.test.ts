@@ -84,7 +84,7 @@ it('answers a geometry that came before as one that comes the first time, and ke
     kept = Math.max(kept, prepared.size)
   }
   expect(kept).toBeGreaterThan(5)
-}, 60_000)
+})
 
 it('keeps nothing of geometries that come once, of small ones, nor under a reference that is not their hash', async () => {
   const kernel = loadKernel()

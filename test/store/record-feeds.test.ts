@@ -89,12 +89,12 @@ describe.each(ENGINES)('feeds of records on %s', (engine) => {
     await eventually(() => expect(quick.text && slow.text).not.toBe(''))
     slow.isHeld = true
     for (let round = 0; round < 10; round++) await write(100 + round * 100, 100)
-    await eventually(() => expect(quick.told).toEqual(numbers(100, 1000)), { timeout: 10_000 })
+    await eventually(() => expect(quick.told).toEqual(numbers(100, 1000)))
     // What was begun before it stopped reading, and no more.
     expect(slow.told.length).toBeLessThanOrEqual(200)
     slow.isHeld = false
     slow.release()
-    await eventually(() => expect(slow.told).toEqual(numbers(100, 1000)), { timeout: 10_000 })
+    await eventually(() => expect(slow.told).toEqual(numbers(100, 1000)))
     slow.gone()
     quick.gone()
   })

@@ -305,7 +305,7 @@ describe('the command line', () => {
     const words = JSON.parse((await runCli(['keygen', '--mnemonic', '--reveal', '--json'])).out)
     expect(words.mnemonic.split(' ')).toHaveLength(12)
     expect(words.address).not.toBe(address)
-  }, 60_000)
+  })
 })
 
 const WALK = `<?xml version="1.0"?>

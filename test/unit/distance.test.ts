@@ -1,6 +1,6 @@
 import geodesic from 'geographiclib-geodesic'
 import { describe, expect, it } from 'vitest'
-import { distanceMeters, WorkLimitError } from '../../src/geodesy/distance.ts'
+import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../../src/geodesy/distance.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
@@ -11,6 +11,10 @@ const distance = (a: Geometry, b: Geometry, limit = 1e6) => distanceMeters(kerne
 const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
 const line = (...coordinates: Position[]): Geometry => ({ type: 'LineString', coordinates })
 const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
+const collection = (first: Geometry, ...rest: Geometry[]): Geometry => ({
+  type: 'GeometryCollection',
+  geometries: [first, ...rest],
+})
 const rectangle = (west: number, south: number, east: number, north: number): Position[] => [
   [west, south],
   [east, south],
@@ -94,6 +98,37 @@ describe('distance between points and lines', () => {
     expect(distance(still, still)).toBe(0)
     expect(distance(still, point(6, 6))).toBe(distance(point(5, 5), point(6, 6)))
     expect(distance(still, line([6, 6], [6, 6]))).toBe(distance(point(5, 5), point(6, 6)))
+  })
+
+  it('measures to a line without length as to its point, beside other lines and polygons too', () => {
+    // Regression: such a line was held against the first vertex of the other line alone, and left out as too far away.
+    const scaled = (geometry: Geometry): Geometry =>
+      JSON.parse(JSON.stringify(geometry), (_, value) => (typeof value === 'number' ? value * 2 ** -16 : value))
+    const pairs: readonly (readonly [Geometry, Geometry])[] = [
+      [line([1, 5], [4, 2]), line([3.5, 2.5], [3.5, 2.5])],
+      [
+        collection(
+          polygon([
+            [7, 8],
+            [7, 5],
+            [7, 2],
+            [4, 1],
+            [3, 1],
+            [7, 8],
+          ] as Position[]),
+          line([3, 7], [3, 7], [3, 7]),
+        ),
+        line([5, 9], [2, 6]),
+      ],
+    ]
+    for (const [a, b] of pairs.map(([p, q]) => [scaled(p), scaled(q)] as const)) {
+      expect(distance(a, b)).toBeLessThan(1e-8)
+      expect(distance(b, a)).toBeLessThan(1e-8)
+      for (const radius of [1n, 10n, 1000n]) {
+        expect(isWithinCentimeters(kernel, flat(a), flat(b), radius, 1e6)).toBe(true)
+        expect(isWithinCentimeters(kernel, flat(b), flat(a), radius, 1e6)).toBe(true)
+      }
+    }
   })
 })
 

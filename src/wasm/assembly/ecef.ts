@@ -156,7 +156,8 @@ export function segmentsDistanceSquare(from1: usize, to1: usize, from2: usize, t
   const determinant = uu * vv - uv * uv
   let s = determinant > 0 ? share(uv * vw - vv * uw, determinant) : 0
   let t = s * uv + vw
-  if (t < 0) {
+  // A second segment without length is at one place: the first share alone counts.
+  if (t < 0 || vv == 0) {
     t = 0
     s = share(-uw, uu)
   } else if (t > vv) {

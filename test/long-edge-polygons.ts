@@ -57,10 +57,35 @@ function strip(random: Random): Rings {
   return [closed([place(lon, lat), place(lon + width, lat), place(lon + width, top), ...along, place(lon, top)])]
 }
 
+/** Rings on a grid, so that they often touch, at the antimeridian now and then. */
+function onGrid(random: Random): Rings {
+  const step = [0.05, 1, 4][Math.floor(3 * random())]!
+  const [lon, lat] = [random() < 0.5 ? 179 : Math.floor(300 * random()) - 150, Math.floor(120 * random()) - 60]
+  const ring = (radius: number): Position[] =>
+    star(random, 0, 0, radius, radius).map(([x, y]) => place(lon + Math.round(x) * step, lat + Math.round(y) * step))
+  return random() < 0.5 ? [ring(6), ring(2)] : [ring(5)]
+}
+
+/** A ring around a pole, and perhaps another for a hole. */
+function aroundPole(random: Random): Rings {
+  const [side, lowest, offset] = [random() < 0.5 ? 1 : -1, random() < 0.5 ? 85 : 20, 360 * random()]
+  const ring = (from: number): Position[] => {
+    const count = 3 + Math.floor(6 * random())
+    const corners = Array.from({ length: count }, (_, corner): Position => {
+      const lat = side * between(random, lowest + from * (89.9 - lowest), 89.9)
+      return [wrap(((offset + (360 * (corner + 0.9 * random())) / count) % 360) - 180), lat]
+    })
+    return closed(corners)
+  }
+  return random() < 0.5 ? [ring(0), ring(0.4)] : [ring(0)]
+}
+
 /** A Polygon or MultiPolygon whose edges as geodesics stand far from straight lines; valid or not in either sense. */
 export function longEdgePolygon(random: Random): Geometry {
   const kind = random()
-  if (kind < 0.4) return { type: 'Polygon', coordinates: bandWithHole(random) }
+  if (kind < 0.3) return { type: 'Polygon', coordinates: bandWithHole(random) }
+  if (kind < 0.4) return { type: 'Polygon', coordinates: onGrid(random) }
+  if (kind < 0.5) return { type: 'Polygon', coordinates: aroundPole(random) }
   if (kind < 0.6) return { type: 'Polygon', coordinates: strip(random) }
   const [lon, lat] = [between(random, -180, 180), between(random, -65, 65)]
   const [width, height] = [10 ** between(random, -0.3, 1.8), 10 ** between(random, -1.5, 1.3)]
@@ -80,6 +105,7 @@ export function dividedAlongGeodesics(kernel: Kernel, geometry: Geometry, pieces
     ring.flatMap((end, index): Position[] => {
       if (index === 0) return [end]
       const start = ring[index - 1]!
+      if (start[0] === end[0] && start[1] === end[1]) return [end]
       const s12 = kernel.inverse(start[1], start[0], end[1], end[0])
       const [salp1, calp1] = [kernel.salp1(), kernel.calp1()]
       const inner = Array.from({ length: pieces - 1 }, (_, piece): Position => {

@@ -8,7 +8,7 @@
  */
 import { areaSquareMeters } from '../geodesy/area.ts'
 import { WorkLimitError } from '../geodesy/distance.ts'
-import { GeodesicEdge } from '../geodesy/edge-offset.ts'
+import { GeodesicEdge, UNCERTAIN_METERS } from '../geodesy/edge-offset.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { EASTWARD, EdgeTree, FANOUT, WESTWARD } from '../topology/edge-tree.ts'
 import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
@@ -17,9 +17,12 @@ import type { PreparedTopology } from '../topology/prepared.ts'
 import { hasLongitudeJump, turnOfEdge } from '../topology/unwrap.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
-/** Metres by which a vertex may lie beyond a geodesic edge: distances of geometries are measured no better. */
-const MAX_DEPTH_METERS = 1e-3
-/** Areas that lie beyond geodesic edges, together: half of the error that an area may have. */
+/**
+ * Metres of a ring that may lie beyond a geodesic edge, both ways from one vertex. What then counts as boundary, or fails to,
+ * is at most 1 mm from the boundary: distances of geometries are measured no better.
+ */
+const MAX_BEYOND_METERS = 2e-3
+/** Areas beyond geodesic edges, together: half of the error that an area may have. */
 const MAX_STRAY_SQUARE_METERS = 0.5e-4
 const MAX_STRAY_SHARE = 0.5e-12
 
@@ -33,8 +36,9 @@ const METERS_PER_DEGREE = 110_000
 const [FAR_TO_WIDTH, FAR_TO_LATITUDE, FAR_FACTOR] = [20, 85, 1.2]
 /** Where a star-shaped ring is judged by its margin. */
 const [STAR_TO_DEGREES, STAR_TO_LATITUDE] = [1, 80]
-/** Longer edges may lie beyond another edge from a vertex on, metres. */
-const LONG_EDGE_METERS = 9e6
+/** By how much more of an edge may lie beyond another than of a straight line, by its length in metres. */
+const STRAIGHT = { toMeters: 1e5, factor: 1.01 }
+const BENT = { toMeters: 9e6, factor: 2 }
 /** So many comparisons of boxes count as one solution of the inverse problem. */
 const LOOKS_PER_SOLUTION = 16
 
@@ -44,13 +48,12 @@ export interface GeodesicFault extends Invalidity {
   readonly vertex: number
   readonly depthMeters: number
   /** The ends of the edge, degrees. */
-  readonly edge: readonly [lon1: number, lat1: number, lon2: number, lat2: number]
+  readonly edge: Readonly<Edge>
 }
 
 /**
- * The first grave fault of the polygons of a geometry as geodesics. Faults are borne with while no vertex lies more than 1 mm
- * on the wrong side of an edge and the areas on the wrong side are, with twice their size, at most the larger of 0.5 cm² and
- * 5·10⁻¹³ of the area.
+ * The first grave fault of the polygons of a geometry as geodesics. Faults are borne with while at most 2 mm of a ring lie
+ * beyond an edge at each place, and twice the area there is, in sum, at most the larger of 0.5 cm² and 5·10⁻¹³ of the area.
  *
  * @param topology of polygons that `findInvalidity` found valid
  * @param workLimit solutions of the inverse problem that it may cost
@@ -99,7 +102,7 @@ function arePlainlyHarmless({ geometry, tree, starMargin }: PreparedTopology): b
   }
   const bulge = METERS_PER_SQUARE_DEGREE * width * (width + 2 * height)
   const length = (vertices.length / 2) * (width + height) * 1.02 * METERS_PER_DEGREE
-  if (bulge <= MAX_DEPTH_METERS && 2 * bulge * length <= MAX_STRAY_SQUARE_METERS) return true
+  if (bulge <= UNCERTAIN_METERS && 2 * bulge * length <= MAX_STRAY_SQUARE_METERS) return true
   if (starMargin === 0 || width > STAR_TO_DEGREES || height > STAR_TO_DEGREES) return false
   const { boxes } = tree
   const root = boxes.length - 4
@@ -121,9 +124,11 @@ interface Swept {
   readonly edgeSequence: number
   readonly depthMeters: number
   readonly isCertain: boolean
-  /** At least the area beyond the edge under the two edges at the vertex. */
-  readonly squareMeters: number
+  /** At least what of the two edges at the vertex lies beyond the edge; infinite when another vertex does, or may. */
+  readonly beyondMeters: number
 }
+
+type Edge = [lon1: number, lat1: number, lon2: number, lat2: number]
 
 /** An edge from west to east on the unrolled cylinder. */
 interface Chord {
@@ -172,7 +177,48 @@ class SweptVertices {
     const root = boxes.length - 4
     const turns = this.#isRounded ? Math.ceil((boxes[root + 2]! - boxes[root]!) / 360) : 0
     for (let turn = 0; turn <= turns; turn++) this.#join(360 * turn)
+    if (Math.max(-boxes[root + 1]!, boxes[root + 3]!) === 90 || boxes[root + 2]! - boxes[root]! >= 180) {
+      this.#lookAlongMeridians()
+    }
     return this.#found
+  }
+
+  /** Looks at vertices on the meridians of edges that lead over a pole or end there, beside the straight edge. */
+  #lookAlongMeridians(): void {
+    const { leafFirst, leafLast, leafSequence } = this.#tree
+    const { vertices } = this.#geometry
+    for (let leaf = 0; leaf < leafFirst.length; leaf++) {
+      for (let start = leafFirst[leaf]!; start < leafLast[leaf]!; start++) {
+        const [ax, ay, bx, by] = vertices.slice(2 * start, 2 * start + 4) as unknown as Edge
+        const poles = Number(Math.abs(ay) === 90) + Number(Math.abs(by) === 90)
+        if (poles === 2 || ax === bx || (poles === 0 && !isHalfTurn(ax, bx))) continue
+        const chord = ax < bx ? { start, x1: ax, y1: ay, x2: bx, y2: by } : { start, x1: bx, y1: by, x2: ax, y2: ay }
+        this.#lookAlong(chord, leafSequence[leaf]!)
+      }
+    }
+  }
+
+  #lookAlong(chord: Chord, edgeSequence: number): void {
+    const { leafFirst, leafLast, leafSequence } = this.#tree
+    const { vertices } = this.#geometry
+    const { x1, y1, x2, y2 } = chord
+    const pole = Math.abs(y1) === 90 ? y1 : Math.abs(y2) === 90 ? y2 : this.#poleOver(chord)
+    for (let leaf = 0; leaf < leafFirst.length; leaf++) {
+      this.#spend((leafLast[leaf]! - leafFirst[leaf]!) / LOOKS_PER_SOLUTION)
+      for (let vertex = leafFirst[leaf]!; vertex < leafLast[leaf]!; vertex++) {
+        const [x, y] = [vertices[2 * vertex]!, vertices[2 * vertex + 1]!]
+        const [isFirst, isSecond] = [isSameMeridian(x, x1), isSameMeridian(x, x2)]
+        const end = isFirst ? y1 : y2
+        if ((!isFirst && !isSecond) || Math.abs(y) === 90 || Math.abs(pole - y) >= Math.abs(pole - end)) continue
+        const shift = 360 * Math.round(((isFirst ? x1 : x2) - x) / 360)
+        this.#look(chord, edgeSequence, vertex, leafSequence[leaf]!, shift)
+      }
+    }
+  }
+
+  /** The latitude of the pole that an edge over half the globe leads over. */
+  #poleOver(chord: Chord): number {
+    return this.#geodesicOf(chord).leadsNorth ? 90 : -90
   }
 
   /** Looks at the pairs of nodes, the second shifted in longitude, in which an edge of one is near a vertex of the other. */
@@ -247,6 +293,8 @@ class SweptVertices {
       if (west >= leafEast || east <= leafWest || west === east) continue
       const ay = vertices[2 * start + 1]!
       const by = vertices[2 * start + 3]!
+      // An edge along a pole has no length.
+      if (ay === by && Math.abs(ay) === 90) continue
       const room = reachOfEdge(east - west, Math.abs(by - ay))
       const south = (ay < by ? ay : by) - room
       const north = (ay < by ? by : ay) + room
@@ -269,7 +317,7 @@ class SweptVertices {
     const { vertices } = this.#geometry
     const [x, y] = [vertices[2 * vertex]! + shift, vertices[2 * vertex + 1]!]
     // A pole is one place, whatever its longitude: geodesics that end there or lead over it touch a vertex on it.
-    if (Math.abs(y) === 90 && (chord.x2 - chord.x1 === 180 || y === chord.y1 || y === chord.y2)) return
+    if (Math.abs(y) === 90 && (isHalfTurn(chord.x1, chord.x2) || y === chord.y1 || y === chord.y2)) return
     // From pole to pole any meridian is a shortest way: the edge is left to the judgement in the plane.
     if (Math.abs(chord.y2 - chord.y1) === 180) return
     const offset = this.#offsetOf(chord, x, y)
@@ -286,22 +334,27 @@ class SweptVertices {
       edgeSequence,
       depthMeters,
       isCertain,
-      squareMeters:
-        this.#areaBeyond(chord, vertex, before, shift, wrongSide, depthMeters) +
-        this.#areaBeyond(chord, vertex, after, shift, wrongSide, depthMeters),
+      beyondMeters:
+        this.#beyond(chord, vertex, before, shift, wrongSide, depthMeters) +
+        this.#beyond(chord, vertex, after, shift, wrongSide, depthMeters),
     })
   }
 
   /** How far north of the geodesic a position lies, negative to the south. */
-  #offsetOf({ start, x1, y1, x2, y2 }: Chord, x: number, y: number): { northMeters: number; errorMeters: number } {
+  #offsetOf(chord: Chord, x: number, y: number): { northMeters: number; errorMeters: number } {
     this.#spend(1)
+    const { x1, y1, x2, y2 } = chord
+    const isNearSecond = Math.abs(x2 - x) + Math.abs(y2 - y) < Math.abs(x - x1) + Math.abs(y1 - y)
+    const { leftMeters, errorMeters } = this.#geodesicOf(chord).offsetOf(wrapped(x), y, isNearSecond)
+    return { northMeters: leftMeters, errorMeters }
+  }
+
+  #geodesicOf({ start, x1, y1, x2, y2 }: Chord): GeodesicEdge {
     if (this.#edge?.start !== start) {
       this.#spend(1)
       this.#edge = { start, geodesic: new GeodesicEdge(this.#kernel, wrapped(x1), y1, wrapped(x2), y2) }
     }
-    const isNearSecond = x2 - x + Math.abs(y2 - y) < x - x1 + Math.abs(y1 - y)
-    const { leftMeters, errorMeters } = this.#edge.geodesic.offsetOf(wrapped(x), y, isNearSecond)
-    return { northMeters: leftMeters, errorMeters }
+    return this.#edge.geodesic
   }
 
   /** 1 when a vertex lies north of the straight edge, −1 south; one on it has the side of its neighbours. */
@@ -335,29 +388,17 @@ class SweptVertices {
     return [before, after]
   }
 
-  /** At least the area between the geodesic edge and what of the edge between two vertices lies beyond it. */
-  #areaBeyond(
-    chord: Chord,
-    vertex: number,
-    other: number,
-    shift: number,
-    wrongSide: number,
-    depthMeters: number,
-  ): number {
+  /** At least what of the edge from a vertex to another lies on the wrong side of a geodesic edge, metres. */
+  #beyond(chord: Chord, vertex: number, other: number, shift: number, wrongSide: number, depthMeters: number): number {
     const { vertices } = this.#geometry
     const [x, y] = [vertices[2 * other]!, vertices[2 * other + 1]!]
     this.#spend(1)
     const length = this.#kernel.inverse(vertices[2 * vertex + 1]!, wrapped(vertices[2 * vertex]!), y, wrapped(x))
     const { northMeters, errorMeters } = this.#offsetOf(chord, x + shift, y)
-    const edgeLength = this.#edge!.geodesic.lengthMeters
-    const width = chord.x2 - chord.x1
-    const most = metersOfBulge(width, Math.abs(chord.y2 - chord.y1)) * Math.min(length, edgeLength)
     const away = -wrongSide * northMeters
-    // Twice what straight lines would make of it: over a quarter of the globe geodesics bend less.
-    if (away > errorMeters && length < LONG_EDGE_METERS) {
-      return Math.min(most, (2 * depthMeters * depthMeters * length) / (depthMeters + away))
-    }
-    return Math.min(most, Math.max(depthMeters, Math.abs(away) + errorMeters) * length)
+    if (!(away > errorMeters) || length > BENT.toMeters) return Number.POSITIVE_INFINITY
+    const { factor } = length > STRAIGHT.toMeters ? BENT : STRAIGHT
+    return (factor * depthMeters * length) / (depthMeters + away)
   }
 
   #spend(solutions: number): void {
@@ -379,6 +420,15 @@ function unrolled(geometry: FlatGeometry, firstSequence: number, endSequence: nu
     }
   }
   return { ...geometry, vertices }
+}
+
+// Up to the rounding of unrolled longitudes.
+function isHalfTurn(x: number, y: number): boolean {
+  return Math.abs(Math.abs(x - y) - 180) < 1e-12
+}
+
+function isSameMeridian(x: number, y: number): boolean {
+  return Math.abs(wrapped(x - y)) < 1e-12
 }
 
 function wrapped(lon: number): number {
@@ -436,8 +486,8 @@ function judge(
   swept: readonly Swept[],
 ): GeodesicFault | undefined {
   const bears = (some: readonly Swept[]): boolean => {
-    if (some.some(({ depthMeters }) => depthMeters > MAX_DEPTH_METERS)) return false
-    const stray = 2 * some.reduce((sum, { squareMeters }) => sum + squareMeters, 0)
+    if (some.some(({ beyondMeters }) => beyondMeters > MAX_BEYOND_METERS)) return false
+    const stray = 2 * some.reduce((sum, { depthMeters, beyondMeters }) => sum + depthMeters * beyondMeters, 0)
     if (stray <= MAX_STRAY_SQUARE_METERS) return true
     return stray <= MAX_STRAY_SHARE * areaSquareMeters(kernel, elementOf(geometry, element))
   }
@@ -456,7 +506,7 @@ function judge(
     sequence: grave.vertexSequence,
     vertex: grave.vertex - sequenceStarts[grave.vertexSequence]!,
     depthMeters: grave.depthMeters,
-    edge: [...vertices.subarray(2 * grave.edge, 2 * grave.edge + 4)] as [number, number, number, number],
+    edge: [...vertices.subarray(2 * grave.edge, 2 * grave.edge + 4)] as Edge,
   }
 }
 

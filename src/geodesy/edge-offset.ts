@@ -1,7 +1,7 @@
 import type { Kernel } from '../wasm/loader.ts'
 
 /** Offsets smaller than this have no certain sign, metres: azimuths are within 15 nm at the other end of a line. */
-const UNCERTAIN_METERS = 5e-8
+export const UNCERTAIN_METERS = 5e-8
 
 /** How far a position lies from the geodesic over an edge. */
 export interface Offset {
@@ -26,6 +26,11 @@ export class GeodesicEdge {
     this.lengthMeters = kernel.inverse(lat1, lon1, lat2, lon2)
     this.#azimuths = [kernel.salp1(), kernel.calp1(), kernel.salp2(), kernel.calp2()]
     this.#reducedLength = kernel.m12()
+  }
+
+  /** Whether it leaves its first end toward the north. */
+  get leadsNorth(): boolean {
+    return this.#azimuths[1] > 0
   }
 
   /**

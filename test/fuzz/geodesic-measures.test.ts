@@ -175,7 +175,9 @@ describe('a hole', () => {
         expect(beyond, JSON.stringify(geometry)).toBeLessThan(Math.max(1e-4, 1e-12 * area))
         seen.taken++
       } else {
-        const isSmall = depth < 0.99e-3 && beyond < Math.max(1e-4, 1e-12 * area) / 40
+        // What of its two edges lies beyond, and the area with the room that the judgement leaves.
+        const length = 2 * depth * Math.hypot(1, 1 / slope)
+        const isSmall = length < 1.9e-3 && beyond < Math.max(1e-4, 1e-12 * area) / 10
         expect(isSmall, JSON.stringify(geometry)).toBe(false)
         seen.refused++
       }

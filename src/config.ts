@@ -138,6 +138,8 @@ export interface LocalChainConfig {
 export interface SubmissionConfig {
   /** Submissions of one chain that are not in a block; beyond it the answer is 503. */
   readonly maxQueued: number
+  /** Submissions of this process that wait to be stored; beyond it the answer is 503. */
+  readonly maxUnstored: number
   /** Longest wait of a request for the block of its submission. */
   readonly waitMs: number
   /** From one look at submissions that somebody waits for to the next; and of the relay for new ones. */
@@ -281,6 +283,10 @@ export interface Limits {
   readonly storeStuckMs: number
   /** From the start of the store's thread until it answers: the first start makes a database. */
   readonly storeOpenMs: number
+  /** Longest wait of a request for a store that is opening; beyond it the answer is 503. */
+  readonly storeWaitMs: number
+  /** From one attempt to open a damaged store to the next. */
+  readonly storeDamagedRetryMs: number
   /** How often a server is asked whether it is there; and one that is not, again. */
   readonly storePulseMs: number
   readonly storeRetryMs: number
@@ -463,6 +469,8 @@ export function readConfig(env: Environment, cores: number): Config {
       storeWriteMs: 60_000,
       storeStuckMs: read.integer('STORE_STUCK_MS', 10_000, 100, 600_000),
       storeOpenMs: 120_000,
+      storeWaitMs: read.integer('STORE_WAIT_MS', 5000, 0, 600_000),
+      storeDamagedRetryMs: 60_000,
       storePulseMs: 5000,
       storeRetryMs: 500,
       storeMaintenanceMs: read.integer('STORE_MAINTENANCE_MS', 600_000, 1000, 86_400_000),
@@ -508,6 +516,7 @@ function readSampleRecords(isAsked: boolean, production: boolean, records: boole
 function readSubmission(read: ReturnType<typeof reader>): SubmissionConfig {
   return {
     maxQueued: read.integer('MAX_QUEUED_SUBMISSIONS', 1000, 1, 1_000_000),
+    maxUnstored: read.integer('MAX_UNSTORED_SUBMISSIONS', 1000, 1, 1_000_000),
     waitMs: read.integer('SUBMIT_WAIT_MS', 15_000, 0, 120_000),
     pollMs: read.integer('SUBMIT_POLL_MS', 500, 20, 60_000),
     gasPerDay: read.integer('SUBMIT_GAS_PER_DAY', 20_000_000, 1, 1e12),
@@ -554,15 +563,18 @@ function reader(env: Environment) {
   const number = (name: string, fallback: number, low: number, high: number): number => {
     const text = env[name]
     if (text === undefined || text === '') return fallback
-    const value = Number(text)
-    if (!(value >= low && value <= high)) refuse(name, `a number from ${low} to ${high}`)
+    const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= low && value <= high)) {
+      refuse(name, `a number from ${decimal(low)} to ${decimal(high)} in decimal digits, such as 1 or 0.5`)
+    }
     return value
   }
   return {
     number,
     integer(name: string, fallback: number, low: number, high: number): number {
-      const value = number(name, fallback, low, high)
-      return Number.isInteger(value) ? value : refuse(name, `a whole number from ${low} to ${high}`)
+      const text = env[name]
+      if (text === undefined || text === '') return fallback
+      return wholeNumber(text, low, high) ?? refuse(name, wholeNumberForm(low, high))
     },
     flag(name: string, fallback: boolean): boolean {
       const text = env[name]
@@ -611,6 +623,22 @@ function reader(env: Environment) {
   }
 }
 
+/** Decimal digits alone, so that every setting is read the same way: no exponent, no sign, no separators, no spaces. */
+function wholeNumber(text: string, low: number, high: number): number | undefined {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  return value >= low && value <= high ? value : undefined
+}
+
+function wholeNumberForm(low: number, high: number): string {
+  const example = Math.min(Math.max(low, 1000), high)
+  return `a whole number from ${low} to ${high} in decimal digits, such as ${example}`
+}
+
+/** Without an exponent. */
+function decimal(value: number): string {
+  return value.toLocaleString('en', { useGrouping: false, maximumFractionDigits: 20 })
+}
+
 function splitList(text: string | undefined): string[] {
   return (text ?? '')
     .split(',')
@@ -641,6 +669,7 @@ export const CHAIN_SETTINGS: readonly string[] = [
   'START_BLOCK',
   'FINALITY_DEPTH',
 ]
+const MAX_BLOCKS = 999_999_999_999
 const CHAIN_VARIABLE = new RegExp(`^(${CHAIN_SETTINGS.join('|')})_(\\d+)$`)
 
 function readChains(env: Environment): Map<number, ChainOverride> {
@@ -654,7 +683,7 @@ function readChains(env: Environment): Map<number, ChainOverride> {
     const refuse = (wanted: string): never => {
       throw new ConfigError(`${name}=${JSON.stringify(value)}: must be ${wanted}`)
     }
-    const wholeNumber = () => (/^\d{1,12}$/.test(value) ? Number(value) : refuse('a whole number of blocks'))
+    const blocks = () => wholeNumber(value, 0, MAX_BLOCKS) ?? refuse(wholeNumberForm(0, MAX_BLOCKS))
     const address = () => (/^0x[0-9a-fA-F]{40}$/.test(value) ? value : refuse('an address: 0x and 40 hex digits'))
     switch (match[1]) {
       case 'RPC_URL':
@@ -675,10 +704,10 @@ function readChains(env: Environment): Map<number, ChainOverride> {
         chain.easVersion = value
         break
       case 'START_BLOCK':
-        chain.startBlock = wholeNumber()
+        chain.startBlock = blocks()
         break
       case 'FINALITY_DEPTH':
-        chain.finalityDepth = wholeNumber()
+        chain.finalityDepth = blocks()
         break
       default:
         chain.profile =

@@ -1,5 +1,7 @@
 /** Wires, starts and stops everything. The one file besides the signer's that touches the process itself. */
+import { rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { helpText, readCommandLine, UsageError } from './cli/arguments.ts'
 import { bannerText } from './cli/banner.ts'
@@ -11,6 +13,7 @@ import { OWN_EVALUATION } from './evidence-messages.ts'
 import { ListenError } from './http/port.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import { createLog, type Log } from './log.ts'
+import { makeFolder } from './make-folder.ts'
 import { type RunningService, startService } from './start.ts'
 import { readCommit, version } from './version.ts'
 
@@ -44,6 +47,7 @@ export async function main(argv: readonly string[]): Promise<void> {
       const { runRecordsCommand } = await import('./cli/records-command.ts') // the database's program only when it is asked for
       return void process.stdout.write(`${await runRecordsCommand(commandLine.records, config)}\n`)
     }
+    requireDataFolder(config)
     const commit = readCommit(fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', import.meta.url)))
     if (config.localChain !== undefined) {
       const { startLocalChain } = await import('./local-chain/local-chain.ts') // a quarter of a second for who asks for it
@@ -82,6 +86,22 @@ function warnOfClaims({ evaluation: { mode, method } }: Config, log: Log): void 
   if (mode === OWN_EVALUATION.mode && method === OWN_EVALUATION.method) return
   const hint = 'answers repeat EVALUATION_MODE and EVALUATION_METHOD; nothing here proves them'
   log.warn("the evaluation of proofs is the operator's claim", { mode, method, hint })
+}
+
+/** A service that keeps nothing below the data folder needs none; of the keys the signer says so itself. */
+function requireDataFolder({ dataDir, production, records, databaseUrl }: Config): void {
+  if (production && (!records || databaseUrl !== undefined)) return
+  try {
+    makeFolder(dataDir, 0o700)
+    const probe = join(dataDir, `.write-test-${process.pid}`)
+    writeFileSync(probe, '')
+    rmSync(probe)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConfigError(`DATA_DIR=${dataDir}: nothing can be written there (${code}); set it to a folder that can`, {
+      cause: error,
+    })
+  }
 }
 
 /** The environment without the key: it is never read on this thread, so it never stands in this heap (decision 96). */

@@ -194,10 +194,12 @@ export type RecordStore = {
 }
 
 /**
- * Why the store gave no answer. `unavailable`: it is not there or too busy; `late`: it took too long; `refused`: the database
- * does not take what it was given; `large`: the answer would be too long; `failed`: a mistake of ours.
+ * Why the store gave no answer. `unavailable`: it is not there; `busy`: its queue is full or every connection is
+ * in use; `opening`: it was still opening when the wait for it
+ * ended; `damaged`: its files cannot be read; `late`: it took too long; `refused`: the database does not take what it was given;
+ * `large`: the answer would be too long; `failed`: a mistake of ours.
  */
-export type StoreFaultKind = 'unavailable' | 'late' | 'refused' | 'large' | 'failed'
+export type StoreFaultKind = 'unavailable' | 'busy' | 'opening' | 'damaged' | 'late' | 'refused' | 'large' | 'failed'
 
 export class StoreFault extends Error {
   override readonly name = 'StoreFault'
@@ -222,7 +224,7 @@ export type StoreRequest =
 export type StoreReply =
   | { readonly type: 'open'; readonly engine: StoreEngine; readonly version: string }
   /** It did not open; the thread ends. */
-  | { readonly type: 'refused'; readonly reason: string }
+  | { readonly type: 'refused'; readonly reason: string; readonly isDamaged: boolean }
   | { readonly type: 'answer'; readonly id: number; readonly ok: true; readonly value: unknown }
   | {
       readonly type: 'answer'

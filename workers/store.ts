@@ -95,7 +95,8 @@ const config = workerData as StoreThreadConfig
 open(config).then(
   (database) => serve(database, config.limits.storeMemoryRecords),
   (error: unknown) => {
-    post({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
+    const isDamaged = error instanceof StoreFault && error.kind === 'damaged'
+    post({ type: 'refused', reason: error instanceof Error ? error.message : String(error), isDamaged })
     main.close()
   },
 )

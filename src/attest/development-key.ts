@@ -3,7 +3,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../config.ts'
+import { makeFolder } from '../make-folder.ts'
 import type { Hex } from '../messages.ts'
 
 const PURPOSE = 'DEVELOPMENT ONLY'
@@ -63,7 +63,7 @@ function parse(file: string, addressOf: (privateKey: Uint8Array) => Hex): Uint8A
 function create(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file), 0o700)
     rmSync(temporary, { force: true }) // left by a process of the same number that died
     const descriptor = openSync(temporary, 'wx', 0o600)
     writeSync(descriptor, text)

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { type ApiKey, ConfigError, type Tier } from '../config.ts'
+import { makeFolder } from '../make-folder.ts'
 
 export interface DevelopmentKeys {
   /** `tp_dev_…` */
@@ -19,7 +20,7 @@ export interface DevelopmentKeys {
  */
 export function loadDevelopmentKeys(dataDir: string): DevelopmentKeys {
   const path = join(dataDir, 'dev-keys.json')
-  mkdirSync(dataDir, { recursive: true })
+  makeFolder(dataDir)
   const fresh: DevelopmentKeys = { developer: generateKey('developer'), internal: generateKey('internal') }
   try {
     // Exclusive: of two processes that start together one makes the keys and the other reads them.

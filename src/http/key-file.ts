@@ -2,7 +2,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -13,6 +12,7 @@ import {
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigError, type Tier } from '../config.ts'
+import { makeFolder } from '../make-folder.ts'
 
 /** An API key as it is kept: what it is like, not the key. */
 export interface StoredKey {
@@ -80,7 +80,7 @@ export async function changeKeyFile(
 /** @returns false when somebody else has it */
 function isTaken(lock: string): boolean {
   try {
-    mkdirSync(dirname(lock), { recursive: true })
+    makeFolder(dirname(lock))
     closeSync(openSync(lock, 'wx', 0o600))
     return true
   } catch (error) {

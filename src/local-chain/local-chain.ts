@@ -1,9 +1,10 @@
 /** The chain of this machine: `npm start -- --chain`. */
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { checksumAddress } from '../attest/address.ts'
 import { type Config, ConfigError, type Environment, type LocalChainConfig } from '../config.ts'
 import type { Log } from '../log.ts'
+import { makeFolder } from '../make-folder.ts'
 import type { Hex } from '../messages.ts'
 import { lockFolder } from '../store/folder-lock.ts'
 import { createRpc, type Rpc } from '../sync/rpc.ts'
@@ -206,7 +207,7 @@ function requireAnvil(env: Environment): string {
 
 function lock(folder: string): () => void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
     return lockFolder(folder)
   } catch (error) {
     throw new ConfigError((error as Error).message, { cause: error })

@@ -4,8 +4,10 @@ import { type StoreArgument, StoreFault, type StoreOperation, type StoreResult }
 import type { StoreClient } from '../threads/store-client.ts'
 import type { RequestContext } from './services.ts'
 
-/** Seconds after which a store that is opening, or too busy, is worth another try. */
+/** Seconds after which a store that is too busy, opening or damaged is worth another try. */
 const RETRY_SECONDS = 1
+const OPENING_RETRY_SECONDS = 2
+const DAMAGED_RETRY_SECONDS = 60
 
 /** Asks the store for a client: what it cannot answer is refused, never an empty answer. */
 export type RecordQuestion = <O extends StoreOperation>(
@@ -26,10 +28,15 @@ export function createRecordQuestions({ config, store, now }: RecordQuestionPart
   return async (operation, argument, context) => {
     if (store === undefined) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
     try {
+      await store.untilOpen(Math.min(context.deadlineMs, now() + config.limits.storeWaitMs))
       return await store.ask(operation, argument, Math.min(context.deadlineMs, now() + config.limits.storeReadMs))
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error
       if (error.kind === 'unavailable') throw recordsUnavailable('the database is not available; try again', error)
+      if (error.kind === 'busy') throw recordsUnavailable('too many requests wait for the database; try again', error)
+      if (error.kind === 'opening')
+        throw recordsUnavailable('the store is opening; try again in a few seconds', error, OPENING_RETRY_SECONDS)
+      if (error.kind === 'damaged') throw recordsUnavailable(DAMAGED, error, DAMAGED_RETRY_SECONDS)
       if (error.kind === 'late')
         throw recordsUnavailable('the database did not answer in time; try again, or ask for less', error)
       if (error.kind === 'large') throw pageTooLarge(error.message, error)
@@ -38,6 +45,9 @@ export function createRecordQuestions({ config, store, now }: RecordQuestionPart
   }
 }
 
+const DAMAGED =
+  'the store is damaged: its operator has to restore a backup or let the records be read from the chains again'
+
 /** 400: the client can ask for less. */
 export function pageTooLarge(found: string, cause?: unknown): ProblemError {
   const detail = `${found}: ask for a smaller limit, or for an export`
@@ -45,9 +55,9 @@ export function pageTooLarge(found: string, cause?: unknown): ProblemError {
 }
 
 /** 503 in the words of the record API. */
-export function recordsUnavailable(detail: string, cause?: unknown): ProblemError {
+export function recordsUnavailable(detail: string, cause?: unknown, retryAfterSeconds = RETRY_SECONDS): ProblemError {
   return new ProblemError(
-    { type: 'overloaded', message: 'Records are not available', detail, retryAfterSeconds: RETRY_SECONDS },
+    { type: 'overloaded', message: 'Records are not available', detail, retryAfterSeconds },
     { cause },
   )
 }

@@ -15,7 +15,7 @@ export interface SubmissionServiceParts {
   readonly config: Config
   /** undefined where nothing is submitted. */
   readonly relay: RelayClient | undefined
-  readonly store: Pick<StoreClient, 'ask'> | undefined
+  readonly store: Pick<StoreClient, 'ask' | 'untilOpen'> | undefined
   readonly signer: Pick<SignerClient, 'address'>
   readonly keccak: Keccak
   /** Milliseconds since the epoch. */
@@ -132,6 +132,7 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
     { deadlineMs }: Pick<RequestContext, 'deadlineMs'>,
   ): Promise<StoreResult<O>> {
     try {
+      await store!.untilOpen(Math.min(deadlineMs, now() + config.limits.storeWaitMs))
       return await store!.ask(operation, argument, Math.min(deadlineMs, now() + config.limits.storeReadMs))
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '../make-folder.ts'
 
 /** For how long a lock that says nothing may be one that is being written. */
 const WRITING_MS = 1000
@@ -15,7 +16,7 @@ const LOOK_MS = 20
  * @throws {Error} naming the process that holds the folder
  */
 export function lockFolder(folder: string): () => void {
-  mkdirSync(folder, { recursive: true })
+  makeFolder(folder)
   const file = join(folder, 'lock')
   const own = `${process.pid} ${startOf(process.pid) ?? ''}`
   for (;;) {

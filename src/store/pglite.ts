@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { PGlite, type Transaction } from '@electric-sql/pglite'
+import { makeFolder } from '../make-folder.ts'
+import { StoreFault } from '../store-messages.ts'
 import type { Database, Parameter, Row, Session } from './database.ts'
 import { faultOf } from './fault.ts'
 import { lockFolder } from './folder-lock.ts'
@@ -24,6 +26,7 @@ function embeddedFolder(dataDir: string): string {
  * to stable storage by itself: what was acknowledged survives the end of the process, not the loss of power.
  *
  * @throws {Error} with the remedy, when the folder is in use or was written by another major version
+ * @throws {StoreFault} `damaged`, with the remedy, when files that were whole once cannot be opened
  */
 export async function openPglite(dataDir: string): Promise<Database> {
   const folder = embeddedFolder(dataDir)
@@ -33,7 +36,9 @@ export async function openPglite(dataDir: string): Promise<Database> {
     const files = join(folder, 'files')
     const making = join(folder, 'making')
     const isNew = guardFormat({ format, files, making }, dataDir)
-    const engine = await PGlite.create({ dataDir: files, ...(isNew ? emptyStore() : {}) })
+    const engine = await PGlite.create({ dataDir: files, ...(isNew ? emptyStore() : {}) }).catch((error: unknown) => {
+      throw isNew ? error : damagedStore(folder, String((error as Error).message), error)
+    })
     writeFileSync(format, `${JSON.stringify({ engineMajor: ENGINE_MAJOR })}\n`)
     rmSync(making, { force: true })
     await engine.exec("set jit = off; set timezone = 'UTC'")
@@ -83,14 +88,17 @@ function guardFormat(
 ): boolean {
   const ownVersion = join(files, 'PG_VERSION')
   let engineMajor: unknown
-  if (existsSync(format))
-    engineMajor = (JSON.parse(readFileSync(format, 'utf8')) as { engineMajor?: unknown }).engineMajor
+  if (existsSync(format)) {
+    engineMajor = readFormat(format)
+    // The engine would make an empty database in its place.
+    if (!existsSync(ownVersion)) throw damagedStore(embeddedFolder(dataDir), 'PG_VERSION is missing')
+  }
   // A copy may have lost our file; what the engine wrote itself still says what it is. Nothing is removed that was ever whole.
   else if (existsSync(ownVersion) && !existsSync(making)) engineMajor = Number(readFileSync(ownVersion, 'utf8'))
   else {
     writeFileSync(making, '')
     rmSync(files, { recursive: true, force: true })
-    mkdirSync(files, { recursive: true })
+    makeFolder(files)
     return true
   }
   if (engineMajor !== ENGINE_MAJOR) {
@@ -100,4 +108,21 @@ function guardFormat(
     )
   }
   return false
+}
+
+function readFormat(format: string): unknown {
+  try {
+    return (JSON.parse(readFileSync(format, 'utf8')) as { engineMajor?: unknown }).engineMajor
+  } catch (error) {
+    throw damagedStore(dirname(format), `${format} cannot be read`, error)
+  }
+}
+
+function damagedStore(folder: string, found: string, cause?: unknown): StoreFault {
+  return new StoreFault(
+    'damaged',
+    `${folder} cannot be opened and is probably damaged (${found}): stop the service, move this folder to another folder and start again; ` +
+      'then restore a backup (npm start -- --restore <file>), or let the records be read from the chains again',
+    { cause },
+  )
 }

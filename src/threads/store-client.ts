@@ -9,6 +9,7 @@ import {
   type StoreReply,
   type StoreResult,
 } from '../store-messages.ts'
+import { faultOfState, type StoreCondition, StoreStanding, type StoreState } from './store-state.ts'
 import { createStoreThread } from './store-thread.ts'
 
 /** Main's side of the store's thread, where either engine runs. */
@@ -20,16 +21,14 @@ export interface StoreClient {
   ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number): Promise<StoreResult<O>>
   /** Starts the thread; until it is open every question is refused. */
   open(): void
+  /** As `StoreStanding.untilOpen`: asked before a question that may wait for the store to open. */
+  untilOpen(deadlineMs: number): Promise<void> | undefined
   /** Whether questions are answered now, and if not, why. */
   readonly state: StoreState
   /** Gives another thread its own line, now and whenever the store starts again. */
   connect(give: (port: MessagePort) => void): void
   close(): Promise<void>
 }
-
-export type StoreState =
-  | { readonly isOpen: true; readonly engine: StoreEngine; readonly version: string }
-  | { readonly isOpen: false; readonly engine: StoreEngine; readonly reason: string }
 
 interface Call {
   readonly operation: StoreOperation
@@ -52,8 +51,13 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
   const maxUnderWay = engine === 'embedded' ? 2 : limits.storeReaders
   const queue: Call[] = []
   const underWay = new Map<number, Call>()
-  const closed = (reason: string): StoreState => ({ isOpen: false, engine, reason })
-  let state = closed('it is being opened')
+  const closed = (reason: string, condition: StoreCondition = 'away'): StoreState => ({
+    isOpen: false,
+    engine,
+    reason,
+    condition,
+  })
+  const standing = new StoreStanding(closed('it is being opened', 'opening'), limits.maxStoreQueue)
   /** What the state is when the database answers; undefined while no thread has opened it. */
   let openState: StoreState | undefined
   let watchdog: NodeJS.Timeout | undefined
@@ -69,8 +73,9 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
   return {
     ask,
     open: thread.open,
+    untilOpen: (deadlineMs) => standing.untilOpen(deadlineMs),
     get state() {
-      return state
+      return standing.state
     },
     connect: thread.connect,
     async close() {
@@ -79,7 +84,7 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
       clearInterval(pulse)
       clearTimeout(watchdog)
       const reason = 'the service is stopping'
-      state = closed(reason)
+      standing.set(closed(reason))
       refuseAll([...underWay.values(), ...queue], reason)
       await thread.close()
     },
@@ -87,9 +92,10 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
 
   function ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
     return new Promise<StoreResult<O>>((resolve, reject) => {
-      if (!state.isOpen) return reject(new StoreFault('unavailable', state.reason))
+      const { state } = standing
+      if (!state.isOpen) return reject(faultOfState(state))
       if (queue.length >= limits.maxStoreQueue) {
-        return reject(new StoreFault('unavailable', `${queue.length} questions are waiting for it`))
+        return reject(new StoreFault('busy', `${queue.length} questions are waiting for it`))
       }
       const call: Call = { operation, argument, resolve, reject }
       call.timer = setTimeout(() => giveUp(call), Math.max(0, deadlineMs - Date.now()))
@@ -106,7 +112,7 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
   }
 
   function send(): void {
-    while (state.isOpen && underWay.size < maxUnderWay && queue.length > 0) {
+    while (standing.state.isOpen && underWay.size < maxUnderWay && queue.length > 0) {
       post(queue.shift()!)
       if (underWay.size === 1) watch()
     }
@@ -141,7 +147,7 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
     if (reply.type === 'answer') settle(reply)
     else if (reply.type === 'open') {
       openState = { isOpen: true, engine: reply.engine, version: reply.version }
-      state = openState
+      standing.set(openState)
       log.info('store open', { engine: reply.engine, version: reply.version })
       send()
     } else if (reply.type === 'busy') {
@@ -153,11 +159,11 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
     }
   }
 
-  function onEnd(reason: string, retryMs: number): void {
+  function onEnd(reason: string, condition: StoreCondition, retryMs: number): void {
     clearTimeout(watchdog)
     isBusyForOthers = false
     openState = undefined
-    state = closed(reason)
+    standing.set(closed(reason, condition))
     refuseAll([...underWay.values(), ...queue.splice(0)], reason)
     underWay.clear()
     log.error('store not open', { engine, reason, retryMs })
@@ -170,14 +176,14 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
     clearTimeout(call.timer)
     watch()
     if (reply.ok) {
-      if (!state.isOpen && openState !== undefined && !isClosing) {
-        state = openState
+      if (!standing.state.isOpen && openState !== undefined && !isClosing) {
+        standing.set(openState)
         log.info('database answers again')
       }
       call.resolve(reply.value as never)
     } else {
       if (reply.kind === 'unavailable' && engine === 'postgres') interrupt(reply.reason)
-      else if (reply.kind !== 'late' && reply.kind !== 'large')
+      else if (reply.kind !== 'late' && reply.kind !== 'busy' && reply.kind !== 'large')
         log.error('store call failed', { operation: call.operation, reason: reply.reason })
       call.reject(new StoreFault(reply.kind, reply.reason))
     }
@@ -186,9 +192,9 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
 
   /** Nobody waits for a server that is gone: until it answers a ping, questions are refused at once. */
   function interrupt(reason: string): void {
-    if (!state.isOpen) return
+    if (!standing.state.isOpen) return
     log.error('database does not answer', { reason })
-    state = closed(reason)
+    standing.set(closed(reason))
     refuseAll(queue.splice(0), reason)
     setTimeout(ping, limits.storeRetryMs).unref()
   }
@@ -199,7 +205,7 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
     isPinging = true
     const over = () => {
       isPinging = false
-      if (!state.isOpen) setTimeout(ping, limits.storeRetryMs).unref()
+      if (!standing.state.isOpen) setTimeout(ping, limits.storeRetryMs).unref()
     }
     post({ operation: 'ping', argument: undefined, resolve: over, reject: over })
   }
@@ -212,7 +218,7 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
   }
 
   function maintain(): void {
-    if (!state.isOpen) return
+    if (!standing.state.isOpen) return
     ask('maintain', undefined, Date.now() + limits.storeMaintenanceMs).catch((error: StoreFault) =>
       log.warn('store maintenance failed', { reason: error.message }),
     )

@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Config, StoreThreadConfig } from '../config.ts'
 import type { StoreReply, StoreRequest } from '../store-messages.ts'
 import { boundYoungHeap, workerUrl } from './spawn.ts'
+import type { StoreCondition } from './store-state.ts'
 
 /** The thread in which the store lives, started again whenever it ends. */
 export interface StoreThread {
@@ -19,7 +20,7 @@ export interface StoreThread {
 export interface StoreThreadEvents {
   onReply(reply: StoreReply): void
   /** @param retryMs until it is started again */
-  onEnd(reason: string, retryMs: number): void
+  onEnd(reason: string, condition: StoreCondition, retryMs: number): void
 }
 
 const FIRST_PAUSE_MS = 250
@@ -70,9 +71,13 @@ export function createStoreThread(
     })
     worker = started
     let reason = 'its thread ended'
+    let isDamaged = false
     const opening = setTimeout(() => void started.terminate(), limits.storeOpenMs)
     started.on('message', (reply: StoreReply) => {
-      if (reply.type === 'refused') reason = reply.reason
+      if (reply.type === 'refused') {
+        reason = reply.reason
+        isDamaged = reply.isDamaged
+      }
       if (reply.type === 'open') {
         clearTimeout(opening)
         pauseMs = FIRST_PAUSE_MS
@@ -86,11 +91,14 @@ export function createStoreThread(
     })
     started.once('exit', () => {
       clearTimeout(opening)
+      // A thread that had opened the store most likely opens it again; one that had not may never.
+      const condition = isDamaged ? 'damaged' : isOpen ? 'opening' : 'away'
       worker = undefined
       isOpen = false
       if (isClosing) return
-      onEnd(reason, pauseMs)
-      setTimeout(() => isClosing || open(), pauseMs).unref()
+      const retryMs = isDamaged ? limits.storeDamagedRetryMs : pauseMs
+      onEnd(reason, condition, retryMs)
+      setTimeout(() => isClosing || open(), retryMs).unref()
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
     })
   }

@@ -14,10 +14,14 @@ interface Health {
 }
 
 /** Runs the program with flags until it ends. */
-function run(flags: readonly string[]): Promise<{ code: number | null; output: string }> {
+function run(
+  flags: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; output: string }> {
   const script = `import("./dist/src/main.js").then((m) => m.main(${JSON.stringify(flags)}))`
-  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir }
-  const child = spawn(process.execPath, ['-e', script], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, ...environment }
+  const options = { cwd: root, env, timeout: 50_000, killSignal: 'SIGKILL' } as const
+  const child = spawn(process.execPath, ['-e', script], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (data) => {
@@ -49,6 +53,16 @@ describe('the start', () => {
     const { code, output } = await run(flags)
     expect([code, output.trim().split('\n').length]).toEqual([78, 1])
     expect(output).toMatch(said)
+  })
+
+  it.each([
+    ['with a development key', { RECORDS: '0' }],
+    ['with records', { SIGNER_PRIVATE_KEY: `0x${'11'.repeat(32)}`, NODE_ENV: 'production', EMBEDDED_DB: '1' }],
+  ])('ends with exit code 78 and names DATA_DIR when the folder cannot be made, %s', async (_what, environment) => {
+    // Node.js 20 never returns from a recursive mkdir here.
+    const { code, output } = await run([], { DATA_DIR: '/proc/nope', PORT: '0', ...environment })
+    expect(output).toMatch(/cannot start .*DATA_DIR.*\/proc\/nope/)
+    expect(code).toBe(78)
   })
 
   it('warns of settings that are nearly known, and shows no value', async () => {

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import recordSchema from '../../schemas/location-record.schema.json' with { type: 'json' }
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { fillWithSamples } from '../../src/service/sample-fill.ts'
 import { sampleRanges } from '../../src/service/sample-records.ts'
 import { documentOf } from '../../src/store/document.ts'
 import { explorerAddress, isMadeUp } from '../../web/explorer/records/place.ts'
@@ -91,5 +92,49 @@ describe('sample records', () => {
     expect(() => readConfig({ SAMPLE_RECORDS: '1', NODE_ENV: 'production' }, 1)).toThrow(ConfigError)
     expect(() => readConfig({ SAMPLE_RECORDS: '1', RECORDS: '0' }, 1)).toThrow(ConfigError)
     expect(readConfig({}, 1).sampleRecords).toBe(false)
+  })
+})
+
+describe('the fill with sample records', () => {
+  /** A store in memory that fails at the n-th range. */
+  function createStore(uids = new Set<string>()) {
+    let rangesLeft = Number.POSITIVE_INFINITY
+    const store = {
+      state: { isOpen: true },
+      async ask(operation: string, argument: never): Promise<unknown> {
+        if (operation === 'stats') return { byChain: [{ chainId: 1, records: uids.size, revoked: 0 }] }
+        if (operation === 'record') return uids.has(argument) ? '{}' : undefined
+        if (rangesLeft-- === 0) throw new Error('the process ends here')
+        const { records: added } = argument as { records: { uid: string }[] }
+        const before = uids.size
+        for (const { uid } of added) uids.add(uid)
+        return { inserted: uids.size - before }
+      },
+    }
+    const fill = () => fillWithSamples(store as never, CHAINS, readConfig({}, 1).limits, () => NEWEST * 1000)
+    return {
+      uids,
+      fill,
+      failAfter(count: number) {
+        rangesLeft = count
+      },
+    }
+  }
+
+  it('is completed by the next start when it was interrupted', async () => {
+    const { uids, fill, failAfter } = createStore()
+    failAfter(3)
+    await expect(fill()).rejects.toThrow('the process ends here')
+    expect(uids.size).toBe(1500)
+    failAfter(Number.POSITIVE_INFINITY)
+    expect(await fill()).toEqual({ stored: 3500 })
+    expect(uids.size).toBe(5000)
+    expect(await fill()).toEqual({ stored: 0, reason: 'the sample records are stored already' })
+  })
+
+  it('leaves a store alone that has records of chains', async () => {
+    const { uids, fill } = createStore(new Set([`0x${'5a'.repeat(32)}`]))
+    expect(await fill()).toEqual({ stored: 0, reason: 'the store has records already' })
+    expect(uids.size).toBe(1)
   })
 })

@@ -1,8 +1,9 @@
 /** The place where it runs: settings, port, folder, database, signing key, pages. */
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { builtFolder } from '../../http/assets.ts'
+import { makeFolder } from '../../make-folder.ts'
 import { pendingMigrations } from '../../store/migrations.ts'
 import { openPostgres } from '../../store/postgres.ts'
 import { misspeltSettings } from '../misspelt-settings.ts'
@@ -52,7 +53,7 @@ function checkData({ config: { dataDir } }: DoctorParts): Finding {
   const file = join(dataDir, `doctor.${process.pid}`)
   const isThere = existsSync(dataDir)
   try {
-    mkdirSync(dataDir, { recursive: true })
+    makeFolder(dataDir)
     writeFileSync(file, '')
     rmSync(file)
     const free = statfsSync(dataDir)
@@ -88,7 +89,7 @@ async function checkDatabase({ config }: DoctorParts): Promise<Finding> {
         'set DATABASE_URL, or EMBEDDED_DB=1, or RECORDS=0',
       )
     }
-    const folder = join(dataDir, 'pg')
+    const folder = join(dataDir, 'store')
     return ok(existsSync(folder) ? `embedded, in ${resolve(folder)}` : 'embedded, made on the first start')
   }
   try {

@@ -9,3 +9,6 @@ const scale = Number(process.env['TEST_SCALE'] ?? 1)
 export function scaled(all: number): number {
   return Math.max(1, Math.round(all * scale))
 }
+
+/** From one place to the next one where a test alters something at every place of a text: ten where a tenth is tried. */
+export const stride = Math.max(1, Math.round(1 / scale))

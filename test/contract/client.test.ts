@@ -45,6 +45,8 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
     client = createClient({ baseUrl: `${service.url}/`, chainId: 84532, apiKey: service.developerKey })
     // The store opens behind the listener: until then this is a 503 with a Retry-After, which the client waits for.
     expect(await client.ready({ maxRetries: 50 })).toMatchObject({ status: 'ready' })
+    // It is filled behind the listener as well.
+    await eventually(async () => expect((await client.records.stats()).total).toBe(5000))
   })
   afterAll(async () => {
     expect(await service.stop()).toBe(0)

@@ -1,6 +1,7 @@
 import geodesic from 'geographiclib-geodesic'
 import { describe, expect, it } from 'vitest'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { scaled } from '../scale.ts'
 
 const { WGS84 } = geodesic.Geodesic
 const kernel = loadKernel()
@@ -73,7 +74,7 @@ describe('areas and perimeters beside geographiclib-geodesic', () => {
     let worst = 0
     // Where all edges are short the library is the worse of the two: quadrature at 34 digits put the kernel within
     // 4·10⁻⁷ m² and the library up to 1.1·10⁻⁴ m² off on the eight rings of twelve corners that differ most.
-    for (let index = 0; index < 1000; index++) {
+    for (let index = 0; index < scaled(1000); index++) {
       const { kernelArea, libraryArea, libraryRounding } = compare(
         star(random, random(-28, 28), count, 10 ** random(1, 4.7)),
       )
@@ -91,7 +92,7 @@ describe('areas and perimeters beside geographiclib-geodesic', () => {
     [85, 89],
   ])('agree at %d° to %d° within 1 cm² and the rounding of the library', (low, high) => {
     const random = generator(low + 1)
-    for (let index = 0; index < 1000; index++) {
+    for (let index = 0; index < scaled(1000); index++) {
       const lat = random(low, high) * (index % 2 === 0 ? 1 : -1)
       const ring = star(random, lat, 3 + (index % 60), 10 ** random(1, 4.6))
       const { kernelArea, libraryArea, libraryRounding } = compare(ring)
@@ -101,7 +102,7 @@ describe('areas and perimeters beside geographiclib-geodesic', () => {
 
   it('agree on perimeters within 15 nm times the root of the number of edges', () => {
     const random = generator(5)
-    for (let index = 0; index < 500; index++) {
+    for (let index = 0; index < scaled(500); index++) {
       const count = 3 + (index % 100)
       const ring = star(random, random(-89, 89), count, 10 ** random(0, 6.5))
       const { kernelPerimeter, libraryPerimeter } = compare(ring)
@@ -111,7 +112,7 @@ describe('areas and perimeters beside geographiclib-geodesic', () => {
 
   it('agree on rings of the size of continents, wherever they lie, within 10⁻¹⁴', () => {
     const random = generator(6)
-    for (let index = 0; index < 500; index++) {
+    for (let index = 0; index < scaled(500); index++) {
       const { kernelArea, libraryArea } = compare(star(random, random(-89, 89), 3 + (index % 40), 10 ** random(5, 6.8)))
       expect(Math.abs(kernelArea - libraryArea)).toBeLessThanOrEqual(1e-14 * 5.1e14)
     }
@@ -126,7 +127,7 @@ describe('areas and perimeters beside geographiclib-geodesic', () => {
 
   it('agree for dense rings and for the same rings with one long edge, so that no seam shows between two methods', () => {
     const random = generator(9)
-    for (let index = 0; index < 300; index++) {
+    for (let index = 0; index < scaled(300); index++) {
       // Radii about the length at which a ring of sixty edges stops being short.
       const ring = star(random, random(-80, 80), 60, 10 ** random(3.5, 4.7), 0.99)
       const { kernelArea, libraryArea, libraryRounding } = compare(ring)

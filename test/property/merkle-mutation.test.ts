@@ -8,6 +8,7 @@ import { recoverAddress } from '../../src/crypto/address.ts'
 import { parseSignature } from '../../src/crypto/signature.ts'
 import type { Hex } from '../../src/messages.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, TTL_SECONDS, ZERO_UID } from '../attest-parts.ts'
+import { scaled, stride } from '../scale.ts'
 
 let parts: TestSigner
 let items: MerkleItem[]
@@ -28,12 +29,12 @@ beforeAll(async () => {
   )
 })
 
-/** Every other value of every byte. */
+/** Every other value of every byte, in a small run some of them. */
 function* bytesOf(hex: string): Generator<Hex> {
   const bytes = Buffer.from(hex.slice(2), 'hex')
   for (let at = 0; at < bytes.length; at++) {
     const original = bytes[at]!
-    for (let value = 0; value < 256; value++) {
+    for (let value = at % stride; value < 256; value += stride) {
       if (value === original) continue
       bytes[at] = value
       yield `0x${bytes.toString('hex')}`
@@ -67,7 +68,9 @@ describe('a leaf under a root', () => {
     }
     expect(survivors).toEqual([])
     // Schema and recipient have 52 bytes, numeric data 384, boolean data 288.
-    expect(tried).toBe(255 * (2 * 52 + 384 + 288))
+    const all = 255 * (2 * 52 + 384 + 288)
+    if (stride === 1) expect(tried).toBe(all)
+    else expect(tried).toBeGreaterThan(scaled(all) * 0.9)
   })
 
   it('is not proved with any bit of its proof or of the root changed, whichever leaf it is', () => {

@@ -10,6 +10,7 @@ import { createChainPolicy } from '../../src/service/chain-policy.ts'
 import { createResignService } from '../../src/service/resign.ts'
 import type { SignerClient } from '../../src/threads/signer-client.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, ZERO_UID } from '../attest-parts.ts'
+import { scaled, stride } from '../scale.ts'
 
 let parts: TestSigner
 beforeAll(async () => {
@@ -59,7 +60,7 @@ describe('a request to sign again with any byte changed', () => {
     expect(await isTaken(text)).toBe(true)
     const taken = new Set<string>()
     let tried = 0
-    for (let at = 0; at < text.length; at++) {
+    for (let at = 0; at < text.length; at += stride) {
       for (const piece of PIECES) {
         for (const body of [
           text.slice(0, at) + piece + text.slice(at + 1),
@@ -71,7 +72,7 @@ describe('a request to sign again with any byte changed', () => {
         }
       }
     }
-    expect(tried).toBeGreaterThan(30_000)
+    expect(tried).toBeGreaterThan(scaled(30_000))
     // Whatever was changed in what it took, it signed nothing but the original.
     expect(signedPayloads.length).toBeGreaterThan(1)
     for (const payload of signedPayloads) expect(payload).toEqual(original)

@@ -1,5 +1,4 @@
 import { get as httpGet, type IncomingMessage } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordWorld } from '../../bench/record-world.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
@@ -108,8 +107,6 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     // One leaves, the other is given up after the time of a request.
     stalled[0]!.destroy()
     await until(async () => (await read(service.url + EXPORT)).status === 200)
-    await pause(4000)
-    // Later than that on a machine that is busy.
     await eventually(async () => {
       const [one, other] = await Promise.all([read(service.url + EXPORT), read(service.url + EXPORT)])
       expect([one.status, other.status, one.lines]).toEqual([200, 200, ALL.length])
@@ -138,6 +135,7 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
         HTTP_ADAPTER: adapter,
         STREAM_POLL_MS: '20',
         REQUEST_DEADLINE_MS: '1500',
+        DRAIN_TIMEOUT_MS: '600000', // an end that waited for the streams would not come
         MAX_STREAMS: '12',
         MAX_STREAMS_PER_CLIENT: '10',
       },
@@ -154,16 +152,16 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
     expect(stream.headers['x-accel-buffering']).toBe('no')
     await until(() => stream.lastId !== '')
     expect(stream.lastId).toMatch(/^[0-9a-f]{12}-\d+-\d+$/)
-    await pause(200)
+    await until(() => stream.heartbeats > 1)
     expect(stream.events).toEqual([])
     stream.close()
   })
 
   it('live on while nothing happens, longer than a request may take', async () => {
     const stream = await openStream(service.url)
-    await pause(3500)
+    // One comes every half second: a third of the longest life of a request.
+    await until(() => stream.heartbeats > 6)
     expect(stream.isOpen).toBe(true)
-    expect(stream.heartbeats).toBeGreaterThan(3)
     stream.close()
   })
 
@@ -296,12 +294,9 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
 
   it('end at once when the service stops', async () => {
     const stream = await openStream(service.url)
-    const started = performance.now()
     const stopped = service.stop()
     await until(() => !stream.isOpen)
     expect(await stopped).toBe(0)
-    // The drain alone waits up to ten seconds for what is in flight.
-    expect(performance.now() - started).toBeLessThan(5000)
   })
 })
 
@@ -367,9 +362,7 @@ async function openStream(url: string, { header, parameter, query = '' }: Place 
 }
 
 async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000
-  while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${isTrue}`)
-    await pause(20)
-  }
+  await eventually(async () => {
+    if (!(await isTrue())) throw new Error(`waited in vain for ${isTrue}`)
+  })
 }

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { createInterface } from 'node:readline'
 import type { MessagePort } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
@@ -12,11 +12,12 @@ import { openPglite } from '../../src/store/pglite.ts'
 import { connectRecords } from '../../src/store/record-line.ts'
 import { type RecordStore, StoreFault } from '../../src/store-messages.ts'
 import { createStoreClient, type StoreClient } from '../../src/threads/store-client.ts'
+import { endsWithFile } from '../children.ts'
+import { eventually } from '../eventually.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
-const run = promisify(execFile)
 const silent: Log = { info() {}, warn() {}, error() {} }
-const soon = () => Date.now() + 20_000
+const soon = () => Date.now() + 600_000
 
 function clientOf(files: StoreFiles, environment: Record<string, string> = {}): StoreClient {
   return createStoreClient(readConfig({ ...files.environment, ...environment }, 2), silent)
@@ -24,7 +25,7 @@ function clientOf(files: StoreFiles, environment: Record<string, string> = {}): 
 
 async function untilOpen(client: StoreClient): Promise<void> {
   client.open()
-  while (!client.state.isOpen) await new Promise((resolve) => setTimeout(resolve, 20))
+  await eventually(() => expect(client.state.isOpen).toBe(true))
 }
 
 describe.each(ENGINES)('the thread of the store on %s', (engine) => {
@@ -176,25 +177,29 @@ describe('the folder of the embedded store', () => {
 
   it('goes to one of many processes that find it left behind at the same moment', async () => {
     const root = join(import.meta.dirname, '../..')
+    // Each says that it is ready, waits for the first word, says what came of it, and lives until its input ends.
     const taker = `const { lockFolder } = await import('./dist/src/store/folder-lock.js')
-      const [folder, at] = process.argv.slice(1)
-      while (Date.now() < Number(at));
-      try { lockFolder(folder); console.log('held') } catch (error) { console.log(error.message.includes('in use by') ? 'refused' : error.stack) }
-      setTimeout(() => {}, Number(at) + 1500 - Date.now())`
+      process.stdin.once('data', () => {
+        try { lockFolder(process.argv[1]); console.log('held') } catch (error) { console.log(error.message.includes('in use by') ? 'refused' : error.stack) }
+      })
+      console.log('ready')`
     for (let round = 0; round < 4; round++) {
       const folder = mkdtempSync(join(tmpdir(), 'trigpoint-race-'))
       // Nobody has this id: the kernel gives none so high.
       writeFileSync(join(folder, 'lock'), round % 2 === 0 ? '99999999 1' : '')
       utimesSync(join(folder, 'lock'), 1, 1)
-      const at = String(Date.now() + 1500)
-      const said = await Promise.all(
-        Array.from({ length: 6 }, async () => {
-          const { stdout } = await run(process.execPath, ['--input-type=module', '-e', taker, folder, at], {
-            cwd: root,
-          })
-          return stdout.trim()
-        }),
-      )
+      const takers = Array.from({ length: 6 }, () => {
+        const args = ['--input-type=module', '-e', taker, folder]
+        const child = endsWithFile(spawn(process.execPath, args, { cwd: root, stdio: 'pipe' }))
+        const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+        return { child, nextLine: async () => (await lines.next()).value as string }
+      })
+      expect(new Set(await Promise.all(takers.map(({ nextLine }) => nextLine())))).toEqual(new Set(['ready']))
+      for (const { child } of takers) child.stdin.write('go\n')
+      const said = await Promise.all(takers.map(({ nextLine }) => nextLine()))
+      const ended = takers.map(({ child }) => new Promise((resolve) => child.once('exit', resolve)))
+      for (const { child } of takers) child.stdin.end()
+      await Promise.all(ended)
       expect(said.sort()).toEqual(['held', 'refused', 'refused', 'refused', 'refused', 'refused'])
       expect(readdirSync(folder)).toEqual(['lock'])
       rmSync(folder, { recursive: true })

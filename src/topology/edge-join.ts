@@ -1,6 +1,5 @@
 import { contactOfEdges, foldsBack } from './edge-contact.ts'
 import { type EdgeTree, FANOUT } from './edge-tree.ts'
-import { orientation } from './orientation.ts'
 import { APART, type Contact } from './segment-contact.ts'
 import type { JoinEnd } from './segment-index.ts'
 
@@ -216,40 +215,6 @@ function joinRingLeaves(tree: EdgeTree, leafA: number, leafB: number, budget: nu
     }
   }
   return left
-}
-
-/**
- * Whether a vertex of the first tree stands exactly where its edge crosses an edge of the second.
- *
- * @param own vertex at which the edge of the first tree starts
- * @param other vertex at which the edge of the second tree starts
- */
-export function isVertexAtCrossing(a: EdgeTree, own: number, b: EdgeTree, other: number): boolean {
-  const { vertices: v, boxes, levels, leafFirst, leafLast } = a
-  const w = b.vertices
-  const [ax, ay, bx, by] = [v[2 * own]!, v[2 * own + 1]!, v[2 * own + 2]!, v[2 * own + 3]!]
-  const [cx, cy, dx, dy] = [w[2 * other]!, w[2 * other + 1]!, w[2 * other + 2]!, w[2 * other + 3]!]
-  const west = Math.max(Math.min(ax, bx), Math.min(cx, dx))
-  const south = Math.max(Math.min(ay, by), Math.min(cy, dy))
-  const east = Math.min(Math.max(ax, bx), Math.max(cx, dx))
-  const north = Math.min(Math.max(ay, by), Math.max(cy, dy))
-  const stack = [a.top, 0]
-  while (stack.length > 0) {
-    const node = stack.pop()!
-    const level = stack.pop()!
-    const o = 4 * (levels[level]! + node)
-    if (boxes[o]! > east || boxes[o + 1]! > north || boxes[o + 2]! < west || boxes[o + 3]! < south) continue
-    if (level > 0) {
-      const end = Math.min(FANOUT * node + FANOUT, levels[level]! - levels[level - 1]!)
-      for (let child = FANOUT * node; child < end; child++) stack.push(level - 1, child)
-      continue
-    }
-    for (let i = leafFirst[node]!; i <= leafLast[node]!; i++) {
-      const [lon, lat] = [v[2 * i]!, v[2 * i + 1]!]
-      if (orientation(ax, ay, bx, by, lon, lat) === 0 && orientation(cx, cy, dx, dy, lon, lat) === 0) return true
-    }
-  }
-  return false
 }
 
 function rootOf({ levels }: EdgeTree): number {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Question } from '../../web/explorer/compute/question.ts'
 import { decodeQuestion, encodeQuestion } from '../../web/explorer/compute/share.ts'
 import { readText } from '../../web/explorer/geo/read-text.ts'
@@ -29,4 +29,13 @@ it.each([
 
 it('refuses pasted text that is a collection of nothing', () => {
   expect(readText('{"type":"FeatureCollection","features":[null]}')).toMatchObject({ ok: false })
+})
+
+describe('coordinates that are pasted', () => {
+  it.each([', 48.85', '2.29,', '2.29, 48.85,', ',2.29, 48.85', '1, 2\n3,'])(
+    'are refused with a comma too many: %j',
+    (text) => {
+      expect(readText(text)).toMatchObject({ ok: false, reason: expect.stringContaining('is not longitude, latitude') })
+    },
+  )
 })

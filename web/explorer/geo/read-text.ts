@@ -56,11 +56,10 @@ function readPairs(text: string): ReadText {
   const lines = text.split(/[\n;]+/).filter((line) => line.trim() !== '')
   const positions: [number, number][] = []
   for (const [index, line] of lines.entries()) {
-    const numbers = line
-      .trim()
-      .split(/[\s,]+/)
-      .map(Number)
-    if (numbers.length !== 2 || numbers.some((number) => !Number.isFinite(number)))
+    const texts = line.trim().split(/[\s,]+/)
+    const numbers = texts.map(Number)
+    // Number('') is 0: a comma without a number beside it would become a coordinate.
+    if (numbers.length !== 2 || texts.includes('') || numbers.some((number) => !Number.isFinite(number)))
       return refuse(`Line ${index + 1} is not longitude, latitude: “${line.trim().slice(0, 40)}”.`)
     positions.push(numbers as [number, number])
   }

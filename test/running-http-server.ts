@@ -4,7 +4,7 @@ import { type App, createApp } from '../src/http/app.ts'
 import type { HttpServer } from '../src/http/port.ts'
 import type { Route } from '../src/http/routes.ts'
 import { createHttpServer } from '../src/http/server.ts'
-import { loadUws } from '../src/http/uws-binary.ts'
+import { loadInstalledUws } from '../src/http/uws-binary.ts'
 import type { Log, LogFields } from '../src/log.ts'
 import { Metrics } from '../src/metrics.ts'
 import type { RecordFeeds, RecordService } from '../src/service/record-services.ts'
@@ -12,7 +12,7 @@ import type { Identity, Readiness, Services } from '../src/service/services.ts'
 
 export type AdapterName = 'node' | 'uws'
 
-const uws = loadUws()
+const uws = loadInstalledUws([])
 if (!uws.ok) console.warn(`skipped on uWebSockets.js: ${uws.reason}`)
 
 /** The transports that run on this machine. */

@@ -48,7 +48,8 @@ async function start(config: SignerConfig): Promise<{ signer: Signer; line: Nonc
     relay: config.submission && relayCeilings(config.submission),
   })
   line = createNonceLine(signer.address)
-  post({ type: 'ready', address: checksumAddress(signer.address), keyKind: source.kind, backend: secp256k1.backend })
+  const backend = `${secp256k1.backend} (${secp256k1.library})`
+  post({ type: 'ready', address: checksumAddress(signer.address), keyKind: source.kind, backend })
   return { signer, line }
 }
 

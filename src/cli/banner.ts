@@ -18,7 +18,7 @@ export interface BannerFacts {
   readonly localChain: LocalChainFacts | undefined
   readonly attester: string
   readonly developmentKey: boolean
-  /** Backend of the signer. */
+  /** Backend of the signer, its library and version. */
   readonly secp256k1: string
   /** Shown in development only. */
   readonly apiKeys: { readonly developer: string; readonly internal: string } | undefined
@@ -45,6 +45,7 @@ export function bannerText(facts: BannerFacts): string {
   Explorer   ${url}/explore    docs     ${url}/docs
 ${moved}  Chain      ${facts.chains}
 ${local}  Attester   ${facts.attester}${key}
+  Signs      ${facts.secp256k1}
   Keys       ${keys}
   Try        curl -s ${url.replace('http://', '')}/compute/v0/distance -H 'content-type: application/json' \\
              -d '{"chainId":${facts.localChain?.chainId ?? 84532},"from":{"type":"Point","coordinates":[2.2945,48.8584]},"to":{"type":"Point","coordinates":[2.3522,48.8566]}}'

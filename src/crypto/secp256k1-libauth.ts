@@ -11,6 +11,7 @@ export async function loadLibauth(): Promise<Secp256k1> {
   const library = await instantiateSecp256k1(randomBytes(32)) // the seed blinds the context
   return {
     backend: 'libauth',
+    library: '@bitauth/libauth',
     sign(digest, privateKey) {
       if (digest.length !== 32) throw new RangeError('digest is not 32 bytes')
       const signed = library.signMessageHashRecoverableCompact(requireKey(privateKey), digest)

@@ -20,10 +20,13 @@ interface Addon {
  * @throws when there is no addon for this platform
  */
 export async function loadNative(): Promise<Secp256k1> {
-  const addon = createRequire(import.meta.url)('secp256k1/bindings') as Addon
+  const require = createRequire(import.meta.url)
+  const addon = require('secp256k1/bindings') as Addon
+  const { version } = require('secp256k1/package.json') as { version: string }
   addon.contextRandomize(randomBytes(32))
   return {
     backend: 'native',
+    library: `secp256k1 ${version}`,
     sign(digest, privateKey) {
       if (digest.length !== 32) throw new RangeError('digest is not 32 bytes')
       if (privateKey.length !== 32 || !addon.privateKeyVerify(privateKey))

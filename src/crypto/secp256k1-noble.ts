@@ -5,6 +5,7 @@ export async function loadNoble(): Promise<Secp256k1> {
   const { secp256k1 } = await import('@noble/curves/secp256k1.js')
   return {
     backend: 'noble',
+    library: '@noble/curves',
     sign(digest, privateKey) {
       if (digest.length !== 32) throw new RangeError('digest is not 32 bytes')
       const bytes = secp256k1.sign(digest, requireKey(privateKey), { prehash: false, lowS: true, format: 'recovered' })

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LibraryHandle } from 'koffi'
 import type { Secp256k1 } from './secp256k1.ts'
-
-/** As releases 0.7, 0.6, 0.3 to 0.5 and 0.2 are called: Debian 12 has the last as `libsecp256k1-1`. */
-const FILES = ['libsecp256k1.so.6', 'libsecp256k1.so.5', 'libsecp256k1.so.2', 'libsecp256k1.so.1']
+import { type SystemLibrary, systemLibraries } from './system-library.ts'
 
 // secp256k1.h: SECP256K1_CONTEXT_NONE, SECP256K1_EC_UNCOMPRESSED.
 const CONTEXT_NONE = 1
@@ -19,11 +17,12 @@ const OPAQUE_PUBLIC_KEY_BYTES = 64
  *
  * An argument that it calls illegal ends the process, so lengths and the recovery id are checked here before each call.
  *
- * @throws when the system has none with the recovery module
+ * @throws when the system has none with the recovery module that can be trusted
  */
 export async function loadSystem(): Promise<Secp256k1> {
   const { default: koffi } = await import('koffi')
-  const library = firstOf((file) => functionsOf(koffi.load(file)))
+  // An absolute path: the loader of the system then asks neither LD_LIBRARY_PATH nor its own search path.
+  const { file, functions: library } = firstOf((path) => functionsOf(koffi.load(path)))
   const context: unknown = library.createContext(CONTEXT_NONE)
   library.randomize(context, randomBytes(32)) // blinds it
   const opaqueSignature = new Uint8Array(OPAQUE_SIGNATURE_BYTES)
@@ -32,6 +31,7 @@ export async function loadSystem(): Promise<Secp256k1> {
   const outputLength = new BigUint64Array(1)
   return {
     backend: 'system',
+    library: `libsecp256k1 ${file.release}, ${file.path}`,
     sign(digest, privateKey) {
       if (digest.length !== 32) throw new RangeError('digest is not 32 bytes')
       if (privateKey.length !== 32 || library.sign(context, opaqueSignature, digest, privateKey, null, null) !== 1)
@@ -89,13 +89,15 @@ function functionsOf(library: LibraryHandle) {
   }
 }
 
-function firstOf<T>(load: (file: string) => T): T {
-  for (const file of FILES) {
+function firstOf<T>(load: (path: string) => T): { readonly file: SystemLibrary; readonly functions: T } {
+  const { found, refused } = systemLibraries()
+  for (const file of found) {
     try {
-      return load(file)
+      return { file, functions: load(file.path) }
     } catch {
       // Another release may be there.
     }
   }
-  throw new Error('this system has no libsecp256k1 of release 0.2 or later with the recovery module')
+  const reasons = refused.length > 0 ? ` (${refused.join('; ')})` : ''
+  throw new Error(`this system has no libsecp256k1 of release 0.2 to 0.7 with the recovery module${reasons}`)
 }

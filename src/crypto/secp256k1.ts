@@ -13,6 +13,8 @@ export type Secp256k1Backend = 'system' | 'native' | 'libauth' | 'noble'
  */
 export interface Secp256k1 {
   readonly backend: Secp256k1Backend
+  /** What signs, for the operator: the package, or the system's library; native code with its version. */
+  readonly library: string
   /** @throws {RangeError} on a digest that is not 32 bytes or a key outside 1..n-1 */
   sign(digest: Uint8Array, privateKey: Uint8Array): RecoverableSignature
   /** undefined when no public key fits the signature. */

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { ProblemData } from '../problem.ts'
 import { isInside, isLoopback, parseAddress, parseRanges } from './client-address.ts'
 import type { Exchange } from './port.ts'
+import type { RequestHead } from './request-head.ts'
 
 const FORBIDDEN: ProblemData = {
   type: 'forbidden',
@@ -23,22 +24,43 @@ export function createInternalCheck(
   config: Pick<Config, 'production' | 'publicUrl' | 'trustedProxies' | 'syncAllow' | 'cronSecret'>,
 ): (exchange: Exchange) => ProblemData | undefined {
   const allowed = parseRanges(config.syncAllow, 'SYNC_ALLOW')
-  const publicHost = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).host
+  const publicHost = publicHostOf(config)
   const isBehindSomething = publicHost !== undefined && !isLoopbackHost(publicHost)
   const trustsLoopback = !config.production && config.trustedProxies.length === 0 && !isBehindSomething
   const secret = config.cronSecret === undefined ? undefined : digest(`Bearer ${config.cronSecret}`)
 
-  return ({ head, peer }) => {
-    const { authorization, host = '', origin } = head
+  return (exchange) => {
+    const { authorization, host = '' } = exchange.head
     if (secret !== undefined && authorization !== undefined && timingSafeEqual(digest(authorization), secret))
       return undefined
-    if (head.isForwarded || (origin !== undefined && hostOf(origin) !== host)) return FORBIDDEN
-    const isNamed = host === publicHost || isLoopbackHost(host)
-    if (trustsLoopback && isLoopback(peer) && isNamed) return undefined
+    if (trustsLoopback && isFromThisMachine(exchange, publicHost)) return undefined
     // A name may lead anywhere by the next look-up; an address leads where it says.
-    const isOurs = isNamed || parseAddress(nameOf(host)) !== undefined
-    return isOurs && isInside(plain(peer), allowed) ? undefined : FORBIDDEN
+    const isOurs = isOurName(host, publicHost) || parseAddress(nameOf(host)) !== undefined
+    return isOurs && isDirect(exchange.head) && isInside(plain(exchange.peer), allowed) ? undefined : FORBIDDEN
   }
+}
+
+/**
+ * A request of a program on this machine: by a loopback address and a name of this machine, passed on by nobody, and from no
+ * page of another origin. The name matters because a page may be led here by a name of its own (DNS rebinding).
+ *
+ * @param publicHost of `PUBLIC_URL`, if there is one
+ */
+export function isFromThisMachine({ head, peer }: Pick<Exchange, 'head' | 'peer'>, publicHost?: string): boolean {
+  return isDirect(head) && isLoopback(peer) && isOurName(head.host ?? '', publicHost)
+}
+
+/** `host:port` of `PUBLIC_URL`. */
+export function publicHostOf({ publicUrl }: Pick<Config, 'publicUrl'>): string | undefined {
+  return publicUrl === undefined ? undefined : new URL(publicUrl).host
+}
+
+function isDirect({ isForwarded, origin, host = '' }: RequestHead): boolean {
+  return !isForwarded && (origin === undefined || hostOf(origin) === host)
+}
+
+function isOurName(host: string, publicHost: string | undefined): boolean {
+  return host === publicHost || isLoopbackHost(host)
 }
 
 /** Of equal length whatever was sent, so that comparing takes the same time. */

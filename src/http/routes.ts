@@ -138,7 +138,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
       const json = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks })
       return ready ? { json } : { json, status: 503, headers: RETRY_SOON }
     }),
-    metricsRoute(metrics, config.publicMetrics),
+    metricsRoute(metrics, config),
     ...pageRoutes(explorer),
     get('/.well-known/attester.json', 'who signs here', () => ({ json: attesterJson(services) })),
   ]

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { createNodeServer } from './node-adapter.ts'
 import type { HttpHandler, HttpServer } from './port.ts'
 import { createUwsServer } from './uws-adapter.ts'
-import { loadUws, type UwsLoad } from './uws-binary.ts'
+import { loadInstalledUws, type UwsLoad } from './uws-binary.ts'
 
 /**
  * The transport that `HTTP_ADAPTER` names, or node:http with one warning that says why.
@@ -14,7 +14,7 @@ export function createHttpServer(
   config: Config,
   handler: HttpHandler,
   log: Log,
-  load: () => UwsLoad = loadUws,
+  load: () => UwsLoad = () => loadInstalledUws([config.dataDir]),
 ): HttpServer {
   if (config.httpAdapter === 'uws') {
     const loaded = load()

@@ -1,7 +1,8 @@
 import type * as Uws from 'uWebSockets.js'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** What is used of the package; its types know neither the constant's place nor `_cfg`. */
@@ -40,36 +41,76 @@ export function uwsFileName(): string {
   return `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
 }
 
+/** Loaded once: a second copy would have its own event loop. */
+let loaded: UwsLoad | undefined
+
 /**
  * Loads the native transport, if there is one for this machine and it is the one we know.
  *
- * @param resolvePackage path of the package's entry file; a parameter for tests
- * @param load turns the binary into its exports; a parameter for tests
+ * @param folders where a private copy may be made, besides the folder of temporary files: that one often runs no programs
+ */
+export function loadInstalledUws(folders: readonly string[]): UwsLoad {
+  const require = createRequire(import.meta.url)
+  loaded ??= loadUws(() => require.resolve('uWebSockets.js'), dlopen, [tmpdir(), ...folders])
+  return loaded
+}
+
+/**
+ * The binary is read once. What is loaded is a copy of the bytes that were checked, in a folder that only this user can
+ * enter: the package's folder may change between the check and the load.
+ *
+ * @param resolvePackage path of the package's entry file
+ * @param load turns the binary into its exports
+ * @param folders for the copy, tried in their order
  */
 export function loadUws(
-  resolvePackage: () => string = () => createRequire(import.meta.url).resolve('uWebSockets.js'),
-  load: (path: string) => unknown = createRequire(import.meta.url),
+  resolvePackage: () => string,
+  load: (path: string) => unknown,
+  folders: readonly string[] = [tmpdir()],
 ): UwsLoad {
   const name = uwsFileName()
   const expected = KNOWN_SUMS[name]
   if (expected === undefined) return { ok: false, reason: `no known binary for this platform (${name})` }
-  let path: string
   let bytes: Buffer
   try {
-    path = join(dirname(resolvePackage()), name)
-    bytes = readFileSync(path)
+    bytes = readFileSync(join(dirname(resolvePackage()), name))
   } catch {
     return { ok: false, reason: 'uWebSockets.js is not installed' }
   }
   if (createHash('sha256').update(bytes).digest('hex') !== expected) {
     return { ok: false, reason: `${name} has an unknown sha256` }
   }
-  try {
-    return { ok: true, uws: load(path) as UwsBinary }
-  } catch (error) {
-    // Most often a C library older than the binary wants: "version `GLIBC_2.38' not found".
-    return { ok: false, reason: `${name} does not load: ${firstLine(error)}` }
+  let reason = ''
+  for (const folder of folders) {
+    try {
+      return { ok: true, uws: withCopy(bytes, folder, name, load) as UwsBinary }
+    } catch (error) {
+      // Most often a C library older than the binary wants: "version `GLIBC_2.38' not found".
+      reason ||= firstLine(error)
+    }
   }
+  return { ok: false, reason: `${name} does not load: ${reason}` }
+}
+
+function withCopy(bytes: Buffer, folder: string, name: string, load: (path: string) => unknown): unknown {
+  const own = mkdtempSync(join(folder, 'trigpoint-'))
+  try {
+    const path = join(own, name)
+    writeFileSync(path, bytes, { flag: 'wx', mode: 0o500 })
+    return load(path)
+  } finally {
+    try {
+      rmSync(own, { recursive: true })
+    } catch {
+      // Windows keeps a file that is loaded.
+    }
+  }
+}
+
+function dlopen(path: string): unknown {
+  const module = { exports: {} }
+  process.dlopen(module, path)
+  return module.exports
 }
 
 function firstLine(error: unknown): string {

@@ -26,7 +26,7 @@ export interface SignerClient {
   /** Checksummed. */
   readonly address: string
   readonly keyKind: SigningKeyKind
-  /** Name of the secp256k1 backend. */
+  /** The secp256k1 backend, its library and version: `system (libsecp256k1 0.2, /usr/lib/…/libsecp256k1.so.1.0.0)`. */
   readonly backend: string
   /** False while the thread starts again. */
   readonly isReady: boolean

@@ -150,6 +150,23 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     expect(forwarded.status).toBe(404)
   })
 
+  it.each([
+    ['by a name that leads here by chance', { Host: 'rebound.example' }, 404],
+    ['without a name', { Host: '' }, 404],
+    ['from a page of another origin', { Host: 'localhost', Origin: 'https://page.example' }, 404],
+    ['through a proxy', { Host: 'localhost', Via: '1.1 proxy' }, 404],
+    ['by the name of this machine', { Host: 'localhost:3000' }, 200],
+    ['by its address', { Host: '[::1]:3000' }, 200],
+  ])('answers /metrics asked %s as /api/sync does', async (_name, headers, status) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    const { answers } = await sendRaw(server.port, [`GET /metrics HTTP/1.1\r\n${lines.join('')}\r\n`], { wanted: 1 })
+    expect(answers[0]!.status).toBe(status)
+    const { answers: others } = await sendRaw(server.port, [`GET /api/sync/status HTTP/1.1\r\n${lines.join('')}\r\n`], {
+      wanted: 1,
+    })
+    expect(others[0]!.status).toBe(status === 200 ? 200 : 403)
+  })
+
   it('says who signs', async () => {
     const page = (await (await fetch(`${server.url}/.well-known/attester.json`)).json()) as { statement: string }
     expect(page).toMatchObject({ address: IDENTITY.attester, purpose: 'development', chains: [], retired: [] })

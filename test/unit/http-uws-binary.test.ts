@@ -1,4 +1,5 @@
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -53,5 +54,45 @@ describe('the native transport', () => {
     expect(result.ok).toBe(false)
     expect(JSON.stringify(result)).toContain('does not load')
     expect(JSON.stringify(result)).not.toContain('/secret')
+  })
+
+  it.skipIf(installed === undefined)('is loaded from a private copy of the bytes that were checked', () => {
+    const file = join(folder, uwsFileName())
+    copyFileSync(join(installed!, uwsFileName()), file)
+    const sum = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
+    const checked = sum(file)
+    let copy = ''
+    loadUws(
+      () => join(folder, 'uws.js'),
+      (path) => {
+        // Whoever may write into the package's folder is too late now.
+        writeFileSync(file, 'something else')
+        copy = path
+        expect(sum(path)).toBe(checked)
+        expect(statSync(path).mode & 0o777).toBe(0o500)
+        expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
+        return {}
+      },
+    )
+    expect(dirname(copy)).not.toBe(folder)
+    expect(existsSync(dirname(copy))).toBe(false)
+  })
+
+  it.skipIf(installed === undefined)('is loaded from the next folder where the first one runs no programs', () => {
+    copyFileSync(join(installed!, uwsFileName()), join(folder, uwsFileName()))
+    const other = mkdtempSync(join(tmpdir(), 'trigpoint-other-'))
+    const tried: string[] = []
+    const result = loadUws(
+      () => join(folder, 'uws.js'),
+      (path) => {
+        tried.push(dirname(dirname(path)))
+        if (tried.length === 1) throw new Error(`${path}: failed to map segment from shared object`)
+        return {}
+      },
+      [folder, join(folder, 'missing'), other],
+    )
+    expect(result.ok).toBe(true)
+    expect(tried).toEqual([folder, other])
+    rmSync(other, { recursive: true })
   })
 })

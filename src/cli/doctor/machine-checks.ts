@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import { selfTestScanner } from '../../geometry/self-test.ts'
-import { loadUws, uwsFileName } from '../../http/uws-binary.ts'
+import { loadInstalledUws, uwsFileName } from '../../http/uws-binary.ts'
 import { startComputePool } from '../../threads/compute-pool.ts'
 import { loadKernel } from '../../wasm/loader.ts'
 import { selfTestKernel } from '../../wasm/self-test.ts'
@@ -41,7 +41,7 @@ function libraryText(): string {
 
 function checkTransport({ config }: DoctorParts): Finding {
   if (config.httpAdapter === 'node') return ok('HTTP_ADAPTER=node: Node’s own HTTP')
-  const loaded = loadUws()
+  const loaded = loadInstalledUws([config.dataDir])
   if (loaded.ok) return ok(`uWebSockets.js, ${uwsFileName()}, sha256 known`)
   return warn(
     `${loaded.reason}: Node’s own HTTP serves, at a fraction of the rate`,
@@ -85,8 +85,8 @@ async function checkKernel(): Promise<Finding> {
       'npm run build; if it fails again the machine computes wrongly: do not sign with it',
     )
   }
-  const { backend } = await loadSecp256k1()
-  const found = `13 geodesics, an area and 7,172 bit patterns are right; secp256k1: ${backend}`
+  const { backend, library } = await loadSecp256k1()
+  const found = `13 geodesics, an area and 7,172 bit patterns are right; secp256k1: ${backend} (${library})`
   if (backend === 'system' || backend === 'native') return ok(found)
   return warn(
     found,

@@ -146,14 +146,16 @@ export interface SubmissionCount {
 
 /** What the store is asked of submissions: part of `StoreOperations`. */
 export interface SubmissionOperations {
+  /** In one transaction. */
   submit: {
     argument: {
-      readonly submission: NewSubmission
+      readonly submissions: readonly NewSubmission[]
       readonly maxQueued: number
       readonly gasPerDay: number
       readonly nowMs: number
     }
-    result: SubmitOutcome
+    /** In the order of the submissions. */
+    result: readonly SubmitOutcome[]
   }
   /** Those of the ids that exist. */
   submissions: { argument: readonly string[]; result: readonly Submission[] }

@@ -9,6 +9,7 @@ import type { RelayClient } from '../threads/relay-client.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { StoreClient } from '../threads/store-client.ts'
 import type { RequestContext, ServiceAnswer, SubmissionCaller } from './services.ts'
+import { createSubmissionAdmission } from './submission-admission.ts'
 import { createSubmissionWaits } from './submission-waits.ts'
 
 export interface SubmissionServiceParts {
@@ -40,6 +41,8 @@ export interface SubmissionService {
 
 const OPTION = ['options', 'submitOnchain']
 const RETRY_SECONDS = 1
+/** Submissions of one transaction: a few milliseconds each, which the lock of all processes is held for. */
+const STORED_TOGETHER = 50
 /** A day's budget is over: the oldest of its submissions leaves it within hours. */
 const SPENT_RETRY_SECONDS = 3600
 const SUBMISSION_ID = /^[0-9a-f]{32}$/
@@ -62,13 +65,27 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
       maxWaiting: settings.maxQueued,
       now,
     })
+  const admission =
+    settings &&
+    createSubmissionAdmission({
+      // The wait for the lock of all processes is part of it: the request's own deadline ends the wait of a client.
+      store: (submissions) =>
+        askUntil(
+          'submit',
+          { submissions, maxQueued: settings.maxQueued, gasPerDay: settings.gasPerDay, nowMs: now() },
+          now() + config.limits.storeWriteMs,
+        ),
+      maxWaiting: settings.maxUnstored,
+      maxTogether: STORED_TOGETHER,
+      now,
+    })
   return {
     require(chainId, caller) {
       requireSettings(chainId, caller)
     },
 
     async submit(payload, caller, context) {
-      const { maxQueued, gasPerDay, waitMs } = requireSettings(payload.chainId, caller)
+      const { waitMs } = requireSettings(payload.chainId, caller)
       const sender = signer.address.toLowerCase() as Hex
       const submission = {
         id: randomBytes(16).toString('hex'),
@@ -78,7 +95,7 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
         payload,
         gas: GAS.base + GAS.perWord * Math.ceil((payload.data.length - 2) / 64),
       }
-      const outcome = await ask('submit', { submission, maxQueued, gasPerDay, nowMs: now() }, context)
+      const outcome = await admission!.admit(submission, context).catch(refuse)
       context.moreMs = waitMs
       if (outcome.outcome === 'taken') return await waits!.wait(outcome.submission, now() + waitMs, context)
       throw new ProblemError(REFUSALS[outcome.outcome])
@@ -131,17 +148,29 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
     argument: StoreArgument<O>,
     { deadlineMs }: Pick<RequestContext, 'deadlineMs'>,
   ): Promise<StoreResult<O>> {
-    try {
-      await store!.untilOpen(Math.min(deadlineMs, now() + config.limits.storeWaitMs))
-      return await store!.ask(operation, argument, Math.min(deadlineMs, now() + config.limits.storeReadMs))
-    } catch (error) {
-      if (!(error instanceof StoreFault)) throw error
-      throw new ProblemError(
-        { type: 'database', detail: 'submissions cannot be stored or read now', retryAfterSeconds: RETRY_SECONDS },
-        { cause: error },
-      )
-    }
+    return askUntil(operation, argument, Math.min(deadlineMs, now() + config.limits.storeReadMs)).catch(refuse)
   }
+
+  async function askUntil<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
+    await store!.untilOpen(Math.min(deadlineMs, now() + config.limits.storeWaitMs))
+    return await store!.ask(operation, argument, deadlineMs)
+  }
+}
+
+/** The store's words are for the log: clients hear whether it is worth trying again. */
+function refuse(error: unknown): never {
+  if (!(error instanceof StoreFault)) throw error
+  const isBusy = error.kind === 'busy' || error.kind === 'late' || error.kind === 'opening'
+  throw new ProblemError(
+    isBusy
+      ? {
+          type: 'overloaded',
+          detail: 'submissions cannot be stored or read in time; send the same request again',
+          retryAfterSeconds: RETRY_SECONDS,
+        }
+      : { type: 'database', detail: 'submissions cannot be stored or read now', retryAfterSeconds: RETRY_SECONDS },
+    { cause: error },
+  )
 }
 
 const REFUSALS = {

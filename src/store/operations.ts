@@ -101,7 +101,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
       if (database.engine === 'embedded') await database.maintain('vacuum (analyze)')
       return undefined
     },
-    submit: ({ submission, ...limits }) => database.transaction((session) => submit(session, submission, limits)),
+    submit: ({ submissions, ...limits }) => database.transaction((session) => submit(session, submissions, limits)),
     submissions: (ids) => readSubmissions(database.reads, ids),
     submissionCounts: (question) => countSubmissions(database.reads, question),
     relayWork: (account) => database.readTransaction((session) => readRelayWork(session, account)),

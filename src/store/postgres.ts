@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { StoreFault } from '../store-messages.ts'
 import type { Database, Parameter, Row, Session } from './database.ts'
 import { faultOf } from './fault.ts'
 
@@ -15,6 +16,12 @@ export interface PostgresOptions {
   readonly onLost: (reason: string) => void
 }
 
+interface CountedPool {
+  readonly pool: pg.Pool
+  readonly max: number
+  inUse: number
+}
+
 /** Time for the server to say that it ended a statement, before the connection is given up. */
 const GRACE_MS = 1000
 
@@ -26,16 +33,16 @@ const GRACE_MS = 1000
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const readers = createPool(options, options.readers, options.readTimeoutMs, '-c default_transaction_read_only=on')
   const writers = createPool(options, options.writers, options.writeTimeoutMs, '')
-  const close = async () => void (await Promise.all([readers.end(), writers.end()]))
+  const close = async () => void (await Promise.all([readers.pool.end(), writers.pool.end()]))
   try {
-    const { rows } = await readers.query<{ server_version: string }>('show server_version')
+    const [row] = await poolSession(readers).query('show server_version')
     return {
       engine: 'postgres',
-      version: rows[0]!.server_version.split(' ')[0]!,
-      reads: sessionOf(readers),
+      version: (row!['server_version'] as string).split(' ')[0]!,
+      reads: poolSession(readers),
       readTransaction: (run) => inTransaction(readers, 'begin isolation level repeatable read read only', run),
       transaction: (run) => inTransaction(writers, 'begin', run),
-      maintain: async (statement) => void (await sessionOf(writers).query(statement)),
+      maintain: async (statement) => void (await poolSession(writers).query(statement)),
       close,
     }
   } catch (error) {
@@ -44,7 +51,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 }
 
-function createPool(options: PostgresOptions, max: number, timeoutMs: number, settings: string): pg.Pool {
+function createPool(options: PostgresOptions, max: number, timeoutMs: number, settings: string): CountedPool {
   const pool = new pg.Pool({
     connectionString: options.url,
     max,
@@ -60,14 +67,14 @@ function createPool(options: PostgresOptions, max: number, timeoutMs: number, se
   })
   // Without a listener the end of an idle connection would end the process.
   pool.on('error', (error) => options.onLost(error.message))
-  return pool
+  return { pool, max, inUse: 0 }
 }
 
-function sessionOf(target: pg.Pool | pg.PoolClient): Session {
+function sessionOf(client: pg.PoolClient): Session {
   return {
     async query(statement, parameters = []) {
       try {
-        return (await target.query<Row>(statement, parameters as Parameter[])).rows
+        return (await client.query<Row>(statement, parameters as Parameter[])).rows
       } catch (error) {
         throw faultOf(error)
       }
@@ -75,28 +82,50 @@ function sessionOf(target: pg.Pool | pg.PoolClient): Session {
   }
 }
 
-async function inTransaction<T>(pool: pg.Pool, begin: string, run: (session: Session) => Promise<T>): Promise<T> {
+function poolSession(pool: CountedPool): Session {
+  return {
+    query: (statement, parameters) => withClient(pool, (client) => sessionOf(client).query(statement, parameters)),
+  }
+}
+
+function inTransaction<T>(pool: CountedPool, begin: string, run: (session: Session) => Promise<T>): Promise<T> {
+  return withClient(pool, async (client, spoil) => {
+    const session = sessionOf(client)
+    try {
+      await session.query(begin)
+      const result = await run(session)
+      await session.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback').catch(spoil)
+      throw error
+    }
+  })
+}
+
+/** @param run calls `spoil` when the connection cannot be used again */
+async function withClient<T>(
+  counted: CountedPool,
+  run: (client: pg.PoolClient, spoil: (error: Error) => void) => Promise<T>,
+): Promise<T> {
+  const { pool, max } = counted
   const client = await pool.connect().catch((error: unknown) => {
-    throw faultOf(error)
+    const fault = faultOf(error)
+    // The wait was for a connection that others use; the server is there.
+    const isBusy = fault.kind === 'unavailable' && counted.inUse >= max
+    throw isBusy ? new StoreFault('busy', 'every connection to the database is in use', { cause: error }) : fault
   })
   let broken: Error | undefined
   // A connection that is held has its own errors, beside the pool's.
   const onError = (error: Error) => {
-    broken = error
+    broken ??= error
   }
   client.on('error', onError)
-  const session = sessionOf(client)
+  counted.inUse++
   try {
-    await session.query(begin)
-    const result = await run(session)
-    await session.query('commit')
-    return result
-  } catch (error) {
-    await client.query('rollback').catch((failure: Error) => {
-      broken ??= failure
-    })
-    throw error
+    return await run(client, onError)
   } finally {
+    counted.inUse--
     client.off('error', onError)
     client.release(broken)
   }

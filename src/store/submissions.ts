@@ -10,20 +10,37 @@ const SELECT = `
   select id, chain_id::text, status, uid, error, hash, block_number::text, block_time::text
   from submission left join relay_transaction using (chain_id, sender, nonce)`
 
+interface SubmitLimits {
+  readonly maxQueued: number
+  readonly gasPerDay: number
+  readonly nowMs: number
+}
+
 /**
- * Takes an attestation for its chain: once for each idempotency key of an account. One that failed before is taken anew.
+ * Takes attestations for their chains, each by itself and in this order. The lock is taken once for all of them.
  *
  * @param gasPerDay what the submissions of one account may use in 24 hours
  */
 export async function submit(
   session: Session,
+  submissions: readonly NewSubmission[],
+  limits: SubmitLimits,
+): Promise<readonly SubmitOutcome[]> {
+  // One transaction at a time, of all processes: what is counted below stays true until the rows are in.
+  await session.query('select pg_advisory_xact_lock($1)', [SUBMIT_LOCK])
+  const outcomes: SubmitOutcome[] = []
+  for (const submission of submissions) outcomes.push(await submitOne(session, submission, limits))
+  return outcomes
+}
+
+/** Takes an attestation for its chain: once for each idempotency key of an account. One that failed before is taken anew. */
+async function submitOne(
+  session: Session,
   { id, account, idempotencyKey, sender, payload, gas }: NewSubmission,
-  limits: { readonly maxQueued: number; readonly gasPerDay: number; readonly nowMs: number },
+  limits: SubmitLimits,
 ): Promise<SubmitOutcome> {
   const { maxQueued, gasPerDay, nowMs } = limits
   const { kind, chainId, schema, recipient, data } = payload
-  // One at a time: what is counted below stays true until the row is in.
-  await session.query('select pg_advisory_xact_lock($1)', [SUBMIT_LOCK])
   const [before] = await session.query(
     `select id, status, (kind, chain_id, sender, schema, recipient, data) = ($3, $4::bigint, $5, $6, $7, $8) as is_same
      from submission where account = $1 and idempotency_key = $2`,

@@ -105,13 +105,13 @@ export async function createRelayWorld(local: LocalChain, store: RecordStore) {
     for (const index of indexes) {
       const payload = payloadOf(index)
       const common = { id: idOf(index), account: sender, idempotencyKey: `${index}`, sender, payload, gas: 1 }
-      const outcome = await store.submit({
-        submission: { ...common, ...changes },
+      const [outcome] = await store.submit({
+        submissions: [{ ...common, ...changes }],
         maxQueued: 10_000,
         gasPerDay: 1e12,
         nowMs: clockMs,
       })
-      if (outcome.outcome !== 'taken') throw new Error(outcome.outcome)
+      if (outcome!.outcome !== 'taken') throw new Error(outcome!.outcome)
     }
   }
 

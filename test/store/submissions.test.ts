@@ -39,7 +39,7 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     ...changes,
   })
   const put = (index: number, changes: Partial<NewSubmission> = {}, limits: Partial<typeof LIMITS> = {}) =>
-    store.submit({ submission: newSubmission(index, changes), ...LIMITS, ...limits })
+    store.submit({ submissions: [newSubmission(index, changes)], ...LIMITS, ...limits }).then(([outcome]) => outcome!)
   const work = (maxItems = 40) => store.relayWork({ chainId, sender: SENDER, maxItems })
   const step = (change: RelayStep, nowMs = NOW) => store.relayStep({ chainId, sender: SENDER, change, nowMs })
   const read = async (...indexes: number[]) => {

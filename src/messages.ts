@@ -139,10 +139,10 @@ export type ChainState =
   | { readonly state: 'unverified'; readonly reason: string }
   | { readonly state: 'refused'; readonly reason: string }
 
-/** What a look-up found; `value` is undefined when the chain has no such thing. */
+/** What a look-up found; `value` is undefined when the chain has no such thing. `wrong`: an answer that cannot be true. */
 export type ChainResult<T> =
   | { readonly ok: true; readonly value: T | undefined }
-  | { readonly ok: false; readonly reason: string }
+  | { readonly ok: false; readonly reason: string; readonly cause: 'unreachable' | 'wrong' }
 
 // ── Inputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

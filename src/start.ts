@@ -107,6 +107,7 @@ export async function startService(
   const sync = createSyncService({ config, chains, chainClient, ask: askRecords, now: Date.now })
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
+  const onChange = (reason: string) => (reason === '' ? log.info('ready again') : log.warn('not ready', { reason }))
   const app = createApp({
     config,
     log,
@@ -123,7 +124,7 @@ export async function startService(
       sync,
       ogc: createOgcService({ chains, ask: askRecords, version: build.version, now: Date.now }),
       resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
-      readiness: createReadiness({ pool, signer, chainClient, store }),
+      readiness: createReadiness({ pool, signer, chainClient, store, onChange }),
       identity: createIdentity({ config, chains, schemas, signer, ...build }),
     },
     moreKeys: keys === undefined ? [] : developmentKeyEntries(keys),

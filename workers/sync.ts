@@ -3,8 +3,8 @@ import { type Chain, chainTable } from '../src/attest/chains.ts'
 import type { ChainAccessConfig } from '../src/config.ts'
 import { createKeccak, type Keccak } from '../src/crypto/keccak.ts'
 import type { ChainAttestation, Hex } from '../src/messages.ts'
-import { type ChainAccess, createChainAccess } from '../src/sync/chain-access.ts'
-import { createRpc } from '../src/sync/rpc.ts'
+import { type ChainAccess, ChainRefusal, createChainAccess } from '../src/sync/chain-access.ts'
+import { createRpc, isWrongAnswer, RpcError } from '../src/sync/rpc.ts'
 import { createSchemaCache } from '../src/sync/schema-cache.ts'
 import type { ChainReply, ChainRequest } from '../src/sync-messages.ts'
 import { serveNonces } from './nonce-port.ts'
@@ -98,7 +98,9 @@ async function find(
       type === 'attestation' ? await chain.access.attestation(uid) : await chain.schemaString(uid)
     post({ type: 'found', id, result: { ok: true, value } })
   } catch (error) {
-    post({ type: 'found', id, result: { ok: false, reason: (error as Error).message } })
+    const isWrong = error instanceof ChainRefusal || (error instanceof RpcError && isWrongAnswer(error))
+    const cause = isWrong ? 'wrong' : 'unreachable'
+    post({ type: 'found', id, result: { ok: false, reason: (error as Error).message, cause } })
   }
 }
 

@@ -29,7 +29,9 @@ export function createAccessLog(log: Log, sampleRatio: number, random: () => num
   // A new salt each start: lines of one run can be joined by client, and nobody can be looked up.
   const salt = randomBytes(16)
   return (record: RequestRecord): void => {
-    const isRemarkable = record.status >= 500 || record.durationMs > SLOW_MS
+    // Probes come every few seconds; that the service is not ready is logged when it changes.
+    const isProbe = record.route === '/ready'
+    const isRemarkable = (record.status >= 500 && !isProbe) || record.durationMs > SLOW_MS
     if (!isRemarkable && random() >= sampleRatio) return
     const fields = {
       id: record.requestId,

@@ -16,7 +16,7 @@ const LINKS: readonly (readonly [rel: string, path: string, type?: string])[] = 
   ['self', '/'],
   ['api', '/api/v0'],
   ['config', '/api/v0/config'],
-  ['sync', '/api/sync'],
+  ['sync', '/api/sync/status'],
   ['location-proofs', '/api/v0/location-proofs'],
   ['location-records', '/api/v0/location-records'],
   ['compute', '/compute/v0'],

@@ -1,6 +1,6 @@
 import type { Chain } from '../attest/chains.ts'
 import { SCHEMA_STRINGS, type SchemaKind } from '../attest/schemas.ts'
-import type { Hex } from '../messages.ts'
+import type { ChainResult, Hex } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
 
@@ -75,9 +75,21 @@ export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
 async function lookUp(client: ChainClient, chainId: number, schema: Hex): Promise<string | undefined> {
   const found = await client.schemaString(chainId, schema)
   if (found.ok) return found.value
-  throw new ProblemError({
+  throw chainProblem(chainId, found, 'the schema could not be looked up')
+}
+
+/** 500: an RPC did not answer, or its answer cannot be true. The operator can tell which by the detail. */
+export function chainProblem(
+  chainId: number,
+  { cause, reason }: Extract<ChainResult<unknown>, { ok: false }>,
+  consequence: string,
+): ProblemError {
+  return new ProblemError({
     type: 'internal',
-    detail: 'chain unreachable: the schema could not be looked up',
+    detail:
+      cause === 'wrong'
+        ? `the RPC of chain ${chainId} gives wrong answers (${reason}): ${consequence}`
+        : `chain unreachable: ${consequence}`,
     retryAfterSeconds: 5,
   })
 }

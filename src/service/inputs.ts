@@ -2,8 +2,9 @@ import { decodeLocation } from '../attest/decode.ts'
 import type { LocationLayout } from '../config.ts'
 import { foreignEpsgCode, isReadableLocation } from '../geometry/attested-location.ts'
 import type { ChainAttestation, Hex, Input, ResolvedInput } from '../messages.ts'
-import { ProblemError, problemAt } from '../problem.ts'
+import { problemAt } from '../problem.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
+import { chainProblem } from './chain-policy.ts'
 import type { RequestContext } from './services.ts'
 import type { ProofReader } from './verified-proof.ts'
 
@@ -92,11 +93,7 @@ export function createInputResolver({ chainClient, locations, readProof, now }: 
     }
     const found = await chainClient.attestation(chainId, uid)
     if (found.ok) return found.value
-    throw new ProblemError({
-      type: 'internal',
-      detail: `chain unreachable: ${uid} could not be read`,
-      retryAfterSeconds: 5,
-    })
+    throw chainProblem(chainId, found, `${uid} could not be read`)
   }
 }
 

@@ -9,12 +9,16 @@ export interface ReadinessParts {
   readonly pool: ComputePool
   readonly signer: SignerClient
   readonly chainClient: ChainClient | undefined
+  /** Called with what is missing whenever that changes; empty when the service is ready again. */
+  readonly onChange: (missing: string) => void
   /** undefined when no records are kept. */
   readonly store: StoreClient | undefined
 }
 
 /** What `GET /ready` says: whether a compute request would be answered now, and what is missing. */
-export function createReadiness({ pool, signer, chainClient, store }: ReadinessParts): () => Readiness {
+export function createReadiness({ onChange, pool, signer, chainClient, store }: ReadinessParts): () => Readiness {
+  /** What was missing at the last look. */
+  let missing = ''
   return () => {
     const checks: Record<string, { ok: boolean; detail?: string }> = {
       compute: pool.isReady ? { ok: true } : { ok: false, detail: 'no compute thread is running' },
@@ -29,6 +33,11 @@ export function createReadiness({ pool, signer, chainClient, store }: ReadinessP
     if (store !== undefined) checks['database'] = databaseCheck(store.state)
     // A refused chain is shown, yet does not make the service unready: it serves the others.
     const ready = checks['compute']!.ok && checks['signer']!.ok && checks['database']?.ok !== false
+    const found = ready ? '' : missingText(checks)
+    if (found !== missing) {
+      missing = found
+      onChange(found)
+    }
     return { ready, checks }
   }
 }
@@ -38,4 +47,12 @@ function databaseCheck(state: StoreState): { ok: boolean; detail?: string } {
   // What the embedded engine wrote is handed to the system, not to the disk.
   const durability = state.engine === 'embedded' ? ', durability: process-crash' : ''
   return { ok: true, detail: `${state.engine} ${state.version}${durability}` }
+}
+
+/** Chains are left out: a refused one does not make the service unready. */
+function missingText(checks: Readonly<Record<string, { ok: boolean; detail?: string }>>): string {
+  return Object.entries(checks)
+    .filter(([name, { ok }]) => !ok && !name.startsWith('chain-'))
+    .map(([name, { detail }]) => `${name}: ${detail}`)
+    .join('; ')
 }

@@ -32,25 +32,26 @@ export function createSyncService({ config, chains, chainClient, ask, now }: Syn
   return {
     async trigger(search) {
       const name = readSyncParameter(search, 'chain')
+      const chain = name === undefined ? undefined : [...chains.values()].find((candidate) => candidate.name === name)
+      if (name !== undefined && chain === undefined)
+        throw refusal('Invalid chain parameter', `Supported chains: ${namesOf(chains.values())}`)
       const client = reader()
-      if (name === undefined) {
+      if (chain === undefined) {
         expectStart(await client.sync({ kind: 'all' }), 'Sync is already running')
         return success(202, { message: 'Full sync cycle started' })
       }
-      const chain = [...chains.values()].find((candidate) => candidate.name === name)
-      if (chain === undefined) throw refusal('Invalid chain parameter', `Supported chains: ${namesOf(chains.values())}`)
       if (!client.serves(chain.id)) {
         throw refusal(
           'Invalid chain parameter',
-          `${name} has no RPC here (RPC_URL_${chain.id}). Supported chains: ${namesOf(served)}`,
+          `${chain.name} has no RPC here (RPC_URL_${chain.id}). Supported chains: ${namesOf(served)}`,
         )
       }
       const outcome = await client.sync({ kind: 'chain', chainId: chain.id, waitMs: config.limits.syncWaitMs })
       if (outcome.state === 'busy' || outcome.state === 'failed') throw notDone(outcome, 'Sync is already running')
       const count = 'count' in outcome ? outcome.count : 0
       return outcome.state === 'continues'
-        ? success(202, { message: `Sync of ${name} goes on`, chain: name, count })
-        : success(200, { message: `Synced ${count} attestations from ${name}`, chain: name, count })
+        ? success(202, { message: `Sync of ${chain.name} goes on`, chain: chain.name, count })
+        : success(200, { message: `Synced ${count} attestations from ${chain.name}`, chain: chain.name, count })
     },
 
     async revocations() {
@@ -62,11 +63,12 @@ export function createSyncService({ config, chains, chainClient, ask, now }: Syn
       const action = readSyncParameter(search, 'action')
       if (action !== 'start' && action !== 'stop')
         throw refusal('Invalid action parameter', 'Supported actions: start, stop')
-      const client = reader()
       const isDesired = action === 'start'
+      // What is wanted holds for all processes of a deployment, also for those that read chains where this one does not.
+      const client = isDesired ? reader() : chainClient
       const before = await ask('syncStatus', { recentErrors: 0 }, context)
       await ask('wantWorker', { isDesired }, context)
-      await client.sync({ kind: 'refresh' })
+      await client?.sync({ kind: 'refresh' })
       const word = isDesired ? 'running' : 'stopped'
       const message =
         before.worker.isDesired === isDesired

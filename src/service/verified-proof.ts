@@ -10,6 +10,7 @@ import { ProblemError, problemAt, underPath } from '../problem.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { VerifiedLocationProof } from '../types/generated.ts'
+import { chainProblem } from './chain-policy.ts'
 import type { EvidenceQuestions } from './evidence.ts'
 import type { RequestContext } from './services.ts'
 
@@ -137,11 +138,7 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
     }
     const found = await chainClient.attestation(chain.id, uid)
     if (!found.ok) {
-      throw new ProblemError({
-        type: 'internal',
-        detail: `chain unreachable: ${uid} could not be read`,
-        retryAfterSeconds: 5,
-      })
+      throw chainProblem(chain.id, found, `${uid} could not be read`)
     }
     if (found.value === undefined) {
       if (chain.profile === 'legacy') throw refusal(place, 'on-chain', `was not found on chain ${chain.id}`)

@@ -6,7 +6,7 @@ import { attestationUid } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { ChainAttestation, ChainState, Hex } from '../messages.ts'
 import { type EasAttestation, easCalls } from './eas-calls.ts'
-import { type Rpc, RpcError } from './rpc.ts'
+import { isWrongAnswer, type Rpc, RpcError, type RpcFailure } from './rpc.ts'
 
 /** The contracts are others than those we sign for, or the chain's clock is: said to the operator, not passed over. */
 export class ChainRefusal extends Error {
@@ -43,6 +43,8 @@ export interface ChainAccess {
 interface Endpoint {
   readonly rpc: Rpc
   verdict: ChainState
+  /** How the last comparison failed. */
+  failure: RpcFailure
   /** The comparison under way: callers share it. */
   verifying: Promise<void> | undefined
 }
@@ -60,6 +62,7 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
   const endpoints: Endpoint[] = rpcs.map((rpc) => ({
     rpc,
     verdict: { state: 'unverified', reason: 'not asked yet' },
+    failure: 'silent',
     verifying: undefined,
   }))
   let state: ChainState = { state: 'unverified', reason: 'not asked yet' }
@@ -103,14 +106,14 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
 
   /** By the first endpoint that gives a usable answer; one wrong endpoint refuses the chain. */
   async function read<T>(ask: (endpoint: Endpoint) => Promise<T>): Promise<T> {
-    let failure = new RpcError('no endpoint')
+    let failure = new RpcError('no endpoint', { failure: 'silent' })
     for (let turn = 0; turn < endpoints.length; turn++) {
       const index = (preferred + turn) % endpoints.length
       const endpoint = endpoints[index]!
       try {
         if (endpoint.verdict.state === 'unverified') await verify(endpoint)
         if (state.state === 'refused') throw new ChainRefusal(state.reason)
-        if (endpoint.verdict.state !== 'ok') throw new RpcError(endpoint.verdict.reason)
+        if (endpoint.verdict.state !== 'ok') throw new RpcError(endpoint.verdict.reason, { failure: endpoint.failure })
         const answer = await ask(endpoint)
         preferred = index
         return answer
@@ -137,7 +140,8 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
       endpoint.verdict = mismatch === undefined ? { state: 'ok' } : { state: 'refused', reason: mismatch }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
-      const { message: reason } = error
+      const reason = isWrongAnswer(error) ? `wrong answer of an RPC: ${error.message}` : error.message
+      endpoint.failure = error.failure
       if (error.code === REVERTED) endpoint.verdict = { state: 'refused', reason }
       else if (endpoint.verdict.state === 'unverified') endpoint.verdict = { state: 'unverified', reason }
     }

@@ -21,6 +21,14 @@ export class RpcError extends Error {
   }
 }
 
+/**
+ * True when an endpoint answered and the answer cannot be true: another chain, no contract where one must be, other data than was
+ * asked for, no JSON-RPC. An error that the endpoint names itself, such as a quota, is not one.
+ */
+export function isWrongAnswer({ failure, code, said }: RpcError): boolean {
+  return failure === 'malformed' || (code === 3 && said === '')
+}
+
 export interface RpcOptions {
   /** http or https. */
   readonly url: string

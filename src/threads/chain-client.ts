@@ -188,7 +188,7 @@ export async function startChainAccess(
     const { chainId, state } = reply
     states.set(chainId, state)
     if (state.state === 'ok') log.info('chain verified', { chainId })
-    else if (state.state === 'unverified') log.warn('chain not reached', { chainId, reason: state.reason })
+    else if (state.state === 'unverified') log.warn('chain not verified', { chainId, reason: state.reason })
     else log.error('chain refused', { chainId, reason: state.reason })
   }
 }
@@ -221,5 +221,5 @@ function untilReady(worker: Worker): Promise<void> {
 }
 
 function unreachable(reason: string): Answer {
-  return { ok: false, reason }
+  return { ok: false, reason, cause: 'unreachable' }
 }

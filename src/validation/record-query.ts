@@ -148,7 +148,8 @@ export function readInteger(
   high: number,
 ): number {
   if (text === undefined) return fallback
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  // Digits beyond what a number holds are still a number: a limit without an upper bound is clamped by its caller.
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (value >= low && value <= high) return value
   const range = high === Number.POSITIVE_INFINITY ? `of at least ${low}` : `from ${low} to ${high}`
   throw recordProblem(`Invalid ${name} parameter`, `${name} must be a whole number ${range}`)

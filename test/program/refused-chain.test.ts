@@ -1,6 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chainTable } from '../../src/attest/chains.ts'
+import { attestTypeHash, domainSeparator } from '../../src/attest/typed-data.ts'
+import { readConfig } from '../../src/config.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
 import { eventually } from '../eventually.ts'
 import { startTestService, type TestService } from '../service.ts'
 
@@ -68,5 +72,49 @@ describe('a chain whose contracts turn out to be others', () => {
       expect(error?.detail ?? 'refused').toContain('refused')
     }
     expect((await batch({ chainId: OTHER, items: [item] }))[0]!.error).toBeUndefined()
+  })
+})
+
+describe('an RPC whose answers cannot be true', () => {
+  it('is named as wrong, not as unreachable', async () => {
+    const keccak = await createKeccak()
+    const chain = chainTable(readConfig({}, 1)).get(CHAIN)!
+    const hexOf = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`
+    // The right chain and the right contracts, and data of nobody under every UID.
+    const results = new Map([
+      ['0xed24911d', hexOf(domainSeparator(chain, keccak))],
+      ['0x12b11a17', hexOf(attestTypeHash(chain.profile, keccak))],
+    ])
+    const liar = createServer(async (request, response) => {
+      let body = ''
+      for await (const piece of request) body += piece
+      const { id, method, params } = JSON.parse(body)
+      const nowSeconds = Math.floor(Date.now() / 1000)
+      const result =
+        method === 'eth_chainId'
+          ? ANSWERS['eth_chainId']
+          : method === 'eth_getBlockByNumber'
+            ? { timestamp: `0x${nowSeconds.toString(16)}` }
+            : (results.get(params[0].data) ?? `0x${'ee'.repeat(32)}`)
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    })
+    await new Promise<void>((done) => liar.listen(0, '127.0.0.1', done))
+    const { port } = liar.address() as AddressInfo
+    const service = await startTestService({
+      [`RPC_URL_${CHAIN}`]: `http://127.0.0.1:${port}`,
+      RPC_TIMEOUT_MS: '10000',
+    })
+    try {
+      const body = { chainId: CHAIN, ...distance, from: { uid: `0x${'ab'.repeat(32)}` } }
+      const { status, body: problem } = await service.post('/compute/v0/distance', body)
+      expect([status, problem.detail]).toEqual([
+        500,
+        expect.stringMatching(/^the RPC of chain 84532 gives wrong answers \(getAttestation: .*could not be read$/),
+      ])
+    } finally {
+      await service.stop()
+      liar.close()
+      liar.closeAllConnections()
+    }
   })
 })

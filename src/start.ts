@@ -107,7 +107,6 @@ export async function startService(
   const sync = createSyncService({ config, chains, chainClient, ask: askRecords, now: Date.now })
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
-  const onChange = (reason: string) => (reason === '' ? log.info('ready again') : log.warn('not ready', { reason }))
   const app = createApp({
     config,
     log,
@@ -124,7 +123,7 @@ export async function startService(
       sync,
       ogc: createOgcService({ chains, ask: askRecords, version: build.version, now: Date.now }),
       resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
-      readiness: createReadiness({ pool, signer, chainClient, store, onChange }),
+      readiness: createReadiness({ pool, signer, chainClient, store, log }),
       identity: createIdentity({ config, chains, schemas, signer, ...build }),
     },
     moreKeys: keys === undefined ? [] : developmentKeyEntries(keys),

@@ -9,14 +9,14 @@ export interface ReadinessParts {
   readonly pool: ComputePool
   readonly signer: SignerClient
   readonly chainClient: ChainClient | undefined
-  /** Called with what is missing whenever that changes; empty when the service is ready again. */
-  readonly onChange: (missing: string) => void
+  /** Hears what is missing when that changes, not at each look. */
+  readonly log: { info(event: string): void; warn(event: string, fields: { readonly reason: string }): void }
   /** undefined when no records are kept. */
   readonly store: StoreClient | undefined
 }
 
 /** What `GET /ready` says: whether a compute request would be answered now, and what is missing. */
-export function createReadiness({ onChange, pool, signer, chainClient, store }: ReadinessParts): () => Readiness {
+export function createReadiness({ log, pool, signer, chainClient, store }: ReadinessParts): () => Readiness {
   /** What was missing at the last look. */
   let missing = ''
   return () => {
@@ -36,7 +36,8 @@ export function createReadiness({ onChange, pool, signer, chainClient, store }: 
     const found = ready ? '' : missingText(checks)
     if (found !== missing) {
       missing = found
-      onChange(found)
+      if (ready) log.info('ready again')
+      else log.warn('not ready', { reason: found })
     }
     return { ready, checks }
   }

@@ -17,8 +17,11 @@ export interface ChainPolicyParts {
 
 /** Which chains and schemas a request may name (decisions 17 and 84). */
 export interface ChainPolicy {
-  /** @throws {ProblemError} `invalid-input` that lists the supported chains */
-  require(chainId: number): Chain
+  /**
+   * @param path of the chain in the request, `chainId` unless said otherwise
+   * @throws {ProblemError} `invalid-input` that lists the supported chains
+   */
+  require(chainId: number, path?: readonly string[]): Chain
   /** @throws {ProblemError} when our signature under `schema` could be read as something else than it says */
   requireSchema(chain: Chain, kind: SchemaKind, schema: string | undefined): Promise<void>
   defaultSchema(kind: SchemaKind): Hex
@@ -31,20 +34,15 @@ export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
   return {
     defaultSchema: (kind) => schemas[kind],
 
-    require(chainId) {
+    require(chainId, path = ['chainId']) {
       const chain = chains.get(chainId)
       const refusal = chainClient?.refusal(chainId)
       if (chain !== undefined && refusal === undefined) return chain
       const supported = [...chains.values()].filter(({ id }) => chainClient?.refusal(id) === undefined)
-      throw problemAt(
-        'invalid-input',
-        ['chainId'],
-        refusal === undefined ? `chain ${chainId} is not supported` : `chain ${chainId} is refused: ${refusal}`,
-        {
-          code: 'unsupported-chain',
-          hint: `supported: ${supported.map(({ id, name }) => `${id} (${name})`).join(', ')}`,
-        },
-      )
+      const why = refusal === undefined ? 'is not supported' : `is refused: ${refusal}`
+      throw problemAt('invalid-input', path, `chain ${chainId} ${why}; ${supportedChains(supported)}`, {
+        code: 'unsupported-chain',
+      })
     },
 
     async requireSchema(chain, kind, schema) {
@@ -70,6 +68,11 @@ export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
       }
     },
   }
+}
+
+/** For the end of a refusal: `supported chains: 8453 (base), …`. */
+export function supportedChains(chains: Iterable<Chain>): string {
+  return `supported chains: ${[...chains].map(({ id, name }) => `${id} (${name})`).join(', ')}`
 }
 
 async function lookUp(client: ChainClient, chainId: number, schema: Hex): Promise<string | undefined> {

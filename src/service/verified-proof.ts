@@ -10,7 +10,7 @@ import { ProblemError, problemAt, underPath } from '../problem.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { VerifiedLocationProof } from '../types/generated.ts'
-import { chainProblem } from './chain-policy.ts'
+import { chainProblem, supportedChains } from './chain-policy.ts'
 import type { EvidenceQuestions } from './evidence.ts'
 import type { RequestContext } from './services.ts'
 
@@ -77,7 +77,10 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
     if (delegatedAttestation === undefined) throw refusal([...at, 'delegatedAttestation'], 'complete', 'is missing')
     if (chainId === undefined) throw refusal([...at, 'chainId'], 'complete', 'is missing')
     const chain = chains.get(chainId)
-    if (chain === undefined) throw refusal([...at, 'chainId'], 'chain', `chain ${chainId} is not supported`)
+    if (chain === undefined) {
+      const why = `chain ${chainId} is not supported; ${supportedChains(chains.values())}`
+      throw refusal([...at, 'chainId'], 'chain', why)
+    }
     if (attestation.schema.toLowerCase() !== schemas.verify) {
       throw refusal([...at, 'attestation', 'schema'], 'schema', 'is not the schema of verified proofs')
     }

@@ -104,7 +104,7 @@ export function createVerifyService(
     context: RequestContext,
     caller: SubmissionCaller,
   ): Promise<{ uid: Hex; members: string; isOnChain: boolean; headers: Readonly<Record<string, string>> }> {
-    chains.require(chainId)
+    chains.require(chainId, ['options', 'chainId'])
     if (submitOnchain) submissions.require(chainId, caller)
     const schema = chains.defaultSchema('verify')
     const payload = { kind: 'verify', chainId, schema, recipient, data } as const

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import responseSchema from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
+import { proofOf, stampOf } from '../evidence.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const isAnswer = new Ajv2020({ strict: false }).compile(responseSchema)
@@ -65,6 +66,42 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     expect(answer.body.status).toBe(answer.status)
     return answer.body
   }
+
+  it('names the chains that it knows when a request is for another one, at every route that takes a chain', async () => {
+    const point = { type: 'Point', coordinates: [1, 2] }
+    const item = { op: 'distance', from: point, to: point }
+    const batch = (await service.post('/compute/v0/batch', { chainId: 84532, items: [{ ...item, chainId: 5 }] })).body
+    const answer = (await service.post('/compute/v0/distance', { chainId: 84532, from: point, to: point })).body
+    const verified = (
+      await service.post('/verify/v0/proof', { proof: proofOf([stampOf()]), options: { chainId: 84532 } })
+    ).body
+    const problems: [place: string, problem: { detail: string; errors: { pointer: string }[] }][] = [
+      ['#/chainId', (await service.post('/compute/v0/distance', { chainId: 5, from: point, to: point })).body],
+      ['#/chainId', (await service.post('/compute/v0/batch', { chainId: 5, attest: 'merkle', items: [item] })).body],
+      ['#/items/0/chainId', batch.results[0].error],
+      ['#/chainId', (await service.post('/compute/v0/resign', { ...answer, chainId: 5 })).body],
+      [
+        '#/options/chainId',
+        (await service.post('/verify/v0/proof', { proof: proofOf([stampOf()]), options: { chainId: 5 } })).body,
+      ],
+      [
+        '#/from/verifiedProof/chainId',
+        (
+          await service.post('/compute/v0/distance', {
+            chainId: 84532,
+            from: { verifiedProof: { ...verified, chainId: 5 } },
+            to: point,
+          })
+        ).body,
+      ],
+    ]
+    for (const [pointer, problem] of problems) {
+      expect([problem.errors[0]!.pointer, problem.detail]).toEqual([
+        pointer,
+        expect.stringMatching(/chain 5 is not supported; supported chains: .*\b84532 \(base-sepolia\)/),
+      ])
+    }
+  })
 
   it.each([
     // GeographicLib 2.2.0 (JavaScript) on the same coordinates: 4238.772876425399 m.

@@ -55,17 +55,16 @@ function answeredIds({ text }: Stream): number[] {
 
 describe.each(['uws', 'node'])('streams of lines when the service stops, over %s', (adapter) => {
   it('are answered up to the last whole line, and end properly', async () => {
-    const service = await startTestService({ HTTP_ADAPTER: adapter })
+    // An end that waited for the client would not come.
+    const service = await startTestService({ HTTP_ADAPTER: adapter, DRAIN_TIMEOUT_MS: '600000' })
     const stream = openStream(service)
     stream.message.write(line(0) + line(1) + line(2) + line(3).slice(0, 40))
     await expect.poll(() => answeredIds(stream).length, { timeout: 120_000 }).toBe(3)
-    const start = performance.now()
     const stopped = service.stop()
     await stream.closed
     expect(stream).toMatchObject({ isComplete: true, errors: [] })
     expect(answeredIds(stream)).toEqual([0, 1, 2])
     expect(await stopped).toBe(0)
-    expect(performance.now() - start).toBeLessThan(5000)
   })
 
   it('are not reset while their clients go on sending', async () => {

@@ -24,21 +24,24 @@ afterAll(async () => {
 
 // Regression: a burst of costly small requests held every small request for a minute, then again for each repetition.
 it('answers ordinary requests beside a burst of costly ones, and everything when it stops', async () => {
-  const burst = Array.from({ length: 64 }, () => service.post('/compute/v0/distance', costly))
-  const waits: number[] = []
+  let computed = 0
+  const burst = Array.from({ length: 64 }, async () => {
+    const answer = await service.post('/compute/v0/distance', costly)
+    if (answer.status === 200) computed++
+    return answer
+  })
+  const passed: number[] = []
   for (let round = 0; round < 20; round++) {
-    const started = performance.now()
+    const before = computed
     const { status } = await service.post('/compute/v0/distance', ordinary)
     expect(status).toBe(200)
-    waits.push(performance.now() - started)
+    passed.push(computed - before)
   }
-  console.log(`slowest of 20 ordinary requests beside 64 costly ones: ${Math.max(...waits).toFixed(0)} ms`)
-  // One costly request takes a second of a core: 64 of them before an ordinary one would be half a minute.
-  expect(Math.max(...waits)).toBeLessThan(8000)
+  console.log(`at most ${Math.max(...passed)} of 64 costly requests were answered before an ordinary one`)
+  // It may have to wait for one on each thread, and for those that are next.
+  expect(Math.max(...passed)).toBeLessThanOrEqual(16)
 
-  const started = performance.now()
   expect(await service.stop()).toBe(0)
-  expect(performance.now() - started).toBeLessThan(5000)
   const statuses = (await Promise.all(burst)).map(({ status }) => status)
   expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
 })

@@ -20,7 +20,6 @@ it.each(['uws', 'node'])('loses no answer on SIGTERM over %s', { retry: 2 }, asy
   await Promise.all(send())
   const answers = send()
   await Promise.race(answers)
-  const started = performance.now()
   const code = await service.stop()
   const settled = await Promise.allSettled(answers)
   const statuses = settled.map((result) =>
@@ -28,7 +27,6 @@ it.each(['uws', 'node'])('loses no answer on SIGTERM over %s', { retry: 2 }, asy
   )
   expect(new Set(statuses)).toEqual(new Set([200]))
   expect(code).toBe(0)
-  expect(performance.now() - started).toBeLessThan(5000)
 })
 
 it('moves to the next free port when nobody asked for the busy one, and stays when somebody did', async () => {

@@ -6,6 +6,7 @@ import { migrate } from '../../src/store/migrations.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { createStoreClient } from '../../src/threads/store-client.ts'
+import { eventually } from '../eventually.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { recordOf, storeRecords } from '../store-records.ts'
 
@@ -38,7 +39,13 @@ describe.runIf(ENGINES.includes('postgres'))('a database server that goes away',
       many,
     )
     await database.close()
-    service = await startTestService({ DATABASE_URL: cluster.url, RECORDS: '1', MAX_STORE_QUEUE: '8' })
+    // Nobody waits for a connection that will not come: such a wait would last ten minutes.
+    service = await startTestService({
+      DATABASE_URL: cluster.url,
+      RECORDS: '1',
+      MAX_STORE_QUEUE: '8',
+      STORE_READ_MS: '600000',
+    })
     await until('/ready', 200)
   })
   afterAll(async () => {
@@ -47,18 +54,13 @@ describe.runIf(ENGINES.includes('postgres'))('a database server that goes away',
   })
 
   async function get(path: string) {
-    const started = performance.now()
     const response = await fetch(service.url + path)
     const body = (await response.json()) as Record<string, unknown>
-    return { status: response.status, body, headers: response.headers, ms: performance.now() - started }
+    return { status: response.status, body, headers: response.headers }
   }
 
   async function until(path: string, status: number): Promise<void> {
-    const end = Date.now() + 20_000
-    while ((await get(path)).status !== status) {
-      if (Date.now() > end) throw new Error(`${path} is not ${status} after 20 s`)
-      await new Promise((resolve) => setTimeout(resolve, 25))
-    }
+    await eventually(async () => expect(await get(path)).toMatchObject({ status }))
   }
 
   it('is told of in the error shape of records, while compute answers, and is back by itself', async () => {
@@ -66,11 +68,9 @@ describe.runIf(ENGINES.includes('postgres'))('a database server that goes away',
     for (const how of ['fast', 'immediate'] as const) {
       await cluster.stop(how)
       await until(LIST, 503)
-      const { body, headers, ms } = await get(LIST)
+      const { body, headers } = await get(LIST)
       expect(body).toEqual({ status: 'error', message: 'Records are not available', detail: expect.any(String) })
       expect(headers.get('retry-after')).toBe('1')
-      // Refused at once: nobody waits for a connection that will not come.
-      expect(ms).toBeLessThan(500)
       for (const path of ['/stats', `/0x${'0'.repeat(64)}`]) {
         expect((await get(`/api/v0/location-proofs${path}`)).status).toBe(503)
       }
@@ -142,23 +142,26 @@ describe('a statement that takes too long', () => {
     )
     client.open()
     const untilOpen = async () => {
-      while (!client.state.isOpen) await new Promise((resolve) => setTimeout(resolve, 20))
+      await eventually(() => expect(client.state.isOpen).toBe(true))
     }
     await untilOpen()
     // No route asks for so much: every record with its text, in one page.
-    const endless = client.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 10_000)
+    const endless = client.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 600_000)
     await expect(endless).rejects.toMatchObject({ kind: engine === 'embedded' ? 'unavailable' : 'late' })
     await untilOpen()
-    const page = await client.ask('page', { limit: 2, offset: 0 }, Date.now() + 10_000)
-    expect(page).toMatchObject({ count: 40_000, length: 2 })
+    // A tenth of a second is short for any statement on a machine that is busy.
+    await eventually(async () => {
+      const page = await client.ask('page', { limit: 2, offset: 0 }, Date.now() + 600_000)
+      expect(page).toMatchObject({ count: 40_000, length: 2 })
+    })
     await client.close()
     // Regression: one slow statement of a starved machine had everybody refused until the store was open again.
     const patient = createStoreClient(readConfig(files.environment, 2), silent)
     patient.open()
-    while (!patient.state.isOpen) await new Promise((resolve) => setTimeout(resolve, 20))
+    await eventually(() => expect(patient.state.isOpen).toBe(true))
     const late = patient.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 5)
     await expect(late).rejects.toMatchObject({ kind: 'late' })
-    expect(await patient.ask('page', { limit: 2, offset: 0 }, Date.now() + 10_000)).toMatchObject({ length: 2 })
+    expect(await patient.ask('page', { limit: 2, offset: 0 }, Date.now() + 600_000)).toMatchObject({ length: 2 })
     await patient.close()
     await files.remove()
   })

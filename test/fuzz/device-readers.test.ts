@@ -68,8 +68,7 @@ describe('the reader of a signed record', () => {
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => void readRecord(text)),
       { numRuns: 3000 },
     )
-    const start = performance.now()
-    for (const piece of ['""', '",', 'a,', '\n', '"a""']) readRecord(piece.repeat(16_000))
-    expect(performance.now() - start).toBeLessThan(1000)
-  })
+    // Seconds; a reader that looks through the rest of the text at each sign takes minutes.
+    for (const piece of ['""', '",', 'a,', '\n', '"a""']) readRecord(piece.repeat(500_000))
+  }, 60_000)
 })

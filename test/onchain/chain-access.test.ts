@@ -152,11 +152,9 @@ describe.skipIf(skipReason())('chain access', () => {
       await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/key-of-the-operator`
       const rpc = createRpc({ url, timeoutMs: 200, maxResponseBytes: 100_000 })
-      const startedMs = performance.now()
       const error = await rpc.request('eth_chainId', []).catch((reason: Error) => reason)
       expect(String(error)).toMatch(server === silent ? /no answer in 200 ms/ : /more than 100000 bytes/)
       expect(String(error)).not.toContain('key-of-the-operator')
-      expect(performance.now() - startedMs).toBeLessThan(1500)
     }
   })
 

@@ -56,18 +56,13 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     expect((await records(service)).filter(({ revoked }) => revoked)).toHaveLength(1)
   })
 
-  it('has a record of what is attested within a second', async () => {
+  it('has a record of what is attested', async () => {
     const [, , , , from] = accountsOf(service)
-    const waits: number[] = []
     for (let index = 0; index < 5; index++) {
       const uid = await service.attest(from!, 2.2945 + index, 48.8584)
-      const attestedMs = performance.now()
       const path = `/api/v0/location-records/${uid}`
       await eventually(async () => expect(await service.get(path)).toMatchObject({ uid, revoked: false }), WAIT)
-      waits.push(performance.now() - attestedMs)
     }
-    // Half of them, for this machine may be doing something else in one second of five.
-    expect(waits.toSorted((a, b) => a - b)[2]).toBeLessThan(1000)
     await untilRecords(service, 41)
   })
 

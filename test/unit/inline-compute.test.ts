@@ -46,18 +46,25 @@ describe('computing where a request comes in', () => {
     ['more vertices than its own limit', 'length', { geometry: line(17, 0) }],
     ['more exact solutions', 'distance', { from: line(12, -60), to: line(12, 60) }],
     [
-      'an area whose edges must be followed far',
+      'an area whose long edges pass many vertices',
       'area',
       {
         geometry: {
           type: 'Polygon',
           coordinates: [
             [
-              [30, -62],
-              [124, -28],
-              [161, -28],
-              [-129, 69],
-              [30, -62],
+              [0, 40],
+              [60, 40.01],
+              [1, 40.02],
+              [59, 40.03],
+              [2, 40.04],
+              [58, 40.05],
+              [3, 40.06],
+              [57, 40.07],
+              [4, 40.08],
+              [70, 41],
+              [70, 39],
+              [0, 40],
             ],
           ],
         },

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { type Block, blocksOf, PAGES } from '../markdown-pages.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -65,7 +66,7 @@ describe('the blocks of the pages', () => {
     // A new store is filled behind the listener.
     const isFilled = async () =>
       ((await (await fetch(`${service.url}/api/v0/location-records/stats`)).json()) as { total: number }).total > 0
-    while (!(await isFilled())) await new Promise((resolve) => setTimeout(resolve, 100))
+    await eventually(async () => expect(await isFilled()).toBe(true))
   })
   afterAll(async () => {
     await service.stop()

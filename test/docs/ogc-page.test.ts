@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { GDAL, gdal } from '../gdal.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -31,11 +32,10 @@ describe('the commands of the pages on records, over sample records', () => {
     folder = mkdtempSync(join(tmpdir(), 'trigpoint-page-'))
     service = await startTestService({ RECORDS: '1', SAMPLE_RECORDS: '1' })
     await untilReadable(service.url)
-    for (;;) {
+    await eventually(async () => {
       const stats = (await (await fetch(`${service.url}/api/v0/location-records/stats`)).json()) as { total: number }
-      if (stats.total === 5000) break
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
+      expect(stats.total).toBe(5000)
+    })
   })
   afterAll(async () => {
     await service.stop()

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { type ComputePool, startComputePool } from '../../src/threads/compute-pool.ts'
 import type { VerifyJob } from '../../src/threads/jobs.ts'
+import { eventually } from '../eventually.ts'
 import { NOW, proofOf, stampOf } from '../evidence.ts'
 
 const VERTICES = 4000
@@ -68,7 +69,7 @@ describe('evidence that takes longer than its deadline', () => {
   it('is waited for when the service stops', async () => {
     const asked = await start(60_000)
     const judging = asked.runVerify(job(60_000), false)
-    await new Promise((resolve) => setTimeout(resolve, 20)) // it is out
+    await eventually(() => expect(asked.queueSize).toBe(0)) // it is out
     await asked.close()
     expect(await judging).toMatchObject({ ok: true })
     pool = undefined

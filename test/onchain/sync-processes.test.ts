@@ -7,6 +7,7 @@ import { POSTGRES, type PostgresCluster, startCluster } from '../../bench/store-
 import { SCHEMA_STRINGS, schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Hex } from '../../src/messages.ts'
+import { eventually } from '../eventually.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
@@ -43,7 +44,7 @@ async function attestMany(local: LocalChain, from: number, count: number): Promi
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50))
+  await eventually(async () => expect(await isSo()).toBe(true), { timeout: 600_000 })
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the service sent; the tests look into it

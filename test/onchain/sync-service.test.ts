@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS, schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Hex } from '../../src/messages.ts'
+import { eventually } from '../eventually.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
@@ -46,7 +47,7 @@ describe.skipIf(skipReason())('the service beside a chain', () => {
   const status = () => get('/api/sync/status')
 
   async function until(isSo: () => Promise<boolean>): Promise<void> {
-    while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50))
+    await eventually(async () => expect(await isSo()).toBe(true))
   }
 
   it('shows what is attested, and that it is revoked', async () => {

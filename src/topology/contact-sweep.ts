@@ -18,7 +18,9 @@ export class ContactSweep implements SweepVisitor {
   }
 
   crossing(lower: number, upper: number): boolean {
-    return this.#scene.operand[lower] === this.#scene.operand[upper]
+    const { operand } = this.#scene
+    // An edge that is no boundary may lie in a hole: what crosses it is judged by the depths around it.
+    return operand[lower] === operand[upper] || !this.#scene.isReal(lower) || !this.#scene.isReal(upper)
   }
 
   piece(outgoing: readonly number[], from: number, to: number): boolean {

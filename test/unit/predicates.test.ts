@@ -424,6 +424,25 @@ describe('longitude jumps', () => {
     expect(holds(uncut, cut) && holds(cut, uncut)).toBe(true)
   })
 
+  // Regression: the edge that closes the exterior ring over its pole counted as a place of the polygon inside the hole too.
+  it('keep everything in a hole around a pole out', () => {
+    const around = (lat: number): Position[] => at(`-170 ${lat}, -80 ${lat}, 10 ${lat}, 100 ${lat}, -170 ${lat}`)
+    for (const side of [1, -1]) {
+      const poleOf = side > 0 ? north : south
+      const ring = polygon(around(60 * side), around(80 * side))
+      const inHole = [
+        line([-175, 85 * side], [-165, 85 * side], [-100, 86 * side]),
+        polygon(at(`-175 ${85 * side}, -165 ${85 * side}, -165 ${87 * side}, -175 ${85 * side}`)),
+      ]
+      for (const other of inHole) {
+        expect(intersects(read(ring), read(other), poleOf)).toBe(false)
+        expect(intersects(read(other), read(ring), poleOf)).toBe(false)
+      }
+      const across = line([-175, 85 * side], [-165, 70 * side])
+      expect(intersects(read(ring), read(across), poleOf)).toBe(true)
+    }
+  })
+
   it('are exact for longitudes that lose bits when a turn is added', () => {
     // (−1e-20) + 360 rounds to 360: as numbers both positions would be one.
     const thin = polygon(at('100 0, -100 0, -1e-20 10, -100 20, 100 20, 100 0'))

@@ -3,7 +3,8 @@ import type { Geometry, Position } from '../src/types/generated.ts'
 import type { Random } from './random-shapes.ts'
 
 /**
- * Not renamed, because the name says where the edge runs: ends of an edge along a pole, and of one of exactly 180 degrees.
+ * Not renamed, because the name says where the edge runs: ends of an edge along a pole, of one of exactly 180 degrees, and of one
+ * without length on the seam, which under two names would go around the globe.
  */
 export function renamed(geometry: Geometry, random: Random): Geometry {
   const chain = (positions: readonly Position[]): Position[] => {
@@ -43,7 +44,9 @@ function areSame(p: Position, q: Position): boolean {
 function isBound([lon, lat]: Position, neighbours: readonly (Position | undefined)[]): boolean {
   return neighbours.some(
     (other) =>
-      other !== undefined && ((Math.abs(lat) === 90 && other[1] === lat) || (Math.abs(lon) === 180 && other[0] === 0)),
+      other !== undefined &&
+      ((Math.abs(lat) === 90 && other[1] === lat) ||
+        (Math.abs(lon) === 180 && (other[0] === 0 || (Math.abs(other[0]) === 180 && other[1] === lat)))),
   )
 }
 

@@ -127,9 +127,9 @@ export function runRequest(
 
 /** What its answer says of a result, JSON text. */
 export function membersOf(row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
-  const { operation, inputRefs } = outcome
+  const { operation, inputRefs, notes } = outcome
   if (outcome.kind === 'boolean') {
-    return resultMembers({ result: outcome.value, units: undefined, operation, timestampSeconds, inputRefs })
+    return resultMembers({ result: outcome.value, units: undefined, operation, timestampSeconds, inputRefs, notes })
   }
   const { units, scale } = scaleOf(row)
   return resultMembers({
@@ -138,6 +138,7 @@ export function membersOf(row: OperationRow, outcome: Outcome, timestampSeconds:
     operation,
     timestampSeconds,
     inputRefs,
+    notes,
   })
 }
 

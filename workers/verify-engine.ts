@@ -1,5 +1,6 @@
+import { checkGeodesicEdges } from '../src/compute/measurable.ts'
 import type { Engine } from '../src/compute/run.ts'
-import { checkInterior } from '../src/compute/validity.ts'
+import { checkInterior, poleOf } from '../src/compute/validity.ts'
 import { loadEd25519 } from '../src/crypto/ed25519.ts'
 import type { Secp256k1 } from '../src/crypto/secp256k1.ts'
 import { distanceMeters } from '../src/geodesy/distance.ts'
@@ -54,6 +55,7 @@ export async function createVerifyEngine(
       const flat = readGeometry(geometry, path, limits)
       // Its distances are measured.
       checkInterior(flat, path, kernel, { maxSolves: limits.maxDistanceSolves })
+      checkGeodesicEdges(flat, path, poleOf(kernel), 'verification')
       return flat
     },
   }

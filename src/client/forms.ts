@@ -57,6 +57,11 @@ const RESULT_MEMBERS: Form = {
   timestamp: INTEGER,
   inputRefs: REFERENCES,
   proofInputs: optional(ANYTHING),
+  notes: optional({
+    isFine: (value) =>
+      Array.isArray(value) && value.length <= 10 && value.every((note) => isObject(note) && TEXT.isFine(note['code'])),
+    what: 'a list of notes, each with a code',
+  }),
   id: optional({ isFine: (value) => typeof value === 'string' || typeof value === 'number', what: 'text or a number' }),
 }
 

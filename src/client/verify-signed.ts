@@ -97,6 +97,7 @@ export async function verifySigned(
 /** Members that stand beside what was signed. */
 function skipUnsigned(value: Readonly<Record<string, unknown>>, list: CheckList): void {
   if ('id' in value) list.skip('id', 'is the caller’s own and not signed')
+  if ('notes' in value) list.skip('notes', 'say how inputs were read and are not signed')
   if (!('proofInputs' in value)) return
   list.skip('proof-inputs', 'what is said of proofs among the inputs is not signed; their references are')
 }

@@ -96,6 +96,10 @@ export class PreparedGeometry {
   isValid = false
   /** True once they were found valid with geodesic edges too. */
   isValidGeodesic = false
+  /** True once no hole with edges along the antimeridian was found. */
+  isSeamChecked = false
+  /** Once it was looked for. */
+  hasWholeParallel: boolean | undefined = undefined
   /** Once it was computed. */
   areaSquareMeters: number | undefined = undefined
   readonly #kernel: Kernel

@@ -1,10 +1,12 @@
 import type { Keccak } from '../crypto/keccak.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
+import { distanceToBandsMeters, isOnePoint } from '../geodesy/band-distance.ts'
 import { distanceMeters, isWithinCentimeters } from '../geodesy/distance.ts'
 import { lengthMeters } from '../geodesy/length.ts'
 import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { GeometryLimits } from '../geometry/read.ts'
+import { hasWholeParallel } from '../geometry/whole-parallels.ts'
 import type { Hex } from '../messages.ts'
 import { problemAt } from '../problem.ts'
 import { contains } from '../topology/contains.ts'
@@ -13,9 +15,11 @@ import type { Topology } from '../topology/prepared.ts'
 import { UndecidableError } from '../topology/undecidable.ts'
 import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import { checkSeamHoles, noMeasure } from './measurable.ts'
 import { checkTotals, isOwnHash, isReadPoint, type Operand, type ReadOperand, readOperand, refOf } from './operands.ts'
 import type { OperationRow } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
+import type { Note } from './result-text.ts'
 import { checkInterior, noArea, poleOf } from './validity.ts'
 import { withinLimit } from './work-limit.ts'
 
@@ -32,12 +36,17 @@ export interface Engine {
 interface Subject {
   readonly geometry: FlatGeometry
   readonly kept: PreparedGeometry | undefined
+  readonly path: Operand['path']
+  /** Whether a polygon of it has an edge that is read as a whole parallel. */
+  readonly isAround: boolean
 }
 
 export type Outcome = {
   /** e.g. `distance`, `within:50000`. */
   readonly operation: string
   readonly inputRefs: readonly Hex[]
+  /** How the inputs were read, where a reader may expect something else. */
+  readonly notes?: readonly Note[]
 } & ({ readonly kind: 'numeric'; readonly integer: bigint } | { readonly kind: 'boolean'; readonly value: boolean })
 
 /**
@@ -62,15 +71,21 @@ export function runOperation(
   const inputRefs = operands.map((operand) => refOf(operand, engine.keccak))
   const subjects = geometries.map((geometry, index): Subject => {
     const kept = isOwnHash(operands[index]!) ? engine.prepared?.find(inputRefs[index]!, geometry) : undefined
-    return kept === undefined ? { geometry, kept } : { geometry: kept.geometry, kept }
+    const { path } = operands[index]!
+    if (kept === undefined) return { geometry, kept, path, isAround: hasWholeParallel(geometry) }
+    kept.hasWholeParallel ??= hasWholeParallel(kept.geometry)
+    return { geometry: kept.geometry, kept, path, isAround: kept.hasWholeParallel }
   })
   try {
-    return runOn(row, subjects, operands, inputRefs, radiusMeters, engine)
+    const outcome = runOn(row, subjects, operands, inputRefs, radiusMeters, engine)
+    return subjects.some(({ isAround }) => isAround) ? { ...outcome, notes: FULL_PARALLEL } : outcome
   } finally {
     for (const { kept } of subjects) kept?.endUse()
     engine.prepared?.trim()
   }
 }
+
+const FULL_PARALLEL: readonly Note[] = [{ code: 'full-parallel' }]
 
 /** The question that is asked most, without a list for everything that two points have not. */
 function distanceOfPoints(row: OperationRow, a: ReadOperand, b: ReadOperand, { kernel, limits }: Engine): Outcome {
@@ -97,7 +112,7 @@ function runOn(
     case 'distance':
       return numeric(row, inputRefs, distanceOf(first, second, engine))
     case 'area':
-      return numeric(row, inputRefs, areaOf(first, operands[0]!.path, engine))
+      return numeric(row, inputRefs, areaOf(first, engine))
     case 'length':
       return numeric(row, inputRefs, lengthMeters(kernel, first.geometry))
     case 'within':
@@ -145,6 +160,9 @@ function within(
   inputRefs: readonly Hex[],
   { kernel, limits }: Engine,
 ): Outcome {
+  for (const subject of [a, b]) if (subject.isAround) throw noMeasure(subject.geometry, subject.path, 'within')
+  checkSeam(a, kernel)
+  checkSeam(b, kernel)
   const radiusCm = toScaledInteger(radiusMeters, CM_PER_METER)
   if (radiusCm === 0n) {
     throw problemAt('invalid-input', ['radius'], `${radiusMeters} m rounds to 0 cm`, {
@@ -170,15 +188,32 @@ function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Ou
 /** Half a square centimetre: what rounds to 0 on the chain is nothing to attest, nor is what holes take wholly. */
 const SMALLEST_SQUARE_METERS = 0.5 / CM2_PER_SQUARE_METER
 
-function areaOf({ geometry, kept }: Subject, path: Operand['path'], { kernel }: Engine): number {
-  const area = kept?.areaSquareMeters ?? areaSquareMeters(kernel, geometry)
+function areaOf({ geometry, kept, path, isAround }: Subject, { kernel }: Engine): number {
+  const area = kept?.areaSquareMeters ?? areaSquareMeters(kernel, geometry, isAround)
   if (kept !== undefined) kept.areaSquareMeters = area
   if (area < SMALLEST_SQUARE_METERS) throw noArea(path)
   return area
 }
 
-function distanceOf(a: Subject, b: Subject, { kernel, limits }: Engine): number {
+function checkSeam({ geometry, kept, path }: Subject, kernel: Kernel): void {
+  if (kept?.isSeamChecked === true) return
+  checkSeamHoles(geometry, path, poleOf(kernel))
+  if (kept !== undefined) kept.isSeamChecked = true
+}
+
+function distanceOf(a: Subject, b: Subject, engine: Engine): number {
+  const { kernel, limits } = engine
+  checkSeam(a, kernel)
+  checkSeam(b, kernel)
+  if (a.isAround) return distanceToBands(b, a, engine)
+  if (b.isAround) return distanceToBands(a, b, engine)
   return withinLimit(limits, () => distanceMeters(kernel, operandOf(a), operandOf(b), limits.maxDistanceSolves))
+}
+
+/** Distances between a point and a geometry with whole parallels, in either order of the request. */
+function distanceToBands(point: Subject, { geometry, path }: Subject, { kernel, limits }: Engine): number {
+  if (!isOnePoint(point.geometry)) throw noMeasure(geometry, path, 'the distance to anything but a point')
+  return withinLimit(limits, () => distanceToBandsMeters(kernel, point.geometry, geometry, limits.maxDistanceSolves))
 }
 
 function operandOf({ geometry, kept }: Subject): PreparedDistance | FlatGeometry {
@@ -191,6 +226,9 @@ function decide(predicate: () => boolean, operands: readonly Operand[]): boolean
     return predicate()
   } catch (error) {
     if (!(error instanceof UndecidableError)) throw error
-    throw problemAt('invalid-input', operands[0]!.path, error.message, { code: 'undecidable' })
+    throw problemAt('invalid-input', operands[0]!.path, error.message, {
+      code: 'undecidable',
+      hint: 'simplify the geometries, ask about their parts one by one, or cut what winds around a pole at the antimeridian',
+    })
   }
 }

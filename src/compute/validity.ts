@@ -1,5 +1,6 @@
 import { enclosedPole, partAreaSquareMeters } from '../geodesy/area.ts'
 import { type FlatGeometry, placeOf } from '../geometry/flat.ts'
+import { findRing, hasWholeParallel, hasWholeTurn, ringForm } from '../geometry/whole-parallels.ts'
 import { type ProblemError, problemAt } from '../problem.ts'
 import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
 import { preparedOf } from '../topology/prepared.ts'
@@ -7,19 +8,33 @@ import type { PoleOf } from '../topology/unwrap.ts'
 import { findInvalidity } from '../topology/validity.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { findGeodesicFault, type GeodesicFault } from './geodesic-rings.ts'
+import { checkParallels, collapseBands } from './measurable.ts'
 
 /** Area below which a polygon with an edge over half the globe counts as nothing, m²: such a ring is degenerate. */
 const NOTHING_SQUARE_METERS = 1
 
-const HINT = 'a polygon needs rings that do not cross or overlap, holes inside, and parts that touch at points at most'
 const HINT_HALF_GLOBE =
   'edges are shortest geodesics: insert vertices along edges over 180° of longitude, or cut at the antimeridian'
 const HINT_GEODESIC =
   'measures follow shortest geodesics, which leave straight lines in longitude and latitude: put vertices along long edges, ' +
   'and one where another ring touches an edge'
-const HINTS: Partial<Record<InvalidityReason, string>> = {
-  'ring without an inside': HINT_HALF_GLOBE,
-  'inside not defined by edges along the poles': HINT_HALF_GLOBE,
+/** What the sender of an invalid polygon can do. */
+const HINTS: Readonly<Record<InvalidityReason, string>> = {
+  'self-intersection':
+    'two edges cross here: send the vertices in their order around the shape, or repair the polygon (ST_MakeValid, make_valid)',
+  'self-touch': 'a ring may not touch itself: split it here into an exterior ring and a hole, or into two polygons',
+  'repeated edge':
+    'the ring follows the same edge twice here: remove the spike, or the vertices that lead there and back',
+  'shared edge': 'two rings share an edge here: merge the two polygons, or make the hole a part of the exterior ring',
+  'ring without an inside':
+    'all vertices lie on one line: a ring needs three that do not; insert vertices along edges over 180° of longitude, which go the short way',
+  'ring around the axis more than once': 'a ring may go around the axis once: split it into rings that do',
+  'inside not defined by edges along the poles': `${HINT_HALF_GLOBE}; along a pole, put one every 90°`,
+  'hole outside its exterior ring': 'draw the hole inside its exterior ring, or send it as a polygon of a MultiPolygon',
+  'nested holes': 'remove the hole that lies in another hole; land in a hole is another polygon of a MultiPolygon',
+  'overlapping polygons': 'merge the polygons that overlap into one (ST_Union, unary_union)',
+  'disconnected interior': 'rings that touch cut the inside in two here: send its parts as polygons of a MultiPolygon',
+  'too intricate around the axis': 'simplify the polygon, or cut it at the antimeridian',
 }
 
 /** The pole a winding ring encloses, by the same decision that its area rests on (decision 92). */
@@ -48,10 +63,13 @@ export function checkInterior(
   if (!geometry.partDimensions.includes(2)) return
   const topology = preparedOf(geometry)
   const invalidity = findInvalidity(topology, poleOf(kernel))
-  if (invalidity !== undefined) throw invalidAt(geometry, path, invalidity, HINTS[invalidity.reason] ?? HINT)
+  if (invalidity !== undefined) throw invalidAt(geometry, path, invalidity, HINTS[invalidity.reason])
   checkExtent(geometry, path, kernel)
   if (measures === undefined) return
-  const fault = findGeodesicFault(kernel, topology, measures.maxSolves)
+  const isAround = hasWholeParallel(geometry)
+  if (isAround) checkParallels(geometry, path, kernel, HINT_GEODESIC, measures.maxSolves)
+  const geodesics = isAround ? preparedOf(collapseBands(geometry)) : topology
+  const fault = findGeodesicFault(kernel, geodesics, measures.maxSolves)
   if (fault !== undefined) throw invalidGeodesics(geometry, path, fault)
 }
 
@@ -95,8 +113,11 @@ function checkExtent(geometry: FlatGeometry, path: readonly (string | number)[],
     for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
       const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
       if (!hasHalfGlobeEdge(vertices, start, end)) continue
+      // What whole parallels enclose was found to have an inside; with other edges it has no geodesic area.
+      if (hasWholeTurn(vertices, start, end) && ringForm(vertices, start, end).kind !== 'ordinary') continue
       const ring = { ...geometry, sequenceStarts: Uint32Array.of(start, end), partStarts: Uint32Array.of(0, 1) }
       const isSmall = partAreaSquareMeters(kernel, ring, 0) < NOTHING_SQUARE_METERS
+      if (!isSmall && findRing(geometry, ({ kind }) => kind === 'mixed', part) !== undefined) continue
       if (!isSmall && partAreaSquareMeters(kernel, geometry, part) >= NOTHING_SQUARE_METERS) continue
       throw noArea([...path, ...placeOf(geometry, sequence)])
     }

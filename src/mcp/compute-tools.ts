@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.ts'
 import type { ComputeOptions } from '../client/compute.ts'
 import { OPERATIONS } from '../compute/operations.ts'
+import { noteText } from '../compute/result-text.ts'
 import type { OperationName } from '../messages.ts'
 import type { BooleanComputeResponse, NumericComputeResponse } from '../types/generated.ts'
 import { standaloneSchema } from './standalone-schema.ts'
@@ -65,7 +66,8 @@ function withDefaultChain(schema: JsonSchema, chainId: number | undefined): Json
 }
 
 function resultText(answer: Answer): string {
-  return `${answer.operation}: ${valueText(answer.result, 'units' in answer ? answer.units : undefined)}`
+  const notes = (answer.notes ?? []).map((note) => `\nNote: ${noteText(note)}`).join('')
+  return `${answer.operation}: ${valueText(answer.result, 'units' in answer ? answer.units : undefined)}${notes}`
 }
 
 function signatureText({ attestation, delegatedAttestation, inputRefs }: Answer, chainId: number): string {

@@ -65,15 +65,27 @@ export function layElement(geometry: FlatGeometry, element: number, poleOf: Pole
     rings.reduce((sum, { unwrapped }) => sum + unwrapped.lon.length, 0),
     planar,
   )
+  let worlds = 0
   for (const { unwrapped, role, isHole } of rings) {
-    const first = scene.positions.count
+    const [first, firstSegment] = [scene.positions.count, scene.count]
     scene.addRing(unwrapped, role, isHole, 0)
+    // A ring without any boundary is the whole world, and two of them have no edges by which a sweep could find the fault.
+    if (hasNoBoundary(scene, firstSegment) && ++worlds > 1) {
+      const reason = isHole ? 'hole outside its exterior ring' : 'overlapping polygons'
+      return { reason, lon: unwrapped.lon[0]!, lat: unwrapped.lat[0]!, sequence: role.sequence, vertex: 0 }
+    }
     if (!hasInside(scene, first)) {
       const { sequence } = role
       return { reason: 'ring without an inside', lon: unwrapped.lon[0]!, lat: unwrapped.lat[0]!, sequence, vertex: 0 }
     }
   }
   return { scene, rings, exteriors, atPoles }
+}
+
+/** Whether no edge from one segment on, those of a ring, is a boundary: all run along poles or have the inside on both sides. */
+function hasNoBoundary(scene: Scene, first: number): boolean {
+  for (let s = first; s < scene.count; s++) if (scene.isReal(s)) return false
+  return scene.count > first
 }
 
 /** First vertices of the stretches in which a ring stands at a latitude, without the one that only goes on from its start. */

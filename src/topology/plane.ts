@@ -1,4 +1,5 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
+import { hasWholeParallel } from '../geometry/whole-parallels.ts'
 import { hasLongitudeJump } from './unwrap.ts'
 
 /** Places where the plane of lon and lat is not the globe, as bits: where a geometry meets them. */
@@ -8,10 +9,12 @@ export const NORTH = 4
 export const SOUTH = 8
 /** An edge goes the short way over ±180. */
 export const JUMPS = 16
+/** An edge of a ring is a whole parallel. */
+export const AROUND = 32
 
 /**
  * What of a geometry decides whether questions about it can be answered in the plane: vertices at 180 (`EAST`), −180 (`WEST`),
- * the poles, and edges that jump. Linear.
+ * the poles, edges that jump and edges that are whole parallels. Linear.
  *
  * Without jumps a geometry meets the seam and the poles in its vertices or not at all.
  */
@@ -26,6 +29,7 @@ export function globeMarksOf(geometry: FlatGeometry): number {
     if (lat === 90) marks |= NORTH
     else if (lat === -90) marks |= SOUTH
   }
+  if ((marks & EAST) !== 0 && (marks & WEST) !== 0 && hasWholeParallel(geometry)) marks |= AROUND
   return marks
 }
 

@@ -2,7 +2,7 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import { EdgeRay } from './edge-ray.ts'
 import { EdgeTree } from './edge-tree.ts'
 import { LineBoundary } from './line-boundary.ts'
-import { EAST, globeMarksOf, JUMPS, NORTH, SOUTH, WEST } from './plane.ts'
+import { AROUND, EAST, globeMarksOf, JUMPS, NORTH, SOUTH, WEST } from './plane.ts'
 import { SeamRay } from './seam-ray.ts'
 
 /** What a place of a line's end takes in a `LineBoundary`, about: a short text and its entry. */
@@ -56,9 +56,12 @@ export class PreparedTopology {
     return this.#ray
   }
 
-  /** For points on both sides of ±180; undefined when it is not polygonal, meets a pole or has nothing there. */
+  /**
+   * For points on both sides of ±180; undefined when the geometry is not polygonal, meets a pole, has whole parallels or does
+   * not reach ±180.
+   */
   get seamRay(): SeamRay | undefined {
-    if (!this.isOnePolygonal || (this.marks & (NORTH | SOUTH)) !== 0) return undefined
+    if (!this.isOnePolygonal || (this.marks & (NORTH | SOUTH | AROUND)) !== 0) return undefined
     if ((this.marks & (JUMPS | EAST | WEST)) === 0) return undefined
     this.#seamRay ??= new SeamRay(this.geometry)
     return this.#seamRay

@@ -35,7 +35,7 @@ export class Scene {
   step0: Int32Array
   step1: Int32Array
   sequence: Int32Array
-  /** Index in its sequence of the vertex it starts at; −1 for an edge nobody sent, which closes a ring over its pole. */
+  /** Index in its sequence of the vertex it starts at; −1 for an edge that is no boundary (`UnwrappedRing.source`). */
   vertex: Int32Array
   /** Whole turns by which this is a shifted copy; 0 for the original. */
   copy: Int32Array
@@ -82,7 +82,8 @@ export class Scene {
   }
 
   /**
-   * Edges that count as boundary: not those along a pole, which is one point, nor those that only close a ring over its pole.
+   * Edges that count as boundary: not those along a pole, which is one point, nor those that only close a ring over its pole or
+   * have its inside on both sides.
    */
   isReal(segment: number): boolean {
     if (this.vertex[segment]! < 0) return false

@@ -1,6 +1,9 @@
+import type { FlatGeometry } from '../geometry/flat.ts'
+import { ringForm } from '../geometry/whole-parallels.ts'
 import type { ElementRing } from './element-rings.ts'
 import type { Scene } from './scene.ts'
-import type { UnwrappedRing } from './unwrap.ts'
+import { seamSides, turnOfRing } from './seam-edges.ts'
+import { type PoleOf, unwrapRing } from './unwrap.ts'
 
 /**
  * The polygons of an element that stay on one turn from −180 to 180, whichever of the two names their vertices on the seam have.
@@ -19,7 +22,7 @@ export class SeamCuts {
       const exterior = exteriors[role.step1]!
       // A polygon that goes over the seam is in one piece there, and so are its holes.
       if (role.sequence !== exterior && !this.#turns.has(exterior)) continue
-      const turn = turnOf(unwrapped)
+      const turn = unwrapped.pole === 0 ? turnOfRing(unwrapped) : undefined
       if (turn !== undefined) this.#turns.set(role.sequence, turn)
     }
   }
@@ -45,15 +48,38 @@ export class SeamCuts {
   }
 }
 
-/** The turn on which a ring stays; undefined when it goes over the seam. */
-function turnOf({ lon, turn, pole }: UnwrappedRing): number | undefined {
-  if (pole !== 0) return undefined
-  let least = Number.POSITIVE_INFINITY
-  let most = Number.NEGATIVE_INFINITY
-  for (let i = 0; i < lon.length; i++) {
-    // 180 is the end of its turn, −180 is the end of the turn before.
-    least = Math.min(least, turn[i]! + (lon[i] === 180 ? 1 : 0))
-    most = Math.max(most, turn[i]! - (lon[i] === -180 ? 1 : 0))
+/**
+ * Sequence of a hole in which edges along the antimeridian lie that are no boundary: of the hole itself, of another hole on the
+ * other side, or of the exterior ring. Predicates and areas are defined all the same; a distance from inside the hole would be
+ * measured to these edges.
+ */
+export function findSeamHole(geometry: FlatGeometry, poleOf: PoleOf): number | undefined {
+  const { vertices, sequenceStarts, partStarts, partDimensions } = geometry
+  for (let part = 0; part < partDimensions.length; part++) {
+    const [exterior, end] = [partStarts[part]!, partStarts[part + 1]!]
+    if (partDimensions[part] !== 2 || end - exterior < 2) continue
+    if (!isAtSeam(vertices, sequenceStarts[exterior]!, sequenceStarts[end]!)) continue
+    const isBand = (sequence: number): boolean =>
+      ringForm(vertices, sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!).kind === 'band'
+    const unwrapped = (sequence: number) =>
+      unwrapRing(vertices.subarray(2 * sequenceStarts[sequence]!, 2 * sequenceStarts[sequence + 1]!), poleOf)
+    const isExteriorOpen = !isBand(exterior) && unwrapped(exterior).isOpenAtSeam
+    let [isEast, isWest] = [false, false]
+    for (let hole = exterior + 1; hole < end; hole++) {
+      if (isBand(hole)) continue
+      const ring = unwrapped(hole)
+      const isOver = ring.pole !== 0 || turnOfRing(ring) === undefined
+      if (ring.isOpenAtSeam || (isExteriorOpen && isOver)) return hole
+      const [east, west] = seamSides(ring)
+      isEast ||= east
+      isWest ||= west
+      if (isEast && isWest) return hole
+    }
   }
-  return least === most ? least : undefined
+  return undefined
+}
+
+function isAtSeam(vertices: Float64Array, start: number, end: number): boolean {
+  for (let i = 2 * start; i < 2 * end; i += 2) if (Math.abs(vertices[i]!) === 180) return true
+  return false
 }

@@ -1,4 +1,6 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
+import { isWholeParallel, ringForm } from '../geometry/whole-parallels.ts'
+import { withoutSeam } from './seam-edges.ts'
 
 /**
  * Which pole a ring that winds around the axis encloses: 1 north, −1 south. Decided where areas are decided, and passed in.
@@ -13,7 +15,10 @@ export interface UnwrappedRing {
   readonly lat: Float64Array
   /** Position i has the longitude lon[i] + 360 · turn[i]. */
   readonly turn: Int32Array
-  /** Index of the sent vertex at which edge i starts; −1 for an edge that only closes the ring over its pole. */
+  /**
+   * Index of the sent vertex at which edge i starts; −1 for an edge that is no boundary: it only closes the ring over its pole,
+   * or runs along the antimeridian with the inside on both sides.
+   */
   readonly source: Int32Array
   /** Times it winds around the axis, eastward positive; a simple ring has −1, 0 or 1. */
   readonly winding: number
@@ -21,6 +26,8 @@ export interface UnwrappedRing {
   readonly pole: -1 | 0 | 1
   /** False when its edges along the poles say another inside than the rule by which areas are measured. */
   readonly isClear: boolean
+  /** Whether there are edges along the antimeridian with the inside on both sides, which are no boundary. */
+  readonly isOpenAtSeam: boolean
 }
 
 /**
@@ -44,6 +51,13 @@ function turnOf(lon1: number, lon2: number): -1 | 0 | 1 {
   return 0
 }
 
+/** The same for an edge of a ring: a whole parallel goes around, and does not go over ±180. */
+function turnOfRingEdge(vertices: Float64Array, start: number, end: number, vertex: number): -1 | 0 | 1 {
+  const i = 2 * vertex
+  const turn = turnOfEdge(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!)
+  return turn !== 0 && isWholeParallel(vertices, start, end, vertex) ? 0 : turn
+}
+
 /**
  * Whether any line or ring has an edge that goes the short way over ±180.
  *
@@ -58,11 +72,15 @@ export function hasLongitudeJump(
   for (let part = firstPart; part < endPart; part++) {
     if (partDimensions[part] === 0) continue
     for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
-      const end = 2 * sequenceStarts[sequence + 1]! - 2
-      for (let i = 2 * sequenceStarts[sequence]!; i < end; i += 2) {
+      const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
+      for (let i = 2 * start; i < 2 * end - 2; i += 2) {
         const difference = vertices[i + 2]! - vertices[i]!
         if (difference < 180 && difference > -180) continue
-        if (turnOfEdge(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!) !== 0) return true
+        const turn =
+          partDimensions[part] === 2
+            ? turnOfRingEdge(vertices, start, end, i / 2)
+            : turnOfEdge(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!)
+        if (turn !== 0) return true
       }
     }
   }
@@ -82,10 +100,12 @@ export function unwrapRing(ring: Float64Array, poleOf: PoleOf): UnwrappedRing {
   // Turns that the edges along each pole are away from the short way, on which areas are measured.
   let detourNorth = 0
   let detourSouth = 0
+  let isTurning = false
   for (let i = 1; i < count; i++) {
     const lat1 = ring[2 * i - 1]!
     const lat2 = ring[2 * i + 1]!
-    turns[i] = turns[i - 1]! + turnOfEdge(ring[2 * i - 2]!, lat1, ring[2 * i]!, lat2)
+    turns[i] = turns[i - 1]! + turnOfRingEdge(ring, 0, count, i - 1)
+    if (Math.abs(ring[2 * i]! - ring[2 * i - 2]!) === 360) isTurning = true
     if (lat1 !== lat2) continue
     if (lat1 === 90) detourNorth += turnOf(ring[2 * i - 2]!, ring[2 * i]!)
     else if (lat1 === -90) detourSouth += turnOf(ring[2 * i - 2]!, ring[2 * i]!)
@@ -94,9 +114,8 @@ export function unwrapRing(ring: Float64Array, poleOf: PoleOf): UnwrappedRing {
   // A detour along a pole winds around that pole alone.
   const passed = detourNorth !== 0 ? 1 : detourSouth !== 0 ? -1 : 0
   const windsOtherwise = winding + detourNorth + detourSouth !== 0
-  const pole = winding === 0 ? 0 : windsOtherwise || passed === 0 ? poleOf(ring) : passed
-  const isDrawn = winding !== 0 || !windsOtherwise || poleOf(ring) === passed
-  const isClear = isDrawn && (detourNorth === 0 || detourSouth === 0)
+  const isOrdinary = !isTurning || ringForm(ring, 0, count).kind === 'ordinary'
+  const [pole, isClear] = isOrdinary ? poleByArea() : poleAsDrawn(ring, winding)
   const start = pole === 0 ? 0 : nearestToPole(ring, pole)
   const isAtPole = pole !== 0 && ring[2 * start + 1] === 90 * pole
   const size = count + (pole === 0 ? 0 : isAtPole ? 1 : 3)
@@ -119,7 +138,26 @@ export function unwrapRing(ring: Float64Array, poleOf: PoleOf): UnwrappedRing {
     if (!isAtPole) turn[count] = turn[0]! + winding
     lat[size - 1] = lat[0]!
   }
-  return { lon, lat, turn, source, winding, pole, isClear }
+  return withoutSeam({ lon, lat, turn, source, winding, pole, isClear, isOpenAtSeam: false })
+
+  function poleByArea(): readonly [-1 | 0 | 1, boolean] {
+    const isDrawn = winding !== 0 || !windsOtherwise || poleOf(ring) === passed
+    return [
+      winding === 0 ? 0 : windsOtherwise || passed === 0 ? poleOf(ring) : passed,
+      isDrawn && (detourNorth === 0 || detourSouth === 0),
+    ]
+  }
+}
+
+/** The pole of a ring with whole parallels, whose inside is the one it is drawn around: a pole it has a vertex on. */
+function poleAsDrawn(ring: Float64Array, winding: number): readonly [-1 | 0 | 1, boolean] {
+  if (winding === 0) return [0, true]
+  let [isNorth, isSouth] = [false, false]
+  for (let i = 1; i < ring.length; i += 2) {
+    if (ring[i] === 90) isNorth = true
+    else if (ring[i] === -90) isSouth = true
+  }
+  return [isSouth && !isNorth ? -1 : 1, isNorth !== isSouth]
 }
 
 function nearestToPole(ring: Float64Array, pole: 1 | -1): number {

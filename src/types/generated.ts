@@ -56,6 +56,10 @@ export type BatchResult = (
    * @maxItems 2
    */
   inputRefs?: string[]
+  /**
+   * @minItems 1
+   */
+  notes?: Note[]
   attestation?: AttestationData
   delegatedAttestation?: DelegatedAttestationData
   proofInputs?: ProofInput[]
@@ -371,10 +375,21 @@ export interface NumericComputeResponse {
    * @maxItems 2
    */
   inputRefs: string[]
+  /**
+   * @minItems 1
+   */
+  notes?: Note[]
   attestation: AttestationData
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]
   resultSignature?: ResultSignature
+}
+/**
+ * Extension, not signed: how an input was read, where a reader may expect something else. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. More codes, with members of their own, may follow.
+ */
+export interface Note {
+  code: string
+  [k: string]: unknown
 }
 export interface AttestationData {
   schema: string
@@ -439,6 +454,10 @@ export interface BooleanComputeResponse {
    * @maxItems 2
    */
   inputRefs: string[]
+  /**
+   * @minItems 1
+   */
+  notes?: Note[]
   attestation: AttestationData
   delegatedAttestation: DelegatedAttestationData
   proofInputs?: ProofInput[]

@@ -83,14 +83,17 @@ function chainsOf(geometry: Geometry): Position[][] {
   }
 }
 
-/** An edge of exactly 180, whose way depends on the signs sent, or one along a pole whose ends are more than 180 apart. */
+/**
+ * An edge of exactly 180, whose way depends on the signs sent, one along a pole whose ends are more than 180 apart, or one from −180
+ * to 180, which is a whole parallel there alone.
+ */
 function isAmbiguous(geometry: Geometry): boolean {
   return chainsOf(geometry).some((chain) =>
     chain.some(([lon, lat], i) => {
       const before = chain[i - 1]
       if (before === undefined) return false
       const difference = Math.abs(lon - before[0])
-      return difference === 180 || (difference > 180 && Math.abs(lat) === 90 && lat === before[1])
+      return difference === 180 || difference === 360 || (difference > 180 && Math.abs(lat) === 90 && lat === before[1])
     }),
   )
 }

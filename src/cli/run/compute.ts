@@ -1,5 +1,6 @@
 import { type InputLike, toInput } from '../../client/inputs.ts'
 import { readSignedData, statementOf, timeText } from '../../client/signed-data.ts'
+import { noteText } from '../../compute/result-text.ts'
 import type { ComputeResponse } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput } from '../inputs/read-input.ts'
@@ -74,7 +75,7 @@ async function ask(
 
 /** What was signed, for people: the number first. */
 function answerText(answer: ComputeResponse, names: readonly string[]): string {
-  const { result, operation, inputRefs, timestamp, attestation, delegatedAttestation } = answer
+  const { result, operation, inputRefs, notes, timestamp, attestation, delegatedAttestation } = answer
   const kind = typeof result === 'boolean' ? 'boolean' : 'numeric'
   const signed = readSignedData(kind, attestation.data)
   const statement = signed.ok ? statementOf(signed.value, attestation.recipient) : 'the signed data cannot be read'
@@ -85,6 +86,7 @@ function answerText(answer: ComputeResponse, names: readonly string[]): string {
     statement,
     ...refs,
     `${'operation'.padEnd(11)}${operation}`,
+    ...(notes ?? []).map((note) => `${'note'.padEnd(11)}${noteText(note)}`),
     `${'attester'.padEnd(11)}${attestation.attester}`,
     `${'signed'.padEnd(11)}${timeText(timestamp)}, nonce ${delegatedAttestation.nonce}, to be submitted until ${timeText(delegatedAttestation.deadline)}`,
     '',

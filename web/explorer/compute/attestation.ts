@@ -1,6 +1,7 @@
 /** What was signed, in plain words, with every check, the bytes and the life of its nonce. */
 import type { Issuer, IssuerChain } from '../../../src/client/answers.ts'
 import type { Check } from '../../../src/client/client.ts'
+import { noteText } from '../../../src/compute/result-text.ts'
 import type { ComputeResponse } from '../../../src/types/generated.ts'
 import { h, replace } from '../dom.ts'
 import { fact, hexButton } from '../facts.ts'
@@ -124,7 +125,7 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
   }
 
   function showFacts({ question, nonceSource }: State, answer: ComputeResponse): void {
-    const { attestation, delegatedAttestation, result, timestamp, inputRefs } = answer
+    const { attestation, delegatedAttestation, result, timestamp, inputRefs, notes } = answer
     const chain = chainOf(issuer(), question.chainId)
     const said =
       typeof result === 'number'
@@ -135,6 +136,7 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     replace(
       facts,
       fact('Says', said),
+      (notes ?? []).map((note) => fact('Note', noteText(note))),
       fact('Computed', timeUtc(timestamp)),
       inputRefs.map((ref, index) => fact(`Input ${'AB'[index]}`, hexButton(ref, `The reference of ${'AB'[index]}`))),
       fact('For', isAnybody ? 'anybody' : hexButton(attestation.recipient, 'The recipient')),

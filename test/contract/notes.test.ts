@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
+import { createClient, verifyResult } from '../../src/client/client.ts'
+import { createRecompute } from '../../src/client/recompute.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import { startTestService, type TestService } from '../service.ts'
+
+const CHAIN = 84532
+const NOTES = [{ code: 'full-parallel' }]
+const box = (south: number, north: number) => ({
+  type: 'Polygon' as const,
+  coordinates: [
+    [
+      [-180, south],
+      [180, south],
+      [180, north],
+      [-180, north],
+      [-180, south],
+    ] as [number, number][],
+  ],
+})
+const square = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [2, 48],
+      [3, 48],
+      [3, 49],
+      [2, 48],
+    ],
+  ],
+}
+const paris = { type: 'Point' as const, coordinates: [2.2945, 48.8584] as [number, number] }
+
+describe.each(['uws', 'node'])('notes of answers over %s', (adapter) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ HTTP_ADAPTER: adapter })
+  })
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+  })
+  const post = (operation: string, members: object) =>
+    service.post(`/compute/v0/${operation}`, { chainId: CHAIN, ...members })
+
+  it('say of a single answer that an edge was read as the whole parallel, and are left out otherwise', async () => {
+    const world = await post('area', { geometry: box(-90, 90) })
+    expect(world.status).toBe(200)
+    expect(world.body).toMatchObject({ result: 510_065_621_724_088.5, notes: NOTES })
+    const far = await post('distance', { from: paris, to: box(-60, 40) })
+    // The meridian from 48.8584 to 40 by geographiclib-geodesic 2.2.0: 984,351.49728 m.
+    expect(far.body).toMatchObject({ result: 984_351.5, notes: NOTES })
+    for (const [container, containee, result] of [
+      [box(40, 90), paris, true],
+      [paris, box(40, 90), false],
+      [box(40, 90), box(45, 50), true],
+    ]) {
+      const held = await post('contains', { container, containee })
+      expect(held.body).toMatchObject({ result, notes: NOTES })
+      const met = await post('intersects', { geometry1: container, geometry2: containee })
+      expect(met.body).toMatchObject({ result: true, notes: NOTES })
+    }
+    expect((await post('area', { geometry: square })).body).not.toHaveProperty('notes')
+  })
+
+  it('are missing from the signed data: that of the same answer is the same', async () => {
+    const plain = await post('area', { geometry: square })
+    const noted = await post('area', { geometry: box(-90, 90) })
+    expect(noted.body.attestation.data.length).toBe(plain.body.attestation.data.length)
+  })
+
+  it('say which edge other measures refuse, and what to do', async () => {
+    const { status, body } = await post('within', { geometry: paris, target: box(40, 90), radius: 5 })
+    expect(status).toBe(400)
+    expect(body.errors[0]).toMatchObject({
+      pointer: '#/target/coordinates/0/0',
+      code: 'whole-parallel',
+      hint: expect.stringContaining('put vertices along the parallel') as string,
+    })
+  })
+
+  const items = [
+    { op: 'area', id: 'a', geometry: box(-90, 90) },
+    { op: 'area', id: 'b', geometry: square },
+    { op: 'contains', id: 'c', container: box(-90, 0), containee: paris },
+  ]
+  const expected = [NOTES, undefined, NOTES]
+  const notesOf = (results: { notes?: object }[]) => results.map(({ notes }) => notes)
+
+  it.each([{ attest: 'each' }, { attest: 'merkle' }, { attest: 'none' }, { sequence: 'consecutive' }])(
+    'stand beside the items of a batch with %o',
+    async (options) => {
+      const { body } = await service.post('/compute/v0/batch', { chainId: CHAIN, ...options, items })
+      expect(notesOf(body.results)).toEqual(expected)
+      if (options.attest !== 'merkle') return
+      const keccak = await createKeccak()
+      for (const result of body.results) {
+        expect(verifyMerkleProof(result, result.proof, body.merkle.root, keccak)).toBe(true)
+        const { notes: _, ...rest } = result
+        expect(verifyMerkleProof(rest, result.proof, body.merkle.root, keccak)).toBe(true)
+      }
+    },
+  )
+
+  it.each(['each', 'none'])('stand in the lines of a stream with attest=%s', async (attest) => {
+    const response = await fetch(`${service.url}/compute/v0/batch?chainId=${CHAIN}&attest=${attest}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: items.map((item) => `${JSON.stringify(item)}\n`).join(''),
+    })
+    const lines = (await response.text()).trimEnd().split('\n')
+    expect(notesOf(lines.map((line) => JSON.parse(line)))).toEqual(expected)
+  })
+
+  it('pass the client, which checks what is signed', async () => {
+    const client = createClient({ baseUrl: service.url, chainId: CHAIN })
+    const geometry = box(-90, 90)
+    const answer = await client.compute.area(geometry)
+    expect(answer.notes).toEqual(NOTES)
+    const given = { attester: service.attester as `0x${string}`, chainId: CHAIN, inputs: [geometry] }
+    const verdict = await verifyResult(answer, { ...given, recompute: createRecompute() })
+    expect(verdict.checks.filter(({ status }) => status === 'fail')).toEqual([])
+  })
+})

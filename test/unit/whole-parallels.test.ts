@@ -1,0 +1,438 @@
+import pkg from 'geographiclib-geodesic'
+import { describe, expect, it } from 'vitest'
+import { OPERATIONS } from '../../src/compute/operations.ts'
+import { runOperation } from '../../src/compute/run.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import { bandAreaSquareMeters } from '../../src/geodesy/band-area.ts'
+import { isWholeParallel } from '../../src/geometry/whole-parallels.ts'
+import type { OperationName } from '../../src/messages.ts'
+import { ProblemError } from '../../src/problem.ts'
+import type { Geometry, Position } from '../../src/types/generated.ts'
+import { toScaledInteger } from '../../src/units.ts'
+import { loadKernel } from '../../src/wasm/loader.ts'
+import { proofOf, stampOf } from '../evidence.ts'
+import { createVerifier } from '../verify-runner.ts'
+
+const { Geodesic, PolygonArea } = pkg
+const E2 = 0.006694379990141316
+const E = Math.sqrt(E2)
+const B = 6356752.314245179
+
+/** Area between the equator and a parallel by Karney's eq. 59, m². */
+function authalic(lat: number): number {
+  const s = Math.sin((lat * Math.PI) / 180)
+  return Math.PI * B * B * (s / (1 - E2 * s * s) + Math.atanh(E * s) / E)
+}
+
+/** Area of a cap by the geodesics between many positions on its parallel; the parallel lies on their equator side. */
+function capOfGeodesics(lat: number, count: number): number {
+  const polygon = new PolygonArea.PolygonArea(Geodesic.WGS84, false)
+  for (let i = 0; i < count; i++) polygon.AddPoint(lat, -180 + (360 * i) / count)
+  return Math.abs(polygon.Compute(false, true).area!)
+}
+
+describe('the area between two parallels', () => {
+  it('is that of the whole ellipsoid from pole to pole', () => {
+    // 2π(a² + b² atanh(e)/e) of WGS 84, evaluated to 50 digits: 510065621724088.509…
+    expect(bandAreaSquareMeters(-90, 90)).toBe(510_065_621_724_088.5)
+    expect(bandAreaSquareMeters(0, 90)).toBe(510_065_621_724_088.5 / 2)
+  })
+
+  it('agrees with the closed form of Karney', () => {
+    for (const [south, north] of [
+      [-60, 60],
+      [60, 90],
+      [-90, -45.5],
+      [12.5, 13],
+      [-1e-9, 1e-9],
+    ] as const) {
+      const expected = authalic(north) - authalic(south)
+      expect(Math.abs(bandAreaSquareMeters(south, north) - expected)).toBeLessThan(0.5)
+    }
+  })
+
+  it('is what polygons of ever more geodesics along the parallel come to', () => {
+    for (const lat of [5, 30, 60, 85, -40]) {
+      const exact = lat > 0 ? bandAreaSquareMeters(lat, 90) : bandAreaSquareMeters(-90, lat)
+      const [coarse, fine] = [capOfGeodesics(lat, 1000), capOfGeodesics(lat, 2000)]
+      // The error falls with the square of the step: Richardson's extrapolation.
+      expect(Math.abs(fine + (fine - coarse) / 3 - exact) / exact, `${lat}`).toBeLessThan(1e-11)
+    }
+  })
+
+  it('has full precision for a small cap', () => {
+    // A disc of radius 1.116939… m about the pole: π r² to first order.
+    const [metersPerDegree, gap] = [111_693.9795, 2 ** -16]
+    const area = bandAreaSquareMeters(90 - gap, 90)
+    expect(area / (Math.PI * (gap * metersPerDegree) ** 2)).toBeCloseTo(1, 6)
+  })
+})
+
+const keccak = await createKeccak()
+const limits = { maxVertices: 1000, maxParts: 100, maxDistanceSolves: 100_000 }
+const engine = { kernel: loadKernel(), keccak, limits }
+
+const ring = (text: string): Position[] => text.split(', ').map((pair) => pair.split(' ').map(Number) as Position)
+const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
+const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
+const box = (south: number, north: number): Position[] =>
+  ring(`-180 ${south}, 180 ${south}, 180 ${north}, -180 ${north}, -180 ${south}`)
+/** The same with vertices every 90 degrees along both parallels. */
+const denseBox = (south: number, north: number): Position[] => {
+  const lons = [-180, -90, 0, 90, 180]
+  const [bottom, top] = [south, north].map((lat) => lons.map((lon): Position => [lon, lat]))
+  return [...bottom!, ...top!.reverse(), bottom![0]!]
+}
+
+function run(name: OperationName, ...geometries: Geometry[]) {
+  const row = OPERATIONS[name]
+  const operands = geometries.map((geometry, i) => ({ geometry, ref: undefined, path: [row.inputs[i]!] }))
+  return runOperation(row, operands, name === 'within' ? 5 : undefined, engine)
+}
+
+function answer(name: OperationName, ...geometries: Geometry[]) {
+  const outcome = run(name, ...geometries)
+  return outcome.kind === 'boolean' ? outcome.value : Number(outcome.integer)
+}
+
+function refusal(name: OperationName, ...geometries: Geometry[]) {
+  try {
+    return answer(name, ...geometries)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    return error.data.places![0]!
+  }
+}
+
+const locate = (geometry: Geometry, lon: number, lat: number) => [
+  answer('contains', geometry, point(lon, lat)),
+  answer('intersects', geometry, point(lon, lat)),
+  answer('intersects', point(lon, lat), geometry),
+]
+const INSIDE = [true, true, true]
+const EDGE = [false, true, true]
+const OUTSIDE = [false, false, false]
+/** On-chain integer of an area. */
+const cm2 = (squareMeters: number): number => Number(toScaledInteger(squareMeters, 10_000))
+/** Meridian distance by another implementation, cm. */
+const meridian = (lat1: number, lat2: number): number => Math.round(100 * Geodesic.WGS84.Inverse(lat1, 0, lat2, 0).s12!)
+
+/** The same ring from every start, both ways. */
+function* forms(positions: Position[]): Iterable<Position[]> {
+  const open = positions.slice(0, -1)
+  for (let i = 0; i < open.length; i++) {
+    const turned = [...open.slice(i), ...open.slice(0, i)]
+    yield [...turned, turned[0]!]
+    const reversed = turned.toReversed()
+    yield [...reversed, reversed[0]!]
+  }
+}
+
+const BANDS = [
+  ['a cap in the north', 60, 90],
+  ['a cap in the south', -90, -45.5],
+  ['a band', -60, 60],
+  ['a band in the north', 12.5, 13],
+  ['the world', -90, 90],
+] as const
+
+describe.each(BANDS)('%s drawn from −180 to 180', (_, south, north) => {
+  const middle = (south + north) / 2
+  const poleRow = (lat: number) => (Math.abs(lat) === 90 ? INSIDE : EDGE)
+
+  it('holds what lies between its latitudes, from every start and both ways', () => {
+    for (const positions of forms(box(south, north))) {
+      const band = polygon(positions)
+      for (const lon of [-180, 180, -179.5, 0, 77]) {
+        expect(locate(band, lon, middle), JSON.stringify(positions)).toEqual(INSIDE)
+        expect(locate(band, lon, south)).toEqual(poleRow(south))
+        expect(locate(band, lon, north)).toEqual(poleRow(north))
+        if (south > -90) expect(locate(band, lon, south - 0.001)).toEqual(OUTSIDE)
+        if (north < 90) expect(locate(band, lon, north + 0.001)).toEqual(OUTSIDE)
+      }
+    }
+  })
+
+  it('has the area of the closed form, and says how it was read', () => {
+    const expected = cm2(bandAreaSquareMeters(south, north))
+    for (const positions of forms(box(south, north))) {
+      const outcome = run('area', polygon(positions))
+      expect(outcome).toMatchObject({ notes: [{ code: 'full-parallel' }] })
+      expect(outcome.kind === 'numeric' && Number(outcome.integer)).toBe(expected)
+    }
+  })
+
+  it('is as far from a point as its parallel is along the meridian, in both orders', () => {
+    for (const positions of forms(box(south, north))) {
+      const band = polygon(positions)
+      for (const [lon, lat] of [
+        [180, south - 7.25],
+        [-33, north + 7.25],
+        [12, middle],
+        [-180, south],
+      ] as const) {
+        if (Math.abs(lat) > 90) continue
+        const expected = lat < south ? meridian(lat, south) : lat > north ? meridian(lat, north) : 0
+        expect(answer('distance', band, point(lon, lat))).toBe(expected)
+        expect(answer('distance', point(lon, lat), band)).toBe(expected)
+      }
+    }
+  })
+
+  it('is refused by within and by the distance to anything but a point, at its edge', () => {
+    const band = polygon(box(south, north))
+    const line: Geometry = { type: 'LineString', coordinates: ring('0 0, 1 1') }
+    const hint = expect.stringContaining('put vertices along the parallel') as string
+    const at = (field: string) => ({ pointer: `#/${field}/coordinates/0/0`, code: 'whole-parallel', hint })
+    expect(refusal('within', band, point(0, 0))).toMatchObject(at('geometry'))
+    expect(refusal('within', point(0, 0), band)).toMatchObject(at('target'))
+    expect(refusal('distance', band, line)).toMatchObject(at('from'))
+    expect(refusal('distance', line, band)).toMatchObject(at('to'))
+  })
+
+  it('is the same to predicates with vertices along its parallels', () => {
+    const [plain, dense] = [polygon(box(south, north)), polygon(denseBox(south, north))]
+    expect(answer('contains', plain, dense)).toBe(true)
+    expect(answer('contains', dense, plain)).toBe(true)
+    const overSeam = polygon(
+      ring(`170 ${middle - 0.1}, -170 ${middle - 0.1}, -170 ${middle + 0.1}, 170 ${middle + 0.1}, 170 ${middle - 0.1}`),
+    )
+    for (const band of [plain, dense]) {
+      expect(answer('contains', band, overSeam)).toBe(true)
+      expect(answer('intersects', overSeam, band)).toBe(true)
+      expect(answer('contains', overSeam, band)).toBe(false)
+    }
+  })
+})
+
+/** Around a pole in one piece, without edges along the antimeridian. */
+const around = (lat: number): Position[] => ring(`-180 ${lat}, -90 ${lat}, 0 ${lat}, 90 ${lat}, -180 ${lat}`)
+
+describe('holes and the antimeridian', () => {
+  const hole = ring('170 0, 170 10, -170 10, -170 0, 170 0')
+  const inHole = [
+    [180, 5],
+    [-180, 5],
+    [175, 5],
+    [-175, 5],
+  ] as const
+
+  it('a hole over the antimeridian is a hole of bands and of the world, with vertices along them and without', () => {
+    for (const [south, north] of [
+      [-60, 60],
+      [-90, 90],
+    ] as const) {
+      for (const exterior of [box(south, north), denseBox(south, north)]) {
+        const holed = polygon(exterior, hole)
+        for (const [lon, lat] of inHole) expect(locate(holed, lon, lat)).toEqual(OUTSIDE)
+        for (const lon of [180, -180]) {
+          expect(locate(holed, lon, 10)).toEqual(EDGE)
+          expect(locate(holed, lon, 20)).toEqual(INSIDE)
+        }
+        const across: Geometry = { type: 'LineString', coordinates: ring('175 5, -175 5') }
+        const [inside, larger] = [ring('178 4, -178 4, 180 6, 178 4'), ring('160 -5, -160 -5, 180 20, 160 -5')]
+        expect(answer('intersects', holed, across)).toBe(false)
+        expect(answer('intersects', across, holed)).toBe(false)
+        expect(answer('intersects', holed, polygon(inside))).toBe(false)
+        expect(answer('intersects', holed, polygon(larger))).toBe(true)
+        expect(answer('contains', holed, polygon(larger))).toBe(false)
+        expect(answer('contains', holed, polygon(ring('175 15, -175 15, 180 20, 175 15')))).toBe(true)
+      }
+    }
+    const area = Number(answer('area', polygon(box(-60, 60), hole)))
+    expect(area / 1e4).toBeCloseTo(bandAreaSquareMeters(-60, 60) - Number(answer('area', polygon(hole))) / 1e4, 0)
+  })
+
+  it('the distance from inside it is that to its edges', () => {
+    const rim: Geometry = { type: 'LineString', coordinates: hole }
+    for (const [lon, lat] of inHole) {
+      expect(answer('distance', polygon(box(-60, 60), hole), point(lon, lat))).toBe(
+        answer('distance', rim, point(lon, lat)),
+      )
+    }
+    // Regression: edges along ±180, which are no boundary, counted.
+    for (const polygonWithSeam of [
+      polygon(denseBox(-60, 60), hole),
+      polygon(around(40), denseBox(60, 90)),
+      polygon(
+        box(-60, 60),
+        ring('170 0, 180 0, 180 10, 170 10, 170 0'),
+        ring('-170 0, -180 0, -180 10, -170 10, -170 0'),
+      ),
+      polygon(box(-90, 90), denseBox(60, 90)),
+    ]) {
+      for (const operation of ['distance', 'within'] as const) {
+        const found = refusal(operation, polygonWithSeam, point(175, 5)) as { code: string; pointer: string }
+        if (found.code !== 'whole-parallel') expect(found).toMatchObject({ code: 'hole-at-antimeridian' })
+      }
+    }
+    // What the hint says.
+    const notched = ring(
+      '-180 -60, -90 -60, 0 -60, 90 -60, 180 -60, 180 0, 170 0, 170 10, 180 10, 180 60, 90 60, 0 60, -90 60, -180 60, -180 10, -170 10, -170 0, -180 0, -180 -60',
+    )
+    for (const [lon, lat] of inHole) {
+      expect(answer('distance', polygon(notched), point(lon, lat))).toBe(answer('distance', rim, point(lon, lat)))
+    }
+    expect(answer('distance', polygon(around(40), around(60)), point(180, 80))).toBeGreaterThan(1e8)
+  })
+
+  it('a cap may be a hole of the world, of a larger cap and of a band to its pole', () => {
+    for (const exterior of [box(-90, 90), box(40, 90), box(-20, 90)]) {
+      for (const cap of [box(60, 90), denseBox(60, 90), around(60)]) {
+        const holed = polygon(exterior, cap)
+        for (const lon of [180, -180, 33]) {
+          expect(locate(holed, lon, 75)).toEqual(OUTSIDE)
+          expect(locate(holed, lon, 90)).toEqual(OUTSIDE)
+          expect(locate(holed, lon, 60)).toEqual(EDGE)
+          expect(locate(holed, lon, 50)).toEqual(INSIDE)
+        }
+      }
+      const south = exterior[0]![1]
+      // One rounding of a number of this size is up to 0.03 m².
+      const area = Number(answer('area', polygon(exterior, box(60, 90))))
+      expect(Math.abs(area - cm2(bandAreaSquareMeters(south, 60)))).toBeLessThan(1000)
+      expect(answer('distance', polygon(exterior, box(60, 90)), point(12, 80))).toBe(meridian(80, 60))
+    }
+  })
+
+  it('a band may be a hole: what is left is the same as two caps', () => {
+    const cut = polygon(box(-90, 90), box(-10, 10))
+    const caps: Geometry = { type: 'MultiPolygon', coordinates: [[box(-90, -10)], [box(10, 90)]] }
+    expect(Math.abs(Number(answer('area', cut)) - Number(answer('area', caps)))).toBeLessThan(1000)
+    expect(answer('contains', cut, caps)).toBe(true)
+    expect(answer('contains', caps, cut)).toBe(true)
+    for (const geometry of [cut, caps]) {
+      for (const lon of [180, -180, 5]) {
+        expect(locate(geometry, lon, 0)).toEqual(OUTSIDE)
+        expect(locate(geometry, lon, 10)).toEqual(EDGE)
+        expect(locate(geometry, lon, -50)).toEqual(INSIDE)
+        expect(answer('distance', geometry, point(lon, 2))).toBe(meridian(2, 10))
+      }
+    }
+  })
+
+  it('what is no polygon is refused', () => {
+    const codeOf = (geometry: Geometry) => (refusal('area', geometry) as { code: string }).code
+    const multi = (...rings: Position[][]): Geometry => ({ type: 'MultiPolygon', coordinates: rings.map((r) => [r]) })
+    expect(codeOf(multi(box(-90, 90), box(-90, 90)))).toBe('overlapping-polygons')
+    expect(codeOf(multi(box(-90, 90), hole))).toBe('overlapping-polygons')
+    expect(codeOf(multi(denseBox(-90, 90), box(-90, 90)))).toBe('overlapping-polygons')
+    expect(codeOf(multi(box(0, 20), box(10, 30)))).toBe('overlapping-polygons')
+    expect(codeOf(multi(box(0, 20), box(20, 30)))).toBe('shared-edge')
+    expect(codeOf(polygon(box(-90, 90), box(-90, 90)))).toBe('hole-outside-its-exterior-ring')
+    expect(codeOf(polygon(box(10, 20), box(30, 40)))).toBe('hole-outside-its-exterior-ring')
+    expect(codeOf(polygon(box(20, 20)))).toBe('ring-without-an-inside')
+    // There and back and there again: these edges have no length, and what is left is a line.
+    const again = polygon(ring('-180 20, 180 20, -180 20, 180 20, 180 90, -180 90, -180 20'))
+    expect(codeOf(again)).toMatch(/^(repeated-edge|ring-without-an-inside|no-area)$/)
+  })
+})
+
+describe('rings of whole parallels and other edges', () => {
+  const notched = polygon(ring('-180 40, 180 40, 180 60, 100 50, 0 55, -100 50, -180 60, -180 40'))
+
+  it('answer predicates as drawn and are refused by measures, at the parallel', () => {
+    expect(locate(notched, 180, 50)).toEqual(INSIDE)
+    expect(locate(notched, 100, 49)).toEqual(INSIDE)
+    expect(locate(notched, 100, 51)).toEqual(OUTSIDE)
+    expect(locate(notched, 50, 40)).toEqual(EDGE)
+    for (const refused of [
+      refusal('area', notched),
+      refusal('distance', notched, point(0, 0)),
+      refusal('distance', point(0, 0), notched),
+      refusal('within', point(0, 0), notched),
+    ]) {
+      expect(refused).toMatchObject({ code: 'whole-parallel', pointer: expect.stringMatching(/\/0\/0$/) as string })
+    }
+  })
+
+  it('geodesics that bulge over a whole parallel of another ring are refused by measures', () => {
+    // The geodesic from (0, 50) to (60, 50) rises to 54.005°, by geographiclib-geodesic 2.2.0.
+    const holed = (north: number) => polygon(box(0, north), ring('0 50, 60 50, 60 40, 0 40, 0 50'))
+    for (const operation of ['area', 'distance'] as const) {
+      const given = (north: number) => (operation === 'area' ? [holed(north)] : [holed(north), point(30, 45)])
+      expect(refusal(operation, ...given(54)), operation).toMatchObject({ code: 'self-intersection' })
+      expect(typeof refusal(operation, ...given(54.01))).toBe('number')
+    }
+    expect(answer('contains', holed(54), point(30, 30))).toBe(true)
+  })
+})
+
+describe('an edge between the two names of one place on the antimeridian', () => {
+  const plain = polygon(ring('170 0, -170 0, -170 10, 170 10, 170 0'))
+
+  it('has no length where the ring passes through the parallel or continues along it', () => {
+    for (const doubled of [
+      '170 0, 180 0, -180 0, -170 0, -170 10, -180 10, 180 10, 170 10, 170 0',
+      '170 0, -170 0, -170 10, -180 10, 180 10, 170 10, 170 0',
+    ]) {
+      const geometry = polygon(ring(doubled))
+      expect(run('area', geometry)).not.toHaveProperty('notes')
+      expect(answer('contains', geometry, plain)).toBe(true)
+      expect(answer('contains', plain, geometry)).toBe(true)
+    }
+    const slope = polygon(ring('170 0, 180 5, -180 5, -170 10, 170 10, 170 0'))
+    expect(locate(slope, 179, 4)).toEqual(OUTSIDE)
+    expect(locate(slope, -179, 8)).toEqual(INSIDE)
+    expect(locate(slope, 0, 5)).toEqual(OUTSIDE)
+  })
+
+  it('is found in time that grows with the vertices, however often a ring names the place', () => {
+    const names = Array.from({ length: 100_000 }, (_, i): [number, number] => [i % 2 === 0 ? 180 : -180, 5])
+    const flat = Float64Array.from([[170, 0], ...names, [-170, 10], [170, 10], [170, 0]].flat())
+    let whole = 0
+    for (let vertex = 0; vertex < flat.length / 2 - 1; vertex++) {
+      if (isWholeParallel(flat, 0, flat.length / 2, vertex)) whole++
+    }
+    expect(whole).toBe(0)
+  })
+
+  it('has no length in a line, as before', () => {
+    const line: Geometry = { type: 'LineString', coordinates: ring('170 5, 180 5, -180 5, -170 5') }
+    expect(answer('length', line)).toBe(
+      answer('length', { type: 'LineString', coordinates: ring('170 5, 180 5, -170 5') }),
+    )
+    expect(answer('intersects', line, point(0, 5))).toBe(false)
+  })
+})
+
+describe('locations of evidence', () => {
+  it('are refused with a whole parallel, or with edges along ±180 in a hole: distances to them are verified', async () => {
+    const verifier = await createVerifier()
+    const polygonClaim = (location: Geometry) => proofOf([stampOf()], { location, locationType: 'geojson-polygon' })
+    for (const [location, code] of [
+      [polygon(box(40, 90)), 'whole-parallel'],
+      [polygon(denseBox(-60, 60), ring('170 0, 170 10, -170 10, -170 0, 170 0')), 'hole-at-antimeridian'],
+    ] as const) {
+      const { problem } = await verifier.proof(polygonClaim(location))
+      expect(problem).toMatchObject({ type: 'invalid-input', places: [{ code }] })
+    }
+    expect((await verifier.proof(polygonClaim(polygon(denseBox(40, 90)))))['problem']).toBeUndefined()
+  })
+})
+
+describe('collections with bands', () => {
+  it('are as near as their nearest member', () => {
+    const collection = (first: Geometry, ...rest: Geometry[]): Geometry => ({
+      type: 'GeometryCollection',
+      geometries: [first, ...rest],
+    })
+    const [north, near] = [polygon(box(60, 90)), polygon(ring('0 10, 10 10, 10 20, 0 20, 0 10'))]
+    const all = collection(near, north, { type: 'LineString', coordinates: ring('50 0, 50 5') }, point(-90, -30))
+    for (const [lon, lat] of [
+      [5, 58],
+      [5, 21],
+      [51, 3],
+      [-91, -31],
+      [5, 15],
+      [100, 75],
+    ] as const) {
+      const place = point(lon, lat)
+      const others = collection(near, { type: 'LineString', coordinates: ring('50 0, 50 5') }, point(-90, -30))
+      const expected = Math.min(Number(answer('distance', place, others)), lat < 60 ? meridian(lat, 60) : 0)
+      expect(answer('distance', all, place)).toBe(expected)
+      expect(answer('distance', place, all)).toBe(expected)
+    }
+    expect(run('intersects', all, point(0, 0))).toMatchObject({ notes: [{ code: 'full-parallel' }] })
+  })
+})

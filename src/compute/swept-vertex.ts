@@ -64,8 +64,9 @@ export class SweptVertex {
     const [x, y] = [vertices[2 * vertex]! + shift, vertices[2 * vertex + 1]!]
     // A pole is one place, whatever its longitude: geodesics that end there or lead over it touch a vertex on it.
     if (Math.abs(y) === 90 && (isHalfTurn(chord.x1, chord.x2) || y === chord.y1 || y === chord.y2)) return undefined
-    // From pole to pole any meridian is a shortest way: the edge is left to the judgement in the plane.
-    if (Math.abs(chord.y2 - chord.y1) === 180) return undefined
+    // Between opposite positions, poles among them, several ways are shortest: the judgement in the plane holds for the edge.
+    const isOpposite = chord.y1 === -chord.y2 && (Math.abs(chord.y1) === 90 || isHalfTurn(chord.x1, chord.x2))
+    if (isOpposite) return undefined
     const offset = this.#offsetOf(chord, x, y)
     const isCertain = Math.abs(offset.northMeters) > offset.errorMeters
     const side = this.#sideInPlane(chord, vertex, vertexSequence, shift)

@@ -20,7 +20,7 @@ export function isStarShaped(vertices: Float64Array, start: number, end: number)
 /**
  * The same, and by how much: twice the area of the smallest triangle between an edge and the mean of the vertices.
  *
- * @returns square degrees, to a relative 1e-15; 0 when rounding leaves less; NO_STAR when it is not star-shaped
+ * @returns square degrees, rounded; 0 when rounding decides about an edge; NO_STAR when it is not star-shaped
  */
 export function starMargin(vertices: Float64Array, start: number, end: number): number {
   let lon = 0
@@ -46,9 +46,9 @@ export function starMargin(vertices: Float64Array, start: number, end: number): 
     const sum = Math.abs(left) + Math.abs(right)
     let side = left - right
     const size = Math.abs(side)
-    const isClear = sum > SMALLEST_PRODUCT && size > FILTER * sum
-    if (isClear && size < margin) margin = size
-    if (!isClear) {
+    if (sum > SMALLEST_PRODUCT && size > FILTER * sum) {
+      if (size < margin) margin = size
+    } else {
       side = orientation(x1, y1, x2, y2, lon, lat)
       if (side !== 0) margin = 0
     }

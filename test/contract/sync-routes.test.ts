@@ -59,7 +59,11 @@ describe('a service that keeps records and has no RPC', () => {
 })
 
 it('logs that it is not ready once for each reason, not for each probe', async () => {
-  const service = await startTestService({ RECORDS: '1', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
+  const service = await startTestService({
+    RECORDS: '1',
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    LOG_SAMPLE_RATIO: '0',
+  })
   try {
     const probe = async () => (await fetch(`${service.url}/ready`)).status
     await eventually(() => expect(service.lines.join('\n')).toContain('"store not open"'), { timeout: 30_000 })

@@ -98,9 +98,12 @@ function requireDataFolder({ dataDir, production, records, databaseUrl }: Config
     rmSync(probe)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new ConfigError(`DATA_DIR=${dataDir}: nothing can be written there (${code}); set it to a folder that can`, {
-      cause: error,
-    })
+    throw new ConfigError(
+      `DATA_DIR=${dataDir}: nothing can be written there (${code}); set it to a folder that can be written`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 

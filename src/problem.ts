@@ -100,7 +100,7 @@ export function underPath(problem: ProblemData, path: readonly (string | number)
   const { detail } = problem
   // `problemAt` begins with the place, unless it is the body as a whole.
   const namesPlace = problem.places?.[0] !== undefined && problem.places[0].detail !== detail
-  const between = !namesPlace ? ': ' : detail.startsWith('[') ? '' : '.'
+  const between = path.length === 0 ? '' : !namesPlace ? ': ' : detail.startsWith('[') ? '' : '.'
   const placed = `${dottedPath(path)}${between}${detail}`
   return { ...problem, detail: placed, places: places ?? [{ pointer: prefix, detail }] }
 }

@@ -14,7 +14,7 @@ import { checkParallels, collapseBands } from './measurable.ts'
 const NOTHING_SQUARE_METERS = 1
 
 const HINT_HALF_GLOBE =
-  'edges are shortest geodesics: insert vertices along edges over 180° of longitude, or cut at the antimeridian'
+  'edges are shortest geodesics: insert vertices along edges over 180° of longitude or more, at most 90° apart'
 const HINT_GEODESIC =
   'measures follow shortest geodesics, which leave straight lines in longitude and latitude: put vertices along long edges, ' +
   'and one where another ring touches an edge'
@@ -66,6 +66,7 @@ export function checkInterior(
   if (invalidity !== undefined) throw invalidAt(geometry, path, invalidity, HINTS[invalidity.reason])
   checkExtent(geometry, path, kernel)
   if (measures === undefined) return
+  checkPassagesOfPoles(geometry, path)
   const isAround = hasWholeParallel(geometry)
   if (isAround) checkParallels(geometry, path, kernel, HINT_GEODESIC, measures.maxSolves)
   const geodesics = isAround ? preparedOf(collapseBands(geometry)) : topology
@@ -123,6 +124,44 @@ function checkExtent(geometry: FlatGeometry, path: readonly (string | number)[],
     }
   }
 }
+
+/**
+ * Refuses rings that come to a pole twice as geodesics: they touch themselves there. An edge over exactly 180° of longitude leads
+ * over the pole that is nearer to its ends. Between exactly opposite positions both ways are as short, and the planar verdict stands.
+ */
+function checkPassagesOfPoles(geometry: FlatGeometry, path: readonly (string | number)[]): void {
+  const { partDimensions, partStarts, sequenceStarts, vertices } = geometry
+  for (let part = 0; part < partDimensions.length; part++) {
+    if (partDimensions[part] !== 2) continue
+    for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
+      const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
+      if (!hasHalfGlobeEdge(vertices, start, end)) continue
+      // North and south; the planar judgement has refused rings with several vertices at one pole.
+      const passages = [false, false]
+      for (let vertex = start; vertex < end; vertex++) {
+        const lat = vertices[2 * vertex + 1]!
+        if (Math.abs(lat) === 90) passages[lat > 0 ? 0 : 1] = true
+      }
+      for (let vertex = start; vertex < end - 1; vertex++) {
+        const [lon1, lat1, lon2, lat2] = vertices.subarray(2 * vertex, 2 * vertex + 4) as unknown as Edge
+        const isOverPole = Math.abs(lon2 - lon1) === 180 && Math.abs(lat1) !== 90 && Math.abs(lat2) !== 90
+        if (!isOverPole || lat1 === -lat2) continue
+        const pole = lat1 > -lat2 ? 0 : 1
+        if (!passages[pole]) {
+          passages[pole] = true
+          continue
+        }
+        const detail = `the geodesic from here to [${lon2}, ${lat2}] leads over a pole at which the ring has been before`
+        throw problemAt('invalid-input', [...path, ...placeOf(geometry, sequence, vertex - start)], detail, {
+          code: 'self-touch',
+          hint: HINT_HALF_GLOBE,
+        })
+      }
+    }
+  }
+}
+
+type Edge = readonly [lon1: number, lat1: number, lon2: number, lat2: number]
 
 /** The refusal of a polygon that encloses nothing. */
 export function noArea(path: readonly (string | number)[]): ProblemError {

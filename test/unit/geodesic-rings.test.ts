@@ -61,6 +61,20 @@ describe('rings that cross as geodesics alone', () => {
     expect(refusal(geometry)).toEqual(CROSSING)
   })
 
+  // Regression: a band with a vertex half around the globe had the area of the whole ellipsoid.
+  it('are refused when edges over 180° of longitude lead over one pole twice, and measured when over each pole once', () => {
+    const overHint = expect.stringContaining('insert vertices along edges over 180° of longitude or more') as string
+    for (const [text, place] of [
+      ['-180 -10, 0 -10, 180 -10, 180 10, 0 10, -180 10', 1],
+      ['-180 60, 0 60, 180 60, 180 10, 90 10, 0 10, -90 10, -180 10', 1],
+    ] as const) {
+      const where = `geometry.coordinates[0][${place}]`
+      expect(refusal(polygon(text)), text).toEqual({ code: 'self-touch', where, hint: overHint })
+    }
+    expect(refusal(polygon('0 -10, 180 -10, 180 10, 0 10'))).toBeUndefined()
+    expect(refusal(polygon('-90 80, 90 80, 90 60, 0 50, -90 60'))).toBeUndefined()
+  })
+
   it('name the edge that was sent', () => {
     expect(refusal(polygon('0 50, 60 50, 60 52, 30 52, 0 52'))?.where).toBe('geometry.coordinates[0][3]')
   })

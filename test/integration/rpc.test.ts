@@ -36,7 +36,7 @@ describe('an endpoint', () => {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     return createRpc({
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-key`,
-      timeoutMs: 500,
+      timeoutMs: 60_000,
       maxResponseBytes,
     })
   }
@@ -82,7 +82,7 @@ describe('an endpoint', () => {
     servers.push(server)
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const { port } = server.address() as AddressInfo
-    const rpc = createRpc({ url: `http://m%e:p%40ss@127.0.0.1:${port}/key`, timeoutMs: 500, maxResponseBytes: 1000 })
+    const rpc = createRpc({ url: `http://m%e:p%40ss@127.0.0.1:${port}/key`, timeoutMs: 60_000, maxResponseBytes: 1000 })
     expect(await rpc.request('eth_chainId', [])).toBe('0x1')
     expect(authorizations).toEqual([`Basic ${Buffer.from('m%e:p@ss').toString('base64')}`])
     // A redirection is not followed: it could lead into our own network, and the password with it.

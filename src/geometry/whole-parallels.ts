@@ -7,9 +7,10 @@ const WHOLE_TURN = 360
  * Whether an edge of a ring runs along the whole parallel of its two ends: from −180 to 180 or back, at one latitude between
  * the poles.
  *
- * The same two positions are also two names of one place. A ring that passes through the parallel there, or that continues
- * along it, would cross or repeat the parallel, so it cannot be a valid ring that has the parallel as an edge. Such an edge has
- * no length.
+ * The same two positions are also two names of one place, and an edge between two names has no length. So the edge is the whole
+ * parallel only where the ring goes on along the antimeridian at both ends, to the same side, as that of a box does: with an edge of
+ * no length those two edges would lie on each other, and the ring would not be valid. A ring that goes on elsewhere crosses the
+ * antimeridian there, or touches it.
  *
  * @param vertices interleaved lon, lat in degrees
  * @param start index of the ring's first vertex
@@ -19,8 +20,8 @@ const WHOLE_TURN = 360
 export function isWholeParallel(vertices: Float64Array, start: number, end: number, vertex: number): boolean {
   const lat = vertices[2 * vertex + 1]!
   if (!isWholeTurn(vertices, vertex) || lat !== vertices[2 * vertex + 3] || Math.abs(lat) === 90) return false
-  const before = latitudeBeside(vertices, start, end, vertex, -1)
-  const after = latitudeBeside(vertices, start, end, vertex + 1, 1)
+  const before = seamLatitudeBeside(vertices, start, end, vertex, -1)
+  const after = seamLatitudeBeside(vertices, start, end, vertex + 1, 1)
   return (before < lat && after < lat) || (before > lat && after > lat)
 }
 
@@ -29,17 +30,18 @@ function isWholeTurn(vertices: Float64Array, vertex: number): boolean {
 }
 
 /**
- * Latitude of the nearest vertex of a closed ring that is not at the same place on ±180; that of the place itself if there is
- * none, or if the ring goes on to the other name of the place. So all edges of a ring together look at each vertex twice at most.
+ * Latitude of the nearest vertex of a closed ring that is not at the same place on ±180; NaN if there is none, or if it does not lie
+ * on ±180. All edges of a ring together look at each vertex twice at most.
  */
-function latitudeBeside(vertices: Float64Array, start: number, end: number, vertex: number, step: 1 | -1): number {
+function seamLatitudeBeside(vertices: Float64Array, start: number, end: number, vertex: number, step: 1 | -1): number {
   const [lon, lat] = [vertices[2 * vertex]!, vertices[2 * vertex + 1]!]
   const count = end - start - 1
   for (let k = 1; k < count; k++) {
     const other = start + ((((vertex - start + step * k) % count) + count) % count)
-    if (vertices[2 * other] !== lon || vertices[2 * other + 1] !== lat) return vertices[2 * other + 1]!
+    const [otherLon, otherLat] = [vertices[2 * other]!, vertices[2 * other + 1]!]
+    if (otherLon !== lon || otherLat !== lat) return Math.abs(otherLon) === 180 ? otherLat : Number.NaN
   }
-  return lat
+  return Number.NaN
 }
 
 /**

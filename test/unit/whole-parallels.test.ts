@@ -377,6 +377,32 @@ describe('an edge between the two names of one place on the antimeridian', () =>
     expect(locate(slope, 0, 5)).toEqual(OUTSIDE)
   })
 
+  it('is not where a ring over the antimeridian has its tip there, under both names', () => {
+    // A circle around [180, -17] whose northern and southern vertex stand on the antimeridian.
+    const once = polygon(
+      ring(
+        '-177 -17, -177.87868 -15.585786, 180 -15, 177.87868 -15.585786, 177 -17, 177.87868 -18.414214, 180 -19, -177.87868 -18.414214, -177 -17',
+      ),
+    )
+    const circle = polygon(
+      ring(
+        '-177 -17, -177.87868 -15.585786, -180 -15, 180 -15, 177.87868 -15.585786, 177 -17, 177.87868 -18.414214, 180 -19, -180 -19, -177.87868 -18.414214, -177 -17',
+      ),
+    )
+    expect(run('area', circle)).not.toHaveProperty('notes')
+    expect(answer('area', circle)).toBe(answer('area', once))
+    expect(answer('contains', once, circle)).toBe(true)
+    expect(answer('contains', circle, once)).toBe(true)
+    expect(locate(circle, 180, -17)).toEqual(INSIDE)
+    expect(locate(circle, 0, -17)).toEqual(OUTSIDE)
+    const kite = polygon(ring('170 0, 180 5, -180 5, -170 0, -180 -5, 180 -5, 170 0'))
+    expect(locate(kite, 180, 4)).toEqual(INSIDE)
+    expect(locate(kite, 0, 0)).toEqual(OUTSIDE)
+    const corner = polygon(ring('180 0, 180 5, -180 5, -170 0, 180 0'))
+    expect(locate(corner, -178, 1)).toEqual(INSIDE)
+    expect(locate(corner, 178, 1)).toEqual(OUTSIDE)
+  })
+
   it('is found in time that grows with the vertices, however often a ring names the place', () => {
     const names = Array.from({ length: 100_000 }, (_, i): [number, number] => [i % 2 === 0 ? 180 : -180, 5])
     const flat = Float64Array.from([[170, 0], ...names, [-170, 10], [170, 10], [170, 0]].flat())

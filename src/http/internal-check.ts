@@ -51,7 +51,7 @@ export function isFromThisMachine({ head, peer }: Pick<Exchange, 'head' | 'peer'
 }
 
 /** `host:port` of `PUBLIC_URL`. */
-export function publicHostOf({ publicUrl }: Pick<Config, 'publicUrl'>): string | undefined {
+function publicHostOf({ publicUrl }: Pick<Config, 'publicUrl'>): string | undefined {
   return publicUrl === undefined ? undefined : new URL(publicUrl).host
 }
 
@@ -70,7 +70,7 @@ function digest(text: string): Buffer {
 
 /** `name:port`, `[::1]:port` → the name. */
 function nameOf(host: string): string {
-  return /^\[([^\]]*)\](?::\d+)?$/.exec(host)?.[1] ?? host.replace(/:\d+$/, '')
+  return /^\[([^\]]*)\](?::\d*)?$/.exec(host)?.[1] ?? host.replace(/:\d*$/, '')
 }
 
 function isLoopbackHost(host: string): boolean {

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { PGlite, type Transaction } from '@electric-sql/pglite'
 import { makeFolder } from '../make-folder.ts'
 import { StoreFault } from '../store-messages.ts'
@@ -21,6 +21,9 @@ function embeddedFolder(dataDir: string): string {
   return join(dataDir, 'store')
 }
 
+/** More than the engine writes while it opens files that are whole. */
+const PROBE_BYTES = 1_048_576
+
 /**
  * Opens the embedded engine on a folder that no other process holds. It blocks the thread it runs in, and writes nothing
  * to stable storage by itself: what was acknowledged survives the end of the process, not the loss of power.
@@ -37,9 +40,11 @@ export async function openPglite(dataDir: string): Promise<Database> {
     const making = join(folder, 'making')
     const isNew = guardFormat({ format, files, making }, dataDir)
     const engine = await PGlite.create({ dataDir: files, ...(isNew ? emptyStore() : {}) }).catch((error: unknown) => {
-      throw isNew ? error : damagedStore(folder, String((error as Error).message), error)
+      if (isNew) throw error
+      requireRoom(folder)
+      throw damagedStore(folder, String((error as Error).message), error)
     })
-    writeFileSync(format, `${JSON.stringify({ engineMajor: ENGINE_MAJOR })}\n`)
+    writeFormat(format)
     rmSync(making, { force: true })
     await engine.exec("set jit = off; set timezone = 'UTC'")
     const { rows } = await engine.query<{ server_version: string }>('show server_version')
@@ -87,15 +92,17 @@ function guardFormat(
   dataDir: string,
 ): boolean {
   const ownVersion = join(files, 'PG_VERSION')
-  let engineMajor: unknown
-  if (existsSync(format)) {
-    engineMajor = readFormat(format)
-    // The engine would make an empty database in its place.
-    if (!existsSync(ownVersion)) throw damagedStore(embeddedFolder(dataDir), 'PG_VERSION is missing')
+  let engineMajor = readFormat(format)
+  const isWhole = engineMajor !== undefined || !existsSync(making)
+  // The engine would make an empty database in place of a store without it.
+  if (existsSync(format) && isWhole && !existsSync(ownVersion)) {
+    throw damagedStore(embeddedFolder(dataDir), 'PG_VERSION is missing')
   }
-  // A copy may have lost our file; what the engine wrote itself still says what it is. Nothing is removed that was ever whole.
-  else if (existsSync(ownVersion) && !existsSync(making)) engineMajor = Number(readFileSync(ownVersion, 'utf8'))
-  else {
+  // Our file may be lost or cut short; what the engine wrote itself still says what it is. Nothing is removed that was ever whole.
+  if (engineMajor === undefined && isWhole && existsSync(ownVersion)) {
+    engineMajor = Number(readFileSync(ownVersion, 'utf8'))
+  }
+  if (engineMajor === undefined) {
     writeFileSync(making, '')
     rmSync(files, { recursive: true, force: true })
     makeFolder(files)
@@ -110,11 +117,32 @@ function guardFormat(
   return false
 }
 
+/** undefined when the file is missing, or was cut short by a loss of power. */
 function readFormat(format: string): unknown {
   try {
     return (JSON.parse(readFileSync(format, 'utf8')) as { engineMajor?: unknown }).engineMajor
-  } catch (error) {
-    throw damagedStore(dirname(format), `${format} cannot be read`, error)
+  } catch {
+    return undefined
+  }
+}
+
+function writeFormat(format: string): void {
+  if (readFormat(format) === ENGINE_MAJOR) return
+  writeFileSync(`${format}.tmp`, `${JSON.stringify({ engineMajor: ENGINE_MAJOR })}\n`)
+  renameSync(`${format}.tmp`, format)
+}
+
+/**
+ * A disk without room stops the engine as damaged files do, and passes.
+ *
+ * @throws {NodeJS.ErrnoException} such as ENOSPC
+ */
+function requireRoom(folder: string): void {
+  const probe = join(folder, 'room-test')
+  try {
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES))
+  } finally {
+    rmSync(probe, { force: true })
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -71,7 +71,6 @@ describe('a damaged store', () => {
     ['no write-ahead log', () => rmSync(join(files(), 'pg_wal', firstLog()))],
     ['no tables', () => rmSync(join(files(), 'base'), { recursive: true })],
     ['no version file', () => rmSync(join(files(), 'PG_VERSION'))],
-    ['half a format file', () => writeFileSync(join(dataDir, 'store', 'format.json'), '{"engineM')],
   ])('is named as damaged, with the way to mend it: %s', async (_what, damage) => {
     await makeStore()
     damage()

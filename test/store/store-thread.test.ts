@@ -227,12 +227,15 @@ describe('the folder of the embedded store', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('whose format was lost, as by a copy of the files alone, keeps its records', async () => {
+  it.each([
+    ['lost, as by a copy of the files alone', (format: string) => rmSync(format)],
+    ['cut short, as by a loss of power', (format: string) => writeFileSync(format, '{"engineM')],
+  ])('whose format was %s, keeps its records', async (_what, damage) => {
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-copy-'))
     const database = await openPglite(folder)
     await database.transaction((session) => session.query('create table kept as select 7 as seven'))
     await database.close()
-    rmSync(join(folder, 'store', 'format.json'))
+    damage(join(folder, 'store', 'format.json'))
     const again = await openPglite(folder)
     expect(await again.reads.query('select seven from kept')).toEqual([{ seven: 7 }])
     await again.close()

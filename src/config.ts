@@ -561,7 +561,7 @@ function reader(env: Environment) {
     throw new ConfigError(`${name}=${JSON.stringify(env[name])}: must be ${wanted}`)
   }
   const number = (name: string, fallback: number, low: number, high: number): number => {
-    const text = env[name]
+    const text = env[name]?.trim()
     if (text === undefined || text === '') return fallback
     const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
     if (!(value >= low && value <= high)) {
@@ -572,7 +572,7 @@ function reader(env: Environment) {
   return {
     number,
     integer(name: string, fallback: number, low: number, high: number): number {
-      const text = env[name]
+      const text = env[name]?.trim()
       if (text === undefined || text === '') return fallback
       return wholeNumber(text, low, high) ?? refuse(name, wholeNumberForm(low, high))
     },

@@ -240,7 +240,7 @@ describe('the doctor', () => {
     const run = await runCli(['doctor'], { env: { PORT: 'far' } })
     expect([run.exitCode, run.out]).toEqual([
       78,
-      expect.stringMatching(/^FAIL settings +PORT="far": must be a number .*\n +→ correct it/),
+      expect.stringMatching(/^FAIL settings +PORT="far": must be a whole number .*\n +→ correct it/),
     ])
     const told = await doctor({ RPC_URL_84532: 'nowhere' })
     expect([told.run.exitCode, told.checks]).toEqual([

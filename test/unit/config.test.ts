@@ -52,12 +52,16 @@ describe('the configuration', () => {
     ['RATE_LIMIT_PUBLIC', '0x10', 'a whole number from 1 to 1000000000 in decimal digits'],
     ['MAX_VERTICES', '10,000', 'a whole number from 4 to 5000000 in decimal digits'],
     ['MAX_VERTICES', '10_000', 'a whole number from 4 to 5000000 in decimal digits'],
-    ['PORT', ' 3000', 'a whole number from 0 to 65535 in decimal digits'],
+    ['PORT', '30 00', 'a whole number from 0 to 65535 in decimal digits'],
     ['PORT', '3000.0', 'a whole number from 0 to 65535 in decimal digits'],
     ['START_BLOCK_84532', '1e6', 'a whole number from 0 to 999999999999 in decimal digits'],
     ['LOG_SAMPLE_RATIO', '1e-2', 'a number from 0 to 1 in decimal digits, such as 1 or 0.5'],
   ])('takes numbers in decimal digits alone: %s=%s is refused with the form that is accepted', (name, value, form) => {
     expect(() => readConfig({ [name]: value }, 1)).toThrow(`${name}=${JSON.stringify(value)}: must be ${form}`)
+  })
+
+  it('takes numbers with white space around them, as files of settings leave it', () => {
+    expect(readConfig({ PORT: ' 3000\r' }, 1).port).toBe(3000)
   })
 
   it('reads fractions where a setting takes them', () => {

@@ -140,6 +140,8 @@ export type SyncEvent =
     }
   | { readonly kind: 'problem'; readonly chainId: number; readonly message: string }
   | { readonly kind: 'lead'; readonly isHeld: boolean }
+  /** The worker is stopped by request; the store remembers it over restarts. */
+  | { readonly kind: 'stopped' }
   /** A chain was read for the first time, up to a block. */
   | {
       readonly kind: 'began'

@@ -5,6 +5,8 @@ export interface LeaseParts {
   readonly owner: string
   readonly holdMs: number
   readonly onChange: (isHeld: boolean) => void
+  /** The chains are not to be read, because an operator stopped the worker: now, or before this process started. */
+  readonly onStopped: () => void
 }
 
 /**
@@ -29,9 +31,10 @@ export interface Lease {
 /** Renewed so often within the time it is held. */
 const RENEWALS = 3
 
-export function createLease({ store, owner, holdMs, onChange }: LeaseParts): Lease {
+export function createLease({ store, owner, holdMs, onChange, onStopped }: LeaseParts): Lease {
   let isHeld = false
-  let isDesired = false
+  /** undefined until the store answers. */
+  let isDesired: boolean | undefined
   let jobs = 0
   let renewing: Promise<void> | undefined
   const timer = setInterval(() => void renew(), holdMs / RENEWALS)
@@ -39,7 +42,7 @@ export function createLease({ store, owner, holdMs, onChange }: LeaseParts): Lea
 
   return {
     get mayWork() {
-      return isHeld && isDesired
+      return isHeld && isDesired === true
     },
     async renew() {
       await renewing
@@ -73,16 +76,18 @@ export function createLease({ store, owner, holdMs, onChange }: LeaseParts): Lea
   }
 
   async function ask(): Promise<void> {
-    const before = isHeld && isDesired
+    const before = isHeld && isDesired === true
     try {
       const answer = await store.lease({ owner, holdMs, always: jobs > 0 })
       // Nobody is to read the chains any more: the status shall not say that somebody does.
       if (isHeld && !answer.isHeld && !answer.isDesired) await store.lease({ owner, holdMs: 0, always: false })
       isHeld = answer.isHeld
+      if (!answer.isDesired && isDesired !== false) onStopped()
       isDesired = answer.isDesired
     } catch {
       isHeld = false // the store is away: it will be asked again, and until then nothing can be stored
     }
-    if (before !== (isHeld && isDesired)) onChange(isHeld && isDesired)
+    const after = isHeld && isDesired === true
+    if (before !== after) onChange(after)
   }
 }

@@ -42,7 +42,13 @@ export function createSyncWorker({ chains: worked, store, owner, now, limits, on
   )
   const runs = createChainRuns({ store, now, limits, onEvent })
   const { exclusively } = runs
-  const lease = createLease({ store, owner, holdMs: limits.leaseMs, onChange })
+  const lease = createLease({
+    store,
+    owner,
+    holdMs: limits.leaseMs,
+    onChange,
+    onStopped: () => onEvent({ kind: 'stopped' }),
+  })
   const jobs = new Set<string>()
   let isClosed = false
   const loops = chains.map(loop)

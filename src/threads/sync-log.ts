@@ -25,5 +25,8 @@ export function logSyncEvent(log: Log, event: SyncEvent): void {
     }
     case 'lead':
       log.info(event.isHeld ? 'this process reads the chains' : 'this process does not read the chains')
+      break
+    case 'stopped':
+      log.warn('sync is stopped by request', { hint: 'POST /api/sync/worker?action=start starts it again' })
   }
 }

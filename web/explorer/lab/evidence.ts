@@ -80,7 +80,7 @@ export class EvidenceMaker {
   #stamp(stamp: LabStamp, state: LabState): LocationStamp {
     const start = state.startSeconds + stamp.startSeconds
     const unsigned = {
-      lpVersion: '0.2',
+      lpVersion: '0.2' as const,
       locationType: 'geojson-point',
       location: { type: 'Point' as const, coordinates: [...stamp.place] as [number, number] },
       srs: 'EPSG:4326',

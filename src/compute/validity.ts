@@ -128,6 +128,7 @@ function checkExtent(geometry: FlatGeometry, path: readonly (string | number)[],
 /**
  * Refuses rings that come to a pole twice as geodesics: they touch themselves there. An edge over exactly 180° of longitude leads
  * over the pole that is nearer to its ends. Between exactly opposite positions both ways are as short, and the planar verdict stands.
+ * Also refuses a vertex between two at one pole: both edges run along its meridian.
  */
 function checkPassagesOfPoles(geometry: FlatGeometry, path: readonly (string | number)[]): void {
   const { partDimensions, partStarts, sequenceStarts, vertices } = geometry
@@ -135,7 +136,7 @@ function checkPassagesOfPoles(geometry: FlatGeometry, path: readonly (string | n
     if (partDimensions[part] !== 2) continue
     for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
       const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
-      if (!hasHalfGlobeEdge(vertices, start, end)) continue
+      if (!reachesPole(vertices, start, end) && !hasHalfGlobeEdge(vertices, start, end)) continue
       // North and south; the planar judgement has refused rings with several vertices at one pole.
       const passages = [false, false]
       for (let vertex = start; vertex < end; vertex++) {
@@ -144,6 +145,14 @@ function checkPassagesOfPoles(geometry: FlatGeometry, path: readonly (string | n
       }
       for (let vertex = start; vertex < end - 1; vertex++) {
         const [lon1, lat1, lon2, lat2] = vertices.subarray(2 * vertex, 2 * vertex + 4) as unknown as Edge
+        const before = vertices[2 * (vertex === start ? end - 2 : vertex - 1) + 1]!
+        if (Math.abs(lat1) !== 90 && Math.abs(lat2) === 90 && before === lat2) {
+          const detail = 'both edges lead to one pole along the same meridian'
+          throw problemAt('invalid-input', [...path, ...placeOf(geometry, sequence, vertex - start)], detail, {
+            code: 'repeated-edge',
+            hint: 'remove the vertex, or give the ring two vertices on different meridians away from the pole',
+          })
+        }
         const isOverPole = Math.abs(lon2 - lon1) === 180 && Math.abs(lat1) !== 90 && Math.abs(lat2) !== 90
         if (!isOverPole || lat1 === -lat2) continue
         const pole = lat1 > -lat2 ? 0 : 1
@@ -169,6 +178,11 @@ export function noArea(path: readonly (string | number)[]): ProblemError {
     code: 'no-area',
     hint: HINT_HALF_GLOBE,
   })
+}
+
+function reachesPole(vertices: Float64Array, start: number, end: number): boolean {
+  for (let i = 2 * start + 1; i < 2 * end; i += 2) if (Math.abs(vertices[i]!) === 90) return true
+  return false
 }
 
 function hasHalfGlobeEdge(vertices: Float64Array, start: number, end: number): boolean {

@@ -75,6 +75,14 @@ describe('rings that cross as geodesics alone', () => {
     expect(refusal(polygon('-90 80, 90 80, 90 60, 0 50, -90 60'))).toBeUndefined()
   })
 
+  it('are refused when a vertex stands between two at one pole: its edges run along one meridian', () => {
+    expect(refusal(polygon('10 90, 5 88, 0 90'))).toMatchObject({
+      code: 'repeated-edge',
+      where: 'geometry.coordinates[0][1]',
+    })
+    expect(refusal(polygon('10 90, 10 88, 0 88, 0 90'))).toBeUndefined()
+  })
+
   it('name the edge that was sent', () => {
     expect(refusal(polygon('0 50, 60 50, 60 52, 30 52, 0 52'))?.where).toBe('geometry.coordinates[0][3]')
   })

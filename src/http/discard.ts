@@ -3,8 +3,11 @@ const QUIET_MS = 1000
 const CHECK_MS = 100
 
 export interface DiscardLimits {
+  /** 0: nothing more is read. */
   readonly maxBytes: number
   readonly maxMs: number
+  /** Called once, when nothing more is read. */
+  readonly onEnd?: () => void
 }
 
 /**
@@ -19,6 +22,7 @@ export class Discard {
   readonly #startBytes: number
   readonly #timer: NodeJS.Timeout
   #seenBytes: number
+  #hasEnded = false
   #movedMs = this.#startedMs
 
   /**
@@ -55,5 +59,7 @@ export class Discard {
   /** The connection is gone. */
   stop(): void {
     clearInterval(this.#timer)
+    if (!this.#hasEnded) this.#limits.onEnd?.()
+    this.#hasEnded = true
   }
 }

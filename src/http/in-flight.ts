@@ -7,6 +7,9 @@ import type { TransportExchange } from './transport-exchange.ts'
 /** A client whose answer ended before its request gets this long to read it. */
 export const LINGER_MS = 1000
 
+/** Connections whose refused bodies are read at one time: in a flood, what is thrown away must not fill the memory. */
+const MAX_DISCARDING = 32
+
 type TransportLimits = Pick<
   Limits,
   | 'maxBodyBytes'
@@ -38,6 +41,8 @@ export class InFlight {
   readonly #pages = new BodyPages()
   readonly #openBodies = new Map<number | string, number>()
   #timer: NodeJS.Timeout | undefined
+  /** Connections whose refused body is read and thrown away. */
+  #discarding = 0
 
   constructor(limits: TransportLimits) {
     this.limits = limits
@@ -77,7 +82,10 @@ export class InFlight {
   discardLimits(isLate: boolean): DiscardLimits {
     this.linger()
     const { refusedBodyBytes, refusedBodyMs } = this.limits
-    return { maxBytes: refusedBodyBytes, maxMs: isLate ? Math.min(LINGER_MS, refusedBodyMs) : refusedBodyMs }
+    const maxMs = isLate ? Math.min(LINGER_MS, refusedBodyMs) : refusedBodyMs
+    if (this.#discarding >= MAX_DISCARDING) return { maxBytes: 0, maxMs: Math.min(LINGER_MS, maxMs) }
+    this.#discarding++
+    return { maxBytes: refusedBodyBytes, maxMs, onEnd: () => this.#discarding-- }
   }
 
   add(exchange: TransportExchange): void {

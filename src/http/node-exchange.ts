@@ -130,7 +130,8 @@ export class NodeExchange extends TransportExchange {
     if (!isBodiless(reply.status)) lines.push('Content-Length', String(Buffer.byteLength(reply.body)))
     response.writeHead(reply.status, lines)
     response.end(this.method === 'HEAD' || isBodiless(reply.status) ? undefined : reply.body)
-    this.#message.resume()
+    if (mustClose && limits.maxBytes === 0 && !this.#message.complete) this.#message.socket.pause()
+    else this.#message.resume()
   }
 }
 
@@ -172,6 +173,6 @@ export function lingeringClose(socket: Socket, limits = UNCLEAR_REST): void {
       () => socket.destroy(),
     )
     socket.once('close', () => discard.stop())
-    socket.resume()
+    if (limits.maxBytes > 0) socket.resume()
   }
 }

@@ -188,8 +188,8 @@ function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Ou
 /** Half a square centimetre: what rounds to 0 on the chain is nothing to attest, nor is what holes take wholly. */
 const SMALLEST_SQUARE_METERS = 0.5 / CM2_PER_SQUARE_METER
 
-function areaOf({ geometry, kept, path, isAround }: Subject, { kernel }: Engine): number {
-  const area = kept?.areaSquareMeters ?? areaSquareMeters(kernel, geometry, isAround)
+function areaOf({ geometry, kept, path }: Subject, { kernel }: Engine): number {
+  const area = kept?.areaSquareMeters ?? areaSquareMeters(kernel, geometry)
   if (kept !== undefined) kept.areaSquareMeters = area
   if (area < SMALLEST_SQUARE_METERS) throw noArea(path)
   return area

@@ -11,38 +11,39 @@ import { compensatedSum } from './compensated-sum.ts'
  * it has a vertex on, or else the smaller side. A ring of whole parallels encloses what lies between them.
  *
  * @param geometry without rings that mix whole parallels and other edges
- * @param hasBands false when no ring has whole parallels: they are not looked for then
  * @returns square metres, before any rounding; ≤ 0 when holes take more than there is
  * @see C. F. F. Karney, Algorithms for geodesics, section 6
  */
-export function areaSquareMeters(kernel: Kernel, geometry: FlatGeometry, hasBands = true): number {
-  return compensatedSum(allRingTerms(kernel, geometry, hasBands))
+export function areaSquareMeters(kernel: Kernel, geometry: FlatGeometry): number {
+  return compensatedSum(allRingTerms(kernel, geometry))
 }
 
 /** The same for one Polygon part. */
 export function partAreaSquareMeters(kernel: Kernel, geometry: FlatGeometry, part: number): number {
-  return compensatedSum(ringTerms(kernel, geometry, part, true))
+  return compensatedSum(ringTerms(kernel, geometry, part))
 }
 
-function* allRingTerms(kernel: Kernel, geometry: FlatGeometry, hasBands: boolean): Iterable<number> {
+function* allRingTerms(kernel: Kernel, geometry: FlatGeometry): Iterable<number> {
   for (let part = 0; part < geometry.partDimensions.length; part++) {
-    if (geometry.partDimensions[part] === 2) yield* ringTerms(kernel, geometry, part, hasBands)
+    if (geometry.partDimensions[part] === 2) yield* ringTerms(kernel, geometry, part)
   }
 }
 
 /** The areas of the rings of one Polygon part, those of holes negative. */
-function* ringTerms(kernel: Kernel, geometry: FlatGeometry, part: number, hasBands: boolean): Iterable<number> {
+function* ringTerms(kernel: Kernel, geometry: FlatGeometry, part: number): Iterable<number> {
   const { vertices, sequenceStarts, partStarts } = geometry
   const exterior = partStarts[part]!
   for (let sequence = exterior; sequence < partStarts[part + 1]!; sequence++) {
     const ring = vertices.subarray(2 * sequenceStarts[sequence]!, 2 * sequenceStarts[sequence + 1]!)
-    const area = ringAreaSquareMeters(kernel, ring, hasBands)
+    const area = ringAreaSquareMeters(kernel, ring)
     yield sequence === exterior ? area : -area
   }
 }
 
-function ringAreaSquareMeters(kernel: Kernel, ring: Float64Array, mayBeBand: boolean): number {
+function ringAreaSquareMeters(kernel: Kernel, ring: Float64Array): number {
   const count = ring.length / 2
+  // All vertices of a band stand on the antimeridian or at a pole.
+  const mayBeBand = Math.abs(ring[0]!) === 180 || Math.abs(ring[1]!) === 90
   if (mayBeBand && hasWholeTurn(ring, 0, count)) {
     const form = ringForm(ring, 0, count)
     if (form.kind === 'band') return bandAreaSquareMeters(form.south, form.north)

@@ -62,7 +62,7 @@ export interface Evaluation {
   readonly method: string
 }
 
-/** What this program does by itself; everything else is the operator's claim (decision 130). */
+/** The evaluation that this program performs; any other value is the operator's claim (decision 130). */
 export const OWN_EVALUATION: Evaluation = { mode: 'local', method: 'multifactor-v0' }
 
 /** What to do about a verified proof that is refused. */

@@ -81,7 +81,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** What an operator says of the evaluation, beyond what this program does by itself (decision 130). */
+/** What an operator says of the evaluation, where it differs from what this program performs (decision 130). */
 function warnOfClaims({ evaluation: { mode, method } }: Config, log: Log): void {
   if (mode === OWN_EVALUATION.mode && method === OWN_EVALUATION.method) return
   const hint = 'answers repeat EVALUATION_MODE and EVALUATION_METHOD; nothing here proves them'

@@ -273,7 +273,7 @@ export interface LawReport {
 /** Of each law. */
 const MAX_EXAMPLES = 3
 
-/** Holds all laws against so many cases. */
+/** Checks all laws on the given number of cases. */
 export async function checkLaws(cases: number, firstSeed: number): Promise<LawReport> {
   const broken: Record<string, number> = {}
   const examples: string[] = []

@@ -37,7 +37,7 @@ export interface GeodesicFault extends Invalidity {
 }
 
 /**
- * The first grave fault of the polygons of a geometry as geodesics. Faults are borne with while at most 2 mm of a ring lie
+ * The first grave fault of the polygons of a geometry as geodesics. Faults are tolerated while at most 2 mm of a ring lie
  * beyond an edge at each place, and twice the area there is, in sum, at most the larger of 0.5 cm² and 5·10⁻¹³ of the area.
  *
  * @param topology of polygons that `findInvalidity` found valid

@@ -69,7 +69,7 @@ export function systemLibraries(
   return { found, refused }
 }
 
-/** Looks at the file and at each folder above it: whoever may write one of them chooses what is loaded. */
+/** Looks at the file and at each folder above it: an account that may write one of them chooses what is loaded. */
 function trustProblem(file: string, files: LibraryFiles): string | undefined {
   for (let path = file; ; path = dirname(path)) {
     const { uid, mode } = files.stat(path)

@@ -41,7 +41,7 @@ export function createInternalCheck(
 }
 
 /**
- * A request of a program on this machine: by a loopback address and a name of this machine, passed on by nobody, and from no
+ * A request of a program on this machine: by a loopback address and a name of this machine, without a proxy, and from no
  * page of another origin. The name matters because a page may be led here by a name of its own (DNS rebinding).
  *
  * @param publicHost of `PUBLIC_URL`, if there is one

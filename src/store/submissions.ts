@@ -17,7 +17,7 @@ interface SubmitLimits {
 }
 
 /**
- * Takes attestations for their chains, each by itself and in this order. The lock is taken once for all of them.
+ * Takes attestations for their chains, independently and in this order. One lock covers all of them.
  *
  * @param gasPerDay what the submissions of one account may use in 24 hours
  */

@@ -17,7 +17,7 @@ export interface VerifyConfig {
   readonly device?: DeviceTrust
   /** Keys of signers by `did:web`; their signatures count for nothing when absent. */
   readonly didKeys?: DidKeys
-  /** What answers say of where and how proofs are evaluated; what this program does by itself when absent. */
+  /** What answers say of where and how proofs are evaluated; this program's own values when absent. */
   readonly evaluation?: Evaluation
 }
 

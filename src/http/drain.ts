@@ -1,24 +1,28 @@
 import type { InFlight } from './in-flight.ts'
 
-/** Quiet time after which a connection is taken to have nothing more on its way. */
-const QUIET_MS = 50
 const CHECK_MS = 5
+/**
+ * After this number of quiet checks in a row, 50 ms at least, we assume that no more requests are on their way. Checks are counted
+ * because time passes also while a busy machine keeps this process waiting; between two checks the event loop has read the sockets.
+ */
+const QUIET_CHECKS = 10
 
 /**
- * Waits until nothing has been in flight for a short while: a request that a kept-alive client sent before it could
- * know of the end is still answered.
+ * Waits until nothing has been in flight for a short while. A request that a kept-alive client sent before it could know of
+ * the shutdown is still answered.
  *
- * @param limitMs resolves then in any case
+ * @param limitMs longest wait
  */
 export async function drain(inFlight: InFlight, limitMs: number): Promise<void> {
   inFlight.beginDraining()
   const start = performance.now()
-  let quietSince = start
+  let quietChecks = 0
   return new Promise((resolve) => {
     const timer = setInterval(() => {
       const now = performance.now()
-      if (inFlight.count > 0 || now < inFlight.lingersUntilMs) quietSince = now
-      if (now - quietSince >= QUIET_MS || now - start >= limitMs) {
+      const isBusy = inFlight.count > 0 || now < inFlight.lingersUntilMs
+      quietChecks = isBusy ? 0 : quietChecks + 1
+      if (quietChecks >= QUIET_CHECKS || now - start >= limitMs) {
         clearInterval(timer)
         resolve()
       }

@@ -1,6 +1,6 @@
-/** nginx and HAProxy with the files of `deploy/`, as processes in front of a service of a test. */
+/** nginx and HAProxy with the configuration files of `deploy/`, as processes in front of a test's service. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -11,7 +11,7 @@ const deploy = resolve(import.meta.dirname, '../deploy')
 const PROGRAMS = { nginx: '/usr/sbin/nginx', haproxy: '/usr/sbin/haproxy' } as const
 export type ProxyName = keyof typeof PROGRAMS
 
-/** The proxies that are installed on this machine. A missing one is named once for each file of tests. */
+/** The proxies that are installed on this machine. Each test file prints a missing one once. */
 export const PROXIES: readonly ProxyName[] = (Object.keys(PROGRAMS) as ProxyName[]).filter((name) => {
   const isInstalled = existsSync(PROGRAMS[name])
   if (!isInstalled) console.warn(`skipped: ${PROGRAMS[name]} is not installed (apt-get install ${name})`)
@@ -20,21 +20,21 @@ export const PROXIES: readonly ProxyName[] = (Object.keys(PROGRAMS) as ProxyName
 
 /** One request as the proxy saw it. */
 export interface PassedRequest {
-  /** Its `X-Request-Id`, `-` or empty without one. */
+  /** Its `X-Request-Id`; `-` or empty when it has none. */
   readonly asked: string
-  /** `X-Request-Id` of the answer that the proxy took for this request's, `-` or empty without one. */
+  /** `X-Request-Id` of the response that the proxy matched with this request; `-` or empty when it has none. */
   readonly answered: string
   readonly status: string
 }
 
 export interface RunningProxy {
   readonly port: number
-  /** Resolves with every request that the proxy saw. */
+  /** Resolves to every request that the proxy saw. */
   stop(): Promise<readonly PassedRequest[]>
 }
 
 /**
- * Starts a proxy on 127.0.0.1 without TLS, with the file of `deploy/` otherwise unchanged.
+ * Starts a proxy on 127.0.0.1 without TLS; the configuration file of `deploy/` is otherwise unchanged.
  *
  * @param servicePort port of the service on 127.0.0.1
  */
@@ -44,18 +44,20 @@ export async function startProxy(name: ProxyName, servicePort: number): Promise<
   const file = join(folder, name)
   writeFileSync(file, name === 'nginx' ? nginxFile(folder, port, servicePort) : haproxyFile(port, servicePort))
   const args = name === 'nginx' ? ['-p', folder, '-e', 'stderr', '-c', file] : ['-db', '-f', file]
-  const child = spawn(PROGRAMS[name], args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let log = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (log += text.toString()))
+  // A file takes every line of the log; HAProxy drops lines that a full pipe does not take.
+  const printed = join(folder, 'printed')
+  const output = openSync(printed, 'a')
+  const child = spawn(PROGRAMS[name], args, { stdio: ['ignore', output, output] })
+  closeSync(output)
   const exited = new Promise<void>((done) => child.on('close', () => done()))
-  await eventually(() => accepts(child, port, () => log))
+  await eventually(() => accepts(child, port, () => readFileSync(printed, 'utf8')))
   return {
     port,
     async stop() {
-      // Both answer what is under way before they end.
+      // Both finish pending requests before they end.
       child.kill(name === 'nginx' ? 'SIGQUIT' : 'SIGUSR1')
       await exited
-      if (name === 'nginx') log += readFileSync(join(folder, 'passed'), 'utf8')
+      const log = readFileSync(name === 'nginx' ? join(folder, 'passed') : printed, 'utf8')
       rmSync(folder, { recursive: true, force: true })
       return log
         .split('\n')
@@ -68,7 +70,7 @@ export async function startProxy(name: ProxyName, servicePort: number): Promise<
   }
 }
 
-/** The shipped file is a part of nginx's `http` block; around it stands what an unprivileged nginx needs. */
+/** The shipped file is a part of nginx's `http` block; the other lines are those that an unprivileged nginx needs. */
 function nginxFile(folder: string, port: number, servicePort: number): string {
   const server = readFileSync(join(deploy, 'nginx.conf'), 'utf8')
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
@@ -85,9 +87,10 @@ ${server}}
 `
 }
 
+/** HAProxy has one thread here: with two, a line that one logs while the other writes is dropped. */
 function haproxyFile(port: number, servicePort: number): string {
   return readFileSync(join(deploy, 'haproxy.cfg'), 'utf8')
-    .replace('global\n', 'global\n  hard-stop-after 15s\n  log stdout format raw daemon\n')
+    .replace('global\n', 'global\n  nbthread 1\n  hard-stop-after 15s\n  log stdout format raw daemon\n')
     .replace('  mode http\n', '  mode http\n  log global\n')
     .replace(
       'frontend public\n',

@@ -7,11 +7,11 @@ import { parseAnswers } from '../raw-socket.ts'
 import { ADAPTERS, type AdapterName, type RunningServer, startServer } from '../running-http-server.ts'
 import { FRAMING_CASES } from './framing-cases.ts'
 
-/** Longer than the ten seconds after which service and proxies end what does not go on. */
+/** Longer than the ten seconds after which the service and proxies close a stalled connection. */
 const LIMIT_MS = 15_000
 const BYSTANDERS = 8
 
-/** An id that a client of this test chose. The service makes one up for bytes that are no request. */
+/** Whether a client of this test chose the id. The service generates one for bytes that are not a request. */
 const isOurs = (id: string | undefined) => id !== undefined && /^(?:first|hidden|last|b)-/.test(id)
 const get = (id: string) => `GET /nowhere/${id} HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n\r\n`
 
@@ -20,7 +20,7 @@ interface Sent {
   readonly first: string
   readonly hidden: string
   readonly last: string
-  /** Ids of the answers, in their order; undefined for an answer of the proxy itself. */
+  /** Ids of the responses in order; undefined for a response of the proxy itself. */
   readonly answered: readonly (string | undefined)[]
 }
 
@@ -30,7 +30,7 @@ interface Bystander {
   readonly path: string
 }
 
-/** Sends one case and a plain request after it; waits for the answer to that, or for the end of the connection. */
+/** Sends one case and a plain request after it; waits for the response to that, or for the end of the connection. */
 function send(port: number, name: string, bytes: string, ids: readonly [string, string, string], cut: boolean) {
   const [first, hidden, last] = ids
   const whole = bytes + get(last)
@@ -51,7 +51,7 @@ function send(port: number, name: string, bytes: string, ids: readonly [string, 
     })
     for (const event of ['end', 'close'] as const) socket.on(event, finish)
     socket.on('error', () => {})
-    // In one piece, or the header block and the rest in two.
+    // In one piece, or as the header block and the remaining bytes.
     const end = bytes.indexOf('\r\n\r\n') + 4
     if (cut && end > 3) {
       socket.setNoDelay(true)
@@ -60,7 +60,7 @@ function send(port: number, name: string, bytes: string, ids: readonly [string, 
   })
 }
 
-/** A client that does nothing unusual, on connections of its own to the same proxy. */
+/** Sends ordinary requests on separate connections to the same proxy. */
 function ask(port: number, agent: Agent, id: string): Promise<Bystander> {
   return new Promise((done, refuse) => {
     const options = { host: '127.0.0.1', port, agent, path: `/nowhere/${id}`, headers: { 'x-request-id': id } }
@@ -99,7 +99,7 @@ describe.each(combinations)('unclear requests on %s behind %s', (adapter: Adapte
     const watching = Array.from({ length: BYSTANDERS }, async (_, lane) => {
       for (let index = 0; index < 50 || !isOver; index++) {
         bystanders.push(await ask(proxy.port, agent, `b-${lane}-${index}`))
-        // HAProxy drops lines of its log when they come too fast.
+        // Requests of a few bystanders at a time are enough.
         await new Promise((done) => setTimeout(done, 20))
       }
     })
@@ -115,14 +115,14 @@ describe.each(combinations)('unclear requests on %s behind %s', (adapter: Adapte
     isOver = true
     await Promise.all(watching)
     agent.destroy()
-    // The proxy has logged all that it passed on when it has ended.
+    // When the proxy has ended, it has logged everything that it forwarded.
     logged = await proxy.stop()
     await eventually(() => expect(server.server.inFlight).toBe(0))
     seen = server.lines.filter(({ event }) => event === 'request').map(({ fields }) => String(fields['id']))
   }, 60_000)
   afterAll(() => server.stop())
 
-  it('gives every bystander the answer to its own request', () => {
+  it('gives every bystander the response to its own request', () => {
     expect(bystanders.length).toBeGreaterThan(BYSTANDERS)
     const wrong = bystanders.filter(({ asked, answered, path }) => answered !== asked || path !== `/nowhere/${asked}`)
     expect(wrong).toEqual([])
@@ -136,19 +136,19 @@ describe.each(combinations)('unclear requests on %s behind %s', (adapter: Adapte
     expect(wrong).toEqual([])
   })
 
-  it('hands the service no request that the proxy did not see as one', () => {
+  it('passes no request to the service that the proxy did not recognise', () => {
     const passed = new Map<string, number>()
     for (const { asked } of logged) passed.set(asked, (passed.get(asked) ?? 0) + 1)
     const named = seen.filter(isOurs)
     expect(named.filter((id) => !passed.has(id))).toEqual([])
     expect(named.filter((id, index) => named.indexOf(id) !== index)).toEqual([])
     expect(seen.length).toBeLessThanOrEqual(logged.length)
-    // The proxy took no answer for the answer to another request.
+    // The proxy took no response for the response to another request.
     const mixed = logged.filter(({ asked, answered }) => isOurs(answered) && asked !== answered)
     expect(mixed).toEqual([])
   })
 
-  it('is tried with requests that reach the service, and with hidden ones that do not', () => {
+  it('tests requests that reach the service and hidden ones that do not', () => {
     const ids = new Set(seen)
     const count = (role: 'first' | 'hidden' | 'last') => sent.filter((one) => ids.has(one[role])).length
     console.info(

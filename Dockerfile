@@ -1,4 +1,4 @@
-# The service as an image: docs/operations.md. glibc, not musl: the native transport and secp256k1 are built for it.
+# Image of the service; see docs/operations.md. It needs glibc, not musl, because the native transport and secp256k1 are built for glibc.
 ARG NODE_IMAGE=node:20-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -17,11 +17,11 @@ RUN node deploy/keep-native-binaries.mjs node_modules
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
-# It signs 1.4 times as fast as the one of the packages. A regular expression, for each Debian numbers it anew.
+# Debian's libsecp256k1 signs 1.4 times as fast as the npm addon. The regular expression is needed because its number differs between Debian releases.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends '^libsecp256k1-[0-9]+$' \
   && rm -rf /var/lib/apt/lists/*
-# Whoever sets DATABASE_URL keeps nothing here but a lock; EMBEDDED_DB=1 keeps the records here.
+# With DATABASE_URL this folder holds only a lock; with EMBEDDED_DB=1 it holds the records.
 RUN mkdir /data && chown node:node /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data LOG_FORMAT=json
 COPY --from=packages /app/node_modules node_modules

@@ -1,5 +1,5 @@
-// Leaves the one native transport that the running Node.js loads, of the forty for other platforms and releases (240 MB), and
-// drops the development chain, which production refuses.
+// Keeps only the native transport that the running Node.js loads, of the forty for all platforms and releases (240 MB). Also removes
+// the development chain, which is not allowed in production.
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -14,5 +14,5 @@ const transport = join(folder, 'uWebSockets.js')
 const binaries = existsSync(transport) ? readdirSync(transport).filter((name) => /^uws_.*\.node$/.test(name)) : []
 for (const name of binaries) if (name !== wanted) rmSync(join(transport, name))
 rmSync(join(folder, '@foundry-rs'), { recursive: true, force: true })
-const kept = binaries.includes(wanted) ? `kept ${wanted}` : `no ${wanted}: node:http answers instead`
+const kept = binaries.includes(wanted) ? `kept ${wanted}` : `no ${wanted}: the service will use node:http instead`
 process.stderr.write(`${kept}, removed ${binaries.filter((name) => name !== wanted).length} others\n`)

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-// Nothing here is a measure of speed: a limit ends a test that hangs, also on a machine that is busy with fifteen other things.
+// These tests do not measure speed. The limit only ends a test that hangs, so it is long enough for a very busy machine.
 const HANGS_AFTER_MS = 600_000
 
 const project = (name: string, extra: object = {}) => ({
@@ -10,35 +10,36 @@ const project = (name: string, extra: object = {}) => ({
     environment: 'node',
     testTimeout: HANGS_AFTER_MS,
     hookTimeout: HANGS_AFTER_MS,
-    // Half of the tests wait for a process they started: a worker less than cores, as is usual, leaves a core idle.
+    // Half of the tests wait for a process that they started. Vitest's default of one worker fewer than cores leaves a core idle.
     maxWorkers: '100%',
     ...extra,
   },
 })
 
-// Every answer these tests get from the service is held against its OpenAPI document.
+// Every response of the service in these tests is checked against its OpenAPI document.
 const CHECKED = { setupFiles: ['test/answer-check.ts'] }
 
-// The service answers late on a busy machine, and is not refused for it (test/service.ts).
+// Longer limits (test/service.ts), because the service is slow on a busy machine.
 const PATIENT = { env: { TEST_LIMITS: 'patient' } }
 
-// What kills processes, holds thousands of connections or measures memory runs by itself, after everything else; so does a
-// browser, which draws maps without a graphics card.
+// Tests that kill processes, open thousands of connections or measure memory run one at a time, after all others. So do the
+// browser tests, which draw maps without a graphics card.
 const ALONE = { maxWorkers: 1, sequence: { groupOrder: 1 } }
 const LAST = { maxWorkers: 1, sequence: { groupOrder: 2 } }
 
-// One project a folder: the folder says what kind of proof a test is, and scripts/test.mjs which folders `npm test` runs. Unit,
-// property and differential tests run functions in this process; the others start the built service, its threads or its command
+// There is one project per folder. The folder gives the kind of test, and scripts/test.mjs selects those of `npm test`. Unit,
+// property and differential tests run functions in this process. The others start the built service, its threads or its command
 // line, so scripts/test.mjs builds first.
 export default defineConfig({
   test: {
-    // Vitest reports "something prevents the main process from exiting" after it; on a busy machine its workers take seconds to end.
+    // After this time Vitest reports "something prevents the main process from exiting". On a busy machine its workers take
+    // seconds to exit.
     teardownTimeout: 120_000,
     projects: [
-      // A hundred files that load the same modules: a quarter of their time, were it done for each anew.
+      // These files load the same modules. Loading them for every file would take a quarter of the time.
       project('unit', { isolate: false }),
-      project('property'),
-      project('differential'),
+      project('property', { isolate: false }),
+      project('differential', { isolate: false }),
       project('integration'),
       project('contract', { ...CHECKED, ...PATIENT }),
       project('store', { ...CHECKED, ...PATIENT }),

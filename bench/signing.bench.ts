@@ -12,7 +12,7 @@ import { encodeNumeric } from '../src/attest/encode.ts'
 import { createMerkleTree } from '../src/attest/merkle.ts'
 import { createLeafHasher } from '../src/attest/merkle-proof.ts'
 import { createNonces } from '../src/attest/nonces.ts'
-import { createProofTexts } from '../src/attest/proof-texts.ts'
+import { createProofWriter } from '../src/attest/proof-texts.ts'
 import { schemaKinds } from '../src/attest/schema-kinds.ts'
 import { SCHEMA_STRINGS, schemaUids } from '../src/attest/schemas.ts'
 import { createSigner } from '../src/attest/signer.ts'
@@ -130,11 +130,11 @@ export async function run(): Promise<object> {
   }
   const leafOf = createLeafHasher(keccaks.wasm)
   const leaves = Array.from({ length: MERKLE_LEAVES }, () => randomBytes(32))
-  const room = Buffer.alloc(PROOF_BYTES + createProofTexts(createMerkleTree(leaves, keccaks.wasm)).scratchBytes)
+  const room = Buffer.alloc(PROOF_BYTES + createProofWriter(createMerkleTree(leaves, keccaks.wasm)).scratchBytes)
   bench.add('leaf of a Merkle tree', () => void leafOf({ schema, recipient: RECIPIENT, data }))
   bench.add(`Merkle tree over ${MERKLE_LEAVES} leaves, with every proof`, () => {
-    const proofs = createProofTexts(createMerkleTree(leaves, keccaks.wasm))
-    proofs.layOut(room, PROOF_BYTES)
+    const proofs = createProofWriter(createMerkleTree(leaves, keccaks.wasm))
+    proofs.prepare(room, PROOF_BYTES)
     for (let index = 0; index < MERKLE_LEAVES; index++) proofs.write(room, 0, index)
   })
   bench.add('whole signed attestation, viem', async () => void (await viemWhole()))

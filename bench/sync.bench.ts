@@ -93,7 +93,7 @@ async function measure(local: LocalChain, engine: (typeof ENGINES)[number]): Pro
         clients: [createRpc({ url: local.url, timeoutMs: 60_000, maxResponseBytes: 32 * 1_048_576 })],
         now: () => performance.now(),
         random: Math.random,
-        maxBenchMs: 1000,
+        maxSuspensionMs: 1000,
       }),
       store: createRecordStore(database, () => new Date().toISOString()),
       keccak: await createKeccak(),

@@ -6,7 +6,7 @@ import { readConfig } from '../src/config.ts'
 import { publicKeyAddress } from '../src/crypto/address.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1, type Secp256k1Backend } from '../src/crypto/secp256k1.ts'
-import { formatSignature, personalText } from '../src/crypto/signature.ts'
+import { formatSignature, personalMessage } from '../src/crypto/signature.ts'
 import { canonicalBytes } from '../src/geometry/canonical.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
 import { createVerifyEngine } from '../workers/verify-engine.ts'
@@ -33,7 +33,7 @@ export async function run(): Promise<object> {
     const stamps = Array.from({ length: STAMPS }, (_, index) => signedStamp(index))
     const bodies = stamps.map((stamp) => Buffer.from(JSON.stringify({ stamp })))
     const ask = async (question: 'stamp' | 'proof', body: Uint8Array) => {
-      const result = await runVerifyTask({ question, body, nowSeconds: NOW_SECONDS + 60 }, engine, limits)
+      const result = await runVerifyTask({ kind: question, body, nowSeconds: NOW_SECONDS + 60 }, engine, limits)
       const isValid = result.ok && !result.members.includes('"signaturesValid":false')
       if (!isValid || (question === 'stamp' && !result.members.startsWith('"valid":true'))) throw new Error('not valid')
     }
@@ -65,7 +65,7 @@ export async function run(): Promise<object> {
         pluginVersion: '0.1.0',
         signals: { source: 'gpsd', accuracyMeters: 8, mode: 3, altitudeMeters: 35 },
       }
-      const digest = keccak.hash(personalText(canonicalBytes(unsigned)))
+      const digest = keccak.hash(personalMessage(canonicalBytes(unsigned)))
       const value = publicKeyAddress(secp256k1!.publicKey(privateKey), keccak)
       const signature = formatSignature(secp256k1!.sign(digest, privateKey))
       const signer = { scheme: 'eth-address', value }

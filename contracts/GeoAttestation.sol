@@ -3,7 +3,7 @@ pragma solidity ^0.8.20;
 
 import {Attestation, IEAS} from "./IEAS.sol";
 
-/// Who said something on EAS, of what kind, to whom, and whether it still stands.
+/// Checks of an attestation's schema, attester and recipient, and whether it is still valid.
 library GeoAttestation {
     error AttestationNotFound(bytes32 uid);
     error AttestationHasOtherSchema(bytes32 uid, bytes32 schema);
@@ -11,13 +11,14 @@ library GeoAttestation {
     error AttestationIsForSomebodyElse(bytes32 uid, address recipient);
     error AttestationNoLongerStands(bytes32 uid);
 
-    /// @return found the attestation `uid`; reverts when EAS has none
+    /// Reads an attestation; reverts when EAS has none with this UID.
+    /// @return found the attestation `uid`
     function read(IEAS eas, bytes32 uid) internal view returns (Attestation memory found) {
         found = eas.getAttestation(uid);
         if (uid == 0 || found.uid != uid) revert AttestationNotFound(uid);
     }
 
-    /// Reverts unless the attestation is one of this schema by this attester for this recipient, and stands.
+    /// Reverts unless the attestation has this schema, attester and recipient and is still valid.
     function requireOf(Attestation memory found, bytes32 schema, address attester, address recipient) internal view {
         if (found.schema != schema) revert AttestationHasOtherSchema(found.uid, found.schema);
         if (found.attester != attester) revert AttestationHasOtherAttester(found.uid, found.attester);
@@ -25,7 +26,7 @@ library GeoAttestation {
         if (!stands(found)) revert AttestationNoLongerStands(found.uid);
     }
 
-    /// @return true unless it is revoked or has expired
+    /// @return true unless the attestation is revoked or has expired
     function stands(Attestation memory found) internal view returns (bool) {
         bool isExpired = found.expirationTime != 0 && found.expirationTime <= block.timestamp;
         return found.revocationTime == 0 && !isExpired;

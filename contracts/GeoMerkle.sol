@@ -3,14 +3,14 @@ pragma solidity ^0.8.20;
 
 import {Attestation, IEAS} from "./IEAS.sol";
 
-/// A result as its leaf covers it. What `data` holds is told by `schema`: look at it before decoding.
+/// The fields of a result that its leaf covers. `schema` says what `data` contains: check it before decoding.
 struct GeoItem {
     bytes32 schema;
     address recipient;
     bytes data;
 }
 
-/// Results of which only a Merkle root was attested.
+/// Checks of results that were attested together, by one Merkle root.
 library GeoMerkle {
     error RootNotFound(bytes32 uid);
     error RootHasOtherSchema(bytes32 schema);
@@ -18,12 +18,14 @@ library GeoMerkle {
     error RootNoLongerStands(bytes32 uid);
     error ItemNotUnderRoot();
 
-    /// Hashed twice: a leaf's preimage has 32 bytes, an inner node's 64, so neither can stand for the other.
+    /// Computes a leaf. It is hashed twice: a leaf's preimage then has 32 bytes and an inner node's 64, so neither can
+    /// pass for the other.
     function leafOf(GeoItem calldata item) internal pure returns (bytes32) {
         return keccak256(bytes.concat(keccak256(abi.encode(item.schema, item.recipient, keccak256(item.data)))));
     }
 
-    /// The smaller child comes first, so a proof needs no sides. The same as OpenZeppelin's MerkleProof.processProof.
+    /// Computes the root from a node and its proof. The smaller child comes first, so a proof needs no sides. Gives the
+    /// same as OpenZeppelin's MerkleProof.processProof.
     function rootOf(bytes32 node, bytes32[] calldata proof) internal pure returns (bytes32) {
         for (uint256 i = 0; i < proof.length; ++i) {
             bytes32 sibling = proof[i];
@@ -32,12 +34,12 @@ library GeoMerkle {
         return node;
     }
 
-    /// Reverts unless `item` stands under a root that `attester` attested under `rootSchema` and did not revoke.
-    /// @param uid of the root's attestation
-    /// @param rootSchema UID of "bytes32 merkleRoot,uint32 leafCount,uint256 timestamp"; without this check the first word
-    ///        of any attestation would do for a root
+    /// Reverts unless `item` is under a root that `attester` attested under `rootSchema` and that is still valid.
+    /// @param uid UID of the root's attestation
+    /// @param rootSchema UID of "bytes32 merkleRoot,uint32 leafCount,uint256 timestamp"; without this check, the first
+    ///        word of any attestation could be used as a root
     /// @param proof siblings from the leaf up
-    /// @return timestamp seconds at which the results under the root were computed
+    /// @return timestamp time at which the results under the root were computed, in Unix seconds
     function requireIncluded(
         IEAS eas,
         bytes32 uid,

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.20;
 
-/// What the data of a truth value says: `contains`, `within`, `intersects`.
+/// Decoded data of a boolean result: `contains`, `within`, `intersects`.
 struct BooleanResult {
     bool result;
     /// In the order of the request: keccak-256 of a geometry's canonical JSON, or the UID of the attestation it came from.
     bytes32[] inputRefs;
-    /// Seconds at which it was computed, by the clock of the service.
+    /// Time of computation in Unix seconds, by the service's clock.
     uint256 timestamp;
     /// `contains`, `intersects`, or `within:` and the radius in centimetres.
     string operation;
 }
 
-/// What the data of a number says: `distance`, `length`, `area`.
+/// Decoded data of a numeric result: `distance`, `length`, `area`.
 struct NumericResult {
     /// Whole centimetres or square centimetres.
     uint256 result;
@@ -23,19 +23,20 @@ struct NumericResult {
     string operation;
 }
 
-/// What a result says. Who said so is the business of `GeoAttestation`, `GeoMerkle` or `GeoSignature`.
+/// Decodes and checks the content of a result. `GeoAttestation`, `GeoMerkle` and `GeoSignature` check who signed it.
 library GeoResult {
     error DataNotCanonical();
     error TimestampAhead(uint256 timestamp);
     error TimestampTooOld(uint256 timestamp, uint256 maxAgeSeconds);
     error InputIsAnother(uint256 index, bytes32 ref);
 
-    /// How far a clock may be ahead of the block. A call that is only simulated sees the time of the block before.
+    /// How far the service's clock may be ahead of the block. A simulated call sees the time of the previous block.
     uint256 internal constant MAX_AHEAD_SECONDS = 60;
 
-    /// @param data of the schema `bool result,bytes32[] inputRefs,uint256 timestamp,string operation`
-    /// @return decoded its fields; reverts unless `data` is, byte by byte, what `abi.encode` makes of them (without a
-    ///         reason where `abi.decode` itself cannot read it)
+    /// Decodes the data of a boolean result.
+    /// @param data data of the schema `bool result,bytes32[] inputRefs,uint256 timestamp,string operation`
+    /// @return decoded its fields; reverts unless `data` is byte for byte what `abi.encode` gives for them (without a
+    ///         reason when `abi.decode` fails)
     function decodeBoolean(bytes memory data) internal pure returns (BooleanResult memory decoded) {
         (decoded.result, decoded.inputRefs, decoded.timestamp, decoded.operation) =
             abi.decode(data, (bool, bytes32[], uint256, string));
@@ -43,7 +44,8 @@ library GeoResult {
         if (keccak256(canonical) != keccak256(data)) revert DataNotCanonical();
     }
 
-    /// @param data of the schema `uint256 result,string units,bytes32[] inputRefs,uint256 timestamp,string operation`
+    /// Decodes the data of a numeric result.
+    /// @param data data of the schema `uint256 result,string units,bytes32[] inputRefs,uint256 timestamp,string operation`
     /// @return decoded its fields; reverts as `decodeBoolean` does
     function decodeNumeric(bytes memory data) internal pure returns (NumericResult memory decoded) {
         (decoded.result, decoded.units, decoded.inputRefs, decoded.timestamp, decoded.operation) =
@@ -53,10 +55,10 @@ library GeoResult {
         if (keccak256(canonical) != keccak256(data)) revert DataNotCanonical();
     }
 
-    /// Reads `within:` and 1 to 12 decimal digits, the first not zero. The service writes at most 10, for its largest radius
-    /// is 2,003,750,800 cm.
-    /// @return isWithin false for any other text: no blank, sign, point, exponent or leading zero is passed over
-    /// @return radiusCm centimetres, 0 where `isWithin` is false
+    /// Parses `within:` and 1 to 12 decimal digits, the first not zero. The service writes at most 10, because its largest
+    /// radius is 2,003,750,800 cm.
+    /// @return isWithin false for any other text; blanks, signs, points, exponents and leading zeros are not accepted
+    /// @return radiusCm centimetres, 0 when `isWithin` is false
     function parseWithin(string memory operation) internal pure returns (bool isWithin, uint256 radiusCm) {
         bytes memory text = bytes(operation);
         if (text.length < 8 || text.length > 19 || bytes7(text) != "within:" || text[7] == "0") return (false, 0);
@@ -67,10 +69,10 @@ library GeoResult {
         return (true, radiusCm);
     }
 
-    /// Reverts unless `timestamp` lies at most `maxAgeSeconds` before the block and not ahead of it.
+    /// Reverts unless `timestamp` is at most `maxAgeSeconds` before the block and at most `MAX_AHEAD_SECONDS` after it.
     function requireFresh(uint256 timestamp, uint256 maxAgeSeconds) internal view {
         if (timestamp > block.timestamp + MAX_AHEAD_SECONDS) revert TimestampAhead(timestamp);
-        // No shorter way for a result of this very second: the estimate of a transaction would not do for the next block.
+        // No shortcut for a result of the same second: a gas estimate made with it would be too low in the next block.
         if (block.timestamp > timestamp + maxAgeSeconds) revert TimestampTooOld(timestamp, maxAgeSeconds);
     }
 
@@ -79,8 +81,8 @@ library GeoResult {
         if (inputRefs[index] != ref) revert InputIsAnother(index, inputRefs[index]);
     }
 
-    /// What tells one result from another. A result can be signed again, and so be attested under another UID: whoever
-    /// takes each result once has to remember this and not the UID.
+    /// Computes an identifier of a result that does not depend on its signature. A result can be signed again and then
+    /// attested under another UID. So a contract that accepts each result once must store this identifier, not the UID.
     function identityOf(address recipient, bytes memory data) internal pure returns (bytes32) {
         return keccak256(abi.encode(recipient, keccak256(data)));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.20;
 
-/// A result with the member `resultSignature` of an answer to `Prefer: result-signature`.
+/// A result and its `resultSignature`, from a response to a request with `Prefer: result-signature`.
 struct GeoSignedResult {
     bytes32 schema;
     address recipient;
@@ -12,10 +12,10 @@ struct GeoSignedResult {
     bytes signature;
 }
 
-/// Results signed without EAS and without a nonce: any number of them, in any order.
+/// Checks of results that are signed without EAS and without a nonce, so they can be used in any number and order.
 ///
-/// The signed domain names the chain and no contract, so every contract of the chain may take a result, each once: the
-/// one that acts on a result has to remember its digest.
+/// The signed domain names the chain and no contract, so every contract of the chain can accept a result. A contract
+/// that acts on a result must store its digest, so that it accepts the result only once.
 library GeoSignature {
     error ResultExpired(uint64 deadline);
     error SignatureMalformed();
@@ -25,10 +25,10 @@ library GeoSignature {
         keccak256("EIP712Domain(string name,string version,uint256 chainId)");
     bytes32 private constant RESULT_TYPE_HASH =
         keccak256("SignedResult(bytes32 schema,address recipient,bytes32 dataHash,uint64 deadline,bytes32 salt)");
-    /// Half of the order of secp256k1, rounded down: above it every signature would have a second spelling.
+    /// Half of the order of secp256k1, rounded down. Accepting a larger s would give each signature a second spelling.
     uint256 private constant LARGEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0;
 
-    /// EIP-712 digest. The chain id is read each time: after a fork it is another one.
+    /// Computes the EIP-712 digest. The chain id is read each time, because a fork may change it.
     function digestOf(GeoSignedResult calldata result) internal view returns (bytes32) {
         bytes32 domain =
             keccak256(abi.encode(DOMAIN_TYPE_HASH, keccak256("GeoResult"), keccak256("1"), block.chainid));
@@ -41,7 +41,7 @@ library GeoSignature {
     }
 
     /// Reverts unless `attester` signed the result for this chain and its deadline has not passed.
-    /// @return digest what to remember, so that the result is not taken twice
+    /// @return digest to be stored, so that the result is not accepted twice
     function requireSigned(GeoSignedResult calldata result, address attester) internal view returns (bytes32 digest) {
         if (block.timestamp > result.deadline) revert ResultExpired(result.deadline);
         bytes calldata signature = result.signature;
@@ -51,7 +51,7 @@ library GeoSignature {
         if (uint256(s) > LARGEST_S || (v != 27 && v != 28)) revert SignatureMalformed();
         digest = digestOf(result);
         address signer = ecrecover(digest, v, bytes32(signature[0:32]), s);
-        // ecrecover says zero for what is nobody's.
+        // ecrecover returns zero for an invalid signature.
         if (signer == address(0) || signer != attester) revert ResultHasOtherSigner(signer);
     }
 }

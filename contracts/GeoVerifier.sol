@@ -5,7 +5,7 @@ import {IEAS} from "./IEAS.sol";
 import {GeoItem, GeoMerkle} from "./GeoMerkle.sol";
 import {GeoSignature, GeoSignedResult} from "./GeoSignature.sol";
 
-/// Both libraries behind one attester: to be deployed as it is, or read as an example.
+/// Both libraries with one attester: deploy it as it is, or use it as an example.
 contract GeoVerifier {
     error ResultIsForSomebodyElse(address recipient);
     error ResultAlreadyUsed(bytes32 digest);
@@ -15,20 +15,22 @@ contract GeoVerifier {
     IEAS public immutable eas;
     bytes32 public immutable rootSchema;
     address public immutable attester;
-    /// Digests of results that were used.
+    /// Digests of used results.
     mapping(bytes32 digest => bool) public isUsed;
 
-    /// @param rootSchema_ UID of the schema of Merkle roots, `attester_` who signs: both from /.well-known/attester.json
+    /// @param eas_ the chain's EAS contract
+    /// @param rootSchema_ UID of the Merkle root schema, from the service's /.well-known/attester.json
+    /// @param attester_ the signer of results, from the same file
     constructor(IEAS eas_, bytes32 rootSchema_, address attester_) {
-        // ecrecover says zero for what is nobody's: it must never be the attester.
+        // ecrecover returns zero for an invalid signature, so zero must never be the attester.
         require(attester_ != address(0), "no attester");
         eas = eas_;
         rootSchema = rootSchema_;
         attester = attester_;
     }
 
-    /// Reverts unless `item` stands under the attested root `uid`. Can be asked any number of times.
-    /// @return timestamp seconds at which it was computed
+    /// Reverts unless `item` is under the attested root `uid`. It can be called any number of times.
+    /// @return timestamp time of computation in Unix seconds
     function verifyItem(bytes32 uid, GeoItem calldata item, bytes32[] calldata proof)
         external
         view
@@ -37,13 +39,13 @@ contract GeoVerifier {
         return GeoMerkle.requireIncluded(eas, uid, rootSchema, attester, item, proof);
     }
 
-    /// Reverts unless the result is signed by the attester, in time and not used.
+    /// Reverts unless the attester signed the result, its deadline has not passed and it has not been used.
     function verifyResult(GeoSignedResult calldata result) public view returns (bytes32 digest) {
         digest = GeoSignature.requireSigned(result, attester);
         if (isUsed[digest]) revert ResultAlreadyUsed(digest);
     }
 
-    /// Uses a result up. One that names a recipient is used by its recipient alone: nobody else can spend it first.
+    /// Uses a result, which is possible only once. If it has a recipient, only the recipient can use it.
     function useResult(GeoSignedResult calldata result) external returns (bytes32 digest) {
         if (result.recipient != address(0) && result.recipient != msg.sender) {
             revert ResultIsForSomebodyElse(result.recipient);

@@ -5,24 +5,24 @@ import {Attestation, IEAS} from "./IEAS.sol";
 import {GeoAttestation} from "./GeoAttestation.sol";
 import {BooleanResult, GeoResult} from "./GeoResult.sol";
 
-/// Who is let in: whoever was, not long ago, near enough to one place.
+/// Terms of admission: a person must have been near enough to a location, recently enough.
 struct WithinTerms {
-    /// Reference of the place: keccak-256 of its canonical GeoJSON (RFC 8785), as in `inputRefs[1]` of an answer.
+    /// Reference of the location: keccak-256 of its canonical GeoJSON (RFC 8785), as in `inputRefs[1]` of a response.
     bytes32 target;
     /// UID of the schema of location attestations.
     bytes32 locationSchema;
-    /// Whose location attestations are believed. Never somebody who would like to be let in.
+    /// The trusted attester of location attestations. It must not be a person who may want to be admitted.
     address locationAttester;
     /// Largest radius in centimetres.
     uint64 maxRadiusCm;
-    /// How old a result may be, in seconds.
+    /// Largest age of a result, in seconds.
     uint64 maxAgeSeconds;
-    /// How old the event may be that the location attestation is about, in seconds. A result computed now of a place
-    /// somebody was at last year is fresh.
+    /// Largest age of the event that the location attestation is about, in seconds. This is a separate limit, because a
+    /// result computed now about a location from last year is itself new.
     uint64 maxLocationAgeSeconds;
 }
 
-/// That a person was within a radius of a place.
+/// Checks that a person was within a radius of a location.
 library GeoWithin {
     error RecipientMissing();
     error ResultIsFalse();
@@ -30,19 +30,19 @@ library GeoWithin {
     error RadiusTooLarge(uint256 radiusCm, uint256 maxRadiusCm);
     error InputsAreNotTwo(uint256 count);
 
-    /// Reverts unless the result meets the terms. That `data` was attested or signed by the service, under the schema of
-    /// truth values and for this recipient, has to be certain before.
+    /// Reverts unless the result meets the terms. The caller must have checked that the service attested or signed `data`
+    /// under the schema of boolean results and for this recipient.
     ///
-    /// The first input decides whom the result is about. Were it a bare geometry, the result would say that one place is
-    /// near another: true, signed, and to be had by everybody. So it has to be a location attestation of the recipient.
-    /// @return locationUid UID of that location attestation: it may be revoked later
-    /// @return until last second at which result and location are both fresh
+    /// The first input decides whom the result is about. A bare geometry is not enough: the result would only say that
+    /// one location is near another, which anyone can get signed. So it must be a location attestation for the recipient.
+    /// @return locationUid UID of that location attestation, which may be revoked later
+    /// @return until last second at which both result and location are recent enough
     function requireMet(WithinTerms memory terms, IEAS eas, address recipient, bytes memory data)
         internal
         view
         returns (bytes32 locationUid, uint256 until)
     {
-        // Location attestations for nobody would match results for nobody.
+        // Location attestations without a recipient would match results without a recipient.
         if (recipient == address(0)) revert RecipientMissing();
         BooleanResult memory said = GeoResult.decodeBoolean(data);
         if (!said.result) revert ResultIsFalse();

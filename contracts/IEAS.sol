@@ -15,8 +15,8 @@ struct Attestation {
     bytes data;
 }
 
-/// The one function of the Ethereum Attestation Service that is needed here.
+/// The only function of the Ethereum Attestation Service (EAS) that is needed here.
 interface IEAS {
-    /// A UID that is not known gives an attestation whose uid is zero.
+    /// Returns an attestation with uid zero for an unknown UID.
     function getAttestation(bytes32 uid) external view returns (Attestation memory);
 }

@@ -6,21 +6,24 @@ import {GeoAttestation} from "./GeoAttestation.sol";
 import {GeoResult} from "./GeoResult.sol";
 import {GeoWithin, WithinTerms} from "./GeoWithin.sol";
 
-/// Takes results that were attested under the common schema of truth values, each once, from their recipient alone.
+/// Accepts results that were attested under the common schema of boolean results: each once, and only from its recipient.
 contract WithinEntry {
     error ResultAlreadyUsed(bytes32 identity);
 
     event Entered(address indexed person, bytes32 indexed resultUid, bytes32 indexed locationUid);
 
     IEAS public immutable eas;
-    /// UID of the schema of truth values, and who signs results: both from /.well-known/attester.json of the service.
+    /// UID of the schema of boolean results, and the signer: both from the service's /.well-known/attester.json.
     bytes32 public immutable schema;
     address public immutable attester;
     WithinTerms public terms;
-    /// Identities of results that were used (`GeoResult.identityOf`).
+    /// Identifiers of used results (`GeoResult.identityOf`).
     mapping(bytes32 identity => bool) public isUsed;
 
-    /// @param eas_ the chain's EAS, `schema_` of truth values, `attester_` who signs results, `terms_` who is let in
+    /// @param eas_ the chain's EAS contract
+    /// @param schema_ UID of the schema of boolean results
+    /// @param attester_ the signer of results
+    /// @param terms_ the terms of admission
     constructor(IEAS eas_, bytes32 schema_, address attester_, WithinTerms memory terms_) {
         eas = eas_;
         schema = schema_;
@@ -28,8 +31,8 @@ contract WithinEntry {
         terms = terms_;
     }
 
-    /// Uses up the result attested as `uid`; reverts unless it lets the caller in.
-    /// @return locationUid UID of the location attestation the result is about
+    /// Uses the result attested as `uid`; reverts unless it admits the caller.
+    /// @return locationUid UID of the location attestation that the result is about
     function enter(bytes32 uid) external returns (bytes32 locationUid) {
         Attestation memory result = GeoAttestation.read(eas, uid);
         GeoAttestation.requireOf(result, schema, attester, msg.sender);

@@ -6,38 +6,39 @@ import {GeoAttestation} from "./GeoAttestation.sol";
 import {GeoResult} from "./GeoResult.sol";
 import {GeoWithin, WithinTerms} from "./GeoWithin.sol";
 
-/// Resolver of an EAS schema: lets in who was near enough, and refuses every attestation that does not show it.
+/// Resolver of an EAS schema: admits people who were near enough, and rejects every attestation that does not prove it.
 ///
-/// Register `SCHEMA` with this contract as its resolver, revocable, and name `schema` in requests to the service. Anybody may
-/// submit what it answers; the recipient, which is signed, is let in. Other contracts ask `isAdmitted`.
+/// Register `SCHEMA` with this contract as its resolver, revocable, and use `schema` in requests to the service. Anyone
+/// can submit the signed results; they admit their recipient, whom the signature covers. Other contracts call
+/// `isAdmitted`.
 contract WithinGate {
     error CallerIsNotEas(address caller);
     error ResultAlreadyUsed(bytes32 identity);
 
-    /// `person` is let in until that second, unless the result or the location attestation is revoked before.
+    /// `person` is admitted until that second, unless the result or the location attestation is revoked before.
     event Admitted(address indexed person, bytes32 indexed resultUid, bytes32 indexed locationUid, uint256 until);
-    /// The result by which `person` was let in was revoked.
+    /// The result that admitted `person` was revoked.
     event Dismissed(address indexed person, bytes32 indexed resultUid);
 
-    /// By what a person was let in last.
+    /// The last admission of a person.
     struct Admission {
         bytes32 resultUid;
         bytes32 locationUid;
         uint256 until;
     }
 
-    /// What has to be registered.
+    /// The schema to be registered.
     string public constant SCHEMA = "bool result,bytes32[] inputRefs,uint256 timestamp,string operation";
 
     IEAS public immutable eas;
     /// UID of `SCHEMA` with this contract as its resolver.
     bytes32 public immutable schema;
-    /// Who signs results: from /.well-known/attester.json of the service.
+    /// The signer of results, from the service's /.well-known/attester.json.
     address public immutable attester;
     WithinTerms public terms;
-    /// The last admission of each person, whether it still holds or not.
+    /// The last admission of each person, whether still valid or not.
     mapping(address person => Admission) public admissions;
-    /// Identities of results that were used (`GeoResult.identityOf`).
+    /// Identifiers of used results (`GeoResult.identityOf`).
     mapping(bytes32 identity => bool) public isUsed;
 
     modifier onlyEas() {
@@ -45,7 +46,9 @@ contract WithinGate {
         _;
     }
 
-    /// @param eas_ the chain's EAS, `attester_` who signs results, `terms_` who is let in
+    /// @param eas_ the chain's EAS contract
+    /// @param attester_ the signer of results
+    /// @param terms_ the terms of admission
     constructor(IEAS eas_, address attester_, WithinTerms memory terms_) {
         eas = eas_;
         schema = keccak256(abi.encodePacked(SCHEMA, address(this), true));
@@ -53,46 +56,47 @@ contract WithinGate {
         terms = terms_;
     }
 
-    /// @return true while `person` is let in: the result is fresh and stands, and so does the location attestation
+    /// @return true while `person` is admitted: the result is recent, and neither it nor the location attestation is
+    ///         revoked
     function isAdmitted(address person) external view returns (bool) {
         Admission memory admission = admissions[person];
         return block.timestamp <= admission.until && GeoAttestation.stands(eas.getAttestation(admission.locationUid));
     }
 
-    /// For EAS, which asks before it lets an attestation with value through.
+    /// Called by EAS before it accepts an attestation with value.
     function isPayable() external pure returns (bool) {
         return false;
     }
 
-    /// For EAS: reverts unless `result` lets its recipient in.
+    /// Called by EAS: reverts unless `result` admits its recipient.
     function attest(Attestation calldata result) external onlyEas returns (bool) {
         admit(result);
         return true;
     }
 
-    /// For EAS: the same for each of several results; one that is refused refuses all.
+    /// Called by EAS: the same for several results; if one is rejected, all are.
     function multiAttest(Attestation[] calldata results, uint256[] calldata) external onlyEas returns (bool) {
         for (uint256 i = 0; i < results.length; ++i) admit(results[i]);
         return true;
     }
 
-    /// For EAS: takes back what the result gave.
+    /// Called by EAS: ends the admission by the result.
     function revoke(Attestation calldata result) external onlyEas returns (bool) {
         dismiss(result);
         return true;
     }
 
-    /// For EAS: the same for each of several results.
+    /// Called by EAS: the same for several results.
     function multiRevoke(Attestation[] calldata results, uint256[] calldata) external onlyEas returns (bool) {
         for (uint256 i = 0; i < results.length; ++i) dismiss(results[i]);
         return true;
     }
 
     function admit(Attestation memory result) private {
-        // Anybody can register other schemas with this contract as their resolver.
+        // Anyone can register other schemas with this contract as their resolver.
         GeoAttestation.requireOf(result, schema, attester, result.recipient);
         (bytes32 locationUid, uint256 until) = GeoWithin.requireMet(terms, eas, result.recipient, result.data);
-        // A revoked result can be signed again by the service, which keeps no record of it.
+        // The service keeps no record of results, so it may sign a revoked one again.
         bytes32 identity = GeoResult.identityOf(result.recipient, result.data);
         if (isUsed[identity]) revert ResultAlreadyUsed(identity);
         isUsed[identity] = true;
@@ -101,7 +105,7 @@ contract WithinGate {
     }
 
     function dismiss(Attestation calldata result) private {
-        // A later result may have let the person in again.
+        // A later result may have admitted the person again.
         if (admissions[result.recipient].resultUid != result.uid) return;
         delete admissions[result.recipient];
         emit Dismissed(result.recipient, result.uid);

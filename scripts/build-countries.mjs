@@ -1,4 +1,4 @@
-// Makes src/verify/countries/outlines.json of Natural Earth's countries at 1:50,000,000 (public domain).
+// Builds src/verify/countries/outlines.json from Natural Earth's countries at 1:50,000,000 (public domain).
 // usage: node scripts/build-countries.mjs <world-atlas 2.0.2>/countries-50m.json <i18n-iso-countries 7.14.0>/codes.json
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,30 +14,30 @@ const bytes = readFileSync(atlasFile)
 const atlas = JSON.parse(bytes.toString('utf8'))
 const alpha2 = new Map(JSON.parse(readFileSync(codesFile, 'utf8')).map(([two, , number]) => [number, two]))
 
-/** Signed integers of small size in few bytes: zigzag, then base 128. */
+/** Packs small signed integers into few bytes: zigzag, then base 128. */
 function pack(numbers) {
   const packed = []
   for (const number of numbers) {
-    let rest = number < 0 ? -2 * number - 1 : 2 * number
-    while (rest > 127) {
-      packed.push((rest & 127) | 128)
-      rest = Math.floor(rest / 128)
+    let remaining = number < 0 ? -2 * number - 1 : 2 * number
+    while (remaining > 127) {
+      packed.push((remaining & 127) | 128)
+      remaining = Math.floor(remaining / 128)
     }
-    packed.push(rest)
+    packed.push(remaining)
   }
   return packed
 }
 
-/** Arcs of a ring: an index, or its complement when it is passed backwards. */
-const ringsOf = ({ type, arcs }) => (type === 'Polygon' ? arcs : arcs.flat())
-// Kosovo has no number in ISO 3166-1, but everybody writes it with the user-assigned letters XK.
-const codeOf = ({ id, properties }) => (properties.name === 'Kosovo' ? 'XK' : (alpha2.get(id) ?? ''))
+/** Lists the rings of a geometry. A ring is a list of arcs: an index, or its complement for an arc in reverse. */
+const listRings = ({ type, arcs }) => (type === 'Polygon' ? arcs : arcs.flat())
+// Kosovo has no number in ISO 3166-1; its usual code is XK, which is user-assigned.
+const countryCode = ({ id, properties }) => (properties.name === 'Kosovo' ? 'XK' : (alpha2.get(id) ?? ''))
 const countries = new Map()
 for (const geometry of atlas.objects.countries.geometries) {
-  const code = codeOf(geometry)
-  countries.set(code, [...(countries.get(code) ?? []), ...ringsOf(geometry)])
+  const code = countryCode(geometry)
+  countries.set(code, [...(countries.get(code) ?? []), ...listRings(geometry)])
 }
-const unnamed = atlas.objects.countries.geometries.filter((geometry) => codeOf(geometry) === '')
+const unnamed = atlas.objects.countries.geometries.filter((geometry) => countryCode(geometry) === '')
 const outlines = {
   source:
     'Natural Earth, Admin 0 countries 1:50m (public domain), from countries-50m.json of the npm package world-atlas 2.0.2',

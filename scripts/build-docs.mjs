@@ -1,5 +1,5 @@
-// The pages of /docs, /docs/guide and /errors into dist/web/docs, of the document that the built service serves, of docs/ and of
-// web/reference; and the few files of the root into dist/web/site. Built again only when something of it has changed.
+// Builds the pages of /docs, /docs/guide and /errors into dist/web/docs, from the OpenAPI document of the built service, docs/
+// and web/reference; and the files of the root into dist/web/site. Rebuilds only when a source has changed.
 import { createHash } from 'node:crypto'
 import {
   copyFileSync,
@@ -18,7 +18,7 @@ import { compressAssets } from './compress-assets.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const web = join(root, 'dist', 'web')
 const stampFile = join(web, '.docs-stamp')
-/** Whatever goes into the pages; the two of dist stand for the code and schemas they are compiled from. */
+/** The sources of the pages. The two in dist represent the code and schemas that they are compiled from. */
 const SOURCES = [
   'docs',
   'web/reference',
@@ -32,27 +32,27 @@ const SOURCES = [
 ]
 const ADDRESSES = { baseUrl: 'http://127.0.0.1:3000', errorTypeBase: 'http://127.0.0.1:3000/errors' }
 
-/** Whether everything that goes into the pages is as it was when they were built. */
+/** Returns true when no source has changed since the pages were built. */
 export function areDocsFresh() {
-  return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === digestOfSources()
+  return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === digestSources()
 }
 
-/** @returns false when there was nothing to do */
+/** Builds the pages if needed. @returns false when they were up to date */
 export async function buildDocs() {
   if (areDocsFresh()) return false
-  const digest = digestOfSources()
-  const fresh = (file) => import(`${pathToFileURL(join(root, file)).href}?${digest}`)
+  const digest = digestSources()
+  const importFresh = (file) => import(`${pathToFileURL(join(root, file)).href}?${digest}`)
   const [{ openApiDocument }, { problemPages }, reference, guide, { errorPages }, { layout }] = await Promise.all([
-    fresh('dist/src/http/openapi.js'),
-    fresh('dist/src/http/problem-pages.js'),
-    fresh('scripts/docs/reference.mjs'),
-    fresh('scripts/docs/guide.mjs'),
-    fresh('scripts/docs/error-pages.mjs'),
-    fresh('scripts/docs/layout.mjs'),
+    importFresh('dist/src/http/openapi.js'),
+    importFresh('dist/src/http/problem-pages.js'),
+    importFresh('scripts/docs/reference.mjs'),
+    importFresh('scripts/docs/guide.mjs'),
+    importFresh('scripts/docs/error-pages.mjs'),
+    importFresh('scripts/docs/layout.mjs'),
   ])
   const document = JSON.parse(JSON.stringify(openApiDocument()))
-  const unfinished = join(web, `docs.${process.pid}.tmp`)
-  mkdirSync(join(unfinished, 'assets'), { recursive: true })
+  const temporary = join(web, `docs.${process.pid}.tmp`)
+  mkdirSync(join(temporary, 'assets'), { recursive: true })
   const introduction = readFileSync(join(root, 'web/reference/introduction.md'), 'utf8')
   const pages = [
     reference.overviewPage(document, introduction),
@@ -61,37 +61,37 @@ export async function buildDocs() {
     ...guide.guidePages(root),
     ...errorPages(problemPages(ADDRESSES)),
   ]
-  const files = writeAssets(unfinished, searchIndex(pages, reference.operationsOf(document)))
-  const referenceNav = navOfReference(reference, document)
+  const files = writeAssets(temporary, searchIndex(pages, reference.operationsOf(document)))
+  const referenceNav = createReferenceNav(reference, document)
   const guideNav = guide.guideNav(root)
   for (const page of pages) {
     const nav = page.path.startsWith('/docs/guide') ? guideNav : referenceNav
     const name = page.path.replace(/^\/(docs\/?)?/, '') || 'index'
     const isFolder = pages.some(({ path }) => path.startsWith(`${page.path}/`))
-    const file = join(unfinished, name === 'index' ? 'index.html' : isFolder ? `${name}/index.html` : `${name}.html`)
+    const file = join(temporary, name === 'index' ? 'index.html' : isFolder ? `${name}/index.html` : `${name}.html`)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, layout(page, { nav, ...files }))
   }
   for (const file of guide.guideFiles(root)) {
-    const target = join(unfinished, 'guide', file.slice('docs/'.length))
+    const target = join(temporary, 'guide', file.slice('docs/'.length))
     mkdirSync(dirname(target), { recursive: true })
     copyFileSync(join(root, file), target)
   }
-  await compressAssets(unfinished)
+  await compressAssets(temporary)
   rmSync(join(web, 'docs'), { recursive: true, force: true })
-  renameSync(unfinished, join(web, 'docs'))
+  renameSync(temporary, join(web, 'docs'))
   await writeSite()
   writeFileSync(stampFile, digest)
   return true
 }
 
-/** Names with a digest of what is in them: they may be kept for ever. */
+/** Writes the assets with a digest of their content in the name, so that clients may cache them for ever. */
 function writeAssets(folder, index) {
   const read = (file) => readFileSync(join(root, 'web', file), 'utf8')
-  const write = (name, ending, text) => {
+  const write = (name, extension, text) => {
     const digest = createHash('sha256').update(text).digest('hex').slice(0, 10)
-    writeFileSync(join(folder, 'assets', `${name}-${digest}.${ending}`), text)
-    return `/docs/assets/${name}-${digest}.${ending}`
+    writeFileSync(join(folder, 'assets', `${name}-${digest}.${extension}`), text)
+    return `/docs/assets/${name}-${digest}.${extension}`
   }
   const search = write('search', 'json', JSON.stringify(index))
   return {
@@ -107,7 +107,7 @@ function writeAssets(folder, index) {
   }
 }
 
-function navOfReference({ operationsOf, tagPath }, document) {
+function createReferenceNav({ operationsOf, tagPath }, document) {
   const tags = operationsOf(document).map(({ name, operations }) => ({
     text: name,
     href: tagPath(name),
@@ -131,10 +131,10 @@ function navOfReference({ operationsOf, tagPath }, document) {
   ]
 }
 
-/** What the search of the pages looks through: title, address, what it is. */
+/** Builds the search index: title, address and section of each entry. */
 function searchIndex(pages, tags) {
-  const operations = tags.flatMap(({ name, operations: some }) =>
-    some.map(({ summary, method, path, operationId }) => [
+  const operations = tags.flatMap(({ name, operations: tagOperations }) =>
+    tagOperations.map(({ summary, method, path, operationId }) => [
       `${summary} — ${method} ${path}`,
       `/docs/${name.toLowerCase().replaceAll(' ', '-')}#${operationId}`,
       name,
@@ -157,7 +157,7 @@ async function writeSite() {
   await compressAssets(target)
 }
 
-function digestOfSources() {
+function digestSources() {
   const hash = createHash('sha256')
   const visit = (path) => {
     let names

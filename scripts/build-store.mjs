@@ -1,4 +1,4 @@
-// Makes `dist/empty-store.tar.gz`: the files of a new embedded database, so that a first start unpacks 5 MB instead of running
+// Builds `dist/empty-store.tar.gz`, the files of a new embedded database. A first start then unpacks 5 MB and does not run
 // initdb, which takes seconds of processor time and 0.9 GB of memory.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

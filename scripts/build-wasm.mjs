@@ -1,4 +1,4 @@
-// src/wasm/assembly → src/wasm/generated/*.ts: the modules' bytes as text, so that every runtime and bundler finds them.
+// Compiles src/wasm/assembly to src/wasm/generated/*.ts: the modules as base64 text, which every runtime and bundler can load.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { root } from './prepare.mjs'
 
-// No relaxed SIMD ever: its results differ between machines.
-// --maximumMemory: 1 GiB in pages, the ceiling of the arena (assembly/memory.ts).
+// Never enable relaxed SIMD: its results differ between machines.
+// --maximumMemory: 1 GiB in pages, the limit of the arena (assembly/memory.ts).
 const FLAGS = ['--runtime', 'stub', '-O3', '--converge', '--maximumMemory', '16384']
 
 /**
- * The same sources three times. `checked` is for tests: it asserts the contract of every export, which the others leave to
- * the edge of the service, where requests are checked.
+ * The sources are compiled three times. `checked` is for tests and asserts the contract of every export. The others rely on the
+ * service, which validates requests.
  */
 const BUILDS = {
   simd: ['--noAssert', '--enable', 'simd'],
@@ -24,16 +24,16 @@ const generated = join(root, 'src', 'wasm', 'generated')
 const script = fileURLToPath(import.meta.url)
 
 /**
- * Compiles the kernels whose sources have changed, each in a process of its own, for each keeps a core busy for many seconds.
- * Throws what the compiler said, and leaves the last good ones in place then.
+ * Compiles the kernels whose sources have changed, each in its own process, because each keeps a core busy for many seconds. If
+ * one fails, throws an error and keeps the previous module; the compiler's message goes to standard error.
  */
 export async function buildWasm(names = Object.keys(BUILDS)) {
-  const sources = sourceDigest()
+  const sources = digestSources()
   const stale = names.filter((name) => !isFresh(name, sources))
-  await Promise.all(stale.map(compileApart))
+  await Promise.all(stale.map(compileInProcess))
 }
 
-function compileApart(name) {
+function compileInProcess(name) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [script, '--one', name], { stdio: ['ignore', 2, 2] })
     child.on('error', reject)
@@ -43,7 +43,7 @@ function compileApart(name) {
 
 async function compile(name) {
   const { default: asc } = await import('assemblyscript/asc')
-  const sources = sourceDigest()
+  const sources = digestSources()
   let bytes
   const outFile = `${name}.wasm`
   const { error, stderr } = await asc.main(
@@ -56,13 +56,13 @@ async function compile(name) {
   )
   if (error || bytes === undefined) throw new Error(`asc failed (${name}):\n${stderr}`, { cause: error ?? undefined })
   mkdirSync(generated, { recursive: true })
-  // Renamed into place: a reader sees the old module or the new one, never half of one.
-  const unfinished = join(generated, `${name}.${process.pid}.tmp`)
+  // Written to a temporary file and renamed, so that readers never see an incomplete module.
+  const temporary = join(generated, `${name}.${process.pid}.tmp`)
   writeFileSync(
-    unfinished,
+    temporary,
     `// DO NOT EDIT: made from src/wasm/assembly by scripts/build-wasm.mjs.\n// Sources: ${sources}\nexport const ${name}Base64 =\n  '${Buffer.from(bytes).toString('base64')}'\n`,
   )
-  renameSync(unfinished, join(generated, `${name}.ts`))
+  renameSync(temporary, join(generated, `${name}.ts`))
 }
 
 function isFresh(name, sources) {
@@ -70,8 +70,8 @@ function isFresh(name, sources) {
   return existsSync(file) && readFileSync(file, 'utf8').includes(`// Sources: ${sources}\n`)
 }
 
-/** Of everything that decides what the modules are: their sources, the flags in this file, and the compiler. */
-function sourceDigest() {
+/** Computes a digest of everything that determines the modules: their sources, this file with its flags, and the compiler. */
+function digestSources() {
   const folder = join(root, 'src', 'wasm', 'assembly')
   const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.ts'))
   const hash = createHash('sha256')

@@ -1,5 +1,5 @@
-// The pages of the service into dist/web: the explorer by Vite, with its map data, the kernel and brotli beside every file.
-// Built again only when a file that went into it has changed.
+// Builds the explorer into dist/web/explore: with Vite, its map data, the kernel, and a compressed copy of each file.
+// Rebuilds only when one of its input files has changed.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -13,14 +13,14 @@ const stampFile = join(root, 'dist', 'web', '.explore-stamp')
 const generated = join(web, 'generated')
 const FONTS = { 'geist.woff2': '@fontsource-variable/geist', 'geist-mono.woff2': '@fontsource-variable/geist-mono' }
 
-/** @returns false when there was nothing to do */
+/** Builds the explorer if needed. @returns false when it was up to date */
 export async function buildWeb() {
   if (isWebFresh()) return false
   const { build } = await import('vite')
   mkdirSync(generated, { recursive: true })
   writeKernels()
   await writeBasemap()
-  const unfinished = `${target}.${process.pid}.tmp`
+  const temporary = `${target}.${process.pid}.tmp`
   const modules = new Set()
   await build({
     root: join(web, 'explorer'),
@@ -28,9 +28,9 @@ export async function buildWeb() {
     configFile: false,
     logLevel: 'error',
     publicDir: join(web, 'public'),
-    plugins: [{ name: 'note-modules', generateBundle: (_, bundle) => noteModules(bundle, modules) }],
+    plugins: [{ name: 'note-modules', generateBundle: (_, bundle) => collectModules(bundle, modules) }],
     build: {
-      outDir: unfinished,
+      outDir: temporary,
       emptyOutDir: true,
       target: 'es2022',
       modulePreload: { polyfill: false },
@@ -38,29 +38,29 @@ export async function buildWeb() {
       chunkSizeWarningLimit: 1400,
     },
   })
-  mkdirSync(join(unfinished, 'fonts'))
+  mkdirSync(join(temporary, 'fonts'))
   for (const [name, font] of Object.entries(FONTS))
-    writeFileSync(join(unfinished, 'fonts', name), readFileSync(fontFile(font)))
-  await compressAssets(unfinished)
+    writeFileSync(join(temporary, 'fonts', name), readFileSync(fontFile(font)))
+  await compressAssets(temporary)
   rmSync(target, { recursive: true, force: true })
-  renameSync(unfinished, target)
+  renameSync(temporary, target)
   const inputs = [...new Set([...modules, ...ownSources()])].sort()
   writeFileSync(
     stampFile,
-    JSON.stringify({ digest: digestOf(inputs), inputs: inputs.map((file) => relative(root, file)) }),
+    JSON.stringify({ digest: digestFiles(inputs), inputs: inputs.map((file) => relative(root, file)) }),
   )
   return true
 }
 
-/** Whether everything that went into the last build has the names, sizes and times it had then. */
+/** Returns true when all inputs of the last build still have the same names, sizes and times. */
 export function isWebFresh() {
   if (!existsSync(join(target, 'index.html')) || !existsSync(stampFile)) return false
   const { digest, inputs } = JSON.parse(readFileSync(stampFile, 'utf8'))
   const files = inputs.map((file) => join(root, file))
-  return ownSources().every((file) => files.includes(file)) && digestOf(files) === digest
+  return ownSources().every((file) => files.includes(file)) && digestFiles(files) === digest
 }
 
-function digestOf(files) {
+function digestFiles(files) {
   const hash = createHash('sha256')
   for (const file of files) {
     const info = statSync(file, { throwIfNoEntry: false })
@@ -70,11 +70,11 @@ function digestOf(files) {
 }
 
 function ownSources() {
-  const own = ['explorer', 'public', 'styles'].flatMap((folder) => filesBelow(join(web, folder)))
+  const own = ['explorer', 'public', 'styles'].flatMap((folder) => listFiles(join(web, folder)))
   return [...own, fileURLToPath(import.meta.url), join(root, 'package-lock.json'), kernelSource('simd')]
 }
 
-function noteModules(bundle, modules) {
+function collectModules(bundle, modules) {
   for (const piece of Object.values(bundle)) {
     for (const id of piece.moduleIds ?? []) {
       const file = id.split('?')[0]
@@ -85,7 +85,7 @@ function noteModules(bundle, modules) {
 
 const kernelSource = (name) => join(root, 'src', 'wasm', 'generated', `${name}.ts`)
 
-/** The very bytes that the service runs. */
+/** Writes the kernels: the same bytes that the service runs. */
 function writeKernels() {
   for (const name of ['simd', 'scalar']) {
     const [, base64] = /'([A-Za-z0-9+/=]+)'/.exec(readFileSync(kernelSource(name), 'utf8'))
@@ -94,8 +94,8 @@ function writeKernels() {
 }
 
 /**
- * Land and borders of Natural Earth in plain longitude and latitude. The projection cuts at the antimeridian, where lines of the
- * source run through; without the cut they cross the whole map.
+ * Writes land and borders of Natural Earth in longitude and latitude. The projection cuts lines at the antimeridian; without the
+ * cut they would be drawn across the whole map.
  */
 async function writeBasemap() {
   const [{ feature, mesh }, { geoEquirectangular }, { geoProject }] = await Promise.all([
@@ -125,11 +125,11 @@ async function writeBasemap() {
 function fontFile(name) {
   const folder = join(root, 'node_modules', ...name.split('/'), 'files')
   const file = readdirSync(folder).find((entry) => /-latin-wght-normal\.woff2$/.test(entry))
-  if (file === undefined) throw new Error(`${name} has no file of the latin letters`)
+  if (file === undefined) throw new Error(`${name} has no font file with Latin letters`)
   return join(folder, file)
 }
 
-function filesBelow(folder) {
+function listFiles(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

@@ -1,11 +1,11 @@
-// `npm run check`: everything about the code that a tool can judge. Runs all of it, then fails if one failed.
+// `npm run check`: all checks of the code by tools. Runs all of them, and fails if any failed.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
 
 requireNode()
 ensureInstalled()
-ensureBuilt() // tsc reads the generated kernel module
+ensureBuilt() // tsc needs the generated kernel modules
 const bin = (name) => join(root, 'node_modules', '.bin', name)
 const CHECKS = [
   ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],

@@ -1,5 +1,5 @@
-// contracts/*.sol → contracts/compiled/, one file for each contract that can be deployed. `--check` compares instead of
-// writing and exits 1 when one is stale.
+// Compiles contracts/*.sol to contracts/compiled/, one file for each contract that can be deployed. With `--check` it writes
+// nothing, and exits with 1 when a file is stale.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import solc from 'solc'
@@ -11,8 +11,8 @@ const names = (await readdir(folder)).filter((name) => name.endsWith('.sol')).so
 const sources = Object.fromEntries(
   await Promise.all(names.map(async (name) => [name, { content: await readFile(folder + name, 'utf8') }])),
 )
-// evmVersion: the oldest of the rules that all supported chains have, without PUSH0. appendCBOR: without a hash of the
-// sources at its end the code depends on what it does alone.
+// evmVersion: one that all supported chains have, without PUSH0. appendCBOR is off, so the bytecode has no hash of the sources
+// and changes only when the code does.
 const settings = JSON.parse(await readFile(`${folder}compiler.json`, 'utf8'))
 const outputSelection = { '*': { '*': ['abi', 'evm.bytecode.object'] } }
 const input = { language: 'Solidity', sources, settings: { ...settings, outputSelection } }

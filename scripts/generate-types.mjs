@@ -1,11 +1,12 @@
-// schemas/*.schema.json → src/types/generated.ts. `--check` compares instead of writing and exits 1 when stale.
+// Generates src/types/generated.ts from schemas/*.schema.json. With `--check` it writes nothing, and exits with 1 when the file
+// is stale.
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { compile } from 'json-schema-to-typescript'
 
 const schemas = fileURLToPath(new URL('../schemas/', import.meta.url))
 const target = fileURLToPath(new URL('../src/types/generated.ts', import.meta.url))
-// Every schema reachable from one root: each type is then declared once.
+// All schemas are reached from one root, so that each type is declared only once.
 const FILES = [
   'input',
   'compute-request',

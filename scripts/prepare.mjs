@@ -1,5 +1,5 @@
-// What `npm start` and `npm test` need before anything else: the right Node.js, the packages of the lock file, a fresh
-// build. Uses nothing but Node.js itself, for it runs before anything is installed.
+// Prepares for `npm start`, `npm test` and others: checks the version of Node.js, installs the packages of the lock file, and
+// builds. Uses only Node.js itself, because it runs before anything is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { isWebFresh } from './build-web.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 const MINIMUM_NODE = [20, 19]
-// What the build reads. A change of size or time of any file in them makes the build stale.
+// The build's sources. The build is stale when the size or time of any file in them has changed.
 const SOURCES = [
   'src',
   'workers',
@@ -26,7 +26,7 @@ const SOURCES = [
 
 const say = (line) => process.stderr.write(`${line}\n`)
 
-/** Exits with 78 on a Node.js that is too old: everything after this line may rely on it. */
+/** Exits with 78 when Node.js is too old. */
 export function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major < MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor < MINIMUM_NODE[1])) {
@@ -37,39 +37,39 @@ export function requireNode() {
   }
 }
 
-/** Installs from the lock file when node_modules does not match it. Never runs install scripts. */
+/** Installs the packages of the lock file when node_modules does not match it. Never runs install scripts. */
 export function ensureInstalled() {
   const lock = readFileSync(join(root, 'package-lock.json'))
-  const wanted = createHash('sha256').update(lock).digest('hex')
+  const expected = createHash('sha256').update(lock).digest('hex')
   const stamp = join(root, 'node_modules', '.trigpoint-lock')
-  if (readOrEmpty(stamp) === wanted) return
-  if (existsSync(join(root, 'node_modules', '.package-lock.json')) && installedMatches(lock)) {
-    // Installed by hand, `npm ci --omit=dev` included: keep what is there.
-    writeFileSync(stamp, wanted)
+  if (readOrEmpty(stamp) === expected) return
+  if (existsSync(join(root, 'node_modules', '.package-lock.json')) && matchesLock(lock)) {
+    // The user installed the packages, perhaps with `npm ci --omit=dev`: keep them.
+    writeFileSync(stamp, expected)
     return
   }
   say('installing packages from package-lock.json (once) …')
   run(
     'npm',
     ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
-    'npm ci (see above: it needs the npm registry once; then try again)',
+    'npm ci (see above; it needs access to the npm registry once; then try again)',
   )
-  writeFileSync(stamp, wanted)
+  writeFileSync(stamp, expected)
 }
 
-/** True when every package that is installed has the version of the lock file, and all run-time packages are there. */
-function installedMatches(lock) {
-  const wanted = JSON.parse(lock).packages
-  const present = JSON.parse(readFileSync(join(root, 'node_modules', '.package-lock.json'), 'utf8')).packages
-  for (const [path, entry] of Object.entries(present)) {
-    if (wanted[path]?.version !== entry.version) return false
+/** Returns true when all installed packages have the versions of the lock file and no run-time package is missing. */
+function matchesLock(lock) {
+  const locked = JSON.parse(lock).packages
+  const installed = JSON.parse(readFileSync(join(root, 'node_modules', '.package-lock.json'), 'utf8')).packages
+  for (const [path, entry] of Object.entries(installed)) {
+    if (locked[path]?.version !== entry.version) return false
   }
-  return Object.entries(wanted).every(
-    ([path, entry]) => path === '' || entry.dev || entry.optional || entry.devOptional || path in present,
+  return Object.entries(locked).every(
+    ([path, entry]) => path === '' || entry.dev || entry.optional || entry.devOptional || path in installed,
   )
 }
 
-/** Builds WebAssembly, TypeScript and pages into dist/ when a source is newer than the last build. */
+/** Builds WebAssembly, TypeScript and pages into dist/ when a source has changed since the last build. */
 export function ensureBuilt() {
   ensureCompiled()
   const pages = [
@@ -84,33 +84,33 @@ export function ensureBuilt() {
 }
 
 function ensureCompiled() {
-  const wanted = sourceStamp()
+  const expected = digestSources()
   const stamp = join(root, 'dist', '.stamp')
-  if (readOrEmpty(stamp) === wanted) return
+  if (readOrEmpty(stamp) === expected) return
   if (!existsSync(join(root, 'node_modules', 'typescript'))) {
-    if (existsSync(join(root, 'dist', 'src', 'main.js'))) return // installed without development packages, built elsewhere
+    if (existsSync(join(root, 'dist', 'src', 'main.js'))) return // built elsewhere, installed without development packages
     say(
       'dist/ is missing and the compiler is not installed: run `npm ci` (without --omit=dev) and `npm run build` first',
     )
     process.exit(78)
   }
   say('building WebAssembly and TypeScript (a minute or more) …')
-  // The pages have a stamp of their own and take seconds.
+  // Keep the pages: they have their own stamp, and building them takes seconds.
   for (const name of existsSync(join(root, 'dist')) ? readdirSync(join(root, 'dist')) : []) {
     if (name !== 'web') rmSync(join(root, 'dist', name), { recursive: true, force: true })
   }
   run(process.execPath, [join(root, 'scripts', 'build-wasm.mjs')], 'the WebAssembly build')
-  // The client is a library: its users' compilers want declarations. The rest of the house needs none.
+  // The client is a library, so it needs declarations for its users' compilers. The remaining code needs none.
   for (const project of ['tsconfig.build.json', 'tsconfig.client.json']) {
     run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project], 'tsc')
   }
   mkdirSync(join(root, 'dist'), { recursive: true })
-  run(process.execPath, [join(root, 'scripts', 'build-store.mjs')], 'making the empty database')
-  writeFileSync(stamp, sourceStamp())
+  run(process.execPath, [join(root, 'scripts', 'build-store.mjs')], 'the build of the empty database')
+  writeFileSync(stamp, digestSources())
 }
 
-/** A digest of names, sizes and times of all sources: milliseconds, against seconds for reading them all. */
-function sourceStamp() {
+/** Computes a digest of the names, sizes and times of all sources. This takes milliseconds; reading them would take seconds. */
+function digestSources() {
   const hash = createHash('sha256')
   const visit = (path) => {
     const info = statSync(path)
@@ -125,11 +125,12 @@ function sourceStamp() {
   return hash.digest('hex')
 }
 
-export function run(command, args, what) {
+/** Runs a command, and exits with its status when it fails. @param name names the step in messages */
+export function run(command, args, name) {
   const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
-  if (result.error) say(`${what} could not start: ${result.error.message}`)
+  if (result.error) say(`${name} could not start: ${result.error.message}`)
   if (result.status !== 0) {
-    say(`${what} failed`)
+    say(`${name} failed`)
     process.exit(result.status ?? 1)
   }
 }

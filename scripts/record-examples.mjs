@@ -1,5 +1,5 @@
-// schemas/examples.json: asks every request in it again, of the built service, and keeps the answers. Run it after a change of
-// answers; test/docs/examples.test.ts fails until then. `$uid` in a path is the UID of a sample record.
+// Sends every request of schemas/examples.json to the built service again and records the responses. Run it when responses have
+// changed; test/docs/examples.test.ts fails until then. `$uid` in a path is the UID of a sample record.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ ensureBuilt()
 const file = join(root, 'schemas', 'examples.json')
 const examples = JSON.parse(readFileSync(file, 'utf8'))
 const dataDir = mkdtempSync(join(tmpdir(), 'trigpoint-examples-'))
-// The key is number one: nobody can take these signatures for somebody's.
+// The private key is 1, so nobody can mistake these signatures for those of a real service.
 const env = {
   PATH: process.env.PATH,
   PORT: '0',

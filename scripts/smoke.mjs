@@ -1,5 +1,5 @@
-// Starts the service as a stranger would (`npm start`, no environment, a data folder of its own), asks every operation
-// once, stops it with SIGTERM. Prints how long it took until /health; fails when an answer is wrong or it does not stop.
+// Starts the service as a new user would (`npm start`, no settings, a new data folder), calls every operation once, and stops it
+// with SIGTERM. Prints the time until /health answered; fails when a result is wrong or the service does not stop.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -31,7 +31,7 @@ const square = {
     ],
   ],
 }
-// Distances and area as GeographicLib gives them.
+// Distances and area from GeographicLib.
 const REQUESTS = [
   ['distance', { from: point, to: { type: 'Point', coordinates: [2.3522, 48.8566] } }, 4238.77],
   ['length', { geometry: line }, 4238.77],
@@ -51,8 +51,8 @@ const child = spawn('npm', ['start', '--silent', '--', '--log-format', 'json', '
 const deadline = setTimeout(() => fail('did not start, answer and stop within 60 s'), 60_000)
 const exited = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)))
 
-function fail(why) {
-  console.error(`smoke: ${why}`)
+function fail(reason) {
+  console.error(`smoke: ${reason}`)
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch {}
@@ -77,7 +77,7 @@ const health = await fetch(`${ready.url}/health`)
 const seconds = (performance.now() - started) / 1000
 assert.equal(health.status, 200)
 console.error(
-  `smoke: /health after ${seconds.toFixed(2)} s of npm start, ${ready.readySeconds.toFixed(2)} s of our own`,
+  `smoke: /health after ${seconds.toFixed(2)} s of npm start, ${ready.readySeconds.toFixed(2)} s of them in the service`,
 )
 
 for (const [operation, body, expected] of REQUESTS) {
@@ -85,18 +85,18 @@ for (const [operation, body, expected] of REQUESTS) {
     method: 'POST',
     body: JSON.stringify({ chainId: 84532, ...body }),
   })
-  const answer = await response.json()
-  assert.equal(response.status, 200, JSON.stringify(answer))
-  if (operation === 'area') assert.ok(Math.abs(answer.result - expected) < 1e-3, `${answer.result}`)
-  else assert.equal(answer.result, expected, operation)
-  assert.match(answer.attestation.signature, /^0x[0-9a-f]{128}1[bc]$/)
+  const responseBody = await response.json()
+  assert.equal(response.status, 200, JSON.stringify(responseBody))
+  if (operation === 'area') assert.ok(Math.abs(responseBody.result - expected) < 1e-3, `${responseBody.result}`)
+  else assert.equal(responseBody.result, expected, operation)
+  assert.match(responseBody.attestation.signature, /^0x[0-9a-f]{128}1[bc]$/)
 }
 assert.equal(statSync(join(data, 'dev-signer.json')).mode & 0o777, 0o600)
-// To npm alone, as `kill $!` or a supervisor does; the service has to end all the same.
+// Sent only to npm, as `kill $!` or a supervisor does; the service must end too.
 process.kill(child.pid, 'SIGTERM')
 await stopped
 assert.equal(await fetch(`${ready.url}/health`).catch(() => 'refused'), 'refused')
 clearTimeout(deadline)
 rmSync(data, { recursive: true, force: true })
-console.error('smoke: every operation answered, SIGTERM to npm ended it')
+console.error('smoke: every operation answered, SIGTERM to npm ended the service')
 process.exit(0)

@@ -5,13 +5,13 @@ requireNode()
 ensureInstalled()
 ensureBuilt()
 endWithNpm()
-// In this process, so that signals and the exit code are the service's own.
+// Runs the service in this process, so that it gets the signals and sets the exit code.
 const { main } = await import('../dist/src/main.js')
 await main(process.argv.slice(2))
 
 /**
- * npm runs this file through a shell that dies of a SIGTERM without passing it on, and the service would stay behind with
- * the port. So under npm the death of the parent is the signal.
+ * Ends the service when npm ends. npm runs this file through a shell that dies of SIGTERM without passing it on, so the service
+ * would keep running and hold the port. Under npm, the death of the parent process therefore counts as SIGTERM.
  */
 function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return
@@ -22,6 +22,6 @@ function endWithNpm() {
     process.kill(process.pid, 'SIGTERM')
   }, 250)
   timer.unref()
-  // A signal that did come through is the only one: a second one would end the process without its answers.
+  // If a signal does arrive, do not send another one: it would end the process before it has answered all requests.
   for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => clearInterval(timer))
 }

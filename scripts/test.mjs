@@ -1,11 +1,11 @@
-// `npm test`: every kind of proof on embedded parts in three minutes on two cores, with a tenth of the generated cases.
-// `--more`: all generated cases, and the folders that take long or need optional parts. `--all`: both in one run.
-// `--long`: the generated laws alone, with ten times the cases of `--more`. Other arguments go to vitest.
+// `npm test`: the quick kinds of tests, on embedded parts, with a tenth of the generated cases; three minutes on two cores.
+// `--more`: all generated cases, and the tests that take long or need optional parts. `--all`: both in one run.
+// `--long`: only the generated laws, with ten times the cases of `--more`. Other arguments are passed to vitest.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, requireNode, root } from './prepare.mjs'
 
-// Their cases are generated: `TEST_SCALE` says how many of them are tried (test/scale.ts).
+// Tests with generated cases; `TEST_SCALE` sets how many cases they try (test/scale.ts).
 const GENERATED = ['property', 'differential']
 const QUICK = ['unit', ...GENERATED, 'integration', 'contract']
 const LONG = ['store', 'program', 'docs', 'onchain', 'fault', 'fuzz', 'browser']

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=8 --no-parallel-scavenge
-// The program `trigpoint`. It runs what was built: only people who change the code build it.
+// The program `trigpoint`. It runs the existing build and never builds; only developers need to build.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

@@ -1,58 +1,62 @@
-/** What crosses a thread border of a caller's batch; as in `messages.ts`, plain data. */
+/** Messages between threads about a client's batch. They are plain data, as in `messages.ts`. */
 import type { ComputeResult, Hex, ResolvedInput } from './messages.ts'
 import type { PackedBytes } from './packed-bytes.ts'
 import type { ProblemData } from './problem.ts'
 
-/** Whether each result of a batch is signed. */
+/** How the results of a batch are signed: each of them, only their Merkle root, or none. */
 export type BatchAttest = 'each' | 'merkle' | 'none'
 
-/** Items of a batch for one thread: each is parsed, computed and refused by itself. */
+/** Items of a batch that go to one thread. Each is parsed, computed and rejected independently. */
 export interface ComputeChunk {
   readonly items: PackedBytes
-  /** Index of the first one in the batch; undefined in a stream of lines, whose places begin at the line. */
+  /** Index of the first item in the batch. Undefined in a stream of lines, where pointers are relative to the line. */
   readonly firstIndex: number | undefined
-  /** For items that name none. */
+  /** Default for items without a chain ID. */
   readonly chainId: number | undefined
+  /** Default for items without a recipient. */
   readonly recipient: string | undefined
   readonly attest: BatchAttest
-  /** The first of them that the caller's limit still allows to be computed: of the others only the `id` is read. */
+  /** The number of items, from the first, that the client's quota still covers. Of the other items only the `id` is read. */
   readonly granted: number
-  /** What the others are told. */
-  readonly refusal: ProblemData
+  /** The problem that the other items get. */
+  readonly quotaProblem: ProblemData
   readonly maxItemBytes: number
-  /** UIDs that stand in leaves where an item names none. */
+  /** Schema UIDs for the leaves of items that name no schema. */
   readonly schemas: Readonly<Record<'numeric' | 'boolean', Hex>>
-  /** Who will sign each result by itself, checksummed; undefined: nobody, or main wants to look at them. */
+  /**
+   * Checksummed address that will sign each result. Undefined if results are not signed, or if main has to look at them first.
+   */
   readonly attester: string | undefined
-  /** By item, where main resolved its inputs; empty at first. */
+  /** Inputs that main resolved, by item. Empty at first. */
   readonly resolved: readonly (readonly ResolvedInput[])[]
   readonly timestampSeconds: number
 }
 
 /**
- * What became of one item. Text is cheap to send, objects are not: without a signature it is the finished answer, under a
- * Merkle root the answer before its proof (`{"result":…,"data":"0x…"`), unless main has to look at the item.
+ * The outcome of one item. It is a string unless main has to look at the item, because strings are cheaper to send than
+ * objects. Without a signature the string is the finished response; under a Merkle root it is the response up to its proof
+ * (`{"result":…,"data":"0x…"`).
  */
 export type ChunkItem = string | OpenItem
 
 /** An item that main has to look at. */
 export interface OpenItem {
-  /** `"id":…,` as JSON text, empty when the item had none. */
+  /** `"id":…,` as JSON; empty if the item had no `id`. */
   readonly id: string
   readonly result: ComputeResult
-  /** 32 bytes, of a result that goes under a Merkle root. */
+  /** 32 bytes. Only for a result under a Merkle root. */
   readonly leaf?: Uint8Array
 }
 
 export interface ItemsResult {
   readonly items: readonly ChunkItem[]
-  /** 32 bytes for each item that came as text, in order, when they go under a Merkle root; else empty. */
+  /** 32 bytes for each string in `items`, in order, if they go under a Merkle root; otherwise empty. */
   readonly leaves: Uint8Array
 }
 
 /**
- * Items that are text alone, as UTF-8: nobody makes strings of them again. Each has one more byte behind it, a comma or, in a
- * stream, a line feed.
+ * Items that are all strings, as UTF-8, so that the main thread can write them without decoding them. One more byte follows each
+ * item: a comma or, in a stream, a line feed.
  */
 export interface TextsResult {
   readonly texts: PackedBytes
@@ -60,26 +64,26 @@ export interface TextsResult {
   readonly leaves: Uint8Array
 }
 
-/** Items that will be signed one by one, main having to look at none of them. */
+/** Items that will be signed one by one, none of which main has to look at. */
 export interface UnsignedResult {
-  /** The answers up to their signature, as UTF-8. */
+  /** The responses up to their signatures, as UTF-8. */
   readonly unsigned: PackedBytes
-  /** Bytes of `"id":…,` behind the first brace of each; 0 when the item had none. */
+  /** For each item, the length in bytes of `"id":…,` after the first brace; 0 if the item had no `id`. */
   readonly idLengths: Uint32Array
-  /** As `putPayload` writes them. */
+  /** Payload records as `putPayload` writes them. */
   readonly payloads: PackedBytes
 }
 
 export type ChunkResult = ItemsResult | TextsResult | UnsignedResult
 
-/** The items of a batch in their order, for the thread that builds the tree over those that have leaves. */
+/** All items of a batch, in order, for the thread that builds the Merkle tree over those with leaves. */
 export interface MerkleTask {
-  /** Each with a leaf for every text, or with none. */
+  /** Each piece has a leaf for every text, or no leaves. */
   readonly pieces: readonly TextsResult[]
 }
 
 export interface MerkleResult {
   readonly root: Hex
-  /** The items with their proofs and commas between them: one text, to be written piece by piece. */
+  /** The items with their proofs, joined with commas: one JSON text in pieces, to be written in order. */
   readonly items: readonly Uint8Array[]
 }

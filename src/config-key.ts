@@ -1,15 +1,20 @@
 /**
- * Where the signing key comes from. Called in the signer thread alone, which starts before every other thread, so that
- * the key is in one heap and no other thread's environment has it (decision 96).
+ * Finds the source of the signing key. Only the signer thread calls this. It starts before every other thread, so that the
+ * key is in one heap only and in no other thread's environment (decision 96).
  */
 import { join } from 'node:path'
 import { type Config, ConfigError, type Environment, type SigningKeySource } from './config.ts'
 
 const DEFAULT_PATH = "m/44'/60'/0'/0/0"
-/** Names whose value is the key itself. Those of files stay, so that a thread that has to start again finds them. */
+/**
+ * Settings whose value is the key itself. Settings that name a file stay in the environment, so that a restarted thread finds
+ * them.
+ */
 export const SECRETS = ['SIGNER_PRIVATE_KEY', 'SIGNER_MNEMONIC']
 
 /**
+ * Reads the source of the signing key from the environment.
+ *
  * @throws {ConfigError} on an incomplete or ambiguous source, and when a generated key would be used in production; the
  * message never repeats a value
  */
@@ -22,25 +27,25 @@ export function readSigningKey(
   const file = env['SIGNER_KEYSTORE']
   const passwordFile = env['SIGNER_PASSWORD_FILE']
   if ([privateKey, mnemonic, file].filter(Boolean).length > 1) {
-    throw new ConfigError('set one of SIGNER_PRIVATE_KEY, SIGNER_MNEMONIC and SIGNER_KEYSTORE, not several')
+    throw new ConfigError('set only one of SIGNER_PRIVATE_KEY, SIGNER_MNEMONIC and SIGNER_KEYSTORE')
   }
   if (privateKey) return { kind: 'private-key', privateKey }
   if (mnemonic) return { kind: 'mnemonic', mnemonic, path: env['SIGNER_MNEMONIC_PATH'] || DEFAULT_PATH }
   if (file) {
     if (!passwordFile)
-      throw new ConfigError('SIGNER_KEYSTORE needs SIGNER_PASSWORD_FILE: a file that holds its password')
+      throw new ConfigError('SIGNER_KEYSTORE needs SIGNER_PASSWORD_FILE, a file that holds its password')
     return { kind: 'keystore', file, passwordFile }
   }
   if (production && !allowDevelopmentKey) {
     throw new ConfigError(
       'NODE_ENV=production has no signing key: set SIGNER_PRIVATE_KEY (or SIGNER_MNEMONIC, or SIGNER_KEYSTORE with ' +
-        'SIGNER_PASSWORD_FILE), or ALLOW_DEV_KEY=1 to sign with a generated development key all the same',
+        'SIGNER_PASSWORD_FILE), or ALLOW_DEV_KEY=1 to sign with a generated development key anyway',
     )
   }
   return { kind: 'development', file: join(dataDir, 'dev-signer.json') }
 }
 
-/** Takes the key out of an environment; with a shared one, out of the whole process's. */
+/** Removes the key from an environment. If threads share the environment, this removes it from the whole process. */
 export function forgetSigningKey(env: Record<string, string | undefined>): void {
   for (const name of SECRETS) delete env[name]
 }

@@ -1,20 +1,22 @@
 /**
- * The one reading of the environment. Every limit, wait and queue size of the service has its name here and nowhere else.
+ * Reads the environment into a `Config`. Every limit, timeout and queue size of the service is named in this file only.
  *
- * `readConfig` is pure: it takes the environment as a value. The signing key is the one thing it does not read: see
- * `readSigningKey` in `config-key.ts`, called in the signer thread only (decision 96).
+ * `readConfig` is pure: it takes the environment as a value. It does not read the signing key; `readSigningKey` in
+ * `config-key.ts` does, in the signer thread only (decision 96).
  */
+
+import { EVALUATION_MODES, type Evaluation, OWN_EVALUATION } from './evidence-messages.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 export type Tier = 'public' | 'developer' | 'internal'
 export type ChainProfile = 'legacy' | 'v1' | 'v2'
 
-/** How the data of location attestations is laid out: Location Protocol 0.2, or the four strings of its predecessor. */
+/** Data layout of a location attestation: the nine fields of Location Protocol 0.2, or the four strings of its predecessor. */
 export type LocationLayout = 'nine-fields' | 'four-strings'
 
 export interface LocationSchema {
   readonly uid: string
-  /** undefined: as its UID says where it is known, else nine fields. */
+  /** undefined: the layout of the known schema with this UID; for an unknown UID, nine fields. */
   readonly layout: LocationLayout | undefined
 }
 
@@ -24,7 +26,7 @@ export interface ApiKey {
   readonly label: string
 }
 
-/** What the operator says about one chain; the built-in table in `attest/chain-table.ts` has the rest. */
+/** The operator's settings for one chain. Defaults come from the built-in table in `attest/chain-table.ts`. */
 export interface ChainOverride {
   readonly rpcUrls: readonly string[]
   readonly easAddress?: string
@@ -39,50 +41,54 @@ export interface Config {
   readonly production: boolean
   readonly host: string
   readonly port: number
-  /** False when the default port is used: then a busy port moves to the next free one. */
+  /** True when `PORT` is set. Without it, a busy default port is replaced by the next free one. */
   readonly portAsked: boolean
   readonly publicUrl: string | undefined
   readonly errorTypeBase: string | undefined
   readonly dataDir: string
-  /** False: no records are kept, and their routes answer 503. */
+  /** False: no records are stored, and their routes answer 503. */
   readonly records: boolean
-  /** Chains that have an RPC are read into the records. */
+  /** True: records are read from every chain that has an RPC. */
   readonly sync: boolean
-  /** Addresses and ranges beside this machine that may use `/api/sync`. */
+  /** Addresses and CIDR ranges that may use `/api/sync`, in addition to this machine. */
   readonly syncAllow: readonly string[]
-  /** Who sends it as a bearer token may use `/api/sync`. */
+  /** Bearer token that gives access to `/api/sync` from any address. */
   readonly cronSecret: string | undefined
-  /** A PostgreSQL server for the records; without one they are kept below `dataDir`. Holds a password. */
+  /** URL of the PostgreSQL server for the records. Without it they are stored below `dataDir`. May contain a password. */
   readonly databaseUrl: string | undefined
-  /** In production records are kept below `dataDir` only when somebody said so (decision 114). */
+  /** In production the embedded database below `dataDir` has to be enabled explicitly (decision 114). */
   readonly allowEmbeddedDatabase: boolean
-  /** An empty store is filled with sample records. Never in production. */
+  /** True: an empty store is filled with sample records. Never in production. */
   readonly sampleRecords: boolean
-  /** `/api/v0/location-proofs` names formats as its older generation did (decision 51). */
+  /** True: `/api/v0/location-proofs` uses the format names of its older version (decision 51). */
   readonly legacyProofFormat: boolean
-  /** `/graphql` is served, and describes itself. */
+  /** True: `/graphql` is served. */
   readonly graphql: boolean
+  /** True: `/graphql` answers introspection queries. */
   readonly graphqlIntrospection: boolean
   readonly httpAdapter: 'uws' | 'node'
   readonly logFormat: 'pretty' | 'json'
-  /** 1: every request is logged; 0.01: one in a hundred, and every error and slow request. */
+  /** Share of requests that are logged: 1 logs all, 0.01 one in a hundred. Errors and slow requests are always logged. */
   readonly logSampleRatio: number
-  /** False: `GET /metrics` answers loopback peers alone. */
+  /** False: `GET /metrics` answers loopback peers only. */
   readonly publicMetrics: boolean
   readonly allowDevelopmentKey: boolean
-  /** The `mock` plugin, whose stamps are evidence of nothing, is known. */
+  /** True: the `mock` plugin is enabled. Its stamps prove nothing. */
   readonly allowMock: boolean
-  /** Addresses and Ed25519 keys of latency witnesses that are believed: 0x and lower case; anybody's when undefined. */
+  /** Addresses and Ed25519 keys of trusted latency witnesses, 0x and lower case. undefined: no witness is preferred. */
   readonly witnesses: readonly string[] | undefined
-  /** The older generation of the verify API is served beside the current one. */
+  /** True: the older version of the verify API is served as well. */
   readonly olderVerify: boolean
-  /** Modules with kinds of evidence that the operator adds. */
+  /** Modules of the plugins that the operator adds. */
   readonly pluginFiles: readonly string[]
-  /** What answers say of where and how proofs are evaluated: the operator's word, nothing here depends on it (decision 130). */
-  readonly evaluation: { readonly mode: 'local' | 'tee' | 'zk'; readonly method: string }
-  /** Which devices and apps count, as JSON. */
+  /**
+   * Where and how proofs are evaluated, as responses report it. This is the operator's claim; no code depends on it (decision
+   * 130).
+   */
+  readonly evaluation: Evaluation
+  /** JSON file that says which devices and apps are trusted. */
   readonly deviceTrustFile: string | undefined
-  /** Folder of documents of signers by `did:web`. */
+  /** Folder with the DID documents of `did:web` signers. */
   readonly didWebDir: string | undefined
   readonly chains: ReadonlyMap<number, ChainOverride>
   readonly schemas: {
@@ -90,93 +96,94 @@ export interface Config {
     readonly boolean: string | undefined
     readonly verify: string | undefined
     readonly 'merkle-root': string | undefined
-    /** Lower case, in the order given; empty: the built-in one. */
+    /** UIDs in lower case, in the order given. Empty: the built-in schema is used. */
     readonly location: readonly LocationSchema[]
   }
   readonly allowAnySchema: boolean
-  /** Oldest read of a nonce that is signed with; 0: every signature uses a read that began after its request arrived. */
+  /** Largest age of a nonce read that may be used for a signature. 0: the read must begin after the request arrived. */
   readonly nonceMaxAgeMs: number
   readonly rpcTimeoutMs: number
   readonly attestationTtlSeconds: number
   readonly verifiedProofMaxAgeSeconds: number
-  /** How long after a result was computed it can be signed again. */
+  /** How long after its computation a result can be signed again. */
   readonly resignMaxAgeSeconds: number
-  /** Former attester addresses, lower case, whose verified proofs are still accepted as inputs. */
+  /** Former attester addresses, lower case. Their verified proofs are still accepted as inputs. */
   readonly retiredAttesters: readonly string[]
   readonly apiKeys: readonly ApiKey[]
-  /** Written by `trigpoint keys`; may not be there. */
+  /** The file that `trigpoint keys` writes; it may not exist. */
   readonly apiKeysFile: string
   readonly requireApiKey: boolean
   readonly requestsPerHour: Readonly<Record<Tier, number>>
   readonly trustedProxies: readonly string[]
-  /** undefined: attestations are not submitted to chains. */
+  /** undefined: the service submits no attestations. */
   readonly submission: SubmissionConfig | undefined
-  /** undefined: no chain is started beside the service. Never in production. */
+  /** undefined: no local chain is started. Always undefined in production. */
   readonly localChain: LocalChainConfig | undefined
   readonly limits: Limits
 }
 
-/** The chain of this machine that `--chain` starts. */
+/** The local development chain that `--chain` starts. */
 export interface LocalChainConfig {
-  /** undefined: 8545, or any free port when that is busy. */
+  /** undefined: 8545, or any free port when 8545 is busy. */
   readonly port: number | undefined
-  /** From its start until it listens; and from the request to end until it is ended by force. */
+  /** Longest time from its start until it listens. */
   readonly startMs: number
+  /** Longest time from the request to stop until it is killed. */
   readonly stopMs: number
   readonly rpcTimeoutMs: number
-  /** From one writing of its state to the next; what is newer is lost when it is killed. */
+  /** Interval between writes of its state to disk. Newer state is lost when the chain is killed. */
   readonly stateSeconds: number
-  /** From one block to the next when nobody sends a transaction. */
+  /** Block interval while no transactions arrive. */
   readonly blockSeconds: number
-  /** A chain that ended is started again so often before the service gives up; counted anew after so long a life. */
+  /** Restarts of a chain that ended before the service gives up. The count resets after a life of `stableMs`. */
   readonly maxRestarts: number
   readonly restartPauseMs: number
   readonly stableMs: number
 }
 
-/** Attestations that this service submits itself: what it spends, and how long it waits. */
+/** Limits on spending and waiting for attestations that this service submits itself. */
 export interface SubmissionConfig {
-  /** Submissions of one chain that are not in a block; beyond it the answer is 503. */
+  /** Submissions of one chain that are not yet in a block; beyond it the service answers 503. */
   readonly maxQueued: number
-  /** Submissions of this process that wait to be stored; beyond it the answer is 503. */
+  /** Submissions of this process that wait to be stored; beyond it the service answers 503. */
   readonly maxUnstored: number
-  /** Longest wait of a request for the block of its submission. */
+  /** Longest time that a request waits for its submission to be in a block. */
   readonly waitMs: number
-  /** From one look at submissions that somebody waits for to the next; and of the relay for new ones. */
+  /** Polling interval: of requests for the status of their submissions, and of the relay for new submissions. */
   readonly pollMs: number
-  /** Gas that the submissions of one API key may use in 24 hours. */
+  /** Gas that the submissions of one API key may use within 24 hours. */
   readonly gasPerDay: number
-  /** Of one transaction. */
+  /** Largest gas limit of one transaction. */
   readonly maxGas: number
-  /** Beyond it nothing is sent, and no fee is raised. */
+  /** Highest fee per unit of gas. Above it nothing is sent and no fee is raised. */
   readonly maxFeeGwei: number
-  /** Of the fee, what goes to whoever makes the block: nodes ask for it, and all of it is paid. */
+  /** Highest priority fee, the part that goes to the block producer. Nodes suggest it, and all of it is paid. */
   readonly maxPriorityFeeGwei: number
-  /** Nothing is sent that would leave the account with less. */
+  /** Balance that every transaction has to leave in the account. */
   readonly minBalanceEther: number
   readonly rpcTimeoutMs: number
-  /** Blocks without the transaction after which its fee is raised. */
+  /** Blocks after which the fee of a transaction that is still pending is raised. */
   readonly bumpBlocks: number
-  /** Transactions that a submission may be part of before it is given up. */
+  /** Transactions that may include one submission before it fails. */
   readonly maxAttempts: number
-  /** Nonces that are used up with empty transactions when the chain turns out to be behind ours; beyond it the operator has to look. */
+  /** Largest gap between the chain's nonce and ours that is filled with empty transactions. A larger one needs the operator. */
   readonly maxNonceGap: number
-  /** Submissions that are final or failed are forgotten, with their idempotency keys, after so long. */
-  readonly keepMs: number
-  /** From one count of submissions for the metrics to the next. */
+  /** How long final and failed submissions are kept, with their idempotency keys. */
+  readonly retentionMs: number
+  /** Interval between counts of submissions for the metrics. */
   readonly countMs: number
 }
 
-/** Where the signing key comes from; read by `config-key.ts`. */
+/** The source of the signing key; `config-key.ts` reads it. */
 export type SigningKeySource =
   | { readonly kind: 'private-key'; readonly privateKey: string }
   | { readonly kind: 'mnemonic'; readonly mnemonic: string; readonly path: string }
-  /** A version 3 keystore and the file that holds its password. */
+  /** A version 3 keystore file, and the file that holds its password. */
   | { readonly kind: 'keystore'; readonly file: string; readonly passwordFile: string }
-  /** Generated on the first start, kept in a file. */
+  /** Generated on the first start and stored in a file. */
   | { readonly kind: 'development'; readonly file: string }
 
-/** What the signer thread is told; API keys and everything else stay with main. */
+/** The settings that the signer thread receives. API keys and all other settings stay on the main thread. */
 export type SignerConfig = Pick<
   Config,
   | 'production'
@@ -190,135 +197,159 @@ export type SignerConfig = Pick<
   | 'submission'
 >
 
-/** What the chain thread is told. */
+/** The settings that the sync thread receives. */
 export type ChainAccessConfig = Pick<
   Config,
   'chains' | 'schemas' | 'records' | 'sync' | 'rpcTimeoutMs' | 'submission' | 'limits'
 >
 
-/** What the store's thread is told. */
+/** The settings that the store thread receives. */
 export type StoreThreadConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'limits'>
 
-/** Sizes and waits. Every queue has a size, every wait a limit. */
+/** Sizes and timeouts. Every queue has a maximum size, and every wait has a limit. */
 export interface Limits {
   readonly maxBodyBytes: number
-  /** Bytes of one stream of lines that were read and not answered; beyond it the connection ends. */
+  /** Bytes of one NDJSON stream that were read but not answered; beyond it the connection is closed. */
   readonly maxStreamBytes: number
-  /** Bytes and items of a batch in JSON; a stream of lines has no limit, each of its lines `maxBodyBytes`. */
+  /** Size of a batch in one JSON document. An NDJSON stream has no total limit; each line may have `maxBodyBytes`. */
   readonly maxBatchBytes: number
+  /** Number of items in a batch in one JSON document. */
   readonly maxBatchItems: number
-  /** Of a batch without its items, which alone is read on the main thread. */
+  /** Size of a batch without its items. The main thread parses only this envelope. */
   readonly maxBatchEnvelopeBytes: number
   readonly maxVertices: number
   readonly maxParts: number
   readonly maxCollectionDepth: number
   readonly maxJsonDepth: number
-  /** Bodies up to this size are parsed on the main thread; larger ones travel unparsed to the large lane. */
+  /** Bodies up to this size go to the small lane; larger ones go to the large lane. */
   readonly smallBodyBytes: number
-  /** Up to here a body is computed on the main thread when that takes no longer than a message to another one; 0: never. */
+  /** Largest body that may be computed on the main thread, if that takes no longer than a message to another thread. 0: never. */
   readonly inlineBodyBytes: number
   readonly computeThreads: number
   readonly largeThreads: number
   readonly maxBatchSize: number
-  /** Requests waiting for a worker; beyond it the answer is 503. */
+  /** Requests that wait for a worker; beyond it the service answers 503. */
   readonly maxQueuedRequests: number
-  /** Longest wait for a worker that is worth queueing for; beyond it, as estimated, the answer is 503. */
+  /** Longest estimated wait for a worker for which a request is queued; beyond it the service answers 503. */
   readonly maxQueueMs: number
-  /** Bytes of bodies held at one time, over all connections; beyond it the answer is 503. */
+  /** Bytes of request bodies in memory, over all connections; beyond it the service answers 503. */
   readonly maxInFlightBytes: number
   readonly maxOpenBodiesPerAddress: number
-  /** Of a body that was refused before its end, what is read and thrown away so that its client gets to its answer. */
+  /** Bytes that are read and discarded of a body that was rejected before its end, so that its client gets to the response. */
   readonly refusedBodyBytes: number
+  /** Longest time that such a body is read. */
   readonly refusedBodyMs: number
   readonly requestDeadlineMs: number
-  /** Longest silence of a client that sends a stream of lines, as long as the service writes nothing to it either. */
+  /** Longest time that an NDJSON stream may be idle in both directions. */
   readonly streamIdleMs: number
-  /** From the first byte of a request to the last byte of its body (node:http adapter; uWebSockets.js has its own 10 s). */
+  /**
+   * Longest time from the first byte of a request to the last byte of its body (node:http adapter; uWebSockets.js has its own 10
+   * s).
+   */
   readonly receiveTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly drainTimeoutMs: number
   readonly maxConnections: number
-  /** Exact geodesic solves one distance may cost; beyond it the answer is 400. */
+  /** Exact geodesic solves that one distance may cost; beyond it the service answers 400. */
   readonly maxDistanceSolves: number
-  /** The same in the small lane; a request that needs more is computed in the large lane. */
+  /** The same limit in the small lane. A request that needs more is computed in the large lane. */
   readonly maxSmallDistanceSolves: number
-  /** Bytes of geometries met before that each compute thread keeps, with their lookups. */
+  /** Size of each compute thread's cache of prepared geometries. */
   readonly maxPreparedBytes: number
   readonly workerHeapMb: number
-  /** Longest an added kind of evidence may take to load; and, in `plugin-test`, to be tried. */
+  /** Longest time that an added plugin may take to load. */
   readonly pluginLoadMs: number
+  /** Longest time that a plugin may take to run in `plugin-test`. */
   readonly pluginTrialMs: number
-  /** Longest that evidence may go on after its deadline, or while the service stops, before its thread is ended. */
+  /**
+   * How long the evaluation of evidence may continue after its deadline, or while the service stops, before its thread is
+   * terminated.
+   */
   readonly evidenceGraceMs: number
-  /** Of a thread's new objects, three times a semi-space: what stays in the processor's cache is collected faster. */
+  /**
+   * Size of a compute thread's young heap, three semi-spaces. A heap that fits into the processor's cache is collected faster.
+   */
   readonly workerYoungHeapMb: number
-  /** The same of the store's thread, through which pages of records go. */
+  /** The same for the store thread, which handles pages of records. */
   readonly storeYoungHeapMb: number
   readonly maxRateLimitSubjects: number
-  /** From one look at the key file to the next. */
+  /** Polling interval of the key file. */
   readonly keyFileLookMs: number
-  readonly maxUnresolvedInputs: number
-  /** Largest answer of an RPC that is read. */
+  /** Largest RPC response that is read. */
   readonly maxRpcResponseBytes: number
   readonly maxCachedSchemas: number
-  /** How long a schema that is not registered is believed to stay so. */
+  /** How long the service remembers that a schema is not registered. */
   readonly unregisteredSchemaMs: number
-  /** How often a chain's contracts and clock are compared with the table; and one that could not be reached, tried again. */
+  /** Interval between comparisons of a chain's contracts and clock with the table. */
   readonly chainCheckIntervalMs: number
+  /** Interval between attempts to reach a chain that could not be reached. */
   readonly chainRetryIntervalMs: number
-  /** A chain whose head is further ahead of our clock is refused: our deadlines would be in its past. */
+  /** A chain whose head is further ahead of our clock is refused, because our deadlines would be in its past. */
   readonly maxHeadAheadSeconds: number
-  /** Questions to the store that wait; beyond it the answer is 503. */
+  /** Queries that wait for the store; beyond it the service answers 503. */
   readonly maxStoreQueue: number
-  /** Connections to a PostgreSQL server for questions, and for what changes records. */
+  /** Connections to a PostgreSQL server for reads. */
   readonly storeReaders: number
+  /** Connections to a PostgreSQL server for writes. */
   readonly storeWriters: number
   readonly storeConnectMs: number
-  /** Longest statement of a question, and of a change. */
+  /** Statement timeout of a read. */
   readonly storeReadMs: number
+  /** Statement timeout of a write. */
   readonly storeWriteMs: number
-  /** Records of which columns are kept in memory, about 100 bytes each. */
+  /** Largest number of records whose filter columns are held in memory, about 100 bytes each. */
   readonly storeMemoryRecords: number
-  /** The embedded engine's thread is started again when a question does not come back for so long: longer than anybody waits. */
+  /**
+   * The embedded engine's thread is restarted when a query does not return for this long, which is longer than any client waits.
+   */
   readonly storeStuckMs: number
-  /** From the start of the store's thread until it answers: the first start makes a database. */
+  /** Longest time from the start of the store thread until it answers. The first start creates a database. */
   readonly storeOpenMs: number
-  /** Longest wait of a request for a store that is opening; beyond it the answer is 503. */
+  /** Longest time that a request waits for a store that is opening; beyond it the service answers 503. */
   readonly storeWaitMs: number
-  /** From one attempt to open a damaged store to the next. */
+  /** Interval between attempts to open a damaged store. */
   readonly storeDamagedRetryMs: number
-  /** How often a server is asked whether it is there; and one that is not, again. */
+  /** Interval between health checks of a PostgreSQL server. */
   readonly storePulseMs: number
+  /** Interval between attempts to reach a server that is down. */
   readonly storeRetryMs: number
-  /** From one vacuum of the embedded database to the next. */
+  /** Interval between vacuums of the embedded database. */
   readonly storeMaintenanceMs: number
-  /** Of a question in GraphQL: fields in each other, fields of the answer with those of every record, words, bytes. */
+  /** Nesting depth of a GraphQL query. */
   readonly maxGraphqlDepth: number
+  /** Fields in the response to a GraphQL query, counted for every record. */
   readonly maxGraphqlCost: number
+  /** Tokens of a GraphQL query. */
   readonly maxGraphqlTokens: number
+  /** Size of a GraphQL request. */
   readonly maxGraphqlBytes: number
-  /** Exports under way, and streams of changes open, in all and for one client; beyond it the answer is 503. */
+  /** Concurrent exports; beyond it the service answers 503. */
   readonly maxExports: number
+  /** Open streams of changes; beyond it the service answers 503. */
   readonly maxStreams: number
+  /** Open streams of changes of one client; beyond it the service answers 503. */
   readonly maxStreamsPerClient: number
-  /** What an export reads at once, and a stream, of which there are many. */
+  /** How much an export reads at once. */
   readonly exportPiece: { readonly records: number; readonly bytes: number }
+  /** How much a stream reads at once. It is smaller because many streams are open. */
   readonly streamPiece: { readonly records: number; readonly bytes: number }
-  /** Questions to the store at one time for streams that are behind. */
+  /** Concurrent store queries for streams that have to catch up. */
   readonly maxStreamReads: number
-  /** From one look into the journal to the next while somebody listens. */
+  /** Polling interval of the journal while at least one stream is open. */
   readonly streamPollMs: number
-  /** Longest silence of a stream; at most a third of a request's time. */
+  /** Interval between heartbeats of an idle stream; at most a third of the request deadline. */
   readonly streamHeartbeatMs: number
-  /** A stream that is older is ended; its client goes on where it was. */
+  /** Longest life of a stream. Its client reconnects and continues where it was. */
   readonly streamLifeMs: number
-  /** Longest wait for one answer of an RPC while chains are read, and its largest answer. */
+  /** Timeout of one RPC call while chains are read. */
   readonly syncRpcTimeoutMs: number
+  /** Largest RPC response that is read while chains are read. */
   readonly maxSyncResponseBytes: number
-  /** Longest time an RPC that failed is left alone. */
+  /** Longest time that a failing RPC endpoint is suspended. */
   readonly maxRpcBenchMs: number
-  /** From one look at a chain's head to the next; of the local chain, which has a block whenever somebody wants one. */
+  /** Polling interval of a chain's head. */
   readonly syncPollMs: number
+  /** The same for the local chain, which makes a block for each transaction. */
   readonly syncLocalPollMs: number
   readonly syncRangeBlocks: number
   readonly syncBlocksAtOnce: number
@@ -326,35 +357,37 @@ export interface Limits {
   /** Ranges stored in one pass over a chain. */
   readonly syncStepsPerPass: number
   readonly maxAttestationBytes: number
-  /** Attestations of one block with equal fields that are told apart: as many as fit into the gas of a block. */
+  /** Attestations with equal fields in one block that are distinguished: as many as fit into the gas of a block. */
   readonly maxEqualAttestations: number
-  /** How long the process that reads the chains may be silent before another one takes over. */
+  /** How long the process that reads the chains may be silent before another process takes over. */
   readonly syncLeaseMs: number
-  /** From one comparison of all valid records with the chain to the next. */
+  /** Interval between comparisons of all valid records with their chain. */
   readonly syncSweepMs: number
-  /** From one range read from a second endpoint to the next. */
+  /** Interval between audits, each of which reads one range of blocks from a second endpoint. */
   readonly syncAuditMs: number
-  /** Longest `POST /api/sync?chain=` waits for the end; the work goes on after it. */
+  /** How long `POST /api/sync?chain=` waits for the end. The work continues after it. */
   readonly syncWaitMs: number
 }
 
-/** A name in the environment holds a value it must not: `trigpoint` exits with 78 and this message. */
+/** An invalid setting. `trigpoint` exits with code 78 and this message. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
 /**
- * @param env the process's environment
- * @param cores processors available, the default of `COMPUTE_THREADS`
- * @throws {ConfigError} naming the variable, its value and what it may be
+ * Reads all settings except for the signing key.
+ *
+ * @param env the environment of the process
+ * @param cores number of available processors, the default of `COMPUTE_THREADS`
+ * @throws {ConfigError} on an invalid value; the message names the variable, its value and what is allowed
  */
 export function readConfig(env: Environment, cores: number): Config {
-  const read = reader(env)
+  const read = createReader(env)
   const production = env['NODE_ENV'] === 'production'
   const computeThreads = read.integer('COMPUTE_THREADS', cores, 0, 256)
   const requestDeadlineMs = read.integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000)
   const maxBodyBytes = read.integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576)
-  // Half for whole lines, half for the beginning of the next one and what a transport reads at once (512 KiB).
+  // Half of it holds whole lines; the other half holds the beginning of the next line and one read of the transport (512 KiB).
   const minStreamBytes = 2 * (maxBodyBytes + 1_048_576)
   return Object.freeze({
     production,
@@ -384,8 +417,8 @@ export function readConfig(env: Environment, cores: number): Config {
     olderVerify: read.flag('LEGACY_V1', true),
     pluginFiles: read.list('PLUGINS'),
     evaluation: {
-      mode: read.choice('EVALUATION_MODE', ['local', 'tee', 'zk'] as const),
-      method: read.shortText('EVALUATION_METHOD', 'multifactor-v0', 64),
+      mode: read.choice('EVALUATION_MODE', EVALUATION_MODES),
+      method: read.shortText('EVALUATION_METHOD', OWN_EVALUATION.method, 64),
     },
     deviceTrustFile: env['DEVICE_TRUST_FILE'] || undefined,
     didWebDir: env['DID_WEB_DIR'] || undefined,
@@ -453,7 +486,6 @@ export function readConfig(env: Environment, cores: number): Config {
       storeYoungHeapMb: 12,
       maxRateLimitSubjects: 1_000_000,
       keyFileLookMs: 1000,
-      maxUnresolvedInputs: 256,
       maxRpcResponseBytes: 4 * 1_048_576,
       maxCachedSchemas: 10_000,
       unregisteredSchemaMs: 5000,
@@ -506,14 +538,14 @@ export function readConfig(env: Environment, cores: number): Config {
   })
 }
 
-function readSampleRecords(isAsked: boolean, production: boolean, records: boolean): boolean {
-  if (isAsked && production)
-    throw new ConfigError('SAMPLE_RECORDS (--sample-records): production keeps no made-up records')
-  if (isAsked && !records) throw new ConfigError('SAMPLE_RECORDS (--sample-records): RECORDS=0 keeps none')
-  return isAsked
+function readSampleRecords(isRequested: boolean, production: boolean, records: boolean): boolean {
+  if (isRequested && production)
+    throw new ConfigError('SAMPLE_RECORDS (--sample-records): sample records are not allowed in production')
+  if (isRequested && !records) throw new ConfigError('SAMPLE_RECORDS (--sample-records): RECORDS=0 turns records off')
+  return isRequested
 }
 
-function readSubmission(read: ReturnType<typeof reader>): SubmissionConfig {
+function readSubmission(read: ReturnType<typeof createReader>): SubmissionConfig {
   return {
     maxQueued: read.integer('MAX_QUEUED_SUBMISSIONS', 1000, 1, 1_000_000),
     maxUnstored: read.integer('MAX_UNSTORED_SUBMISSIONS', 1000, 1, 1_000_000),
@@ -528,18 +560,18 @@ function readSubmission(read: ReturnType<typeof reader>): SubmissionConfig {
     bumpBlocks: 3,
     maxAttempts: 5,
     maxNonceGap: 16,
-    keepMs: 30 * 86_400_000,
+    retentionMs: 30 * 86_400_000,
     countMs: 5000,
   }
 }
 
-function readLocalChain(read: ReturnType<typeof reader>, production: boolean): LocalChainConfig | undefined {
-  const isAsked = read.flag('LOCAL_CHAIN', false)
+function readLocalChain(read: ReturnType<typeof createReader>, production: boolean): LocalChainConfig | undefined {
+  const isRequested = read.flag('LOCAL_CHAIN', false)
   const port = read.integer('LOCAL_CHAIN_PORT', -1, 0, 65_535)
-  if (!isAsked) return undefined
+  if (!isRequested) return undefined
   if (production) {
     throw new ConfigError(
-      'LOCAL_CHAIN (--chain): production has no chain of its own, for its keys are known to all: set RPC_URL_<chainId>',
+      'LOCAL_CHAIN (--chain): production has no chain of its own, because its keys are public: set RPC_URL_<chainId>',
     )
   }
   return {
@@ -555,17 +587,20 @@ function readLocalChain(read: ReturnType<typeof reader>, production: boolean): L
   }
 }
 
-/** Typed look-ups that name the variable when its value is out of bounds. An empty value counts as absent. */
-function reader(env: Environment) {
-  const refuse = (name: string, wanted: string): never => {
-    throw new ConfigError(`${name}=${JSON.stringify(env[name])}: must be ${wanted}`)
+/**
+ * Returns typed lookups. Each throws a `ConfigError` that names the variable when its value is invalid. An empty value counts as
+ * absent.
+ */
+function createReader(env: Environment) {
+  const fail = (name: string, expected: string): never => {
+    throw new ConfigError(`${name}=${JSON.stringify(env[name])}: must be ${expected}`)
   }
   const number = (name: string, fallback: number, low: number, high: number): number => {
     const text = env[name]?.trim()
     if (text === undefined || text === '') return fallback
     const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
     if (!(value >= low && value <= high)) {
-      refuse(name, `a number from ${decimal(low)} to ${decimal(high)} in decimal digits, such as 1 or 0.5`)
+      fail(name, `a number from ${decimal(low)} to ${decimal(high)} in decimal digits, such as 1 or 0.5`)
     }
     return value
   }
@@ -574,35 +609,35 @@ function reader(env: Environment) {
     integer(name: string, fallback: number, low: number, high: number): number {
       const text = env[name]?.trim()
       if (text === undefined || text === '') return fallback
-      return wholeNumber(text, low, high) ?? refuse(name, wholeNumberForm(low, high))
+      return wholeNumber(text, low, high) ?? fail(name, wholeNumberForm(low, high))
     },
     flag(name: string, fallback: boolean): boolean {
       const text = env[name]
       if (text === undefined || text === '') return fallback
       if (text === '1' || text === 'true') return true
       if (text === '0' || text === 'false') return false
-      return refuse(name, '1 or 0')
+      return fail(name, '1 or 0')
     },
     /** The first choice is the default. */
     choice<const T extends readonly string[]>(name: string, choices: T): T[number] {
       const text = env[name] || choices[0]!
-      return choices.includes(text) ? text : refuse(name, `one of ${choices.join(', ')}`)
+      return choices.includes(text) ? text : fail(name, `one of ${choices.join(', ')}`)
     },
-    shortText(name: string, fallback: string, mostCharacters: number): string {
+    shortText(name: string, fallback: string, maxCharacters: number): string {
       const text = env[name] || fallback
       const isShown = text.trim() !== '' && !/\p{C}/u.test(text)
-      return isShown && text.length <= mostCharacters ? text : refuse(name, `text of 1 to ${mostCharacters} characters`)
+      return isShown && text.length <= maxCharacters ? text : fail(name, `text of 1 to ${maxCharacters} characters`)
     },
     url(name: string): string | undefined {
       const text = env[name]
       if (!text) return undefined
-      if (!/^https?:\/\/\S+$/.test(text) || !URL.canParse(text)) refuse(name, 'an absolute http or https address')
+      if (!/^https?:\/\/\S+$/.test(text) || !URL.canParse(text)) fail(name, 'an absolute http or https URL')
       return text.replace(/\/+$/, '')
     },
     postgresUrl(name: string): string | undefined {
       const text = env[name]
       if (!text) return undefined
-      // The value may hold a password: the message must not repeat it.
+      // The value may contain a password, so the message must not repeat it.
       if (!/^postgres(ql)?:\/\//.test(text))
         throw new ConfigError(`${name}: must begin with postgres:// or postgresql://`)
       return text
@@ -610,20 +645,21 @@ function reader(env: Environment) {
     bytes32(name: string): string | undefined {
       const text = env[name]
       if (!text) return undefined
-      return /^0x[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : refuse(name, '0x and 64 hex digits')
+      return /^0x[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : fail(name, '0x and 64 hex digits')
     },
     list: (name: string): string[] => splitList(env[name]),
-    /** Addresses and Ed25519 keys, lower case. A mistyped one would leave everybody unknown without a word. */
+    /** Addresses and Ed25519 keys, in lower case. They are checked because a mistyped one would silently match no witness. */
     keys(name: string): string[] {
       const entries = splitList(env[name])
       const isKey = (text: string) => /^0x(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(text)
-      if (!entries.every(isKey)) refuse(name, 'addresses or public keys (0x and 40 or 64 hex digits), with commas')
+      if (!entries.every(isKey))
+        fail(name, 'addresses or public keys (0x and 40 or 64 hex digits), separated by commas')
       return entries.map((entry) => entry.toLowerCase())
     },
   }
 }
 
-/** Decimal digits alone, so that every setting is read the same way: no exponent, no sign, no separators, no spaces. */
+/** Accepts decimal digits only, so that every setting is read the same way: no exponent, sign, separators or spaces. */
 function wholeNumber(text: string, low: number, high: number): number | undefined {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
   return value >= low && value <= high ? value : undefined
@@ -634,7 +670,7 @@ function wholeNumberForm(low: number, high: number): string {
   return `a whole number from ${low} to ${high} in decimal digits, such as ${example}`
 }
 
-/** Without an exponent. */
+/** Formats a number without an exponent. */
 function decimal(value: number): string {
   return value.toLocaleString('en', { useGrouping: false, maximumFractionDigits: 20 })
 }
@@ -646,20 +682,21 @@ function splitList(text: string | undefined): string[] {
     .filter((entry) => entry !== '')
 }
 
-/** `0x…,0x…:four-strings` */
+/** Reads a list such as `0x…,0x…:four-strings`. */
 function readLocationSchemas(text: string | undefined): LocationSchema[] {
   const schemas = splitList(text).map((entry): LocationSchema => {
     const [, uid, layout] = /^(0x[0-9a-fA-F]{64})(?::(nine-fields|four-strings))?$/.exec(entry) ?? []
     if (uid !== undefined) return { uid: uid.toLowerCase(), layout: layout as LocationLayout | undefined }
-    const wanted = 'UIDs (0x and 64 hex digits) with commas, each alone or followed by :nine-fields or :four-strings'
-    throw new ConfigError(`LOCATION_SCHEMA_UID=${JSON.stringify(entry)}: must be ${wanted}`)
+    const expected =
+      'UIDs (0x and 64 hex digits) separated by commas, each optionally followed by :nine-fields or :four-strings'
+    throw new ConfigError(`LOCATION_SCHEMA_UID=${JSON.stringify(entry)}: must be ${expected}`)
   })
-  const twice = schemas.find(({ uid }, index) => schemas.findIndex((other) => other.uid === uid) !== index)
-  if (twice !== undefined) throw new ConfigError(`LOCATION_SCHEMA_UID: ${twice.uid} is there twice`)
+  const duplicate = schemas.find(({ uid }, index) => schemas.findIndex((other) => other.uid === uid) !== index)
+  if (duplicate !== undefined) throw new ConfigError(`LOCATION_SCHEMA_UID: ${duplicate.uid} is listed twice`)
   return schemas
 }
 
-/** Beginnings of the settings that end with a chain's number. */
+/** Prefixes of the settings whose names end with a chain ID. */
 export const CHAIN_SETTINGS: readonly string[] = [
   'RPC_URL',
   'EAS_ADDRESS',
@@ -680,18 +717,20 @@ function readChains(env: Environment): Map<number, ChainOverride> {
     const chainId = Number(match[2])
     const chain = chains.get(chainId) ?? { rpcUrls: [] }
     chains.set(chainId, chain)
-    const refuse = (wanted: string): never => {
-      throw new ConfigError(`${name}=${JSON.stringify(value)}: must be ${wanted}`)
+    const fail = (expected: string): never => {
+      throw new ConfigError(`${name}=${JSON.stringify(value)}: must be ${expected}`)
     }
-    const blocks = () => wholeNumber(value, 0, MAX_BLOCKS) ?? refuse(wholeNumberForm(0, MAX_BLOCKS))
-    const address = () => (/^0x[0-9a-fA-F]{40}$/.test(value) ? value : refuse('an address: 0x and 40 hex digits'))
+    const blocks = () => wholeNumber(value, 0, MAX_BLOCKS) ?? fail(wholeNumberForm(0, MAX_BLOCKS))
+    const address = () => (/^0x[0-9a-fA-F]{40}$/.test(value) ? value : fail('an address: 0x and 40 hex digits'))
     switch (match[1]) {
       case 'RPC_URL':
         chain.rpcUrls = splitList(value)
-        for (const [place, url] of chain.rpcUrls.entries()) {
+        for (const [index, url] of chain.rpcUrls.entries()) {
           if (/^https?:\/\//.test(url) && URL.canParse(url)) continue
-          // An address often holds a key: the message must not repeat it.
-          throw new ConfigError(`${name}: address ${place + 1} must be http or https; several are separated by commas`)
+          // A URL often contains an API key, so the message must not repeat it.
+          throw new ConfigError(
+            `${name}: URL ${index + 1} must begin with http:// or https://; separate several URLs with commas`,
+          )
         }
         break
       case 'EAS_ADDRESS':
@@ -711,7 +750,7 @@ function readChains(env: Environment): Map<number, ChainOverride> {
         break
       default:
         chain.profile =
-          (['legacy', 'v1', 'v2'] as const).find((profile) => profile === value) ?? refuse('legacy, v1 or v2')
+          (['legacy', 'v1', 'v2'] as const).find((profile) => profile === value) ?? fail('legacy, v1 or v2')
     }
   }
   return chains
@@ -719,29 +758,29 @@ function readChains(env: Environment): Map<number, ChainOverride> {
 
 function readCronSecret(text: string | undefined): string | undefined {
   if (!text) return undefined
-  // The message must not repeat it.
+  // The message must not repeat the secret.
   if (text.length < 32) throw new ConfigError('CRON_SECRET: must have at least 32 characters')
   return text
 }
 
 function readApiKeys(text: string | undefined): ApiKey[] {
   if (!text) return []
-  const refuse = (why: string): never => {
-    // The value holds secrets: the message must not repeat it.
+  const fail = (why: string): never => {
+    // The value contains secrets, so the message must not repeat it.
     throw new ConfigError(`API_KEYS: ${why}; expected {"<key>": {"tier": "developer" | "internal", "label": "…"}}`)
   }
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
-    refuse('not JSON')
+    fail('not JSON')
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) refuse('not an object')
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) fail('not an object')
   return Object.entries(parsed as Record<string, { tier?: unknown; label?: unknown } | null>).map(
     ([key, entry], index) => {
       const tier = entry?.tier
       if (tier !== 'public' && tier !== 'developer' && tier !== 'internal')
-        return refuse(`entry ${index + 1} has no known tier`)
+        return fail(`entry ${index + 1} has no known tier`)
       return { key, tier, label: typeof entry?.label === 'string' ? entry.label : `key ${index + 1}` }
     },
   )

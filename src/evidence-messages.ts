@@ -1,29 +1,30 @@
-/** Requests about evidence between main and the compute threads: plain data, as in `messages.ts`. */
+/** Messages about evidence between main and the compute threads. They are plain data, as in `messages.ts`. */
 
 import type { ComputeWorkerData, Hex } from './messages.ts'
 import type { PackedBytes } from './packed-bytes.ts'
 import type { ProblemData } from './problem.ts'
 
-/** One request about evidence on its way to a compute thread. */
+/** One request about evidence, as a compute thread gets it. */
 export interface VerifyTask {
   /**
-   * What is asked: to judge a stamp or a proof, also in the shape of the older generation; the hash of a
-   * proof alone; or to judge a proof that came back again, as of the time it was judged first, and to compare with the attested `data` and the `credibility` beside it.
+   * `stamp` and `proof` evaluate one; `older-stamp` and `older-proof` do so in the form of the older API. `hash` only
+   * hashes a proof. `recheck` evaluates a proof again, as of the time of its first evaluation, and compares the outcome with
+   * the attested `data` and the `credibility` sent with it.
    */
-  readonly question: 'stamp' | 'proof' | 'older-stamp' | 'older-proof' | 'hash' | 'recheck'
-  /** JSON. */
+  readonly kind: 'stamp' | 'proof' | 'older-stamp' | 'older-proof' | 'hash' | 'recheck'
+  /** JSON as UTF-8. */
   readonly body: Uint8Array
-  /** As of when. */
+  /** The time as of which evidence is evaluated. */
   readonly nowSeconds: number
 }
 
-/** Several of them in one message. */
+/** Several verify tasks in one message. */
 export interface VerifyBatch {
   readonly bytes: PackedBytes
   readonly questions: readonly Omit<VerifyTask, 'body'>[]
 }
 
-/** What the answer to a proof is attested as. */
+/** How the response to a proof is to be attested. */
 export interface ProofAttestationRequest {
   readonly chainId: number
   readonly recipient: Hex
@@ -33,44 +34,52 @@ export interface ProofAttestationRequest {
 export type VerifyResult =
   | {
       readonly ok: true
-      /** Members of the answer as JSON text, without braces around them. */
+      /** Members of the response as JSON, without the surrounding braces. */
       readonly members: string
-      /** keccak-256 of the canonical JSON of the proof, where only that was asked. */
+      /** keccak-256 of the canonical JSON of the proof. Only for the task `hash`. */
       readonly proofHash?: Hex
-      /** ABI-encoded `verify` data of a proof that was judged. */
+      /** ABI-encoded `verify` data of an evaluated proof. */
       readonly data?: Hex
       /** Absent when nothing is to be signed. */
       readonly attest?: ProofAttestationRequest
     }
   | { readonly ok: false; readonly problem: ProblemData }
 
-/** A key by which a subject of `did:web` makes statements. */
+/** A key with which a `did:web` subject signs. */
 export interface DidKey {
-  /** Names it within its document. */
+  /** The fragment that names the key within its DID document. */
   readonly fragment: string
-  /** The address of a key on secp256k1, lower case, or `ed25519:` and hex. */
+  /** The address of a secp256k1 key, lower case, or `ed25519:` and the public key in hex. */
   readonly key: string
 }
 
-/** Keys by the DID without a fragment. */
+/** Keys by DID, without the fragment. */
 export type DidKeys = ReadonlyMap<string, readonly DidKey[]>
 
-/** What answers say of where and how proofs are evaluated. */
+/**
+ * Where an operator may claim that proofs are evaluated: in this process, in a trusted execution environment, or in a
+ * zero-knowledge proof.
+ */
+export const EVALUATION_MODES = ['local', 'tee', 'zk'] as const
+
+export type EvaluationMode = (typeof EVALUATION_MODES)[number]
+
+/** Where and how proofs are evaluated, as responses report it. */
 export interface Evaluation {
-  readonly mode: 'local' | 'tee' | 'zk'
-  /** Names the definitions of the measures. */
+  readonly mode: EvaluationMode
+  /** The name of the definitions behind the credibility vector. */
   readonly method: string
 }
 
 /** The evaluation that this program performs; any other value is the operator's claim (decision 130). */
 export const OWN_EVALUATION: Evaluation = { mode: 'local', method: 'multifactor-v0' }
 
-/** What to do about a verified proof that is refused. */
-export const PROOF_HINT = 'send the answer of POST /verify/v0/proof unchanged, or without its attestation'
+/** Hint for a verified proof that is rejected. */
+export const PROOF_HINT = 'send the response of POST /verify/v0/proof unchanged, or without its attestation'
 
-// ── Added kinds of evidence ─────────────────────────────────────────────────────────────────────────────────────
+// ── Added plugins ───────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What a trial thread is told: load a module and describe it, or try it by the conformance kit. */
+/** The start data of a trial thread, which loads a module and describes it, or runs the conformance kit on it. */
 export interface PluginTrialData {
   /** File URL of the module. */
   readonly url: string
@@ -78,7 +87,7 @@ export interface PluginTrialData {
   readonly limits: ComputeWorkerData['limits']
 }
 
-/** What a kind of evidence says of itself. */
+/** How a plugin describes itself. */
 export interface AddedPlugin {
   readonly name: string
   readonly version: string
@@ -86,7 +95,7 @@ export interface AddedPlugin {
   readonly description: string
 }
 
-/** One rule of the conformance kit; a note judges nothing. */
+/** The outcome of one rule of the conformance kit. A note is neither a success nor a failure. */
 export interface Finding {
   readonly ok: boolean
   readonly rule: string

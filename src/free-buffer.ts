@@ -1,28 +1,31 @@
 import { MessageChannel } from 'node:worker_threads'
 
-const { port1: nowhere, port2 } = new MessageChannel()
+const { port1: closedPort, port2 } = new MessageChannel()
 
-/** From then on memory is freed: a port closes in a turn of the event loop, which a thread of a pool takes only when it waits. */
-export const canFree = new Promise<void>((resolve) => {
+/**
+ * Resolves when `freeBuffer` takes effect. The port closes in an event loop tick, and a pool thread runs the event loop only
+ * while it waits.
+ */
+export const freeBufferReady = new Promise<void>((resolve) => {
   port2.once('close', resolve)
 })
 port2.close()
 
 /**
- * Gives the memory of a large buffer back at once: handed to a port that is closed, it is nobody's. Left to the collector, what
- * batches pass through main made it look at every object there is up to seventeen times a second, a fifth of all CPU.
+ * Frees the memory of a large buffer at once, by transferring it to a closed port. When the garbage collector had to free the
+ * buffers of batches, it scanned the whole heap of the main thread up to seventeen times a second, a fifth of all CPU time.
  *
- * @param buffer that no native code still reads; views of it are empty afterwards
+ * @param buffer must not be in use by native code; views of it are empty afterwards
  */
 export function freeBuffer(buffer: ArrayBufferLike): void {
-  if (buffer instanceof ArrayBuffer) nowhere.postMessage(undefined, [buffer])
+  if (buffer instanceof ArrayBuffer) closedPort.postMessage(undefined, [buffer])
 }
 
-/** Less is soon collected by itself, and often shares its buffer. */
+/** Smaller buffers are cheap to collect and often share an ArrayBuffer. */
 const LARGE_BYTES = 16_384
 
-/** True of a view of all of a large buffer. */
+/** Tells whether a view covers the whole of a large buffer. */
 export function isLarge(view: Uint8Array | Float64Array): boolean {
-  // Asked for its buffer, a small array would get one of its own.
+  // Test the length first: reading `buffer` of a small typed array makes V8 allocate one.
   return view.byteLength >= LARGE_BYTES && view.byteLength === view.buffer.byteLength
 }

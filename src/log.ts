@@ -1,9 +1,9 @@
 import type { Config } from './config.ts'
 
-/** Values a log line may carry. Never bodies, keys or signatures. */
+/** Fields of a log line. They never contain bodies, keys or signatures. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
 
-/** One line an event, on standard error: standard output stays free for results. */
+/** Writes one line for each event. Lines go to standard error, because standard output is for results. */
 export interface Log {
   info(event: string, fields?: LogFields): void
   warn(event: string, fields?: LogFields): void
@@ -11,10 +11,10 @@ export interface Log {
 }
 
 /**
- * A logger that writes one JSON object a line, or one short line for people.
+ * Creates a logger that writes each event as one line: a JSON object, or a short text for people.
  *
- * @param write receives each finished line with its line feed
- * @param now milliseconds since the epoch; a parameter so that tests can fix it
+ * @param write receives each finished line, including its line feed
+ * @param now returns milliseconds since the epoch; a parameter so that tests can fix the time
  */
 export function createLog(
   format: Config['logFormat'],
@@ -23,11 +23,11 @@ export function createLog(
 ): Log {
   const emit = (level: string, event: string, fields: LogFields): void => {
     const time = new Date(now()).toISOString()
-    // JSON.stringify escapes line feeds, ANSI escapes and quotes: a field can never forge a second line.
+    // JSON.stringify escapes line feeds, ANSI escapes and quotes, so a field cannot forge a second line.
     write(
       format === 'json'
         ? `${oneLine(JSON.stringify({ time, level, event, ...fields }))}\n`
-        : `${time.slice(11, 23)} ${level.padEnd(5)} ${event}${pretty(fields)}\n`,
+        : `${time.slice(11, 23)} ${level.padEnd(5)} ${event}${prettyFields(fields)}\n`,
     )
   }
   return {
@@ -37,7 +37,7 @@ export function createLog(
   }
 }
 
-function pretty(fields: LogFields): string {
+function prettyFields(fields: LogFields): string {
   let text = ''
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue
@@ -46,7 +46,10 @@ function pretty(fields: LogFields): string {
   return text
 }
 
-/** U+2028 and U+2029 end a line for some readers though JSON allows them; DEL and C1 controls move a terminal. */
+/**
+ * Escapes U+2028 and U+2029, which JSON allows but some readers take as line ends, and DEL and C1 controls, which control a
+ * terminal.
+ */
 function oneLine(json: string): string {
   return json.replace(/[\u2028\u2029\u007f-\u009f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

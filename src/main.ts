@@ -1,4 +1,7 @@
-/** Wires, starts and stops everything. The one file besides the signer's that touches the process itself. */
+/**
+ * Reads the settings, starts the service and stops it on a signal. Except for the signer, only this file accesses the process
+ * itself.
+ */
 import { rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +24,7 @@ const EXIT_USAGE = 2
 const EXIT_CONFIG = 78
 const EXIT_INTERNAL = 70
 
-/** `npm start`: runs the service until a signal ends it. Never resolves before that unless the start fails. */
+/** Runs the service until a signal stops it (`npm start`). Exits the process with an error code if the start fails. */
 export async function main(argv: readonly string[]): Promise<void> {
   const startedMs = performance.now()
   let log: Log = createLog('pretty')
@@ -41,27 +44,27 @@ export async function main(argv: readonly string[]): Promise<void> {
     for (const { name, meant } of misspeltSettings(commandLine.env)) {
       log.warn('unknown setting', { name, hint: `did you mean ${meant}?` })
     }
-    warnOfClaims(config, log)
+    warnAboutClaims(config, log)
     if (commandLine.records !== undefined) {
       task = commandLine.records.kind === 'backup' ? 'make a backup' : 'restore'
-      const { runRecordsCommand } = await import('./cli/records-command.ts') // the database's program only when it is asked for
+      const { runRecordsCommand } = await import('./cli/records-command.ts') // loaded on demand, because it loads the database
       return void process.stdout.write(`${await runRecordsCommand(commandLine.records, config)}\n`)
     }
     requireDataFolder(config)
     const commit = readCommit(fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', import.meta.url)))
     if (config.localChain !== undefined) {
-      const { startLocalChain } = await import('./local-chain/local-chain.ts') // a quarter of a second for who asks for it
+      const { startLocalChain } = await import('./local-chain/local-chain.ts') // loaded on demand: it takes a quarter of a second
       const { env } = commandLine
       localChain = await startLocalChain({ config, settings: config.localChain, env, log, now: Date.now })
       config = readConfig({ ...env, ...localChain.environment }, availableParallelism())
     }
     const service = await startService(config, log, { version, commit }, localChain)
-    // Before it is said to be ready: who hears that may end it at once.
+    // Before the "ready" line, because its reader may send a signal at once.
     stopOnSignals(service, localChain, log)
     const facts = { ...service.facts, readySeconds: (performance.now() - startedMs) / 1000 }
     if (config.logFormat === 'json') log.info('ready', readyFields(facts))
     else process.stderr.write(bannerText(facts))
-    // The key came from the environment and went with its thread: only a new process can have it again.
+    // The signer thread took the key from the environment, and the key is lost with it. Only a new process can read it again.
     void service.lost.then((error) => {
       log.error('the signer is lost', { reason: error.message })
       process.exit(EXIT_INTERNAL)
@@ -69,7 +72,9 @@ export async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     await localChain?.close()
     if (error instanceof ListenError && error.failure === 'in-use') {
-      log.error('cannot start', { reason: `${error.message}: choose another PORT, or leave it out to take a free one` })
+      log.error('cannot start', {
+        reason: `${error.message}: choose another PORT, or leave PORT unset to use a free one`,
+      })
       process.exit(EXIT_CONFIG)
     }
     if (error instanceof ConfigError) {
@@ -81,14 +86,17 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** What an operator says of the evaluation, where it differs from what this program performs (decision 130). */
-function warnOfClaims({ evaluation: { mode, method } }: Config, log: Log): void {
+/** Logs a warning if the operator claims an evaluation that this program does not perform (decision 130). */
+function warnAboutClaims({ evaluation: { mode, method } }: Config, log: Log): void {
   if (mode === OWN_EVALUATION.mode && method === OWN_EVALUATION.method) return
-  const hint = 'answers repeat EVALUATION_MODE and EVALUATION_METHOD; nothing here proves them'
+  const hint = 'responses repeat EVALUATION_MODE and EVALUATION_METHOD; this program does not prove them'
   log.warn("the evaluation of proofs is the operator's claim", { mode, method, hint })
 }
 
-/** A service that keeps nothing below the data folder needs none; of the keys the signer says so itself. */
+/**
+ * Checks that the data folder is writable. A production service without the embedded database does not need it. A development
+ * signing key that cannot be stored there is reported by the signer.
+ */
 function requireDataFolder({ dataDir, production, records, databaseUrl }: Config): void {
   if (production && (!records || databaseUrl !== undefined)) return
   try {
@@ -98,16 +106,15 @@ function requireDataFolder({ dataDir, production, records, databaseUrl }: Config
     rmSync(probe)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new ConfigError(
-      `DATA_DIR=${dataDir}: nothing can be written there (${code}); set it to a folder that can be written`,
-      {
-        cause: error,
-      },
-    )
+    throw new ConfigError(`DATA_DIR=${dataDir}: the folder is not writable (${code}); set it to a writable folder`, {
+      cause: error,
+    })
   }
 }
 
-/** The environment without the key: it is never read on this thread, so it never stands in this heap (decision 96). */
+/**
+ * Returns the environment without the signing key. This thread never reads the key, so it is never in this heap (decision 96).
+ */
 function publicEnvironment(): Environment {
   const names = Object.keys(process.env).filter((name) => !SECRETS.includes(name))
   return Object.fromEntries(names.map((name) => [name, process.env[name]]))
@@ -127,14 +134,14 @@ function localChainFields(facts: LocalChain['facts'] | undefined) {
   return { rpcUrl, chainId, easAddress, schemaRegistryAddress, fundedAccounts: accounts.join(',') }
 }
 
-/** First signal: stop accepting, answer what is under way, then exit. Second signal: exit at once. */
+/** On the first signal, stops accepting requests, answers those in progress, then exits. On the second signal, exits at once. */
 function stopOnSignals(service: RunningService, localChain: LocalChain | undefined, log: Log): void {
-  let stopping = false
+  let isStopping = false
   const stop = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1)
-    stopping = true
+    if (isStopping) process.exit(1)
+    isStopping = true
     log.info('stopping', { signal })
-    // The chain last: what is open may still need it.
+    // The chain closes last, because open requests may still need it.
     const stopped = service.stop().finally(() => localChain?.close())
     stopped.then(
       () => {

@@ -2,13 +2,13 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and the folders above it. A folder that is there already stays as it is.
+ * Creates a folder and its missing parents. An existing folder stays as it is.
  *
- * `mkdirSync` with `recursive` never returns where a parent exists and refuses every name, such as `/proc`
- * (Node.js 20 takes ENOENT for a missing parent and tries again): it would hang the start.
+ * `mkdirSync` with `recursive` would hang below a parent such as `/proc`, which exists but accepts no new entries: Node.js 20
+ * takes the ENOENT for a missing parent and retries forever.
  *
- * @param mode of the folders that are made
- * @throws {NodeJS.ErrnoException} of the system
+ * @param mode permissions of the folders that are created
+ * @throws {NodeJS.ErrnoException} if the system call fails
  */
 export function makeFolder(folder: string, mode?: number): void {
   try {
@@ -21,8 +21,8 @@ export function makeFolder(folder: string, mode?: number): void {
     makeFolder(parent, mode)
     try {
       mkdirSync(folder, mode)
-    } catch (second) {
-      if ((second as NodeJS.ErrnoException).code !== 'EEXIST') throw second
+    } catch (secondError) {
+      if ((secondError as NodeJS.ErrnoException).code !== 'EEXIST') throw secondError
     }
   }
 }

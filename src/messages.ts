@@ -1,4 +1,4 @@
-/** What crosses a thread border: plain data, which structured clone keeps. An error is data too (`ProblemData`). */
+/** Messages between threads. They are plain data, because structured clone drops classes. Errors are data too (`ProblemData`). */
 
 import type { MessagePort } from 'node:worker_threads'
 import type { DidKeys, Evaluation } from './evidence-messages.ts'
@@ -12,7 +12,7 @@ export type Hex = `0x${string}`
 
 // ── Signing ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The kinds of attested data the signer knows the layout of; it signs no other (decision 95). */
+/** Kinds of attested data. The signer knows their layouts and signs nothing else (decision 95). */
 export type AttestationKind = 'numeric' | 'boolean' | 'verify' | 'merkle-root'
 
 interface PayloadFields {
@@ -25,34 +25,34 @@ interface PayloadFields {
   readonly data: Hex
 }
 
-/** A delegated EAS attestation. The signer adds nonce and deadline. */
+/** A delegated EAS attestation. The signer adds the nonce and the deadline. */
 export interface AttestationPayload extends PayloadFields {
   readonly kind: AttestationKind
 }
 
-/** A result signed for contracts of others, without a nonce (decision 104). The signer adds the deadline. */
+/** A result to be signed without a nonce, for contracts other than EAS (decision 104). The signer adds the deadline. */
 export interface ResultPayload extends PayloadFields {
   readonly kind: 'result'
   readonly dataKind: 'numeric' | 'boolean'
-  /** 32 random bytes: equal results signed in one second stay two. */
+  /** 32 random bytes. They distinguish equal results that are signed in the same second. */
   readonly salt: Hex
 }
 
-/** Attestations of one chain that will be submitted together: signed with consecutive nonces (decision 102). */
+/** Attestations for one chain that will be submitted together. They are signed with consecutive nonces (decision 102). */
 export interface SequencePayload {
   readonly kind: 'sequence'
   readonly chainId: number
-  /** In the order of submission, at most `MAX_SEQUENCE`, each of the same chain. */
+  /** At most `MAX_SEQUENCE` payloads for the same chain, in the order of submission. */
   readonly items: readonly AttestationPayload[]
 }
 
-/** What EAS takes in one transaction without running out of gas, and what one caller may have signed ahead of the nonce. */
+/** How many attestations one EAS transaction has gas for; also how many one client may have signed ahead of the nonce. */
 export const MAX_SEQUENCE = 40
 
-/** What main sends to the signer: never a digest, always the data with its kind. */
+/** A payload that main sends to the signer. It is never a digest, always the data and its kind. */
 export type SigningPayload = AttestationPayload | ResultPayload | SequencePayload | RelayPayload
 
-/** How the nonce was found (decision 100): read from the chain now, last known value, or 0 because nothing is known. */
+/** Source of the nonce (decision 100): read from the chain now, the last known value, or 0 because no value is known. */
 export type NonceSource = 'chain' | 'cache' | 'default'
 
 export interface SignedResult {
@@ -67,59 +67,59 @@ export interface SignedAttestation extends SignedResult {
   readonly nonceSource: NonceSource
 }
 
-export interface SigningRefusal {
+export interface SigningFailure {
   readonly ok: false
   readonly problem: ProblemData
 }
 
-/** What becomes of an attestation payload. */
-export type SigningResult = SignedAttestation | SigningRefusal
-/** What becomes of a result payload. */
-export type ResultSigningResult = SignedResult | SigningRefusal
-/** What becomes of a sequence: all of it or nothing. */
-export type SequenceSigningResult = { readonly ok: true; readonly items: readonly SignedAttestation[] } | SigningRefusal
+/** The signer's reply to an attestation payload. */
+export type SigningResult = SignedAttestation | SigningFailure
+/** The signer's reply to a result payload. */
+export type ResultSigningResult = SignedResult | SigningFailure
+/** The signer's reply to a sequence, which is signed as a whole or not at all. */
+export type SequenceSigningResult = { readonly ok: true; readonly items: readonly SignedAttestation[] } | SigningFailure
 export type AnySigningResult = SigningResult | ResultSigningResult | SequenceSigningResult | RelaySigningResult
 
 export type SigningKeyKind = 'private-key' | 'mnemonic' | 'keystore' | 'development'
 
-/** What has no record: it is asked for seldom. */
+/** Payload kinds without a byte encoding; they are rare. */
 export type UnpackedPayload = SequencePayload | RelayPayload
 
-/** Main to signer. IDs come back with the results. */
+/** From main to the signer. Replies carry the same IDs. */
 export type SignerRequest =
   | {
       readonly type: 'sign'
-      /** Attestations and results, as `joinRecords` joins them. */
+      /** Payload records of attestations and results, joined by `joinRecords`. */
       readonly records: Uint8Array
-      /** Of batches: nobody waits for one of them alone, so their results come back together. */
+      /** The same for items of batches. No client waits for a single one of them, so their results come back together. */
       readonly bulk: Uint8Array
       readonly others: readonly (readonly [id: number, payload: UnpackedPayload])[]
     }
-  /** The line to the chain thread: nonces never pass through main. */
+  /** A port to the sync thread, so that nonces do not pass through main. */
   | { readonly type: 'nonces'; readonly port: MessagePort }
-  /** The thread ends itself, after what came before. */
+  /** The thread handles all earlier messages, then ends. */
   | { readonly type: 'close' }
 
-/** Signer to main. */
+/** From the signer to main. */
 export type SignerReply =
   | { readonly type: 'ready'; readonly address: string; readonly keyKind: SigningKeyKind; readonly backend: string }
-  /** The thread ends: the operator has to change something. */
+  /** The signer cannot start until the operator changes a setting. The thread ends. */
   | { readonly type: 'refused'; readonly reason: string }
   | {
       readonly type: 'signed'
-      /** One after the other, as `putSigned` writes them. */
+      /** Signed records, one after the other, as `putSigned` writes them. */
       readonly signed: Uint8Array
-      /** What has no such bytes. */
+      /** Results without a byte encoding. */
       readonly others: readonly (readonly [id: number, result: AnySigningResult])[]
-      /** True once a `sign` message: the rest of its results, which wait for a nonce, come alone. */
+      /** True once for each `sign` message. Results that still wait for a nonce follow in later messages. */
       readonly isBatchEnd: boolean
     }
-  /** A bug of ours, for the log. */
+  /** A bug in the signer, for the log. */
   | { readonly type: 'fault'; readonly reason: string }
 
 // ── Chain access ────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** An EAS attestation as read from a chain; integers that fit are numbers. */
+/** An EAS attestation as read from a chain. Integers that fit into a number are numbers. */
 export interface ChainAttestation {
   readonly uid: Hex
   readonly schema: Hex
@@ -133,20 +133,20 @@ export interface ChainAttestation {
   readonly data: Hex
 }
 
-/** Whether a chain's contracts are the ones we sign for: compared, not reachable so far, or others. */
+/** Whether a chain's contracts are the ones we sign for: they match, could not be read yet, or differ. */
 export type ChainState =
   | { readonly state: 'ok' }
   | { readonly state: 'unverified'; readonly reason: string }
   | { readonly state: 'refused'; readonly reason: string }
 
-/** What a look-up found; `value` is undefined when the chain has no such thing. `wrong`: an answer that cannot be true. */
+/** Result of a lookup. `value` is undefined if the chain has none. `wrong`: the RPC response cannot be correct. */
 export type ChainResult<T> =
   | { readonly ok: true; readonly value: T | undefined }
   | { readonly ok: false; readonly reason: string; readonly cause: 'unreachable' | 'wrong' }
 
 // ── Inputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** One checked input of a compute request, told apart by the member that names its form. */
+/** One validated input of a compute request. `form` discriminates the union. */
 export type Input = { readonly path: readonly (string | number)[] } & (
   | { readonly form: 'geometry'; readonly geometry: Geometry }
   | { readonly form: 'onchain'; readonly uid: string }
@@ -157,16 +157,16 @@ export type Input = { readonly path: readonly (string | number)[] } & (
 
 export type OperationName = 'distance' | 'area' | 'length' | 'contains' | 'within' | 'intersects'
 
-/** An input that main resolved (a `{uid}` or a verified proof): its reference and its geometry as text. */
+/** An input that main resolved (a `{uid}` or a verified proof): its reference and its geometry as JSON. */
 export interface ResolvedInput {
   readonly field: string
   readonly ref: Hex
   readonly geometry: string
-  /** As attested; of a proof only where its location is text. */
+  /** The attested location type. For a proof, set only if its location is text. */
   readonly locationType?: string | undefined
 }
 
-/** One request on its way to a compute thread. Bytes, because cloning the parsed object costs as much as parsing it. */
+/** One request for a compute thread. The body stays bytes, because cloning the parsed object costs as much as parsing it. */
 export interface ComputeTask {
   readonly operation: OperationName
   readonly body: Uint8Array
@@ -174,33 +174,33 @@ export interface ComputeTask {
   readonly timestampSeconds: number
 }
 
-/** Several tasks in one message: their bodies packed and transferred, the rest cloned. */
+/** Several tasks in one message. Their bodies are packed and transferred; the other members are cloned. */
 export interface ComputeBatch {
   readonly bytes: PackedBytes
   readonly heads: readonly Omit<ComputeTask, 'body'>[]
 }
 
-/** What an operator decides about devices. Plain data: it travels to the compute threads. */
+/** The operator's decisions about devices. Plain data, because the compute threads get it. */
 export interface DeviceTrust {
-  /** PEM certificates or public keys trusted beside Google's root of key attestation. */
+  /** PEM certificates or public keys that are trusted in addition to Google's key attestation root. */
   readonly androidRoots: readonly string[]
-  /** The same beside Apple's root of App Attest. */
+  /** The same, in addition to Apple's App Attest root. */
   readonly appleRoots: readonly string[]
-  /** Serial numbers, lower-case hex without leading zeros. */
+  /** Serial numbers of revoked certificates, lower-case hex without leading zeros. */
   readonly revokedSerials: readonly string[]
-  /** Android packages whose attestation counts; any when empty. */
+  /** Android packages whose attestations are accepted; if empty, any. */
   readonly androidPackages: readonly string[]
-  /** SHA-256 of the certificates that sign those packages, lower-case hex; anybody's when empty. */
+  /** SHA-256 of the certificates that sign those packages, lower-case hex; if empty, any. */
   readonly androidSigners: readonly string[]
-  /** `TEAMID.bundle.identifier` of the apps whose attestation counts; none when empty: App Attest names an app or nothing. */
+  /** `TEAMID.bundle.identifier` of accepted apps; if empty, none, because App Attest can only be checked against a named app. */
   readonly appleAppIds: readonly string[]
-  /** Apps built for development are attested by Apple too. */
+  /** True: attestations of development builds are accepted. Apple attests those too. */
   readonly allowDevelopmentApps: boolean
-  /** OpenPGP keys that count, upper-case hex; any when empty. */
+  /** Fingerprints of accepted OpenPGP keys, upper-case hex; if empty, any. */
   readonly pgpFingerprints: readonly string[]
 }
 
-/** What a compute thread is told once, at its start. */
+/** The start data of a compute thread. */
 export interface ComputeWorkerData {
   readonly limits: {
     readonly maxVertices: number
@@ -208,30 +208,30 @@ export interface ComputeWorkerData {
     readonly maxCollectionDepth: number
     readonly maxJsonDepth: number
     readonly maxDistanceSolves: number
-    /** Bytes of geometries met before that a thread keeps. */
+    /** Size of the thread's cache of prepared geometries. */
     readonly maxPreparedBytes: number
-    /** Chains that are supported at all. */
+    /** All supported chains. */
     readonly chainIds: readonly number[]
   }
-  /** The `mock` plugin answers too. */
+  /** True: the `mock` plugin is enabled. */
   readonly allowMock: boolean
-  /** Addresses and Ed25519 keys of latency witnesses that are believed: 0x and lower case; anybody's when undefined. */
+  /** Addresses and Ed25519 keys of trusted latency witnesses, 0x and lower case. undefined: no witness is preferred. */
   readonly witnesses: readonly string[] | undefined
-  /** Which devices and apps count; the pinned roots of their makers alone when undefined. */
+  /** Which devices and apps are trusted. undefined: only the pinned roots of their makers. */
   readonly deviceTrust: DeviceTrust | undefined
-  /** Keys of signers by `did:web`; their signatures count for nothing when undefined. */
+  /** Keys of `did:web` signers. undefined: their signatures do not count. */
   readonly didKeys: DidKeys | undefined
   readonly evaluation: Evaluation
-  /** Modules with kinds of evidence that the operator adds, as file URLs. */
+  /** Modules of the plugins that the operator adds, as file URLs. */
   readonly pluginUrls: readonly string[]
-  /** True in the large lane: the thread asks the system to be scheduled after the others. */
+  /** True in the large lane: the thread lowers its scheduling priority. */
   readonly lowPriority: boolean
 }
 
-/** A reference that a compute thread met in a large body and cannot resolve itself. */
+/** A reference in a body that a compute thread cannot resolve itself. */
 export interface UnresolvedInput {
   readonly field: string
-  /** The checked input, `onchain` or `proof`. */
+  /** The validated input, `onchain` or `proof`. */
   readonly input: Input
 }
 
@@ -239,7 +239,7 @@ export type ComputeResult =
   | {
       readonly ok: true
       readonly kind: 'numeric' | 'boolean'
-      /** What the answer says of it, as `resultMembers` writes it: text, for that is cheap to send. */
+      /** The members of the response, as JSON that `resultMembers` writes. A string, because strings are cheap to send. */
       readonly members: string
       readonly data: Hex
       readonly chainId: number

@@ -1,25 +1,25 @@
 /**
- * Counters and histograms in typed arrays, rendered as Prometheus text. An observation costs a few nanoseconds: it is an
- * index and an addition.
+ * Counters and histograms, rendered as Prometheus text. Histograms count in typed arrays: an observation finds an index and
+ * adds, which takes a few nanoseconds.
  *
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 
-/** Label names and values of one series, in the order they are rendered. */
+/** Label names and values of one series, in the order in which they are rendered. */
 export type Labels = Readonly<Record<string, string>>
 
 interface Family {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** One line a sample. */
+  /** Returns one line for each sample. */
   render(): string[]
 }
 
-/** Upper bounds of the buckets of durations, seconds: half a millisecond to ten seconds. */
+/** Upper bounds of the duration buckets in seconds, from half a millisecond to ten seconds. */
 export const DURATION_BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
 
-/** Everything the service counts; one of these is made at the start and handed down. */
+/** The registry of all metrics. One is created at the start and passed down. */
 export class Metrics {
   readonly #families: Family[] = []
 
@@ -35,15 +35,15 @@ export class Metrics {
     return histogram
   }
 
-  /** @param read asked whenever the metrics are read */
+  /** @param read called whenever the metrics are rendered */
   gauge(name: string, help: string, read: () => number, labels: Labels = {}): void {
     this.#families.push({ name, help, type: 'gauge', render: () => [`${name}${labelText(labels)} ${read()}`] })
   }
 
   /**
-   * Values that are kept elsewhere.
+   * Registers values that are counted elsewhere.
    *
-   * @param read asked whenever the metrics are read; of a counter they only grow
+   * @param read called whenever the metrics are rendered; the values of a counter must never decrease
    */
   samples(
     name: string,
@@ -68,7 +68,7 @@ export class Metrics {
   }
 }
 
-/** One line of a counter: whoever counts often keeps it. */
+/** One series of a counter. Hold on to it where you count often. */
 export interface Series {
   count: number
 }
@@ -84,7 +84,7 @@ export class Counter implements Family {
     this.help = help
   }
 
-  /** @param labels of few values each: every combination is kept for good */
+  /** @param labels must have few values each, because every combination stays in memory */
   series(labels: Labels = {}): Series {
     const key = labelText(labels)
     let series = this.#series.get(key)
@@ -100,13 +100,13 @@ export class Counter implements Family {
   }
 }
 
-/** Values of one kind by size. */
+/** Counts observed values in buckets. */
 export class Histogram implements Family {
   readonly name: string
   readonly help: string
   readonly type = 'histogram'
   readonly #bounds: Float64Array
-  /** One more than bounds: the last holds what is larger than all. */
+  /** One more than the bounds: the last bucket counts values above all of them. */
   readonly #counts: Float64Array
   #sum = 0
 
@@ -143,10 +143,10 @@ export class Histogram implements Family {
 
 function labelText(labels: Labels): string {
   const parts: string[] = []
-  for (const name in labels) parts.push(`${name}="${escaped(labels[name]!)}"`)
+  for (const name in labels) parts.push(`${name}="${escapeLabel(labels[name]!)}"`)
   return parts.length === 0 ? '' : `{${parts.join(',')}}`
 }
 
-function escaped(value: string): string {
+function escapeLabel(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))
 }

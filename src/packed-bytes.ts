@@ -1,4 +1,4 @@
-/** Several byte strings in one transferable buffer: one transfer instead of one clone each. */
+/** Several byte strings in one transferable buffer, so that one transfer replaces a clone of each. */
 export interface PackedBytes {
   readonly buffer: ArrayBuffer
   /** Item i is bytes [offsets[i], offsets[i + 1]). */
@@ -18,7 +18,7 @@ export function pack(items: readonly Uint8Array[]): PackedBytes {
   return { buffer, offsets }
 }
 
-/** Bytes of item `index`, a view: no copy. */
+/** Returns the bytes of item `index` as a view, not a copy. */
 export function unpack(packed: PackedBytes, index: number): Uint8Array {
   const start = packed.offsets[index]!
   return new Uint8Array(packed.buffer, start, packed.offsets[index + 1]! - start)

@@ -1,4 +1,4 @@
-/** Everything a client can do wrong, as one table: name of the type → status and title (interface.md, Errors). */
+/** All problem types, each with its status and title (interface.md, Errors). */
 export const PROBLEMS = {
   'bad-request': { status: 400, title: 'Bad Request' },
   'invalid-input': { status: 400, title: 'Invalid Input' },
@@ -20,29 +20,29 @@ export const PROBLEMS = {
 
 export type ProblemType = keyof typeof PROBLEMS
 
-/** One place in the request that is wrong, in the style of RFC 9457: JSON Pointer as URI fragment. */
-export interface ProblemPlace {
-  /** `#/geometry/coordinates/0/2/1`; `#` is the body as a whole. */
+/** One invalid part of the request, in the style of RFC 9457. */
+export interface InvalidPart {
+  /** JSON Pointer as a URI fragment: `#/geometry/coordinates/0/2/1`. `#` is the whole body. */
   readonly pointer: string
   readonly detail: string
   /** Stable short name of the rule, e.g. `latitude-range`. */
   readonly code?: string
-  /** What the caller should do instead. */
+  /** What would work instead. */
   readonly hint?: string
 }
 
-/** A problem as plain data: what crosses a thread border instead of an Error, whose class would be lost there. */
+/** A problem as plain data. Threads exchange this instead of an Error, because structured clone drops its class. */
 export interface ProblemData {
   readonly type: ProblemType
   readonly detail: string
-  /** What the record API's errors say first, in place of the type's title. */
+  /** Replaces the title of the type in errors of the record API. */
   readonly message?: string
-  readonly places?: readonly ProblemPlace[]
+  readonly places?: readonly InvalidPart[]
   /** Seconds after which the same request may succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number
 }
 
-/** A refusal of the client's request. Thrown on one side of the line, turned into bytes by `http/respond.ts` alone. */
+/** An error caused by the client's request. Only `http/respond.ts` turns it into a response. */
 export class ProblemError extends Error {
   readonly data: ProblemData
 
@@ -54,10 +54,10 @@ export class ProblemError extends Error {
 }
 
 /**
- * The common case: one rule broken at one place.
+ * Creates the most common problem: one rule broken by one part of the request.
  *
  * @param pointer segments from the body's root, e.g. `['geometry', 'coordinates', 0]`
- * @param rule `code` and `hint` of the place
+ * @param rule `code` and `hint` of that part
  */
 export function problemAt(
   type: ProblemType,
@@ -65,26 +65,26 @@ export function problemAt(
   detail: string,
   rule: { code?: string; hint?: string } = {},
 ): ProblemError {
-  const where = dottedPath(pointer)
+  const path = dottedPath(pointer)
   return new ProblemError({
     type,
-    detail: where === '' ? detail : `${where}: ${detail}`,
+    detail: path === '' ? detail : `${path}: ${detail}`,
     places: [{ pointer: jsonPointer(pointer), detail, ...rule }],
   })
 }
 
-/** `['geometry','coordinates',0]` → `#/geometry/coordinates/0` (RFC 6901, section 6). */
+/** Formats a path as a JSON Pointer: `['geometry','coordinates',0]` → `#/geometry/coordinates/0` (RFC 6901, section 6). */
 export function jsonPointer(segments: readonly (string | number)[]): string {
   let pointer = '#'
   for (const segment of segments) {
-    // Half a surrogate pair, which JSON can hold, is nothing that a URI can.
-    const whole = String(segment).replace(/\p{Surrogate}/gu, '\ufffd')
-    pointer += `/${encodeURIComponent(whole.replaceAll('~', '~0').replaceAll('/', '~1'))}`
+    // JSON may contain half a surrogate pair; a URI may not.
+    const wellFormed = String(segment).replace(/\p{Surrogate}/gu, '\ufffd')
+    pointer += `/${encodeURIComponent(wellFormed.replaceAll('~', '~0').replaceAll('/', '~1'))}`
   }
   return pointer
 }
 
-/** `['geometry','coordinates',0]` → `geometry.coordinates[0]`, as people write it. */
+/** Formats a path for people: `['geometry','coordinates',0]` → `geometry.coordinates[0]`. */
 function dottedPath(segments: readonly (string | number)[]): string {
   let path = ''
   for (const segment of segments) {
@@ -93,14 +93,14 @@ function dottedPath(segments: readonly (string | number)[]): string {
   return path
 }
 
-/** The same problem of something that stands deeper in the request: its detail and its places begin at `path`. */
+/** Returns the same problem with `path` in front of its detail and pointers, for a value that is nested in the request. */
 export function underPath(problem: ProblemData, path: readonly (string | number)[]): ProblemData {
   const prefix = jsonPointer(path)
   const places = problem.places?.map((place) => ({ ...place, pointer: prefix + place.pointer.slice(1) }))
   const { detail } = problem
-  // `problemAt` begins with the place, unless it is the body as a whole.
-  const namesPlace = problem.places?.[0] !== undefined && problem.places[0].detail !== detail
-  const between = path.length === 0 ? '' : !namesPlace ? ': ' : detail.startsWith('[') ? '' : '.'
-  const placed = `${dottedPath(path)}${between}${detail}`
-  return { ...problem, detail: placed, places: places ?? [{ pointer: prefix, detail }] }
+  // `problemAt` begins the detail with the path, except for the whole body.
+  const namesPath = problem.places?.[0] !== undefined && problem.places[0].detail !== detail
+  const separator = path.length === 0 ? '' : !namesPath ? ': ' : detail.startsWith('[') ? '' : '.'
+  const prefixedDetail = `${dottedPath(path)}${separator}${detail}`
+  return { ...problem, detail: prefixedDetail, places: places ?? [{ pointer: prefix, detail }] }
 }

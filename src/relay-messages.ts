@@ -1,43 +1,45 @@
-/** Attestations on their way to a chain, as they cross the borders of threads: plain data. */
+/** Messages between threads about submissions. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
-import type { AttestationPayload, Hex, SigningRefusal } from './messages.ts'
+import type { AttestationPayload, Hex, SigningFailure } from './messages.ts'
 
-/** A transaction of our own account that attests: `multiAttest` of its chain's EAS contract, whose bytes the signer makes. */
+/** A transaction from our account that calls `multiAttest` of the chain's EAS contract. The signer encodes it. */
 export interface RelayPayload {
   readonly kind: 'relay-transaction'
   readonly chainId: number
-  /** Of the account, which is not the attester's in EAS. */
+  /** The account's transaction nonce, not the attester's nonce in EAS. */
   readonly nonce: number
   readonly gas: number
-  /** Wei for a unit of gas. */
+  /** Wei per unit of gas. */
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
-  /** In the order in which they are attested, at most `MAX_SEQUENCE`; none uses up a nonce and attests nothing. */
+  /**
+   * At most `MAX_SEQUENCE` payloads, in the order in which they are attested. An empty list uses up the nonce without attesting.
+   */
   readonly items: readonly AttestationPayload[]
 }
 
-/** What becomes of a transaction: its bytes as a node takes them, and their hash. */
-export type RelaySigningResult = { readonly ok: true; readonly raw: Hex; readonly hash: Hex } | SigningRefusal
+/** A signed transaction: its bytes, ready for a node, and its hash. */
+export type RelaySigningResult = { readonly ok: true; readonly raw: Hex; readonly hash: Hex } | SigningFailure
 
 // ── Store ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * `queued`: it will be sent. `sent`: part of a transaction that is stored and on its way. `mined`: in a block, which a reorg
- * may still take back. `finalized`: in a block that stays. `failed`: nothing of it is on the chain, nor will be.
+ * `queued`: it waits to be sent. `sent`: it is part of a transaction that is stored and was sent. `mined`: it is in a block
+ * that a reorg may still remove. `finalized`: it is in a final block. `failed`: it is not on the chain and never will be.
  */
 export type SubmissionStatus = 'queued' | 'sent' | 'mined' | 'finalized' | 'failed'
 
-/** An attestation to be put on its chain. */
+/** An attestation to be submitted to its chain. */
 export interface NewSubmission {
   readonly id: string
-  /** Who pays for it with his budget. */
+  /** The client account whose gas budget pays for it. */
   readonly account: string
-  /** Among those of its account. */
+  /** Unique within its account. */
   readonly idempotencyKey: string
-  /** Our account, which attests; lower case. */
+  /** Address of our account, which attests; lower case. */
   readonly sender: Hex
   readonly payload: AttestationPayload
-  /** What it will use, guessed high. */
+  /** Upper estimate of the gas it will use. */
   readonly gas: number
 }
 
@@ -45,44 +47,44 @@ export interface Submission {
   readonly id: string
   readonly chainId: number
   readonly status: SubmissionStatus
-  /** Of the transaction that is in a block. */
+  /** Hash of the transaction, once it is in a block. */
   readonly transactionHash: Hex | undefined
   readonly blockNumber: number | undefined
-  /** Of the block. */
+  /** Time of the block. */
   readonly timeSeconds: number | undefined
-  /** Of the attestation on the chain. */
+  /** UID of the attestation on the chain. */
   readonly uid: Hex | undefined
   /** Why it failed, or had to be sent again. */
   readonly error: string | undefined
 }
 
 /**
- * `taken`: it is stored, now or by an equal request before. `conflict`: its idempotency key stands for another payload.
- * `full`: too many of its chain wait. `spent`: its account's gas of the day is used up.
+ * `taken`: it is stored, by this request or by an equal earlier one. `conflict`: its idempotency key belongs to another payload.
+ * `full`: too many submissions of its chain are queued. `spent`: its account has used up its daily gas.
  */
 export type SubmitOutcome =
   | { readonly outcome: 'taken'; readonly submission: Submission }
   | { readonly outcome: 'conflict' | 'full' | 'spent' }
 
-/** One signed form of a transaction; those of one nonce differ in their fees alone. */
+/** One signed version of a transaction. The attempts of one nonce differ only in their fees. */
 export interface RelayAttempt {
   readonly hash: Hex
   readonly raw: Hex
   readonly gas: number
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
-  /** Head when it was signed. */
+  /** The head block when it was signed. */
   readonly sentBlock: number
 }
 
-/** A block by number and hash, and a transaction's place in it. */
+/** A block with a transaction of ours: its number, hash and time. */
 export interface RelayBlock {
   readonly number: number
   readonly hash: Hex
   readonly timeSeconds: number
 }
 
-/** A nonce of our account that is used and not final. */
+/** A transaction of our account that is not final yet. */
 export type OpenTransaction = { readonly nonce: number; readonly itemCount: number } & (
   | {
       readonly state: 'sent'
@@ -93,21 +95,21 @@ export type OpenTransaction = { readonly nonce: number; readonly itemCount: numb
   | { readonly state: 'mined' | 'reverted'; readonly hash: Hex; readonly blockNumber: number; readonly blockHash: Hex }
 )
 
-/** What the relay of one chain has to do. */
+/** The pending work of one chain's relay. */
 export interface RelayWork {
   /** Oldest first. */
   readonly queued: readonly { readonly id: string; readonly payload: AttestationPayload }[]
-  /** By nonce. */
+  /** In ascending order of nonces. */
   readonly open: readonly OpenTransaction[]
-  /** One more than the highest nonce ever used here; undefined before the first. */
+  /** One more than the highest nonce that this service ever used; undefined before the first. */
   readonly nextNonce: number | undefined
 }
 
-/** One change of what is stored of a chain's submissions. */
+/** One change to the stored submissions of a chain. */
 export type RelayStep =
   /** Puts queued submissions into a transaction, in this order. */
   | { readonly step: 'begin'; readonly nonce: number; readonly ids: readonly string[]; readonly attempt: RelayAttempt }
-  /** @param attempts how many there were */
+  /** Adds an attempt with a higher fee. `attempts` is the number of earlier attempts. */
   | { readonly step: 'raise'; readonly nonce: number; readonly attempts: number; readonly attempt: RelayAttempt }
   | {
       readonly step: 'mined'
@@ -119,15 +121,15 @@ export type RelayStep =
       readonly gasUsed: number
     }
   | { readonly step: 'reverted'; readonly nonce: number; readonly hash: Hex; readonly block: RelayBlock }
-  /** Blocks with these transactions are gone. */
+  /** A reorg removed the blocks of these transactions. */
   | { readonly step: 'vanished'; readonly nonces: readonly number[] }
-  /** These blocks, in which transactions are mined, stay. */
+  /** The blocks of these transactions are final. */
   | { readonly step: 'finalized'; readonly blocks: readonly { readonly nonce: number; readonly hash: Hex }[] }
-  /** The nonce was used up without attesting; its submissions are queued again, or failed after so many transactions. */
+  /** The nonce was used up without attesting. Its submissions are queued again, or fail after `maxAttempts` transactions. */
   | { readonly step: 'lost'; readonly nonce: number; readonly maxAttempts: number; readonly error: string }
-  /** Submissions that cannot be attested, and never were in a transaction that may still count. */
+  /** These submissions cannot be attested, and no transaction with them can still be mined. */
   | { readonly step: 'failed'; readonly ids: readonly string[]; readonly error: string }
-  /** Forgets what is over since so long. */
+  /** Deletes submissions that became final or failed before this time. */
   | { readonly step: 'forget'; readonly beforeMs: number }
 
 export interface RelayAccount {
@@ -135,18 +137,18 @@ export interface RelayAccount {
   readonly sender: Hex
 }
 
-/** Submissions of one chain in one state. */
+/** Number of submissions of one chain in one status. */
 export interface SubmissionCount {
   readonly chainId: number
   readonly status: SubmissionStatus
   readonly count: number
-  /** When the oldest of them was taken, in milliseconds since the epoch. */
+  /** When the oldest of them was accepted, in milliseconds since the epoch. */
   readonly oldestMs: number
 }
 
-/** What the store is asked of submissions: part of `StoreOperations`. */
+/** The store operations for submissions, part of `StoreOperations`. */
 export interface SubmissionOperations {
-  /** In one transaction. */
+  /** Stores all submissions in one database transaction. */
   submit: {
     argument: {
       readonly submissions: readonly NewSubmission[]
@@ -157,9 +159,9 @@ export interface SubmissionOperations {
     /** In the order of the submissions. */
     result: readonly SubmitOutcome[]
   }
-  /** Those of the ids that exist. */
+  /** Returns the submissions with these IDs, as far as they exist. */
   submissions: { argument: readonly string[]; result: readonly Submission[] }
-  /** Of one account; chains and statuses without any are left out. */
+  /** Counts the submissions of one account. Chains and statuses without submissions are omitted. */
   submissionCounts: {
     argument: {
       readonly sender: Hex
@@ -169,24 +171,25 @@ export interface SubmissionOperations {
     result: readonly SubmissionCount[]
   }
   relayWork: { argument: RelayAccount & { readonly maxItems: number }; result: RelayWork }
-  /** @returns false when the state was another one than the step expects: nothing was changed */
+  /** Returns false, and changes nothing, if the stored state is not the one that the step expects. */
   relayStep: { argument: RelayAccount & { readonly change: RelayStep; readonly nowMs: number }; result: boolean }
 }
 
 /**
- * How the relay of a chain does. `waiting`: submissions are kept until what it says is over. `unfunded`: new ones are refused.
+ * State of a chain's relay. `waiting`: submissions are held until the condition in `reason` ends. `unfunded`: new submissions
+ * are rejected.
  */
 export type RelayState =
   | { readonly state: 'ready' }
   | { readonly state: 'unknown' | 'waiting' | 'unfunded'; readonly reason: string }
 
-/** Main to the relay, over a line of its own. */
+/** From main to the relay, over a separate port. */
 export type RelayRequest =
-  /** A line to the store, in the place of the one before. */
+  /** A port to the store. It replaces the previous one. */
   | { readonly type: 'store'; readonly port: MessagePort }
   | { readonly type: 'signed'; readonly id: number; readonly result: RelaySigningResult }
 
-/** The relay to main. */
+/** From the relay to main. */
 export type RelayReply =
   | { readonly type: 'sign'; readonly id: number; readonly payload: RelayPayload }
   | { readonly type: 'state'; readonly chainId: number; readonly state: RelayState }

@@ -17,7 +17,7 @@ import { Metrics } from './metrics.ts'
 import { createBatchService } from './service/batches.ts'
 import { createChainPolicy } from './service/chain-policy.ts'
 import { createComputeService } from './service/compute.ts'
-import { createEvidenceQuestions } from './service/evidence.ts'
+import { createEvidenceRunner } from './service/evidence.ts'
 import { readEvidenceSettings } from './service/evidence-settings.ts'
 import type { GraphqlServiceParts } from './service/graphql.ts'
 import { createIdentity } from './service/identity.ts'
@@ -25,13 +25,13 @@ import { createInputResolver } from './service/inputs.ts'
 import { createOgcService } from './service/ogc.ts'
 import { createReadiness } from './service/readiness.ts'
 import { createRecordExport } from './service/record-export.ts'
-import { createRecordQuestions } from './service/record-questions.ts'
+import { createStoreAccess } from './service/record-questions.ts'
 import type { GraphqlService } from './service/record-services.ts'
 import { createRecordStream } from './service/record-stream.ts'
 import { createRecordService } from './service/records.ts'
 import { createResignService } from './service/resign.ts'
 import { fillWithSamples } from './service/sample-fill.ts'
-import { createSignedAnswers } from './service/signed-answer.ts'
+import { createResponseSigner } from './service/signed-answer.ts'
 import { createSubmissionCounts, type SubmissionCounts } from './service/submission-counts.ts'
 import { createSubmissionService } from './service/submissions.ts'
 import { createSyncService } from './service/sync.ts'
@@ -45,21 +45,21 @@ import { createStoreClient } from './threads/store-client.ts'
 
 export interface RunningService {
   readonly facts: Omit<BannerFacts, 'readySeconds'>
-  /** Resolves when nothing can be signed any more in this process. */
+  /** Resolves with the reason when this process can no longer sign. */
   readonly lost: Promise<Error>
-  /** Stops accepting, answers everything in flight, ends the threads. */
+  /** Stops accepting requests, answers those in flight, ends the threads. */
   stop(): Promise<void>
 }
 
-const PORTS_TRIED = 100
-/** Share of the drain time after which open computations are refused, so that the refusals still reach their clients. */
+const MAX_PORTS_TRIED = 100
+/** Share of the drain time after which open computations are abandoned, so that their clients still receive an error. */
 const ABANDON_AFTER = 0.8
 
 /**
- * Starts everything in the order that keeps the key in one thread: the signer first, which takes the key out of the
- * environment, then every other thread with an empty environment, the listener last.
+ * Starts all threads and the HTTP listener. The order keeps the key in one thread: the signer starts first and removes the key
+ * from the environment, then all other threads start with an empty environment. The listener starts last.
  *
- * @throws {ConfigError | ListenError} with the remedy in the message
+ * @throws {ConfigError | ListenError} the message says how to fix it
  */
 export async function startService(
   config: Config,
@@ -69,17 +69,17 @@ export async function startService(
 ): Promise<RunningService> {
   if (config.records && config.databaseUrl === undefined && !config.allowEmbeddedDatabase) {
     throw new ConfigError(
-      'production keeps no records in the embedded database: set DATABASE_URL, or EMBEDDED_DB=1 (--embedded-db), or RECORDS=0',
+      'the embedded database is not enabled in production: set DATABASE_URL, or EMBEDDED_DB=1 (--embedded-db), or RECORDS=0',
     )
   }
   if (config.submission !== undefined && !config.records) {
-    throw new ConfigError('ENABLE_ONCHAIN_SUBMIT=1 keeps submissions in the database: leave RECORDS=0 out')
+    throw new ConfigError('ENABLE_ONCHAIN_SUBMIT=1 stores submissions in the database: remove RECORDS=0')
   }
   const chains = chainTable(config)
   const [schemas, locations] = [schemaUids(config), locationSchemas(config)]
   const evidence = await readEvidenceSettings(config)
   const signer = await startSigner(config, log)
-  await localChain?.fund(signer.address) // before the relay looks whether it can pay
+  await localChain?.fund(signer.address) // before the relay checks its balance
   const store = config.records ? createStoreClient(config, log) : undefined
   const chainClient = await startChainAccess(config, log, signer, store)
   const pool = await startComputePool(config, { chainIds: [...chains.keys()], evidence: evidence.settings })
@@ -91,15 +91,15 @@ export async function startService(
     allowAnySchema: config.allowAnySchema,
     chainClient,
   })
-  const ask = createEvidenceQuestions(config, pool, Date.now)
+  const ask = createEvidenceRunner(config, pool, Date.now)
   const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, ask, now: Date.now })
   const resolver = createInputResolver({ chainClient, locations, readProof, now: Date.now })
-  const answers = createSignedAnswers(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
+  const answers = createResponseSigner(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
   const keccak = await createKeccak()
   const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now: Date.now }
   const relay = config.submission && chainClient && store ? startRelay({ chainClient, signer, store, log }) : undefined
   const submissions = createSubmissionService({ config, relay, store, signer, keccak, now: Date.now })
-  const askRecords = createRecordQuestions({ config, store, now: Date.now })
+  const askRecords = createStoreAccess({ config, store, now: Date.now })
   const records = createRecordService({ config, chains, ask: askRecords, now: Date.now })
   const chainIds = new Map([...chains.values()].map(({ id, name }) => [name, id]))
   const feedParts = { config, chains: chainIds, ask: askRecords, now: Date.now }
@@ -126,13 +126,13 @@ export async function startService(
       readiness: createReadiness({ pool, signer, chainClient, store, log }),
       identity: createIdentity({ config, chains, schemas, signer, ...build }),
     },
-    moreKeys: keys === undefined ? [] : developmentKeyEntries(keys),
+    extraKeys: keys === undefined ? [] : developmentKeyEntries(keys),
   })
-  const endKeyWatch = watchKeyFile(config.apiKeysFile, config.limits.keyFileLookMs, app.setStoredKeys, (reason) =>
-    log.warn('API keys are those from before', { reason }),
+  const stopKeyWatch = watchKeyFile(config.apiKeysFile, config.limits.keyFileLookMs, app.setStoredKeys, (reason) =>
+    log.warn('cannot read API keys, keeping the previous ones', { reason }),
   )
   const server = createHttpServer(config, app.handler, log)
-  watchProcess(metrics, { build, pool, server })
+  registerProcessMetrics(metrics, { build, pool, server })
   const counts =
     config.submission && relay && store
       ? createSubmissionCounts({
@@ -143,9 +143,9 @@ export async function startService(
           now: Date.now,
         })
       : undefined
-  watchSubmissions(metrics, relay, counts)
+  registerSubmissionMetrics(metrics, relay, counts)
   const port = await listen(server, config)
-  store?.open() // behind the listener: making a database takes seconds
+  store?.open() // after the listener, because creating a database takes seconds
   if (store !== undefined && config.sampleRecords) {
     fillWithSamples(store, chainIds, config.limits, Date.now).then(
       ({ stored, reason }) =>
@@ -174,32 +174,32 @@ export async function startService(
     },
     lost: signer.lost,
     async stop() {
-      // What cannot be computed before the sockets close is answered all the same.
+      // Computations that cannot finish before the sockets close still get a response.
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
-      endKeyWatch()
-      // Streams would be waited for.
+      stopKeyWatch()
+      // Otherwise the server would wait for open streams.
       feeds.close()
       sync.close()
       counts?.close()
-      submissions.close() // their relay goes on after the next start
+      submissions.close() // the relay continues with them after the next start
       await server.close()
       clearTimeout(abandon)
       await pool.close()
-      // The sync thread gives its lease back to the store before that goes.
+      // The sync thread returns its lease to the store before the store closes.
       await Promise.all([signer.close(), chainClient?.close()])
       await store?.close()
     },
   }
 }
 
-/** Its package takes a tenth of a second to load: not when somebody asks, and not where nobody can. */
+/** Loads the `graphql` package at the start, because that takes a tenth of a second, and only if `/graphql` is served. */
 async function startGraphql(parts: GraphqlServiceParts): Promise<GraphqlService> {
   const { createGraphqlService } = await import('./service/graphql.ts')
   return createGraphqlService(parts)
 }
 
-/** What is read only when somebody asks. */
-function watchProcess(
+/** Registers metrics whose values are read when the metrics are rendered. */
+function registerProcessMetrics(
   metrics: Metrics,
   parts: { build: { version: string; commit: string }; pool: ComputePool; server: HttpServer },
 ): void {
@@ -215,31 +215,31 @@ function watchProcess(
   metrics.gauge('build_info', 'Always 1', () => 1, { ...build, node: process.versions.node })
 }
 
-/** What the relay does; without one the names are there and have no values. */
-function watchSubmissions(metrics: Metrics, relay?: RelayClient, counts?: SubmissionCounts): void {
-  const chain = (id: number) => ({ chain_id: String(id) })
+/** Registers the metrics of the relay. Without a relay they have names but no values. */
+function registerSubmissionMetrics(metrics: Metrics, relay?: RelayClient, counts?: SubmissionCounts): void {
+  const chainLabels = (id: number) => ({ chain_id: String(id) })
   metrics.samples('submissions', 'Submissions by status', 'gauge', () =>
-    (counts?.counts() ?? []).map(({ chainId, status, count }) => [{ ...chain(chainId), status }, count]),
+    (counts?.counts() ?? []).map(({ chainId, status, count }) => [{ ...chainLabels(chainId), status }, count]),
   )
   metrics.samples('submission_oldest_seconds', 'Since the oldest one that is in no block was taken', 'gauge', () =>
-    (counts?.oldestSeconds() ?? []).map(({ chainId, seconds }) => [chain(chainId), seconds]),
+    (counts?.oldestSeconds() ?? []).map(({ chainId, seconds }) => [chainLabels(chainId), seconds]),
   )
   metrics.samples('submission_events_total', 'Submissions that were sent, mined or reverted', 'counter', () =>
-    (relay?.events() ?? []).map(({ chainId, event, count }) => [{ ...chain(chainId), event }, count]),
+    (relay?.events() ?? []).map(({ chainId, event, count }) => [{ ...chainLabels(chainId), event }, count]),
   )
   metrics.samples('relay_ready', '1 when the relay of a chain waits for nothing', 'gauge', () =>
-    (relay?.chainIds ?? []).map((id) => [chain(id), relay?.state(id)?.state === 'ready' ? 1 : 0]),
+    (relay?.chainIds ?? []).map((id) => [chainLabels(id), relay?.state(id)?.state === 'ready' ? 1 : 0]),
   )
 }
 
-/** The port asked for, or, when nobody asked, the next free one after the default. */
+/** Listens on the configured port or, if none is configured, on the first free port from the default on. */
 async function listen(server: HttpServer, config: Config): Promise<number> {
   for (let port = config.port; ; port++) {
     try {
       return await server.listen(config.host, port)
     } catch (error) {
       const isBusy = error instanceof ListenError && error.failure === 'in-use'
-      if (!isBusy || config.portAsked || port >= config.port + PORTS_TRIED) throw error
+      if (!isBusy || config.portAsked || port >= config.port + MAX_PORTS_TRIED) throw error
     }
   }
 }

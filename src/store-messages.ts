@@ -1,12 +1,12 @@
-/** Location records as they cross the border of the store's thread: plain data. */
+/** Messages between threads about location records. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
 import type { Hex } from './messages.ts'
 import type { SubmissionOperations } from './relay-messages.ts'
 import type { RangeNotes, SyncOperations } from './sync-messages.ts'
 
 /**
- * Degrees: west in −180..180, south, east, north. East is never below west: it goes past 180 where the geometry crosses
- * the antimeridian.
+ * Bounding box in degrees. West is in −180..180. East is never below west: it exceeds 180 where the geometry crosses the
+ * antimeridian.
  */
 export type Bounds = readonly [west: number, south: number, east: number, north: number]
 
@@ -14,20 +14,20 @@ export type Bounds = readonly [west: number, south: number, east: number, north:
 export interface LocationRecord {
   readonly uid: Hex
   readonly chainId: number
-  /** Name of the chain on the wire. */
+  /** Name of the chain in the API. */
   readonly chain: string
-  /** Who attested. */
+  /** The attester. */
   readonly prover: Hex
   /** The recipient. */
   readonly subject: Hex
-  /** Seconds since the epoch of the block. */
+  /** Time of the block, seconds since the epoch. */
   readonly timeSeconds: number
   readonly eventTimeSeconds: number
   readonly srs: string
   readonly locationType: string
-  /** GeoJSON geometry as text. */
+  /** GeoJSON geometry as JSON. */
   readonly location: string
-  /** Of points alone (decision 61). */
+  /** Set for points only (decision 61). */
   readonly longitude: number | null
   readonly latitude: number | null
   readonly bounds: Bounds
@@ -40,7 +40,7 @@ export interface LocationRecord {
   readonly blockNumber: number
 }
 
-/** A record whose attestation was revoked, by the block that says so. */
+/** A revoked record, and the block with its revocation. */
 export interface Revocation {
   readonly uid: Hex
   readonly blockNumber: number
@@ -52,45 +52,46 @@ export interface Checkpoint {
   readonly blockHash: Hex
 }
 
-/** What one range of blocks of one chain says. Stored whole or not at all. */
+/** What was read from one range of blocks of one chain. It is stored as a whole or not at all. */
 export interface BlockRange extends RangeNotes {
   readonly chainId: number
-  /** Every record of this block or an earlier one stays; later ones go first. Set after a reorg. */
+  /** Set after a reorg: all records after this block are removed before the new ones are stored. */
   readonly rollBackTo?: number
   readonly records: readonly LocationRecord[]
   readonly revocations: readonly Revocation[]
   /**
-   * Set: the range is refused unless the stored checkpoint has the hash `from`; null expects none. Without `to` there is none
-   * afterwards.
+   * If set, the range is stored only if the stored checkpoint has the hash `from`; null means that there must be no checkpoint.
+   * `to` becomes the new checkpoint; null removes it.
    */
   readonly checkpoint?: { readonly from: Hex | null; readonly to: Checkpoint | null }
 }
 
 export interface AppliedRange {
-  /** False when the stored checkpoint was another one: nothing was changed. */
+  /** False if the stored checkpoint was not the expected one. In this case nothing was changed. */
   readonly ok: boolean
-  /** Records that were not there before; one that comes again changes nothing. */
+  /** Number of new records. A record that is stored already changes nothing. */
   readonly inserted: number
   readonly revoked: number
   readonly rolledBack: number
 }
 
-/** A place in the order of the list; a page continues behind it. */
+/** Sort key of a record. A page continues after it. */
 export interface RecordKey {
   readonly timeSeconds: number
   readonly uid: Hex
   readonly chainId: number
 }
 
-/** Checked parameters of a list. */
+/** Validated parameters of a list of records. */
 export interface RecordQuery {
   readonly chainId?: number
   readonly prover?: Hex
   readonly subject?: Hex
-  /** Seconds of the event, inclusive. */
+  /** Earliest event time, inclusive. */
   readonly fromSeconds?: number
+  /** Latest event time, inclusive. */
   readonly toSeconds?: number
-  /** East below west crosses the antimeridian. */
+  /** A box whose east is below its west crosses the antimeridian. */
   readonly bbox?: Bounds
   readonly limit: number
   /** Ignored with `after`. */
@@ -99,36 +100,36 @@ export interface RecordQuery {
 }
 
 export interface RecordPage {
-  /** Records as JSON texts, joined with commas. */
+  /** Records as JSON, joined with commas. */
   readonly documents: string
   readonly length: number
-  /** Matching records, whatever page of them was asked for. */
+  /** Number of matching records on all pages. */
   readonly count: number
-  /** False when counting would have taken too long and `count` is the planner's guess. */
+  /** False if counting would take too long; then `count` is the query planner's estimate. */
   readonly isCountExact: boolean
 }
 
-/** How much of a list or of the journal is read at once. */
+/** How much of a list or of the journal is read in one query. */
 export interface ReadSize {
   readonly records: number
-  /** Of the texts; one record is given whatever its size. */
+  /** Total size of the JSON. At least one record is returned, whatever its size. */
   readonly bytes: number
 }
 
-/** A piece of a list, for those who want all of it. */
+/** A part of a list, for clients that read all of it. */
 export interface RecordSlice {
-  /** Records as JSON texts, joined with commas. */
+  /** Records as JSON, joined with commas. */
   readonly documents: string
   readonly length: number
-  /** Where the next piece begins; undefined at the end. A piece may be empty and not the last. */
+  /** Key after which the next slice begins; undefined at the end. A slice may be empty without being the last. */
   readonly next: RecordKey | undefined
 }
 
 export type ChangeKind = 'new' | 'revoked' | 'restored' | 'rolled-back'
 
-/** A place in the journal of changes, behind what stands there. */
-export interface ChangePlace {
-  /** Which journal: another database has another one. */
+/** A position in the journal of changes. Reading continues after it. */
+export interface JournalPosition {
+  /** Identifies the journal. Each database has a different one. */
   readonly epoch: string
   readonly number: number
   readonly position: number
@@ -138,49 +139,52 @@ export interface RecordChange {
   readonly kind: ChangeKind
   readonly number: number
   readonly position: number
-  /** The record as it is now, as JSON text; of one that is gone the members `uid`, `chain`, `prover`, `subject`. */
+  /** The current record as JSON. For a record that was removed, only `uid`, `chain`, `prover` and `subject`. */
   readonly document: string
 }
 
 export interface RecordChanges {
   readonly changes: readonly RecordChange[]
-  /** Where to go on. */
-  readonly next: ChangePlace
-  /** True when there was nothing more. */
+  /** Position for the next read. */
+  readonly next: JournalPosition
+  /** True if there are no more changes. */
   readonly isEnd: boolean
-  /** True when the place that was asked for is not in this journal, or not any more: `next` is its end. */
+  /** True if the requested position is not, or no longer, in this journal. Then `next` is the end of the journal. */
   readonly isLost: boolean
 }
 
-/** With the documents as UTF-8 in a buffer of their own: 16 MB are encoded where nobody waits for it, and given away. */
+/**
+ * A page with its documents as UTF-8 in a separate buffer. The store thread encodes up to 16 MB, so that main does not have to,
+ * and transfers them.
+ */
 export type EncodedPage = Omit<RecordPage, 'documents'> & { readonly documents: Uint8Array }
 
 export interface RecordStats {
   readonly byChain: readonly { readonly chainId: number; readonly records: number; readonly revoked: number }[]
-  /** Records of the last 24 hours, 7 and 30 days. */
+  /** Number of records in the last 24 hours, 7 days and 30 days. */
   readonly recent: readonly [number, number, number]
 }
 
-/** What the store is asked, by name: argument and result. */
+/** The operations of the store by name, each with its argument and result. */
 export interface StoreOperations extends SubmissionOperations, SyncOperations {
   page: { argument: RecordQuery; result: RecordPage }
-  /** The same for whoever keeps pages: one with the mark that it already has is not sent again. */
+  /** The same for a caller that caches pages: a page is not sent again if its mark is the one that the caller has. */
   newPage: {
     argument: { readonly query: RecordQuery; readonly mark: string | undefined }
     result: { readonly mark: string; readonly page: EncodedPage | undefined }
   }
-  /** The next records of a list by its own order, without counting; bounded work whatever the filter is. */
+  /** Returns the next records of a list in its order, without counting them. The work is bounded for every filter. */
   slice: { argument: { readonly query: RecordQuery; readonly size: ReadSize }; result: RecordSlice }
-  /** What changed behind a place in the journal; without one, where its end is. */
-  changes: { argument: { readonly after: ChangePlace | undefined; readonly size: ReadSize }; result: RecordChanges }
-  /** The record as JSON text; undefined when there is none. */
+  /** Returns the changes after a position in the journal. Without a position, returns the end of the journal. */
+  changes: { argument: { readonly after: JournalPosition | undefined; readonly size: ReadSize }; result: RecordChanges }
+  /** Returns a record as JSON; undefined if it does not exist. */
   record: { argument: Hex; result: string | undefined }
   stats: { argument: { readonly nowSeconds: number }; result: RecordStats }
   checkpoint: { argument: { readonly chainId: number }; result: Checkpoint | undefined }
   apply: { argument: BlockRange; result: AppliedRange }
-  /** Whether the database answers. */
+  /** Checks that the database answers. */
   ping: { argument: undefined; result: undefined }
-  /** Vacuum and statistics, where the engine does not do it by itself, and marks for deep pages. */
+  /** Runs vacuum and analyze where the engine does not do so automatically, and updates the marks for deep pages. */
   maintain: { argument: undefined; result: undefined }
 }
 
@@ -188,16 +192,16 @@ export type StoreOperation = keyof StoreOperations
 export type StoreArgument<O extends StoreOperation> = StoreOperations[O]['argument']
 export type StoreResult<O extends StoreOperation> = StoreOperations[O]['result']
 
-/** The records, asked directly or over a thread border. Every call may reject with a `StoreFault`. */
+/** The store, called directly or from another thread. Every call may reject with a `StoreFault`. */
 export type RecordStore = {
   readonly [O in StoreOperation]: (argument: StoreArgument<O>) => Promise<StoreResult<O>>
 }
 
 /**
- * Why the store gave no answer. `unavailable`: it is not there; `busy`: its queue is full or every connection is
- * in use; `opening`: it was still opening when the wait for it
- * ended; `damaged`: its files cannot be read; `late`: it took too long; `refused`: the database does not take what it was given;
- * `large`: the answer would be too long; `failed`: a mistake of ours.
+ * Why a store operation failed. `unavailable`: the database cannot be reached. `busy`: its queue is full, or every connection
+ * is in use. `opening`: it was still opening when the wait for it ended. `damaged`: its files cannot be read. `late`: the
+ * operation took too long. `refused`: the database does not accept the values. `large`: the result would be too long.
+ * `failed`: a bug of ours.
  */
 export type StoreFaultKind = 'unavailable' | 'busy' | 'opening' | 'damaged' | 'late' | 'refused' | 'large' | 'failed'
 
@@ -213,17 +217,17 @@ export class StoreFault extends Error {
 
 export type StoreEngine = 'embedded' | 'postgres'
 
-/** To the store's thread, from main or over a line of its own. */
+/** To the store thread, from main or over a separate port. */
 export type StoreRequest =
   | { readonly type: 'call'; readonly id: number; readonly operation: StoreOperation; readonly argument: unknown }
-  /** Another thread's line. */
+  /** A port for another thread. */
   | { readonly type: 'connect'; readonly port: MessagePort }
-  /** Ends the thread in order. */
+  /** Shuts the thread down cleanly. */
   | { readonly type: 'close' }
 
 export type StoreReply =
   | { readonly type: 'open'; readonly engine: StoreEngine; readonly version: string }
-  /** It did not open; the thread ends. */
+  /** The database could not be opened. The thread ends. */
   | { readonly type: 'refused'; readonly reason: string; readonly isDamaged: boolean }
   | { readonly type: 'answer'; readonly id: number; readonly ok: true; readonly value: unknown }
   | {
@@ -233,7 +237,7 @@ export type StoreReply =
       readonly kind: StoreFaultKind
       readonly reason: string
     }
-  /** A connection to the database broke while nobody used it. */
+  /** An idle connection to the database broke. */
   | { readonly type: 'lost'; readonly reason: string }
-  /** Whether the thread works for somebody else than main: main's clock for its own call waits meanwhile. */
+  /** Whether the thread works for a thread other than main. Meanwhile main gives its own call the time limit of a write. */
   | { readonly type: 'busy'; readonly isBusy: boolean }

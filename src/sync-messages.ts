@@ -1,87 +1,88 @@
-/** What the synchronisation with the chains keeps and says, as it crosses thread borders: plain data. */
+/** Messages between threads about reading the chains. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
 import type { ChainAttestation, ChainResult, ChainState, Hex } from './messages.ts'
 
-/** A block we have seen in the chain. */
+/** A block that was seen on the chain. */
 export interface BlockId {
   readonly number: number
   readonly hash: Hex
 }
 
 /**
- * Why an attestation is no record yet. `missing`: the chain has a log of it and no attestation; `uid`: its fields are not
- * those of its UID; `size`, `data`, `location`, `time`: it is what it is, and we cannot show it.
+ * Why an attestation is not a record yet. `missing`: the chain has a log of the attestation, but not the attestation. `uid`:
+ * its fields do not hash to its UID. `size`, `data`, `location`, `time`: this part of a genuine attestation cannot be decoded
+ * or shown.
  */
 export type QuarantineStage = 'missing' | 'uid' | 'size' | 'data' | 'location' | 'time'
 
-/** An attestation that is kept beside the records until it can be one. */
+/** An attestation in quarantine. It becomes a record when it can be decoded. */
 export interface Quarantined {
   readonly uid: Hex
   readonly blockNumber: number
   readonly stage: QuarantineStage
   readonly reason: string
-  /** When it is worth another try by itself; null when only a newer decoder can help. */
+  /** Time of the next automatic retry; null if only a newer decoder can help. */
   readonly retryAtSeconds: number | null
-  /** Version of the decoder that gave up. */
+  /** Version of the decoder that failed. */
   readonly decoder: number
 }
 
-/** What a range of blocks says beside its records. */
+/** What was read from a range of blocks, apart from its records. */
 export interface RangeNotes {
-  /** Blocks to remember, and numbers of such that are remembered and need not be. */
+  /** Blocks to remember, and the numbers of remembered blocks to forget. They serve to find the common ancestor after a reorg. */
   readonly ladder?: { readonly add: readonly BlockId[]; readonly remove: readonly number[] }
   readonly quarantine?: readonly Quarantined[]
-  /** Attestations that leave the quarantine. */
+  /** UIDs of attestations that leave the quarantine. */
   readonly released?: readonly Hex[]
   readonly progress?: ChainProgress
 }
 
-/** How far a chain is known. Members that are left out stay as they are. */
+/** How far a chain has been read. Absent members stay unchanged. */
 export interface ChainProgress {
   readonly head?: number
   readonly headSeconds?: number
-  /** Never falls but by a rollback. */
+  /** Only a rollback decreases it. */
   readonly finalized?: number
-  /** Every block up to this one was read from a second endpoint as well. */
+  /** Every block up to this one was also read from a second endpoint. */
   readonly auditedTo?: number
 }
 
-/** What the synchronisation of one chain begins with. */
+/** The stored state from which the sync of one chain starts. */
 export interface ChainSyncState {
   readonly checkpoint: BlockId | undefined
   /** Newest first. */
   readonly ladder: readonly BlockId[]
-  /** -1 when nothing is known. */
+  /** -1 if unknown. */
   readonly finalized: number
   readonly auditedTo: number
 }
 
 export type SyncKind = 'attestations' | 'revocations'
 
-/** The end of one pass over one chain. */
+/** One finished pass over one chain. */
 export interface SyncRun {
   readonly kind: SyncKind
   readonly chainId: number
   readonly startedMs: number
   readonly endedMs: number
   readonly ok: boolean
-  /** Of attestations: records that came in. Of revocations: records that were compared. */
+  /** For attestations, the number of new records. For revocations, the number of records that were compared. */
   readonly count: number
-  /** Revocations that were found. */
+  /** Number of revocations that were found. */
   readonly revoked: number
 }
 
-/** Who reads the chains, and whether anybody shall. */
+/** Whether a process reads the chains, and whether one should. */
 export interface SyncWorkerState {
   readonly isDesired: boolean
-  /** True while somebody holds the lease. */
+  /** True while a process holds the lease. */
   readonly isHeld: boolean
-  /** When the holder began, ISO 8601; null while nobody does. */
+  /** When the holder started, ISO 8601; null while the lease is free. */
   readonly startedAt: string | null
   readonly uptimeSeconds: number
 }
 
-/** Everything that `GET /api/sync/status` says, as the database has it. */
+/** The content of `GET /api/sync/status`, as read from the database. */
 export interface SyncStatus {
   readonly worker: SyncWorkerState
   readonly runs: readonly {
@@ -113,21 +114,24 @@ export interface SyncStatus {
   readonly errors: readonly { readonly chainId: number; readonly at: string; readonly message: string }[]
 }
 
-/** What the sync thread is told to do beside its own plan. */
+/** A request to the sync thread, in addition to its schedule. */
 export type SyncAction =
   | { readonly kind: 'chain'; readonly chainId: number; readonly waitMs: number }
   | { readonly kind: 'all' }
   | { readonly kind: 'revocations' }
-  /** Somebody changed in the store whether the chains shall be read. */
+  /** The store's setting whether the chains should be read has changed. */
   | { readonly kind: 'refresh' }
 
-/** What came of it. `continues`: it goes on after the wait. `busy`: the same is under way, here or in another process. */
+/**
+ * The outcome of an action. `continues`: it is still running after the wait. `busy`: the same action is running already, in this
+ * or another process.
+ */
 export type SyncOutcome =
   | { readonly state: 'started' }
   | { readonly state: 'done' | 'continues'; readonly count: number }
   | { readonly state: 'busy' | 'failed'; readonly reason: string }
 
-/** What the operator sees on the terminal. */
+/** A sync event for the log. */
 export type SyncEvent =
   | {
       readonly kind: 'progress'
@@ -140,9 +144,9 @@ export type SyncEvent =
     }
   | { readonly kind: 'problem'; readonly chainId: number; readonly message: string }
   | { readonly kind: 'lead'; readonly isHeld: boolean }
-  /** The worker is stopped by request; the store remembers it over restarts. */
+  /** The worker is stopped because a client requested it. The store keeps this setting across restarts. */
   | { readonly kind: 'stopped' }
-  /** A chain was read for the first time, up to a block. */
+  /** A chain was read for the first time, up to `block`. */
   | {
       readonly kind: 'began'
       readonly chainId: number
@@ -151,21 +155,21 @@ export type SyncEvent =
       readonly head: number
     }
 
-/** Main to the chain thread. */
+/** From main to the sync thread. */
 export type ChainRequest =
   | { readonly type: 'attestation'; readonly id: number; readonly chainId: number; readonly uid: Hex }
   | { readonly type: 'schema'; readonly id: number; readonly chainId: number; readonly uid: Hex }
-  /** The signer's line. */
+  /** A port to the signer. */
   | { readonly type: 'nonces'; readonly port: MessagePort }
-  /** The line to the store, whenever the store starts. */
+  /** A port to the store. It is sent at each start of the store. */
   | { readonly type: 'store'; readonly port: MessagePort }
-  /** The relay's line to main; it submits for this account. */
+  /** A port from the relay to main. The relay submits from the account `sender`. */
   | { readonly type: 'relay'; readonly sender: Hex; readonly port: MessagePort }
   | { readonly type: 'sync'; readonly id: number; readonly action: SyncAction }
-  /** The thread ends itself, after what it is storing. */
+  /** The thread finishes the current write, then ends. */
   | { readonly type: 'close' }
 
-/** The chain thread to main. */
+/** From the sync thread to main. */
 export type ChainReply =
   | { readonly type: 'ready' }
   | { readonly type: 'state'; readonly chainId: number; readonly state: ChainState }
@@ -173,29 +177,29 @@ export type ChainReply =
   | { readonly type: 'synced'; readonly id: number; readonly outcome: SyncOutcome }
   | { readonly type: 'event'; readonly event: SyncEvent }
 
-/** A log that left its mark: on a record or on what is in quarantine. */
-export interface KeptLog {
+/** A log whose effect is stored, in a record or in quarantine. */
+export interface StoredLog {
   readonly kind: 'attested' | 'revoked'
   readonly uid: Hex
   readonly blockNumber: number
 }
 
-/** What the store is asked for the synchronisation: argument and result. */
+/** The store operations for reading chains, each with its argument and result. */
 export interface SyncOperations {
   syncState: { argument: { readonly chainId: number }; result: ChainSyncState }
-  /** Which of these attestations are records or in quarantine. */
+  /** Returns those of the UIDs that are records or in quarantine. */
   known: { argument: { readonly chainId: number; readonly uids: readonly Hex[] }; result: readonly Hex[] }
-  /** Everything of a range of blocks that is kept: by block of the attestation, and by block of the revocation. */
+  /** Returns all stored logs of a range of blocks, by the block of the attestation or of the revocation. */
   keptOfBlocks: {
     argument: { readonly chainId: number; readonly from: number; readonly to: number }
-    result: readonly KeptLog[]
+    result: readonly StoredLog[]
   }
-  /** Records that are not revoked, in the order of their UIDs, behind one of them. */
+  /** Returns records that are not revoked, ordered by UID, after a given UID. */
   activeRecords: {
     argument: { readonly chainId: number; readonly after: Hex | null; readonly limit: number }
     result: readonly { readonly uid: Hex; readonly blockNumber: number }[]
   }
-  /** What in quarantine is due for another try. */
+  /** Returns quarantined attestations that are due for a retry. */
   quarantined: {
     argument: {
       readonly chainId: number
@@ -210,19 +214,19 @@ export interface SyncOperations {
       readonly revokedBlock: number | null
     }[]
   }
-  /** A pass has found something to do. */
+  /** Records that a pass has started its work. */
   beginRun: { argument: { readonly kind: SyncKind; readonly chainId: number }; result: undefined }
-  /** A pass is over. */
+  /** Records that a pass has ended. */
   endRun: {
     argument: { readonly run: SyncRun; readonly progress?: ChainProgress; readonly errors: readonly string[] }
     result: undefined
   }
   syncStatus: { argument: { readonly recentErrors: number }; result: SyncStatus }
-  /** Whether the chains shall be read, from now on and after every start. */
+  /** Sets whether the chains should be read, from now on and after every start. */
   wantWorker: { argument: { readonly isDesired: boolean }; result: undefined }
   /**
-   * Takes or keeps the lease that lets one process of those on this database read the chains; `holdMs` 0 gives it back.
-   * Without `always` it is given only while the chains shall be read.
+   * Takes or renews the lease. Only the process that holds it may read the chains into this database. `holdMs` 0 releases it.
+   * Without `always`, the lease is granted only while the chains should be read.
    */
   lease: {
     argument: { readonly owner: string; readonly holdMs: number; readonly always: boolean }

@@ -1,37 +1,37 @@
-/** The program `trigpoint`: reads the command line and runs one verb. */
+/** The program `trigpoint`. It reads the command line and runs one verb. */
 import { runCommandLine } from './cli/program.ts'
 import { printable, type Terminal } from './cli/terminal.ts'
 import type { Environment } from './config.ts'
 import { SECRETS } from './config-key.ts'
 
 /**
- * Runs one verb in this process; its exit code is set when that is done.
+ * Runs one verb in this process and sets the exit code when the verb is done.
  *
- * @param argv without the program itself
+ * @param argv arguments without the program name
  */
 export async function trigpoint(argv: readonly string[]): Promise<void> {
   if (argv[0] === 'serve') {
     const { main } = await import('./main.ts')
     return main(argv.slice(1))
   }
-  const stopper = new AbortController()
+  const abortController = new AbortController()
   const stop = (signal: NodeJS.Signals) => {
-    if (stopper.signal.aborted) process.exit(130)
-    stopper.abort(new Error(`ended by ${signal}`))
+    if (abortController.signal.aborted) process.exit(130)
+    abortController.abort(new Error(`ended by ${signal}`))
   }
-  // An assistant ends its tools by a signal, and nothing is left to be brought to an end.
+  // `mcp` has nothing to clean up, so the default handling of signals is right when an assistant stops it.
   if (argv[0] !== 'mcp') {
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
   }
-  // Who reads us has seen enough, as `head` does.
+  // EPIPE means that the reader of our output has closed it, as `head` does. That is a success.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 70))
-  process.exitCode = await runCommandLine(argv, terminalOf(stopper.signal))
+  process.exitCode = await runCommandLine(argv, createTerminal(abortController.signal))
   process.off('SIGINT', stop)
   process.off('SIGTERM', stop)
 }
 
-function terminalOf(signal: AbortSignal): Terminal {
+function createTerminal(signal: AbortSignal): Terminal {
   return {
     env: publicEnvironment(),
     secretNames: SECRETS.filter((name) => Boolean(process.env[name])),
@@ -49,7 +49,7 @@ function terminalOf(signal: AbortSignal): Terminal {
   }
 }
 
-/** Without the signing key, which is read where it signs and nowhere else. */
+/** Returns the environment without the signing key, which only the signing code reads. */
 function publicEnvironment(): Environment {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRETS.includes(name)))
 }

@@ -5,9 +5,9 @@ import packageJson from '../package.json' with { type: 'json' }
 export const version: string = packageJson.version
 
 /**
- * The commit a checkout stands at, read from .git without running git; `unknown` outside a checkout.
+ * Returns the commit of a checkout, read from .git without running git; `unknown` outside a checkout.
  *
- * @param root folder that holds `.git`
+ * @param root folder that contains `.git`
  */
 export function readCommit(root: string): string {
   const read = (path: string) => readFileSync(join(root, '.git', path), 'utf8').trim()

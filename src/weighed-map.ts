@@ -1,26 +1,28 @@
-/** What is worth keeping, up to a weight: the entry used longest ago goes first. */
-export class WeighedMap<T> {
+/** A cache of entries up to a total weight. It evicts the least recently used entry first. */
+export class LruCache<T> {
   readonly #maxWeight: number
   readonly #weightOf: (value: T, key: string) => number
-  /** In the order of their last use. */
+  /** In the order of their last use, oldest first. */
   readonly #entries = new Map<string, T>()
   #weight = 0
 
-  /** @param weightOf in the unit of `maxWeight`; entries unless said otherwise */
+  /**
+   * @param weightOf returns the weight of an entry, in the unit of `maxWeight`; by default, `maxWeight` is a number of entries
+   */
   constructor(maxWeight: number, weightOf: (value: T, key: string) => number = () => 1) {
     this.#maxWeight = maxWeight
     this.#weightOf = weightOf
   }
 
   get(key: string): T | undefined {
-    const found = this.#entries.get(key)
-    if (found === undefined) return undefined
+    const value = this.#entries.get(key)
+    if (value === undefined) return undefined
     this.#entries.delete(key)
-    this.#entries.set(key, found)
-    return found
+    this.#entries.set(key, value)
+    return value
   }
 
-  /** Nothing is kept that alone is beyond the weight. */
+  /** Does not store an entry that is heavier than the maximum weight. */
   set(key: string, value: T): void {
     this.#remove(key)
     const weight = this.#weightOf(value, key)
@@ -39,9 +41,9 @@ export class WeighedMap<T> {
   }
 
   #remove(key: string): void {
-    const gone = this.#entries.get(key)
-    if (gone === undefined) return
+    const removed = this.#entries.get(key)
+    if (removed === undefined) return
     this.#entries.delete(key)
-    this.#weight -= this.#weightOf(gone, key)
+    this.#weight -= this.#weightOf(removed, key)
   }
 }

@@ -1,6 +1,6 @@
 import type { Geometry, Position } from '../src/types/generated.ts'
 
-/** Shapes whose boxes all overlap, or whose edges all but touch: what makes predicates quadratic. */
+/** Shapes whose boxes all overlap, or whose edges almost touch: the worst cases for predicates. */
 
 export function polygon(...coordinates: Position[][]): Geometry {
   return { type: 'Polygon', coordinates }
@@ -10,7 +10,7 @@ export function closed(ring: Position[]): Position[] {
   return [...ring, ring[0]!]
 }
 
-/** A ring of spikes around a center; half of the vertices near it. */
+/** A ring of spikes around a center; half of its vertices are near the center. */
 export function star(count: number, inner = 1, turn = 0): Position[] {
   return closed(
     Array.from({ length: count }, (_, i): Position => {
@@ -21,7 +21,7 @@ export function star(count: number, inner = 1, turn = 0): Position[] {
   )
 }
 
-/** A comb of long thin teeth that interlocks with that of the other side without touching it. */
+/** A comb of long thin teeth. It interlocks with the comb of the other side without touching it. */
 export function comb(teeth: number, side: 1 | -1): Position[] {
   const pitch = 10 / teeth
   const ring: Position[] = []
@@ -37,7 +37,7 @@ export function comb(teeth: number, side: 1 | -1): Position[] {
   return closed([...ring, [side * 11, 10], [side * 11, 0]])
 }
 
-/** Turned by 45 degrees, so that every tooth's box overlaps the boxes of all others. */
+/** Turns a ring by 45 degrees, so that the box of every tooth overlaps the boxes of all others. */
 export function slanting(ring: Position[]): Position[] {
   return ring.map(([x, y]): Position => [3 * (x + y), 3 * (y - x)])
 }

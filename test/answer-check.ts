@@ -1,7 +1,7 @@
 /**
- * Setup of projects that talk to the built service: whatever `fetch` gets from a service that `startTestService` started is
- * held against the OpenAPI document, whatever the test itself looks at. A test file fails at its end when an answer was not
- * as described: an undescribed status, another media type, a body that is not of its schema, a missing header.
+ * Setup file of the projects that talk to the built service. Checks every response that `fetch` gets from a service started by
+ * `startTestService` against the OpenAPI document, whatever the test itself checks. A test file fails at its end when a response
+ * deviates: an undescribed status, another media type, a body that does not match its schema, a missing header.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { afterAll, expect } from 'vitest'
@@ -13,7 +13,7 @@ import { createRouter } from '../src/http/router.ts'
 import type { Route } from '../src/http/routes.ts'
 import { WATCHED_ORIGINS } from './watched-origins.ts'
 
-/** Statuses that any route may be refused with, by the transport or because of its state. */
+/** Statuses with which the transport or the state of the service may reject a request to any route. */
 const ANYWHERE = [400, 408, 431, 500, 503]
 const MAX_CHECKED_BYTES = 4 * 1_048_576
 const SETTLE_MS = 5000
@@ -31,7 +31,7 @@ globalThis.fetch = async (input, init) => {
   const url = new URL(response.url || String(input))
   if (!WATCHED_ORIGINS.has(url.origin)) return response
   const method = (init?.method ?? 'GET').toUpperCase()
-  // The body is read beside the test, which may leave it or stop in the middle: what cannot be read is not judged.
+  // Reads a copy of the body: the test may ignore its own or stop in the middle. Bodies that cannot be read are not checked.
   const text = hasJson(response) ? response.clone().text() : Promise.resolve(undefined)
   const check = text
     .catch(() => undefined)
@@ -86,8 +86,8 @@ function createChecker() {
         ? undefined
         : document.paths[openApiPath(route.path)][route.method.toLowerCase()]
     if (operation === undefined) {
-      if (![...ANYWHERE, 404, 405].includes(status)) return 'nothing is described there'
-      // Outside the APIs a browser that finds nothing gets a page, and no document describes what is not there.
+      if (![...ANYWHERE, 404, 405].includes(status)) return 'the document describes no such operation'
+      // Outside of the APIs a browser gets a page for an unknown path; the document does not describe that.
       if (status === 404 && mediaTypeOf(headers) === 'text/html' && familyOf(path) === 'problem') return undefined
       return contentProblem(document.components.responses[familyOf(path)], headers, body, method)
     }

@@ -1,4 +1,4 @@
-/** App Attest objects as Apple's servers issue them, under a root of our own. */
+/** Makes App Attest objects as Apple's servers issue them, under a test root. */
 
 import { createHash, type KeyObject } from 'node:crypto'
 import { certificate, ellipticKey, extension, type Maker } from './certificates.ts'
@@ -16,7 +16,7 @@ export interface AppAttestOptions {
   readonly key?: KeyObject
 }
 
-/** @returns the attestation object of a key made for these 32 bytes */
+/** @returns the attestation object of a key that was made for these 32 bytes */
 export function appAttestation(
   { authority, above }: Maker,
   clientDataHash: Uint8Array,
@@ -54,7 +54,7 @@ export function appAttestation(
     },
     authority.privateKey,
   )
-  // Apple leaves the root out.
+  // Apple omits the root.
   const x5c = [leaf, ...above.slice(0, -1)]
   const object = new Map<string, Cbor>([
     ['fmt', options.fmt ?? 'apple-appattest'],

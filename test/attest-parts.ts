@@ -1,4 +1,4 @@
-/** A signer in this process, with a fixed clock and nonce: for tests of what it signs. */
+/** A signer in this process with a fixed clock and nonce, for tests of what it signs. */
 import { type Chain, chainTable } from '../src/attest/chains.ts'
 import { encodeVerify, type VerifyData } from '../src/attest/encode.ts'
 import { createNonces } from '../src/attest/nonces.ts'
@@ -40,7 +40,7 @@ export async function createTestSigner(changes: Partial<SignerParts> = {}) {
   })
   const schemas = schemaUids(config)
 
-  /** The attestation part of a verified proof, as the service answers it. */
+  /** The attestation part of a verified proof, as in the service's response. */
   async function signProof(chain: Chain, changes: Partial<VerifyData> = {}) {
     const data = encodeVerify({
       proofHash: `0x${'5a'.repeat(32)}`,

@@ -1,4 +1,4 @@
-/** Certificate chains of makers of phones who do not exist, for tests of device attestation. */
+/** Certificate chains of imaginary phone makers, for tests of device attestation. */
 
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import {
@@ -35,7 +35,7 @@ export interface CertificateFields {
   readonly serial?: number
   readonly notBefore?: number
   readonly notAfter?: number
-  /** Absent: no authority. */
+  /** When absent, the certificate is not a certificate authority. */
   readonly authority?: { readonly pathLength?: number }
   readonly extensions?: readonly Uint8Array[]
   readonly hash?: 'sha256' | 'sha1'
@@ -43,7 +43,7 @@ export interface CertificateFields {
 
 const YEAR = 31_557_600
 
-/** One certificate, DER. @param signer the issuer's private key */
+/** Makes one certificate in DER. @param signer the issuer's private key */
 export function certificate(fields: CertificateFields, signer: KeyObject): Buffer {
   const { subject, issuer, key, serial = 7, authority, extensions = [], hash = 'sha256' } = fields
   const algorithm = sequence(objectIdentifier(algorithmOf(signer, hash)))
@@ -81,12 +81,12 @@ function basicConstraints(pathLength: number | undefined): Buffer {
   return extension('2.5.29.19', value, true)
 }
 
-/** keyCertSign, or digitalSignature. */
+/** The key usage extension: keyCertSign for an authority, digitalSignature otherwise. */
 function keyUsage(isAuthority: boolean): Buffer {
   return extension('2.5.29.15', Buffer.of(3, 2, isAuthority ? 2 : 7, isAuthority ? 4 : 0x80), true)
 }
 
-/** What a device of Android says about a key; every member can be broken. */
+/** The key description that an Android device attests; every member can be made invalid. */
 export interface Description {
   readonly challenge: Uint8Array
   readonly attestationLevel?: number
@@ -131,12 +131,12 @@ export function keyDescription(description: Description): Buffer {
   )
 }
 
-/** A root, two authorities below it, and what it takes to sign leaves. */
+/** A root, two authorities below it, and the key that signs leaves. */
 export interface Maker {
   readonly rootPem: string
   readonly root: KeyPair
   readonly authority: KeyPair
-  /** Leaf first: what a leaf is followed by. */
+  /** The authorities that follow a leaf in its chain, the issuer of the leaf first. */
   readonly above: readonly Buffer[]
 }
 
@@ -158,7 +158,7 @@ export function phoneMaker(): Maker {
 
 export const KEY_DESCRIPTION_ID = '1.3.6.1.4.1.11129.2.1.17'
 
-/** A chain for one key of a phone, leaf first. */
+/** Makes a certificate chain for one key of a phone, leaf first. */
 export function androidChain(
   { authority, above }: Maker,
   description: Description,

@@ -5,8 +5,8 @@ import { eventually } from './eventually.ts'
 const running = new Set<ChildProcess>()
 
 /**
- * Ends a process with the test file that started it, also when a test fails before it stops the process. What is left running
- * would hold what it inherited, and vitest could not exit.
+ * Ends a process when the test file that started it ends, even if a test fails before it stops the process. A process that
+ * survives would hold inherited handles, and vitest could not exit.
  *
  * @returns the child
  */
@@ -19,7 +19,7 @@ export function endsWithFile<T extends ChildProcess>(child: T): T {
 afterAll(async () => {
   for (const child of running) child.kill('SIGTERM')
   await eventually(() => {
-    if (running.size > 0) throw new Error(`${running.size} processes do not end`)
+    if (running.size > 0) throw new Error(`${running.size} processes did not end`)
   }).catch(() => {
     for (const child of running) child.kill('SIGKILL')
   })

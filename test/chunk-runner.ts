@@ -1,4 +1,4 @@
-/** Chunks of a batch as a compute thread runs them, in this process. */
+/** Runs chunks of a batch in this process, with the code of a compute thread. */
 import type { ChunkResult, ComputeChunk } from '../src/batch-messages.ts'
 import { pack } from '../src/packed-bytes.ts'
 import { runComputeChunk } from '../workers/compute-chunk.ts'
@@ -14,10 +14,10 @@ const limits = {
   chainIds: [84532, 8453],
 }
 export const engine = createEngine(limits)
-/** UIDs that stand where an item names none. */
+/** Schema UIDs for items that name none. */
 export const SCHEMAS = { numeric: `0x${'1'.repeat(64)}`, boolean: `0x${'2'.repeat(64)}` } as const
 
-/** @param items JSON texts as bytes, or what becomes one */
+/** @param items JSON as bytes, or objects to serialize */
 export function runChunk(items: readonly (Uint8Array | object)[], changes: Partial<ComputeChunk> = {}): ChunkResult {
   const chunk: ComputeChunk = {
     items: pack(items.map((item) => (item instanceof Uint8Array ? item : Buffer.from(JSON.stringify(item))))),
@@ -28,7 +28,7 @@ export function runChunk(items: readonly (Uint8Array | object)[], changes: Parti
     recipient: undefined,
     timestampSeconds: 1_700_000_000,
     granted: items.length,
-    refusal: { type: 'rate-limited', detail: '' },
+    quotaProblem: { type: 'rate-limited', detail: '' },
     firstIndex: 0,
     maxItemBytes: 100_000,
     resolved: [],

@@ -1,11 +1,11 @@
-/** Runs verbs of the command line in this process, and compares what they say with a transcript in test/vectors/cli. */
+/** Runs verbs of the command line in this process, and compares their output with a transcript in test/vectors/cli. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { runCommandLine } from '../src/cli/program.ts'
 
 const root = resolve(import.meta.dirname, '..')
-/** 2026-01-01T00:00:00Z: with a fixed clock and key every byte is the same in every run. */
+/** 2026-01-01T00:00:00Z. With a fixed clock and key, every run prints the same bytes. */
 const NOW_MS = 1_767_225_600_000
 
 export interface Run {
@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly input?: string
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
-  /** Moves on by so much at every look. */
+  /** Milliseconds by which the clock advances each time it is read. */
   readonly tickMs?: number
 }
 
@@ -49,7 +49,7 @@ export async function runCli(argv: readonly string[], options: RunOptions = {}):
   return { exitCode, out, err }
 }
 
-/** A folder with a development key that is always the same (private key 1). */
+/** Makes a folder with a fixed development key (private key 1). */
 export function cliFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'trigpoint-cli-'))
   const key = {
@@ -62,13 +62,13 @@ export function cliFolder(): { readonly path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Commands and what they said, one after the other. */
+/** Commands with their output, in order. */
 export class Transcript {
   readonly #file: string
   readonly #masks: readonly (readonly [string | RegExp, string])[]
   #text = ''
 
-  /** @param masks what differs from run to run, and what stands in its place */
+  /** @param masks texts that differ from run to run, with their replacements */
   constructor(name: string, masks: readonly (readonly [string | RegExp, string])[]) {
     this.#file = join(root, 'test/vectors/cli', `${name}.txt`)
     this.#masks = masks
@@ -86,7 +86,7 @@ export class Transcript {
     return run
   }
 
-  /** What was said, and what the file has; `UPDATE_GOLDEN=1` writes the file instead, to be read before it is committed. */
+  /** The actual and the expected transcript. `UPDATE_GOLDEN=1` writes the file instead; read the change before you commit it. */
   compared(): { readonly said: string; readonly expected: string } {
     if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(this.#file, this.#text)
     return { said: this.#text, expected: readFileSync(this.#file, 'utf8') }

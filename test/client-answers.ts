@@ -1,18 +1,18 @@
-/** Answers signed in this process, text for text as the service writes them: for tests of what the client says of them. */
+/** Responses signed in this process, byte for byte as the service writes them, for tests of the client's verification. */
 import { checksumAddress } from '../src/attest/address.ts'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../src/attest/encode.ts'
-import { merkleTreeOf } from '../src/attest/merkle.ts'
+import { buildMerkleTree } from '../src/attest/merkle.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
 import { canonicalGeometry } from '../src/geometry/canonical.ts'
 import type { Hex } from '../src/messages.ts'
-import { computeAnswerJson } from '../src/service/answer.ts'
+import { computeResponseJson } from '../src/service/answer.ts'
 import type { Geometry } from '../src/types/generated.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT } from './attest-parts.ts'
 import { canonicalJson } from './canonical-json.ts'
 
 export const PARIS: Geometry = { type: 'Point', coordinates: [2.2945, 48.8584] }
 export const TOWN_HALL: Geometry = { type: 'Point', coordinates: [2.3522, 48.8566] }
-/** The README's, as GeographicLib computes it: 4238.7667 m. */
+/** The distance in the README, as GeographicLib computes it: 4238.7667 m. */
 export const DISTANCE_CM = 423_877n
 const SALT: Hex = `0x${'5a17'.repeat(16)}`
 
@@ -28,7 +28,7 @@ export async function createAnswers(chainId = 84532) {
     const plain = await signer.sign({ kind: 'result', dataKind: kind, salt: SALT, ...payload })
     if (!plain.ok) throw new Error(plain.problem.detail)
     const { signature, deadlineSeconds } = plain
-    return computeAnswerJson({
+    return computeResponseJson({
       ...payload,
       ...signed,
       attester: checksumAddress(signer.address),
@@ -43,20 +43,20 @@ export async function createAnswers(chainId = 84532) {
   const booleanData = encodeBoolean(true, refs, NOW_SECONDS, 'within:500000')
   const booleanMembers = resultMembers({ result: true, units: undefined, operation: 'within:500000', ...facts })
 
-  /** Two results under one root, as `POST /compute/v0/batch` answers with `attest: 'merkle'`. */
+  /** Two results under one root, as in the response of `POST /compute/v0/batch` with `attest: 'merkle'`. */
   async function merkleBatch() {
     const items = [
       { schema: schemas.numeric, recipient: RECIPIENT, data: numericData },
       { schema: schemas.boolean, recipient: RECIPIENT, data: booleanData },
     ]
-    const tree = merkleTreeOf(items, keccak)
+    const tree = buildMerkleTree(items, keccak)
     const leafCount = items.length
     const data = encodeMerkleRoot({ merkleRoot: tree.root, leafCount, timestampSeconds: NOW_SECONDS })
     const payload = { chainId, schema: schemas['merkle-root'], recipient: RECIPIENT, data }
     const signed = await signer.sign({ kind: 'merkle-root', ...payload })
     if (!signed.ok) throw new Error(signed.problem.detail)
     const root = JSON.parse(
-      computeAnswerJson({
+      computeResponseJson({
         ...payload,
         ...signed,
         attester: checksumAddress(signer.address),
@@ -73,7 +73,7 @@ export async function createAnswers(chainId = 84532) {
     return { chainId, attest: 'merkle', merkle, results, count: results.length, failed: 0 }
   }
 
-  /** What `POST /verify/v0/proof` answers; the numbers are those that `signProof` signs. */
+  /** The response of `POST /verify/v0/proof`; its numbers are those that `signProof` signs. */
   async function verifiedProof() {
     const proof = { claim: { location: PARIS, radius: 100 }, stamps: [{ plugin: 'a' }, { plugin: 'b' }] }
     const proofHash = keccak.hashHex(Buffer.from(canonicalJson(proof)))
@@ -93,11 +93,11 @@ export async function createAnswers(chainId = 84532) {
   return {
     attester: checksumAddress(signer.address),
     schemas,
-    /** JSON text. */
+    /** As JSON text. */
     numeric: await answer('numeric', numericData, numericMembers, false),
     boolean: await answer('boolean', booleanData, booleanMembers, false),
     withResultSignature: await answer('numeric', numericData, numericMembers, true),
-    /** Signed as it says, but with members that say something else. */
+    /** The signature is valid for its fields, but other members of the response contradict it. */
     lying: await answer('numeric', numericData, numericMembers.replace('4238.77', '4238.78'), false),
     merkleBatch,
     verifiedProof,

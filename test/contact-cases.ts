@@ -1,4 +1,4 @@
-/** Pairs of small geometries that touch in every way, on a grid of halves: what shortcuts of predicates get wrong. */
+/** Pairs of small geometries that touch in every way, on a grid of halves: the cases where shortcuts of predicates go wrong. */
 import { readGeometry } from '../src/geometry/read.ts'
 import { findInvalidity } from '../src/topology/validity.ts'
 import type { Geometry, Position } from '../src/types/generated.ts'
@@ -6,7 +6,7 @@ import { coversPlace, type GridShape, gridShapeOf } from './grid-oracle.ts'
 import { seededNumbers } from './near-touch-cases.ts'
 import type { Random } from './random-shapes.ts'
 
-/** Coordinates of the grid: 0 to this, in steps of a half. */
+/** Coordinates of the grid run from 0 to this value, in steps of a half. */
 const SIZE = 8
 
 export const CONTACTS = [
@@ -25,19 +25,19 @@ type Kind = (typeof KINDS)[number]
 type Ring = readonly Position[]
 type Rings = readonly Ring[]
 
-/** Cases that share their a, which takes longest to make. */
+/** The cases of one seed share their geometry a, which takes longest to make. */
 const CASES_PER_SEED = 8
 
 export interface ContactCase {
   readonly seed: number
-  /** How b was made to touch a. */
+  /** The way in which b was made to touch a. */
   readonly contact: Contact
   /** The part of a that b touches. */
   readonly target: Target
   readonly kind: Kind
   readonly a: Geometry
   readonly b: Geometry
-  /** For what laws choose by chance; the same for the same seed. */
+  /** Random numbers for the laws; the same for the same seed. */
   readonly random: Random
 }
 
@@ -53,7 +53,7 @@ export function pick<T>(random: Random, from: readonly T[]): T {
   return from[Math.floor(random() * from.length)]!
 }
 
-/** The cases of a seed: valid geometries, of which b touches a in a chosen way, and often in more. */
+/** Makes the cases of a seed: valid geometries where b touches a in a chosen way, and often in other ways too. */
 export function contactCases(seed: number): ContactCase[] {
   const random = seededNumbers(seed)
   const target = pick(random, TARGETS)
@@ -65,7 +65,7 @@ export function contactCases(seed: number): ContactCase[] {
   while (cases.length < CASES_PER_SEED) {
     const contact = pick(random, CONTACTS)
     const kind = pick(random, KINDS)
-    // What is contained is rare by chance: some tries for it.
+    // Containment is rare by chance, so several attempts are made.
     let b: Geometry | undefined
     for (let tries = random() < 0.5 ? 6 : 1; tries > 0; tries--) {
       b = makeTouching(random, kind, contact, rings)
@@ -76,7 +76,7 @@ export function contactCases(seed: number): ContactCase[] {
   return cases
 }
 
-/** Whether a shape covers the vertices of a geometry and the middles of its edges. */
+/** Whether a shape covers the vertices of a geometry and the midpoints of its edges. */
 function isMostlyCovered(shape: GridShape, geometry: Geometry): boolean {
   const { vertices, sequenceStarts } = read(geometry)
   for (let i = 0; i < vertices.length / 2; i++) {
@@ -90,7 +90,7 @@ function isMostlyCovered(shape: GridShape, geometry: Geometry): boolean {
 
 interface Container {
   readonly geometry: Geometry
-  /** The rings and lines to be touched. */
+  /** The rings and lines that b should touch. */
   readonly rings: Rings
 }
 
@@ -141,7 +141,7 @@ function makeContainer(random: Random, target: Target): Container | undefined {
   return { geometry, rings: random() < 0.5 ? rings : [...polygons.flat(), ...rings] }
 }
 
-/** One line, several, or lines and points in a collection. */
+/** Makes one line, several lines, or lines and points in a collection. */
 function makeLines(random: Random): Container {
   const lines: Position[][] = [several(random, 2, 6, () => place(random))]
   while (random() < 0.6) lines.push(makeLine(random, pick(random, CONTACTS), lines))
@@ -152,7 +152,7 @@ function makeLines(random: Random): Container {
   return { geometry: { type: 'GeometryCollection', geometries: [points, ...members] }, rings: lines }
 }
 
-/** Another member of a collection: it may overlap, or share edges. */
+/** Makes another member of a collection: it may overlap the first, or share edges with it. */
 function makeMember(random: Random, rings: Rings): readonly [Geometry, Rings] {
   const kind = random()
   if (kind < 0.15) return [{ type: 'Point', coordinates: placeOn(random, rings) }, rings]
@@ -168,7 +168,7 @@ function makeMember(random: Random, rings: Rings): readonly [Geometry, Rings] {
   return [polygonal([[ring]]), [ring]]
 }
 
-/** b: its first part touches in the way that is asked for, others as it comes. */
+/** Makes b: its first part touches in the requested way, the others by chance. */
 function makeTouching(random: Random, kind: Kind, contact: Contact, rings: Rings): Geometry | undefined {
   const line = (): Position[] => makeLine(random, contact, rings)
   switch (kind) {
@@ -215,7 +215,7 @@ function makeTouching(random: Random, kind: Kind, contact: Contact, rings: Rings
   }
 }
 
-/** A line of 2 to 5 positions, one or two of which, or one edge, touch rings in some way. */
+/** Makes a line of 2 to 5 positions; one or two of them, or one edge, touch rings in the given way. */
 function makeLine(random: Random, contact: Contact, rings: Rings): Position[] {
   const isOverVertex = contact === 'vertex on vertex' || contact === 'edge over vertex'
   const [at, along] = touchPlace(random, isOverVertex ? 'vertex' : 'edge', rings)
@@ -233,7 +233,7 @@ function makeLine(random: Random, contact: Contact, rings: Rings): Position[] {
   const reach = (): number => pick(random, contact === 'edge along edge' ? [0.5, 1, 2] : [0.5, 1, 1.5, 2])
   const from = isEnd ? at : step(-reach())
   let to = step(reach())
-  // Along an edge a half may fall beside the grid; an edge without length touches as a vertex.
+  // Halfway along an edge may be off the grid; an edge without length touches as a vertex does.
   if (![...from, ...to].every((value) => Number.isInteger(2 * value) && value >= -2 && value <= SIZE + 2)) to = at
   const edge = isInBounds(from) && isInBounds(to) ? [from, to] : [at, near(random, rings)]
   const before = random() < 0.3 ? [near(random, rings)] : []
@@ -245,7 +245,7 @@ function isInBounds(position: Position): boolean {
   return position.every((value) => Number.isInteger(2 * value) && value >= -2 && value <= SIZE + 2)
 }
 
-/** A vertex or a place within an edge, with the way of the edge; often one where two rings stand. */
+/** Returns a vertex or a position within an edge, with the direction of the edge; often one where two rings meet. */
 function touchPlace(
   random: Random,
   on: 'vertex' | 'edge',
@@ -262,7 +262,7 @@ function touchPlace(
   return [on === 'vertex' ? a : (pick(random, placesWithin(a, b)) ?? a), way]
 }
 
-/** Grid places on an edge without its ends. */
+/** Returns the grid positions on an edge, except its ends. */
 function placesWithin(a: Position, b: Position): Position[] {
   const places: Position[] = []
   const steps = 2 * Math.max(Math.abs(b[0] - a[0]), Math.abs(b[1] - a[1]))
@@ -285,7 +285,7 @@ function placeOn(random: Random, rings: Rings, on: 'vertex' | 'edge' = random() 
   return touchPlace(random, on, rings)[0]
 }
 
-/** Anywhere in the box of some rings, or on them. */
+/** Returns a position anywhere in the box of some rings, or on them. */
 function near(random: Random, rings: Rings, onRings = 0.5): Position {
   if (random() < onRings) return placeOn(random, rings)
   const [west, south, east, north_] = boxOf(pick(random, rings))
@@ -298,7 +298,7 @@ function place(random: Random): Position {
 
 type Box = readonly [number, number, number, number]
 
-/** Integers mostly. */
+/** Returns a position in a box, with integer coordinates most of the time. */
 function placeIn(random: Random, [west, south, east, north_]: Box): Position {
   const step = random() < 0.8 ? 1 : 2
   const on = (from: number, to: number): number => Math.round(step * (from + random() * (to - from))) / step
@@ -310,7 +310,7 @@ function boxOf(ring: Ring): Box {
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)]
 }
 
-/** A rectangle around positions. */
+/** Returns a rectangle around positions. */
 function boxAround(positions: Ring, room: number): Ring {
   const [west, south, east, north_] = boxOf(positions)
   return closed([
@@ -326,7 +326,7 @@ function boxSomewhere(random: Random): Box {
   return [Math.min(x, x2) - 1, Math.min(y, y2) - 1, Math.max(x, x2) + 1, Math.max(y, y2) + 1]
 }
 
-/** A box or a ring around the middle of its vertices, often with a vertex on one of some rings. */
+/** Makes a rectangle, or a ring around the center of a box, often with a vertex on one of the given rings. */
 function makeRing(random: Random, box: Box, onto: Rings = []): Ring {
   const anchors = onto.length > 0 && random() < 0.75 ? several(random, 1, 2, () => placeOn(random, onto)) : []
   if (anchors.length === 0 && random() < 0.3) {

@@ -1,19 +1,19 @@
 /**
- * Laws of predicates and distances, held against generated pairs of geometries (`contact-cases.ts`). A law is a row of
- * `LAWS`; a form in which every answer stays the same is a row of `FORMS` or `MOVES`.
+ * Laws of predicates and distances, checked on generated pairs of geometries (`contact-cases.ts`). Each law is a row of
+ * `LAWS`; each transformation that changes no result is a row of `FORMS` or `MOVES`.
  */
 import { setImmediate } from 'node:timers/promises'
 import { distanceMeters, isWithinCentimeters } from '../src/geodesy/distance.ts'
 import { readGeometry } from '../src/geometry/read.ts'
-import { ContactSweep } from '../src/topology/contact-sweep.ts'
+import { IntersectsSweep } from '../src/topology/contact-sweep.ts'
 import { contains } from '../src/topology/contains.ts'
-import { CoverSweep } from '../src/topology/cover-sweep.ts'
+import { ContainsSweep } from '../src/topology/cover-sweep.ts'
 import { intersects } from '../src/topology/intersects.ts'
-import { sceneOf } from '../src/topology/lay-geometry.ts'
-import { layOnCylinder } from '../src/topology/lay-on-cylinder.ts'
+import { buildSegmentSet } from '../src/topology/lay-geometry.ts'
+import { unrollOntoCylinder } from '../src/topology/lay-on-cylinder.ts'
 import { LineBoundary } from '../src/topology/line-boundary.ts'
 import { prepareTopology, type Topology } from '../src/topology/prepared.ts'
-import { Scene } from '../src/topology/scene.ts'
+import { SegmentSet } from '../src/topology/scene.ts'
 import type { Geometry, Position } from '../src/types/generated.ts'
 import { CM_PER_METER, toScaledInteger } from '../src/units.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
@@ -29,25 +29,25 @@ const read = (geometry: Geometry) => readGeometry(geometry, [], LIMITS)
 const north = () => 1 as const
 
 interface LawCase extends ContactCase {
-  /** By `grid-oracle.ts`. */
+  /** The results of `grid-oracle.ts`. */
   readonly truth: GridAnswers
 }
 
 export interface Law {
   readonly name: string
-  /** Held against one case of so many, by chance: for what takes long. */
+  /** Checked on one random case out of this many: for laws that take long. */
   readonly oneOf?: number
-  /** @returns what is wrong; undefined when the law holds for the case, or does not apply to it */
+  /** @returns a description of the violation; undefined when the law holds for the case or does not apply to it */
   check(one: LawCase): string | undefined
 }
 
-/** Changes one geometry into another that means the same. */
+/** Changes one geometry into another with the same meaning. */
 interface Form {
   readonly name: string
   change(geometry: Geometry, random: Random): Geometry
 }
 
-/** Changes both geometries in one way, which no answer depends on. */
+/** Changes both geometries in the same way; no result depends on it. */
 interface Move {
   readonly name: string
   make(random: Random): (position: Position) => Position
@@ -121,24 +121,24 @@ const MOVES: readonly Move[] = [
   },
 ]
 
-/** Other ways to ask the same question. */
+/** Other code paths to the same results. */
 const WAYS: readonly { readonly name: string; ask(a: Geometry, b: Geometry): GridAnswers }[] = [
   { name: 'with a prepared', ask: (a, b) => askOf(prepareTopology(read(a)), read(b)) },
   { name: 'with b prepared', ask: (a, b) => askOf(read(a), prepareTopology(read(b))) },
   { name: 'with both prepared', ask: (a, b) => askOf(prepareTopology(read(a)), prepareTopology(read(b))) },
-  { name: 'by the sweep alone', ask: (a, b) => askSweep(a, b, (p, q) => sceneOf(read(p), read(q), north)) },
+  { name: 'by the sweep alone', ask: (a, b) => askSweep(a, b, (p, q) => buildSegmentSet(read(p), read(q), north)) },
   {
     name: 'on the cylinder',
     ask: (a, b) =>
       askSweep(a, b, (p, q) => {
-        const scene = new Scene(100, false)
-        layOnCylinder(scene, read(p), read(q), north)
+        const scene = new SegmentSet(100, false)
+        unrollOntoCylinder(scene, read(p), read(q), north)
         return scene
       }),
   },
 ]
 
-/** Metres: far more than the error of a distance of some metres, and far less than the distance of what does not touch. */
+/** Metres: far above the error of a distance of a few metres, and far below the distance of geometries that do not touch. */
 const TOUCHES_METERS = 1e-6
 const ERROR_METERS = 1e-8
 
@@ -149,7 +149,7 @@ export const LAWS: readonly Law[] = [
   },
   {
     name: 'what is contained intersects',
-    // Of the expected answers, which ours are compared with.
+    // These are laws of the expected results, with which the others are compared.
     check: ({ truth }) =>
       (truth.contains || truth.isWithin) && !truth.intersects ? 'contained, but does not intersect' : undefined,
   },
@@ -171,7 +171,7 @@ export const LAWS: readonly Law[] = [
       const move = pick(random, MOVES)
       const position = move.make(random)
       const moved = (geometry: Geometry): Geometry => withChains(geometry, (chain) => chain.map(position))
-      // In some other form as well: then few vertices are left that help.
+      // The geometry is also given in another form, because then few vertices help to decide.
       const form = random() < 0.3 ? pick(random, FORMS) : undefined
       const formOf = (geometry: Geometry): Geometry => form?.change(geometry, random) ?? geometry
       return compareIn(`${move.name}, ${form?.name ?? 'as it is'}`, moved(formOf(a)), moved(formOf(b)), truth)
@@ -208,7 +208,7 @@ export const LAWS: readonly Law[] = [
       if (less === undefined) return undefined
       const answers = askOf(read(less), read(b))
       if (answers.intersects && !truth.intersects) return `met without a member: ${text(less)}`
-      // A line or point of a may lie on the boundary of what is added.
+      // A line or point of a may lie on the boundary of the added part.
       if (!less.type.endsWith('Polygon')) return undefined
       return answers.contains && !truth.contains ? `contained without a member: ${text(less)}` : undefined
     },
@@ -262,15 +262,15 @@ export const LAWS: readonly Law[] = [
 
 export interface LawReport {
   readonly cases: number
-  /** How many cases break each law, where any do. */
+  /** The number of cases that break each law; laws that always hold are absent. */
   readonly broken: Readonly<Record<string, number>>
-  /** The first of them for each law, as text with the seed. */
+  /** The first violations of each law, as text with the seed. */
   readonly examples: readonly string[]
-  /** Cases by target, contact and kind, and by answer. */
+  /** The number of cases by target, contact and kind, and by result. */
   readonly tally: ReadonlyMap<string, number>
 }
 
-/** Of each law. */
+/** Examples for each law. */
 const MAX_EXAMPLES = 3
 
 /** Checks all laws on the given number of cases. */
@@ -296,7 +296,7 @@ export async function checkLaws(cases: number, firstSeed: number): Promise<LawRe
         }
       }
     }
-    // The test runner has to hear from this thread now and then.
+    // Yields to the event loop, because the test runner has to hear from this thread now and then.
     if (seed % 100 === 0) await setImmediate()
   }
   return { cases: checked, broken, examples, tally }
@@ -306,7 +306,7 @@ function combination(target: string, contact: string, kind: string): string {
   return `${kind} on ${target}, ${contact}`
 }
 
-/** The combinations of target, contact and kind of which a report has fewer cases than so many. */
+/** Returns the combinations of target, contact and kind for which a report has fewer than `least` cases. */
 export function rareCombinations({ tally }: LawReport, least: number): string[] {
   const all = TARGETS.flatMap((target) =>
     CONTACTS.flatMap((contact) => KINDS.map((kind) => combination(target, contact, kind))),
@@ -314,7 +314,7 @@ export function rareCombinations({ tally }: LawReport, least: number): string[] 
   return all.filter((name) => (tally.get(name) ?? 0) < least)
 }
 
-/** What throws breaks the law: nothing here is undecidable. */
+/** Runs a check. An exception breaks the law, because all cases are decidable. */
 function outcomeOf(check: () => string | undefined): string | undefined {
   try {
     return check()
@@ -329,17 +329,17 @@ function askOf(a: Topology, b: Topology): GridAnswers {
   return { contains: contains(a, b, north, kernel), isWithin: contains(b, a, north, kernel), intersects: meets }
 }
 
-function askSweep(a: Geometry, b: Geometry, lay: (a: Geometry, b: Geometry) => Scene): GridAnswers {
-  const everything = ({ count }: Scene): Int32Array => Int32Array.from({ length: count }, (_, segment) => segment)
+function askSweep(a: Geometry, b: Geometry, lay: (a: Geometry, b: Geometry) => SegmentSet): GridAnswers {
+  const everything = ({ count }: SegmentSet): Int32Array => Int32Array.from({ length: count }, (_, segment) => segment)
   const holds = (p: Geometry, q: Geometry): boolean => {
     const scene = lay(p, q)
-    return new CoverSweep(scene, new LineBoundary(read(p), scene.positions.planar)).decide(everything(scene))
+    return new ContainsSweep(scene, new LineBoundary(read(p), scene.positions.planar)).decide(everything(scene))
   }
   const scene = lay(a, b)
   return {
     contains: holds(a, b),
     isWithin: holds(b, a),
-    intersects: !new ContactSweep(scene).isApart(everything(scene)),
+    intersects: !new IntersectsSweep(scene).isDisjoint(everything(scene)),
   }
 }
 
@@ -354,7 +354,8 @@ function compareIn(name: string, a: Geometry, b: Geometry, truth: GridAnswers): 
 }
 
 /**
- * Some metres large and near the equator, where edges in the plane and as geodesics are less than 1e-11 m apart (decision 94).
+ * Scales a geometry down to a few metres near the equator, where planar edges and geodesics are less than 1e-11 m apart
+ * (decision 94).
  */
 function small(geometry: Geometry): Geometry {
   return withChains(geometry, (chain) => chain.map(([lon, lat]): Position => [lon * 2 ** -16, lat * 2 ** -16]))
@@ -368,7 +369,7 @@ function text(geometry: Geometry): string {
   return JSON.stringify(geometry)
 }
 
-/** The same geometry with every line, ring, and list of points changed as a whole. */
+/** Returns the same geometry with `change` applied to every line, ring and list of points. */
 function withChains(geometry: Geometry, change: (chain: Position[]) => Position[]): Geometry {
   switch (geometry.type) {
     case 'Point':
@@ -392,7 +393,7 @@ function isClosed(chain: readonly Position[]): boolean {
   return chain.length > 3 && first[0] === last[0] && first[1] === last[1]
 }
 
-/** Edges in equal pieces, by a power of two: exact on the grid. */
+/** Divides edges into equal pieces. Their number is a power of two, so that the division is exact on the grid. */
 function divided(chain: Position[], piecesOf: () => number): Position[] {
   return chain.flatMap((b, i): Position[] => {
     const a = chain[i - 1]
@@ -405,7 +406,7 @@ function divided(chain: Position[], piecesOf: () => number): Position[] {
   })
 }
 
-/** The members of a collection, or the parts of a geometry of several. */
+/** Returns the members of a collection, or the parts of a multi-part geometry. */
 function membersOf(geometry: Geometry): readonly Geometry[] {
   switch (geometry.type) {
     case 'MultiPoint':
@@ -425,7 +426,7 @@ function collectionOf(members: readonly Geometry[]): Geometry {
   return { type: 'GeometryCollection', geometries: [members[0]!, ...members.slice(1)] }
 }
 
-/** A geometry of the same type with other members, which `membersOf` made. */
+/** Returns a geometry of the same type with other members, in the form that `membersOf` returns. */
 function withMembers(geometry: Geometry, members: readonly Geometry[]): Geometry {
   if (geometry.type === 'GeometryCollection') return collectionOf(members)
   if (!geometry.type.startsWith('Multi')) return geometry
@@ -435,7 +436,7 @@ function withMembers(geometry: Geometry, members: readonly Geometry[]): Geometry
   } as Geometry
 }
 
-/** Without one of its members; undefined when it has one alone. */
+/** Returns the geometry without one of its members; undefined when it has only one. */
 function withoutMember(geometry: Geometry, random: Random): Geometry | undefined {
   const members = membersOf(geometry)
   if (members.length < 2) return undefined
@@ -443,7 +444,7 @@ function withoutMember(geometry: Geometry, random: Random): Geometry | undefined
   return rest.length === 1 ? rest[0] : withMembers(geometry, rest)
 }
 
-/** With one hole filled; undefined when it has none, or the whole is not valid then. */
+/** Returns the geometry with one hole filled; undefined when it has no hole or would become invalid. */
 function withoutHole(geometry: Geometry, random: Random): Geometry | undefined {
   const members = membersOf(geometry)
   const at = members.findIndex((member) => member.type === 'Polygon' && member.coordinates.length > 1)

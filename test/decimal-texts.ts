@@ -1,8 +1,8 @@
 import type { Random } from './random-geometry.ts'
 
 /**
- * Random spellings of numbers: those in use, and those that break readers of numbers. Some of them are no JSON, some no
- * degrees.
+ * Returns a random spelling of a number: common ones, and those that break number parsers. Some are not valid JSON, some are
+ * not valid degrees.
  */
 export function decimalText(random: Random): string {
   const below = (count: number) => Math.floor(random() * count)
@@ -42,7 +42,7 @@ export function decimalText(random: Random): string {
   }
 }
 
-/** Random spellings of degrees below `most`, without exponents: as computed, rounded, and next to the middle of two doubles. */
+/** Returns spellings of degrees below `most` without exponents: as computed, rounded, or near the middle of two doubles. */
 export function degreesText(random: Random, most: number): string {
   const below = (count: number) => Math.floor(random() * count)
   const sign = below(2) === 0 ? '' : '-'
@@ -61,7 +61,7 @@ export function degreesText(random: Random, most: number): string {
   }
 }
 
-/** The middle of x and the next double, cut to so many decimals, the last of which is then changed by `nudge`. */
+/** Returns the middle of x and the next double, cut to `decimals` decimals; `nudge` then changes the last of them. */
 function nearTieText(x: number, decimals: number, nudge: number): string {
   const { digits, point } = middleOf(x)
   const kept = BigInt(digits.slice(0, point + decimals)) + BigInt(nudge)
@@ -69,7 +69,7 @@ function nearTieText(x: number, decimals: number, nudge: number): string {
   return `${text.slice(0, -decimals)}.${text.slice(-decimals)}`
 }
 
-/** The digits of the middle of x and the next double, and how many of them stand before the point. */
+/** Returns the digits of the middle of x and the next double, and how many of them precede the decimal point. */
 function middleOf(x: number): { digits: string; point: number } {
   double.setFloat64(0, x)
   const bits = double.getBigUint64(0)
@@ -82,7 +82,7 @@ function middleOf(x: number): { digits: string; point: number } {
 
 const double = new DataView(new ArrayBuffer(8))
 
-/** The double so many units in the last place away. */
+/** Returns the double that is `ulps` units in the last place away from x. */
 function besides(x: number, ulps: number): number {
   if (x === 0) return 0
   double.setFloat64(0, x)
@@ -90,7 +90,7 @@ function besides(x: number, ulps: number): number {
   return double.getFloat64(0)
 }
 
-/** Exactly half way between two doubles, or one digit off, or cut: where rounding is hardest. */
+/** Returns a text exactly half way between two doubles, one digit off, or truncated: the hardest cases of rounding. */
 function tieText(random: Random): string {
   const { digits, point } = middleOf(random() * 180)
   const exact = `${digits.slice(0, point)}.${digits.slice(point)}`

@@ -1,4 +1,4 @@
-/** Writes DER, for fixtures that no tool makes: certificates with the extensions of phones. */
+/** Writes DER for fixtures that no tool makes: certificates with the extensions of phones. */
 
 /** @param tag first byte, or the number of a context-specific constructed element above 30 */
 export function der(tag: number, ...contents: readonly Uint8Array[]): Buffer {
@@ -20,7 +20,7 @@ export const time = (seconds: number) => {
   return Number(text.slice(0, 4)) < 2050 ? der(23, Buffer.from(text.slice(2))) : der(24, Buffer.from(text))
 }
 
-/** Context-specific and constructed: [number] EXPLICIT. */
+/** Writes a context-specific, constructed element: [number] EXPLICIT. */
 export function explicit(number: number, ...contents: readonly Uint8Array[]): Buffer {
   if (number < 31) return der(0xa0 | number, ...contents)
   const content = Buffer.concat(contents)

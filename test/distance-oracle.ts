@@ -1,23 +1,23 @@
 import geodesic from 'geographiclib-geodesic'
 
 /**
- * Least geodesic distance by brute force on geographiclib-geodesic alone: every vertex against every edge by sampling and
- * golden section, every pair of edges by bisection, interiors by crossings of the way from a point known to be inside or
- * outside. Shares no code and no formula with the kernel; slow.
+ * Least geodesic distance by brute force, with geographiclib-geodesic and nothing else: every vertex against every edge by
+ * sampling and golden-section search, every pair of edges by bisection, interiors by counting crossings on the way from a point
+ * that is known to be inside or outside. Shares no code and no formula with the kernel; slow.
  */
 
 const { WGS84 } = geodesic.Geodesic
 type Line = ReturnType<typeof WGS84.InverseLine>
 export type LonLat = readonly [lon: number, lat: number]
 
-/** A polygon and one point off its rings of which the side is known. */
+/** A polygon, and one point off its rings that is known to be inside or outside. */
 export interface KnownPolygon {
   readonly rings: readonly (readonly LonLat[])[]
   readonly reference: LonLat
   readonly isInside: boolean
 }
 
-/** What the oracle has to know of a geometry. */
+/** What the oracle needs to know of a geometry. */
 export interface Shape {
   readonly points: readonly LonLat[]
   readonly lines: readonly (readonly LonLat[])[]
@@ -29,7 +29,7 @@ class Edge {
   readonly length: number
 
   constructor(from: LonLat, to: LonLat) {
-    // From the same end whichever way it is written: an edge between antipodal points may be one of several geodesics.
+    // Starts at the same end in both directions: an edge between antipodal points may be one of several geodesics.
     const isOrdered = from[1] < to[1] || (from[1] === to[1] && from[0] <= to[0])
     const [a, b] = isOrdered ? [from, to] : [to, from]
     this.line = WGS84.InverseLine(a[1], a[0], b[1], b[0])
@@ -44,7 +44,7 @@ class Edge {
 
 const inverse = (p: LonLat, q: LonLat) => WGS84.Inverse(p[1], p[0], q[1], q[0]).s12!
 
-/** Metres; right to about 1e-5 m. */
+/** Returns metres, accurate to about 1e-5 m. */
 export function oracleDistance(a: Shape, b: Shape): number {
   if (holdsPartOf(a, b) || holdsPartOf(b, a)) return 0
   const edgesA = edgesOf(a)
@@ -61,7 +61,7 @@ export function oracleDistance(a: Shape, b: Shape): number {
   return best
 }
 
-/** All sequences of a shape: what its edges and vertices are taken from. */
+/** Returns all sequences of a shape, from which its edges and vertices are taken. */
 const sequences = ({ points, lines, polygons }: Shape) => [
   ...points.map((point) => [point]),
   ...lines,
@@ -81,7 +81,7 @@ function holdsPartOf(container: Shape, shape: Shape): boolean {
   return container.polygons.some((polygon) => firsts.some((point) => contains(polygon, point)))
 }
 
-/** The side changes with every crossing of the way from the reference. */
+/** Every crossing on the way from the reference point changes the side. */
 function contains({ rings, reference, isInside }: KnownPolygon, point: LonLat): boolean {
   const way = new Edge(reference, point)
   const edges = rings.flatMap(edgesOfSequence)
@@ -89,11 +89,11 @@ function contains({ rings, reference, isInside }: KnownPolygon, point: LonLat): 
   return isInside === (crossings % 2 === 0)
 }
 
-/** Least distance from P to an edge where it may be below `best`; else something not below it. */
+/** Returns the least distance from P to an edge where it may be below `best`; otherwise some value that is not below it. */
 function toEdge(p: LonLat, edge: Edge, best: number): number {
   const { length } = edge
   const f = (s: number) => inverse(p, edge.at(s))
-  // The distance changes by at most one metre a metre.
+  // The distance changes by at most one metre per metre.
   if (f(length / 2) - length / 2 > best) return best
   const count = length > 2e6 ? 64 : 12
   const step = length / count
@@ -133,7 +133,7 @@ function goldenSection(f: (s: number) => number, low: number, high: number): num
   return least
 }
 
-/** Whether two pieces of edges meet: halved until they are 200 m long, straight to a micrometre. */
+/** Whether two pieces of edges meet. Halves them until they are 200 m long, where they are straight to a micrometre. */
 function cross(s: Edge, s0: number, s1: number, t: Edge, t0: number, t1: number): boolean {
   const middleS = s.at((s0 + s1) / 2)
   const middleT = t.at((t0 + t1) / 2)
@@ -156,7 +156,7 @@ function cross(s: Edge, s0: number, s1: number, t: Edge, t0: number, t1: number)
 
 type Flat = readonly [x: number, y: number]
 
-/** Half-open, so that a crossing at the joint of two pieces is found once. */
+/** Half-open, so that a crossing at the joint of two pieces is counted once. */
 function crossFlat(a: Flat, b: Flat, c: Flat, d: Flat): boolean {
   const side = (p: Flat, q: Flat, r: Flat) => (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]) > 0
   return side(a, b, c) !== side(a, b, d) && side(c, d, a) !== side(c, d, b)

@@ -1,8 +1,8 @@
 import { vi } from 'vitest'
 
 /**
- * Waits until a check passes. Two minutes, not a second as is usual: what is waited for takes milliseconds, and seconds on a
- * machine that is busy. Only a check that never passes takes them.
+ * Waits until a check passes. The time limit is two minutes instead of the usual second: the condition takes milliseconds, or
+ * seconds on a busy machine. Only a check that never passes takes the whole time.
  */
 export function eventually<T>(
   check: () => T | Promise<T>,

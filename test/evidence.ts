@@ -1,4 +1,4 @@
-/** Stamps, claims and proofs with keys made here, for tests of the verify API. */
+/** Stamps, claims and proofs signed with test keys, for tests of the verify API. */
 
 import { publicKeyAddress } from '../src/crypto/address.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
@@ -6,7 +6,7 @@ import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import { formatSignature } from '../src/crypto/signature.ts'
 import { canonicalJson } from './canonical-json.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: stamps are broken in every way a test can think of
+// biome-ignore lint/suspicious/noExplicitAny: tests make stamps invalid in every way
 export type Loose = Record<string, any>
 
 export const NOW = 1_760_000_000
@@ -14,7 +14,7 @@ export const EIFFEL = [2.2945, 48.8584] as const
 const keccak = await createKeccak()
 const secp256k1 = await loadSecp256k1()
 
-/** Account number `n`, n ≥ 1: its private key is the number itself. */
+/** Returns account number `n`, n ≥ 1: its private key is the number itself. */
 export function account(n: number) {
   const privateKey = Uint8Array.from(Buffer.from(n.toString(16).padStart(64, '0'), 'hex'))
   return { privateKey, publicKey: secp256k1.publicKey(privateKey), address: addressOf(privateKey) }
@@ -24,19 +24,19 @@ function addressOf(privateKey: Uint8Array): string {
   return publicKeyAddress(secp256k1.publicKey(privateKey), keccak)
 }
 
-/** EIP-191 signature of a text by account `n`. */
+/** Returns the EIP-191 signature of a text by account `n`. */
 export function personalSign(text: string, n = 1): string {
   const bytes = Buffer.from(text, 'utf8')
   const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`)
   return formatSignature(secp256k1.sign(keccak.hash(Buffer.concat([prefix, bytes])), account(n).privateKey))
 }
 
-/** Raw ECDSA signature of a digest by account `n`. */
+/** Returns the raw ECDSA signature of a digest by account `n`. */
 export function signDigest(digest: Uint8Array, n = 1): string {
   return formatSignature(secp256k1.sign(digest, account(n).privateKey))
 }
 
-/** The stamp with one EIP-191 signature of account `n` over its canonical text. */
+/** Returns the stamp with one EIP-191 signature of account `n` over its canonical text. */
 export function signed(stamp: Loose, n = 1): Loose {
   const { signatures: _, ...unsigned } = stamp
   return { ...unsigned, signatures: [signatureOf(canonicalJson(unsigned), n, stamp)] }
@@ -51,7 +51,7 @@ export function signatureOf(text: string, n: number, stamp: Loose): Loose {
   }
 }
 
-/** Signals of each plugin that are consistent with a stamp at `EIFFEL`. */
+/** Signals of each plugin, consistent with a stamp at `EIFFEL`. */
 export const SIGNALS: Readonly<Record<string, Loose>> = {
   mock: { provider: 'mock', latitude: EIFFEL[1], longitude: EIFFEL[0], accuracy: 10 },
   gpsd: {
@@ -97,7 +97,7 @@ export const SIGNALS: Readonly<Record<string, Loose>> = {
   witnesschain: witnessSignals(),
 }
 
-/** The challenger sits in Brussels, 263 km away; light needs 1.75 ms there and back. */
+/** The challenger is in Brussels, 263 km away; light needs 1.75 ms for the round trip. */
 function witnessSignals(): Loose {
   const challenger = account(9).address
   const challengerClaims = { latitude: 50.8503, longitude: 4.3517, radius: 1000 }
@@ -116,7 +116,7 @@ function witnessSignals(): Loose {
   }
 }
 
-/** An unsigned stamp at `EIFFEL`, of the minute that begins at `NOW`. */
+/** Returns an unsigned stamp at `EIFFEL` for the minute that begins at `NOW`. */
 export function unsignedStamp(plugin = 'gpsd', changes: Loose = {}): Loose {
   return {
     lpVersion: '0.2',

@@ -1,9 +1,10 @@
 /**
- * Predicates by brute force over exact fractions: the judge of the predicates of `src/topology`, sharing nothing with them.
+ * Predicates by brute force over exact fractions: the reference for the predicates of `src/topology`, with which it shares no
+ * code.
  *
- * Doubles are fractions; here they are fractions of BigInts from the first to the last step. Edges are cut at every place
- * where they meet another edge, faces are sampled in every vertical slab between such places, and each sample is located by
- * itself. Slow, for a few dozen edges.
+ * Doubles are fractions; here they stay fractions of BigInts from the first to the last step. Edges are cut at every point where
+ * they meet another edge, faces are sampled in every vertical slab between such points, and each sample is located separately.
+ * Slow: for a few dozen edges.
  */
 import type { Geometry, Position } from '../src/types/generated.ts'
 
@@ -20,7 +21,7 @@ interface Place {
 
 type Edge = readonly [Place, Place]
 
-/** An element of one kind: points, lines (as chains of places) or polygons (as lists of rings). */
+/** An element of one kind: points, lines (as chains of points) or polygons (as lists of rings). */
 export interface Shape {
   readonly points: readonly Place[]
   readonly lines: readonly (readonly Place[])[]
@@ -62,7 +63,7 @@ export function shapeOf(geometry: Geometry, isUnrolled = false): Shape {
   }
 }
 
-/** Whether two shapes share a place, boundaries included. */
+/** Whether two shapes share a point, boundaries included. */
 export function oracleIntersects(a: Shape, b: Shape): boolean {
   const edgesA = edgesOf(a)
   const edgesB = edgesOf(b)
@@ -118,7 +119,7 @@ function chainCovers(line: readonly Place[], p: Place): boolean {
   return same(line[0]!, p) || chainEdges(line).some((edge) => isOn(edge, p))
 }
 
-/** By the crossings of a ray to the east; false on a ring. */
+/** Counts the crossings of a ray to the east; false for a point on a ring. */
 function isInside(rings: readonly (readonly Place[])[], p: Place): boolean {
   let crossings = 0
   for (const ring of rings) {
@@ -132,7 +133,7 @@ function isInside(rings: readonly (readonly Place[])[], p: Place): boolean {
   return crossings % 2 === 1
 }
 
-/** One place inside every face that a vertical line halfway between two neighbouring places of interest passes. */
+/** Returns one point inside every face that is crossed by a vertical line halfway between two neighbouring event points. */
 function faceSamples(edges: readonly Edge[]): Place[] {
   const xs = edges.flatMap(([a, b]) => [a.x, b.x])
   edges.forEach((e, i) => {
@@ -151,13 +152,13 @@ function faceSamples(edges: readonly Edge[]): Place[] {
   return samples
 }
 
-/** The middles between neighbouring different numbers. */
+/** Returns the midpoints between neighbouring different numbers. */
 function gaps(numbers: Fraction[]): Fraction[] {
   const sorted = numbers.toSorted(compare)
   return sorted.slice(1).flatMap((high, i) => (compare(sorted[i]!, high) < 0 ? [half(add(sorted[i]!, high))] : []))
 }
 
-/** The middles of the pieces into which other edges cut an edge. */
+/** Returns the midpoints of the pieces into which other edges cut an edge. */
 function middles(edge: Edge, others: readonly Edge[]): Place[] {
   const [a, b] = edge
   const cuts = [a, b]
@@ -175,7 +176,7 @@ function middles(edge: Edge, others: readonly Edge[]): Place[] {
     )
 }
 
-/** Where the lines of two edges meet; undefined when parallel. */
+/** Returns the point where the lines of two edges meet; undefined when they are parallel. */
 function crossing([a, b]: Edge, [c, d]: Edge): Place | undefined {
   const ux = subtract(b.x, a.x)
   const uy = subtract(b.y, a.y)
@@ -223,14 +224,14 @@ function same(p: Place, q: Place): boolean {
   return compare(p.x, q.x) === 0 && compare(p.y, q.y) === 0
 }
 
-/** 1 when p lies left of a → b. */
+/** Returns 1 when p lies left of a → b. */
 function sideOf(a: Place, b: Place, p: Place): number {
   const left = multiply(subtract(b.x, a.x), subtract(p.y, a.y))
   const right = multiply(subtract(b.y, a.y), subtract(p.x, a.x))
   return compare(left, right)
 }
 
-/** The double as a fraction, by doubling, which is exact, until nothing is left behind the point. */
+/** Returns the double as a fraction. Doubles it, which is exact, until it is an integer. */
 function fraction(value: number): Fraction {
   let d = 1n
   let n = value
@@ -266,7 +267,7 @@ function half(p: Fraction): Fraction {
   return { n: p.n, d: 2n * p.d }
 }
 
-/** Side of c to the line a → b: 1 left, −1 right, 0 on it. */
+/** Returns the side of c relative to the line a → b: 1 left, −1 right, 0 on it. */
 export function oracleSide(a: Position, b: Position, c: Position): number {
   const place = ([x, y]: Position): Place => ({ x: fraction(x), y: fraction(y) })
   return sideOf(place(a), place(b), place(c))

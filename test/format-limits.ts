@@ -1,7 +1,7 @@
 import type { FormatLimits } from '../src/geometry/format-budget.ts'
-import { ProblemError, type ProblemPlace } from '../src/problem.ts'
+import { type InvalidPart, ProblemError } from '../src/problem.ts'
 
-/** As the service has them without other settings. */
+/** The service's defaults. */
 export const LIMITS: FormatLimits = {
   maxVertices: 50_000,
   maxParts: 10_000,
@@ -9,8 +9,8 @@ export const LIMITS: FormatLimits = {
   maxBodyBytes: 1_048_576,
 }
 
-/** The one place that a refusal names; anything else that is thrown fails the test. */
-export function refusalOf(read: () => unknown): ProblemPlace {
+/** Returns the one invalid part that a rejection names; any other exception fails the test. */
+export function refusalOf(read: () => unknown): InvalidPart {
   try {
     read()
   } catch (error) {
@@ -18,5 +18,5 @@ export function refusalOf(read: () => unknown): ProblemPlace {
     if (error.data.type !== 'invalid-input') throw new Error(`a problem of type ${error.data.type}`)
     return error.data.places![0]!
   }
-  throw new Error('nothing was refused')
+  throw new Error('nothing was rejected')
 }

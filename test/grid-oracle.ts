@@ -1,14 +1,14 @@
 /**
- * Predicates by brute force for geometries on a small grid: the judge of the generated laws, sharing nothing with
+ * Predicates by brute force for geometries on a small grid: the reference for the generated laws, which shares no code with
  * `src/topology`.
  *
- * Every place is a fraction with integers that doubles hold exactly, so it is much faster than `exact-oracle.ts`, and it knows
- * unions of any elements. The plane is cut at all edges of both geometries; one place of each node, piece of an edge and face
- * is located by itself in each geometry, and the locations give the answers by their definition.
+ * Every point is a fraction of integers that doubles hold exactly, so it is much faster than `exact-oracle.ts`; and it handles
+ * unions of any elements. The plane is cut at all edges of both geometries. One sample of each node, piece of an edge and face
+ * is located in each geometry, and the locations give the results by definition.
  */
 import type { Geometry, Position } from '../src/types/generated.ts'
 
-/** Coordinates are multiples of a half; here they are doubled. */
+/** Coordinates are multiples of a half; they are doubled here. */
 const SCALE = 2
 
 interface Vector {
@@ -16,7 +16,7 @@ interface Vector {
   readonly y: number
 }
 
-/** The place (x/w, y/w), with integers and w > 0. */
+/** The point (x/w, y/w), with integers and w > 0. */
 interface Place extends Vector {
   readonly w: number
 }
@@ -24,7 +24,7 @@ interface Place extends Vector {
 type Edge = readonly [Vector, Vector]
 type Where = 'interior' | 'boundary' | 'exterior'
 
-/** The union of all elements of a geometry. Lines without length are among the points. */
+/** The union of all elements of a geometry. Lines without length count as points. */
 export interface GridShape {
   readonly points: readonly Vector[]
   readonly lines: readonly (readonly Edge[])[]
@@ -61,7 +61,7 @@ export function gridShapeOf(geometry: Geometry): GridShape {
   return { points, lines, polygons }
 }
 
-/** `contains` and `intersects` of two geometries by the definitions of OGC 06-103r4, 6.1.15; `isWithin`: b contains a. */
+/** Returns `contains` and `intersects` of two geometries by the definitions of OGC 06-103r4, 6.1.15; `isWithin`: b contains a. */
 export function gridAnswers(a: GridShape, b: GridShape): GridAnswers {
   let doInteriorsMeet = false
   let intersects = false
@@ -79,12 +79,12 @@ export function gridAnswers(a: GridShape, b: GridShape): GridAnswers {
   return { contains: doInteriorsMeet && !isOutsideA, isWithin: doInteriorsMeet && !isOutsideB, intersects }
 }
 
-/** Whether a place, in multiples of a quarter, lies in a shape or on its boundary. */
+/** Whether a position, in multiples of a quarter, lies in a shape or on its boundary. */
 export function coversPlace(shape: GridShape, [lon, lat]: Position): boolean {
   return locate(shape, { x: 2 * SCALE * lon, y: 2 * SCALE * lat, w: 2 }) !== 'exterior'
 }
 
-/** One place of every node, piece and face of the arrangement, and some more of the same. */
+/** Yields one point of every node, piece and face of the arrangement, and some further points of them. */
 function* samples(a: GridShape, b: GridShape): Generator<Place> {
   const edges = [a, b].flatMap(({ lines, polygons }) => [...lines.flat(), ...polygons.flat()])
   for (const point of [...a.points, ...b.points, ...edges.flat()]) yield { ...point, w: 1 }
@@ -129,7 +129,7 @@ function middle(p: Place, q: Place): Place {
   return reduced({ x: p.x * q.w + q.x * p.w, y: p.y * q.w + q.y * p.w, w: 2 * p.w * q.w })
 }
 
-/** Where two edges meet: a crossing, or ends that lie on the other one. */
+/** Returns the points where two edges meet: a crossing, or ends that lie on the other edge. */
 function meetingPlaces([a, b]: Edge, [c, d]: Edge): Place[] {
   const cross = (b.x - a.x) * (d.y - c.y) - (b.y - a.y) * (d.x - c.x)
   if (cross === 0) {
@@ -152,7 +152,7 @@ function reduced({ x, y, w }: Place): Place {
   return { x: x / a, y: y / a, w: w / a }
 }
 
-/** Polygons before lines before points; lines end by the mod-2 rule. */
+/** Polygons take precedence over lines, lines over points; line ends follow the mod-2 rule. */
 function locate(shape: GridShape, place: Place): Where {
   const toPolygons = locateInPolygons(shape, place)
   if (toPolygons !== 'exterior') return toPolygons
@@ -167,7 +167,7 @@ function locate(shape: GridShape, place: Place): Where {
   return shape.points.some((point) => isAt(point, place)) ? 'interior' : 'exterior'
 }
 
-/** A place on rings is inside the union when polygons cover every direction from it. */
+/** A point on rings is inside the union when polygons cover every direction from it. */
 function locateInPolygons({ polygons }: GridShape, place: Place): Where {
   const around: (readonly Edge[])[] = []
   const through: Edge[] = []
@@ -193,16 +193,16 @@ function locateInPolygons({ polygons }: GridShape, place: Place): Where {
   return isCovered ? 'interior' : 'boundary'
 }
 
-/** Counter-clockwise from the east. */
+/** Compares directions counter-clockwise from the east. */
 function compareDirections(p: Vector, q: Vector): number {
   const half = ({ x, y }: Vector): number => (y > 0 || (y === 0 && x > 0) ? 0 : 1)
   return half(p) - half(q) || p.y * q.x - p.x * q.y
 }
 
 /**
- * By the crossings of a ray to the east.
+ * Counts the crossings of a ray to the east.
  *
- * @param toward direction in which the ray starts infinitely little beside the place
+ * @param toward direction of the infinitely small step from the point to the start of the ray
  */
 function isInside(edges: readonly Edge[], { x, y, w }: Place, toward: Vector = { x: 0, y: 0 }): boolean {
   let crossings = 0
@@ -236,7 +236,7 @@ function vectorOf([lon, lat]: Position): Vector {
   return { x, y }
 }
 
-/** All edges but those of no length. */
+/** Returns all edges except those without length. */
 function edgesOf(chain: readonly Position[]): Edge[] {
   const vectors = chain.map(vectorOf)
   return vectors

@@ -1,7 +1,7 @@
-/** JTS (jsts 2.12.1) as a comparator. Not a judge: it is wrong on lines that end on each other, and throws on collections. */
+/** JTS (jsts 2.12.1) for comparison. No reference: wrong for lines that end on each other, and throws for collections. */
 import GeoJSONReader from 'jsts/org/locationtech/jts/io/GeoJSONReader.js'
 import IsValidOp from 'jsts/org/locationtech/jts/operation/valid/IsValidOp.js'
-// Adds the methods contains and intersects to its geometries.
+// Importing it adds the methods contains and intersects to its geometries.
 import 'jsts/org/locationtech/jts/monkey.js'
 import type { Geometry } from '../src/types/generated.ts'
 
@@ -19,7 +19,7 @@ export function jtsIsValid(geometry: JtsGeometry): boolean {
   return (new IsValidOp(geometry as never) as unknown as { isValid(): boolean }).isValid()
 }
 
-/** The answer, or undefined when JTS throws. */
+/** Returns the result, or undefined when JTS throws. */
 export function jtsAnswer(question: () => boolean): boolean | undefined {
   try {
     return question()

@@ -1,4 +1,4 @@
-/** `npm start -- --chain` as a process of its own, and hands to touch its chain with. */
+/** `npm start -- --chain` as a separate process, with functions that act on its chain. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -20,20 +20,20 @@ export const LOCATION_SCHEMA = schemaUids(readConfig({}, 1)).location
 
 export interface ChainService {
   readonly process: ChildProcess
-  /** What it said when it was ready. */
+  /** The lines it printed when it was ready. */
   readonly facts: Readonly<Record<string, string>>
   readonly lines: readonly string[]
   /** Process id of the chain. */
   readonly chainPid: number
-  /** @returns the answer to `GET` of a path */
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the service sent; the tests look into it
+  /** @returns the response to `GET` of a path */
+  // biome-ignore lint/suspicious/noExplicitAny: a response may have any members; the tests check them
   get(path: string): Promise<any>
-  /** With a developer's key. */
+  /** Sends `POST` with a developer's key. @returns the response */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   post(path: string, body: unknown): Promise<any>
   // biome-ignore lint/suspicious/noExplicitAny: as above
   rpc(method: string, ...params: unknown[]): Promise<any>
-  /** Sends a transaction of a test account to EAS, and waits for it. */
+  /** Sends a transaction of a test account to EAS and waits until it is mined. */
   send(from: string, functionName: string, args: readonly unknown[]): Promise<{ logs: { data: Hex }[]; status: string }>
   /** Attests a point. @returns its UID */
   attest(from: string, longitude: number, latitude: number): Promise<Hex>

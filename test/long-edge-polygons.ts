@@ -10,7 +10,7 @@ const wrap = (lon: number): number => (lon > 180 ? lon - 360 : lon < -180 ? lon 
 const place = (lon: number, lat: number): Position => [wrap(lon), Math.max(-90, Math.min(90, lat))]
 const closed = (ring: Position[]): Position[] => [...ring, ring[0]!]
 
-/** Degrees of latitude by which the geodesic along a parallel rises above it, about. */
+/** Returns about how many degrees of latitude the geodesic along a parallel rises above it. */
 const bulgeOf = (width: number, lat: number): number =>
   (width * width * Math.sin((2 * Math.abs(lat) * Math.PI) / 180) * Math.PI) / 180 / 16
 
@@ -18,7 +18,7 @@ function box(west: number, south: number, east: number, north: number): Position
   return closed([place(west, south), place(east, south), place(east, north), place(west, north)])
 }
 
-/** A box along a parallel, about as high as its long edges bulge, with a box or a triangle for a hole. */
+/** Makes a box along a parallel, about as high as its long edges bulge, with a box or a triangle as a hole. */
 export function bandWithHole(random: Random): Rings {
   const [lon, lat] = [between(random, -180, 180), between(random, -80, 80)]
   const width = 10 ** between(random, -2, 1.8)
@@ -35,7 +35,7 @@ export function bandWithHole(random: Random): Rings {
   return [box(lon, lat, lon + width, lat + height), hole]
 }
 
-/** A ring in the form of a star, its corners far apart. */
+/** Makes a star-shaped ring with corners far apart. */
 function star(random: Random, lon: number, lat: number, width: number, height: number): Position[] {
   const count = 3 + Math.floor(6 * random())
   const corners = Array.from({ length: count }, (_, corner) => {
@@ -46,7 +46,7 @@ function star(random: Random, lon: number, lat: number, width: number, height: n
   return closed(corners)
 }
 
-/** A ring along a parallel with vertices near it, which its long edge passes on the other side as a geodesic, or not. */
+/** Makes a ring along a parallel with vertices near it; its long edge as a geodesic may pass them on the other side. */
 function strip(random: Random): Rings {
   const [lon, lat] = [between(random, -180, 180), between(random, -75, 75)]
   const width = 10 ** between(random, -2, 1.8)
@@ -57,7 +57,7 @@ function strip(random: Random): Rings {
   return [closed([place(lon, lat), place(lon + width, lat), place(lon + width, top), ...along, place(lon, top)])]
 }
 
-/** Rings on a grid, so that they often touch, at the antimeridian now and then. */
+/** Makes rings on a grid, so that they often touch; some lie at the antimeridian. */
 function onGrid(random: Random): Rings {
   const step = [0.05, 1, 4][Math.floor(3 * random())]!
   const [lon, lat] = [random() < 0.5 ? 179 : Math.floor(300 * random()) - 150, Math.floor(120 * random()) - 60]
@@ -66,7 +66,7 @@ function onGrid(random: Random): Rings {
   return random() < 0.5 ? [ring(6), ring(2)] : [ring(5)]
 }
 
-/** A ring around a pole, and perhaps another for a hole. */
+/** Makes a ring around a pole, in some cases with another one as a hole. */
 function aroundPole(random: Random): Rings {
   const [side, lowest, offset] = [random() < 0.5 ? 1 : -1, random() < 0.5 ? 85 : 20, 360 * random()]
   const ring = (from: number): Position[] => {
@@ -80,7 +80,7 @@ function aroundPole(random: Random): Rings {
   return random() < 0.5 ? [ring(0), ring(0.4)] : [ring(0)]
 }
 
-/** A Polygon or MultiPolygon whose edges as geodesics stand far from straight lines; valid or not in either sense. */
+/** Makes a Polygon or MultiPolygon whose geodesic edges lie far from its planar edges; it may be valid or invalid with either. */
 export function longEdgePolygon(random: Random): Geometry {
   const kind = random()
   if (kind < 0.3) return { type: 'Polygon', coordinates: bandWithHole(random) }
@@ -99,7 +99,7 @@ export function longEdgePolygon(random: Random): Geometry {
   return { type: 'MultiPolygon', coordinates: [[exterior], [other]] }
 }
 
-/** The same rings with equally many pieces of each edge, divided along its geodesic. */
+/** Returns the same rings with each edge divided along its geodesic into `pieces` equal pieces. */
 export function dividedAlongGeodesics(kernel: Kernel, geometry: Geometry, pieces: number): Geometry {
   const divide = (ring: Position[]): Position[] =>
     ring.flatMap((end, index): Position[] => {

@@ -1,4 +1,4 @@
-/** The Markdown of the repository, taken apart for tests. */
+/** The Markdown pages of the repository, parsed for tests. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 
@@ -7,18 +7,18 @@ const root = resolve(import.meta.dirname, '..')
 /** A fenced block. */
 export interface Block {
   readonly page: string
-  /** Where its fence stands, from 1. */
+  /** Line of its opening fence, from 1. */
   readonly line: number
-  /** First word behind the fence; empty when there is none. */
+  /** First word after the fence; empty when there is none. */
   readonly language: string
   readonly code: string
   /** Index among the blocks of the page. */
   readonly index: number
-  /** True when nothing but blank lines stands between the block before and this one. */
+  /** True when only blank lines separate this block from the previous one. */
   readonly follows: boolean
 }
 
-/** Every page that people read, by its path from the root. */
+/** The paths of all pages for readers, relative to the root. */
 export const PAGES: readonly string[] = [
   'README.md',
   'contracts/README.md',
@@ -33,7 +33,7 @@ export function readPage(page: string): string {
   return readFileSync(join(root, page), 'utf8')
 }
 
-/** The blocks of a page in their order, without the indent of a list. */
+/** Returns the blocks of a page in order, without the indentation of a list. */
 export function blocksOf(page: string): Block[] {
   const lines = readPage(page).split('\n')
   const blocks: Block[] = []
@@ -43,7 +43,7 @@ export function blocksOf(page: string): Block[] {
     if (opening === null) continue
     const [, indent, language] = opening as unknown as [string, string, string]
     const end = lines.findIndex((line, index) => index > at && line.trim() === '```')
-    if (end < 0) throw new Error(`${page}:${at + 1} is a block without an end`)
+    if (end < 0) throw new Error(`${page}:${at + 1} is a block that is never closed`)
     const code = lines.slice(at + 1, end).map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line))
     const follows = lines.slice(lastEnd + 1, at).every((line) => line.trim() === '') && lastEnd >= 0
     blocks.push({ page, line: at + 1, language, code: code.join('\n'), index: blocks.length, follows })

@@ -1,8 +1,8 @@
-/** The store as the synchronisation sees it, in memory: for thousands of runs. A contract test compares it with the real one. */
-import { documentOf, withRevoked } from '../src/store/document.ts'
+/** The store's interface for synchronisation, in memory, for thousands of runs. A contract test compares it with the real one. */
+import { serializeRecord, setRevoked } from '../src/store/document.ts'
 import type { AppliedRange, BlockRange, LocationRecord } from '../src/store-messages.ts'
 import type { SyncStore } from '../src/sync/chain-position.ts'
-import type { BlockId, KeptLog, Quarantined } from '../src/sync-messages.ts'
+import type { BlockId, Quarantined, StoredLog } from '../src/sync-messages.ts'
 
 interface Kept {
   readonly record: LocationRecord
@@ -11,13 +11,13 @@ interface Kept {
 }
 
 export interface MemorySyncStore extends SyncStore {
-  /** Everything that is kept, as text: equal stores have equal texts. */
+  /** Its whole content as text: equal stores have equal texts. */
   dump(): string
 }
 
 const STORED_AT = '2026-01-01T00:00:00.000Z'
 
-/** Of one chain. */
+/** Creates the store of one chain. */
 export function createMemorySyncStore(): MemorySyncStore {
   const records = new Map<string, Kept>()
   const quarantine = new Map<string, Quarantined & { attempts: number; revokedBlock: number | null }>()
@@ -36,7 +36,7 @@ export function createMemorySyncStore(): MemorySyncStore {
     },
     async keptOfBlocks({ from, to }) {
       return [...records, ...quarantine]
-        .flatMap(([key, { blockNumber, revokedBlock }]): KeptLog[] => {
+        .flatMap(([key, { blockNumber, revokedBlock }]): StoredLog[] => {
           const uid = key as `0x${string}`
           const revoked = revokedBlock === null ? [] : [{ kind: 'revoked' as const, uid, blockNumber: revokedBlock }]
           return [{ kind: 'attested', uid, blockNumber }, ...revoked]
@@ -60,8 +60,8 @@ export function createMemorySyncStore(): MemorySyncStore {
     apply: async (range) => apply(range),
     dump() {
       const documents = [...records.values()].map(({ record, revokedBlock }) => {
-        const document = documentOf(record, STORED_AT)
-        return `${revokedBlock === null ? document : withRevoked(document, true, STORED_AT)} ${record.bounds} ${revokedBlock}`
+        const document = serializeRecord(record, STORED_AT)
+        return `${revokedBlock === null ? document : setRevoked(document, true, STORED_AT)} ${record.bounds} ${revokedBlock}`
       })
       const setAside = [...quarantine.values()].map(({ uid, blockNumber, stage, reason, revokedBlock }) =>
         JSON.stringify({ uid, blockNumber, stage, reason, revokedBlock }),

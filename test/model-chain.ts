@@ -1,11 +1,11 @@
-/** A chain in memory with location attestations on it, and endpoints of it that fail in every way an endpoint can. */
+/** A chain in memory with location attestations, and endpoints of it that fail in every possible way. */
 import { encodeAbiParameters, parseAbiParameters } from 'viem'
 import { SCHEMA_STRINGS, schemaUids } from '../src/attest/schemas.ts'
 import { attestationUid } from '../src/attest/uid.ts'
 import { readConfig } from '../src/config.ts'
 import type { Keccak } from '../src/crypto/keccak.ts'
 import type { Hex } from '../src/messages.ts'
-import { type RpcAnswer, type RpcCall, type RpcClient, RpcError } from '../src/sync/rpc.ts'
+import { type RpcCall, type RpcClient, RpcError, type RpcResult } from '../src/sync/rpc.ts'
 
 export const MODEL_CHAIN = {
   id: 84532,
@@ -34,7 +34,7 @@ const location = (type: string, text: string, seconds = 1_700_000_000n): Hex =>
     'memo',
   ])
 
-/** What is attested: mostly good, some of it not what it should be. */
+/** Data of attestations: most of it valid, some not. */
 const CONTENTS: readonly Hex[] = [
   ...Array.from({ length: 8 }, (_, index) =>
     location('geojson-point', `{"type":"Point","coordinates":[${index * 20},${index * 10}]}`),
@@ -86,7 +86,7 @@ export class ModelChain {
     return this.blocks.at(-1)!
   }
 
-  /** Adds a block with new attestations and revocations. Equal contents get equal fields, so that their UIDs differ by the bump. */
+  /** Adds a block with new attestations and revocations. Equal attestations have UIDs that differ only by the bump. */
   mine(attestations: number, revocations: number): void {
     const number = this.blocks.length
     this.#time += this.#random() < 0.3 ? 0 : 1 // several blocks of one second
@@ -128,7 +128,7 @@ export class ModelChain {
     this.blocks.push({ number, hash, parentHash, time, logs })
   }
 
-  /** Takes the newest blocks away, and what was done in them. */
+  /** Removes the newest blocks and everything that was done in them. */
   drop(depth: number): void {
     const length = Math.max(1, this.blocks.length - depth)
     this.blocks.length = length
@@ -171,23 +171,23 @@ const ATTESTER: Hex = `0x${'a7'.repeat(20)}`
 const ZERO: Hex = `0x${'0'.repeat(64)}`
 const hex = (value: number): Hex => `0x${value.toString(16)}`
 
-/** Chances, per message, of what an endpoint does wrong. */
+/** Probabilities, per message, of each fault of an endpoint. */
 export interface Faults {
-  /** No answer, or none in time, or a status of 5xx. */
+  /** No response, none in time, or a status of 5xx. */
   readonly silent: number
-  /** Its view ends some blocks before the head, without saying so. */
+  /** Its view ends some blocks before the head, and it does not say so. */
   readonly stale: number
-  /** Logs come twice and in any order. */
+  /** Logs are duplicated and in any order. */
   readonly jumbled: number
-  /** Refuses ranges as too wide. */
+  /** Rejects block ranges as too wide. */
   readonly narrow: number
-  /** Leaves out logs. */
+  /** Omits logs. */
   readonly partial: number
   /** Invents logs. */
   readonly inventive: number
-  /** Changes bytes of attestations, or denies them. */
+  /** Changes bytes of attestations, or denies that they exist. */
   readonly corrupt: number
-  /** Answers for another chain. */
+  /** Answers as another chain. */
   readonly elsewhere: number
 }
 
@@ -202,11 +202,11 @@ export const NO_FAULTS: Faults = {
   elsewhere: 0,
 }
 
-/** One endpoint of a model chain. `faults` is read anew for each message. */
+/** Creates one endpoint of a model chain. Calls `faults` for each message. */
 export function modelEndpoint(chain: ModelChain, random: () => number, faults: () => Faults): RpcClient {
   const happens = (chance: number) => chance > 0 && random() < chance
 
-  function answer({ method, params }: RpcCall, length: number, wrong: Faults): RpcAnswer {
+  function answer({ method, params }: RpcCall, length: number, wrong: Faults): RpcResult {
     const view = chain.blocks.slice(0, length)
     const [first] = params as [never]
     const value = (): unknown => {
@@ -256,16 +256,17 @@ export function modelEndpoint(chain: ModelChain, random: () => number, faults: (
     let asked: readonly ModelBlock[]
     if (blockHash !== undefined) {
       asked = view.filter(({ hash }) => hash === blockHash)
-      if (asked.length === 0) throw new RpcError('eth_getLogs: error -32000', { code: -32000, said: 'unknown block' })
+      if (asked.length === 0)
+        throw new RpcError('eth_getLogs: error -32000', { code: -32000, endpointMessage: 'unknown block' })
     } else {
       if (toBlock !== fromBlock && happens(wrong.narrow)) {
         const said =
           random() < 0.5
             ? `Try with this block range [${fromBlock}, ${fromBlock}]`
             : 'query returned more than 10000 results'
-        throw new RpcError('eth_getLogs: error -32005', { code: -32005, said })
+        throw new RpcError('eth_getLogs: error -32005', { code: -32005, endpointMessage: said })
       }
-      // As real nodes do: beyond what they have there is simply nothing.
+      // As with real nodes, a range beyond their head is simply empty.
       asked = view.slice(Number(fromBlock), Number(toBlock) + 1)
     }
     let found = asked.flatMap(({ number, hash, logs: ofBlock }) =>
@@ -299,7 +300,7 @@ export function modelEndpoint(chain: ModelChain, random: () => number, faults: (
     return found
   }
 
-  async function requestAll(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
+  async function requestAll(calls: readonly RpcCall[]): Promise<readonly RpcResult[]> {
     const wrong = faults()
     if (happens(wrong.silent)) {
       throw new RpcError('no answer', {

@@ -1,4 +1,4 @@
-/** A chain of one account and one EAS contract in memory, with a pool of waiting transactions: for relays to be broken over. */
+/** A chain in memory with one account, one EAS contract and a pool of pending transactions, for fault tests of relays. */
 import { decodeFunctionData, keccak256, parseAbi, parseTransaction, type TransactionSerializedEIP1559 } from 'viem'
 import { attestationUid } from '../src/attest/uid.ts'
 import type { Keccak } from '../src/crypto/keccak.ts'
@@ -18,7 +18,7 @@ interface Waiting {
   readonly nonce: number
   readonly maxFee: bigint
   readonly priority: bigint
-  /** undefined: it attests nothing, and is somebody else's. */
+  /** undefined for a foreign transaction, which attests nothing. */
   readonly input: Hex | undefined
 }
 
@@ -52,7 +52,7 @@ export function createModelChain({ chainId, sender, easAddress, keccak, random }
   return {
     mine,
     reorganise,
-    /** What the chain holds now: data and UID of every attestation. */
+    /** The present content of the chain: data and UID of every attestation. */
     attestations: () =>
       blocks.flatMap(({ transactions }) =>
         transactions.flatMap(({ uids, datas }) => uids.map((uid, index) => ({ uid, data: datas[index]! }))),
@@ -62,13 +62,13 @@ export function createModelChain({ chainId, sender, easAddress, keccak, random }
     setBaseFee(gwei: number) {
       baseFee = BigInt(Math.round(gwei * 1e9))
     },
-    /** A transaction of the account that the relay knows nothing of. */
+    /** Adds a transaction of the account that the relay does not know of. */
     addForeign() {
       const nonce = used()
       pool = pool.filter((waiting) => waiting.nonce !== nonce)
       pool.push({ ...randomHash(), nonce, maxFee: 10n ** 15n, priority: 10n ** 15n, input: undefined })
     },
-    /** Nodes forget what waits. */
+    /** Drops pending transactions from the pool, as nodes may. */
     emptyPool() {
       pool = []
     },
@@ -135,7 +135,7 @@ export function createModelChain({ chainId, sender, easAddress, keccak, random }
     return hash
   }
 
-  /** One block, with what waits, is dear enough and next; now and then it reverts. */
+  /** Mines one block with the pending transactions that pay enough and have the next nonce; some revert. */
   function mine(revertShare = 0): void {
     const transactions: Waiting[] = []
     for (let nonce = used(); ; nonce++) {
@@ -147,7 +147,7 @@ export function createModelChain({ chainId, sender, easAddress, keccak, random }
     addBlock(transactions, revertShare)
   }
 
-  /** The last blocks become others, one more of them, without what was in them; some of it waits again. */
+  /** Replaces the last blocks by one block more, without their transactions; some of these become pending again. */
   function reorganise(depth: number): void {
     const gone = blocks.splice(Math.max(1, blocks.length - depth))
     for (const transaction of gone.flatMap(({ transactions }) => transactions)) {

@@ -3,7 +3,7 @@ import { decimalText } from './decimal-texts.ts'
 import { seededRandom } from './random-geometry.ts'
 
 const square = '{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]]]}'
-/** Bodies of every form of input. */
+/** Bodies with every form of input. */
 export const SEEDS: readonly (readonly [OperationName, string])[] = [
   ['distance', `{"chainId":84532,"from":{"type":"Point","coordinates":[2.2945,48.8584]},"to":${square}}`],
   [
@@ -94,12 +94,12 @@ const NUMBERS = [
 const next = seededRandom(7)
 const random = (range: number) => Math.floor(next() * range)
 
-/** A seed with one to four bytes or pieces changed, inserted, doubled or cut. */
+/** Returns a seed with one to four bytes or pieces changed, inserted, doubled or cut. */
 export function mutate(text: string): Buffer {
   return random(2) === 0 ? mutateNumbers(text) : mutateBytes(text)
 }
 
-/** Other numbers in the same text: what is still JSON reaches the geometry. */
+/** Changes numbers in the text. It often stays valid JSON, so that the geometry code is reached. */
 function mutateNumbers(text: string): Buffer {
   return Buffer.from(
     text.replace(/-?\d+(\.\d+)?(?=[,\]}])/g, (number) =>

@@ -1,6 +1,6 @@
 import type { Geometry, Position } from '../src/types/generated.ts'
 
-/** Numbers in [0, 1) from a seed: Marsaglia's xorshift, 32 bits. */
+/** Returns a generator of numbers in [0, 1) from a seed: Marsaglia's xorshift, 32 bits. */
 export function seededNumbers(seed: number): () => number {
   let state = (seed * 2654435761 + 1) >>> 0 || 1
   const next = (): number => {
@@ -26,7 +26,7 @@ export const NEAR_TOUCH_SHAPES = [
 ] as const
 export type NearTouchShape = (typeof NEAR_TOUCH_SHAPES)[number]
 
-/** Pairs that touch, all but touch, or miss by a unit in the last place. */
+/** Makes pairs that touch, almost touch, or miss each other by a unit in the last place. */
 export class NearTouchCases {
   readonly #random: () => number
 
@@ -82,7 +82,7 @@ export class NearTouchCases {
     }
   }
 
-  /** Positions of one case: one decimal, integers, or full doubles somewhere on a scale from 1e-4 to 80 degrees. */
+  /** Makes the positions of one case: one decimal, integers, or full doubles on a scale from 1e-4 to 80 degrees. */
   #positions(): () => Position {
     const kind = this.#random()
     if (kind < 0.3) return () => [this.#tenth(5), this.#tenth(5)]
@@ -97,11 +97,11 @@ export class NearTouchCases {
     return Math.round(this.#random() * range * 10) / 10
   }
 
-  /** A triangle or a quadrangle that is simple: its first three positions, and one between the third and the first. */
+  /** Makes a simple triangle or quadrangle from its first three positions; a fourth lies between the third and the first. */
   #ring(position: () => Position): Position[] {
     const [a, b, c] = [position(), position(), position()]
     if (this.#random() < 0.5) return closed([a, b, c])
-    // Beyond the side c–a, so that the quadrangle stays simple.
+    // Beyond the side c–a, so that the quadrangle is simple.
     const middle = this.#between(c, a, 0.5)
     const out: Position = [middle[0] + 0.3 * (middle[0] - b[0]), middle[1] + 0.3 * (middle[1] - b[1])]
     return closed([a, b, c, out])
@@ -111,7 +111,7 @@ export class NearTouchCases {
     return [a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])]
   }
 
-  /** On the segment as far as doubles go, at its end, or up to two units in the last place beside it. */
+  /** Returns a position on the segment as exactly as doubles allow, at its end, or up to two units in the last place off it. */
   #near(a: Position, b: Position): Position {
     const kind = this.#random()
     if (kind < 0.1) return [a[0], a[1]]

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Flags of Node.js that `npm start` gives the service.
+ * Returns the flags of Node.js with which `npm start` starts the service.
  *
  * @param root folder of the repository
  */

@@ -1,4 +1,4 @@
-/** OpenPGP keys and signatures of version 4 (RFC 9580), every part of which can be broken. */
+/** Makes OpenPGP keys and signatures of version 4 (RFC 9580); every part of them can be made invalid. */
 
 import { createHash, type KeyObject, sign } from 'node:crypto'
 import { ed25519Key, ellipticKey, type KeyPair, rsaKey } from './certificates.ts'
@@ -45,7 +45,7 @@ export interface SignatureOptions {
   readonly type?: number
   readonly createdSeconds?: number
   readonly hash?: string
-  /** Subpackets beside the time, covered and not. */
+  /** Subpackets in addition to the time: hashed ones and unhashed ones. */
   readonly covered?: readonly Buffer[]
   readonly uncovered?: readonly Buffer[]
 }
@@ -65,7 +65,7 @@ export function pgpSignature(
   count.writeUInt32BE(head.length, 2)
   const bytes = Buffer.concat([...signed, head, count])
   const digest = createHash(hash).update(bytes).digest()
-  // GnuPG looks the key up by this, whatever the covered fingerprint says.
+  // GnuPG finds the key by this ID, whatever the hashed fingerprint says.
   const rest = Buffer.concat([subpacket(16, Buffer.from(fingerprint.slice(24), 'hex')), ...uncovered])
   return Buffer.concat([
     head,
@@ -95,7 +95,7 @@ export interface KeyringOptions {
   readonly withoutSelfSignature?: boolean
 }
 
-/** A key with one user name, as packets. */
+/** Returns the packets of a key with one user name. */
 export function pgpKeyring(primary: PgpKey, options: KeyringOptions = {}): Buffer {
   const { flags = 3, expiresAfter, isRevoked = false, subkey } = options
   const name = Buffer.from('Camera <camera@example.org>')
@@ -133,7 +133,7 @@ export function armor(kind: 'PUBLIC KEY BLOCK' | 'SIGNATURE', bytes: Buffer): st
   return `-----BEGIN PGP ${kind}-----\n\n${lines}\n=${checksum(bytes)}\n-----END PGP ${kind}-----\n`
 }
 
-/** CRC-24, by long division. */
+/** Returns the CRC-24, computed by long division. */
 function checksum(bytes: Buffer): string {
   let crc = 0xb704cen
   for (const byte of bytes) {
@@ -148,7 +148,7 @@ function checksum(bytes: Buffer): string {
 
 export const signatureArmor = (body: Buffer) => armor('SIGNATURE', packet(2, body))
 
-/** A packet of the new format. */
+/** Returns a packet in the new format. */
 export function packet(tag: number, body: Buffer): Buffer {
   return Buffer.concat([Buffer.of(0xc0 | tag), length(body.length), body])
 }

@@ -1,23 +1,23 @@
-/** Enough of PromQL to tell whether the expressions of a dashboard can be asked, and for what. */
+/** A parser for enough of PromQL to check whether Prometheus accepts a dashboard's expressions, and which metrics they use. */
 
 export interface Selector {
   readonly metric: string
-  /** Labels that it compares. */
+  /** Labels in its matchers. */
   readonly labels: readonly string[]
-  /** Has a range, as `[5m]`. */
+  /** Whether it has a range, as in `[5m]`. */
   readonly isRange: boolean
 }
 
 export interface Query {
   readonly selectors: readonly Selector[]
-  /** Labels by which something is put together. */
+  /** Labels by which it groups. */
   readonly groupings: readonly string[]
 }
 
 const TOKEN =
   /\s+|"(?:[^"\\]|\\.)*"|\[(?:\d+(?:ms|[smhdwy])|\$__rate_interval|\$__range|\$__interval)\]|=~|!~|!=|==|<=|>=|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[A-Za-z_:][A-Za-z0-9_:]*|[-+*/%^<>=(){},]/y
 const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count', 'topk', 'bottomk', 'quantile', 'stddev']
-/** Functions by their arguments: `range` of a range vector, the others of anything that is none. */
+/** Functions and their arguments: `range` for a range vector, `value` for any other expression. */
 const FUNCTIONS: Readonly<Record<string, readonly ('range' | 'value')[]>> = {
   rate: ['range'],
   increase: ['range'],
@@ -31,7 +31,7 @@ const FUNCTIONS: Readonly<Record<string, readonly ('range' | 'value')[]>> = {
 const OPERATORS = ['+', '-', '*', '/', '%', '^', '==', '!=', '<=', '<', '>=', '>', 'and', 'or', 'unless']
 const MATCHERS = ['=', '!=', '=~', '!~']
 
-/** @throws {SyntaxError} on what Prometheus would refuse */
+/** @throws {SyntaxError} for expressions that Prometheus would reject */
 export function parseQuery(text: string): Query {
   const tokens = tokensOf(text)
   const selectors: Selector[] = []
@@ -100,7 +100,7 @@ export function parseQuery(text: string): Query {
 
   function call(name: string): boolean {
     const wanted = FUNCTIONS[name]
-    if (wanted === undefined) throw new SyntaxError(`${text}: no function ${name} is known here`)
+    if (wanted === undefined) throw new SyntaxError(`${text}: function ${name} is unknown`)
     take('(')
     wanted.forEach((kind, index) => {
       if (index > 0) take(',')
@@ -144,8 +144,7 @@ function tokensOf(text: string): string[] {
   while (TOKEN.lastIndex < text.length) {
     const start = TOKEN.lastIndex
     const [token] = TOKEN.exec(text) ?? []
-    if (token === undefined)
-      throw new SyntaxError(`${text}: nothing is known that begins with ${text.slice(start, start + 10)}`)
+    if (token === undefined) throw new SyntaxError(`${text}: unknown token: ${text.slice(start, start + 10)}`)
     if (token.trim() !== '') tokens.push(token)
   }
   return tokens

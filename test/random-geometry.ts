@@ -6,7 +6,7 @@ const { WGS84 } = geodesic.Geodesic
 
 export type Random = () => number
 
-/** Park and Miller's generator: numbers in (0, 1), the same everywhere. */
+/** Park and Miller's generator: numbers in (0, 1), the same on every machine. */
 export function seededRandom(seed: number): Random {
   let state = seed % 2147483647 || 1
   return () => {
@@ -30,7 +30,7 @@ export const TYPES = [
   'GeometryCollection',
 ] as const
 
-/** The point that lies some metres from another in some direction. */
+/** Returns the point at a distance of `meters` from another, in the given direction. */
 export function walk([lon, lat]: LonLat, azimuthDegrees: number, meters: number): LonLat {
   const { lat2, lon2 } = WGS84.Direct(lat, lon, azimuthDegrees, meters)
   return [lon2!, lat2!]
@@ -41,8 +41,8 @@ const somewhere = (random: Random, centre: LonLat, size: number) =>
   walk(centre, 360 * random(), Math.min(size, 19.9e6) * Math.sqrt(random()))
 
 /**
- * A random geometry about `size` metres large around a centre. Polygons are stars around a point of their own, at most
- * 4,000 km to a side, so that it is known which side is inside: the one without poles, or the smaller one.
+ * Returns a random geometry of about `size` metres around a centre. Polygons are stars around their own centres, with sides of at
+ * most 4,000 km, so that the interior is known: it is the side without poles, or the smaller side.
  */
 export function randomGeometry(
   random: Random,
@@ -100,7 +100,7 @@ function randomLine(random: Random, centre: LonLat, size: number): LonLat[] {
   const count = 1 + Math.floor(3 * random())
   for (let i = 0; i < count; i++) {
     const last = line[line.length - 1]!
-    // Some edges lead nearly to the antipode, some along a meridian or a parallel.
+    // Some edges lead almost to the antipode, some along a meridian or a parallel.
     const way = size > 5e6 ? random() : 1
     if (way < 0.15) line.push(somewhere(random, [last[0] <= 0 ? last[0] + 180 : last[0] - 180, -last[1]], 3e5))
     else if (way < 0.25) line.push([last[0], Math.round(160 * random() - 80)])

@@ -7,8 +7,8 @@ export const SHAPE_TYPES = ['Point', 'MultiPoint', 'LineString', 'MultiLineStrin
 export type ShapeType = (typeof SHAPE_TYPES)[number]
 
 /**
- * Geometries in the square [0, size]², on a grid of integers so that they often touch, or with full doubles so that they
- * hardly ever do. Polygons may be invalid: the caller leaves those out.
+ * Makes geometries in the square [0, size]², on a grid of integers so that they often touch, or with full doubles so that they
+ * almost never do. Polygons may be invalid; the caller skips those.
  */
 export class RandomShapes {
   readonly #random: Random
@@ -59,7 +59,7 @@ export class RandomShapes {
     return rings
   }
 
-  /** A box now and then, else a ring around a center with vertices at any distance. */
+  /** Makes a box in some cases, otherwise a ring around a center with vertices at random distances. */
   #star(x: number, y: number, radius: number): Position[] {
     if (this.#random() < 0.3) {
       const [w, h] = [radius * (0.3 + this.#random()), radius * (0.3 + this.#random())]

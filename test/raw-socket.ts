@@ -1,31 +1,31 @@
-/** One TCP connection whose bytes a test chooses itself. */
+/** One TCP connection on which a test sends bytes of its choice. */
 import { connect, type Socket } from 'node:net'
 
 export interface RawAnswer {
   readonly status: number
-  /** Names in lower case; the last one of a repeated name. */
+  /** Names in lower case; of a repeated header the last value. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
 export interface RawOutcome {
   readonly answers: readonly RawAnswer[]
-  /** What came after the last whole answer. */
+  /** What came after the last complete response. */
   readonly rest: string
   readonly closed: boolean
 }
 
 /**
  * A string is sent as latin1; a number is a pause in ms, to split segments; `END` closes our half; an object waits for
- * that many whole answers before it sends.
+ * that many complete responses before it sends.
  */
 export type RawStep = string | Buffer | number | { readonly after: number; readonly send: string }
 
 /**
- * Sends the steps, then waits for `wanted` answers, or for the other side to close, or for the time limit.
+ * Sends the steps, then waits for `wanted` responses, for the other side to close, or for the time limit.
  *
  * @param options.wanted Infinity waits for the close
- * @param options.hasBodies false when the answers are answers to HEAD
+ * @param options.hasBodies false for responses to HEAD
  */
 export async function sendRaw(
   port: number,
@@ -60,7 +60,7 @@ export async function sendRaw(
       closed = true
       finish()
     })
-    // A reset is a way to close; what came before it counts.
+    // A reset also closes the connection; the bytes before it count.
     socket.on('error', () => {})
   })
   await writeSteps(socket, steps)
@@ -82,7 +82,7 @@ function toBytes(step: string | Buffer): Buffer {
   return typeof step === 'string' ? Buffer.from(step, 'latin1') : step
 }
 
-/** Reads as many whole answers as there are; `100 Continue` is none. @param hasBodies false for answers to HEAD */
+/** Reads as many complete responses as there are, without `100 Continue`. @param hasBodies false for responses to HEAD */
 export function parseAnswers(text: string, hasBodies = true): { answers: RawAnswer[]; rest: string } {
   const answers: RawAnswer[] = []
   let rest = text

@@ -1,4 +1,4 @@
-/** The built service with records in its store, for tests of what it serves of them. */
+/** The built service with records in its store, for tests of how it serves them. */
 import { expect } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../bench/store-engines.ts'
 import { createRecordStore } from '../src/store/operations.ts'
@@ -8,7 +8,7 @@ import { ADAPTERS, type AdapterName } from './running-http-server.ts'
 import { startTestService, type TestService } from './service.ts'
 import { storeRecords } from './store-records.ts'
 
-/** Each engine and each adapter at least once: they share nothing that a full cross would test. */
+/** Each engine and each adapter at least once. They are independent, so a full cross product would test nothing more. */
 export const ENGINES_AND_ADAPTERS: readonly (readonly [ENGINE: (typeof ENGINES)[number], adapter: AdapterName])[] =
   Array.from({ length: Math.max(ENGINES.length, ADAPTERS.length) }, (_, index) => [
     ENGINES[index % ENGINES.length]!,
@@ -17,7 +17,7 @@ export const ENGINES_AND_ADAPTERS: readonly (readonly [ENGINE: (typeof ENGINES)[
 
 export interface RecordService extends TestService {
   readonly files: StoreFiles
-  /** Stops it and removes its records. */
+  /** Stops the service and removes its records. */
   remove(): Promise<void>
 }
 

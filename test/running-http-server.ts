@@ -1,4 +1,4 @@
-/** A server of `src/http` on a free port with services that a test writes itself. */
+/** A server of `src/http` on a free port, with services that the test provides. */
 import { readConfig } from '../src/config.ts'
 import { type App, createApp } from '../src/http/app.ts'
 import type { HttpServer } from '../src/http/port.ts'
@@ -54,7 +54,7 @@ export const IDENTITY: Identity = {
   retired: [],
 }
 
-/** Says back what it was asked, so that an answer can be matched with its request. */
+/** Returns its request, so that a response can be matched with its request. */
 export const echo: Services['compute'] = async (operation, body) => ({
   json: JSON.stringify({ operation, bytes: body.byteLength, body: Buffer.from(body).toString('latin1').slice(0, 300) }),
 })
@@ -122,7 +122,7 @@ export async function startServer(adapter: AdapterName, parts: ServerParts = {})
     metrics: new Metrics(),
     now: parts.now ?? Date.now,
     random: parts.random ?? Math.random,
-    moreRoutes: parts.moreRoutes ?? [],
+    extraRoutes: parts.moreRoutes ?? [],
   })
   const server = createHttpServer(config, app.handler, log)
   const port = await server.listen('127.0.0.1', 0)

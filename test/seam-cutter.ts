@@ -1,10 +1,10 @@
-/** RFC 7946 section 3.1.9 for tests: geometries over the antimeridian cut in two, with longitudes unrolled around 180. */
+/** RFC 7946 section 3.1.9 for tests: cuts geometries at the antimeridian, with longitudes unrolled around 180. */
 import type { Geometry, Position } from '../src/types/generated.ts'
 
-/** A closed ring or a line with longitudes in (0, 360): east of 180 the ones sent as negative. */
+/** A closed ring or a line with longitudes in (0, 360): those above 180 are sent as negative. */
 export type Unrolled = readonly Position[]
 
-/** With a vertex at 180 on every edge that crosses it, at a latitude rounded to 1/1024: from here on the shape itself. */
+/** Adds a vertex at 180 to every edge that crosses it, at a latitude rounded to 1/1024; the result defines the shape. */
 export function withSeamVertices(chain: Unrolled): Position[] {
   return chain.flatMap(([lon, lat], i): Position[] => {
     const before = chain[i - 1]
@@ -15,7 +15,7 @@ export function withSeamVertices(chain: Unrolled): Position[] {
   })
 }
 
-/** As sent uncut: every vertex on the seam by the name that is chosen for it. */
+/** Returns the chain as it is sent uncut: each vertex on the seam has the longitude that `seamName` chooses. */
 export function uncut(chain: Unrolled, seamName: () => 180 | -180): Position[] {
   const named = chain.map(([lon, lat]): Position => [lon === 180 ? seamName() : lon > 180 ? lon - 360 : lon, lat])
   const [first, last] = [chain[0]!, chain.at(-1)!]
@@ -25,8 +25,8 @@ export function uncut(chain: Unrolled, seamName: () => 180 | -180): Position[] {
 /**
  * Cuts a simple closed ring that meets the seam only by crossing it at vertices.
  *
- * The stretches between crossings are joined along the seam, where the inside lies between the first and second crossing by
- * latitude, the third and fourth, and so on.
+ * The parts between crossings are joined along the seam: the interior lies between the first and second crossing by latitude,
+ * between the third and fourth, and so on.
  *
  * @returns undefined when the ring touches the seam in another way, or does not cross it
  */

@@ -1,10 +1,10 @@
-/** For tests: the same geometry with other names for its positions at ±180, and other signs for its zeros. */
+/** For tests: the same geometry with other spellings of its positions at ±180, and other signs of its zeros. */
 import type { Geometry, Position } from '../src/types/generated.ts'
 import type { Random } from './random-shapes.ts'
 
 /**
- * Not renamed, because the name says where the edge runs: ends of an edge along a pole, of one of exactly 180 degrees, and of one
- * without length on the seam, which under two names would go around the globe.
+ * Does not rename positions whose spelling says where the edge runs: the ends of an edge along a pole, of one of exactly 180
+ * degrees, and of one without length on the seam, which with two spellings would go around the globe.
  */
 export function renamed(geometry: Geometry, random: Random): Geometry {
   const chain = (positions: readonly Position[]): Position[] => {

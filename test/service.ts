@@ -1,4 +1,4 @@
-/** The built service as a process of its own, as an operator runs it: for tests that speak HTTP to the real thing. */
+/** The built service as a separate process, as an operator runs it, for tests that speak HTTP to it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,8 +11,8 @@ import { WATCHED_ORIGINS } from './watched-origins.ts'
 const root = resolve(import.meta.dirname, '..')
 
 /**
- * Limits that a machine busy with other things does not meet by chance. Projects in which limits are not the subject ask for them
- * (vitest.config.ts); a test that is about one of them sets it.
+ * Limits that a busy machine does not reach by chance. Projects whose subject is not limits request them
+ * (vitest.config.ts); a test of one of them sets it.
  */
 const PATIENT = {
   REQUEST_DEADLINE_MS: '120000',
@@ -29,24 +29,24 @@ export interface TestService {
   readonly internalKey: string
   readonly adapter: string
   readonly pid: number
-  /** Every line the service wrote, structured logs included. */
+  /** Every line that the service wrote, structured logs included. */
   readonly lines: readonly string[]
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM; resolves to the exit code. */
   stop(): Promise<number | NodeJS.Signals>
 }
 
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the service sent; the tests look into it
+  // biome-ignore lint/suspicious/noExplicitAny: a response may have any members; the tests check them
   readonly body: any
 }
 
 /**
- * Starts `dist/src/main.js` on a free port with a data folder of its own.
+ * Starts `dist/src/main.js` on a free port with a fresh data folder.
  *
- * @param environment laid over a clean environment; `RATE_LIMIT_PUBLIC` is high unless a test says otherwise
+ * @param environment variables added to a clean environment; `RATE_LIMIT_PUBLIC` is high unless a test sets it
  */
 export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trigpoint-test-'))
@@ -61,7 +61,7 @@ export async function startTestService(environment: Record<string, string> = {})
         DATA_DIR: dataDir,
         LOG_FORMAT: 'json',
         RATE_LIMIT_PUBLIC: '1000000000',
-        RECORDS: '0', // a database takes seconds to make: who tests records turns them on
+        RECORDS: '0', // creating a database takes seconds; tests of records turn them on
         ...(process.env['TEST_LIMITS'] === 'patient' ? PATIENT : {}),
         ...environment,
       },

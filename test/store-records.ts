@@ -1,11 +1,11 @@
-/** Records that tests store and look for. */
+/** Records that tests store and query. */
 import type { Hex } from '../src/messages.ts'
 import type { LocationRecord, RecordStore } from '../src/store-messages.ts'
 
 export const uidOf = (index: number): Hex => `0x${index.toString(16).padStart(64, '0')}`
 export const addressOf = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`
 
-/** A point on Base Sepolia, unless said otherwise. */
+/** Returns a record of a point on Base Sepolia, with the given changes. */
 export function recordOf(index: number, changes: Partial<LocationRecord> = {}): LocationRecord {
   const [longitude, latitude] = [(index % 360) - 180, (index % 180) - 90]
   return {
@@ -32,7 +32,7 @@ export function recordOf(index: number, changes: Partial<LocationRecord> = {}): 
   }
 }
 
-/** Stores records of any chains, those of one chain together. */
+/** Stores records of any chains, grouped by chain. */
 export async function storeRecords(store: RecordStore, records: readonly LocationRecord[]): Promise<number> {
   let inserted = 0
   for (const chainId of new Set(records.map((record) => record.chainId))) {

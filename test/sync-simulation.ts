@@ -1,4 +1,4 @@
-/** A deterministic simulator of what can happen to the synchronisation. */
+/** A deterministic simulator of everything that can happen to the synchronisation. */
 import { randomFrom } from '../bench/record-world.ts'
 import type { Keccak } from '../src/crypto/keccak.ts'
 import { StoreFault } from '../src/store-messages.ts'
@@ -31,7 +31,7 @@ function open(
       clients,
       now: () => clock.ms,
       random,
-      maxBenchMs: 60_000,
+      maxSuspensionMs: 60_000,
     }),
     store,
     keccak,
@@ -40,7 +40,7 @@ function open(
   })
 }
 
-/** What may end a piece of work; everything else is a mistake of ours. */
+/** Runs work and catches the errors that may end it; any other error is a bug. */
 async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work()
@@ -51,7 +51,7 @@ async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** A store that is cut off now and then, before it took a step or after. */
+/** Returns a store whose connection breaks at random, before or after a step took effect. */
 function shaky(store: SyncStore, random: () => number, chance: () => number): SyncStore {
   return {
     ...store,
@@ -65,7 +65,7 @@ function shaky(store: SyncStore, random: () => number, chance: () => number): Sy
   }
 }
 
-/** Everything that is due until nothing is: what the service does in its time. */
+/** Runs all due work until none is due, as the service does over time. */
 async function settle(opened: OpenChainSync, clock: Clock): Promise<void> {
   for (let round = 0; round < 40; round++) {
     clock.ms += 90_000_000 // endpoints come back, and what was set aside is due
@@ -87,17 +87,17 @@ async function settle(opened: OpenChainSync, clock: Clock): Promise<void> {
   throw new Error('does not come to rest')
 }
 
-/** A store that a run fills, and everything that is in it as text. */
+/** A store that a run fills, and its whole content as text. */
 export interface SimulatedStore {
   readonly store: SyncStore
   dump(): string | Promise<string>
 }
 
 /**
- * One run: a chain that grows, reorganises and becomes shorter, endpoints that fail and one that lies, a store that is cut off,
- * processes that end and take turns; then calm.
+ * Simulates one run: a chain that grows, reorganises and becomes shorter, endpoints that fail and one that lies, a store whose
+ * connection breaks, processes that end and take over from each other; then a phase without faults.
  *
- * @returns what the store has in the end, and what a clean synchronisation of the same chain has
+ * @returns the final content of the store, and that of a clean synchronisation of the same chain
  */
 export async function simulate(
   seed: number,
@@ -109,7 +109,7 @@ export async function simulate(
   const clock = { ms: 1_750_000_000_000 }
   const chain = new ModelChain(keccak, random)
   let isStormy = true
-  // One endpoint may lie; the others fail only in ways that show.
+  // One endpoint may lie; the others fail only in detectable ways.
   const chances = (isLiar: boolean): Faults => {
     const chance = () => (random() < 0.5 ? 0 : random() * 0.25)
     const lies = isLiar

@@ -1,4 +1,4 @@
-/** The system's libsecp256k1, where there is one. */
+/** Whether the system's libsecp256k1 can be loaded. */
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 
 export const SYSTEM_SECP256K1 = await loadSecp256k1(['system']).then(

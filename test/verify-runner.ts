@@ -1,4 +1,4 @@
-/** The verify line of a compute thread, in this thread. */
+/** The verify code of a compute thread, in this thread. */
 
 import { readConfig } from '../src/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
@@ -13,25 +13,25 @@ import { type Loose, NOW } from './evidence.ts'
 const { limits } = readConfig({}, 1)
 const workerLimits = { ...limits, chainIds: [84532] }
 
-/** @returns what answers a stamp or a proof: its members, or the problem */
+/** Creates functions that return the members of the response for a stamp or a proof, or the problem. */
 export async function createVerifier(config: VerifyConfig = { allowMock: true }) {
   let cryptoCalls = 0
   const onCall = () => cryptoCalls++
   const engine = { kernel: loadKernel(), keccak: counted(await createKeccak(), onCall), limits: workerLimits }
   const runner = await createVerifyEngine(engine, config, counted(await loadSecp256k1(), onCall))
-  const run = (question: 'stamp' | 'proof', body: unknown, nowSeconds: number) => {
+  const run = (kind: 'stamp' | 'proof', body: unknown, nowSeconds: number) => {
     const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(JSON.stringify(body))
-    return runVerifyTask({ question, body: bytes, nowSeconds }, runner, workerLimits)
+    return runVerifyTask({ kind, body: bytes, nowSeconds }, runner, workerLimits)
   }
-  const answer = async (question: 'stamp' | 'proof', body: unknown, nowSeconds: number): Promise<Loose> => {
-    const result = await run(question, body, nowSeconds)
+  const answer = async (kind: 'stamp' | 'proof', body: unknown, nowSeconds: number): Promise<Loose> => {
+    const result = await run(kind, body, nowSeconds)
     return result.ok ? { ...JSON.parse(`{${result.members}}`), data: result.data } : { problem: result.problem }
   }
   return {
     run,
-    /** How often it hashed, signed or recovered a signer. */
+    /** Number of hashes, signatures and signer recoveries. */
     cryptoCalls: () => cryptoCalls,
-    /** As the service asks a compute thread. */
+    /** Runs a task as the service sends it to a compute thread. */
     ask: (task: VerifyTask) => runVerifyTask(task, runner, workerLimits),
     stamp: (stamp: unknown, nowSeconds = NOW + 60) => answer('stamp', { stamp }, nowSeconds),
     proof: (proof: unknown, options: Loose = {}, nowSeconds = NOW + 60) =>
@@ -39,7 +39,7 @@ export async function createVerifier(config: VerifyConfig = { allowMock: true })
   }
 }
 
-/** The same functions; tells of each call. */
+/** Returns the same functions; they report each call. */
 function counted<T extends object>(functions: T, onCall: () => void): T {
   const get = (target: T, name: string | symbol) => {
     const member = Reflect.get(target, name)

@@ -1,2 +1,2 @@
-/** Where services of this test file listen whose answers are held against the OpenAPI document (`test/answer-check.ts`). */
+/** Origins of this test file's services whose responses are checked against the OpenAPI document (`test/answer-check.ts`). */
 export const WATCHED_ORIGINS = new Set<string>()

@@ -1,13 +1,13 @@
-/** Well-known text and binary of a geometry, written in every way that the standards allow. */
+/** Writes well-known text and binary of a geometry in every way that the standards allow. */
 import type { Geometry, Position } from '../src/types/generated.ts'
 import type { Random } from './random-geometry.ts'
 
 const CODES = ['Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon', 'GeometryCollection']
 
 /**
- * Text with random case, spaces, spellings of numbers, marks and heights.
+ * Writes text with random case, spaces, number spellings, marks and heights.
  *
- * @param isPlain without an SRID, plus signs and marks that touch the type, which GDAL does not read
+ * @param isPlain without an SRID, plus signs and marks next to the type, which GDAL does not read
  */
 export function writeWkt(geometry: Geometry, random: Random, isPlain = false): string {
   const space = (least = 0) => ' '.repeat(least + (random() < 0.2 ? Math.floor(3 * random()) : 0))
@@ -54,7 +54,7 @@ export function writeWkt(geometry: Geometry, random: Random, isPlain = false): s
   return `${!isPlain && random() < 0.2 ? 'SRID=4326;' : ''}${space()}${tagged(geometry)}`
 }
 
-/** Bytes with random byte orders, of OGC, ISO or EWKB with Z, M and SRID. */
+/** Writes bytes with random byte orders, as OGC, ISO or EWKB with Z, M and SRID. */
 export function writeWkb(geometry: Geometry, random: Random): Buffer {
   const isExtended = random() < 0.5
   const [hasZ, hasM, hasSrid] = [random() < 0.3, random() < 0.3, isExtended && random() < 0.5]

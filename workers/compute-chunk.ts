@@ -1,27 +1,27 @@
 import { createLeafHasher } from '../src/attest/merkle-proof.ts'
 import type { ChunkResult, ComputeChunk, OpenItem } from '../src/batch-messages.ts'
 import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
-import type { Engine } from '../src/compute/run.ts'
+import type { ComputeContext } from '../src/compute/run.ts'
 import type { ComputeWorkerData, ResolvedInput } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { type ProblemData, ProblemError, problemAt, underPath } from '../src/problem.ts'
-import { batchItemIdOf, readBatchItem } from '../src/validation/batch.ts'
+import { readBatchItem, readBatchItemId } from '../src/validation/batch.ts'
 import { type ComputeRequest, readComputeRequest } from '../src/validation/compute-request.ts'
 import type { GeometryCheck } from '../src/validation/input.ts'
 import type { JsonObject } from '../src/validation/json-body.ts'
-import { resultOf, runRequest } from './compute-task.ts'
-import { ItemWriter, type PlainItem } from './item-writer.ts'
+import { encodeResult, runRequest } from './compute-task.ts'
+import { type ComputedItem, ItemWriter } from './item-writer.ts'
 import { readRequest } from './read-request.ts'
 import { SkeletonMemo } from './skeleton-memo.ts'
 
 type Limits = ComputeWorkerData['limits']
 
 /**
- * The items of one chunk, each from bytes to its unsigned result: what is wrong with one is no matter of the others.
+ * Turns each item of a chunk from bytes into its unsigned result. Items fail independently.
  *
- * @throws whatever is a bug of ours
+ * @throws {Error} on a bug in this program
  */
-export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Limits): ChunkResult {
+export function runComputeChunk(chunk: ComputeChunk, engine: ComputeContext, limits: Limits): ChunkResult {
   const memo = new SkeletonMemo<ItemFacts>()
   const writer = new ItemWriter(chunk, engine.keccak)
   const count = chunk.items.offsets.length - 1
@@ -39,38 +39,45 @@ export function runComputeChunk(chunk: ComputeChunk, engine: Engine, limits: Lim
   return { items, leaves: writer.leaves }
 }
 
-/** False for what main has to look at: what it wants to, a schema of others, under a root another chain. */
-function isPlain({ request }: PlainItem, { attest, attester, chainId }: ComputeChunk): boolean {
+/**
+ * Returns whether the item can be written without the main thread looking at it. False for an item with its own schema,
+ * for an item of another chain under a Merkle root, and when the main thread wants to see every item.
+ */
+function isPlain({ request }: ComputedItem, { attest, attester, chainId }: ComputeChunk): boolean {
   if (attest === 'none') return true
   if (request.schema !== undefined) return false
   return attest === 'each' ? attester !== undefined : request.chainId === chainId
 }
 
-function openItem({ id, row, request, outcome }: PlainItem, chunk: ComputeChunk, { keccak }: Engine): OpenItem {
+function openItem(
+  { id, row, request, outcome }: ComputedItem,
+  chunk: ComputeChunk,
+  { keccak }: ComputeContext,
+): OpenItem {
   const { attest, schemas, timestampSeconds } = chunk
-  const result = resultOf(row, request, outcome, timestampSeconds)
+  const result = encodeResult(row, request, outcome, timestampSeconds)
   if (attest !== 'merkle') return { id, result }
   const { kind, schema = schemas[kind], recipient, data } = result
   return { id, result, leaf: createLeafHasher(keccak)({ schema, recipient, data }) }
 }
 
-/** What the skeleton of an item says, the id left out. */
+/** What was read from the skeleton of an item, except its id. */
 interface ItemFacts {
   readonly row: OperationRow
   readonly request: ComputeRequest
-  /** False where `id` is a member of something else. */
+  /** False when the item has no id; an `id` inside another member does not count. */
   readonly hasId: boolean
 }
 
 function runItem(
   chunk: ComputeChunk,
   index: number,
-  engine: Engine,
+  engine: ComputeContext,
   limits: Limits,
   memo: SkeletonMemo<ItemFacts>,
-): PlainItem | OpenItem {
+): ComputedItem | OpenItem {
   if (index >= chunk.granted)
-    return refused(batchItemIdOf(unpack(chunk.items, index), limits.maxJsonDepth), chunk.refusal)
+    return rejected(readBatchItemId(unpack(chunk.items, index), limits.maxJsonDepth), chunk.quotaProblem)
   let id = ''
   let row: OperationRow = OPERATIONS.distance
   try {
@@ -78,11 +85,11 @@ function runItem(
     const bytes = unpack(chunk.items, index)
     if (bytes.length > chunk.maxItemBytes) throw tooLarge(bytes.length, chunk.maxItemBytes)
     const read = (item: JsonObject, check: GeometryCheck) => {
-      const known = memo.find(item)
-      if (known !== undefined) {
-        id = known.hasId ? `"id":${memo.id},` : ''
-        row = known.row
-        return known.request
+      const cached = memo.find(item)
+      if (cached !== undefined) {
+        id = cached.hasId ? `"id":${memo.id},` : ''
+        row = cached.row
+        return cached.request
       }
       const head = readBatchItem(item)
       id = head.id
@@ -94,21 +101,21 @@ function runItem(
         request: readComputeRequest(row, request, limits.maxCollectionDepth, check),
         hasId: id !== '',
       }
-      memo.keep(item, facts)
+      memo.remember(item, facts)
       return facts.request
     }
     const request = readRequest(bytes, read, engine, limits, true, (skeleton) => memo.parse(skeleton))
-    const resolved = chunk.resolved[index] ?? NOTHING
+    const resolved = chunk.resolved[index] ?? NO_INPUTS
     const outcome = runRequest(row, request, resolved, engine, limits)
     request.release()
     return 'ok' in outcome ? { id, result: outcome } : { id, row, request: request.request, outcome }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    // What is wrong may stand before its id was read.
-    if (id === '') id = batchItemIdOf(unpack(chunk.items, index), limits.maxJsonDepth)
+    // The problem may have come up before the id was read.
+    if (id === '') id = readBatchItemId(unpack(chunk.items, index), limits.maxJsonDepth)
     const { firstIndex } = chunk
     const problem = firstIndex === undefined ? error.data : underPath(error.data, ['items', firstIndex + index])
-    return refused(id, problem)
+    return rejected(id, problem)
   }
 }
 
@@ -119,16 +126,16 @@ function noChain(): ProblemError {
   })
 }
 
-/** As its own request would be refused. */
-function tooLarge(bytes: number, most: number): ProblemError {
-  return problemAt('payload-too-large', [], `the item has ${bytes} bytes, more than ${most}`, {
+/** The problem that the same request would get outside of a batch. */
+function tooLarge(bytes: number, maxBytes: number): ProblemError {
+  return problemAt('payload-too-large', [], `the item has ${bytes} bytes, more than ${maxBytes}`, {
     code: 'item-too-large',
     hint: 'send fewer vertices',
   })
 }
 
-function refused(id: string, problem: ProblemData): OpenItem {
+function rejected(id: string, problem: ProblemData): OpenItem {
   return { id, result: { ok: false, problem } }
 }
 
-const NOTHING: readonly ResolvedInput[] = []
+const NO_INPUTS: readonly ResolvedInput[] = []

@@ -2,11 +2,11 @@ import { booleanData, numericData, type ResultData } from '../src/attest/result-
 import type { Operand } from '../src/compute/operands.ts'
 import { OPERATIONS, type OperationRow } from '../src/compute/operations.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
-import { type Engine, type Outcome, runOperation } from '../src/compute/run.ts'
+import { type ComputeContext, type Outcome, runOperation } from '../src/compute/run.ts'
 import { bytesToHex } from '../src/crypto/hex.ts'
 import { readAttestedLocation } from '../src/geometry/attested-location.ts'
 import { readLocationText } from '../src/geometry/location-text.ts'
-import { notationOf } from '../src/geometry/notation.ts'
+import { findNotation } from '../src/geometry/notation.ts'
 import type {
   ComputeResult,
   ComputeTask,
@@ -27,21 +27,21 @@ import { SkeletonMemo } from './skeleton-memo.ts'
 
 type Limits = ComputeWorkerData['limits']
 
-/** How a request is read. */
-export interface Reading {
+/** Options for reading a request. */
+export interface ReadOptions {
   /** See `readRequest`. */
   readonly canScan?: boolean
-  /** What was read of requests before this one. */
+  /** Requests that this thread has read before; equal skeletons are then validated once. */
   readonly memos?: RequestMemos
 }
 
-/** By operation, for one thread. */
+/** The skeleton memos of one thread, one for each operation. */
 export class RequestMemos {
   readonly #memos = new Map<OperationName, SkeletonMemo<ComputeRequest>>()
 
-  of(operation: OperationName): SkeletonMemo<ComputeRequest> {
-    const known = this.#memos.get(operation)
-    if (known !== undefined) return known
+  forOperation(operation: OperationName): SkeletonMemo<ComputeRequest> {
+    const existing = this.#memos.get(operation)
+    if (existing !== undefined) return existing
     const memo = new SkeletonMemo<ComputeRequest>()
     this.#memos.set(operation, memo)
     return memo
@@ -49,16 +49,16 @@ export class RequestMemos {
 }
 
 /**
- * One request from bytes to unsigned result: read, validate, compute, encode.
+ * Turns one request from bytes into an unsigned result: reads, validates, computes and encodes it.
  *
- * @returns a problem as data instead of throwing it: an Error would lose its class on the way to main
- * @throws whatever is a bug of ours
+ * @returns problems as data, because an Error would lose its class on the way to the main thread
+ * @throws {Error} on a bug in this program
  */
 export function runComputeTask(
   task: ComputeTask,
-  engine: Engine,
+  engine: ComputeContext,
   limits: Limits,
-  reading: Reading = {},
+  reading: ReadOptions = {},
 ): ComputeResult {
   try {
     return compute(task, engine, limits, reading)
@@ -68,26 +68,28 @@ export function runComputeTask(
   }
 }
 
-/** From a checked request to its unsigned result; or to what main has to resolve first. */
-function compute(task: ComputeTask, engine: Engine, limits: Limits, reading: Reading): ComputeResult {
+/**
+ * Reads and computes a request. Returns its unsigned result, or the inputs that the main thread has to resolve first.
+ */
+function compute(task: ComputeTask, engine: ComputeContext, limits: Limits, reading: ReadOptions): ComputeResult {
   const row = OPERATIONS[task.operation]
-  const memo = reading.memos?.of(task.operation)
+  const memo = reading.memos?.forOperation(task.operation)
   const readBody = (body: JsonObject, check: GeometryCheck): ComputeRequest => {
-    const known = memo?.find(body)
-    if (known !== undefined) return known
+    const cached = memo?.find(body)
+    if (cached !== undefined) return cached
     const request = readComputeRequest(row, body, limits.maxCollectionDepth, check)
-    memo?.keep(body, request)
+    memo?.remember(body, request)
     return request
   }
   const parse = memo && ((skeleton: string) => memo.parse(skeleton))
   const read = readRequest(task.body, readBody, engine, limits, reading.canScan ?? true, parse)
   const outcome = runRequest(row, read, task.resolved, engine, limits)
   read.release()
-  return 'ok' in outcome ? outcome : resultOf(row, read.request, outcome, task.timestampSeconds)
+  return 'ok' in outcome ? outcome : encodeResult(row, read.request, outcome, task.timestampSeconds)
 }
 
-/** What main needs of an outcome to have it attested. */
-export function resultOf(
+/** Builds the result from which the main thread requests an attestation. */
+export function encodeResult(
   row: OperationRow,
   { chainId, schema, recipient }: ComputeRequest,
   outcome: Outcome,
@@ -96,42 +98,42 @@ export function resultOf(
   return {
     ok: true,
     kind: outcome.kind,
-    members: membersOf(row, outcome, timestampSeconds),
-    data: `0x${bytesToHex(dataOf(row, outcome, timestampSeconds).bytes)}`,
+    members: encodeMembers(row, outcome, timestampSeconds),
+    data: `0x${bytesToHex(encodeData(row, outcome, timestampSeconds).bytes)}`,
     chainId,
     schema: schema as Hex | undefined,
     recipient: recipient as Hex,
   }
 }
 
-/** The same without what an attestation needs. */
+/** Computes a request that was read, without encoding the result. Returns the inputs to resolve, if there are any. */
 export function runRequest(
   row: OperationRow,
   read: ReadRequest,
   resolved: readonly ResolvedInput[],
-  engine: Engine,
+  engine: ComputeContext,
   limits: Limits,
 ): Outcome | Extract<ComputeResult, { ok: 'unresolved' }> {
   const { request } = read
-  // Main knows the chains: it refuses this one before anything is computed for it.
+  // The main thread knows the chains and rejects this one; nothing is computed for it.
   if (!limits.chainIds.includes(request.chainId)) return { ok: 'unresolved', chainId: request.chainId, inputs: [] }
   if (!request.inputs.every(isGeometry)) {
     const unresolved = unresolvedInputs(request, resolved)
     if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
   }
   const operands = request.inputs.map((input, index) =>
-    input.form === 'geometry' ? read.operandOf(input, index) : resolvedOperand(input, resolved, limits),
+    input.form === 'geometry' ? read.toOperand(input, index) : resolvedOperand(input, resolved, limits),
   )
   return runOperation(row, operands, request.radiusMeters, engine)
 }
 
-/** What its answer says of a result, JSON text. */
-export function membersOf(row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
+/** Writes the members of the response that describe a result, as JSON without braces. */
+export function encodeMembers(row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
   const { operation, inputRefs, notes } = outcome
   if (outcome.kind === 'boolean') {
     return resultMembers({ result: outcome.value, units: undefined, operation, timestampSeconds, inputRefs, notes })
   }
-  const { units, scale } = scaleOf(row)
+  const { units, scale } = requireNumeric(row)
   return resultMembers({
     result: fromScaledInteger(outcome.integer, scale),
     units,
@@ -142,16 +144,16 @@ export function membersOf(row: OperationRow, outcome: Outcome, timestampSeconds:
   })
 }
 
-/** The data to be attested, which holds until the next one is made. */
-export function dataOf(row: OperationRow, outcome: Outcome, timestampSeconds: number): ResultData {
+/** Encodes the data to attest. The bytes are valid only until the next call. */
+export function encodeData(row: OperationRow, outcome: Outcome, timestampSeconds: number): ResultData {
   const { operation, inputRefs } = outcome
   return outcome.kind === 'boolean'
     ? booleanData(outcome.value, inputRefs, timestampSeconds, operation)
-    : numericData(outcome.integer, scaleOf(row).onchainUnits, inputRefs, timestampSeconds, operation)
+    : numericData(outcome.integer, requireNumeric(row).onchainUnits, inputRefs, timestampSeconds, operation)
 }
 
-function scaleOf({ name, result }: OperationRow) {
-  if (result.kind !== 'numeric') throw new RangeError(`${name} gave a result of another kind`)
+function requireNumeric({ name, result }: OperationRow) {
+  if (result.kind !== 'numeric') throw new RangeError(`${name} has no numeric result`)
   return result
 }
 
@@ -166,25 +168,26 @@ function unresolvedInputs(request: ComputeRequest, resolved: readonly ResolvedIn
 }
 
 function resolvedOperand(input: Input, resolved: readonly ResolvedInput[], limits: Limits): Operand {
-  const found = resolved.find(({ field }) => field === input.path[0])!
+  const resolution = resolved.find(({ field }) => field === input.path[0])!
   const path = input.form === 'proof' ? [...input.path, 'verifiedProof', 'proof', 'claim', 'location'] : input.path
-  const geometry = parseLocation(found, input, path, limits)
+  const geometry = parseLocation(resolution, input, path, limits)
   checkGeometry(geometry, path, limits.maxCollectionDepth)
-  return { geometry, path, ref: found.ref }
+  return { geometry, path, ref: resolution.ref }
 }
 
 function parseLocation({ geometry, locationType }: ResolvedInput, input: Input, path: Input['path'], limits: Limits) {
   const parse = (text: string) => parseJsonObject(Buffer.from(text), limits.maxJsonDepth)
-  // The text of a proof stands in the body, and is named where it stands.
+  // The location of a proof is part of the body, so the problem points at it there.
   if (input.form === 'proof')
     return locationType === undefined ? parse(geometry) : readLocationText(locationType, geometry, path, limits)
   try {
     return readAttestedLocation(locationType ?? 'geojson', geometry, [], limits, parse)
   } catch (error) {
-    // The text of an attestation is as foreign as a body, but not the body: what is wrong with it is an invalid input.
+    // The attested text is untrusted too, but it is not in the body. Its problems are reported at the input that names
+    // it.
     if (!(error instanceof ProblemError)) throw error
-    const shown = notationOf(locationType ?? '') ?? 'GeoJSON'
-    throw problemAt('invalid-input', path, `its location is no ${shown}: ${error.data.detail}`, {
+    const notation = findNotation(locationType ?? '') ?? 'GeoJSON'
+    throw problemAt('invalid-input', path, `its location is no ${notation}: ${error.data.detail}`, {
       code: 'uid-unreadable',
     })
   }

@@ -2,9 +2,9 @@ import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/batch-messages.ts'
-import { ENDABLE_BACKENDS, loadSecp256k1 } from '../src/crypto/secp256k1.ts'
+import { loadSecp256k1, TERMINABLE_BACKENDS } from '../src/crypto/secp256k1.ts'
 import type { VerifyBatch, VerifyResult } from '../src/evidence-messages.ts'
-import { canFree, freeBuffer, isLarge } from '../src/free-buffer.ts'
+import { freeBuffer, freeBufferReady, isLarge } from '../src/free-buffer.ts'
 import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/messages.ts'
 import { unpack } from '../src/packed-bytes.ts'
 import { loadPlugin } from '../src/verify/added-plugin.ts'
@@ -15,7 +15,7 @@ import { runMerkleTask } from './merkle-task.ts'
 import { createVerifyEngine } from './verify-engine.ts'
 import { runVerifyTask } from './verify-task.ts'
 
-/** What a compute thread does: whole requests, items of a batch, or the tree over its results. */
+/** The work of a compute thread: whole requests, items of a batch, the Merkle tree over a batch, and evidence. */
 export interface ComputeRunner {
   runBatch(batch: ComputeBatch): ComputeResult[]
   runChunk(chunk: ComputeChunk): ChunkResult
@@ -23,7 +23,7 @@ export interface ComputeRunner {
   runVerify(batch: VerifyBatch): Promise<VerifyResult[]>
 }
 
-/** Loads and tests the kernel once. Also used on the main thread with one core. */
+/** Loads and tests the kernel. With one core, the main thread uses this too. */
 export async function createComputeRunner({
   limits,
   allowMock,
@@ -34,12 +34,12 @@ export async function createComputeRunner({
   pluginUrls,
   lowPriority,
 }: ComputeWorkerData): Promise<ComputeRunner> {
-  if (lowPriority) setPriority(0, 15) // this thread alone: small requests keep the cores, large ones take the rest
-  await canFree
+  if (lowPriority) setPriority(0, 15) // only this thread, so that small requests keep the cores
+  await freeBufferReady
   const engine = createEngine(limits)
   const memos = new RequestMemos()
-  // An added kind of evidence may hang, and its thread is ended whatever it does.
-  const secp256k1 = await loadSecp256k1(pluginUrls.length > 0 ? ENDABLE_BACKENDS : undefined)
+  // An added plugin may hang. Its thread is then terminated, so it must use a backend that survives that.
+  const secp256k1 = await loadSecp256k1(pluginUrls.length > 0 ? TERMINABLE_BACKENDS : undefined)
   const config = {
     allowMock,
     evaluation,
@@ -56,43 +56,43 @@ export async function createComputeRunner({
     runTree: (task) => runMerkleTask(task, engine.keccak),
     runVerify: ({ bytes, questions }) =>
       Promise.all(
-        questions.map((question, index) =>
-          runVerifyTask({ ...question, body: unpack(bytes, index) }, verifyEngine, limits),
-        ),
+        questions.map((head, index) => runVerifyTask({ ...head, body: unpack(bytes, index) }, verifyEngine, limits)),
       ),
   }
 }
 
 let runner: Promise<ComputeRunner> | undefined
 
-/** A Piscina task. */
+/** Runs one Piscina task. */
 export default async function run(
   work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch,
 ): Promise<ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]> {
   runner ??= createComputeRunner(workerData as ComputeWorkerData)
   try {
-    const done = await runWork(await runner, work)
+    const result = await runWork(await runner, work)
     if ('heads' in work && isLarge(new Uint8Array(work.bytes.buffer))) freeBuffer(work.bytes.buffer)
-    return given(done)
+    return withTransfer(result)
   } catch (error) {
-    runner = undefined // whatever broke, the next task starts from a fresh kernel
+    runner = undefined // the kernel may be broken: the next task loads a new one
     throw error
   }
 }
 
-/** Texts go to main without a copy. */
-function given<T extends ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]>(done: T): T {
-  const buffers = buffersOf(done)
-  return buffers.length === 0 ? done : (move({ [transferableSymbol]: buffers, [valueSymbol]: done }) as unknown as T)
+/** Marks the buffers of a result for transfer, so that its texts reach the main thread without a copy. */
+function withTransfer<T extends ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]>(result: T): T {
+  const buffers = transferables(result)
+  return buffers.length === 0
+    ? result
+    : (move({ [transferableSymbol]: buffers, [valueSymbol]: result }) as unknown as T)
 }
 
-function buffersOf(done: ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]) {
-  if ('root' in done) return done.items.map(({ buffer }) => buffer)
-  if ('unsigned' in done) return [done.unsigned.buffer, done.payloads.buffer]
-  return 'texts' in done ? [done.texts.buffer] : []
+function transferables(result: ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]) {
+  if ('root' in result) return result.items.map(({ buffer }) => buffer)
+  if ('unsigned' in result) return [result.unsigned.buffer, result.payloads.buffer]
+  return 'texts' in result ? [result.texts.buffer] : []
 }
 
-/** Tells the kinds of work apart. */
+/** Runs a piece of work according to its kind. */
 export function runWork(runner: ComputeRunner, work: ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch) {
   if ('questions' in work) return runner.runVerify(work)
   if ('heads' in work) return runner.runBatch(work)

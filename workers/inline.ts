@@ -3,9 +3,10 @@ import { RequestMemos, runComputeTask } from './compute-task.ts'
 import { createEngine } from './engine.ts'
 
 /**
- * Compute requests on the thread that has them, by the same code as in the compute threads.
+ * Creates a function that computes requests on the calling thread, with the same code as the compute threads.
  *
- * @returns undefined for whatever is refused or breaks within these limits: it goes the ordinary way, which has other ones
+ * @returns a function that returns undefined when the request is rejected or fails; such a request goes to a compute
+ *   thread, which has larger limits and reports the problem
  */
 export function createInlineCompute(
   limits: ComputeWorkerData['limits'],
@@ -17,7 +18,7 @@ export function createInlineCompute(
       const result = runComputeTask(task, engine, limits, { memos })
       return result.ok === false ? undefined : result
     } catch {
-      engine = createEngine(limits) // whatever broke, the next request finds a fresh kernel
+      engine = createEngine(limits) // the kernel may be broken: the next request gets a new one
       return undefined
     }
   }

@@ -1,6 +1,6 @@
 import { checksumAddress } from '../src/attest/address.ts'
-import { attestationHead } from '../src/attest/attestation-text.ts'
-import { leafMembers } from '../src/attest/leaf-text.ts'
+import { attestationJsonHead } from '../src/attest/attestation-text.ts'
+import { leafJson } from '../src/attest/leaf-text.ts'
 import { createLeafHasher } from '../src/attest/merkle-proof.ts'
 import type { ChunkItem, ComputeChunk, OpenItem, TextsResult, UnsignedResult } from '../src/batch-messages.ts'
 import type { OperationRow } from '../src/compute/operations.ts'
@@ -11,68 +11,69 @@ import type { AttestationKind, Hex } from '../src/messages.ts'
 import type { PackedBytes } from '../src/packed-bytes.ts'
 import { payloadSize, putPayload, readPayload } from '../src/signing-records.ts'
 import type { ComputeRequest } from '../src/validation/compute-request.ts'
-import { dataOf, membersOf } from './compute-task.ts'
+import { encodeData, encodeMembers } from './compute-task.ts'
 
-/** An item that was computed. */
-export interface PlainItem {
-  /** `"id":…,` as JSON text, or empty. */
+/** A computed item whose result is not encoded yet. */
+export interface ComputedItem {
+  /** `"id":…,` as JSON text; empty when the item has no id. */
   readonly id: string
   readonly row: OperationRow
   readonly request: ComputeRequest
   readonly outcome: Outcome
 }
 
+/** The JSON text before and after the data of a result. */
 interface Frame {
   readonly recipient: string
   readonly before: Buffer
   readonly after: Buffer
 }
 
-/** Stands for the data in a text that is cut there. */
+/** A placeholder for the data; the frame is split at the NUL character. */
 const DATA = '0x\0' as Hex
 
-/** Bytes one after the other, with the place where each item ends. */
+/** A growing buffer of items, with the offset at which each item ends. */
 class Packer {
   bytes: Buffer<ArrayBuffer>
   readonly offsets: Uint32Array
   at = 0
 
-  constructor(room: Buffer<ArrayBuffer>, items: number) {
-    this.bytes = room
+  constructor(buffer: Buffer<ArrayBuffer>, items: number) {
+    this.bytes = buffer
     this.offsets = new Uint32Array(items + 1)
   }
 
   reserve(bytes: number): void {
     if (this.at + bytes <= this.bytes.length) return
-    const more = Buffer.allocUnsafeSlow(2 * (this.at + bytes))
-    this.bytes.copy(more, 0, 0, this.at)
-    this.bytes = more
+    const larger = Buffer.allocUnsafeSlow(2 * (this.at + bytes))
+    this.bytes.copy(larger, 0, 0, this.at)
+    this.bytes = larger
   }
 
   endItem(index: number): void {
     this.offsets[index + 1] = this.at
   }
 
-  /** A view that the next item may end. */
+  /** Returns a view; adding another item may move the bytes elsewhere. */
   itemAt(index: number): Buffer {
     return this.bytes.subarray(this.offsets[index]!, this.offsets[index + 1]!)
   }
 
-  /** Once every item has ended. */
+  /** Returns a copy of the bytes. Every item must have ended. */
   finish(): PackedBytes {
     const { at, bytes, offsets } = this
     return { buffer: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + at), offsets }
   }
 }
 
-/** Room of a thread that serves one chunk after the other. */
-let textRoom = Buffer.alloc(0)
-let payloadRoom = Buffer.alloc(0)
-const MOST_KEPT_BYTES = 4_194_304
+/** Buffers of this thread, reused from one chunk to the next. */
+let textBuffer = Buffer.alloc(0)
+let payloadBuffer = Buffer.alloc(0)
+const MAX_REUSED_BYTES = 4_194_304
 
 /**
- * Writes the results of a chunk that main need not look at as bytes, each as soon as it is there, up to what main adds: as
- * strings, a result took longer to be said than to be found.
+ * Writes the results of a chunk as bytes, each as soon as it is computed. The text ends where the main thread continues
+ * it with a signature or a proof. Building strings instead took longer than computing the results.
  */
 export class ItemWriter {
   readonly #chunk: ComputeChunk
@@ -80,11 +81,11 @@ export class ItemWriter {
   readonly #texts: Packer
   readonly #payloads: Packer
   readonly #idLengths: Uint32Array
-  /** Bytes of each text before its frame. */
+  /** For each item, the bytes of its text before the frame. */
   readonly #headLengths: Uint32Array
   readonly #leaves: Uint8Array
-  readonly #leafOf: ReturnType<typeof createLeafHasher>
-  /** What stands around the data, by kind of result: the items of a batch mostly share schema and recipient. */
+  readonly #hashLeaf: ReturnType<typeof createLeafHasher>
+  /** The last frame for each kind of result; most items of a batch share schema and recipient. */
   readonly #frames: { [kind in Outcome['kind']]?: Frame } = {}
   #count = 0
 
@@ -93,34 +94,34 @@ export class ItemWriter {
     const isSigned = chunk.attest === 'each'
     this.#chunk = chunk
     this.#separator = chunk.firstIndex === undefined ? 0x0a : 0x2c
-    this.#texts = new Packer(textRoom, items)
-    this.#payloads = new Packer(payloadRoom, isSigned ? items : 0)
+    this.#texts = new Packer(textBuffer, items)
+    this.#payloads = new Packer(payloadBuffer, isSigned ? items : 0)
     this.#idLengths = new Uint32Array(isSigned ? items : 0)
     this.#headLengths = new Uint32Array(isSigned ? items : 0)
     this.#leaves = new Uint8Array(chunk.attest === 'merkle' ? items * 32 : 0)
-    this.#leafOf = createLeafHasher(keccak)
+    this.#hashLeaf = createLeafHasher(keccak)
   }
 
-  add(item: PlainItem): void {
+  add(item: ComputedItem): void {
     const { attest } = this.#chunk
     const index = this.#count++
-    if (attest === 'none') this.#addAnswer(item)
+    if (attest === 'none') this.#addFinished(item)
     else if (attest === 'merkle') this.#addLeaf(item, index)
     else this.#addUnsigned(item, index)
     this.#texts.endItem(index)
   }
 
-  /** All of them, when there were no others in the chunk. */
+  /** Returns the whole chunk. Call it only when every item of the chunk was added here. */
   finish(): UnsignedResult | TextsResult {
-    this.#keepRooms()
+    this.#saveBuffers()
     const texts = this.#texts.finish()
     if (this.#chunk.attester === undefined) return { texts, leaves: this.leaves }
     return { unsigned: texts, idLengths: this.#idLengths, payloads: this.#payloads.finish() }
   }
 
-  /** The same one by one, in order. */
+  /** Returns the added items one by one, in order. Used when other items of the chunk go to the main thread. */
   items(): ChunkItem[] {
-    this.#keepRooms()
+    this.#saveBuffers()
     const isSigned = this.#chunk.attest === 'each'
     return Array.from({ length: this.#count }, (_, index) => {
       const text = this.#texts.itemAt(index)
@@ -128,24 +129,24 @@ export class ItemWriter {
     })
   }
 
-  /** 32 bytes of each, when they go under a root. */
+  /** The leaves, 32 bytes for each item; empty unless the batch is signed under a Merkle root. */
   get leaves(): Uint8Array {
     return this.#leaves.subarray(0, this.#chunk.attest === 'merkle' ? 32 * this.#count : 0)
   }
 
-  #addAnswer({ id, row, outcome }: PlainItem): void {
+  #addFinished({ id, row, outcome }: ComputedItem): void {
     const { timestampSeconds } = this.#chunk
-    this.#putText(`{${id}${membersOf(row, outcome, timestampSeconds)}}`)
+    this.#putText(`{${id}${encodeMembers(row, outcome, timestampSeconds)}}`)
     this.#texts.bytes[this.#texts.at++] = this.#separator
   }
 
-  #addLeaf(item: PlainItem, index: number): void {
+  #addLeaf(item: ComputedItem, index: number): void {
     const { schema, recipient, data } = this.#putFramed(item)
     this.#texts.bytes[this.#texts.at++] = this.#separator
-    this.#leafOf({ schema, recipient, data }, this.#leaves, 32 * index)
+    this.#hashLeaf({ schema, recipient, data }, this.#leaves, 32 * index)
   }
 
-  #addUnsigned(item: PlainItem, index: number): void {
+  #addUnsigned(item: ComputedItem, index: number): void {
     const { schema, recipient, data, headLength } = this.#putFramed(item)
     const payloads = this.#payloads
     const payload = { kind: item.outcome.kind, chainId: item.request.chainId, schema, recipient, data }
@@ -156,20 +157,20 @@ export class ItemWriter {
     payloads.endItem(index)
   }
 
-  #putFramed({ id, row, request, outcome }: PlainItem) {
+  #putFramed({ id, row, request, outcome }: ComputedItem) {
     const { timestampSeconds, schemas } = this.#chunk
     const schema = schemas[outcome.kind]
     const recipient = request.recipient as Hex
-    const data = dataOf(row, outcome, timestampSeconds)
-    const known = this.#frames[outcome.kind]
-    const frame = known?.recipient === recipient ? known : this.#cutFrame(schema, recipient)
+    const data = encodeData(row, outcome, timestampSeconds)
+    const last = this.#frames[outcome.kind]
+    const frame = last?.recipient === recipient ? last : this.#splitFrame(schema, recipient)
     this.#frames[outcome.kind] = frame
-    const headLength = this.#putText(`{${id}${membersOf(row, outcome, timestampSeconds)},`)
+    const headLength = this.#putText(`{${id}${encodeMembers(row, outcome, timestampSeconds)},`)
     this.#putDigits(frame, data.digits)
     return { schema, recipient, data: data.bytes, headLength }
   }
 
-  /** With room for one more byte. */
+  /** Writes the text and leaves space for one more byte. Returns the bytes written. */
   #putText(text: string): number {
     this.#texts.reserve(3 * text.length + 1)
     const length = this.#texts.bytes.write(text, this.#texts.at)
@@ -188,17 +189,17 @@ export class ItemWriter {
     texts.at += after.length
   }
 
-  #cutFrame(schema: Hex, recipient: Hex): Frame {
+  #splitFrame(schema: Hex, recipient: Hex): Frame {
     const { attest, attester } = this.#chunk
     const text =
       attest === 'merkle'
-        ? leafMembers(schema, recipient, DATA)
-        : attestationHead({ schema, attester: attester!, recipient: checksumAddress(recipient), data: DATA })
+        ? leafJson(schema, recipient, DATA)
+        : attestationJsonHead({ schema, attester: attester!, recipient: checksumAddress(recipient), data: DATA })
     const [before, after] = text.split('\0') as [string, string]
     return { recipient, before: Buffer.from(before), after: Buffer.from(after) }
   }
 
-  /** As main takes it, read back. */
+  /** Reads an item back into the form that the main thread expects. */
   #openItem(text: Buffer, index: number): OpenItem {
     const idEnd = 1 + this.#idLengths[index]!
     const { kind, chainId, recipient, data } = readPayload(this.#payloads.itemAt(index))!
@@ -216,12 +217,13 @@ export class ItemWriter {
     }
   }
 
-  #keepRooms(): void {
-    textRoom = kept(this.#texts.bytes, textRoom)
-    payloadRoom = kept(this.#payloads.bytes, payloadRoom)
+  #saveBuffers(): void {
+    textBuffer = reusable(this.#texts.bytes, textBuffer)
+    payloadBuffer = reusable(this.#payloads.bytes, payloadBuffer)
   }
 }
 
-function kept(used: Buffer<ArrayBuffer>, room: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
-  return used.length <= MOST_KEPT_BYTES ? used : room
+/** Returns the buffer for the next chunk: the one just used, unless it grew too large. */
+function reusable(used: Buffer<ArrayBuffer>, previous: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+  return used.length <= MAX_REUSED_BYTES ? used : previous
 }

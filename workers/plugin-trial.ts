@@ -6,18 +6,18 @@ import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createKeccak } from '../src/crypto/keccak.ts'
-import { ENDABLE_BACKENDS, loadSecp256k1 } from '../src/crypto/secp256k1.ts'
+import { loadSecp256k1, TERMINABLE_BACKENDS } from '../src/crypto/secp256k1.ts'
 import type { PluginTrialData, PluginTrialResult } from '../src/evidence-messages.ts'
 import { loadPlugin } from '../src/verify/added-plugin.ts'
-import { type Kit, tryPlugin } from '../src/verify/conformance.ts'
+import { type ConformanceKit, tryPlugin } from '../src/verify/conformance.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
 import { createVerifyEngine } from './verify-engine.ts'
 
 /**
- * Calls that a rule has no business with are named instead of made. This finds mistakes; it is no prison for a hostile
- * module, which an operator must not load at all.
+ * Replaces calls that a rule must not make: while a rule runs, they are recorded and throw. This finds mistakes. It is
+ * not a sandbox: operators must not load hostile modules at all.
  */
-function setTraps(): Kit['watched'] {
+function setTraps(): ConformanceKit['watch'] {
   let reached: Set<string> | undefined
   const trap = (owner: object, name: string, title: string) => {
     const members = owner as Record<string, unknown>
@@ -25,7 +25,7 @@ function setTraps(): Kit['watched'] {
     members[name] = function (this: unknown, ...args: unknown[]) {
       if (reached === undefined) return original.apply(this, args)
       reached.add(title)
-      throw new Error(`a rule must not reach for ${title}`)
+      throw new Error(`a rule must not use ${title}`)
     }
   }
   trap(globalThis, 'fetch', 'the network (fetch)')
@@ -37,25 +37,25 @@ function setTraps(): Kit['watched'] {
   }
   for (const name of ['readFile', 'writeFile', 'open']) trap(fs.promises, name, `files (fs.promises.${name})`)
   for (const name of ['spawn', 'spawnSync', 'exec', 'execSync', 'fork']) trap(childProcess, name, `processes (${name})`)
-  trap(Math, 'random', 'chance (Math.random)')
+  trap(Math, 'random', 'randomness (Math.random)')
   trap(Date, 'now', 'the clock (Date.now)')
   trap(performance, 'now', 'the clock (performance.now)')
-  const OwnDate = Date
-  globalThis.Date = new Proxy(OwnDate, {
+  const RealDate = Date
+  globalThis.Date = new Proxy(RealDate, {
     construct(target, args: unknown[], newTarget) {
       if (args.length === 0 && reached !== undefined) {
         reached.add('the clock (new Date)')
-        throw new Error('a rule must not reach for the clock (new Date)')
+        throw new Error('a rule must not use the clock (new Date)')
       }
       return Reflect.construct(target, args, newTarget) as Date
     },
   })
   syncBuiltinESMExports()
   return async (call) => {
-    const own = new Set<string>()
-    reached = own
+    const current = new Set<string>()
+    reached = current
     try {
-      return { value: await call(), reached: [...own] }
+      return { value: await call(), reached: [...current] }
     } finally {
       reached = undefined
     }
@@ -64,19 +64,19 @@ function setTraps(): Kit['watched'] {
 
 async function run({ url, task, limits }: PluginTrialData): Promise<PluginTrialResult> {
   const watched = setTraps()
-  const guarded = await loadPlugin(url)
-  const { name, version, environments, description } = guarded
+  const loaded = await loadPlugin(url)
+  const { name, version, environments, description } = loaded
   const plugin = { name, version, environments, description }
   if (task === 'describe') return { ok: true, plugin, findings: [] }
   const { examples } = (await import(url)) as { examples?: unknown }
   const base = { kernel: loadKernel(), keccak: await createKeccak(), limits }
-  const secp256k1 = await loadSecp256k1(ENDABLE_BACKENDS)
-  const engine = await createVerifyEngine(base, { allowMock: false, plugins: [guarded] }, secp256k1)
-  const readGeometry: Kit['readGeometry'] = (stamp) => engine.readLocation(stamp, ['location'])
-  return { ok: true, plugin, findings: await tryPlugin(guarded, examples, { engine, readGeometry, watched }) }
+  const secp256k1 = await loadSecp256k1(TERMINABLE_BACKENDS)
+  const engine = await createVerifyEngine(base, { allowMock: false, plugins: [loaded] }, secp256k1)
+  const readGeometry: ConformanceKit['readGeometry'] = (stamp) => engine.readLocation(stamp, ['location'])
+  return { ok: true, plugin, findings: await tryPlugin(loaded, examples, { engine, readGeometry, watch: watched }) }
 }
 
-/** A module that throws while it loads, or has no plugin, is a result like any other. */
+// A module that throws while it loads, or that exports no plugin, is an ordinary result.
 run(workerData as PluginTrialData)
   .catch(
     (error: unknown): PluginTrialResult => ({

@@ -1,5 +1,5 @@
 import type { Operand } from '../src/compute/operands.ts'
-import type { Engine } from '../src/compute/run.ts'
+import type { ComputeContext } from '../src/compute/run.ts'
 import { freeBuffer, isLarge } from '../src/free-buffer.ts'
 import type { FlatGeometry } from '../src/geometry/flat.ts'
 import { type ScannedText, scanText } from '../src/geometry/scan.ts'
@@ -13,34 +13,38 @@ import { isJsonObject, type JsonObject, parseJsonObject } from '../src/validatio
 type Limits = ComputeWorkerData['limits']
 type GeometryInput = Extract<Input, { form: 'geometry' }>
 
-/** A checked request, and its geometries as operands. */
+/** A validated request, with its geometries as operands. */
 export interface ReadRequest {
   readonly request: ComputeRequest
   /**
-   * To be asked before the kernel computes anything: the bytes that are hashed lie in its arena.
+   * Returns the operand for an input. Call it before the kernel computes anything: the bytes to hash are in the
+   * kernel's arena.
    *
    * @param index of `input` among the inputs
    */
-  operandOf(input: GeometryInput, index: number): Operand
-  /** Gives memory back when everything is computed: left to the collector, large geometries made it look at all there is. */
+  toOperand(input: GeometryInput, index: number): Operand
+  /**
+   * Frees memory after everything is computed. Left to the garbage collector, large geometries made it scan the whole
+   * heap.
+   */
   release(): void
 }
 
-/** What makes a request of a body; `check` is told each geometry in it. */
+/** Turns a body into a request; calls `check` for each geometry in it. */
 type Reader = (body: JsonObject, check: GeometryCheck) => ComputeRequest
 
 /**
- * Reads a body: by the scanner, and where that declines by the parser, which also words every error. The answer is the
- * same; the parser takes several times longer for many coordinates.
+ * Reads a body with the scanner, or with the parser where the scanner declines. Both give the same result. The parser
+ * takes several times longer for many coordinates; it also produces every error text.
  *
- * @param parse another way to what a skeleton says
- * @param canScan false takes the parser at once: for tests that compare the two
+ * @param parse replaces `JSON.parse` for the skeleton
+ * @param canScan false uses only the parser, for tests that compare the two
  * @throws {ProblemError} at the first thing that is wrong
  */
 export function readRequest(
   bytes: Uint8Array,
   read: Reader,
-  engine: Engine,
+  engine: ComputeContext,
   limits: Limits,
   canScan: boolean,
   parse?: (skeleton: string) => unknown,
@@ -51,16 +55,16 @@ export function readRequest(
 function parseRequest(bytes: Uint8Array, read: Reader, limits: Limits): ReadRequest {
   return {
     request: read(parseJsonObject(bytes, limits.maxJsonDepth), checkGeometry),
-    operandOf: ({ geometry, path }) => ({ geometry, path, ref: undefined }),
+    toOperand: ({ geometry, path }) => ({ geometry, path, ref: undefined }),
     release: () => {},
   }
 }
 
-/** @returns undefined when anything is unusual or wrong */
+/** @returns undefined when anything in the body is unusual or wrong */
 function scanRequest(
   bytes: Uint8Array,
   read: Reader,
-  engine: Engine,
+  engine: ComputeContext,
   limits: Limits,
   parse: ((skeleton: string) => unknown) | undefined,
 ): ReadRequest | undefined {
@@ -71,7 +75,7 @@ function scanRequest(
   if (request === undefined) return undefined
   const flats: (FlatGeometry | undefined)[] = []
   for (const input of request.inputs) {
-    if (input.form === 'proof') return undefined // its hashes cover the coordinates, which the skeleton does not have
+    if (input.form === 'proof') return undefined // its hashes cover the coordinates, which the skeleton lacks
     const flat = input.form === 'geometry' ? readScannedGeometry(text, input.geometry, limits) : undefined
     if (flat === undefined && input.form === 'geometry') return undefined
     flats.push(flat)
@@ -83,15 +87,15 @@ class ScannedRequest implements ReadRequest {
   readonly request: ComputeRequest
   readonly #text: ScannedText
   readonly #flats: readonly (FlatGeometry | undefined)[]
-  readonly #engine: Engine
-  /** Of the geometries that were asked for. */
+  readonly #engine: ComputeContext
+  /** References of the operands that were requested so far, by input index. */
   readonly #refs: Hex[] = []
 
   constructor(
     request: ComputeRequest,
     text: ScannedText,
     flats: readonly (FlatGeometry | undefined)[],
-    engine: Engine,
+    engine: ComputeContext,
   ) {
     this.request = request
     this.#text = text
@@ -99,7 +103,7 @@ class ScannedRequest implements ReadRequest {
     this.#engine = engine
   }
 
-  operandOf({ geometry, path }: GeometryInput, index: number): Operand {
+  toOperand({ geometry, path }: GeometryInput, index: number): Operand {
     const ref = scannedRef(this.#text, geometry, this.#engine)
     this.#refs[index] = ref
     return { flat: this.#flats[index]!, path, ref }
@@ -109,22 +113,22 @@ class ScannedRequest implements ReadRequest {
     this.#refs.forEach((ref, index) => {
       const flat = this.#flats[index]!
       const { vertices } = flat
-      if (isLarge(vertices) && !this.#engine.prepared?.keeps(ref, flat)) freeBuffer(vertices.buffer)
+      if (isLarge(vertices) && !this.#engine.prepared?.holds(ref, flat)) freeBuffer(vertices.buffer)
     })
   }
 }
 
 function readSkeleton(skeleton: JsonObject, read: Reader): ComputeRequest | undefined {
   try {
-    return read(skeleton, () => {}) // its geometries are checked by `readScannedGeometry`
+    return read(skeleton, () => {}) // `readScannedGeometry` checks the geometries
   } catch (error) {
     if (error instanceof ProblemError) return undefined
     throw error
   }
 }
 
-/** keccak-256 of the canonical text, as `runOperation` takes it of a parsed geometry. */
-function scannedRef(text: ScannedText, value: unknown, { kernel, keccak }: Engine): Hex {
+/** Returns keccak-256 of the canonical text, equal to what `runOperation` computes for a parsed geometry. */
+function scannedRef(text: ScannedText, value: unknown, { kernel, keccak }: ComputeContext): Hex {
   const hash = hashScannedGeometry(kernel, text, value)
   if (hash !== undefined) return `0x${hash}`
   return keccak.hashHex(Buffer.from(scannedCanonicalText(kernel, text, value), 'latin1'))

@@ -1,10 +1,12 @@
-/** The relay's end of its line to main: one relay a chain, each looking for work by itself. */
+/**
+ * The relay in the sync thread: one relay for each chain, each polling for work. Talks to the main thread over a port.
+ */
 import type { MessagePort } from 'node:worker_threads'
 import type { Chain } from '../src/attest/chains.ts'
 import type { ChainAccessConfig } from '../src/config.ts'
 import type { Keccak } from '../src/crypto/keccak.ts'
 import type { RelayPayload, RelayReply, RelayRequest, RelaySigningResult, RelayState } from '../src/relay-messages.ts'
-import { connectRecords } from '../src/store/record-line.ts'
+import { connectStore } from '../src/store/record-line.ts'
 import { type RecordStore, StoreFault } from '../src/store-messages.ts'
 import type { ChainAccess } from '../src/sync/chain-access.ts'
 import { createRelay } from '../src/sync/relay.ts'
@@ -17,10 +19,10 @@ interface ServedChain {
   readonly access: Pick<ChainAccess, 'state'>
 }
 
-const NOT_OPEN: RelayState = { state: 'unknown', reason: 'the store is being opened' }
-/** A signature takes microseconds; one that does not come is of a thread that starts again. */
+const NOT_OPEN: RelayState = { state: 'unknown', reason: 'the store is opening' }
+/** A signature takes microseconds. Without a reply in this time, the signer thread is probably restarting. */
 const SIGN_TIMEOUT_MS = 10_000
-const MAX_BENCH_MS = 60_000
+const MAX_SUSPENSION_MS = 60_000
 
 /** Runs until the thread ends. */
 export function serveRelay(
@@ -30,10 +32,10 @@ export function serveRelay(
   keccak: Keccak,
 ): void {
   const post = (reply: RelayReply) => port.postMessage(reply)
-  const sign = createSignatures(port, post)
+  const sign = createSign(port, post)
   let store: RecordStore | undefined
   port.on('message', (request: RelayRequest) => {
-    if (request.type === 'store') store = connectRecords(request.port)
+    if (request.type === 'store') store = connectStore(request.port)
   })
   for (const served of chains.values()) void run(served)
 
@@ -56,14 +58,14 @@ export function serveRelay(
         ),
         now: () => performance.now(),
         random: Math.random,
-        maxBenchMs: MAX_BENCH_MS,
+        maxSuspensionMs: MAX_SUSPENSION_MS,
       }),
       nowMs: Date.now,
       note: (event, facts) => post({ type: 'note', event, facts }),
     })
     let last = ''
     for (;;) {
-      const state = store === undefined ? NOT_OPEN : await look(relay.tick, access)
+      const state = store === undefined ? NOT_OPEN : await runTick(relay.tick, access)
       if (JSON.stringify(state) !== last) post({ type: 'state', chainId: chain.id, state })
       last = JSON.stringify(state)
       await new Promise((resolve) => setTimeout(resolve, settings.pollMs))
@@ -71,9 +73,9 @@ export function serveRelay(
   }
 }
 
-/** Never rejects: whatever is wrong now may be over when the relay looks again. */
-async function look(tick: () => Promise<RelayState>, access: Pick<ChainAccess, 'state'>): Promise<RelayState> {
-  // Other contracts than ours, or a clock that is wrong: nothing is sent there.
+/** Runs one tick of a relay. Never rejects, because an error now may be gone at the next tick. */
+async function runTick(tick: () => Promise<RelayState>, access: Pick<ChainAccess, 'state'>): Promise<RelayState> {
+  // The contracts are not the expected ones, or a clock is wrong: nothing is sent to this chain.
   if (access.state.state === 'refused') return { state: 'waiting', reason: access.state.reason }
   try {
     return await tick()
@@ -83,13 +85,13 @@ async function look(tick: () => Promise<RelayState>, access: Pick<ChainAccess, '
   }
 }
 
-/** Asks main, which asks the signer. */
-function createSignatures(port: MessagePort, post: (reply: RelayReply) => void) {
-  const waiting = new Map<number, (result: RelaySigningResult) => void>()
+/** Creates a function that requests a signature from the main thread, which passes it to the signer. */
+function createSign(port: MessagePort, post: (reply: RelayReply) => void) {
+  const pending = new Map<number, (result: RelaySigningResult) => void>()
   let nextId = 0
   const settle = (id: number, result: RelaySigningResult) => {
-    waiting.get(id)?.(result)
-    waiting.delete(id)
+    pending.get(id)?.(result)
+    pending.delete(id)
   }
   port.on('message', (request: RelayRequest) => {
     if (request.type === 'signed') settle(request.id, request.result)
@@ -97,10 +99,10 @@ function createSignatures(port: MessagePort, post: (reply: RelayReply) => void) 
   return (payload: RelayPayload): Promise<RelaySigningResult> =>
     new Promise((resolve) => {
       const id = nextId++
-      waiting.set(id, resolve)
-      setTimeout(() => settle(id, { ok: false, problem: SILENT }), SIGN_TIMEOUT_MS)
+      pending.set(id, resolve)
+      setTimeout(() => settle(id, { ok: false, problem: NO_REPLY }), SIGN_TIMEOUT_MS)
       post({ type: 'sign', id, payload })
     })
 }
 
-const SILENT = { type: 'overloaded', detail: 'the signer does not answer' } as const
+const NO_REPLY = { type: 'overloaded', detail: 'the signer does not answer' } as const

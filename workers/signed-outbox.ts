@@ -2,7 +2,7 @@ import type { RecordResult } from '../src/attest/signer.ts'
 import type { AnySigningResult, SignerReply } from '../src/messages.ts'
 import { putSigned, SIGNED_BYTES } from '../src/signing-records.ts'
 
-/** Results on their way to main, gathered to messages: a message costs what a signature does. */
+/** Collects results for the main thread into messages, because a message costs as much as a signature. */
 export class SignedOutbox {
   readonly #post: (reply: SignerReply, transfer: ArrayBuffer[]) => void
   #bytes = new Uint8Array(0)

@@ -10,26 +10,29 @@ import { ConfigError, type SignerConfig } from '../src/config.ts'
 import { forgetSigningKey, readSigningKey } from '../src/config-key.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
-import type { SignerReply, SignerRequest, SigningRefusal } from '../src/messages.ts'
+import type { SignerReply, SignerRequest, SigningFailure } from '../src/messages.ts'
 import { splitRecords } from '../src/signing-records.ts'
-import { createNonceLine, type NonceLine } from './nonce-port.ts'
+import { createNonceConnection, type NonceConnection } from './nonce-port.ts'
 import { SignedOutbox } from './signed-outbox.ts'
 
-/** Signatures that go back together: main answers the first while the others are made. A message costs what a signature does. */
+/**
+ * Signatures in one message. A message costs as much as a signature; small ones let the main thread respond to the
+ * first clients while the remaining signatures are computed.
+ */
 const RESULTS_A_MESSAGE = 8
 const main = parentPort!
 const post = (reply: SignerReply, transfer: ArrayBuffer[] = []) => main.postMessage(reply, transfer)
 
-async function start(config: SignerConfig): Promise<{ signer: Signer; line: NonceLine }> {
+async function start(config: SignerConfig): Promise<{ signer: Signer; connection: NonceConnection }> {
   const source = readSigningKey(process.env, config)
-  forgetSigningKey(process.env) // shared with main: no thread that starts later can see it
+  forgetSigningKey(process.env) // it is shared with main; threads that start later must not see the key
   const keccak = await createKeccak()
   const secp256k1 = await loadSecp256k1()
   const privateKey = await resolveSigningKey(source, secp256k1, keccak)
   const chains = chainTable(config)
-  let line: NonceLine | undefined
+  let connection: NonceConnection | undefined
   const nonces = createNonces({
-    read: (chainId) => line!.read(chainId),
+    read: (chainId) => connection!.read(chainId),
     readable: new Set([...chains.values()].filter(({ rpcUrls }) => rpcUrls.length > 0).map(({ id }) => id)),
     maxAgeMs: config.nonceMaxAgeMs,
     timeoutMs: config.rpcTimeoutMs,
@@ -47,55 +50,55 @@ async function start(config: SignerConfig): Promise<{ signer: Signer; line: Nonc
     nowSeconds: () => Math.floor(Date.now() / 1000),
     relay: config.submission && relayCeilings(config.submission),
   })
-  line = createNonceLine(signer.address)
+  connection = createNonceConnection(signer.address)
   const backend = `${secp256k1.backend} (${secp256k1.library})`
   post({ type: 'ready', address: checksumAddress(signer.address), keyKind: source.kind, backend })
-  return { signer, line }
+  return { signer, connection }
 }
 
-function serve({ signer, line }: { signer: Signer; line: NonceLine }): void {
+function serve({ signer, connection }: { signer: Signer; connection: NonceConnection }): void {
   const outbox = new SignedOutbox(post)
   const late = new SignedOutbox(post)
-  const whenLate = (add: () => void) => {
-    // Those who waited for the same nonce answer in one message.
+  const addLate = (add: () => void) => {
+    // Results that waited for the same nonce travel in one message.
     if (late.length === 0) setImmediate(() => late.flush(false))
     add()
   }
   const signRecord = (id: number, record: Uint8Array) => {
     const result = guarded(() => signer.signRecord(record))
     if (!(result instanceof Promise)) outbox.add(id, result)
-    else void result.catch(fault).then((settled) => whenLate(() => late.add(id, settled)))
+    else void result.catch(reportFault).then((settled) => addLate(() => late.add(id, settled)))
   }
   main.on('message', (request: SignerRequest) => {
-    if (request.type === 'nonces') return line.connect(request.port)
-    if (request.type === 'close') process.exit() // ends the thread alone
+    if (request.type === 'nonces') return connection.connect(request.port)
+    if (request.type === 'close') process.exit() // ends only this thread
     const { records, bulk, others } = request
     splitRecords(records, (id, record) => {
-      // Not before the next one is due: the last results go with the end of the message.
+      // Flush only when another result follows: the last ones travel with the final flush below.
       if (outbox.length >= RESULTS_A_MESSAGE) outbox.flush(false)
       signRecord(id, record)
     })
     for (const [id, payload] of others) {
       const result = guarded(() => signer.sign(payload))
       if (!(result instanceof Promise)) outbox.addOther(id, result)
-      else void result.catch(fault).then((settled) => whenLate(() => late.addOther(id, settled)))
+      else void result.catch(reportFault).then((settled) => addLate(() => late.addOther(id, settled)))
     }
-    // Single answers do not wait for those of a batch.
+    // Results of single requests do not wait for those of a batch.
     if (outbox.length > 0 && bulk.length > 0) outbox.flush(false)
     splitRecords(bulk, signRecord)
     outbox.flush(true)
   })
 }
 
-function guarded<Result>(sign: () => Result): Result | SigningRefusal {
+function guarded<Result>(sign: () => Result): Result | SigningFailure {
   try {
     return sign()
   } catch (error) {
-    return fault(error)
+    return reportFault(error)
   }
 }
 
-function fault(error: unknown): SigningRefusal {
+function reportFault(error: unknown): SigningFailure {
   post({ type: 'fault', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   return { ok: false, problem: { type: 'internal', detail: 'the result could not be signed' } }
 }

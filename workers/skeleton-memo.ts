@@ -1,28 +1,32 @@
 import { parseJson } from '../src/geometry/scan.ts'
 import { isJsonObject } from '../src/validation/json-body.ts'
 
-/** Skeletons that are remembered, and characters of one. */
-const MAX_KNOWN = 64
+/** The most skeletons in the memo, and the most characters of one. */
+const MAX_ENTRIES = 64
 const MAX_CHARACTERS = 1024
 const ID = '"id":'
-/** Ids whose text is what is echoed. */
+/** Ids that the response repeats exactly as written: integers, and strings without escapes. */
 const PLAIN_ID = /(?:0|-?[1-9][0-9]{0,14}|"[A-Za-z0-9_.: -]{0,128}")(?=[,}])/y
 
 /**
- * Items of a batch, and the requests of a caller, mostly differ in their coordinates and ids alone. Their skeletons, the ids taken
- * out, are the same text then, and what was read of one holds for all of them.
+ * Remembers what was read from a skeleton. The items of a batch, and the requests of one client, mostly differ only in
+ * their coordinates and ids. Without the ids their skeletons are the same text, so facts read from one hold for all of
+ * them.
  */
 export class SkeletonMemo<Facts extends object> {
-  readonly #known = new Map<string, object>()
+  readonly #skeletons = new Map<string, object>()
   readonly #facts = new WeakMap<object, Facts>()
   #id = ''
 
-  /** The JSON text of the id of the skeleton that was parsed last; empty when it has none, or not a plain one. */
+  /**
+   * The id in the skeleton that was parsed last, as JSON text; empty when there is none, or it does not match
+   * `PLAIN_ID`.
+   */
   get id(): string {
     return this.#id
   }
 
-  /** Parses a skeleton, or gives the one that differs from it in its id alone. */
+  /** Parses a skeleton, or returns one parsed earlier that differs only in its id. */
   parse(text: string): unknown {
     const at = text.indexOf(ID)
     this.#id = ''
@@ -36,23 +40,23 @@ export class SkeletonMemo<Facts extends object> {
     return this.#parseOnce(text, text.slice(0, start) + text.slice(PLAIN_ID.lastIndex))
   }
 
-  /** What was kept of a skeleton. */
+  /** Returns the facts stored for a skeleton. */
   find(skeleton: object): Facts | undefined {
     return this.#facts.get(skeleton)
   }
 
-  keep(skeleton: object, facts: Facts): void {
+  remember(skeleton: object, facts: Facts): void {
     this.#facts.set(skeleton, facts)
   }
 
   #parseOnce(text: string, key: string): unknown {
-    const known = this.#known.get(key)
-    // One of which nothing was kept has the id of another item.
-    if (known !== undefined && this.#facts.has(known)) return known
+    const cached = this.#skeletons.get(key)
+    // A skeleton without facts cannot be reused: it holds the id of another item.
+    if (cached !== undefined && this.#facts.has(cached)) return cached
     const skeleton = parseJson(text)
     if (!isJsonObject(skeleton) || key.length > MAX_CHARACTERS) return skeleton
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
-    this.#known.set(key, skeleton)
+    if (this.#skeletons.size >= MAX_ENTRIES) this.#skeletons.clear()
+    this.#skeletons.set(key, skeleton)
     return skeleton
   }
 }

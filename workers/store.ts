@@ -15,7 +15,7 @@ import {
 } from '../src/store-messages.ts'
 
 const main = parentPort!
-const post = (reply: StoreReply) => main.postMessage(reply, givenWith(reply))
+const post = (reply: StoreReply) => main.postMessage(reply, transferables(reply))
 
 async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promise<Database> {
   const database =
@@ -39,7 +39,7 @@ async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promis
   }
 }
 
-async function answer(
+async function runCall(
   store: RecordStore,
   { id, operation, argument }: Extract<StoreRequest, { type: 'call' }>,
 ): Promise<StoreReply> {
@@ -51,8 +51,8 @@ async function answer(
   }
 }
 
-/** Documents of a page are given away with it. */
-function givenWith(reply: StoreReply): ArrayBuffer[] {
+/** Returns the buffers to transfer with a reply: the documents of a page. */
+function transferables(reply: StoreReply): ArrayBuffer[] {
   if (reply.type !== 'answer' || !reply.ok) return []
   const { page } = (reply.value ?? {}) as Partial<StoreResult<'newPage'>>
   return page?.documents instanceof Uint8Array ? [page.documents.buffer as ArrayBuffer] : []
@@ -65,22 +65,23 @@ function isFatal(reply: StoreReply): boolean {
 function serve(database: Database, maxRecordsInMemory: number): void {
   const memory = new RecordMemory(database, maxRecordsInMemory)
   const store = createRecordStore(database, () => new Date().toISOString(), memory)
-  let others = 0
+  /** Calls under way from threads other than the main thread. */
+  let otherCalls = 0
   const connect = (port: MessagePort) =>
     port.on('message', async (request: StoreRequest) => {
       if (request.type !== 'call') return
-      if (others++ === 0) post({ type: 'busy', isBusy: true })
-      const reply = await answer(store, request)
-      port.postMessage(reply, givenWith(reply))
-      if (--others === 0) post({ type: 'busy', isBusy: false })
+      if (otherCalls++ === 0) post({ type: 'busy', isBusy: true })
+      const reply = await runCall(store, request)
+      port.postMessage(reply, transferables(reply))
+      if (--otherCalls === 0) post({ type: 'busy', isBusy: false })
       if (database.engine === 'embedded' && isFatal(reply)) process.exit(1)
     })
   main.on('message', async (request: StoreRequest) => {
     if (request.type === 'connect') connect(request.port)
     else if (request.type === 'call') {
-      const reply = await answer(store, request)
+      const reply = await runCall(store, request)
       post(reply)
-      // What the embedded engine says without a code of SQL is its own end, as when it ran out of memory.
+      // An error without an SQL code means that the embedded engine itself broke down, for example out of memory.
       if (database.engine === 'embedded' && isFatal(reply)) process.exit(1)
     } else {
       await database.close().catch(() => {})

@@ -1,13 +1,13 @@
-/** The part of the sync thread that reads the chains into the records. */
+/** The part of the sync thread that reads the chains and stores their records. */
 import { randomBytes } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
 import { chainTable } from '../src/attest/chains.ts'
 import { locationSchemas } from '../src/attest/schema-kinds.ts'
 import type { ChainAccessConfig } from '../src/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
-import { connectRecords, recordStoreOf } from '../src/store/record-line.ts'
+import { connectStore, toRecordStore } from '../src/store/record-line.ts'
 import { type RecordStore, StoreFault } from '../src/store-messages.ts'
-import type { WorkedChain } from '../src/sync/chain-runs.ts'
+import type { SyncedChain } from '../src/sync/chain-runs.ts'
 import { openChainSync } from '../src/sync/open-chain-sync.ts'
 import { createRpc } from '../src/sync/rpc.ts'
 import { createRpcList } from '../src/sync/rpc-list.ts'
@@ -15,7 +15,7 @@ import { createSyncWorker, type SyncWorker } from '../src/sync/sync-worker.ts'
 import type { SyncAction, SyncEvent, SyncOutcome } from '../src/sync-messages.ts'
 
 export interface RecordSync {
-  /** The line to the store, again whenever the store starts. */
+  /** Connects to the store; called again each time the store restarts. */
   connect(port: MessagePort): void
   act(action: SyncAction): Promise<SyncOutcome>
   close(): Promise<void>
@@ -23,32 +23,32 @@ export interface RecordSync {
 
 const LOCAL_CHAIN = 'local'
 
-/** Begins to read once the store can be reached. */
+/** Opens the part that reads records. Reading begins once the store is connected. */
 export async function openRecordSync(
   config: ChainAccessConfig,
   onEvent: (event: SyncEvent) => void,
 ): Promise<RecordSync> {
-  let line: RecordStore | undefined
+  let connection: RecordStore | undefined
   let worker: SyncWorker | undefined
   const keccak = await createKeccak()
-  const store = recordStoreOf((operation, argument) => {
-    if (line === undefined) return Promise.reject(new StoreFault('unavailable', 'the store is not open'))
-    return line[operation](argument as never) as Promise<never>
+  const store = toRecordStore((operation, argument) => {
+    if (connection === undefined) return Promise.reject(new StoreFault('unavailable', 'the store is not open'))
+    return connection[operation](argument as never) as Promise<never>
   })
   const { limits } = config
 
   return {
     connect(port) {
-      line = connectRecords(port)
+      connection = connectStore(port)
       if (config.sync) worker ??= start()
     },
     async act(action) {
-      const idle: SyncOutcome = {
+      const notReading: SyncOutcome = {
         state: 'failed',
         reason: 'the store is not open yet, or the chains are not read (SYNC=0)',
       }
       try {
-        return (await worker?.act(action)) ?? idle
+        return (await worker?.act(action)) ?? notReading
       } catch (error) {
         return { state: 'failed', reason: (error as Error).message }
       }
@@ -72,7 +72,7 @@ export async function openRecordSync(
     })
   }
 
-  function openChains(): WorkedChain[] {
+  function openChains(): SyncedChain[] {
     const schemas = locationSchemas(config)
     return [...chainTable(config).values()]
       .filter(({ rpcUrls }) => rpcUrls.length > 0)
@@ -85,8 +85,8 @@ export async function openRecordSync(
           ),
           now: () => performance.now(),
           random: Math.random,
-          maxBenchMs: limits.maxRpcBenchMs,
-          onBench: (place, reason) => problems.push(`RPC ${place} is left alone for a while: ${reason}`),
+          maxSuspensionMs: limits.maxRpcBenchMs,
+          onSuspend: (index, reason) => problems.push(`RPC ${index} is suspended for a while: ${reason}`),
         })
         const opened = openChainSync({
           chain,

@@ -4,7 +4,7 @@ import type { ChainAccessConfig } from '../src/config.ts'
 import { createKeccak, type Keccak } from '../src/crypto/keccak.ts'
 import type { ChainAttestation, Hex } from '../src/messages.ts'
 import { type ChainAccess, ChainRefusal, createChainAccess } from '../src/sync/chain-access.ts'
-import { createRpc, isWrongAnswer, RpcError } from '../src/sync/rpc.ts'
+import { createRpc, isInvalidResponse, RpcError } from '../src/sync/rpc.ts'
 import { createSchemaCache } from '../src/sync/schema-cache.ts'
 import type { ChainReply, ChainRequest } from '../src/sync-messages.ts'
 import { serveNonces } from './nonce-port.ts'
@@ -52,7 +52,7 @@ async function start(config: ChainAccessConfig): Promise<void> {
         void records.close().then(() => process.exit(0))
         break
       default:
-        void find(chains, request)
+        void lookUp(chains, request)
     }
   })
   await checkAll()
@@ -77,7 +77,7 @@ async function openChains(
       onState: (state) => post({ type: 'state', chainId: chain.id, state }),
     })
     const schemaString = createSchemaCache({
-      look: (uid) => access.schemaString(uid),
+      fetchSchema: (uid) => access.schemaString(uid),
       maxEntries: limits.maxCachedSchemas,
       unregisteredMs: limits.unregisteredSchemaMs,
       now: () => performance.now(),
@@ -87,7 +87,7 @@ async function openChains(
   return chains
 }
 
-async function find(
+async function lookUp(
   chains: ReadonlyMap<number, ServedChain>,
   { type, id, chainId, uid }: Extract<ChainRequest, { type: 'attestation' | 'schema' }>,
 ): Promise<void> {
@@ -98,7 +98,7 @@ async function find(
       type === 'attestation' ? await chain.access.attestation(uid) : await chain.schemaString(uid)
     post({ type: 'found', id, result: { ok: true, value } })
   } catch (error) {
-    const isWrong = error instanceof ChainRefusal || (error instanceof RpcError && isWrongAnswer(error))
+    const isWrong = error instanceof ChainRefusal || (error instanceof RpcError && isInvalidResponse(error))
     const cause = isWrong ? 'wrong' : 'unreachable'
     post({ type: 'found', id, result: { ok: false, reason: (error as Error).message, cause } })
   }

@@ -1,5 +1,5 @@
 import { checkGeodesicEdges } from '../src/compute/measurable.ts'
-import type { Engine } from '../src/compute/run.ts'
+import type { ComputeContext } from '../src/compute/run.ts'
 import { checkInterior, poleOf } from '../src/compute/validity.ts'
 import { loadEd25519 } from '../src/crypto/ed25519.ts'
 import type { Secp256k1 } from '../src/crypto/secp256k1.ts'
@@ -14,10 +14,10 @@ import type { CredibilityVector, LocationStamp, VerifyProofRequest } from '../sr
 import type { parseJsonObject } from '../src/validation/json-body.ts'
 import { readStampRequest } from '../src/validation/verify-request.ts'
 import { assessProof } from '../src/verify/credibility.ts'
-import { base64Bytes } from '../src/verify/device/attested-message.ts'
+import { decodeBase64 } from '../src/verify/device/attested-message.ts'
 import { StampMessages } from '../src/verify/message.ts'
 import type { VerifyConfig } from '../src/verify/plugin.ts'
-import { findPlugin, pluginsOf } from '../src/verify/plugin-table.ts'
+import { findPlugin, listPlugins } from '../src/verify/plugin-table.ts'
 import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from '../src/verify/stamp.ts'
 
 type Limits = ComputeWorkerData['limits']
@@ -27,15 +27,15 @@ type Body = ReturnType<typeof parseJsonObject>
 /** A claim or a stamp. */
 type Located = Pick<LocationStamp, 'location' | 'locationType'>
 
-/** What this file adds to the engine of `src/verify`: reading geometries within the limits. */
+/** The engine of `src/verify`, extended by a function that reads geometries within the limits. */
 export interface VerifyRunner extends VerifyEngine {
   /** @param path of the location */
-  readLocation(of: Located, path: Path): ReadStamp['geometry']
+  readLocation(located: Located, path: Path): ReadStamp['geometry']
 }
 
-/** Judges evidence by the kernel's geodesy and this thread's cryptography. */
+/** Creates the engine that judges evidence with the kernel's geodesy and this thread's cryptography. */
 export async function createVerifyEngine(
-  engine: Engine & { readonly limits: FormatLimits },
+  engine: ComputeContext & { readonly limits: FormatLimits },
   config: VerifyConfig,
   secp256k1: Secp256k1,
 ): Promise<VerifyRunner> {
@@ -49,11 +49,11 @@ export async function createVerifyEngine(
     },
     config,
     distanceMeters: (a, b) => distanceMeters(kernel, a, b, limits.maxDistanceSolves),
-    pointOf: (lon, lat) => readGeometry({ type: 'Point', coordinates: [lon, lat] }, [], limits),
+    toPoint: (lon, lat) => readGeometry({ type: 'Point', coordinates: [lon, lat] }, [], limits),
     readLocation({ location, locationType }, path) {
       const geometry = typeof location === 'string' ? readLocationText(locationType, location, path, limits) : location
       const flat = readGeometry(geometry, path, limits)
-      // Its distances are measured.
+      // Distances to the location are measured, so it must be valid for geodesic work.
       checkInterior(flat, path, kernel, { maxSolves: limits.maxDistanceSolves })
       checkGeodesicEdges(flat, path, poleOf(kernel), 'verification')
       return flat
@@ -61,7 +61,11 @@ export async function createVerifyEngine(
   }
 }
 
-/** @throws {ProblemError} where the stamp is malformed or of a kind that nobody here knows */
+/**
+ * Verifies one stamp.
+ *
+ * @throws {ProblemError} when the stamp is malformed or its plugin is unknown
+ */
 export async function judgeStamp(
   body: Body,
   nowSeconds: number,
@@ -74,18 +78,18 @@ export async function judgeStamp(
   return verifyStamp({ ...readStamp(stamp, ['stamp'], engine), media }, nowSeconds, engine)
 }
 
-/** @param text whose size is bounded by that of a body */
+/** Decodes base64. The limit on the size of a body also bounds the size of `text`. */
 function readMedia(text: string | undefined): Uint8Array | undefined {
   if (text === undefined) return undefined
-  const bytes = base64Bytes(text, text.length)
+  const bytes = decodeBase64(text, text.length)
   if (bytes !== undefined) return bytes
   throw problemAt('invalid-input', ['media'], 'must be base64 of the whole file', { code: 'wrong-format' })
 }
 
 /**
- * Every stamp of a proof and what they say together, with the hash of the proof.
+ * Verifies every stamp of a proof. Returns the credibility of the claim and the hash of the proof.
  *
- * @throws {ProblemError} where a stamp is of a kind that nobody here knows, or a location is not valid
+ * @throws {ProblemError} when the plugin of a stamp is unknown, or a location is not valid
  */
 export async function judgeProof(
   proof: VerifyProofRequest['proof'],
@@ -93,7 +97,7 @@ export async function judgeProof(
   engine: VerifyRunner,
   limits: Limits,
 ): Promise<{ credibility: CredibilityVector; proofHash: Hex }> {
-  const proofHash = hashOf(proof, engine)
+  const proofHash = hashProof(proof, engine)
   const stamps = proof.stamps.map((stamp, index) => readStamp(stamp, ['proof', 'stamps', index], engine))
   const claimGeometry = engine.readLocation(proof.claim, ['proof', 'claim', 'location'])
   requireFewVertices([claimGeometry, ...stamps.map(({ geometry }) => geometry)], limits)
@@ -101,16 +105,16 @@ export async function judgeProof(
   return { credibility, proofHash }
 }
 
-/** keccak-256 of the canonical JSON: what a proof is attested and referred to by. */
-export function hashOf(proof: unknown, { crypto }: VerifyRunner): Hex {
+/** Returns keccak-256 of the canonical JSON. Attestations and references name a proof by this hash. */
+export function hashProof(proof: unknown, { crypto }: VerifyRunner): Hex {
   return crypto.keccak.hashHex(requireCanonical(proof, ['proof']))
 }
 
 function readStamp(stamp: LocationStamp, path: Path, engine: VerifyRunner): ReadStamp {
-  const messages = canonical(() => new StampMessages(stamp, engine.crypto.keccak), stamp, path)
+  const messages = requireCanonicalForm(() => new StampMessages(stamp, engine.crypto.keccak), stamp, path)
   const plugin = findPlugin(stamp.plugin, engine.config)
   if (plugin === undefined) {
-    const names = pluginsOf(engine.config).map(({ name }) => name)
+    const names = listPlugins(engine.config).map(({ name }) => name)
     throw problemAt('not-implemented', [...path, 'plugin'], 'names a plugin that is not supported here', {
       code: 'unknown-plugin',
       hint: `one of ${names.join(', ')}`,
@@ -120,28 +124,33 @@ function readStamp(stamp: LocationStamp, path: Path, engine: VerifyRunner): Read
 }
 
 function requireCanonical(value: unknown, path: Path): Uint8Array {
-  return canonical(() => canonicalBytes(value), value, path)
+  return requireCanonicalForm(() => canonicalBytes(value), value, path)
 }
 
-/** Signatures and the hash of a proof are over canonical text: what has none cannot be judged. */
-function canonical<T>(make: () => T, value: unknown, path: Path): T {
+/**
+ * Calls `make`. Signatures and hashes cover canonical JSON, so a value without a canonical form is a problem of the
+ * input.
+ */
+function requireCanonicalForm<T>(make: () => T, value: unknown, path: Path): T {
   try {
     return make()
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw problemAt('invalid-input', [...path, ...oddPlace(value)], error.message, {
+    throw problemAt('invalid-input', [...path, ...nonCanonicalPath(value)], error.message, {
       code: 'no-canonical-form',
-      hint: 'numbers have to be finite, and text without half a surrogate pair',
+      hint: 'numbers must be finite, and text must not contain unpaired surrogates',
     })
   }
 }
 
-/** Where the first value stands that has no canonical form; a member's own name counts as its value. */
-function oddPlace(value: unknown): Path {
+/**
+ * Returns the path of the first value without a canonical form. A member whose name has no canonical form counts too.
+ */
+function nonCanonicalPath(value: unknown): Path {
   if (typeof value !== 'object' || value === null) return []
   for (const [name, member] of Object.entries(value)) {
     if (isCanonical(name) && isCanonical(member)) continue
-    return [Array.isArray(value) ? Number(name) : name, ...oddPlace(member)]
+    return [Array.isArray(value) ? Number(name) : name, ...nonCanonicalPath(member)]
   }
   return []
 }
@@ -155,11 +164,11 @@ function isCanonical(value: unknown): boolean {
   }
 }
 
-/** Every pair of locations is measured, so that together they may be as large as one. */
+/** Limits the vertices of all locations together to the limit of one, because every pair of locations is measured. */
 function requireFewVertices(geometries: readonly ReadStamp['geometry'][], { maxVertices }: Limits): void {
   const count = geometries.reduce((sum, { vertices }) => sum + vertices.length / 2, 0)
   if (count <= maxVertices) return
-  throw problemAt('invalid-input', ['proof'], `its locations have ${count} vertices, at most ${maxVertices} together`, {
+  throw problemAt('invalid-input', ['proof'], `its locations have ${count} vertices in total, limit ${maxVertices}`, {
     code: 'too-many-vertices',
   })
 }

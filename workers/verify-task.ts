@@ -1,7 +1,13 @@
 import { decodeVerify } from '../src/attest/decode.ts'
 import { encodeVerify, VERIFY_FIELDS } from '../src/attest/encode.ts'
 import { TOO_MUCH_WORK } from '../src/compute/operations.ts'
-import { OWN_EVALUATION, PROOF_HINT, type VerifyResult, type VerifyTask } from '../src/evidence-messages.ts'
+import {
+  EVALUATION_MODES,
+  OWN_EVALUATION,
+  PROOF_HINT,
+  type VerifyResult,
+  type VerifyTask,
+} from '../src/evidence-messages.ts'
 import { WorkLimitError } from '../src/geodesy/distance.ts'
 import type { ComputeWorkerData, Hex } from '../src/messages.ts'
 import { ProblemError, problemAt } from '../src/problem.ts'
@@ -9,11 +15,11 @@ import type { CredibilityVector, VerifyOptions } from '../src/types/generated.ts
 import { parseJsonObject } from '../src/validation/json-body.ts'
 import { readProofRequest } from '../src/validation/verify-request.ts'
 import { verifyData } from '../src/verify/attested.ts'
-import { contradictionOf } from '../src/verify/contradiction.ts'
+import { findContradiction } from '../src/verify/contradiction.ts'
 import { olderCredibility } from '../src/verify/older-answer.ts'
 import { asObject } from '../src/verify/signals.ts'
 import type { StampVerdict } from '../src/verify/stamp.ts'
-import { hashOf, judgeProof, judgeStamp, type VerifyRunner } from './verify-engine.ts'
+import { hashProof, judgeProof, judgeStamp, type VerifyRunner } from './verify-engine.ts'
 
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
@@ -21,15 +27,15 @@ type Limits = ComputeWorkerData['limits']
 type Path = readonly (string | number)[]
 
 /**
- * One request about evidence, from bytes to the text of its answer.
+ * Runs one request about evidence, from its bytes to the text of its response.
  *
- * @returns a problem as data instead of throwing it
- * @throws whatever is a bug of ours
+ * @returns problems as data instead of throwing them
+ * @throws {Error} on a bug in this program
  */
 export async function runVerifyTask(task: VerifyTask, engine: VerifyRunner, limits: Limits): Promise<VerifyResult> {
   try {
     const body = parseJsonObject(task.body, limits.maxJsonDepth)
-    return await ANSWERS[task.question](body, task.nowSeconds, engine, limits)
+    return await HANDLERS[task.kind](body, task.nowSeconds, engine, limits)
   } catch (error) {
     if (error instanceof ProblemError) return { ok: false, problem: error.data }
     if (error instanceof WorkLimitError) return { ok: false, problem: tooMuchWork(error).data }
@@ -38,14 +44,14 @@ export async function runVerifyTask(task: VerifyTask, engine: VerifyRunner, limi
 }
 
 type Body = ReturnType<typeof parseJsonObject>
-type Answer = (body: Body, nowSeconds: number, engine: VerifyRunner, limits: Limits) => Promise<VerifyResult>
+type Handler = (body: Body, nowSeconds: number, engine: VerifyRunner, limits: Limits) => Promise<VerifyResult>
 
-const ANSWERS: Readonly<Record<VerifyTask['question'], Answer>> = {
+const HANDLERS: Readonly<Record<VerifyTask['kind'], Handler>> = {
   stamp: answerStamp,
   proof: answerProof,
   'older-stamp': answerOlderStamp,
   'older-proof': answerOlderProof,
-  hash: async ({ proof }, _now, engine) => ({ ok: true, members: '', proofHash: hashOf(proof, engine) }),
+  hash: async ({ proof }, _now, engine) => ({ ok: true, members: '', proofHash: hashProof(proof, engine) }),
   recheck: answerRecheck,
 }
 
@@ -71,14 +77,14 @@ async function answerOlderStamp(
 
 function stampMembers({ signaturesValid, structureValid, signalsConsistent, details }: StampVerdict): string {
   const valid = signaturesValid && structureValid && signalsConsistent
-  const text = JSON.stringify(details)
+  const json = JSON.stringify(details)
   return (
     `"valid":${valid},"signaturesValid":${signaturesValid},"structureValid":${structureValid},` +
-    `"signalsConsistent":${signalsConsistent},"pluginResult":${text},"details":${text}`
+    `"signalsConsistent":${signalsConsistent},"pluginResult":${json},"details":${json}`
   )
 }
 
-/** Where signatures are not valid the older generation answers with an error. */
+/** The error of the older generation of this API, which rejects a stamp or proof whose signatures are not valid. */
 function signatureInvalid(path: Path): ProblemError {
   return problemAt('validation', path, 'do not verify', { code: 'signature-invalid' })
 }
@@ -93,11 +99,11 @@ async function answerProof(
   const { credibility, proofHash } = await judgeProof(proof, nowSeconds, engine, limits)
   const members =
     `"proof":${JSON.stringify(proof)},"credibility":${JSON.stringify(credibility)},` +
-    `"evaluationMethod":${methodText(engine)},"evaluatedAt":${nowSeconds}`
+    `"evaluationMethod":${methodJson(engine)},"evaluatedAt":${nowSeconds}`
   return { ok: true, members, data: encodeVerify(verifyData(proofHash, credibility)), ...attestRequest(options) }
 }
 
-/** Signed for a chain only when one is named; the UID names the fields all the same. */
+/** Verifies a proof in the older shape. The result is signed only when the request names a chain. */
 async function answerOlderProof(
   body: Body,
   nowSeconds: number,
@@ -120,7 +126,10 @@ function attestRequest(options: VerifyOptions = {}): Pick<Extract<VerifyResult, 
   }
 }
 
-/** A proof that comes back is believed in nothing: it is judged again, as of the time it was judged first. */
+/**
+ * Checks a verified proof that a client sends back. Nothing in it is trusted: the proof is judged again, as of the time
+ * of the first verification, and every member is compared.
+ */
 async function answerRecheck(
   body: Body,
   nowSeconds: number,
@@ -130,7 +139,7 @@ async function answerRecheck(
   const { data } = body
   const attested = decodeVerify(typeof data === 'string' ? (data as Hex) : '0x')
   if (!attested.ok) throw differs(['attestation', 'data'], 'data', attested.reason)
-  if (hashOf(body['proof'], engine) !== attested.value.proofHash) {
+  if (hashProof(body['proof'], engine) !== attested.value.proofHash) {
     throw differs(['proof'], 'hash', 'is not the proof that was attested')
   }
   const { proof } = readProofRequest({ proof: body['proof'] }, limits.maxCollectionDepth)
@@ -141,23 +150,30 @@ async function answerRecheck(
     const detail = `attests ${name} ${attested.value[name]}, the proof gives ${measured[name]}`
     throw differs(['attestation', 'data'], 'measures', detail)
   }
-  const told = body['credibility']
-  const place = told === undefined ? undefined : contradictionOf(told, asTold(credibility, told), ['credibility'])
-  if (place !== undefined) throw differs(place, 'credibility', 'is not what the proof gives')
+  const claimed = body['credibility']
+  const path =
+    claimed === undefined
+      ? undefined
+      : findContradiction(claimed, withClaimedMode(claimed, credibility), ['credibility'])
+  if (path !== undefined) throw differs(path, 'credibility', 'is not what the proof gives')
   const members =
     `"credibility":${JSON.stringify(credibility)},"claim":${JSON.stringify(proof.claim)},` +
-    `"evaluatedAt":${nowSeconds},"evaluationMethod":${methodText(engine)}`
+    `"evaluatedAt":${nowSeconds},"evaluationMethod":${methodJson(engine)}`
   return { ok: true, members }
 }
 
-/** The mode is not signed: a proof may have been answered before the operator claimed another one than the program's own. */
-function asTold(credibility: CredibilityVector, told: unknown): CredibilityVector {
-  const evaluationMode = asObject(asObject(told)?.['meta'])?.['evaluationMode']
-  if (evaluationMode !== OWN_EVALUATION.mode) return credibility
-  return { ...credibility, meta: { ...credibility.meta, evaluationMode: OWN_EVALUATION.mode } }
+/**
+ * Returns the result with the client's evaluation mode. The mode is not signed: the operator may have changed the
+ * setting since.
+ */
+function withClaimedMode(claimed: unknown, credibility: CredibilityVector): CredibilityVector {
+  const claimedMode = asObject(asObject(claimed)?.['meta'])?.['evaluationMode']
+  const mode = EVALUATION_MODES.find((candidate) => candidate === claimedMode)
+  if (mode === undefined) return credibility
+  return { ...credibility, meta: { ...credibility.meta, evaluationMode: mode } }
 }
 
-function methodText({ config }: VerifyRunner): string {
+function methodJson({ config }: VerifyRunner): string {
   return JSON.stringify((config.evaluation ?? OWN_EVALUATION).method)
 }
 

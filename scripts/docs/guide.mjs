@@ -3,10 +3,10 @@ import { dirname, join, posix, relative, sep } from 'node:path'
 import { renderMarkdown } from './markdown.mjs'
 
 const FOLDER = 'docs'
-/** Addresses that begin so are those of the service that shows the pages. */
-const OWN = 'http://127.0.0.1:3000'
+/** Links that begin with this address lead to the service that serves the pages. */
+const SERVICE_ADDRESS = 'http://127.0.0.1:3000'
 
-/** `docs/compute/area.md` → `/docs/guide/compute/area`; README.md stands for its folder. */
+/** Returns the path of a page: `docs/compute/area.md` → `/docs/guide/compute/area`; README.md is the page of its folder. */
 export function guidePath(file) {
   const name = file
     .slice(`${FOLDER}/`.length)
@@ -15,11 +15,11 @@ export function guidePath(file) {
   return name === '' ? '/docs/guide' : `/docs/guide/${name}`
 }
 
-/** Every Markdown file below `docs`, as a page; `root` is the folder of the repository. */
+/** Renders every Markdown file below `docs` as a page. @param root folder of the repository */
 export function guidePages(root) {
   return markdownFiles(root).map((file) => {
     const source = readFileSync(join(root, file), 'utf8')
-    const { html, title, headings } = renderMarkdown(source, (href) => linkFrom(root, file, href))
+    const { html, title, headings } = renderMarkdown(source, (href) => resolveLink(root, file, href))
     const [, first = ''] = /^# .*\n+([^\n#|`][^\n]*(?:\n[^\n]+)*)/m.exec(source) ?? []
     return {
       file,
@@ -37,7 +37,7 @@ export function guidePages(root) {
   })
 }
 
-/** The list of the guide as `docs/README.md` has it, sections with links to pages, and whatever it leaves out at the end. */
+/** Builds the navigation of the guide: the sections and links of `docs/README.md`, and then all other pages. */
 export function guideNav(root) {
   const source = readFileSync(join(root, FOLDER, 'README.md'), 'utf8')
   const sections = source
@@ -62,28 +62,28 @@ export function guideNav(root) {
 }
 
 function markdownFiles(root) {
-  return filesBelow(root).filter((file) => file.endsWith('.md'))
+  return listFiles(root).filter((file) => file.endsWith('.md'))
 }
 
-/** Pictures and whatever else pages show. */
+/** Lists pictures and data files that pages use. */
 export function guideFiles(root) {
-  return filesBelow(root).filter((file) => /\.(svg|png|json)$/.test(file))
+  return listFiles(root).filter((file) => /\.(svg|png|json)$/.test(file))
 }
 
-function filesBelow(root) {
+function listFiles(root) {
   return readdirSync(join(root, FOLDER), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
     .sort()
 }
 
-/** Where a link of a Markdown file leads on these pages; undefined for files that only the repository has. */
-function linkFrom(root, file, href) {
-  if (href.startsWith(OWN)) return href.slice(OWN.length) || '/'
+/** Converts a link of a Markdown file to one of these pages; undefined for files that are only in the repository. */
+function resolveLink(root, file, href) {
+  if (href.startsWith(SERVICE_ADDRESS)) return href.slice(SERVICE_ADDRESS.length) || '/'
   if (/^[a-z][a-z0-9+.-]*:/i.test(href) || href.startsWith('#') || href.startsWith('/')) return href
   const [path, anchor] = href.split('#')
   const target = posix.normalize(posix.join(dirname(file), path)).replace(/\/$/, '/README.md')
   if (!target.startsWith(`${FOLDER}/`) || !existsSync(join(root, target))) return undefined
-  const place = target.endsWith('.md') ? guidePath(target) : `/docs/guide/${target.slice(FOLDER.length + 1)}`
-  return anchor === undefined ? place : `${place}#${anchor}`
+  const address = target.endsWith('.md') ? guidePath(target) : `/docs/guide/${target.slice(FOLDER.length + 1)}`
+  return anchor === undefined ? address : `${address}#${anchor}`
 }

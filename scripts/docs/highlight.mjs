@@ -11,7 +11,7 @@ const SOLIDITY =
   'indexed interface internal is library mapping memory modifier new override payable pragma private public pure require return ' +
   'returns revert solidity storage string struct true false uint256 uint32 uint64 uint8 using view virtual'
 
-/** Language → rules in the order they are tried: what begins here, and as what it is shown (key, string, number, comment). */
+/** Rules by language, in the order in which they are tried: a pattern and its class (k key, s string, n number, c comment). */
 const RULES = {
   json: [
     [/"(?:[^"\\\n]|\\.)*"(?=\s*:)/y, 'k'],
@@ -53,31 +53,31 @@ const ALIASES = {
   graphql: 'js',
 }
 
-/** Code as HTML with spans of class k, s, n and c; of a language without rules as it is. */
+/** Converts code to HTML with spans of class k, s, n and c. Code in a language without rules gets no spans. */
 export function highlight(code, language = '') {
   const rules = RULES[ALIASES[language] ?? language]
   if (rules === undefined) return escapeHtml(code)
   let html = ''
   let plain = ''
-  for (let at = 0; at < code.length; ) {
-    const [text, kind] = tokenAt(code, at, rules)
+  for (let index = 0; index < code.length; ) {
+    const [text, kind] = readToken(code, index, rules)
     if (kind === undefined) plain += text
     else {
       html += `${escapeHtml(plain)}<span class="${kind}">${escapeHtml(text)}</span>`
       plain = ''
     }
-    at += text.length
+    index += text.length
   }
   return html + escapeHtml(plain)
 }
 
-function tokenAt(code, at, rules) {
+function readToken(code, index, rules) {
   for (const [pattern, kind] of rules) {
-    pattern.lastIndex = at
+    pattern.lastIndex = index
     const match = pattern.exec(code)
     if (match !== null && match[0] !== '') return [match[0], kind]
   }
-  // Words go as a whole: a rule must not begin in the middle of one.
-  const [word] = /^(?:\w+|[\s\S])/.exec(code.slice(at, at + 200))
+  // Takes a whole word, because a rule must not match in the middle of one.
+  const [word] = /^(?:\w+|[\s\S])/.exec(code.slice(index, index + 200))
   return [word, undefined]
 }

@@ -1,12 +1,12 @@
-/** Text as HTML. */
+/** Escapes text for HTML. */
 export function escapeHtml(text) {
-  return String(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  return String(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
 /**
- * The part of an address that a heading gets, as forges make it: what a link in a Markdown file names works in both places.
+ * Returns the anchor of a heading, as GitHub and similar sites form it, so that links in Markdown files work here and there.
  *
- * @param taken names given on this page, to which this one is added
+ * @param taken anchors of this page, by name with their count; this one is added
  */
 export function anchorOf(text, taken = new Map()) {
   const name = text
@@ -15,7 +15,7 @@ export function anchorOf(text, taken = new Map()) {
     .replace(/<[^>]*>/g, '')
     .replace(/[^\p{L}\p{N}\p{M}\p{Pc}\- ]/gu, '')
     .replaceAll(' ', '-')
-  const before = taken.get(name)
-  taken.set(name, (before ?? -1) + 1)
-  return before === undefined ? name : `${name}-${before + 1}`
+  const count = taken.get(name)
+  taken.set(name, (count ?? -1) + 1)
+  return count === undefined ? name : `${name}-${count + 1}`
 }

@@ -4,10 +4,10 @@ const MARK =
   '<svg viewBox="0 0 24 24" aria-hidden="true"><path class="triangle" d="M12 3.5 21.5 20h-19Z"/><circle class="dot" cx="12" cy="14.3" r="2.6"/></svg>'
 
 /**
- * A whole page.
+ * Renders a whole page.
  *
- * @param page `title`, `description`, `path` of the page, `body`, `headings` for the list on the right, `kind` of layout
- * @param frame `nav`: groups of links; `style`, `script`, `theme`: addresses of the files of all pages
+ * @param page `title`, `description`, `path`, `body`, `headings` for the list on the right, `kind` of layout
+ * @param frame `nav`: groups of links; `style`, `script`, `theme`: addresses of the shared assets
  */
 export function layout(page, { nav, style, script, theme }) {
   const groups = nav
@@ -62,8 +62,8 @@ ${contents}
 function navItem({ href, text, method, children = [] }, path) {
   const current = href === path ? ' aria-current="page"' : ''
   const badge = method === undefined ? '' : `<span class="method ${method.toLowerCase()}">${method}</span>`
-  // Only the page that is shown lists what is on it.
-  const below =
+  // Only the current page lists its sections.
+  const sublist =
     children.length > 0 && href === path ? `<ul>${children.map((child) => navItem(child, path)).join('')}</ul>` : ''
-  return `<li><a href="${href}"${current}>${badge}${escapeHtml(text)}</a>${below}</li>`
+  return `<li><a href="${href}"${current}>${badge}${escapeHtml(text)}</a>${sublist}</li>`
 }

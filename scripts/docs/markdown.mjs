@@ -3,12 +3,12 @@ import { highlight } from './highlight.mjs'
 import { anchorOf, escapeHtml } from './html.mjs'
 
 /**
- * Markdown as HTML.
+ * Converts Markdown to HTML.
  *
- * @param linkOf address of a link as the page shows it; undefined for what the service does not have: it stays text
+ * @param resolveLink converts the address of a link; undefined for what the service does not have, which is shown as text
  * @returns `html`, the text of the first heading as `title`, and the headings of the second and third level
  */
-export function renderMarkdown(source, linkOf = (href) => href) {
+export function renderMarkdown(source, resolveLink = (href) => href) {
   const taken = new Map()
   const headings = []
   let title = ''
@@ -30,15 +30,15 @@ export function renderMarkdown(source, linkOf = (href) => href) {
       },
       link({ href, tokens }) {
         const label = this.parser.parseInline(tokens)
-        const target = linkOf(href)
+        const target = resolveLink(href)
         return target === undefined ? label : `<a href="${escapeHtml(target)}">${label}</a>`
       },
       image({ href, text }) {
-        const source = linkOf(href)
+        const source = resolveLink(href)
         return source === undefined ? '' : `<img src="${escapeHtml(source)}" alt="${escapeHtml(text)}" loading="lazy">`
       },
       html({ text }) {
-        // Comments mark places for tests; the pages have no other HTML.
+        // Comments are marks for tests; the pages contain no other HTML.
         return text.trim().startsWith('<!--') ? '' : escapeHtml(text)
       },
     },
@@ -50,13 +50,13 @@ export function renderMarkdown(source, linkOf = (href) => href) {
   return { html, title, headings }
 }
 
-/** A block of code with its language on it; the script of the page adds a button that copies. */
+/** Renders a block of code, labelled with its language. The page's script adds a copy button. */
 export function codeBlock(code, language) {
   const name = language ? ` data-language="${escapeHtml(language)}"` : ''
   return `<pre class="code-block"${name} tabindex="0"><code>${highlight(code.replace(/\n$/, ''), language)}</code></pre>\n`
 }
 
-/** One line of Markdown, without a paragraph around it. */
+/** Renders one line of Markdown, without a paragraph element. */
 export function renderInline(source) {
   return new Marked({ gfm: true }).parseInline(source)
 }

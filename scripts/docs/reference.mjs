@@ -4,13 +4,13 @@ import { limitsText, schemaView, typeText } from './schema-view.mjs'
 import { shortJson } from './short-json.mjs'
 
 const BASE = 'http://127.0.0.1:3000'
-/** What counts as a kind of answer for the eye. */
+/** Returns the CSS class of a status. */
 const statusClass = (status) => (status < '300' ? 'good' : status < '400' ? 'plain' : 'bad')
 
-/** Address of the page of one tag. */
+/** Returns the path of a tag's page. */
 export const tagPath = (tag) => `/docs/${anchorOf(tag)}`
 
-/** Operations with method and path, by tag. */
+/** Lists the tags, each with its operations, their methods and paths. */
 export function operationsOf(document) {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
@@ -18,7 +18,7 @@ export function operationsOf(document) {
   return document.tags.map((tag) => ({ ...tag, operations: all.filter(({ tags }) => tags.includes(tag.name)) }))
 }
 
-/** The first page: how to ask at all, and every operation in one list. */
+/** Builds the first page: the introduction, and a list of all operations. */
 export function overviewPage(document, introduction) {
   const { html, headings } = renderMarkdown(introduction)
   const lists = operationsOf(document)
@@ -43,7 +43,7 @@ export function overviewPage(document, introduction) {
   }
 }
 
-/** One page for each tag. */
+/** Builds a page for each tag. */
 export function tagPages(document) {
   return operationsOf(document).map(({ name, description, operations }) => ({
     path: tagPath(name),
@@ -56,15 +56,15 @@ export function tagPages(document) {
   }))
 }
 
-/** Every schema by name. */
+/** Builds the page of all schemas, sorted by name. */
 export function schemasPage({ components: { schemas } }) {
   const names = Object.keys(schemas).sort()
   return {
     path: '/docs/schemas',
     title: 'Schemas',
-    description: 'Every schema of requests and answers.',
+    description: 'Every schema of requests and responses.',
     kind: 'prose',
-    body: `<article class="prose schemas"><h1>Schemas</h1><p class="lead">What requests and answers are made of: JSON Schema 2020-12, the files of <code>schemas/</code>.</p>${names
+    body: `<article class="prose schemas"><h1>Schemas</h1><p class="lead">The schemas of requests and responses: JSON Schema 2020-12, from the files of <code>schemas/</code>.</p>${names
       .map((name) => {
         const schema = schemas[name]
         const view =
@@ -98,7 +98,7 @@ function operationSection(operation, document) {
   const notes = [
     deprecated ? '<span class="tag warn">Deprecated</span>' : '',
     security?.some(({ apiKey }) => apiKey) ? '<span class="tag">Counts towards the hourly limit</span>' : '',
-    security?.some(({ cronSecret }) => cronSecret) ? '<span class="tag warn">For the deployment itself</span>' : '',
+    security?.some(({ cronSecret }) => cronSecret) ? '<span class="tag warn">For the operator only</span>' : '',
   ].join('')
   const body = Object.entries(requestBody?.content ?? {})
   return `<section class="operation" id="${operationId}" aria-labelledby="${operationId}-title">
@@ -109,7 +109,7 @@ ${notes === '' ? '' : `<p class="row">${notes}</p>`}
 ${description === undefined ? '' : `<p>${renderInline(description)}</p>`}
 ${parameters.length === 0 ? '' : `<h3>Parameters</h3>${parametersView(parameters, schemas)}`}
 ${body.map(([type, { schema }]) => `<h3>Body <span class="media">${escapeHtml(type)}</span></h3>${schemaView(schema, schemas) || `<p>${escapeHtml(schema.description ?? '')}</p>`}`).join('')}
-<h3>Answers</h3>${answersView(operation, document)}
+<h3>Responses</h3>${responsesView(operation, document)}
 </div>
 ${panel(operation)}
 </section>`
@@ -118,15 +118,15 @@ ${panel(operation)}
 function parametersView(parameters, schemas) {
   return `<ul class="members">${parameters
     .map(
-      ({ name, in: place, required, description, schema }) =>
-        `<li><div class="member"><code class="name">${escapeHtml(name)}</code> <span class="type">${place === 'query' ? '' : `${place}, `}${typeText(schema, schemas)}</span>${
+      ({ name, in: location, required, description, schema }) =>
+        `<li><div class="member"><code class="name">${escapeHtml(name)}</code> <span class="type">${location === 'query' ? '' : `${location}, `}${typeText(schema, schemas)}</span>${
           required ? ' <span class="required">required</span>' : ''
         } <span class="limits">${limitsText(schema, schemas)}</span><span class="words">${renderInline(description)}</span></div></li>`,
     )
     .join('')}</ul>`
 }
 
-function answersView({ responses }, { components }) {
+function responsesView({ responses }, { components }) {
   return `<ul class="answers">${Object.entries(responses)
     .filter(([status]) => status !== 'default')
     .map(([status, response]) => {
@@ -135,7 +135,7 @@ function answersView({ responses }, { components }) {
         content = {},
         headers = {},
       } = response.$ref === undefined ? response : components.responses[response.$ref.split('/').at(-1)]
-      const head = `<span class="status ${statusClass(status)}">${status}</span> <span class="words">${refusalText(response, description)}</span>`
+      const head = `<span class="status ${statusClass(status)}">${status}</span> <span class="words">${problemLinks(response, description)}</span>`
       if (response.$ref !== undefined) return `<li>${head}</li>`
       const views = Object.entries(content)
         .map(([type, { schema }]) => {
@@ -143,11 +143,11 @@ function answersView({ responses }, { components }) {
           return `<p class="media">${escapeHtml(type)} ${schema?.$ref ? typeText(schema, components.schemas) : ''}</p>${view}`
         })
         .join('')
-      const own = Object.keys(headers).filter((name) => !/^X-(RateLimit|Request)/.test(name))
+      const specificHeaders = Object.keys(headers).filter((name) => !/^X-(RateLimit|Request)/.test(name))
       const headerList =
-        own.length === 0
+        specificHeaders.length === 0
           ? ''
-          : `<p class="media">Headers</p><ul class="members">${own
+          : `<p class="media">Headers</p><ul class="members">${specificHeaders
               .map((name) => {
                 const { description: words } = components.headers[name]
                 return `<li><div class="member"><code class="name">${name}</code><span class="words">${renderInline(words)}</span></div></li>`
@@ -160,8 +160,8 @@ function answersView({ responses }, { components }) {
     .join('')}</ul>`
 }
 
-/** Names of problem types lead to their pages. */
-function refusalText(response, description) {
+/** Renders a response's description; in shared error responses, names of problem types become links to their pages. */
+function problemLinks(response, description) {
   if (response.$ref === undefined) return renderInline(description)
   return description
     .split(', ')
@@ -169,41 +169,41 @@ function refusalText(response, description) {
     .join(' or ')
 }
 
-/** Requests to copy, the answers they got, and a form that sends them. */
+/** Renders example requests with their responses, and a form that sends a request. */
 function panel(operation) {
-  const examples = examplesOf(operation)
+  const examples = listExamples(operation)
   const choice =
     examples.length < 2
       ? ''
       : `<label class="choose">Example <select class="select">${examples
           .map(({ name, summary }) => `<option value="${name}">${escapeHtml(summary)}</option>`)
           .join('')}</select></label>`
-  const shown = examples
+  const articles = examples
     .map(
       ({ name, request, answer }, index) =>
         `<article class="example" data-example="${name}"${index === 0 ? '' : ' hidden'}>${codeBlock(curlText(operation, request), 'sh')}${
-          answer === undefined ? '' : `<p class="label">Answer</p>${codeBlock(shortJson(answer, 64), 'json')}`
+          answer === undefined ? '' : `<p class="label">Response</p>${codeBlock(shortJson(answer, 64), 'json')}`
         }</article>`,
     )
     .join('')
-  return `<div class="panel">${choice}${shown}${tryForm(operation, examples)}</div>`
+  return `<div class="panel">${choice}${articles}${tryForm(operation, examples)}</div>`
 }
 
-function examplesOf({ requestBody, responses }) {
+function listExamples({ requestBody, responses }) {
   const requests = requestBody?.content?.['application/json']?.examples ?? {}
-  const answers = Object.assign(
+  const responseExamples = Object.assign(
     {},
     ...Object.entries(responses)
       .filter(([status]) => status.startsWith('2'))
       .flatMap(([, { content = {} }]) => Object.values(content).map(({ examples = {} }) => examples)),
   )
-  const names = [...new Set([...Object.keys(requests), ...Object.keys(answers)])]
+  const names = [...new Set([...Object.keys(requests), ...Object.keys(responseExamples)])]
   if (names.length === 0) return [{ name: 'request', summary: 'Request' }]
   return names.map((name) => ({
     name,
-    summary: (requests[name] ?? answers[name]).summary,
+    summary: (requests[name] ?? responseExamples[name]).summary,
     request: requests[name]?.value,
-    answer: answers[name]?.value,
+    answer: responseExamples[name]?.value,
   }))
 }
 
@@ -223,12 +223,12 @@ function curlText({ method, path, requestBody, parameters = [] }, request) {
 function tryForm({ method, path, parameters = [], requestBody, operationId, responses }, examples) {
   if (Object.keys(responses['200']?.content ?? {}).some((type) => /event-stream|html|\*/.test(type))) return ''
   const inputs = parameters
-    .filter(({ in: place }) => place !== 'header')
-    .map(({ name, in: place, required, schema, example }) => {
+    .filter(({ in: location }) => location !== 'header')
+    .map(({ name, in: location, required, schema, example }) => {
       const id = `${operationId}-${name}`
-      const value = place === 'path' && example !== undefined ? ` value="${escapeHtml(example)}"` : ''
+      const value = location === 'path' && example !== undefined ? ` value="${escapeHtml(example)}"` : ''
       const hint = example ?? schema.default ?? schema.enum?.join(' | ') ?? ''
-      return `<div class="field"><label for="${id}">${escapeHtml(name)}</label><input class="input mono" id="${id}" name="${escapeHtml(name)}" data-in="${place}"${value} placeholder="${escapeHtml(String(hint))}"${required ? ' required' : ''} autocomplete="off" spellcheck="false"></div>`
+      return `<div class="field"><label for="${id}">${escapeHtml(name)}</label><input class="input mono" id="${id}" name="${escapeHtml(name)}" data-in="${location}"${value} placeholder="${escapeHtml(String(hint))}"${required ? ' required' : ''} autocomplete="off" spellcheck="false"></div>`
     })
     .join('')
   const body =

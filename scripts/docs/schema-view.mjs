@@ -1,18 +1,19 @@
 import { escapeHtml } from './html.mjs'
 import { renderInline } from './markdown.mjs'
 
-/** Schemas are opened in place down to here; below, their names lead to the page of schemas. */
-const MAX_OPEN = 3
+/** Depth to which schemas are expanded; deeper ones are links to the page of schemas. */
+const MAX_DEPTH = 3
 
-/** A schema as rows of members, those that are objects themselves to be opened. */
+/** Renders a schema as a list of members; members that are objects can be expanded. */
 export function schemaView(schema, schemas, depth = 0, seen = []) {
   const { name, target } = resolve(schema, schemas)
-  if (name !== undefined && (seen.includes(name) || depth > MAX_OPEN)) return `<p class="quiet">${schemaLink(name)}</p>`
+  if (name !== undefined && (seen.includes(name) || depth > MAX_DEPTH))
+    return `<p class="quiet">${schemaLink(name)}</p>`
   const path = name === undefined ? seen : [...seen, name]
   const choices = target.anyOf ?? target.oneOf
   if (choices !== undefined && target.properties === undefined) {
     return `<div class="choices"><p class="quiet">One of</p><ul>${choices
-      .map((choice) => `<li>${memberOf(undefined, choice, false, schemas, depth, path)}</li>`)
+      .map((choice) => `<li>${memberView(undefined, choice, false, schemas, depth, path)}</li>`)
       .join('')}</ul></div>`
   }
   if (target.type === 'array' && target.items) return schemaView(target.items, schemas, depth, path)
@@ -20,11 +21,11 @@ export function schemaView(schema, schemas, depth = 0, seen = []) {
   if (members.length === 0) return ''
   const required = target.required ?? []
   return `<ul class="members">${members
-    .map(([member, value]) => `<li>${memberOf(member, value, required.includes(member), schemas, depth, path)}</li>`)
+    .map(([member, value]) => `<li>${memberView(member, value, required.includes(member), schemas, depth, path)}</li>`)
     .join('')}</ul>`
 }
 
-/** What can be said of a type in one line. */
+/** Describes a type in one line. */
 export function typeText(schema, schemas) {
   const { name, target } = resolve(schema, schemas)
   if (target.const !== undefined) return `<code>${escapeHtml(JSON.stringify(target.const))}</code>`
@@ -38,7 +39,7 @@ export function typeText(schema, schemas) {
   return escapeHtml(target.type ?? 'anything')
 }
 
-/** Limits in words. */
+/** Describes the limits of a value. */
 export function limitsText(schema, schemas) {
   const { target } = resolve(schema, schemas)
   const limits = [
@@ -63,19 +64,19 @@ function number(value) {
       : value.toLocaleString('en')
 }
 
-function memberOf(name, schema, isRequired, schemas, depth, seen) {
+function memberView(name, schema, isRequired, schemas, depth, seen) {
   const { target } = resolve(schema, schemas)
   const description = schema.description ?? target.description
   const limits = limitsText(schema, schemas)
-  const inner = depth >= MAX_OPEN ? '' : schemaView(schema, schemas, depth + 1, seen)
-  const isOpenable = inner !== '' && !inner.startsWith('<p class="quiet">')
-  // What opens by a click must hold no link: the name of the type has none there.
-  const type = isOpenable ? typeText(schema, schemas).replace(/<\/?a\b[^>]*>/g, '') : typeText(schema, schemas)
+  const inner = depth >= MAX_DEPTH ? '' : schemaView(schema, schemas, depth + 1, seen)
+  const isExpandable = inner !== '' && !inner.startsWith('<p class="quiet">')
+  // A summary that expands on a click must not contain links, so they are removed from the type.
+  const type = isExpandable ? typeText(schema, schemas).replace(/<\/?a\b[^>]*>/g, '') : typeText(schema, schemas)
   const head =
     `${name === undefined ? '' : `<code class="name">${escapeHtml(name)}</code> `}<span class="type">${type}</span>` +
     `${isRequired ? ' <span class="required">required</span>' : ''}${limits === '' ? '' : ` <span class="limits">${limits}</span>`}` +
     `${description === undefined ? '' : `<span class="words">${renderInline(description)}</span>`}`
-  return isOpenable
+  return isExpandable
     ? `<details class="member"><summary>${head}</summary>${inner}</details>`
     : `<div class="member">${head}</div>`
 }
@@ -84,7 +85,7 @@ export function schemaLink(name) {
   return `<a href="/docs/schemas#${name}">${escapeHtml(name)}</a>`
 }
 
-/** A reference, and what it leads to. */
+/** Resolves a reference. @returns the schema's name, if it has one, and the schema */
 export function resolve(schema, schemas) {
   if (schema?.$ref === undefined) return { name: undefined, target: schema ?? {} }
   const name = schema.$ref.split('/').at(-1)

@@ -1,4 +1,4 @@
-/** JSON that keeps what fits into `width` on one line, so that positions stay together. */
+/** Formats JSON, and keeps each value on one line if it fits into `width`, so that positions stay together. */
 export function shortJson(value, width, indent = '') {
   const flat = JSON.stringify(value)
   if (typeof value !== 'object' || value === null) return flat

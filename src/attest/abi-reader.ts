@@ -1,20 +1,21 @@
 import { bytesToHex, hexToBytes } from '../crypto/hex.ts'
 import type { Hex } from '../messages.ts'
 
-/** Why bytes are not the encoding they should be. Never leaves `attest`: `readAbi` turns it into data. */
+/** Thrown when bytes are not a canonical encoding. Never leaves `attest`: `readAbi` catches it and returns the reason as data. */
 class AbiFailure extends Error {}
 
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string }
 
 /**
- * Reads a tuple from hostile bytes.
+ * Reads an ABI-encoded tuple from untrusted bytes.
  *
- * Strict: only what Solidity's `abi.encode` itself would write is taken, so each value has one encoding and no offset
- * can point twice at the same bytes. Lengths are compared with the bytes that are left before anything is allocated.
+ * Strict: accepts only what Solidity's `abi.encode` would write. So each value has exactly one encoding, and no two offsets can
+ * point at the same bytes. Lengths are checked against the remaining bytes before anything is allocated.
  *
  * @param data bytes, or `0x` and hex digits
  * @param headWords number of fields of the tuple
- * @param read takes the fields in order
+ * @param read reads the fields in order
+ * @returns the value, or why the bytes are not its canonical encoding
  */
 export function readAbi<T>(data: Uint8Array | string, headWords: number, read: (tuple: TupleReader) => T): Decoded<T> {
   const bytes = typeof data === 'string' ? hexToBytes(data) : data
@@ -22,7 +23,7 @@ export function readAbi<T>(data: Uint8Array | string, headWords: number, read: (
   try {
     const tuple = new TupleReader(bytes, 0, headWords)
     const value = read(tuple)
-    if (tuple.end !== bytes.length) fail(`has ${bytes.length} bytes where the encoding ends after ${tuple.end}`)
+    if (tuple.end !== bytes.length) fail(`has ${bytes.length} bytes, but the encoding ends after ${tuple.end}`)
     return { ok: true, value }
   } catch (error) {
     if (error instanceof AbiFailure) return { ok: false, reason: error.message }
@@ -30,10 +31,10 @@ export function readAbi<T>(data: Uint8Array | string, headWords: number, read: (
   }
 }
 
-/** A mark at the beginning is part of the text: dropped, two texts would have one encoding. */
+/** Keeps a byte order mark as part of the text: if it were dropped, two encodings would decode to the same text. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The fields of one tuple (or the items of one array of dynamic items), in order. */
+/** Reads the fields of one tuple, or the items of one array of dynamic items, in order. */
 export class TupleReader {
   readonly #bytes: Uint8Array
   readonly #base: number
@@ -48,7 +49,7 @@ export class TupleReader {
     if (this.#tail > bytes.length) fail(`ends within its first ${headWords} words`)
   }
 
-  /** Where the encoding ends, once every field is read. */
+  /** The offset at which the encoding ends; valid once every field has been read. */
   get end(): number {
     return this.#tail
   }
@@ -58,12 +59,17 @@ export class TupleReader {
     return BigInt(`0x${bytesToHex(this.#word(this.skipUint(bits)))}`)
   }
 
-  /** A field of any 256 bits or fewer, as `uint` takes it; its value is left where it is. @returns where it stands */
+  /**
+   * Checks an unsigned integer without decoding it.
+   *
+   * @param bits 8 … 256, a multiple of 8
+   * @returns the offset of its word
+   */
   skipUint(bits: number): number {
-    const at = this.#head
+    const offset = this.#head
     this.#head += 32
-    if (!isZero(this.#bytes, at, at + 32 - bits / 8)) fail(`has a value beyond uint${bits}`)
-    return at
+    if (!isZero(this.#bytes, offset, offset + 32 - bits / 8)) fail(`has a value that does not fit uint${bits}`)
+    return offset
   }
 
   /** @param bits 8 … 48, a multiple of 8 */
@@ -85,13 +91,13 @@ export class TupleReader {
     return requireUtf8(this.#dynamicBytes())
   }
 
-  /** What `string` takes, without making one of it. */
+  /** Checks a string as `string` does, without decoding it when it is ASCII. */
   skipString(): void {
     const length = this.#skipDynamic()
     const start = this.#tail - Math.ceil(length / 32) * 32
-    let at = start
-    while (at < start + length && this.#bytes[at]! < 128) at++
-    if (at < start + length) requireUtf8(this.#bytes.subarray(start, start + length))
+    let offset = start
+    while (offset < start + length && this.#bytes[offset]! < 128) offset++
+    if (offset < start + length) requireUtf8(this.#bytes.subarray(start, start + length))
   }
 
   bytes(): Hex {
@@ -104,7 +110,7 @@ export class TupleReader {
     return Array.from({ length: count }, (_, index): Hex => `0x${bytesToHex(this.#word(start + index * 32))}`)
   }
 
-  /** @returns the number of its items, which end at the end of what was read */
+  /** @returns the number of items; the last one ends where the bytes read so far end */
   skipBytes32Array(): number {
     const start = this.#enterTail()
     const count = this.#length(start, 32)
@@ -112,33 +118,37 @@ export class TupleReader {
     return count
   }
 
-  /** An array of strings or bytes. */
+  /** Reads an array of strings or of bytes. */
   dynamicArray<T>(readItem: (items: TupleReader) => T): T[] {
     const start = this.#enterTail()
-    const count = this.#length(start, 64) // each item takes an offset and a length at least
+    const count = this.#length(start, 64) // each item has at least an offset and a length
     const items = new TupleReader(this.#bytes, start + 32, count)
     const values = Array.from({ length: count }, () => readItem(items))
     this.#tail = items.end
     return values
   }
 
-  #word(at: number): Uint8Array {
-    return this.#bytes.subarray(at, at + 32)
+  #word(offset: number): Uint8Array {
+    return this.#bytes.subarray(offset, offset + 32)
   }
 
-  /** The next field's offset has to name the place right after what was read before it. */
+  /**
+   * Reads the offset of a dynamic field, which must point to the end of the bytes read so far.
+   *
+   * @returns that offset, where the field's length is
+   */
   #enterTail(): number {
     const offset = this.smallUint(48)
-    if (offset !== this.#tail - this.#base) fail('has an offset that is not the canonical one')
+    if (offset !== this.#tail - this.#base) fail('has an offset that is not canonical')
     if (this.#tail + 32 > this.#bytes.length) fail('ends before a length')
     return this.#tail
   }
 
-  #length(at: number, bytesPerItem: number): number {
-    const left = this.#bytes.length - at - 32
-    if (!isZero(this.#bytes, at, at + 26)) fail('has a length beyond its bytes')
-    const length = lowUint48(this.#bytes, at)
-    if (length * bytesPerItem > left) fail('has a length beyond its bytes')
+  #length(offset: number, bytesPerItem: number): number {
+    const remaining = this.#bytes.length - offset - 32
+    if (!isZero(this.#bytes, offset, offset + 26)) fail('has a length that exceeds its bytes')
+    const length = lowUint48(this.#bytes, offset)
+    if (length * bytesPerItem > remaining) fail('has a length that exceeds its bytes')
     return length
   }
 
@@ -148,7 +158,7 @@ export class TupleReader {
     return this.#bytes.subarray(start, start + length)
   }
 
-  /** @returns the length of bytes whose words end at the end of what was read */
+  /** @returns the length in bytes, without padding; the padded bytes end where the bytes read so far end */
   #skipDynamic(): number {
     const start = this.#enterTail() + 32
     const length = this.#length(start - 32, 1)
@@ -168,10 +178,10 @@ function requireUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** The last six bytes of the word at `at`. */
-function lowUint48(bytes: Uint8Array, at: number): number {
+/** Reads the last six bytes of the word at `offset`. */
+function lowUint48(bytes: Uint8Array, offset: number): number {
   let value = 0
-  for (let index = at + 26; index < at + 32; index++) value = value * 256 + bytes[index]!
+  for (let index = offset + 26; index < offset + 32; index++) value = value * 256 + bytes[index]!
   return value
 }
 

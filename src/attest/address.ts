@@ -1,20 +1,20 @@
 import { utf8 } from '../crypto/hex.ts'
 import { javascriptKeccak } from '../crypto/keccak-javascript.ts'
 
-/** Spellings made lately: callers name few addresses, and a hash costs more than the rest of an answer. */
-const MAX_KNOWN = 1024
-const known = new Map<string, string>()
+/** Checksummed spellings, cached: callers use few addresses, and the hash costs more than the rest of a response. */
+const MAX_CACHED = 1024
+const cache = new Map<string, string>()
 const keccak = javascriptKeccak()
 
 /**
- * Mixed-case spelling of an address, whose case carries a checksum (EIP-55).
+ * Spells an address in mixed case, where the case is a checksum (EIP-55).
  *
- * @param address `0x` and 40 hex digits in any case; a wrong checksum in it is not looked at (decision 79)
+ * @param address `0x` and 40 hex digits in any case; a wrong checksum is accepted (decision 79)
  * @throws {RangeError} on anything else
  */
 export function checksumAddress(address: string): string {
-  const spelled = known.get(address)
-  if (spelled !== undefined) return spelled
+  const cached = cache.get(address)
+  if (cached !== undefined) return cached
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw new RangeError('an address is 0x and 40 hex digits')
   const digits = address.slice(2).toLowerCase()
   const hash = keccak.hash(utf8(digits))
@@ -23,7 +23,7 @@ export function checksumAddress(address: string): string {
     const nibble = (hash[index >> 1]! >> (index % 2 === 0 ? 4 : 0)) & 15
     text += nibble >= 8 ? digits[index]!.toUpperCase() : digits[index]
   }
-  if (known.size >= MAX_KNOWN) known.clear()
-  known.set(address, text)
+  if (cache.size >= MAX_CACHED) cache.clear()
+  cache.set(address, text)
   return text
 }

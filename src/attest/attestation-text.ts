@@ -1,6 +1,6 @@
 import type { Hex } from '../messages.ts'
 
-/** What an attestation covers before it is signed. */
+/** The fields of an attestation that vary, before it is signed. */
 export interface UnsignedAttestation {
   readonly schema: Hex
   /** Checksummed. */
@@ -10,7 +10,7 @@ export interface UnsignedAttestation {
   readonly data: Hex
 }
 
-/** What the signer added, and who it is. */
+/** The signature, its signer, and the fields that the signer added. */
 export interface AttestationSignature {
   readonly signature: Hex
   /** Checksummed. */
@@ -22,18 +22,18 @@ export interface AttestationSignature {
 const ZERO_UID = `0x${'0'.repeat(64)}`
 
 /**
- * The members `attestation` and `delegatedAttestation` of an answer, JSON text without braces around them, up to the first
- * place of the signature: whoever computes a result can write it before it is signed.
+ * Writes the members `attestation` and `delegatedAttestation` of a response as JSON without outer braces, up to the first
+ * occurrence of the signature. A compute thread can write this part before the result is signed.
  */
-export function attestationHead({ schema, attester, recipient, data }: UnsignedAttestation): string {
+export function attestationJsonHead({ schema, attester, recipient, data }: UnsignedAttestation): string {
   return (
     `"attestation":{"schema":"${schema}","attester":"${attester}","recipient":"${recipient}",` +
     `"data":"${data}","revocable":true,"refUID":"${ZERO_UID}","signature":"`
   )
 }
 
-/** The rest of them. */
-export function attestationTail({ signature, attester, deadlineSeconds, nonce }: AttestationSignature): string {
+/** Writes the remainder, from the signature on. */
+export function attestationJsonTail({ signature, attester, deadlineSeconds, nonce }: AttestationSignature): string {
   return (
     `${signature}"},"delegatedAttestation":{"signature":"${signature}","attester":"${attester}",` +
     `"deadline":${deadlineSeconds},"nonce":${nonce}}`

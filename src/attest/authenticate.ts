@@ -16,16 +16,16 @@ export interface SignedAttestation {
 export interface AuthenticationOptions {
   /** The chain the attestation was signed for. */
   readonly chain: Pick<Chain, 'id' | 'profile' | 'easVersion' | 'easAddress'>
-  /** Addresses that count as ours, lower case. */
+  /** Addresses that this service signs or has signed with, lower case. */
   readonly attesters: readonly string[]
   readonly nowSeconds: number
-  /** How far past its signed deadline an attestation is still taken. */
+  /** How long after its signed deadline an attestation is still accepted. */
   readonly maxAgeSeconds: number
   readonly keccak: Keccak
   readonly secp256k1: Secp256k1
 }
 
-/** The fields a signature covers, in the shape of answers; hex of the right lengths. */
+/** The fields that a signature covers, as responses spell them; hex of the right lengths. */
 export interface SignedFields {
   readonly schema: string
   readonly attester: string
@@ -33,7 +33,7 @@ export interface SignedFields {
   readonly data: string
   readonly revocable: boolean
   readonly refUID: string
-  /** Seconds; 0 is never. */
+  /** Unix seconds; 0 means never. */
   readonly expirationTime: number
   readonly signature?: string
 }
@@ -56,13 +56,13 @@ const LARGEST_INTEGER = 2 ** 48 - 1
 const HEX_BYTES = /^0x(?:[0-9a-fA-F]{2})*$/
 
 /**
- * Whether an attestation that came back to us was signed by us (decision 21): the signature is recovered over every
- * field as sent, for the chain's layout, so a changed field changes the signer.
+ * Checks whether this service signed an attestation that a client sent back (decision 21). The signer is recovered from the
+ * signature over every field as sent, in the chain's layout, so a changed field changes the recovered signer.
  *
- * `time` and `uid` are not signed; the UID has to be that of the fields, so that it names them. On `legacy` chains the
- * deadline is not signed either and the age is not checked here: the caller has to find the attestation on the chain.
+ * `time` and `uid` are not signed; the UID must be the hash of the fields, so that it identifies them. On `legacy` chains the
+ * deadline is not signed either, so the age is not checked here: the caller must find the attestation on the chain.
  *
- * @returns the first check that fails; never throws on what a client sent
+ * @returns ok, or the first check that fails; never throws on client input
  */
 export function authenticateAttestation(signed: SignedAttestation, options: AuthenticationOptions): Authentication {
   const { attestation, delegatedAttestation: delegated } = signed
@@ -75,7 +75,7 @@ export function authenticateAttestation(signed: SignedAttestation, options: Auth
     { ...attestation, timeSeconds: attestation.time, expirationTimeSeconds: attestation.expirationTime },
     keccak,
   )
-  if (uid !== attestation.uid.toLowerCase()) return { ok: false, check: 'uid', reason: 'uid is not that of the fields' }
+  if (uid !== attestation.uid.toLowerCase()) return { ok: false, check: 'uid', reason: 'uid does not match the fields' }
   if (chain.profile !== 'legacy' && nowSeconds > delegated.deadline + maxAgeSeconds) {
     return { ok: false, check: 'age', reason: `deadline passed more than ${maxAgeSeconds} s ago` }
   }
@@ -84,10 +84,10 @@ export function authenticateAttestation(signed: SignedAttestation, options: Auth
 }
 
 /**
- * Whether one of `attesters` signed exactly these fields for the chain's EAS contract, with the nonce and the deadline as
- * sent. On `legacy` chains the deadline is not covered.
+ * Checks whether one of `attesters` signed exactly these fields for the chain's EAS contract, with the nonce and deadline as
+ * sent. On `legacy` chains the signature does not cover the deadline.
  *
- * @param signed whose shape is checked: hex of the right lengths, integers up to 2⁴⁸−1
+ * @param signed its shape must have been checked: hex of the right lengths, integers up to 2⁴⁸−1
  */
 export function authenticateSignature(
   signed: { readonly attestation: SignedFields; readonly delegatedAttestation: Readonly<ProofDelegation> },
@@ -101,8 +101,8 @@ export function authenticateSignature(
   if (delegated.attester.toLowerCase() !== attester) {
     return { ok: false, check: 'attester', reason: 'delegatedAttestation names another attester' }
   }
-  const { signature: copy } = attestation
-  if (copy !== undefined && copy.toLowerCase() !== delegated.signature.toLowerCase()) {
+  const { signature } = attestation
+  if (signature !== undefined && signature.toLowerCase() !== delegated.signature.toLowerCase()) {
     return { ok: false, check: 'signature', reason: 'signature differs from the one in delegatedAttestation' }
   }
   const parsed = parseSignature(delegated.signature)
@@ -124,7 +124,7 @@ export function authenticateSignature(
     deadlineSeconds: delegated.deadline,
   })
   if (recoverAddress(digest, parsed.signature, secp256k1, keccak) === attester) return { ok: true }
-  const reason = `signature is not the attester's over these fields and chain ${chain.id}`
+  const reason = `the attester did not sign these fields for chain ${chain.id}`
   return { ok: false, check: 'signature', reason }
 }
 
@@ -150,5 +150,5 @@ function malformedField({ attestation, delegatedAttestation: delegated }: Signed
     ['delegatedAttestation.deadline', isInteger(delegated.deadline)],
     ['delegatedAttestation.nonce', isInteger(delegated.nonce)],
   ]
-  return checks.find(([, isFine]) => !isFine)?.[0]
+  return checks.find(([, isValid]) => !isValid)?.[0]
 }

@@ -1,17 +1,17 @@
 import type { Chain } from './chains.ts'
 
-/** What is known of a chain without an operator. */
+/** The part of a chain that does not depend on the operator's settings. */
 export type BuiltInChain = Omit<Chain, 'rpcUrls' | 'startBlock' | 'finalityDepth'>
 
-/** Addresses of the OP stack's built-in EAS, which a local chain imitates. */
+/** Addresses of the EAS predeploys of the OP stack; a local chain uses the same ones. */
 const PREDEPLOY = {
   easAddress: '0x4200000000000000000000000000000000000021',
   schemaRegistryAddress: '0x4200000000000000000000000000000000000020',
 } as const
 
 /**
- * Addresses and versions: the deployments folder of the eas-contracts repository. The version of `base` is not certain
- * from documents; with an RPC it is compared with the contract before anything is signed.
+ * Addresses and versions come from the deployments folder of the eas-contracts repository. Documents do not settle the version
+ * of `base`; with an RPC it is compared with the contract before anything is signed.
  */
 export const BUILT_IN_CHAINS: readonly BuiltInChain[] = [
   {

@@ -3,7 +3,7 @@ import type { Hex } from '../messages.ts'
 import { checksumAddress } from './address.ts'
 import { BUILT_IN_CHAINS, type BuiltInChain } from './chain-table.ts'
 
-/** One chain whose EAS contracts take our signatures. */
+/** A chain whose EAS contract accepts our signatures. */
 export interface Chain {
   /** EIP-155 chain id. */
   readonly id: number
@@ -16,23 +16,24 @@ export interface Chain {
   readonly easAddress: Hex
   /** Checksummed. */
   readonly schemaRegistryAddress: Hex
-  /** In the order they are tried; empty without chain access. */
+  /** In the order in which they are tried; empty without chain access. */
   readonly rpcUrls: readonly string[]
-  /** The first block that is read into the records. */
+  /** The first block from which records are read. */
   readonly startBlock: number
-  /** Blocks below the head that are taken for final where an RPC does not say which ones are. */
+  /** Blocks this far below the head count as final where the RPC does not report a final block. */
   readonly finalityDepth: number
 }
 
-/** Those of other indexers: 65 blocks are two epochs of Ethereum; where nobody says anything 30. */
+/** The depths that other indexers use; 65 blocks are two epochs of Ethereum. Chains without a known depth use 30. */
 const FINALITY_DEPTHS: Readonly<Record<string, number>> = { sepolia: 65, arbitrum: 240, local: 64 }
-const OTHER_FINALITY_DEPTH = 30
+const DEFAULT_FINALITY_DEPTH = 30
 
 const NEWEST_VERSION: Readonly<Record<ChainProfile, string>> = { legacy: '0.26', v1: '1.2.0', v2: '1.3.0' }
 
 /**
- * The built-in chains with what the operator says about them, and the chains the operator adds.
+ * Merges the built-in chains with the operator's settings, and adds the operator's own chains.
  *
+ * @returns chains by chain id
  * @throws {ConfigError} when a chain that is not built in lacks a contract address or its version
  */
 export function chainTable({ chains: overrides }: Pick<Config, 'chains'>): ReadonlyMap<number, Chain> {
@@ -45,10 +46,10 @@ export function chainTable({ chains: overrides }: Pick<Config, 'chains'>): Reado
 }
 
 function withOverride(row: BuiltInChain, override: ChainOverride | undefined): Chain {
-  const finalityDepth = override?.finalityDepth ?? FINALITY_DEPTHS[row.name] ?? OTHER_FINALITY_DEPTH
+  const finalityDepth = override?.finalityDepth ?? FINALITY_DEPTHS[row.name] ?? DEFAULT_FINALITY_DEPTH
   const startBlock = override?.startBlock ?? 0
   if (override === undefined) return { ...row, rpcUrls: [], startBlock, finalityDepth }
-  const { profile, easVersion } = layoutOf(override) ?? row
+  const { profile, easVersion } = resolveLayout(override) ?? row
   return {
     id: row.id,
     name: row.name,
@@ -64,10 +65,10 @@ function withOverride(row: BuiltInChain, override: ChainOverride | undefined): C
 
 function addedRow(id: number, override: ChainOverride): BuiltInChain {
   const { easAddress, schemaRegistryAddress } = override
-  const layout = layoutOf(override)
+  const layout = resolveLayout(override)
   if (easAddress === undefined || schemaRegistryAddress === undefined || layout === undefined) {
     throw new ConfigError(
-      `chain ${id} is not built in: set EAS_ADDRESS_${id}, SCHEMA_REGISTRY_${id} and EAS_VERSION_${id} (or EAS_PROFILE_${id}), or unset its other names`,
+      `chain ${id} is not built in: set EAS_ADDRESS_${id}, SCHEMA_REGISTRY_${id} and EAS_VERSION_${id} (or EAS_PROFILE_${id}), or unset its other settings`,
     )
   }
   return {
@@ -79,13 +80,16 @@ function addedRow(id: number, override: ChainOverride): BuiltInChain {
   }
 }
 
-/** Either of profile and version tells the other. */
-function layoutOf({ profile, easVersion }: ChainOverride): Pick<BuiltInChain, 'profile' | 'easVersion'> | undefined {
-  if (easVersion !== undefined) return { easVersion, profile: profile ?? profileOfVersion(easVersion) }
+/** Derives the profile from the version, or the version from the profile; undefined when neither is set. */
+function resolveLayout({
+  profile,
+  easVersion,
+}: ChainOverride): Pick<BuiltInChain, 'profile' | 'easVersion'> | undefined {
+  if (easVersion !== undefined) return { easVersion, profile: profile ?? profileForVersion(easVersion) }
   return profile === undefined ? undefined : { profile, easVersion: NEWEST_VERSION[profile] }
 }
 
-function profileOfVersion(version: string): ChainProfile {
+function profileForVersion(version: string): ChainProfile {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (!Number.isInteger(major) || !Number.isInteger(minor)) {
     throw new ConfigError(`EAS version ${JSON.stringify(version)}: must be like 0.26 or 1.2.0`)

@@ -20,7 +20,7 @@ export interface BooleanData {
 
 /** A location attestation (Location Protocol 0.2). */
 export interface LocationData {
-  /** undefined where the layout has none. */
+  /** undefined when the layout has no such field. */
   readonly eventTimestampSeconds: bigint | undefined
   readonly srs: string
   readonly locationType: string
@@ -32,7 +32,7 @@ export interface LocationData {
   readonly memo: string
 }
 
-/** Strict reading of `encodeNumeric`'s bytes; never throws on hostile ones. */
+/** Decodes numeric data strictly, the inverse of `encodeNumeric`; never throws on untrusted bytes. */
 export function decodeNumeric(data: Hex | Uint8Array): Decoded<NumericData> {
   return readAbi(data, 5, (tuple) => ({
     result: tuple.uint(256),
@@ -43,7 +43,7 @@ export function decodeNumeric(data: Hex | Uint8Array): Decoded<NumericData> {
   }))
 }
 
-/** Strict reading of `encodeBoolean`'s bytes; never throws on hostile ones. */
+/** Decodes boolean data strictly, the inverse of `encodeBoolean`; never throws on untrusted bytes. */
 export function decodeBoolean(data: Hex | Uint8Array): Decoded<BooleanData> {
   return readAbi(data, 4, (tuple) => ({
     result: tuple.bool(),
@@ -53,7 +53,7 @@ export function decodeBoolean(data: Hex | Uint8Array): Decoded<BooleanData> {
   }))
 }
 
-/** As strict as `decodeNumeric`, for bytes that are signed and not looked into. */
+/** Checks numeric data as strictly as `decodeNumeric`, without decoding its values: for data that is only signed. */
 export function checkNumeric(data: Uint8Array): Decoded<void> {
   return readAbi(data, 5, (tuple) => {
     tuple.skipUint(256)
@@ -64,7 +64,7 @@ export function checkNumeric(data: Uint8Array): Decoded<void> {
   })
 }
 
-/** As strict as `decodeBoolean`. */
+/** Checks boolean data as strictly as `decodeBoolean`, without decoding its values. */
 export function checkBoolean(data: Uint8Array): Decoded<void> {
   return readAbi(data, 4, (tuple) => {
     tuple.bool()
@@ -74,7 +74,7 @@ export function checkBoolean(data: Uint8Array): Decoded<void> {
   })
 }
 
-/** Strict reading of `encodeVerify`'s bytes; never throws on hostile ones. */
+/** Decodes verify data strictly, the inverse of `encodeVerify`; never throws on untrusted bytes. */
 export function decodeVerify(data: Hex | Uint8Array): Decoded<VerifyData> {
   return readAbi(data, 11, (tuple) => {
     const proofHash = tuple.bytes32()
@@ -83,27 +83,31 @@ export function decodeVerify(data: Hex | Uint8Array): Decoded<VerifyData> {
   })
 }
 
-/** Strict reading of `encodeMerkleRoot`'s bytes; never throws on hostile ones. Times beyond 2⁴⁸−1 are refused. */
+/**
+ * Decodes Merkle root data strictly, the inverse of `encodeMerkleRoot`; never throws on untrusted bytes.
+ *
+ * Rejects a timestamp above 2⁴⁸−1 and a count of 0 leaves.
+ */
 export function decodeMerkleRoot(data: Hex | Uint8Array): Decoded<MerkleRootData> {
   const decoded = readAbi(data, 3, (tuple) => ({
     merkleRoot: tuple.bytes32(),
     leafCount: tuple.smallUint(32),
     timestampSeconds: tuple.smallUint(48),
   }))
-  return decoded.ok && decoded.value.leafCount === 0 ? { ok: false, reason: 'counts no leaves' } : decoded
+  return decoded.ok && decoded.value.leafCount === 0 ? { ok: false, reason: 'has a leafCount of 0' } : decoded
 }
 
 /**
- * Strict reading of a location attestation's data, as found on a chain; never throws on hostile bytes.
+ * Decodes the data of a location attestation from a chain, strictly; never throws on untrusted bytes.
  *
- * @param layout of the schema it was attested under; members that it lacks are empty
+ * @param layout of the attestation's schema; members that this layout lacks come back empty
  */
 export function decodeLocation(data: Hex, layout: LocationLayout): Decoded<LocationData> {
   if (layout === 'four-strings') {
     return readAbi(data, 4, (tuple) => {
-      tuple.skipString() // lp_version: every version has the same members
+      tuple.skipString() // lp_version: all versions have the same members
       const [srs, locationType, location] = [tuple.string(), tuple.string(), tuple.string()]
-      return { ...NO_MORE, srs, locationType, location }
+      return { ...EMPTY_MEMBERS, srs, locationType, location }
     })
   }
   return readAbi(data, 9, (tuple) => ({
@@ -119,7 +123,7 @@ export function decodeLocation(data: Hex, layout: LocationLayout): Decoded<Locat
   }))
 }
 
-const NO_MORE = {
+const EMPTY_MEMBERS = {
   eventTimestampSeconds: undefined,
   recipeType: [],
   recipePayload: [],

@@ -20,22 +20,24 @@ const PURPOSE = 'DEVELOPMENT ONLY'
 export interface DevelopmentKeyParts {
   /** 32 random bytes. */
   readonly generate: () => Uint8Array
-  /** Throws on bytes that are no private key. */
+  /** Throws on bytes that are not a private key. */
   readonly addressOf: (privateKey: Uint8Array) => Hex
 }
 
 /**
- * The development key of a data folder, made on the first start and kept: a new one would change the attester.
+ * Loads the development key of a data folder. The first start creates it; later starts reuse it, because a new key would change
+ * the attester.
  *
- * @param file readable by its owner alone (mode 0600)
- * @throws {ConfigError} with the remedy when the file is open to others, damaged or cannot be written
+ * @param file must be readable only by its owner (mode 0600)
+ * @returns 32 bytes
+ * @throws {ConfigError} that says what to do when others can read the file, it is damaged, or it cannot be written
  */
 export function loadDevelopmentKey(file: string, { generate, addressOf }: DevelopmentKeyParts): Uint8Array {
   if (!existsSync(file)) {
     const key = generate()
     create(file, `${JSON.stringify({ purpose: PURPOSE, address: addressOf(key), privateKey: hex(key) }, null, 2)}\n`)
   }
-  // Read back also what was just written: of two processes that start at once, both take the file that won.
+  // Read the file even if it was just written: when two processes start at once, both must use the file that won.
   requirePrivate(file)
   return parse(file, addressOf)
 }
@@ -54,17 +56,17 @@ function parse(file: string, addressOf: (privateKey: Uint8Array) => Hex): Uint8A
       if (addressOf(key) === String(address).toLowerCase()) return key
     }
   } catch {
-    // Said below, without what the file holds.
+    // The error below must not show the file's content.
   }
   throw new ConfigError(`${file} is damaged: delete it for a new development key (and a new attester address)`)
 }
 
-/** All or nothing under the final name, and never over a file that is already there. */
+/** Writes a file completely or not at all, and never replaces an existing one. */
 function create(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`
   try {
     makeFolder(dirname(file), 0o700)
-    rmSync(temporary, { force: true }) // left by a process of the same number that died
+    rmSync(temporary, { force: true }) // left by a dead process that had the same id
     const descriptor = openSync(temporary, 'wx', 0o600)
     writeSync(descriptor, text)
     fsyncSync(descriptor)
@@ -72,7 +74,7 @@ function create(file: string, text: string): void {
     publish(temporary, file)
   } catch (error) {
     throw new ConfigError(
-      `${file} cannot be written (${(error as NodeJS.ErrnoException).code}): set DATA_DIR to a folder that can`,
+      `${file} cannot be written (${(error as NodeJS.ErrnoException).code}): set DATA_DIR to a writable folder`,
     )
   }
 }
@@ -81,7 +83,7 @@ function publish(temporary: string, file: string): void {
   try {
     linkSync(temporary, file)
   } catch (error) {
-    // A file system without hard links: the window in which another process may win is then a few microseconds.
+    // This file system has no hard links. A rename would replace another process's file, but only within a few microseconds.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') renameSync(temporary, file)
   }
   rmSync(temporary, { force: true })

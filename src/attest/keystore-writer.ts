@@ -2,17 +2,19 @@ import { createCipheriv, randomBytes, randomUUID, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Keccak } from '../crypto/keccak.ts'
 
-/** What wallets write: a second and 256 MiB for every guess at the password. */
+/** The parameters that wallets use: each guess at the password takes a second and 256 MiB. */
 const SCRYPT = { n: 262_144, r: 8, p: 1 }
 const MAX_MEMORY_BYTES = 512 * 1_048_576
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
 
 /**
- * An encrypted key file (Web3 Secret Storage, version 3): scrypt, AES-128-CTR, keccak MAC. `decryptKeystore` reads it.
+ * Encrypts a private key as a key file (Web3 Secret Storage, version 3): scrypt, AES-128-CTR, keccak MAC. `decryptKeystore`
+ * reads it.
  *
  * @param key 32 bytes
  * @param address with 0x, in any case
+ * @returns the file's content, to be serialised as JSON
  */
 export async function encryptKeystore(
   key: Uint8Array,

@@ -6,8 +6,8 @@ export type DecryptedKeystore =
   | { readonly ok: true; readonly key: Uint8Array }
   | { readonly ok: false; readonly reason: string }
 
-// Wallets write n 262,144 and r 8, which take 256 MiB; a file that asks for more is not one of theirs. OpenSSL also
-// refuses n ≥ 2^(16 r), as RFC 7914 demands.
+// Wallets use n = 262,144 and r = 8, which take 256 MiB; no wallet writes a file that needs more than 512 MiB. OpenSSL also
+// rejects n ≥ 2^(16 r), as RFC 7914 requires.
 const MAX_SCRYPT_BYTES = 512 * 1_048_576
 const MAX_PBKDF2_ROUNDS = 10_000_000
 
@@ -17,9 +17,9 @@ const deriveScrypt = promisify<string, Buffer, number, { N: number; r: number; p
 const derivePbkdf2 = promisify(pbkdf2)
 
 /**
- * Private key of an encrypted key file (Web3 Secret Storage, version 3): scrypt or PBKDF2, AES-128-CTR, keccak MAC.
+ * Decrypts the private key of a key file (Web3 Secret Storage, version 3): scrypt or PBKDF2, AES-128-CTR, keccak MAC.
  *
- * @returns 32 bytes, or why not: not such a file, or a wrong password
+ * @returns 32 bytes, or the reason: the file has another format, or the password is wrong
  */
 export async function decryptKeystore(json: string, password: string, keccak: Keccak): Promise<DecryptedKeystore> {
   const file = readKeystore(json)
@@ -29,7 +29,7 @@ export async function decryptKeystore(json: string, password: string, keccak: Ke
   try {
     derived = await file.derive(password)
   } catch {
-    return { ok: false, reason: 'asks for a key derivation that is invalid or takes over 512 MiB' }
+    return { ok: false, reason: 'has a key derivation that is invalid or needs over 512 MiB' }
   }
   const mac = keccak.hash(Buffer.concat([derived.subarray(16, 32), file.ciphertext]))
   if (!timingSafeEqual(mac, file.mac)) return { ok: false, reason: 'does not open with this password' }
@@ -45,7 +45,7 @@ interface Keystore {
 }
 
 function readKeystore(json: string): Keystore | undefined {
-  // biome-ignore lint/suspicious/noExplicitAny: a file of somebody's; every member that is used is checked
+  // biome-ignore lint/suspicious/noExplicitAny: an untrusted file; every member that is used is checked
   let file: any
   try {
     file = JSON.parse(json)

@@ -1,7 +1,7 @@
 import type { Hex } from '../messages.ts'
 import { checksumAddress } from './address.ts'
 
-/** What a leaf covers as members of its answer, JSON text without the braces. */
-export function leafMembers(schema: Hex, recipient: Hex, data: Hex): string {
+/** Writes the fields that a leaf covers as members of its result: JSON without the outer braces. */
+export function leafJson(schema: Hex, recipient: Hex, data: Hex): string {
   return `"schema":"${schema}","recipient":"${checksumAddress(recipient)}","data":"${data}"`
 }

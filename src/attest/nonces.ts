@@ -1,75 +1,79 @@
 import type { NonceSource } from '../messages.ts'
 
-/** What a reader found: the attester's nonce on the chain, why the chain must not be signed for, or nothing in time. */
+/**
+ * The outcome of one read. `refusal` says why the service must not sign for the chain; it is undefined when the read failed or
+ * timed out.
+ */
 export type NonceReading =
   | { readonly ok: true; readonly nonce: number }
   | { readonly ok: false; readonly refusal: string | undefined }
 
-/** What to sign with. */
-export type NonceAnswer =
+/** The nonce to sign with, or why the service must not sign for the chain. */
+export type NonceResult =
   | { readonly ok: true; readonly nonce: number; readonly source: NonceSource }
   | { readonly ok: false; readonly refusal: string }
 
 export interface NonceOptions {
-  /** Reads a nonce; settles in the end and never rejects. */
+  /** Reads the attester's nonce on a chain. The promise must settle and must not reject. */
   readonly read: (chainId: number) => Promise<NonceReading>
-  /** Chains that have an RPC; the others never wait and always get 0. */
+  /** Chains that have an RPC. Nonces of other chains are 0 and need no wait. */
   readonly readable: ReadonlySet<number>
   readonly maxAgeMs: number
-  /** Longest wait for one read. */
+  /** Time limit of one read. */
   readonly timeoutMs: number
-  /** Milliseconds of a clock that never goes back. */
+  /** Reads a monotonic clock, in milliseconds. */
   readonly now: () => number
-  /** Calls back after some milliseconds; a parameter so that tests can fix it. */
+  /** Calls back after `ms` milliseconds; a parameter so that tests can control it. */
   readonly after: (ms: number, call: () => void) => void
 }
 
-/** Nonces of our attester, one per chain. */
+/** The nonces of our attester, one for each chain. */
 export interface Nonces {
   /**
-   * Returns at once when the chain has no RPC or the operator allows the age of the last read; otherwise after a read, and after
-   * two time limits at most.
+   * Returns at once when the chain has no RPC, the last read is younger than `maxAgeMs`, or the RPC is failing or overdue.
+   * Otherwise waits for a read, for at most twice `timeoutMs`.
    */
-  get(chainId: number): NonceAnswer | Promise<NonceAnswer>
+  get(chainId: number): NonceResult | Promise<NonceResult>
 }
 
 interface Read {
-  /** Set when the read begins. */
+  /** Set when the read starts. */
   startedMs: number
-  readonly answer: Promise<NonceAnswer>
-  /** Gives the answer to all who wait for this read. Further calls change nothing. */
-  readonly settle: (isGood: boolean) => void
+  readonly result: Promise<NonceResult>
+  /** Resolves `result` for all waiting callers. Later calls have no effect. */
+  readonly settle: (isSuccess: boolean) => void
   isOverdue: boolean
 }
 
 interface Entry {
-  /** Of the last good read; undefined before it. */
+  /** From the last successful read; undefined before the first. */
   nonce: number | undefined
-  /** When the last good read began: its nonce is at least this young. */
+  /** When the last successful read started; the nonce was current at this time or later. */
   readAtMs: number
   refusal: string | undefined
   current: Read | undefined
-  /** Begins when the current read ends. */
+  /** Starts when the current read ends. */
   next: Read | undefined
-  /** Reads that failed in a row. */
+  /** Number of consecutive failed reads. */
   failures: number
-  /** No new read before this time, after one that failed. */
+  /** After a failed read, no new read starts before this time. */
   retryAtMs: number
 }
 
-const WITHOUT_RPC: NonceAnswer = { ok: true, nonce: 0, source: 'default' }
-/** Longest pause after a failed read, in time limits of a read. */
-const LONGEST_PAUSE = 4
+const WITHOUT_RPC: NonceResult = { ok: true, nonce: 0, source: 'default' }
+/** Longest pause after a failed read, as a multiple of `timeoutMs`. */
+const MAX_PAUSE_TIMEOUTS = 4
 
 /**
- * The attester's nonce of each chain, from a read that began after the question (decision 127), or at most `maxAgeMs` before it.
+ * Provides the attester's nonce of each chain, from a read that started after the request (decision 127), or less than
+ * `maxAgeMs` before it.
  *
- * EAS accepts only the current nonce. A client that submits an answer, sees its block and asks again must therefore not get the
- * result of an older read. Questions share reads: at most one read of a chain is under way and one waits for its end.
+ * EAS accepts only the current nonce. A client that submits a result, sees its block and sends another request must therefore
+ * not get the nonce of an older read. Requests share reads: for each chain, at most one read is running and one is queued.
  *
- * A nonce is never reserved: all answers between two submissions carry the same one. When the chain does not answer in time,
- * the last known nonce serves, else 0: signing never fails for lack of a nonce (decision 100). After a failure the next read
- * waits, so that a dead RPC does not delay every request.
+ * A nonce is never reserved: all results between two submissions carry the same one. When the chain does not answer in time, the
+ * last known nonce is used, or 0 if there is none: a missing nonce never makes signing fail (decision 100). After a failed read
+ * the next one is delayed, so that a dead RPC does not slow down every request.
  */
 export function createNonces({ read, readable, maxAgeMs, timeoutMs, now, after }: NonceOptions): Nonces {
   const entries = new Map<number, Entry>()
@@ -90,24 +94,24 @@ export function createNonces({ read, readable, maxAgeMs, timeoutMs, now, after }
       const entry = entries.get(chainId)
       if (entry === undefined) return WITHOUT_RPC
       const nowMs = now()
-      // Strictly younger: with an age of 0 every question waits for a read of its own time.
-      if (nowMs - entry.readAtMs < maxAgeMs) return answerOf(entry, 'chain')
+      // Strictly younger: with a maxAgeMs of 0, every request waits for a read that starts after it.
+      if (nowMs - entry.readAtMs < maxAgeMs) return currentNonce(entry, 'chain')
       const { current } = entry
       if (current === undefined && entry.next === undefined) {
-        if (nowMs < entry.retryAtMs) return answerOf(entry, 'cache')
+        if (nowMs < entry.retryAtMs) return currentNonce(entry, 'cache')
         entry.next = createRead(entry)
-        // Questions of the same message still join this read.
-        queueMicrotask(() => begin(chainId, entry))
-        return entry.next.answer
+        // Deferred so that other requests of the same message can join this read.
+        queueMicrotask(() => startNext(chainId, entry))
+        return entry.next.result
       }
-      if (current?.isOverdue) return answerOf(entry, 'cache')
-      if (current !== undefined && nowMs - current.startedMs < maxAgeMs) return current.answer
+      if (current?.isOverdue) return currentNonce(entry, 'cache')
+      if (current !== undefined && nowMs - current.startedMs < maxAgeMs) return current.result
       entry.next ??= createRead(entry)
-      return entry.next.answer
+      return entry.next.result
     },
   }
 
-  function begin(chainId: number, entry: Entry): void {
+  function startNext(chainId: number, entry: Entry): void {
     const started = entry.next
     entry.next = undefined
     entry.current = started
@@ -120,20 +124,20 @@ export function createNonces({ read, readable, maxAgeMs, timeoutMs, now, after }
       dropNext(entry)
     })
     void read(chainId).then((reading) => {
-      note(entry, reading, started.startedMs) // also when it comes too late for those who waited
+      applyReading(entry, reading, started.startedMs) // useful for later requests even if it came too late for this one's
       started.settle(reading.ok)
       if (!reading.ok) dropNext(entry)
-      begin(chainId, entry)
+      startNext(chainId, entry)
     })
   }
 
-  /** The RPC is slow or fails: those who wait for the next read are answered now, with what is known. */
+  /** The RPC is slow or fails, so callers who wait for the next read get the last known nonce now. */
   function dropNext(entry: Entry): void {
     entry.next?.settle(false)
     entry.next = undefined
   }
 
-  function note(entry: Entry, reading: NonceReading, startedMs: number): void {
+  function applyReading(entry: Entry, reading: NonceReading, startedMs: number): void {
     if (reading.ok) {
       entry.nonce = reading.nonce
       entry.readAtMs = startedMs
@@ -141,22 +145,22 @@ export function createNonces({ read, readable, maxAgeMs, timeoutMs, now, after }
       entry.failures = 0
       return
     }
-    // Silence does not lift a refusal.
+    // A read that fails without a reason does not lift an earlier refusal.
     entry.refusal = reading.refusal ?? entry.refusal
-    entry.retryAtMs = now() + timeoutMs * Math.min(2 ** entry.failures, LONGEST_PAUSE)
+    entry.retryAtMs = now() + timeoutMs * Math.min(2 ** entry.failures, MAX_PAUSE_TIMEOUTS)
     entry.failures++
   }
 }
 
 function createRead(entry: Entry): Read {
   let settle: Read['settle'] = () => {}
-  const answer = new Promise<NonceAnswer>((resolve) => {
-    settle = (isGood) => resolve(answerOf(entry, isGood ? 'chain' : 'cache'))
+  const result = new Promise<NonceResult>((resolve) => {
+    settle = (isSuccess) => resolve(currentNonce(entry, isSuccess ? 'chain' : 'cache'))
   })
-  return { startedMs: Number.NaN, answer, settle, isOverdue: false }
+  return { startedMs: Number.NaN, result, settle, isOverdue: false }
 }
 
-function answerOf({ nonce, refusal }: Entry, source: NonceSource): NonceAnswer {
+function currentNonce({ nonce, refusal }: Entry, source: NonceSource): NonceResult {
   if (refusal !== undefined) return { ok: false, refusal }
   return nonce === undefined ? WITHOUT_RPC : { ok: true, nonce, source }
 }

@@ -5,15 +5,15 @@ import type { Decoded } from './abi-reader.ts'
 import { checkBoolean, checkNumeric, decodeMerkleRoot, decodeVerify } from './decode.ts'
 import type { SchemaKind } from './schemas.ts'
 
-/** What may be signed, or why it may not. */
+/** A payload that may be signed, or the problem with it. */
 export type CheckedPayload = PayloadRecord | ProblemData
 
-/** Main has checked what a client sent; this is checked again where the key is. */
+/** Checks payloads in the signer thread, next to the key. The main thread has already checked what clients sent. */
 export interface PayloadCheck {
   /** @param bytes as `putPayload` writes them */
   record(bytes: Uint8Array): CheckedPayload
   payload(payload: AttestationPayload | ResultPayload): CheckedPayload
-  /** @returns the problem of the first that has one */
+  /** @returns all payloads, or the problem of the first payload that has one */
   payloads(payloads: readonly AttestationPayload[]): PayloadRecord[] | ProblemData
 }
 
@@ -23,28 +23,28 @@ const CHECKS: Readonly<Record<AttestationKind, (data: Uint8Array) => Decoded<unk
   verify: decodeVerify,
   'merkle-root': decodeMerkleRoot,
 }
-/** What can be signed without a nonce: a root is no result, and a proof is attested alone. */
+/** The kinds that may be signed as a result, without a nonce. Roots and proofs are only attested. */
 const RESULT_KINDS: readonly AttestationKind[] = ['numeric', 'boolean']
 
-/** @param schemaKinds schema UIDs whose kind of data is known */
+/** @param schemaKinds known schema UIDs, lower case, with their kinds of data */
 export function createPayloadCheck(schemaKinds: ReadonlyMap<string, SchemaKind>): PayloadCheck {
-  const known = [...schemaKinds].map(([uid, kind]) => ({ bytes: Buffer.from(uid.slice(2), 'hex'), kind }))
+  const knownSchemas = [...schemaKinds].map(([uid, kind]) => ({ bytes: Buffer.from(uid.slice(2), 'hex'), kind }))
   return { record, payload, payloads }
 
   function record(bytes: Uint8Array): CheckedPayload {
-    const found = readPayload(bytes)
-    if (found === undefined) return internal('the record of a payload is not one')
-    const { kind, schema, data, salt } = found
+    const read = readPayload(bytes)
+    if (read === undefined) return internal('the payload record is malformed')
+    const { kind, schema, data, salt } = read
     const isResult = salt !== undefined
     if (isResult && !RESULT_KINDS.includes(kind)) return internal('unknown kind of payload')
-    const schemaKind = kindOf(schema)
+    const schemaKind = findKind(schema)
     if (schemaKind !== undefined && schemaKind !== kind) {
       return problemAt('invalid-input', ['schema'], `is the schema of ${schemaKind} data, the result is ${kind}`, {
         code: 'schema-mismatch',
       }).data
     }
     const decoded = CHECKS[kind](data)
-    if (decoded.ok) return found
+    if (decoded.ok) return read
     return internal(`the data of a ${kind} ${isResult ? 'result' : 'attestation'} ${decoded.reason}`)
   }
 
@@ -58,18 +58,18 @@ export function createPayloadCheck(schemaKinds: ReadonlyMap<string, SchemaKind>)
   }
 
   function payloads(given: readonly AttestationPayload[]): PayloadRecord[] | ProblemData {
-    const found: PayloadRecord[] = []
+    const records: PayloadRecord[] = []
     for (const item of given) {
       const checked = payload(item)
       if (!('chainId' in checked)) return checked
-      found.push(checked)
+      records.push(checked)
     }
-    return found
+    return records
   }
 
-  /** UIDs are hashes: their first bytes tell the few that are known from nearly all others. */
-  function kindOf(schema: Uint8Array): SchemaKind | undefined {
-    for (const { bytes, kind } of known) {
+  /** Compares first bytes before whole UIDs: UIDs are hashes, so that rules out nearly all mismatches. */
+  function findKind(schema: Uint8Array): SchemaKind | undefined {
+    for (const { bytes, kind } of knownSchemas) {
       if (bytes[0] === schema[0] && bytes[1] === schema[1] && bytes.equals(schema)) return kind
     }
     return undefined

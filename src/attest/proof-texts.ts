@@ -1,26 +1,26 @@
-import { type MerkleTree, parentOf, siblingOf } from './merkle.ts'
+import { type MerkleTree, parentIndex, siblingIndex } from './merkle.ts'
 
-/** `"0x…",` of one node. */
+/** Length of `"0x…",` for one node. */
 const NODE_BYTES = 69
-const NOTHING = '[]'
+const EMPTY_PROOF = '[]'
 
 /**
- * The proofs of a tree as JSON arrays, written where they are needed. Of a leaf's proof all but its first node is the proof of
- * the leaf's parent: so the proof of every inner node is kept as text, and that of a leaf is two copies.
+ * Writes the proofs of a tree as JSON arrays. A leaf's proof is its sibling followed by the proof of its parent. So the proofs
+ * of all inner nodes are prepared as text, and a leaf's proof then takes only two copies.
  */
-export interface ProofTexts {
-  /** Room that `layOut` fills, and `write` copies from. */
+export interface ProofWriter {
+  /** Size of the scratch area that `prepare` fills and `write` copies from. */
   readonly scratchBytes: number
-  /** Lays the texts of nodes out in [start, start + scratchBytes) of `bytes`. */
-  layOut(bytes: Buffer, start: number): void
-  /** Length of the proof of leaf `index`. */
-  sizeOf(index: number): number
-  /** Writes the proof of leaf `index`; @returns where it ends */
+  /** Writes the texts of all nodes and the proofs of inner nodes to [start, start + scratchBytes) of `bytes`. */
+  prepare(bytes: Buffer, start: number): void
+  /** Returns the length of the proof of leaf `index`, in bytes. */
+  byteLength(index: number): number
+  /** Writes the proof of leaf `index` at offset `at`. @returns the offset of its end */
   write(bytes: Buffer, at: number, index: number): number
 }
 
-/** @param tree every node of which is 32 bytes */
-export function createProofTexts(tree: MerkleTree): ProofTexts {
+/** @param tree its nodes are 32 bytes each */
+export function createProofWriter(tree: MerkleTree): ProofWriter {
   const { nodes, leafCount } = tree
   const nodeCount = 2 * leafCount - 1
   const innerCount = leafCount - 1
@@ -32,24 +32,24 @@ export function createProofTexts(tree: MerkleTree): ProofTexts {
   }
   let base = 0
 
-  /** Siblings from `node` up, each with a comma after it. */
+  /** Copies the siblings from `node` up, each with a comma after it. @returns the offset of their end */
   function copyProof(bytes: Buffer, at: number, node: number): number {
     if (node === 0) return at
-    const sibling = base + siblingOf(node) * NODE_BYTES
+    const sibling = base + siblingIndex(node) * NODE_BYTES
     bytes.copyWithin(at, sibling, sibling + NODE_BYTES)
-    const parent = parentOf(node)
-    const rest = base + starts[parent]!
-    const restBytes = depthOf(parent) * NODE_BYTES
-    bytes.copyWithin(at + NODE_BYTES, rest, rest + restBytes)
-    return at + NODE_BYTES + restBytes
+    const parent = parentIndex(node)
+    const parentProof = base + starts[parent]!
+    const parentProofBytes = depthOf(parent) * NODE_BYTES
+    bytes.copyWithin(at + NODE_BYTES, parentProof, parentProof + parentProofBytes)
+    return at + NODE_BYTES + parentProofBytes
   }
 
   return {
     scratchBytes,
-    layOut(bytes, start) {
+    prepare(bytes, start) {
       base = start
       bytes.write(nodes.toString('hex'), start, 'latin1')
-      // From the last to the first, for the digits of the others still lie before.
+      // From last to first, because the digits of the earlier nodes still lie in front.
       for (let node = nodeCount - 1; node >= 0; node--) {
         const at = start + node * NODE_BYTES
         const digits = start + node * 64
@@ -62,16 +62,16 @@ export function createProofTexts(tree: MerkleTree): ProofTexts {
       }
       for (let node = 0; node < innerCount; node++) copyProof(bytes, base + starts[node]!, node)
     },
-    sizeOf(index) {
-      const depth = depthOf(tree.positionOf(index))
-      return depth === 0 ? NOTHING.length : depth * NODE_BYTES + 1
+    byteLength(index) {
+      const depth = depthOf(tree.nodeIndex(index))
+      return depth === 0 ? EMPTY_PROOF.length : depth * NODE_BYTES + 1
     },
     write(bytes, at, index) {
-      const node = tree.positionOf(index)
-      if (node === 0) return at + bytes.write(NOTHING, at, 'latin1')
+      const node = tree.nodeIndex(index)
+      if (node === 0) return at + bytes.write(EMPTY_PROOF, at, 'latin1')
       bytes[at] = OPEN
       const end = copyProof(bytes, at + 1, node)
-      bytes[end - 1] = CLOSE // instead of the last comma
+      bytes[end - 1] = CLOSE // replaces the last comma
       return end
     },
   }
@@ -82,7 +82,7 @@ const COMMA = 0x2c
 const OPEN = 0x5b
 const CLOSE = 0x5d
 
-/** Of node 0 it is 0. */
+/** Returns the depth of a node; the root, node 0, has depth 0. */
 function depthOf(node: number): number {
   return 31 - Math.clz32(node + 1)
 }

@@ -10,7 +10,7 @@ const ABI = parseAbi([
 export interface RegistryParts {
   readonly rpcUrl: string
   readonly registry: Hex
-  /** Of one answer. */
+  /** Time limit of one RPC call. */
   readonly rpcTimeoutMs: number
 }
 
@@ -27,30 +27,30 @@ function connect({ rpcUrl, rpcTimeoutMs }: RegistryParts) {
     .extend(walletActions)
 }
 
-/** The chain an RPC serves. @throws {Error} of viem when it does not answer */
-export async function chainIdOf(parts: RegistryParts): Promise<number> {
+/** Reads the chain id that an RPC serves. @throws {Error} of viem when the RPC does not answer */
+export async function readChainId(parts: RegistryParts): Promise<number> {
   return connect(parts).getChainId()
 }
 
-/** Text of a registered schema; undefined when there is none of this UID. */
-export async function registeredSchema(parts: RegistryParts, uid: Hex): Promise<string | undefined> {
-  const { uid: found, schema } = await connect(parts).readContract({
+/** Reads the text of a registered schema; undefined when no schema has this UID. @throws {Error} of viem */
+export async function readRegisteredSchema(parts: RegistryParts, uid: Hex): Promise<string | undefined> {
+  const { uid: registeredUid, schema } = await connect(parts).readContract({
     address: parts.registry,
     abi: ABI,
     functionName: 'getSchema',
     args: [uid],
   })
-  return BigInt(found) === 0n ? undefined : schema
+  return BigInt(registeredUid) === 0n ? undefined : schema
 }
 
 /**
- * Registers a schema by a transaction of the key's account and waits for its block.
+ * Registers a schema with a transaction from the key's account and waits until it is in a block.
  *
  * @param privateKey 32 bytes; its account pays
- * @param waitMs for the block
- * @throws {Error} of viem, whose `shortMessage` says why: no funds, reverted, no block in time
+ * @param waitMs time limit for the wait
+ * @throws {Error} of viem, whose `shortMessage` gives the reason: no funds, reverted, no block in time
  */
-export async function sendSchema(
+export async function registerSchema(
   parts: RegistryParts,
   { schema, resolver, revocable }: NewSchema,
   privateKey: Uint8Array,

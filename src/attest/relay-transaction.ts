@@ -1,4 +1,4 @@
-/** The transactions of our own account: EIP-1559, to a chain's EAS contract, without value, `multiAttest` and nothing else. */
+/** Transactions from our own account: EIP-1559, to a chain's EAS contract, without value, calling only `multiAttest`. */
 import type { SubmissionConfig } from '../config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { RecoverableSignature } from '../crypto/signature.ts'
@@ -7,23 +7,23 @@ import { ProblemError } from '../problem.ts'
 import type { RelayPayload } from '../relay-messages.ts'
 import { encodeRlp, type RlpItem, rlpInteger } from './rlp.ts'
 
-/** What is attested of one item; the rest is what every attestation here is: revocable, for ever, referring to nothing. */
+/** The fields of an attestation that vary. Every attestation is revocable, never expires and has no refUID. */
 export interface MultiAttestItem {
   readonly schema: Hex
   readonly recipient: Hex
   readonly data: Hex
 }
 
-/** What a transaction of ours may cost at most. */
+/** The most that one of our transactions may cost. */
 export interface RelayCeilings {
   readonly gas: number
-  /** Wei for a unit of gas. */
+  /** Wei per unit of gas. */
   readonly feePerGas: bigint
-  /** The part of it that goes to whoever makes the block. */
+  /** The part of it that goes to the block's producer, in wei. */
   readonly priorityFeePerGas: bigint
 }
 
-/** As the operator sets them. */
+/** Converts the operator's settings. */
 export function relayCeilings({
   maxGas,
   maxFeeGwei,
@@ -33,15 +33,17 @@ export function relayCeilings({
   return { gas: maxGas, feePerGas: wei(maxFeeGwei), priorityFeePerGas: wei(maxPriorityFeeGwei) }
 }
 
-/** `multiAttest((bytes32,(address,uint64,bool,bytes32,bytes,uint256)[])[])`, the same in every version of EAS. */
+/** Selector of `multiAttest((bytes32,(address,uint64,bool,bytes32,bytes,uint256)[])[])`, the same in every EAS version. */
 const SELECTOR = '44adc90e'
+/** EIP-2718 type of an EIP-1559 transaction. */
 const TYPE = Buffer.from([2])
-const NOTHING = Buffer.alloc(0)
-/** Words of one request before the bytes of its data. */
+const EMPTY = Buffer.alloc(0)
+/** Words of one request before its data. */
 const HEAD_WORDS = 6
 
 /**
- * Calldata of `multiAttest`. Items of one schema in a row become one request; the contract attests in their order.
+ * Encodes the calldata of `multiAttest`. Consecutive items with the same schema become one request; the contract attests in the
+ * order of the items.
  *
  * @param items hex in lower case
  */
@@ -52,18 +54,20 @@ export function encodeMultiAttest(items: readonly MultiAttestItem[]): Hex {
     if (last !== undefined && last[0]!.schema === item.schema) last.push(item)
     else groups.push([item])
   }
-  const tuples = groups.map((group) => `${group[0]!.schema.slice(2)}${word(64)}${dynamicArray(group.map(request))}`)
+  const tuples = groups.map(
+    (group) => `${group[0]!.schema.slice(2)}${word(64)}${dynamicArray(group.map(encodeRequest))}`,
+  )
   return `0x${SELECTOR}${word(32)}${dynamicArray(tuples)}`
 }
 
-function request({ recipient, data }: MultiAttestItem): string {
+function encodeRequest({ recipient, data }: MultiAttestItem): string {
   const bytes = data.slice(2)
   const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0')
   const [expirationTime, revocable, refUID, value] = [word(0), word(1), word(0), word(0)]
   return `${recipient.slice(2).padStart(64, '0')}${expirationTime}${revocable}${refUID}${word(HEAD_WORDS * 32)}${value}${word(bytes.length / 2)}${padded}`
 }
 
-/** Length, where each item begins, the items. */
+/** Encodes an array of dynamic items: its length, the offset of each item, the items. */
 function dynamicArray(items: readonly string[]): string {
   let offset = items.length * 32
   let heads = word(items.length)
@@ -79,32 +83,33 @@ function word(value: number): string {
 }
 
 /**
- * Why a transaction is not signed, whatever it attests; undefined when nothing speaks against it.
+ * Checks everything about a transaction but the data that it attests.
  *
- * @param ceilings undefined where no transactions are signed at all
+ * @param ceilings undefined when no transactions may be signed
+ * @returns the problem, or undefined when the transaction may be signed
  */
-export function relayRefusal(payload: RelayPayload, ceilings: RelayCeilings | undefined): ProblemError | undefined {
-  if (ceilings === undefined) return refusal('transactions are not enabled')
+export function relayProblem(payload: RelayPayload, ceilings: RelayCeilings | undefined): ProblemError | undefined {
+  if (ceilings === undefined) return internalProblem('transactions are not enabled')
   const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, items } = payload
   if (items.length > MAX_SEQUENCE || !items.every((item) => item.chainId === chainId)) {
-    return refusal(`a transaction has at most ${MAX_SEQUENCE} attestations, all of its chain`)
+    return internalProblem(`a transaction has at most ${MAX_SEQUENCE} attestations, all of its chain`)
   }
-  if (!Number.isSafeInteger(nonce) || nonce < 0) return refusal('a nonce is a whole number')
+  if (!Number.isSafeInteger(nonce) || nonce < 0) return internalProblem('the nonce is not a whole number')
   if (!Number.isSafeInteger(gas) || gas <= 0 || gas > ceilings.gas) {
-    return refusal(`a transaction has at most ${ceilings.gas} gas`)
+    return internalProblem(`a transaction has at most ${ceilings.gas} gas`)
   }
   if (maxFeePerGas <= 0n || maxFeePerGas > ceilings.feePerGas) {
-    return refusal(`a unit of gas costs at most ${ceilings.feePerGas} wei`)
+    return internalProblem(`a unit of gas costs at most ${ceilings.feePerGas} wei`)
   }
   if (maxPriorityFeePerGas > ceilings.priorityFeePerGas) {
-    return refusal(`the priority fee is at most ${ceilings.priorityFeePerGas} wei`)
+    return internalProblem(`the priority fee is at most ${ceilings.priorityFeePerGas} wei`)
   }
   return maxPriorityFeePerGas < 0n || maxPriorityFeePerGas > maxFeePerGas
-    ? refusal('the priority fee is a part of the fee')
+    ? internalProblem('the priority fee must be from 0 to the fee per gas')
     : undefined
 }
 
-function refusal(detail: string): ProblemError {
+function internalProblem(detail: string): ProblemError {
   return new ProblemError({ type: 'internal', detail })
 }
 
@@ -112,8 +117,8 @@ function refusal(detail: string): ProblemError {
  * Signs a transaction.
  *
  * @param to the EAS contract of the payload's chain
- * @param sign over the 32 bytes of the digest
- * @returns the bytes a node takes and their hash
+ * @param sign signs a digest of 32 bytes
+ * @returns the raw transaction, to be sent to a node, and its hash
  */
 export function signRelayTransaction(
   payload: RelayPayload,
@@ -123,20 +128,24 @@ export function signRelayTransaction(
 ): { readonly raw: Hex; readonly hash: Hex } {
   const { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gas, items } = payload
   const integers = [chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gas].map(rlpInteger)
-  const [value, accessList]: [RlpItem, RlpItem] = [NOTHING, []]
-  const fields: RlpItem[] = [...integers, bytesOf(to), value, bytesOf(encodeMultiAttest(items)), accessList]
+  const [value, accessList]: [RlpItem, RlpItem] = [EMPTY, []]
+  const fields: RlpItem[] = [...integers, bytesFromHex(to), value, bytesFromHex(encodeMultiAttest(items)), accessList]
   const { compact, recovery } = sign(keccak.hash(Buffer.concat([TYPE, encodeRlp(fields)])))
-  const signature = [rlpInteger(recovery), unpadded(compact.subarray(0, 32)), unpadded(compact.subarray(32, 64))]
+  const signature = [
+    rlpInteger(recovery),
+    withoutLeadingZeros(compact.subarray(0, 32)),
+    withoutLeadingZeros(compact.subarray(32, 64)),
+  ]
   const raw = Buffer.concat([TYPE, encodeRlp([...fields, ...signature])])
   return { raw: `0x${raw.toString('hex')}`, hash: keccak.hashHex(raw) }
 }
 
-function bytesOf(hex: Hex): Buffer {
+function bytesFromHex(hex: Hex): Buffer {
   return Buffer.from(hex.slice(2), 'hex')
 }
 
-/** r and s are integers in RLP: one in 128 signatures has a leading zero byte in one of them. */
-function unpadded(bytes: Uint8Array): Uint8Array {
+/** Strips leading zeros: r and s are integers in RLP, and in one of 128 signatures one of them starts with a zero byte. */
+function withoutLeadingZeros(bytes: Uint8Array): Uint8Array {
   const start = bytes.findIndex((byte) => byte !== 0)
-  return start < 0 ? NOTHING : bytes.subarray(start)
+  return start < 0 ? EMPTY : bytes.subarray(start)
 }

@@ -1,13 +1,13 @@
 /**
- * ABI data of results, as Solidity's `abi.encode(…)` of the fields in the order of `SCHEMA_STRINGS` makes it, without a leading
- * offset. Results of one kind at one time differ in their value and their references alone: only these are written anew, as
- * bytes and as the digits that stand in the answer.
+ * ABI data of results: Solidity's `abi.encode(…)` of the fields in the order of `SCHEMA_STRINGS`, without a leading offset.
+ * Results of one operation in the same second differ only in value and references. So the data is made from a cached template,
+ * and only those fields are written again, as bytes and as the hex digits for the response.
  */
 import { putDigits, putPairs, utf8 } from '../crypto/hex.ts'
 import type { Hex } from '../messages.ts'
 import { putBytes32, putUint } from './words.ts'
 
-/** Views that hold until the next data is made. */
+/** Views of a shared buffer: valid until the next call of `numericData` or `booleanData`. */
 export interface ResultData {
   readonly bytes: Uint8Array
   /** Two lower-case hex digits for each byte, ASCII. */
@@ -15,27 +15,29 @@ export interface ResultData {
 }
 
 interface Template extends ResultData {
-  /** Of a numeric result. */
+  /** undefined for a boolean result. */
   readonly units: string | undefined
   readonly operation: string
   readonly timestampSeconds: number
   readonly refCount: number
-  /** Where the references begin, behind their number. */
-  readonly refsAt: number
-  /** The digits, two an element. */
+  /** Offset of the first reference, after their count. */
+  readonly refsOffset: number
+  /** A view of `digits`, two characters per element. */
   readonly pairs: Uint16Array
 }
 
-/** What results differ in: operations with their radius, at one time. */
+/** One template per combination of operation (with radius), second, units and number of references. */
 const MAX_TEMPLATES = 16
 const templates: Template[] = []
-let oldest = 0
+let oldestIndex = 0
 
 /**
+ * Encodes a numeric result.
+ *
  * @param result centimetres or square centimetres, 0 … 2²⁵⁶−1
  * @param units `centimeters` or `square_centimeters`
  * @param inputRefs 32 bytes each
- * @throws {RangeError} on a value that does not fit its field: a bug of ours
+ * @throws {RangeError} on a value that does not fit its field, which is a bug of ours
  */
 export function numericData(
   result: bigint,
@@ -44,36 +46,37 @@ export function numericData(
   timestampSeconds: number,
   operation: string,
 ): ResultData {
-  const template = templateOf(units, inputRefs.length, timestampSeconds, operation)
+  const template = findTemplate(units, inputRefs.length, timestampSeconds, operation)
   putUint256(template.bytes, result)
   return withRefs(template, inputRefs)
 }
 
-/** Parameters, result and errors as for `numericData`. */
+/** Encodes a boolean result; parameters, return value and errors as for `numericData`. */
 export function booleanData(
   result: boolean,
   inputRefs: readonly Hex[],
   timestampSeconds: number,
   operation: string,
 ): ResultData {
-  const template = templateOf(undefined, inputRefs.length, timestampSeconds, operation)
+  const template = findTemplate(undefined, inputRefs.length, timestampSeconds, operation)
   template.bytes[31] = result ? 1 : 0
   return withRefs(template, inputRefs)
 }
 
-function templateOf(
+function findTemplate(
   units: string | undefined,
   refCount: number,
   timestampSeconds: number,
   operation: string,
 ): Template {
-  for (const known of templates) {
-    const isSame = known.timestampSeconds === timestampSeconds && known.refCount === refCount && known.units === units
-    if (isSame && known.operation === operation) return known
+  for (const template of templates) {
+    const isSame =
+      template.timestampSeconds === timestampSeconds && template.refCount === refCount && template.units === units
+    if (isSame && template.operation === operation) return template
   }
   const template = makeTemplate(units, refCount, timestampSeconds, operation)
-  templates[oldest] = template
-  oldest = (oldest + 1) % MAX_TEMPLATES
+  templates[oldestIndex] = template
+  oldestIndex = (oldestIndex + 1) % MAX_TEMPLATES
   return template
 }
 
@@ -86,30 +89,30 @@ function makeTemplate(
   const operationText = utf8(operation)
   const unitsText = units === undefined ? undefined : utf8(units)
   const headBytes = unitsText === undefined ? 4 * 32 : 5 * 32
-  const listAt = headBytes + (unitsText === undefined ? 0 : sizeOfBytes(unitsText))
-  const operationAt = listAt + 32 + refCount * 32
-  const bytes = new Uint8Array(operationAt + sizeOfBytes(operationText))
+  const listOffset = headBytes + (unitsText === undefined ? 0 : encodedSize(unitsText))
+  const operationOffset = listOffset + 32 + refCount * 32
+  const bytes = new Uint8Array(operationOffset + encodedSize(operationText))
   let word = 1
   if (unitsText !== undefined) {
     putUint(bytes, word++, headBytes)
     putBytes(bytes, headBytes, unitsText)
   }
-  putUint(bytes, word++, listAt)
+  putUint(bytes, word++, listOffset)
   putUint(bytes, word++, timestampSeconds)
-  putUint(bytes, word, operationAt)
-  putUint(bytes, listAt / 32, refCount)
-  putBytes(bytes, operationAt, operationText)
+  putUint(bytes, word, operationOffset)
+  putUint(bytes, listOffset / 32, refCount)
+  putBytes(bytes, operationOffset, operationText)
   const pairs = new Uint16Array(bytes.length)
   const digits = new Uint8Array(pairs.buffer)
   putPairs(pairs, bytes, 0, bytes.length)
-  return { units, operation, timestampSeconds, refCount, refsAt: listAt + 32, bytes, pairs, digits }
+  return { units, operation, timestampSeconds, refCount, refsOffset: listOffset + 32, bytes, pairs, digits }
 }
 
 function withRefs(template: Template, inputRefs: readonly Hex[]): ResultData {
-  const { bytes, pairs, refsAt, refCount } = template
-  for (let index = 0; index < refCount; index++) putBytes32(bytes, refsAt / 32 + index, inputRefs[index]!)
+  const { bytes, pairs, refsOffset, refCount } = template
+  for (let index = 0; index < refCount; index++) putBytes32(bytes, refsOffset / 32 + index, inputRefs[index]!)
   putPairs(pairs, bytes, 0, 32)
-  putPairs(pairs, bytes, refsAt, refsAt + 32 * refCount)
+  putPairs(pairs, bytes, refsOffset, refsOffset + 32 * refCount)
   return template
 }
 
@@ -120,8 +123,8 @@ function putUint256(bytes: Uint8Array, value: bigint): void {
   else putDigits(bytes, 0, `0x${value.toString(16).padStart(64, '0')}`)
 }
 
-/** Length in bytes, then the bytes, filled up with zeros to whole words. */
-function sizeOfBytes(bytes: Uint8Array): number {
+/** Returns the encoded size of dynamic bytes: a word for the length, then the bytes padded to whole words. */
+function encodedSize(bytes: Uint8Array): number {
   return 32 + Math.ceil(bytes.length / 32) * 32
 }
 

@@ -1,14 +1,14 @@
 /**
- * EIP-712 digest of a result that any contract can check by itself: no EAS, no nonce (decision 104).
+ * EIP-712 digest of a result that any contract can check without EAS and without a nonce (decision 104).
  *
- * The domain names no contract, so one signature serves every contract of its chain, each once: a contract keeps replays
- * out by remembering digests. The salt keeps equal results apart.
+ * The domain names no contract, so one signature works in every contract of its chain. A contract accepts each digest once, which
+ * prevents replays. The salt distinguishes equal results.
  */
 import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import { putUint, putWord } from './words.ts'
 
-/** What is signed; bytes as they are or as `0x` and digits. */
+/** The fields that are signed; as bytes, or as `0x` and hex digits. */
 export interface ResultMessage {
   readonly schema: Uint8Array | string
   readonly recipient: Uint8Array | string
@@ -25,7 +25,7 @@ const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId)'
 const DOMAIN_NAME = 'GeoResult'
 const DOMAIN_VERSION = '1'
 
-/** EIP-712 domain separator of signed results on one chain, 32 bytes. */
+/** Computes the EIP-712 domain separator of signed results on one chain, 32 bytes. */
 export function resultDomainSeparator(chainId: number, keccak: Keccak): Uint8Array {
   const words = new Uint8Array(4 * 32)
   for (const [index, text] of [DOMAIN_TYPE, DOMAIN_NAME, DOMAIN_VERSION].entries()) {
@@ -36,9 +36,9 @@ export function resultDomainSeparator(chainId: number, keccak: Keccak): Uint8Arr
 }
 
 /**
- * The digest function of one chain: type hash and domain separator are computed once.
+ * Creates the digest function of one chain. Type hash and domain separator are computed once.
  *
- * @returns a function that throws {RangeError} on a value that does not fit its field
+ * @returns a function that returns 32 bytes and throws {RangeError} on a value that does not fit its field
  */
 export function createResultDigest(chainId: number, keccak: Keccak): (message: ResultMessage) => Uint8Array {
   const words = new Uint8Array(6 * 32)

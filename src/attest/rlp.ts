@@ -1,7 +1,9 @@
-/** Recursive length prefix, the encoding of Ethereum's transactions (Yellow Paper, appendix B). Bytes or lists of them. */
+/**
+ * Recursive length prefix (RLP), the encoding of Ethereum's transactions (Yellow Paper, appendix B): bytes, or a list of items.
+ */
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
-/** @returns the one encoding that an item has */
+/** Encodes an item in its only valid form. */
 export function encodeRlp(item: RlpItem): Buffer {
   if (item instanceof Uint8Array) {
     const isItsOwnEncoding = item.length === 1 && item[0]! < 0x80
@@ -12,9 +14,9 @@ export function encodeRlp(item: RlpItem): Buffer {
 }
 
 /**
- * An integer as RLP takes it: big-endian, without leading zeros, 0 as nothing.
+ * Returns an integer in the form that RLP requires: big-endian, without leading zeros, 0 as no bytes.
  *
- * @throws {RangeError} on a negative one
+ * @throws {RangeError} on a negative integer
  */
 export function rlpInteger(value: number | bigint): Buffer {
   if (value < 0) throw new RangeError(`${value} is negative`)

@@ -14,10 +14,11 @@ import {
 } from './schemas.ts'
 
 /**
- * Every UID that is known to mean one kind of data, whatever a chain says: the configured ones, the built-in ones and
- * their spellings with spaces or not revocable. Signing other data under one of them is refused (decision 84).
+ * Lists every schema UID whose kind of data is known without reading a chain: the configured ones, the built-in ones, and the
+ * variants of the built-in ones with spaces or not revocable. The signer rejects data of another kind under these UIDs
+ * (decision 84).
  *
- * @throws {ConfigError} when one UID would mean two kinds
+ * @throws {ConfigError} when one UID would stand for two kinds
  */
 export function schemaKinds(config: Pick<Config, 'schemas'>): ReadonlyMap<string, SchemaKind> {
   const keccak = javascriptKeccak()
@@ -25,9 +26,9 @@ export function schemaKinds(config: Pick<Config, 'schemas'>): ReadonlyMap<string
   const kinds = new Map<string, SchemaKind>()
   for (const kind of SCHEMA_KINDS) {
     const texts = kind === 'location' ? Object.values(LOCATION_STRINGS) : [SCHEMA_STRINGS[kind]]
-    const spellings = texts.flatMap((text) => spelledUids(text, keccak))
-    const given = kind === 'location' ? locationSchemas(config).keys() : [configured[kind]]
-    for (const uid of [...given, ...spellings]) {
+    const variants = texts.flatMap((text) => uidVariants(text, keccak))
+    const configuredUids = kind === 'location' ? locationSchemas(config).keys() : [configured[kind]]
+    for (const uid of [...configuredUids, ...variants]) {
       const other = kinds.get(uid)
       if (other !== undefined && other !== kind) {
         throw new ConfigError(
@@ -41,33 +42,34 @@ export function schemaKinds(config: Pick<Config, 'schemas'>): ReadonlyMap<string
 }
 
 /**
- * The schemas of location attestations that are read, each with its layout: the one that the setting names, else the one whose
- * string makes this UID (without a resolver, with or without spaces, revocable or not), else nine fields.
+ * Lists the schemas of location attestations to read, each with its layout. The layout comes from the setting; else from the
+ * known schema text that has this UID (no resolver, with or without spaces, revocable or not); else it is `nine-fields`.
  *
- * @returns in the order of the setting
- * @throws {ConfigError} when the setting names one layout and the UID is that of the other
+ * @returns layouts by schema UID, in the order of the setting
+ * @throws {ConfigError} when the setting names one layout and the UID belongs to the other
  */
 export function locationSchemas({ schemas }: Pick<Config, 'schemas'>): ReadonlyMap<Hex, LocationLayout> {
   if (schemas.location.length === 0) return new Map([[DEFAULT_UIDS.location, 'nine-fields']])
   const keccak = javascriptKeccak()
-  const known = new Map(
+  const knownLayouts = new Map(
     Object.entries(LOCATION_STRINGS).flatMap(([layout, text]) =>
-      spelledUids(text, keccak).map((uid): [Hex, LocationLayout] => [uid, layout as LocationLayout]),
+      uidVariants(text, keccak).map((uid): [Hex, LocationLayout] => [uid, layout as LocationLayout]),
     ),
   )
   return new Map(
     schemas.location.map(({ uid, layout }): [Hex, LocationLayout] => {
-      const knownLayout = known.get(uid as Hex)
+      const knownLayout = knownLayouts.get(uid as Hex)
       if (layout !== undefined && knownLayout !== undefined && layout !== knownLayout) {
-        throw new ConfigError(`LOCATION_SCHEMA_UID=${uid}:${layout}: this UID is that of the layout ${knownLayout}`)
+        throw new ConfigError(`LOCATION_SCHEMA_UID=${uid}:${layout}: this UID belongs to the layout ${knownLayout}`)
       }
       return [uid as Hex, layout ?? knownLayout ?? 'nine-fields']
     }),
   )
 }
 
-function spelledUids(text: string, keccak: Keccak): Hex[] {
-  return [text, text.replaceAll(',', ', ')].flatMap((spelling) =>
-    [true, false].map((revocable) => schemaUid(spelling, NO_RESOLVER, revocable, keccak)),
+/** Computes the UIDs of a schema text without and with spaces, revocable or not. */
+function uidVariants(text: string, keccak: Keccak): Hex[] {
+  return [text, text.replaceAll(',', ', ')].flatMap((schemaText) =>
+    [true, false].map((revocable) => schemaUid(schemaText, NO_RESOLVER, revocable, keccak)),
   )
 }

@@ -3,7 +3,7 @@ import { hexToBytes, utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { AttestationKind, Hex } from '../messages.ts'
 
-/** What we sign, and the location attestations that inputs may point to. */
+/** The kinds of data that are signed, and location attestations, which inputs may refer to. */
 export type SchemaKind = AttestationKind | 'location'
 export const SCHEMA_KINDS = [
   'numeric',
@@ -13,7 +13,7 @@ export const SCHEMA_KINDS = [
   'location',
 ] as const satisfies readonly SchemaKind[]
 
-/** As registered: without spaces, which would make another UID. */
+/** Schema texts as registered: without spaces, because spaces would change the UID. */
 export const SCHEMA_STRINGS: Readonly<Record<SchemaKind, string>> = {
   numeric: 'uint256 result,string units,bytes32[] inputRefs,uint256 timestamp,string operation',
   boolean: 'bool result,bytes32[] inputRefs,uint256 timestamp,string operation',
@@ -27,13 +27,13 @@ export const SCHEMA_STRINGS: Readonly<Record<SchemaKind, string>> = {
     'string[] mediaType,string[] mediaData,string memo',
 }
 
-/** The layouts of location attestations that are read. */
+/** The schema texts of the supported layouts of location attestations. */
 export const LOCATION_STRINGS: Readonly<Record<LocationLayout, string>> = {
   'nine-fields': SCHEMA_STRINGS.location,
   'four-strings': 'string lp_version,string srs,string location_type,string location',
 }
 
-/** UIDs of `SCHEMA_STRINGS` with no resolver, revocable. All but ours for Merkle roots are registered on the public chains. */
+/** UIDs of `SCHEMA_STRINGS`, revocable, without a resolver. All are registered on the public chains, except `merkle-root`. */
 export const DEFAULT_UIDS: Readonly<Record<SchemaKind, Hex>> = {
   numeric: '0xc2b013ecb68d59b28f5d301203ec630335d97c37b400b16b359db6972572e02a',
   boolean: '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5',
@@ -42,25 +42,25 @@ export const DEFAULT_UIDS: Readonly<Record<SchemaKind, Hex>> = {
   location: '0xba4171c92572b1e4f241d044c32cdf083be9fd946b8766977558ca6378c824e2',
 }
 
-/** Schemas without a resolver contract. */
+/** The resolver address of schemas that have no resolver contract. */
 export const NO_RESOLVER: Hex = `0x${'0'.repeat(40)}`
 
 /**
- * UID of a schema in every EAS registry: keccak256(abi.encodePacked(schema, resolver, revocable)).
+ * Computes the UID of a schema, the same in every EAS registry: keccak256(abi.encodePacked(schema, resolver, revocable)).
  *
- * @throws {RangeError} on a resolver that is no hex
+ * @throws {RangeError} on a resolver that is not hex
  */
 export function schemaUid(schema: string, resolver: Hex, revocable: boolean, keccak: Keccak): Hex {
   const text = utf8(schema)
   const tail = hexToBytes(`${resolver}${revocable ? '01' : '00'}`)
-  if (tail === undefined) throw new RangeError('a resolver is 20 bytes of hex')
+  if (tail === undefined) throw new RangeError('the resolver is not 20 bytes of hex')
   const packed = new Uint8Array(text.length + tail.length)
   packed.set(text)
   packed.set(tail, text.length)
   return keccak.hashHex(packed)
 }
 
-/** The schema each kind is signed under when a request names none, and the first of those of locations. */
+/** Returns the schema UID of each kind when a request names none; for `location`, the first configured one. */
 export function schemaUids({ schemas }: Pick<Config, 'schemas'>): Readonly<Record<SchemaKind, Hex>> {
   return {
     numeric: (schemas.numeric ?? DEFAULT_UIDS.numeric) as Hex,

@@ -13,17 +13,17 @@ import {
   type SequenceSigningResult,
   type SignedAttestation,
   type SignedResult,
+  type SigningFailure,
   type SigningPayload,
-  type SigningRefusal,
   type SigningResult,
 } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { RelayPayload, RelaySigningResult } from '../relay-messages.ts'
 import type { PayloadRecord, SignedRecord } from '../signing-records.ts'
 import type { Chain } from './chains.ts'
-import type { NonceAnswer, Nonces } from './nonces.ts'
+import type { NonceResult, Nonces } from './nonces.ts'
 import { type CheckedPayload, createPayloadCheck } from './payload-check.ts'
-import { type RelayCeilings, relayRefusal, signRelayTransaction } from './relay-transaction.ts'
+import { type RelayCeilings, relayProblem, signRelayTransaction } from './relay-transaction.ts'
 import { createResultDigest, type ResultMessage } from './result-digest.ts'
 import type { SchemaKind } from './schemas.ts'
 import { type AttestMessage, createAttestDigest } from './typed-data.ts'
@@ -31,17 +31,17 @@ import { type AttestMessage, createAttestDigest } from './typed-data.ts'
 export interface SignerParts {
   readonly secp256k1: Secp256k1
   readonly keccak: Keccak
-  /** 32 bytes; kept in the closure and nowhere else. */
+  /** 32 bytes; held only by the closure. */
   readonly privateKey: Uint8Array
   readonly chains: ReadonlyMap<number, Chain>
-  /** Schema UIDs whose kind of data is known. */
+  /** Known schema UIDs, lower case, with their kinds of data. */
   readonly schemaKinds: ReadonlyMap<string, SchemaKind>
   readonly nonces: Nonces
-  /** From the signature to its deadline. */
+  /** Time from the signature to its deadline. */
   readonly ttlSeconds: number
   /** Seconds since the epoch. */
   readonly nowSeconds: () => number
-  /** undefined: transactions are not signed at all. */
+  /** Limits for transactions; undefined when none may be signed. */
   readonly relay?: RelayCeilings | undefined
 }
 
@@ -51,23 +51,23 @@ export interface Signer {
   /**
    * Checks a payload, adds nonce and deadline, hashes and signs.
    *
-   * @returns at once unless a nonce has to be read first; a refusal as data, never a rejection
+   * @returns a promise only if a nonce must be read first; a problem is returned as data, the promise never rejects
    */
   sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
-  /** Checks a result, adds the deadline, hashes and signs; it has no nonce to wait for. */
+  /** Checks a result, adds the deadline, hashes and signs. Results have no nonce, so this never waits. */
   sign(payload: ResultPayload): ResultSigningResult
-  /** Signs attestations with the chain's nonce and the ones after it; one that is refused refuses them all. */
+  /** Signs attestations with consecutive nonces from the chain's current one on. A problem with one of them rejects them all. */
   sign(payload: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult>
-  /** Makes a transaction of our own account and signs it. */
+  /** Builds a transaction from our own account and signs it. */
   sign(payload: RelayPayload): RelaySigningResult
   sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult>
-  /** An attestation or a result as bytes, by the same checks. @param record as `putPayload` writes it */
+  /** Signs an attestation or a result given as bytes, after the same checks. @param record as `putPayload` writes it */
   signRecord(record: Uint8Array): RecordResult | Promise<RecordResult>
 }
 
-export type RecordResult = ({ readonly ok: true } & SignedRecord) | SigningRefusal
+export type RecordResult = ({ readonly ok: true } & SignedRecord) | SigningFailure
 
-/** What a payload becomes before it is signed, for one chain. */
+/** The digest functions of one chain. */
 interface ChainDigests {
   readonly attestation: (message: AttestMessage) => Uint8Array
   readonly result: (message: ResultMessage) => Uint8Array
@@ -76,10 +76,10 @@ interface ChainDigests {
 const ZERO_UID = new Uint8Array(32)
 
 /**
- * The one place that signs. It takes typed payloads, never digests, so the key cannot be made to sign a login, an
- * attestation of another layout or a transaction of its caller's making (decision 95).
+ * Creates the signer, the only code that uses the private key. It takes typed payloads, never digests. So no caller can make it
+ * sign a login, an attestation of another layout or an arbitrary transaction (decision 95).
  *
- * Every attestation is revocable, never expires, refers to nothing and pays nothing: what clients submit.
+ * Every attestation is revocable, never expires, has no refUID and no value, because that is what clients submit.
  */
 export function createSigner(parts: SignerParts): Signer {
   const { secp256k1, keccak, privateKey, chains, schemaKinds, nonces, ttlSeconds, nowSeconds } = parts
@@ -104,7 +104,7 @@ export function createSigner(parts: SignerParts): Signer {
     if (payload.kind === 'sequence') return signSequence(payload)
     if (payload.kind === 'relay-transaction') return signRelay(payload)
     const signed = signChecked(check.payload(payload))
-    return signed instanceof Promise ? signed.then(spelled) : spelled(signed)
+    return signed instanceof Promise ? signed.then(toSigningResult) : toSigningResult(signed)
   }
 
   function signRecord(record: Uint8Array): RecordResult | Promise<RecordResult> {
@@ -118,24 +118,24 @@ export function createSigner(parts: SignerParts): Signer {
     if (payload.salt !== undefined) return signResult(payload, payload.salt, digest.result)
     const nonce = nonces.get(payload.chainId)
     return nonce instanceof Promise
-      ? nonce.then((answer) => signWith(answer, payload, digest.attestation))
-      : signWith(nonce, payload, digest.attestation)
+      ? nonce.then((read) => signAttestation(read, payload, digest.attestation))
+      : signAttestation(nonce, payload, digest.attestation)
   }
 
   function signSequence({ chainId, items }: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult> {
-    const refusal = sequenceRefusal(chainId, items)
-    if (refusal !== undefined) return { ok: false, problem: refusal.data }
+    const problem = sequenceProblem(chainId, items)
+    if (problem !== undefined) return { ok: false, problem: problem.data }
     const payloads = check.payloads(items)
     if (!Array.isArray(payloads)) return { ok: false, problem: payloads }
     const digest = digests.get(chainId)
     if (digest === undefined) return { ok: false, problem: unsupported(chainId, 'is not supported') }
-    const signAll = (answer: NonceAnswer): SequenceSigningResult => {
+    const signAll = (nonce: NonceResult): SequenceSigningResult => {
       const signed: SignedAttestation[] = []
-      // One for all: a group of them is submitted under one deadline.
+      // One deadline for all of them, because a group is submitted under one deadline.
       const deadlineSeconds = nowSeconds() + ttlSeconds
       for (const [index, payload] of payloads.entries()) {
-        const own = answer.ok ? { ...answer, nonce: answer.nonce + index } : answer
-        const result = spelled(signWith(own, payload, digest.attestation, deadlineSeconds))
+        const itemNonce = nonce.ok ? { ...nonce, nonce: nonce.nonce + index } : nonce
+        const result = toSigningResult(signAttestation(itemNonce, payload, digest.attestation, deadlineSeconds))
         if (!result.ok) return result
         signed.push(result as SignedAttestation)
       }
@@ -147,8 +147,8 @@ export function createSigner(parts: SignerParts): Signer {
 
   function signRelay(payload: RelayPayload): RelaySigningResult {
     const { chainId, items } = payload
-    const refusal = relayRefusal(payload, parts.relay)
-    if (refusal !== undefined) return { ok: false, problem: refusal.data }
+    const problem = relayProblem(payload, parts.relay)
+    if (problem !== undefined) return { ok: false, problem: problem.data }
     const payloads = check.payloads(items)
     if (!Array.isArray(payloads)) return { ok: false, problem: payloads }
     const chain = chains.get(chainId)
@@ -171,14 +171,14 @@ export function createSigner(parts: SignerParts): Signer {
     return { ok: true, compact, recovery, nonce: 0, nonceSource: undefined, deadlineSeconds }
   }
 
-  function signWith(
-    answer: NonceAnswer,
+  function signAttestation(
+    read: NonceResult,
     { chainId, schema, recipient, data }: PayloadRecord,
     digest: (message: AttestMessage) => Uint8Array,
     deadlineSeconds = nowSeconds() + ttlSeconds,
   ): RecordResult {
-    if (!answer.ok) return { ok: false, problem: unsupported(chainId, `is refused: ${answer.refusal}`) }
-    const { nonce, source: nonceSource } = answer
+    if (!read.ok) return { ok: false, problem: unsupported(chainId, `is refused: ${read.refusal}`) }
+    const { nonce, source: nonceSource } = read
     const hash = digest({
       attester,
       schema,
@@ -195,8 +195,8 @@ export function createSigner(parts: SignerParts): Signer {
   }
 }
 
-function spelled(signed: RecordResult): SignedAttestation | SigningRefusal
-function spelled(signed: RecordResult): SignedAttestation | SignedResult | SigningRefusal {
+function toSigningResult(signed: RecordResult): SignedAttestation | SigningFailure
+function toSigningResult(signed: RecordResult): SignedAttestation | SignedResult | SigningFailure {
   if (!signed.ok) return signed
   const { nonce, nonceSource, deadlineSeconds } = signed
   const signature = formatSignature(signed)
@@ -205,12 +205,12 @@ function spelled(signed: RecordResult): SignedAttestation | SignedResult | Signi
     : { ok: true, signature, nonce, nonceSource, deadlineSeconds }
 }
 
-function sequenceRefusal(chainId: number, items: readonly AttestationPayload[]): ProblemError | undefined {
-  const isOfOneChain = items.every((item) => item.chainId === chainId)
-  if (isOfOneChain && items.length > 0 && items.length <= MAX_SEQUENCE) return undefined
+function sequenceProblem(chainId: number, items: readonly AttestationPayload[]): ProblemError | undefined {
+  const isOneChain = items.every((item) => item.chainId === chainId)
+  if (isOneChain && items.length > 0 && items.length <= MAX_SEQUENCE) return undefined
   return new ProblemError({ type: 'internal', detail: `a sequence is 1 to ${MAX_SEQUENCE} attestations of one chain` })
 }
 
-function unsupported(chainId: number, why: string) {
-  return problemAt('invalid-input', ['chainId'], `chain ${chainId} ${why}`, { code: 'unsupported-chain' }).data
+function unsupported(chainId: number, reason: string) {
+  return problemAt('invalid-input', ['chainId'], `chain ${chainId} ${reason}`, { code: 'unsupported-chain' }).data
 }

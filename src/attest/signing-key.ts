@@ -8,9 +8,9 @@ import { loadDevelopmentKey } from './development-key.ts'
 import { decryptKeystore } from './keystore.ts'
 
 /**
- * The private key of a source, 32 bytes.
+ * Loads or derives the private key of a source, 32 bytes.
  *
- * @throws {ConfigError} that names what to change, without a word of the secret
+ * @throws {ConfigError} that names the setting to change and shows nothing of the secret
  */
 export async function resolveSigningKey(
   source: SigningKeySource,
@@ -21,9 +21,9 @@ export async function resolveSigningKey(
     case 'private-key':
       return requireKey(source.privateKey.trim(), secp256k1)
     case 'mnemonic':
-      return fromMnemonic(source.mnemonic.trim(), source.path)
+      return keyFromMnemonic(source.mnemonic.trim(), source.path)
     case 'keystore':
-      return fromKeystore(source.file, source.passwordFile, keccak)
+      return keyFromKeystore(source.file, source.passwordFile, keccak)
     default:
       return loadDevelopmentKey(source.file, {
         generate: () => randomBytes(32),
@@ -33,22 +33,22 @@ export async function resolveSigningKey(
 }
 
 function requireKey(text: string, secp256k1: Secp256k1): Uint8Array {
-  const wrong = 'SIGNER_PRIVATE_KEY: must be 0x and 64 hex digits, a number from 1 to the order of secp256k1'
-  if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(text)) throw new ConfigError(wrong)
+  const message = 'SIGNER_PRIVATE_KEY: must be 0x and 64 hex digits, a number from 1 to the order of secp256k1'
+  if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(text)) throw new ConfigError(message)
   const key = Buffer.from(text.replace('0x', ''), 'hex')
   try {
     secp256k1.publicKey(key)
   } catch {
-    throw new ConfigError(wrong)
+    throw new ConfigError(message)
   }
   return key
 }
 
-async function fromMnemonic(mnemonic: string, path: string): Promise<Uint8Array> {
+async function keyFromMnemonic(mnemonic: string, path: string): Promise<Uint8Array> {
   if (!/^m(?:\/\d+'?)+$/.test(path)) throw new ConfigError("SIGNER_MNEMONIC_PATH: must be like m/44'/60'/0'/0/0")
-  const { english, mnemonicToAccount } = await import('viem/accounts') // 0.2 s, for those who need it
+  const { english, mnemonicToAccount } = await import('viem/accounts') // takes 0.2 s, so it is imported on demand
   const words = mnemonic.normalize('NFKD').split(/\s+/)
-  // viem derives a key from any words: a slip would silently make another attester.
+  // viem derives a key from any words: a typo would silently give another attester.
   if (!hasChecksum(words, english)) {
     throw new ConfigError('SIGNER_MNEMONIC: is not a BIP-39 mnemonic (12 to 24 English words with their checksum)')
   }
@@ -57,7 +57,7 @@ async function fromMnemonic(mnemonic: string, path: string): Promise<Uint8Array>
   return privateKey
 }
 
-/** BIP-39: 11 bits a word; the last bit of every 33 belongs to the SHA-256 of those before. */
+/** Checks the BIP-39 checksum: a word is 11 bits, and 1 of every 33 bits, at the end, is from the SHA-256 of the bits before. */
 function hasChecksum(words: readonly string[], list: readonly string[]): boolean {
   if (![12, 15, 18, 21, 24].includes(words.length)) return false
   const indices = words.map((word) => list.indexOf(word))
@@ -70,7 +70,7 @@ function hasChecksum(words: readonly string[], list: readonly string[]): boolean
   return hash.slice(0, checksumBits) === bits.slice(-checksumBits)
 }
 
-async function fromKeystore(file: string, passwordFile: string, keccak: Keccak): Promise<Uint8Array> {
+async function keyFromKeystore(file: string, passwordFile: string, keccak: Keccak): Promise<Uint8Array> {
   const json = readText(file, 'SIGNER_KEYSTORE')
   const password = readText(passwordFile, 'SIGNER_PASSWORD_FILE').replace(/\r?\n$/, '')
   const decrypted = await decryptKeystore(json, password, keccak)

@@ -4,17 +4,17 @@ import { authenticateSignature, type SignatureOptions, type SignedFields } from 
 import { decodeMerkleRoot } from './decode.ts'
 import { type MerkleItem, verifyMerkleProof } from './merkle-proof.ts'
 
-/** A result out of a batch with everything that vouches for it. */
+/** A result of a batch with its proof and the attestation of its root. */
 export interface MerkleEvidence {
   readonly item: MerkleItem
   readonly proof: readonly string[]
-  /** Of the root. Hex of the right lengths, integers up to 2⁴⁸−1. */
+  /** The attestation of the root; hex of the right lengths, integers up to 2⁴⁸−1. */
   readonly attestation: SignedFields
   readonly delegatedAttestation: Readonly<ProofDelegation>
 }
 
 export interface MerkleVerification extends SignatureOptions {
-  /** UID of the schema of Merkle roots, lower case. */
+  /** UID of the Merkle root schema, lower case. */
   readonly merkleSchema: string
 }
 
@@ -27,16 +27,16 @@ export type MerkleVerdict =
     }
 
 /**
- * Whether an attester of ours vouched for a result by a Merkle root: what `GeoMerkle.sol` checks on a chain, done with
- * the signed answer alone. A deadline that has passed and an attestation that was revoked on the chain are not seen.
+ * Checks whether one of our attesters vouched for a result with a Merkle root: the same checks as `GeoMerkle.sol` makes on a
+ * chain, but offline. It does not check whether the deadline has passed or whether the attestation was revoked on the chain.
  *
- * @returns the first check that fails
- * @throws {RangeError} on an item whose fields are no hex of their lengths
+ * @returns ok, or the first check that fails
+ * @throws {RangeError} on an item with a field that is not hex of its length
  */
 export function verifyMerkleAttestation(evidence: MerkleEvidence, options: MerkleVerification): MerkleVerdict {
   const { item, proof, attestation } = evidence
   if (attestation.schema.toLowerCase() !== options.merkleSchema) {
-    return { ok: false, check: 'schema', reason: 'schema is not that of Merkle roots' }
+    return { ok: false, check: 'schema', reason: 'schema is not the Merkle root schema' }
   }
   const decoded = decodeMerkleRoot(attestation.data as Hex)
   if (!decoded.ok) return { ok: false, check: 'data', reason: `data ${decoded.reason}` }

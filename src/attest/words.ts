@@ -1,11 +1,11 @@
 import { putDigits } from '../crypto/hex.ts'
 
-/** The 32-byte words of which ABI encodings and EIP-712 structures are made, written in place. */
+/** Writes the 32-byte words of ABI encodings and EIP-712 structures in place. */
 
 /**
- * Right-aligned in its word: addresses and full words alike. Every other bit of the word has to be zero already.
+ * Writes an address or a full word, right-aligned. The remaining bytes of the word must be zero already.
  *
- * @param index of the word
+ * @param index index of the word
  * @throws {RangeError} on anything but 20 or 32 bytes of hex
  */
 export function putHex(words: Uint8Array, index: number, hex: string): void {
@@ -16,7 +16,7 @@ export function putHex(words: Uint8Array, index: number, hex: string): void {
 }
 
 /**
- * As `putHex`, for full words alone.
+ * Writes a full word; an address is rejected.
  *
  * @throws {RangeError} on anything but `0x` and 32 bytes of hex
  */
@@ -27,7 +27,7 @@ export function putBytes32(words: Uint8Array, index: number, hex: string): void 
 }
 
 /**
- * As `putHex`, for what may be bytes already.
+ * Writes an address or a full word, as `putHex` does; the value may also be bytes.
  *
  * @throws {RangeError} on anything but 20 or 32 bytes
  */
@@ -41,14 +41,17 @@ export function putWord(words: Uint8Array, index: number, value: Uint8Array | st
 }
 
 /**
+ * Writes an unsigned integer into the last 6 bytes of a word.
+ *
  * @param value 0 … 2⁴⁸−1
  * @throws {RangeError} on anything else
  */
 export function putUint(words: Uint8Array, index: number, value: number): void {
-  if (!Number.isInteger(value) || value < 0 || value >= 2 ** 48) throw new RangeError(`${value} does not fit 48 bits`)
-  let rest = value
-  for (let at = index * 32 + 31; at > index * 32 + 25; at--) {
-    words[at] = rest % 256
-    rest = Math.floor(rest / 256)
+  if (!Number.isInteger(value) || value < 0 || value >= 2 ** 48)
+    throw new RangeError(`${value} does not fit in 48 bits`)
+  let remaining = value
+  for (let offset = index * 32 + 31; offset > index * 32 + 25; offset--) {
+    words[offset] = remaining % 256
+    remaining = Math.floor(remaining / 256)
   }
 }

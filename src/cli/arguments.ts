@@ -2,20 +2,24 @@ import { parseArgs } from 'node:util'
 import { ConfigError, type Environment } from '../config.ts'
 import type { RecordsCommand } from './records-command.ts'
 
-/** A flag of the command line is another spelling of a name of the environment; the flag wins. */
+/** Command-line flags. Each sets an environment variable and overrides its value. */
 const FLAGS = {
-  port: { type: 'string', environment: 'PORT', help: 'port to listen on (default 3000, the next free one when busy)' },
+  port: { type: 'string', environment: 'PORT', help: 'port to listen on (default 3000, or the next free port)' },
   host: { type: 'string', environment: 'HOST', help: 'address to listen on (default 127.0.0.1)' },
   data: { type: 'string', environment: 'DATA_DIR', help: 'folder for keys and data (default ./.data)' },
-  chain: { type: 'boolean', environment: 'LOCAL_CHAIN', help: 'run a chain with EAS beside the service (needs anvil)' },
+  chain: { type: 'boolean', environment: 'LOCAL_CHAIN', help: 'run a local chain with EAS (needs anvil)' },
   'http-adapter': { type: 'string', environment: 'HTTP_ADAPTER', help: 'uws (default) or node' },
   'log-format': { type: 'string', environment: 'LOG_FORMAT', help: 'pretty (default) or json' },
-  plugin: { type: 'string', environment: 'PLUGINS', help: 'module with a kind of evidence to add; can be repeated' },
-  'allow-dev-key': { type: 'boolean', environment: 'ALLOW_DEV_KEY', help: 'sign with a generated key in production' },
-  'embedded-db': { type: 'boolean', environment: 'EMBEDDED_DB', help: 'keep records in the data folder in production' },
+  plugin: { type: 'string', environment: 'PLUGINS', help: 'module of a plugin to add; can be repeated' },
+  'allow-dev-key': {
+    type: 'boolean',
+    environment: 'ALLOW_DEV_KEY',
+    help: 'allow a generated signing key in production',
+  },
+  'embedded-db': { type: 'boolean', environment: 'EMBEDDED_DB', help: 'allow the embedded database in production' },
   'sample-records': { type: 'boolean', environment: 'SAMPLE_RECORDS', help: 'fill an empty store with sample records' },
-  backup: { type: 'string', environment: undefined, help: 'write all records into a file, and end' },
-  restore: { type: 'string', environment: undefined, help: 'fill an empty store from such a file, and end' },
+  backup: { type: 'string', environment: undefined, help: 'write all records to a file and exit' },
+  restore: { type: 'string', environment: undefined, help: 'fill an empty store from a backup file and exit' },
   help: { type: 'boolean', environment: undefined, help: 'print this text' },
   version: { type: 'boolean', environment: undefined, help: 'print the version' },
 } as const
@@ -23,16 +27,16 @@ const FLAGS = {
 export interface CommandLine {
   readonly help: boolean
   readonly version: boolean
-  /** Set: does this instead of answering requests. */
+  /** If set, this command runs instead of the service. */
   readonly records: RecordsCommand | undefined
-  /** The environment with the flags laid over it. */
+  /** The environment, with the flags applied. */
   readonly env: Environment
 }
 
-/** The command line itself is wrong: exit code 2, where a wrong setting has 78. */
+/** An invalid command line, with exit code 2. An invalid setting has exit code 78. */
 export class UsageError extends ConfigError {}
 
-/** @throws {UsageError} on an unknown flag */
+/** Parses the command line of the service. @throws {UsageError} on an unknown flag */
 export function readCommandLine(argv: readonly string[], env: Environment): CommandLine {
   let values: Record<string, string | boolean | readonly string[] | undefined>
   try {
@@ -52,12 +56,12 @@ export function readCommandLine(argv: readonly string[], env: Environment): Comm
   return {
     help: values['help'] === true,
     version: values['version'] === true,
-    records: recordsCommand(values['backup'], values['restore']),
+    records: parseRecordsCommand(values['backup'], values['restore']),
     env: { ...env, ...overlay },
   }
 }
 
-function recordsCommand(backup: unknown, restore: unknown): RecordsCommand | undefined {
+function parseRecordsCommand(backup: unknown, restore: unknown): RecordsCommand | undefined {
   if (backup !== undefined && restore !== undefined) throw new UsageError('--backup and --restore exclude each other')
   if (backup !== undefined) return { kind: 'backup', file: String(backup) }
   return restore === undefined ? undefined : { kind: 'restore', file: String(restore) }
@@ -71,11 +75,11 @@ export function helpText(): string {
     'trigpoint: answers spatial questions with signed facts',
     '',
     'Usage: npm start -- [flags]',
-    '       npm start -- plugin-test <module.mjs>   tries a kind of evidence before it is added',
+    '       npm start -- plugin-test <module.mjs>   tests a plugin before you add it',
     '',
     ...lines,
     '',
-    'Every other setting is a name of the environment: see docs/configuration.md.',
+    'All other settings are environment variables: see docs/configuration.md.',
     '',
   ].join('\n')
 }

@@ -1,7 +1,7 @@
 import type { LocalChainFacts } from '../local-chain/local-chain.ts'
-import { counted } from './terminal.ts'
+import { formatCount } from './terminal.ts'
 
-/** What the operator sees once the service answers; the same facts as one JSON line with `--log-format json`. */
+/** Facts that the service shows when it is ready. With `--log-format json` they are one JSON line. */
 export interface BannerFacts {
   readonly version: string
   readonly commit: string
@@ -10,41 +10,41 @@ export interface BannerFacts {
   readonly readySeconds: number
   readonly url: string
   readonly adapter: string
-  /** Set when the default port was busy. */
+  /** The default port, if it was busy. */
   readonly busyPort: number | undefined
-  /** e.g. `base-sepolia 84532 (rpc)`. */
+  /** For example `RPC for 84532`. */
   readonly chains: string
-  /** The chain that was started beside the service. */
+  /** The local chain, if one was started. */
   readonly localChain: LocalChainFacts | undefined
   readonly attester: string
   readonly developmentKey: boolean
-  /** Backend of the signer, its library and version. */
+  /** The signer's secp256k1 backend, its library and version. */
   readonly secp256k1: string
   /** Shown in development only. */
   readonly apiKeys: { readonly developer: string; readonly internal: string } | undefined
   readonly publicPerHour: number
 }
 
-const SHOWN_ACCOUNTS = 2
+const MAX_SHOWN_ACCOUNTS = 2
 
 export function bannerText(facts: BannerFacts): string {
   const { url } = facts
-  const threads = facts.threads === 0 ? 'inline' : counted(facts.threads, 'thread')
+  const threads = facts.threads === 0 ? 'inline' : formatCount(facts.threads, 'thread')
   const key = facts.developmentKey ? '   ! DEVELOPMENT KEY, generated' : ''
   const keys =
     facts.apiKeys === undefined
-      ? `public tier: ${counted(facts.publicPerHour, 'request')}/hour`
+      ? `public tier: ${formatCount(facts.publicPerHour, 'request')}/hour`
       : `developer  ${facts.apiKeys.developer}   internal  ${facts.apiKeys.internal}\n` +
-        `             (public tier: ${counted(facts.publicPerHour, 'request')}/hour)`
-  const moved =
-    facts.busyPort === undefined ? '' : `  Port       ${facts.busyPort} is busy: moved to the next free one\n`
-  const local = facts.localChain === undefined ? '' : localChainLines(facts.localChain)
+        `             (public tier: ${formatCount(facts.publicPerHour, 'request')}/hour)`
+  const portLine =
+    facts.busyPort === undefined ? '' : `  Port       ${facts.busyPort} is busy, using the next free port\n`
+  const localChain = facts.localChain === undefined ? '' : localChainLines(facts.localChain)
   return `
   trigpoint ${facts.version} (${facts.commit.slice(0, 7)})  node ${facts.node}  ${threads}  ${facts.adapter}        ready in ${facts.readySeconds.toFixed(1)} s
   API        ${url}            health   ${url}/health
   Explorer   ${url}/explore    docs     ${url}/docs
-${moved}  Chain      ${facts.chains}
-${local}  Attester   ${facts.attester}${key}
+${portLine}  Chain      ${facts.chains}
+${localChain}  Attester   ${facts.attester}${key}
   Signs      ${facts.secp256k1}
   Keys       ${keys}
   Try        curl -s ${url.replace('http://', '')}/compute/v0/distance -H 'content-type: application/json' \\
@@ -54,8 +54,8 @@ ${local}  Attester   ${facts.attester}${key}
 }
 
 function localChainLines({ rpcUrl, chainId, easAddress, schemaRegistryAddress, accounts }: LocalChainFacts): string {
-  return `  Local      ${rpcUrl}   chain id ${chainId}   ! TEST MONEY, keys known to all
+  return `  Local      ${rpcUrl}   chain id ${chainId}   ! TEST MONEY, public keys
              EAS      ${easAddress}   SchemaRegistry ${schemaRegistryAddress}
-             funded   the attester, ${accounts.slice(0, SHOWN_ACCOUNTS).join(', ')} and ${accounts.length - SHOWN_ACCOUNTS} more
+             funded   the attester, ${accounts.slice(0, MAX_SHOWN_ACCOUNTS).join(', ')} and ${accounts.length - MAX_SHOWN_ACCOUNTS} more
 `
 }

@@ -1,25 +1,25 @@
-/** How a verb ends: the same codes for all of them (docs/command-line.md). */
+/** Exit codes of all verbs (docs/command-line.md). */
 import { ApiError, ConnectionError } from '../client/api-error.ts'
 import { ConfigError } from '../config.ts'
 import { ProblemError } from '../problem.ts'
 
 export const EXIT = {
   ok: 0,
-  /** A check failed, or the answer to a question of truth is no. */
+  /** A check failed, or a predicate is false. */
   failed: 1,
-  usage: 2,
+  usageError: 2,
   network: 3,
   auth: 4,
   rateLimited: 5,
   internal: 70,
   config: 78,
-  /** By Ctrl-C. */
+  /** Stopped by Ctrl-C. */
   interrupted: 130,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** A verb cannot go on: what is wrong and what would help, for people. */
+/** An error that ends a verb. Its message is for people and says how to fix it. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode
 
@@ -30,33 +30,33 @@ export class CommandError extends Error {
   }
 }
 
-/** @returns what the caller did wrong */
+/** Creates an error for a wrong use of the command. */
 export function usage(message: string, cause?: unknown): CommandError {
-  return new CommandError(EXIT.usage, message, { cause })
+  return new CommandError(EXIT.usageError, message, { cause })
 }
 
-/** How an error ends the program, and what is said of it; of one that is ours its place too. */
-export function endingOf(error: unknown): { readonly exitCode: ExitCode; readonly text: string } {
+/** Returns the exit code and the text for an error. For an internal error the text includes the stack. */
+export function exitForError(error: unknown): { readonly exitCode: ExitCode; readonly text: string } {
   if (error instanceof CommandError) return { exitCode: error.exitCode, text: error.message }
   if (error instanceof ConfigError) return { exitCode: EXIT.config, text: error.message }
-  if (error instanceof ApiError) return { exitCode: exitOfStatus(error.status), text: problemText(error) }
+  if (error instanceof ApiError) return { exitCode: exitCodeForStatus(error.status), text: problemText(error) }
   if (error instanceof ConnectionError) {
-    const reason = reasonOf(error.cause)
-    const remedy = '\n  start one there (npm start), or name another with --url'
-    return { exitCode: EXIT.network, text: `${error.message}${reason === '' ? '' : ` (${reason})`}${remedy}` }
+    const reason = connectionFailureReason(error.cause)
+    const hint = '\n  start one there (npm start), or give another address with --url'
+    return { exitCode: EXIT.network, text: `${error.message}${reason === '' ? '' : ` (${reason})`}${hint}` }
   }
   if (error instanceof ProblemError) {
-    return { exitCode: EXIT.usage, text: `${error.message}${hintLines(error.data.places)}` }
+    return { exitCode: EXIT.usageError, text: `${error.message}${hintLines(error.data.places)}` }
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { exitCode: EXIT.internal, text }
 }
 
-/** @param status of an answer that is no result */
-export function exitOfStatus(status: number): ExitCode {
+/** Returns the exit code for the HTTP status of an error response. */
+export function exitCodeForStatus(status: number): ExitCode {
   if (status === 401 || status === 403) return EXIT.auth
   if (status === 429) return EXIT.rateLimited
-  return status >= 500 ? EXIT.network : EXIT.usage
+  return status >= 500 ? EXIT.network : EXIT.usageError
 }
 
 function problemText({ problem, retryAfterSeconds }: ApiError): string {
@@ -64,12 +64,12 @@ function problemText({ problem, retryAfterSeconds }: ApiError): string {
   return `${problem.title}: ${problem.detail}${hintLines(problem.errors)}${wait}`
 }
 
-function hintLines(places: readonly { readonly hint?: string }[] | undefined): string {
-  return (places ?? []).flatMap(({ hint }) => (hint === undefined ? [] : [`\n  ${hint}`])).join('')
+function hintLines(errors: readonly { readonly hint?: string }[] | undefined): string {
+  return (errors ?? []).flatMap(({ hint }) => (hint === undefined ? [] : [`\n  ${hint}`])).join('')
 }
 
-/** What a connection failed of; `fetch` hides it two errors deep. */
-function reasonOf(cause: unknown): string {
+/** Returns why a connection failed. `fetch` hides the reason two errors deep. */
+function connectionFailureReason(cause: unknown): string {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
   const { code, message } = (inner ?? {}) as { code?: unknown; message?: unknown }
   return typeof code === 'string' ? code : typeof message === 'string' ? message : ''

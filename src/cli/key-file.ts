@@ -15,19 +15,21 @@ export interface Account {
   readonly keccak: Keccak
 }
 
-const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/
+const PRIVATE_KEY = /^(?:0x)?([0-9a-fA-F]{64})$/
 
-/** A key with a digit too few or too many, or the words of one: not to be repeated in a message, which goes into logs. */
+/** Matches a key with a wrong number of digits, or a mnemonic. Messages must not repeat these, because messages go into logs. */
 const SECRET_LIKE = /^(?:0x)?[0-9a-fA-F]{32,}$|^\s*(?:[a-z]+\s+){11,}[a-z]+\s*$/
 
 /**
- * @param given a key, or a file with one: hex alone, `{"privateKey": …}` as the development key has it, or a keystore
- * @throws {CommandError} without a word of the secret
+ * Reads a signing key and derives its address.
+ *
+ * @param given a key, or a file with a key: hex, `{"privateKey": …}` as in the development key, or a keystore
+ * @throws {CommandError} if there is no valid key; the message never contains the secret
  */
 export async function readAccount(given: string, passwordFile: string | undefined): Promise<Account> {
   const keccak = await createKeccak()
   const secp256k1 = await loadSecp256k1()
-  const privateKey = KEY.test(given) ? bytesOf(given) : await keyOfFile(given, passwordFile, keccak)
+  const privateKey = PRIVATE_KEY.test(given) ? parseKey(given) : await readKeyFile(given, passwordFile, keccak)
   try {
     return {
       privateKey,
@@ -37,22 +39,22 @@ export async function readAccount(given: string, passwordFile: string | undefine
     }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw usage('the key is no number from 1 to the order of secp256k1', error)
+    throw usage('the key is not a valid secp256k1 private key', error)
   }
 }
 
-async function keyOfFile(file: string, passwordFile: string | undefined, keccak: Keccak): Promise<Uint8Array> {
+async function readKeyFile(file: string, passwordFile: string | undefined, keccak: Keccak): Promise<Uint8Array> {
   const text = readText(file, '--key').trim()
-  if (KEY.test(text)) return bytesOf(text)
+  if (PRIVATE_KEY.test(text)) return parseKey(text)
   let value: { privateKey?: unknown; crypto?: unknown; Crypto?: unknown } | null = null
   try {
     value = JSON.parse(text)
   } catch {
-    // Said below.
+    // Reported below.
   }
-  if (typeof value?.privateKey === 'string' && KEY.test(value.privateKey)) return bytesOf(value.privateKey)
+  if (typeof value?.privateKey === 'string' && PRIVATE_KEY.test(value.privateKey)) return parseKey(value.privateKey)
   if (value?.crypto === undefined && value?.Crypto === undefined) {
-    throw usage(`${file}: holds no key: hex alone, {"privateKey": "0x…"} or a version 3 keystore`)
+    throw usage(`${file}: contains no key; a key file is hex, {"privateKey": "0x…"} or a version 3 keystore`)
   }
   if (passwordFile === undefined) throw usage(`${file} is a keystore: give --password-file <file>`)
   const decrypted = await decryptKeystore(text, readText(passwordFile, '--password-file').replace(/\r?\n$/, ''), keccak)
@@ -64,11 +66,11 @@ function readText(file: string, option: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if (SECRET_LIKE.test(file)) throw usage(`${option}: is neither a key nor a file that is there`)
-    throw usage(`${option} ${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, error)
+    if (SECRET_LIKE.test(file)) throw usage(`${option}: neither a valid key nor an existing file`)
+    throw usage(`${option} ${file}: cannot read the file (${(error as NodeJS.ErrnoException).code})`, error)
   }
 }
 
-function bytesOf(text: string): Uint8Array {
-  return Buffer.from(KEY.exec(text)![1]!, 'hex')
+function parseKey(text: string): Uint8Array {
+  return Buffer.from(PRIVATE_KEY.exec(text)![1]!, 'hex')
 }

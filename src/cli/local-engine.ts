@@ -1,4 +1,4 @@
-/** The engine of the service without the service: for `--local`. */
+/** Runs the service's engine in this process, for `--local`. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { runComputeTask } from '../../workers/compute-task.ts'
@@ -15,26 +15,28 @@ import { loadSecp256k1 } from '../crypto/secp256k1.ts'
 import type { OperationName } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import { createChainPolicy } from '../service/chain-policy.ts'
-import { createSignedAnswers } from '../service/signed-answer.ts'
+import { createResponseSigner } from '../service/signed-answer.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import { usage } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface LocalEngine {
   /**
-   * @param body of the request that a service would get
-   * @returns what it would answer, JSON text
-   * @throws {ProblemError} what it would refuse it for
+   * Computes one request.
+   *
+   * @param body the request body that a service would get
+   * @returns the response of the service, as JSON
+   * @throws {ProblemError} if the service would reject the request
    */
   compute(operation: OperationName, body: object, prefersResultSignature?: boolean): Promise<string>
 }
 
 /**
- * Computes on this thread, by the code of the compute threads, and signs with the development key: no chain is asked, so nonces
- * are 0 and UIDs are not looked up.
+ * Creates an engine that computes on this thread, with the code of the compute threads, and signs with the development key. It
+ * has no chain access, so nonces are 0 and UIDs cannot be resolved.
  *
- * @param dataFolder of the development key, which is made when there is none
- * @throws {ConfigError} on a key file that cannot be used
+ * @param dataFolder folder of the development key, which is created if it is missing
+ * @throws {ConfigError} on an unusable key file
  */
 export async function createLocalEngine(
   { env, now }: Pick<Terminal, 'env' | 'now'>,
@@ -65,7 +67,7 @@ export async function createLocalEngine(
     chainClient: undefined,
   })
   const sign = (async (payload: Parameters<typeof signer.sign>[0]) => signer.sign(payload)) as SignerClient['sign']
-  const answers = createSignedAnswers(
+  const answers = createResponseSigner(
     { address: checksumAddress(signer.address), sign },
     policy,
     () => `0x${randomBytes(32).toString('hex')}`,
@@ -78,11 +80,11 @@ export async function createLocalEngine(
       if (computed.ok === 'unresolved') {
         policy.require(computed.chainId)
         throw usage(
-          '--local asks no chain: an input that is a UID or a verified proof needs a service (leave --local out)',
+          '--local has no chain access: an input that is a UID or a verified proof needs a service (remove --local)',
         )
       }
       if (!computed.ok) throw new ProblemError(computed.problem)
-      return (await answers.answer(computed, [], undefined, prefersResultSignature)).json
+      return (await answers.sign(computed, [], undefined, prefersResultSignature)).json
     },
   }
 }

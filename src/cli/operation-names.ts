@@ -1,4 +1,4 @@
-/** Operations and their inputs, for the help: the table of the engine has to be the same, which a test checks. */
+/** Operations and their inputs, for the help. A test checks that the engine's table is the same. */
 export const OPERATION_INPUTS = {
   distance: ['from', 'to'],
   area: ['geometry'],

@@ -1,11 +1,11 @@
-/** Options that several verbs have, each declared and read in one place. */
+/** Options that several verbs share. */
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Client } from '../client/client.ts'
 import type { TransportOptions } from '../client/transport.ts'
 import { usage } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The service that verbs ask when nobody names one: where `npm start` listens. */
+/** The default service: the address on which `npm start` listens. */
 const DEFAULT_URL = 'http://127.0.0.1:3000'
 export const DEFAULT_CHAIN_ID = 84532
 
@@ -17,9 +17,9 @@ export interface ServerOptions {
 
 export function withServer(command: Command): Command {
   return command
-    .option('--url <address>', `address of the service (TRIGPOINT_URL, else ${DEFAULT_URL})`)
-    .option('--api-key <key>', 'raises the hourly limit (TRIGPOINT_API_KEY, which no list of processes shows)')
-    .option('--timeout <seconds>', 'longest wait for an answer (default 30)', numberBetween(0.001, 3600))
+    .option('--url <address>', `URL of the service (default: TRIGPOINT_URL, or ${DEFAULT_URL})`)
+    .option('--api-key <key>', 'raises the hourly limit (default: TRIGPOINT_API_KEY, which process lists do not show)')
+    .option('--timeout <seconds>', 'longest wait for a response (default 30)', numberBetween(0.001, 3600))
 }
 
 export function withJson(command: Command): Command {
@@ -29,36 +29,40 @@ export function withJson(command: Command): Command {
 export function withChain(command: Command): Command {
   return command.option(
     '--chain-id <id>',
-    `chain the result is signed for (default ${DEFAULT_CHAIN_ID})`,
+    `chain that the result is signed for (default ${DEFAULT_CHAIN_ID})`,
     integerBetween(1, Number.MAX_SAFE_INTEGER),
   )
 }
 
-/** Examples below the options of a verb. */
+/** Adds examples below the options of a verb. */
 export function withExamples(command: Command, ...lines: readonly string[]): Command {
   const indented = lines.map((line) => (line === '' ? '' : `  ${line}`))
   return command.addHelpText('after', `\nExamples:\n${indented.join('\n')}\n`)
 }
 
-/** Address of the service, the flag before the environment. */
-export function urlOf({ url }: ServerOptions, { env }: Terminal): string {
+/** Returns the URL of the service: the flag, or the environment variable, or the default. */
+export function serviceUrl({ url }: ServerOptions, { env }: Terminal): string {
   const address = url ?? (env['TRIGPOINT_URL'] || DEFAULT_URL)
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
-    throw usage(`${JSON.stringify(address)} is no address of a service: --url http://host:port`)
+    throw usage(`${JSON.stringify(address)} is not the URL of a service: give --url http://host:port`)
   }
   return address
 }
 
-export function transportOf(options: ServerOptions, terminal: Terminal): TransportOptions {
+export function transportOptions(options: ServerOptions, terminal: Terminal): TransportOptions {
   const apiKey = options.apiKey ?? (terminal.env['TRIGPOINT_API_KEY'] || undefined)
   const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1000
-  return { baseUrl: urlOf(options, terminal), apiKey, timeoutMs }
+  return { baseUrl: serviceUrl(options, terminal), apiKey, timeoutMs }
 }
 
-/** @param chainId of calls that name none */
-export async function clientOf(options: ServerOptions, terminal: Terminal, chainId?: number): Promise<Client> {
+/** @param chainId default for calls without a chain ID */
+export async function createServiceClient(
+  options: ServerOptions,
+  terminal: Terminal,
+  chainId?: number,
+): Promise<Client> {
   const { createClient } = await import('../client/client.ts')
-  return createClient({ ...transportOf(options, terminal), chainId })
+  return createClient({ ...transportOptions(options, terminal), chainId })
 }
 
 export function numberBetween(low: number, high: number): (text: string) => number {
@@ -87,7 +91,7 @@ export function hexBytes(bytes: number): (text: string) => string {
   }
 }
 
-/** For options that can be given more than once. */
-export function collected(text: string, earlier: readonly string[] | undefined): readonly string[] {
+/** Collects the values of an option that can be repeated. */
+export function collectOption(text: string, earlier: readonly string[] | undefined): readonly string[] {
   return [...(earlier ?? []), text]
 }

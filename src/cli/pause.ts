@@ -1,13 +1,13 @@
-/** Waits; ends at once, with the signal's reason, when the signal comes. */
+/** Waits for `ms`. Rejects with the signal's reason as soon as the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((done, refuse) => {
+  return new Promise((resolve, reject) => {
     const onAbort = () => {
       clearTimeout(timer)
-      refuse(signal.reason)
+      reject(signal.reason)
     }
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', onAbort)
-      done()
+      resolve()
     }, ms)
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort, { once: true })

@@ -10,10 +10,10 @@ const DIFFERS = 1
 const MISUSED = 2
 
 /**
- * `plugin-test <module>`: tries a kind of evidence before an operator adds it.
+ * Runs `plugin-test <module>`, which tests a plugin before an operator adds it.
  *
- * @param print takes a line
- * @returns the exit code: 0 when it conforms, 1 when not, 2 when the command cannot be read
+ * @param print receives each line
+ * @returns the exit code: 0 if the plugin conforms, 1 if it does not, 2 on a usage error
  */
 export async function testPlugin(
   files: readonly string[],

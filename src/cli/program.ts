@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../version.ts'
-import { EXIT, type ExitCode, endingOf } from './exit-codes.ts'
+import { EXIT, type ExitCode, exitForError } from './exit-codes.ts'
 import { withExamples } from './options.ts'
 import { printable, type Terminal } from './terminal.ts'
 import { addBatch } from './verbs/batch.ts'
@@ -18,18 +18,18 @@ import { addStamp } from './verbs/stamp.ts'
 import { addSync } from './verbs/sync.ts'
 import { addVerify } from './verbs/verify.ts'
 
-/** Where nobody looks at a screen. */
+/** Width of the help when standard output is not a terminal. */
 const HELP_COLUMNS = 80
 
-/** Ends a verb that did what it was asked, with the answer no. */
+/** Sets the exit code of a verb that ran without an error. */
 export type Finish = (exitCode: ExitCode) => void
 
 /**
  * Runs one verb.
  *
- * Only what the verb needs is loaded: the help of all of them comes in a tenth of a second.
+ * Only the modules of the verb are loaded, so that the help takes a tenth of a second.
  *
- * @param argv without the program itself
+ * @param argv arguments without the program name
  * @returns the exit code; never throws
  */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -38,29 +38,29 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     exitCode = code
   }
   try {
-    await createProgram(terminal, finish).parseAsync(argv.map(asArgument), { from: 'user' })
+    await createProgram(terminal, finish).parseAsync(argv.map(protectCoordinates), { from: 'user' })
     return exitCode
   } catch (error) {
-    // Said already: help is no failure, anything else was a wrong command line.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    // Commander has printed the message already. Help is a success; everything else is an invalid command line.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usageError
     if (terminal.signal.aborted && error === terminal.signal.reason) {
       terminal.err(`trigpoint: ${(error as Error).message}\n`)
       return EXIT.interrupted
     }
-    const ending = endingOf(error)
-    terminal.err(printable(`trigpoint: ${ending.text}\n`))
-    return ending.exitCode
+    const exit = exitForError(error)
+    terminal.err(printable(`trigpoint: ${exit.text}\n`))
+    return exit.exitCode
   }
 }
 
-/** `-73.98,40.75` is a place and no option: a space before it says so. */
-function asArgument(text: string): string {
+/** Puts a space before an argument such as `-73.98,40.75`, so that it is not taken for an option. */
+function protectCoordinates(text: string): string {
   return /^-[\d.]+[\d.eE+-]*\s*,/.test(text) ? ` ${text}` : text
 }
 
 function createProgram(terminal: Terminal, finish: Finish): Command {
   const program = new Command('trigpoint')
-  // Before any verb is added, for each takes these over.
+  // Before any verb is added, because verbs inherit these settings.
   program
     .exitOverride()
     .configureOutput({
@@ -69,8 +69,8 @@ function createProgram(terminal: Terminal, finish: Finish): Command {
       getOutHelpWidth: () => terminal.columns ?? HELP_COLUMNS,
       getErrHelpWidth: () => terminal.columns ?? HELP_COLUMNS,
     })
-    .showHelpAfterError('(--help says more)')
-    .description('Answers spatial questions with signed facts, and checks such answers.')
+    .showHelpAfterError('(see --help)')
+    .description('Answers spatial questions with signed facts, and verifies them.')
     .version(version, '--version', 'print the version')
     .helpOption('-h, --help', 'print this text')
     .helpCommand('help [verb]', 'print the help of a verb')
@@ -84,10 +84,10 @@ function createProgram(terminal: Terminal, finish: Finish): Command {
 }
 
 const EXIT_CODES = `Exit codes:
-  0 done, 1 a check failed, 2 wrong use, 3 no answer, 4 key refused, 5 limit reached,
-  70 our fault, 78 wrong configuration
+0 success, 1 check failed, 2 usage error, 3 no response, 4 key rejected,
+5 hourly limit reached, 70 internal error, 78 invalid configuration
 
-\`-\` is standard input. docs/command-line.md says more.
+\`-\` is standard input. For more, see docs/command-line.md.
 `
 
 const VERBS: readonly ((program: Command, terminal: Terminal, finish: Finish) => void)[] = [

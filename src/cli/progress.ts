@@ -1,37 +1,38 @@
-import { counted, type Terminal } from './terminal.ts'
+import { formatCount, type Terminal } from './terminal.ts'
 
 export interface ProgressState {
-  /** What was done in this run. */
+  /** Number of units done in this run. */
   readonly done: number
-  /** 0 to 1; undefined where the end is not known. */
+  /** Share of the whole, 0 to 1; undefined if the total is not known. */
   readonly share?: number | undefined
-  /** More to say, e.g. `3 failed`. */
+  /** A note after it, for example `3 failed`. */
   readonly note?: string | undefined
 }
 
 export interface Progress {
-  /** To be called as often as one likes: it looks at the clock. */
+  /** Updates the progress. May be called often, because it limits how often it prints. */
   update(state: ProgressState): void
-  /** Leaves the last state standing. */
+  /** Prints the final state. */
   stop(): void
 }
 
-/** What takes less is over before anybody wonders. */
-const FIRST_MS = 2000
-const SCREEN_MS = 200
-/** Where lines stay, as in the log of a build. */
-const LINES_MS = 10_000
+/** Shorter runs show no progress. */
+const START_DELAY_MS = 2000
+const TERMINAL_INTERVAL_MS = 200
+/** Interval where lines are not overwritten, as in a build log. */
+const LINE_INTERVAL_MS = 10_000
 const BAR_WIDTH = 24
 
 /**
- * A bar with rate and remaining time on standard error, from the second second on; a line every ten seconds where that is no screen.
+ * Creates a progress display on standard error, which starts after two seconds. On a terminal it is a bar with the rate and the
+ * remaining time; elsewhere it is a line every ten seconds.
  *
- * @param unit one of what is counted: `item`, `block`
+ * @param unit what is counted, in the singular: `item`, `block`
  */
 export function createProgress(terminal: Terminal, unit: string): Progress {
   const startedMs = terminal.now()
   const { isInteractive } = terminal
-  let shownMs = startedMs + FIRST_MS - (isInteractive ? SCREEN_MS : LINES_MS)
+  let shownMs = startedMs + START_DELAY_MS - (isInteractive ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS)
   let firstShare: number | undefined
   let isShown = false
   let last: ProgressState | undefined
@@ -46,7 +47,9 @@ export function createProgress(terminal: Terminal, unit: string): Progress {
       firstShare ??= state.share
       last = state
       const nowMs = terminal.now()
-      const isDue = nowMs - startedMs >= FIRST_MS && nowMs - shownMs >= (isInteractive ? SCREEN_MS : LINES_MS)
+      const isDue =
+        nowMs - startedMs >= START_DELAY_MS &&
+        nowMs - shownMs >= (isInteractive ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS)
       if (isDue) show(state, nowMs)
     },
     stop() {
@@ -58,8 +61,10 @@ export function createProgress(terminal: Terminal, unit: string): Progress {
 }
 
 /**
- * @param seconds since the start
- * @param firstShare what was done before it: a run that goes on has a head start that says nothing of its speed
+ * Formats one line of progress.
+ *
+ * @param seconds time since the start
+ * @param firstShare share that was done before the start; a resumed run must not count it towards its speed
  */
 export function progressText(
   { done, share, note }: ProgressState,
@@ -68,13 +73,13 @@ export function progressText(
   firstShare = 0,
 ): string {
   const rate = seconds > 0 ? done / seconds : 0
-  const parts = [counted(done, unit), `${rateText(rate)} ${unit}s/s`]
+  const parts = [formatCount(done, unit), `${rateText(rate)} ${unit}s/s`]
   if (share !== undefined) {
     const filled = Math.round(Math.min(1, share) * BAR_WIDTH)
-    const gained = share - firstShare
-    const left = gained > 0 && share < 1 ? (seconds * (1 - share)) / gained : undefined
+    const shareSinceStart = share - firstShare
+    const remainingSeconds = shareSinceStart > 0 && share < 1 ? (seconds * (1 - share)) / shareSinceStart : undefined
     parts.unshift(`${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${Math.floor(Math.min(1, share) * 100)} %`)
-    if (left !== undefined) parts.push(`${durationText(left)} left`)
+    if (remainingSeconds !== undefined) parts.push(`${durationText(remainingSeconds)} left`)
   }
   if (note !== undefined) parts.push(note)
   return parts.join('  ')
@@ -84,10 +89,10 @@ function rateText(rate: number): string {
   return rate >= 100 ? Math.round(rate).toLocaleString('en-US') : rate.toFixed(1)
 }
 
-/** `42 s`, `3 min 20 s`, `2 h 5 min`. */
+/** Formats a duration: `42 s`, `3 min 20 s`, `2 h 5 min`. */
 function durationText(seconds: number): string {
-  const whole = Math.max(1, Math.round(seconds))
-  if (whole < 60) return `${whole} s`
-  const minutes = Math.floor(whole / 60)
-  return minutes < 60 ? `${minutes} min ${whole % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  const wholeSeconds = Math.max(1, Math.round(seconds))
+  if (wholeSeconds < 60) return `${wholeSeconds} s`
+  const minutes = Math.floor(wholeSeconds / 60)
+  return minutes < 60 ? `${minutes} min ${wholeSeconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

@@ -4,28 +4,31 @@ import { migrate } from '../store/migrations.ts'
 import { createRecordStore } from '../store/operations.ts'
 import { openPglite } from '../store/pglite.ts'
 import { openPostgres } from '../store/postgres.ts'
-import { countLive } from '../store/submissions.ts'
-import { counted } from './terminal.ts'
+import { countOpenSubmissions } from '../store/submissions.ts'
+import { formatCount } from './terminal.ts'
 
-/** Longest statement of a command, which nobody waits for. */
+/** Statement timeout of these commands. It is long, because no client waits for them. */
 const STATEMENT_MS = 600_000
 
 export type RecordsCommand = { readonly kind: 'backup' | 'restore'; readonly file: string }
 
-/** What went wrong is said in one line, like a wrong setting: another file, folder or database is the remedy. */
-const OUR_OWN_FAULTS = [TypeError, RangeError, ReferenceError]
+/**
+ * Errors that are bugs. All others are reported in one line, like an invalid setting, because another file, folder or database
+ * fixes them.
+ */
+const BUG_TYPES = [TypeError, RangeError, ReferenceError]
 
 /**
- * Writes the records of this configuration into a file, or fills an empty store from one.
+ * Writes all records to a file, or fills an empty store from such a file.
  *
- * @returns what was done, for people
- * @throws {ConfigError} the store is in use or cannot be reached, the file cannot be written or is no backup
+ * @returns a sentence about what was done
+ * @throws {ConfigError} if the store is in use or cannot be reached, or the file cannot be written or is not a backup
  */
 export async function runRecordsCommand(command: RecordsCommand, config: Config): Promise<string> {
   try {
     return await runCommand(command, config)
   } catch (error) {
-    if (!(error instanceof Error) || OUR_OWN_FAULTS.some((fault) => error instanceof fault)) throw error
+    if (!(error instanceof Error) || BUG_TYPES.some((fault) => error instanceof fault)) throw error
     throw new ConfigError(error.message, { cause: error })
   }
 }
@@ -47,13 +50,13 @@ async function runCommand({ kind, file }: RecordsCommand, config: Config): Promi
   try {
     await migrate(database)
     if (kind === 'backup') {
-      const written = `${counted(await backUp(database, file), 'record')} written to ${file}`
-      const live = await countLive(database.reads)
-      return live === 0 ? written : `${written}; submissions that are under way are not in it: ${live}`
+      const written = `${formatCount(await backUp(database, file), 'record')} written to ${file}`
+      const pendingCount = await countOpenSubmissions(database.reads)
+      return pendingCount === 0 ? written : `${written}; not included: ${pendingCount} pending submissions`
     }
     const records = await restore(database, file)
     await createRecordStore(database, () => new Date().toISOString()).maintain(undefined)
-    return `${counted(records, 'record')} restored from ${file}`
+    return `${formatCount(records, 'record')} restored from ${file}`
   } finally {
     await database.close()
   }

@@ -1,48 +1,48 @@
 import type { Environment } from '../config.ts'
 
-/** What a verb may touch of the process it runs in: a test gives it another one. */
+/** The verb's access to its process. Tests pass a different one. */
 export interface Terminal {
-  /** Without the signing key. */
+  /** The environment without the signing key. */
   readonly env: Environment
-  /** Names of the environment that hold a signing key; the keys themselves are nobody's here. */
+  /** Names of the environment variables that hold a signing key. Verbs cannot see their values. */
   readonly secretNames: readonly string[]
-  /** Standard input, as it comes. */
+  /** Standard input. */
   readonly input: AsyncIterable<Uint8Array>
-  /** Results. Resolves when there is room for more, so that who writes a million lines holds few of them. */
+  /** Writes results. Resolves when there is room for more, so that a writer of a million lines buffers only a few. */
   out(text: string): Promise<void>
-  /** Progress, hints and refusals. */
+  /** Writes progress, hints and errors. */
   err(text: string): void
-  /** Standard error is a screen. */
+  /** True if standard error is a terminal. */
   readonly isInteractive: boolean
-  /** Of a line, where standard output is a screen. */
+  /** Width of the terminal; undefined if standard output is not a terminal. */
   readonly columns: number | undefined
-  /** Ends with Ctrl-C: what is under way is brought to a good end. */
+  /** Aborts on Ctrl-C. Verbs then stop cleanly. */
   readonly signal: AbortSignal
   /** Milliseconds since the epoch. */
   now(): number
 }
 
 /**
- * Text of others for a screen: what would steer it (ESC, C1, BEL …) stands as `\u001b`, which JSON reads as what it was.
- * Lines and tabs stay.
+ * Makes untrusted text safe for a terminal: escapes control characters (ESC, C1, BEL …) as in `\u001b`, which a JSON parser
+ * reads as the original. Keeps line feeds and tabs.
  */
 export function printable(text: string): string {
-  return text.replace(STEERING, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.replace(CONTROL_CHARACTERS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
+const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * A number and what it counts: `1 item`, `2,000 items`.
+ * Formats a number with its noun: `1 item`, `2,000 items`.
  *
- * @param many where it is not the word with an s
+ * @param many plural, if it is not the singular with an s
  */
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 }
 
-/** One line of JSON. */
+/** Writes one line of JSON. */
 export async function outJson(terminal: Terminal, value: unknown): Promise<void> {
   await terminal.out(`${JSON.stringify(value)}\n`)
 }

@@ -1,33 +1,34 @@
 import type { Verdict } from '../client/verdict.ts'
-import { counted } from './terminal.ts'
+import { formatCount } from './terminal.ts'
 
 const KINDS: Readonly<Record<Verdict['kind'], string>> = {
-  compute: 'a compute answer',
+  compute: 'a compute result',
   attestation: 'a delegated attestation',
   'merkle-item': 'an item of a batch under a Merkle root',
   'merkle-root': 'a signed Merkle root',
   batch: 'a batch',
   'verified-proof': 'a verified location proof',
   stamp: 'a location stamp',
-  unknown: 'nothing that is known here',
+  unknown: 'not a known form',
 }
 const MARKS = { pass: '✓', fail: '✗', skip: '–' } as const
 
-/** A verdict as a list of checks, for people. */
+/** Formats a verdict as a list of checks, for people. */
 export function verdictText({ kind, ok, checks, statement, signer, chainId }: Verdict): string {
   const width = Math.max(...checks.map(({ id }) => id.length))
   const lines = checks.map(({ id, status, detail }) => `${MARKS[status]} ${id.padEnd(width)}  ${detail}`)
-  const said = statement === undefined ? [] : ['', `It says: ${statement}`]
-  const by = signer === undefined ? '' : `, signed by ${signer}${chainId === undefined ? '' : ` for chain ${chainId}`}`
+  const statementLines = statement === undefined ? [] : ['', `It says: ${statement}`]
+  const signedBy =
+    signer === undefined ? '' : `, signed by ${signer}${chainId === undefined ? '' : ` for chain ${chainId}`}`
   const skippedSigner = checks.some(({ id, status }) => id === 'signer' && status === 'skip')
   const warning =
-    ok && skippedSigner ? ['But anybody may have signed it: name who should have with --attester or --issuer.'] : []
+    ok && skippedSigner ? ['But anyone may have signed it: give the expected signer with --attester or --issuer.'] : []
   return [
     `This is ${KINDS[kind]}.`,
     ...lines,
-    ...said,
+    ...statementLines,
     '',
-    ok ? `It holds${by}.` : 'It does NOT hold.',
+    ok ? `It is valid${signedBy}.` : 'It is NOT valid.',
     ...warning,
     '',
   ].join('\n')
@@ -37,11 +38,11 @@ export interface Tally {
   readonly count: number
   readonly held: number
   readonly failed: number
-  /** Errors in the place of results, which nobody signs. */
+  /** Errors instead of results. They are never signed. */
   readonly refused: number
 }
 
 export function tallyText({ count, held, failed, refused }: Tally): string {
-  const refusals = refused === 0 ? '' : `, ${counted(refused, 'is a refusal', 'are refusals')}`
-  return `${counted(count, 'answer')}: ${counted(held, 'holds', 'hold')}, ${counted(failed, 'does', 'do')} not${refusals}\n`
+  const errorsText = refused === 0 ? '' : `, ${formatCount(refused, 'is an error', 'are errors')}`
+  return `${formatCount(count, 'result')}: ${formatCount(held, 'is valid', 'are valid')}, ${formatCount(failed, 'is', 'are')} not${errorsText}\n`
 }

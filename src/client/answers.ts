@@ -1,4 +1,4 @@
-/** Answers that have no schema of their own. Members beyond these may be there. */
+/** Responses that have no schema in `schemas/`. They may have more members than these. */
 
 /** `GET /health`. */
 export interface Health {
@@ -26,13 +26,13 @@ export interface ServiceInfo {
   readonly commit: string
 }
 
-/** One chain whose contracts the service signs for. */
+/** A chain for whose contracts the service signs. */
 export interface IssuerChain {
   readonly chainId: number
   readonly name: string
   readonly profile: 'legacy' | 'v1' | 'v2'
   readonly easVersion: string
-  /** The EAS contract. */
+  /** Address of the EAS contract. */
   readonly registry: string
   readonly schemaRegistry: string
   readonly schemas: {
@@ -43,17 +43,17 @@ export interface IssuerChain {
   }
 }
 
-/** `GET /.well-known/attester.json`: who signs, and for which contracts. */
+/** `GET /.well-known/attester.json`: the address that signs, and the contracts it signs for. */
 export interface Issuer {
   readonly address: string
   readonly purpose: string
   readonly chains: readonly IssuerChain[]
-  /** Addresses that signed before. */
+  /** Addresses that the service signed with earlier. */
   readonly retired: readonly string[]
   readonly statement?: string
 }
 
-/** A kind of evidence. */
+/** A plugin: the rules for one kind of stamp. */
 export interface Plugin {
   readonly name: string
   readonly version: string
@@ -61,8 +61,8 @@ export interface Plugin {
   readonly description: string
 }
 
-/** What a trigger of the sync API answers. */
-export interface SyncAnswer {
+/** The response of the sync endpoints that start or stop something. */
+export interface SyncResponse {
   readonly status: 'success'
   readonly message: string
   readonly chain?: string

@@ -1,11 +1,11 @@
 import type { ProblemDetails } from '../types/generated.ts'
 
-/** The service answered, and not with a result. */
+/** Thrown when the service answers with an error status. */
 export class ApiError extends Error {
   readonly status: number
-  /** What the service said (RFC 9457). Errors of the record API and of proxies are put into the same form. */
+  /** The problem (RFC 9457). Errors of the record API and of proxies are converted to the same form. */
   readonly problem: ProblemDetails
-  /** From `Retry-After`: how long the service wants to be left alone. */
+  /** From the header `Retry-After`: how long to wait before the next request. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(problem: ProblemDetails, retryAfterSeconds?: number) {
@@ -17,7 +17,7 @@ export class ApiError extends Error {
   }
 }
 
-/** There was no answer, or not all of one: no connection, a wait that was over, text that is no JSON. */
+/** Thrown without a complete response: the connection failed or broke, a time limit passed, or the body is not JSON. */
 export class ConnectionError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -25,29 +25,33 @@ export class ConnectionError extends Error {
   }
 }
 
-/** What stands in a body that is no problem is shown up to here. */
-const MAX_SHOWN = 300
+/** A body that is not a problem is shown up to this length. */
+const MAX_DETAIL_CHARACTERS = 300
 
-/** Reads the body of a refusal, whoever wrote it. */
-export function problemOf(status: number, statusText: string, body: string): ProblemDetails {
+/** Converts the body of an error response, from the service or from a proxy, to a problem. */
+export function parseProblem(status: number, statusText: string, body: string): ProblemDetails {
   let value: unknown
   try {
     value = JSON.parse(body)
   } catch {
     value = undefined
   }
-  const told = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
-  const text = (name: string) => (typeof told[name] === 'string' ? told[name] : undefined)
+  const members = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
+  const text = (name: string) => (typeof members[name] === 'string' ? members[name] : undefined)
   if (text('title') !== undefined && text('detail') !== undefined) {
-    return { ...told, type: text('type') ?? 'about:blank', title: text('title')!, status, detail: text('detail')! }
+    return { ...members, type: text('type') ?? 'about:blank', title: text('title')!, status, detail: text('detail')! }
   }
   const title = text('message') ?? (statusText === '' ? `HTTP ${status}` : statusText)
-  const detail = text('detail') ?? text('error') ?? (body === '' ? 'the answer says nothing more' : body)
-  return { type: 'about:blank', title, status, detail: detail.slice(0, MAX_SHOWN) }
+  const detail = text('detail') ?? text('error') ?? (body === '' ? 'the response has no details' : body)
+  return { type: 'about:blank', title, status, detail: detail.slice(0, MAX_DETAIL_CHARACTERS) }
 }
 
-/** @param header `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3) */
-export function retryAfterSecondsOf(header: string | null, nowMs: number): number | undefined {
+/**
+ * Parses the header `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3).
+ *
+ * @returns seconds from now; undefined without a valid header
+ */
+export function parseRetryAfter(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined
   if (/^\d{1,9}$/.test(header.trim())) return Number(header)
   const date = Date.parse(header)

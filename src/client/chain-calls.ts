@@ -1,4 +1,4 @@
-/** The few calls of EAS and of a chain that `verifyResult` makes, packed by hand: nothing else of a general library is needed. */
+/** The chain calls that `verifyResult` makes. They are few, so they are encoded here without a general library. */
 import { readAbi } from '../attest/abi-reader.ts'
 import type { ChainProfile } from '../config.ts'
 import { utf8 } from '../crypto/hex.ts'
@@ -6,16 +6,16 @@ import type { Keccak } from '../crypto/keccak.ts'
 import type { Hex } from '../messages.ts'
 import type { Signed } from './check-attestation.ts'
 
-/** A chain that can be asked; every method is one request. */
+/** Reads from a chain; each call is one request. */
 export interface ChainReader {
   chainId(): Promise<number>
-  /** @returns what the contract returned. @throws {RpcError} when it reverts or cannot be asked */
+  /** Calls a contract. @returns its return data. @throws {RpcError} when the call reverts or the RPC fails */
   call(to: string, data: Hex): Promise<Hex>
 }
 
-/** The chain did not answer as asked. */
+/** Thrown when an RPC call fails or reverts. */
 export class RpcError extends Error {
-  /** The contract refused; its error's selector and arguments where the endpoint tells them. */
+  /** True when the contract reverted. The message then has the error's selector and arguments if the endpoint returns them. */
   readonly isRevert: boolean
 
   constructor(message: string, isRevert: boolean) {
@@ -25,10 +25,10 @@ export class RpcError extends Error {
   }
 }
 
-/** JSON-RPC 2.0 over HTTP. */
+/** Creates a reader that speaks JSON-RPC 2.0 over HTTP. */
 export function createChainReader(url: string, timeoutMs: number, send: typeof fetch): ChainReader {
-  async function ask(method: string, params: readonly unknown[]): Promise<Hex> {
-    let answer: { result?: unknown; error?: { code?: number; message?: string; data?: unknown } }
+  async function request(method: string, params: readonly unknown[]): Promise<Hex> {
+    let reply: { result?: unknown; error?: { code?: number; message?: string; data?: unknown } }
     try {
       const response = await send(url, {
         method: 'POST',
@@ -36,24 +36,24 @@ export function createChainReader(url: string, timeoutMs: number, send: typeof f
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
         signal: AbortSignal.timeout(timeoutMs),
       })
-      answer = (await response.json()) as typeof answer
+      reply = (await response.json()) as typeof reply
     } catch {
-      throw new RpcError(`${method}: the RPC does not answer`, false) // its address may hold a key: it is not shown
+      throw new RpcError(`${method}: the RPC does not answer`, false) // the URL is not shown, because it may contain a key
     }
-    const { result, error } = answer
+    const { result, error } = reply
     if (typeof result === 'string' && /^0x[0-9a-fA-F]*$/.test(result)) return result as Hex
-    const told = typeof error?.data === 'string' ? ` ${error.data.slice(0, 200)}` : ''
-    // Code 3 is a revert with data; some endpoints say −32000 and name it in words alone.
-    const isRevert = error?.code === 3 || told !== '' || /revert/i.test(error?.message ?? '')
-    throw new RpcError(`${method}: ${error?.message ?? 'no result'}${told}`, isRevert)
+    const revertData = typeof error?.data === 'string' ? ` ${error.data.slice(0, 200)}` : ''
+    // Code 3 means a revert with data. Some endpoints return −32000 and mention the revert only in the message.
+    const isRevert = error?.code === 3 || revertData !== '' || /revert/i.test(error?.message ?? '')
+    throw new RpcError(`${method}: ${error?.message ?? 'no result'}${revertData}`, isRevert)
   }
   return {
-    chainId: async () => Number(await ask('eth_chainId', [])),
-    call: (to, data) => ask('eth_call', [{ to, data }, 'latest']),
+    chainId: async () => Number(await request('eth_chainId', [])),
+    call: (to, data) => request('eth_call', [{ to, data }, 'latest']),
   }
 }
 
-/** Calldata of a function by its signature and its arguments' words. */
+/** Encodes the calldata of a function. @param words the arguments: 32-byte words in hex, without `0x` */
 export function calldata(signature: string, words: string, keccak: Keccak): Hex {
   return `${keccak.hashHex(utf8(signature)).slice(0, 10)}${words}` as Hex
 }
@@ -65,7 +65,7 @@ const DELEGATED: Readonly<Record<'legacy' | 'later', string>> = {
 }
 const MESSAGE_WORDS = 6
 
-/** Calldata of `attestByDelegation` for an answer; before EAS 1.2 there is no deadline in it. */
+/** Encodes the calldata of `attestByDelegation`. Before EAS 1.2 it has no deadline. */
 export function attestByDelegation(
   { attestation, delegatedAttestation }: Signed,
   profile: ChainProfile,
@@ -76,17 +76,17 @@ export function attestByDelegation(
   const isLegacy = profile === 'legacy'
   const bytes = data.slice(2)
   const message =
-    `${padded(recipient)}${word(expirationTime)}${word(revocable ? 1 : 0)}${padded(refUID)}${word(MESSAGE_WORDS * 32)}` +
-    `${word(0)}${word(bytes.length / 2)}${bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0')}`
+    `${paddedWord(recipient)}${uintWord(expirationTime)}${uintWord(revocable ? 1 : 0)}${paddedWord(refUID)}${uintWord(MESSAGE_WORDS * 32)}` +
+    `${uintWord(0)}${uintWord(bytes.length / 2)}${bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0')}`
   const headWords = isLegacy ? 6 : 7
   const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), signature.slice(130)]
   const head =
-    `${padded(schema)}${word(headWords * 32)}${v.padStart(64, '0')}${r}${s}${padded(attester)}` +
-    (isLegacy ? '' : word(deadline))
-  return calldata(DELEGATED[isLegacy ? 'legacy' : 'later'], `${word(32)}${head}${message}`, keccak)
+    `${paddedWord(schema)}${uintWord(headWords * 32)}${v.padStart(64, '0')}${r}${s}${paddedWord(attester)}` +
+    (isLegacy ? '' : uintWord(deadline))
+  return calldata(DELEGATED[isLegacy ? 'legacy' : 'later'], `${uintWord(32)}${head}${message}`, keccak)
 }
 
-/** What `getSchema` of a registry says; undefined for a UID that nobody registered. */
+/** Decodes what `getSchema` of a registry returned; undefined when the UID is not registered. @throws {RpcError} */
 export function readSchema(returned: Hex): { readonly schema: string; readonly resolver: bigint } | undefined {
   const read = readAbi(afterOffset(returned), 4, (tuple) => ({
     uid: tuple.bytes32(),
@@ -94,11 +94,11 @@ export function readSchema(returned: Hex): { readonly schema: string; readonly r
     revocable: tuple.bool(),
     schema: tuple.string(),
   }))
-  if (!read.ok) throw new RpcError(`getSchema: the answer ${read.reason}`, false)
+  if (!read.ok) throw new RpcError(`getSchema: the return data ${read.reason}`, false)
   return /^0x0{64}$/.test(read.value.uid) ? undefined : read.value
 }
 
-/** What `getAttestation` of EAS says of a UID; undefined when it is not on the chain. */
+/** Decodes what `getAttestation` of EAS returned; undefined when the UID is not on the chain. @throws {RpcError} */
 export function readAttestation(
   returned: Hex,
 ): { readonly revocationTimeSeconds: number; readonly data: Hex } | undefined {
@@ -111,21 +111,21 @@ export function readAttestation(
     tuple.bool()
     return { uid, revocationTimeSeconds, data: tuple.bytes() }
   })
-  if (!read.ok) throw new RpcError(`getAttestation: the answer ${read.reason}`, false)
+  if (!read.ok) throw new RpcError(`getAttestation: the return data ${read.reason}`, false)
   return /^0x0{64}$/.test(read.value.uid) ? undefined : read.value
 }
 
-/** A dynamic structure comes behind one word that says where it begins. */
+/** Removes the first word: the offset of the returned dynamic structure. */
 function afterOffset(returned: Hex): Hex {
   return `0x${returned.slice(66)}`
 }
 
-/** A value as a word. */
-export function word(value: number): string {
+/** Encodes a whole number as a word of hex, without `0x`. */
+export function uintWord(value: number): string {
   return value.toString(16).padStart(64, '0')
 }
 
-/** An address or a word of hex as a word. */
-export function padded(hex: string): string {
+/** Pads an address or a word to a word of hex, without `0x`. */
+export function paddedWord(hex: string): string {
   return hex.slice(2).toLowerCase().padStart(64, '0')
 }

@@ -11,13 +11,13 @@ import type { AttestationData, DelegatedAttestationData, ResultSignature } from 
 import { type DataKind, readSignedData, type SignedData, timeText } from './signed-data.ts'
 import type { CheckList } from './verdict.ts'
 
-/** What checks are made with. */
+/** What the checks compare with. */
 export interface CheckContext {
-  /** Among which the one is looked for that was signed for; one when the caller named it. */
+  /** The chains to try as the one that was signed for; only one when the caller named it. */
   readonly chains: readonly BuiltInChain[]
-  /** Addresses that may have signed, lower case; undefined: anybody. */
+  /** Trusted signers, lower case; undefined when any signer is accepted. */
   readonly attesters: readonly string[] | undefined
-  /** Schema UIDs, lower case → what stands under them. */
+  /** Known schema UIDs, lower case → their kind of data. */
   readonly schemas: ReadonlyMap<string, DataKind>
   readonly nowSeconds: number
   readonly allowExpired: boolean
@@ -25,7 +25,7 @@ export interface CheckContext {
   readonly secp256k1: Secp256k1
 }
 
-/** An attestation whose form was checked. Only those of proofs may expire. */
+/** An attestation whose form has been checked. Only attestations of proofs have `expirationTime`. */
 export interface Signed {
   readonly attestation: Omit<AttestationData, 'revocable' | 'signature'> & {
     readonly revocable: boolean
@@ -35,31 +35,35 @@ export interface Signed {
   readonly delegatedAttestation: DelegatedAttestationData
 }
 
-export interface FoundSigned {
+export interface CheckedAttestation {
   readonly chain: BuiltInChain | undefined
   readonly data: SignedData | undefined
 }
 
-/** A clock may be this far ahead of ours. */
+/** The service's clock may be this far ahead of ours. */
 const CLOCK_SKEW_SECONDS = 300
 
 /**
- * Who signed, for which chain, until when, and what: checks `signer`, `signature`, `chain`, `schema`, `data`, `deadline`.
+ * Checks who signed, for which chain, until when, and what: adds `signer`, `signature`, `chain`, `schema`, `data`, `deadline`.
  *
- * @param expected kinds of data that may stand in this answer
+ * @param expected kinds of data that are allowed in this response
+ * @returns the chain that was signed for and the decoded data; undefined where a check failed
  */
 export function checkAttestation(
   signed: Signed,
   expected: readonly DataKind[],
   context: CheckContext,
   list: CheckList,
-): FoundSigned {
+): CheckedAttestation {
   const { attestation, delegatedAttestation: delegated } = signed
   checkSigner(attestation.attester, context, list)
   const chain = checkSignature(signed, context, list)
   const data = checkData(attestation, expected, context, list)
   if (chain?.profile === 'legacy') {
-    list.skip('deadline', `EAS ${chain.easVersion} of ${chain.name} signs no deadline: whoever sends it may change it`)
+    list.skip(
+      'deadline',
+      `EAS ${chain.easVersion} of ${chain.name} does not sign the deadline: any submitter can change it`,
+    )
   } else {
     checkDeadline('deadline', delegated.deadline, context, list)
   }
@@ -68,7 +72,7 @@ export function checkAttestation(
 
 function checkSigner(attester: string, { attesters }: CheckContext, list: CheckList): void {
   if (attesters === undefined) {
-    list.skip('signer', `${attester} is compared with nothing: name the attester you trust`)
+    list.skip('signer', `${attester} was not compared: name the attester that you trust`)
   } else if (attesters.includes(attester.toLowerCase())) {
     list.pass('signer', `${attester} is the attester`)
   } else {
@@ -76,30 +80,31 @@ function checkSigner(attester: string, { attesters }: CheckContext, list: CheckL
   }
 }
 
-/** The chain is part of what is signed, so of several at most one fits. */
+/** Finds the chain that was signed for. The signature covers the chain, so at most one fits. */
 function checkSignature(signed: Signed, context: CheckContext, list: CheckList): BuiltInChain | undefined {
   const { attestation, delegatedAttestation } = signed
   const fields = { ...attestation, expirationTime: attestation.expirationTime ?? 0 }
   const attesters = [attestation.attester.toLowerCase()]
-  let reason = 'there is no chain to compare with'
+  let reason = 'no chain to compare with is known'
   for (const chain of context.chains) {
     const { keccak, secp256k1 } = context
-    const found = authenticateSignature(
+    const authentication = authenticateSignature(
       { attestation: fields, delegatedAttestation: { ...delegatedAttestation } },
       { chain, attesters, keccak, secp256k1 },
     )
-    if (found.ok) {
+    if (authentication.ok) {
       list.pass('signature', `${attestation.attester} signed these fields with nonce ${delegatedAttestation.nonce}`)
       list.pass('chain', `signed for ${chain.name} (${chain.id}), EAS ${chain.easVersion} at ${chain.easAddress}`)
       return chain
     }
-    reason = context.chains.length === 1 ? found.reason : 'the signature is not the attester’s for any known chain'
+    reason =
+      context.chains.length === 1 ? authentication.reason : 'the attester did not sign these fields for any known chain'
   }
   list.fail('signature', reason)
   return undefined
 }
 
-/** The schema says how the data is read; under one that nobody here knows it is read as what the answer says it is. */
+/** Decodes the data as its schema says. Under an unknown schema, the expected kinds are tried. */
 function checkData(
   { schema, data }: Pick<Signed['attestation'], 'schema' | 'data'>,
   expected: readonly DataKind[],
@@ -108,18 +113,18 @@ function checkData(
 ): SignedData | undefined {
   const kind = schemas.get(schema.toLowerCase())
   if (kind === undefined) {
-    list.skip('schema', `${schema} is not one of the service's own; its registry says what it means`)
+    list.skip('schema', `${schema} is not a schema of this service; only its registry can say what it means`)
   } else if (expected.includes(kind)) {
-    list.pass('schema', `${schema} is the one of ${kind} data`)
+    list.pass('schema', `${schema} is the schema of ${kind} data`)
   } else {
-    list.fail('schema', `${schema} is the one of ${kind} data, not of ${expected.join(' or ')}`)
+    list.fail('schema', `${schema} is the schema of ${kind} data, not of ${expected.join(' or ')}`)
   }
   const kinds = kind === undefined ? expected : [kind]
   const reasons: string[] = []
-  for (const tried of kinds) {
-    const read = readSignedData(tried, data)
+  for (const candidate of kinds) {
+    const read = readSignedData(candidate, data)
     if (read.ok) {
-      list.pass('data', `is ${tried} data in its one encoding`)
+      list.pass('data', `is ${candidate} data in its canonical encoding`)
       return read.value
     }
     reasons.push(read.reason)
@@ -128,7 +133,7 @@ function checkData(
   return undefined
 }
 
-/** The item of a Merkle tree has the data and the schema of an attestation, and no signature of its own. */
+/** Checks schema and data of a Merkle item, which is not signed itself: adds `schema` and `data`. */
 export function checkItemData(
   item: Pick<Signed['attestation'], 'schema' | 'data'>,
   context: CheckContext,
@@ -140,14 +145,14 @@ export function checkItemData(
 function checkDeadline(id: string, deadline: number, context: CheckContext, list: CheckList): void {
   const { nowSeconds, allowExpired } = context
   if (nowSeconds <= deadline) list.pass(id, `may be submitted until ${timeText(deadline)}`)
-  else if (allowExpired) list.skip(id, `passed at ${timeText(deadline)}; that was allowed`)
-  else list.fail(id, `passed at ${timeText(deadline)}: have it signed again`)
+  else if (allowExpired) list.skip(id, `passed at ${timeText(deadline)}; expired attestations are allowed`)
+  else list.fail(id, `passed at ${timeText(deadline)}: have the result signed again`)
 }
 
-/** Neither before its time nor after the deadline it was signed with. */
+/** Checks that the time of computation is neither in the future nor after the deadline: adds `time`. */
 export function checkTime(timestampSeconds: bigint, deadline: number, context: CheckContext, list: CheckList): void {
   const faults: string[] = []
-  if (Number(timestampSeconds) > context.nowSeconds + CLOCK_SKEW_SECONDS) faults.push('lies in the future')
+  if (Number(timestampSeconds) > context.nowSeconds + CLOCK_SKEW_SECONDS) faults.push('is in the future')
   if (Number(timestampSeconds) > deadline) faults.push('is after the deadline')
   const text = timeText(timestampSeconds)
   list.judge(
@@ -157,7 +162,7 @@ export function checkTime(timestampSeconds: bigint, deadline: number, context: C
   )
 }
 
-/** The signature that contracts check without EAS. */
+/** Checks the signature that contracts can check without EAS: adds `result-signature` and `result-deadline`. */
 export function checkResultSignature(
   { attestation }: Signed,
   given: ResultSignature,
@@ -167,7 +172,7 @@ export function checkResultSignature(
 ): void {
   const { keccak, secp256k1 } = context
   if (chain === undefined) {
-    list.fail('result-signature', 'the chain it would have been signed for is not known')
+    list.fail('result-signature', 'the chain that it should be signed for is not known')
     return
   }
   const parsed = parseSignature(given.signature)
@@ -188,7 +193,7 @@ export function checkResultSignature(
   const signer = recoverAddress(digest, parsed.signature, secp256k1, keccak)
   const faults: string[] = []
   if (given.attester.toLowerCase() !== attestation.attester.toLowerCase()) faults.push('names another attester')
-  if (signer !== given.attester.toLowerCase()) faults.push(`is not ${given.attester}’s over this result`)
+  if (signer !== given.attester.toLowerCase()) faults.push(`${given.attester} did not sign this result`)
   list.judge('result-signature', faults, `${given.attester} signed the result without a nonce`)
   checkDeadline('result-deadline', given.deadline, context, list)
 }

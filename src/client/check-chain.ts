@@ -7,7 +7,7 @@ import {
   attestByDelegation,
   type ChainReader,
   calldata,
-  padded,
+  paddedWord,
   RpcError,
   readAttestation,
   readSchema,
@@ -17,9 +17,10 @@ import type { SignedData } from './signed-data.ts'
 import type { CheckList } from './verdict.ts'
 
 /**
- * What the chain itself says now: checks `rpc`, `contract`, `registered`, `nonce`, `simulation`, and `on-chain` of a proof.
+ * Checks the attestation against the current state of the chain: adds `rpc`, `contract`, `registered`, `nonce`, `simulation`, and
+ * for a proof `on-chain`.
  *
- * @param uid of an attestation that may be on the chain already
+ * @param uid UID of an attestation that may already be on the chain; undefined for all others
  */
 export async function checkOnChain(
   signed: Signed,
@@ -33,7 +34,7 @@ export async function checkOnChain(
   try {
     const id = await reader.chainId()
     if (id !== chain.id) {
-      list.fail('rpc', `the RPC serves chain ${id}, the answer is for ${chain.id}`)
+      list.fail('rpc', `the RPC serves chain ${id}, the attestation is for ${chain.id}`)
       return
     }
     list.pass('rpc', `the RPC serves chain ${id}`)
@@ -48,22 +49,24 @@ export async function checkOnChain(
   }
 }
 
-/** Another layout or domain than was signed for, and the contract refuses every signature. */
+/** Checks the contract's EIP-712 domain and layout: if one differs from what was signed, the contract rejects the signature. */
 async function checkContract(
   chain: BuiltInChain,
   reader: ChainReader,
   keccak: Keccak,
   list: CheckList,
 ): Promise<boolean> {
-  const ask = (signature: string) => reader.call(chain.easAddress, calldata(signature, '', keccak))
+  const call = (signature: string) => reader.call(chain.easAddress, calldata(signature, '', keccak))
   const faults: string[] = []
-  if ((await ask('getDomainSeparator()')) !== `0x${bytesToHex(domainSeparator(chain, keccak))}`) {
-    faults.push(`the contract at ${chain.easAddress} signs in another domain than EAS ${chain.easVersion} there`)
+  if ((await call('getDomainSeparator()')) !== `0x${bytesToHex(domainSeparator(chain, keccak))}`) {
+    faults.push(
+      `the contract at ${chain.easAddress} has another EIP-712 domain than EAS ${chain.easVersion} at this address`,
+    )
   }
-  if ((await ask('getAttestTypeHash()')) !== `0x${bytesToHex(attestTypeHash(chain.profile, keccak))}`) {
-    faults.push(`it signs another structure than ${chain.profile}`)
+  if ((await call('getAttestTypeHash()')) !== `0x${bytesToHex(attestTypeHash(chain.profile, keccak))}`) {
+    faults.push(`its layout of signed fields is not ${chain.profile}`)
   }
-  return list.judge('contract', faults, `EAS ${chain.easVersion} at ${chain.easAddress} takes this layout`)
+  return list.judge('contract', faults, `EAS ${chain.easVersion} at ${chain.easAddress} accepts this layout`)
 }
 
 async function checkSchema(
@@ -74,21 +77,26 @@ async function checkSchema(
   keccak: Keccak,
   list: CheckList,
 ): Promise<void> {
-  const returned = await reader.call(chain.schemaRegistryAddress, calldata('getSchema(bytes32)', padded(uid), keccak))
-  const found = readSchema(returned)
+  const returned = await reader.call(
+    chain.schemaRegistryAddress,
+    calldata('getSchema(bytes32)', paddedWord(uid), keccak),
+  )
+  const registered = readSchema(returned)
   const faults: string[] = []
-  if (found === undefined) faults.push('the schema is not registered: EAS takes no attestation under it')
-  else if (data !== undefined && withoutSpaces(found.schema) !== withoutSpaces(SCHEMA_STRINGS[data.kind])) {
-    faults.push(`the schema is registered as ${JSON.stringify(found.schema)}, which is not ${data.kind} data`)
+  if (registered === undefined) faults.push('the schema is not registered: EAS rejects attestations under it')
+  else if (data !== undefined && withoutSpaces(registered.schema) !== withoutSpaces(SCHEMA_STRINGS[data.kind])) {
+    faults.push(
+      `the schema is registered as ${JSON.stringify(registered.schema)}, which is not the schema of ${data.kind} data`,
+    )
   }
-  list.judge('registered', faults, 'the schema is registered and means this kind of data')
+  list.judge('registered', faults, 'the schema is registered for this kind of data')
 }
 
 function withoutSpaces(schema: string): string {
   return schema.replace(/,\s+/g, ',').trim()
 }
 
-/** @returns true when it is there: then nothing is left to be submitted */
+/** Checks whether the attestation is on the chain. @returns true if so: there is then nothing to submit */
 async function checkStored(
   uid: string,
   chain: BuiltInChain,
@@ -96,16 +104,16 @@ async function checkStored(
   keccak: Keccak,
   list: CheckList,
 ): Promise<boolean> {
-  const returned = await reader.call(chain.easAddress, calldata('getAttestation(bytes32)', padded(uid), keccak))
-  const found = readAttestation(returned)
-  if (found === undefined) {
+  const returned = await reader.call(chain.easAddress, calldata('getAttestation(bytes32)', paddedWord(uid), keccak))
+  const stored = readAttestation(returned)
+  if (stored === undefined) {
     list.skip(
       'on-chain',
-      'no attestation of this UID is on the chain; a submitted one has another, with the time of its block',
+      'no attestation with this UID is on the chain; once submitted, it gets another UID, with the time of its block',
     )
     return false
   }
-  if (found.revocationTimeSeconds === 0) list.pass('on-chain', 'is on the chain and not revoked')
+  if (stored.revocationTimeSeconds === 0) list.pass('on-chain', 'is on the chain and not revoked')
   else list.fail('on-chain', 'was revoked on the chain')
   return true
 }
@@ -117,12 +125,17 @@ async function checkNonce(
   keccak: Keccak,
   list: CheckList,
 ): Promise<void> {
-  const current = BigInt(await reader.call(chain.easAddress, calldata('getNonce(address)', padded(attester), keccak)))
-  if (BigInt(nonce) === current) list.pass('nonce', `${nonce} is the attester's current one`)
+  const current = BigInt(
+    await reader.call(chain.easAddress, calldata('getNonce(address)', paddedWord(attester), keccak)),
+  )
+  if (BigInt(nonce) === current) list.pass('nonce', `${nonce} is the attester's current nonce`)
   else if (BigInt(nonce) < current)
-    list.fail('nonce', `${nonce} is used up, the current one is ${current}: have it signed again`)
+    list.fail('nonce', `${nonce} is used up, the current nonce is ${current}: have the result signed again`)
   else
-    list.fail('nonce', `${nonce} is ahead of the current one, ${current}: what came before has to be submitted first`)
+    list.fail(
+      'nonce',
+      `${nonce} is ahead of the current nonce, ${current}: earlier attestations must be submitted first`,
+    )
 }
 
 async function simulate(
@@ -134,9 +147,9 @@ async function simulate(
 ): Promise<void> {
   try {
     await reader.call(chain.easAddress, attestByDelegation(signed, chain.profile, keccak))
-    list.pass('simulation', 'EAS would take it now')
+    list.pass('simulation', 'EAS would accept it now')
   } catch (error) {
     if (!(error instanceof RpcError) || !error.isRevert) throw error
-    list.fail('simulation', `EAS would refuse it: ${error.message}`)
+    list.fail('simulation', `EAS would reject it: ${error.message}`)
   }
 }

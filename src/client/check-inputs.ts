@@ -4,18 +4,21 @@ import { canonicalBytes, canonicalGeometry } from '../geometry/canonical.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import type { Hex } from '../messages.ts'
 import type { Geometry } from '../types/generated.ts'
-import { formOf, type InputLike } from './inputs.ts'
-import { decimalText, operationOf, type ResultData } from './signed-data.ts'
+import { classifyInput, type InputLike } from './inputs.ts'
+import { decimalText, parseOperation, type ResultData } from './signed-data.ts'
 import type { CheckList } from './verdict.ts'
 import type { Recompute } from './verify-options.ts'
 
-interface FoundInput {
+interface ResolvedInput {
   readonly ref: string
-  /** Absent for a UID, whose geometry stands on its chain, and for a proof about a place in another notation than GeoJSON. */
+  /** undefined for a UID, whose geometry is on its chain, and for a proof whose location is not GeoJSON. */
   readonly geometry: Geometry | undefined
 }
 
-/** Whether the references that were signed are those of these inputs, and what the operation gives on them. */
+/**
+ * Checks that the signed references are those of these inputs: adds `inputs`. With `recompute`, also checks that the operation
+ * gives the signed result on them: adds `recomputed`.
+ */
 export function checkInputs(
   data: ResultData,
   inputs: readonly InputLike[] | undefined,
@@ -24,56 +27,56 @@ export function checkInputs(
   list: CheckList,
 ): void {
   if (inputs === undefined) {
-    list.skip('inputs', 'the inputs were not given: what the references stand for is not known')
+    list.skip('inputs', 'no inputs were given, so the references were not compared')
     return
   }
-  const found: FoundInput[] = []
+  const resolved: ResolvedInput[] = []
   const faults: string[] = []
   for (const [index, input] of inputs.entries()) {
     const read = readInput(input, keccak)
     if (typeof read === 'string') faults.push(`input ${index + 1} ${read}`)
-    else found.push(read)
+    else resolved.push(read)
   }
   if (inputs.length !== data.inputRefs.length) {
-    faults.push(`${inputs.length} inputs were given, ${data.inputRefs.length} signed`)
+    faults.push(`${inputs.length} inputs were given, but ${data.inputRefs.length} were signed`)
   } else if (faults.length === 0) {
-    for (const [index, { ref }] of found.entries()) {
+    for (const [index, { ref }] of resolved.entries()) {
       const signed = data.inputRefs[index]
-      if (ref !== signed) faults.push(`input ${index + 1} has the reference ${ref}, signed was ${signed}`)
+      if (ref !== signed) faults.push(`input ${index + 1} has the reference ${ref}, but ${signed} was signed`)
     }
   }
-  if (!list.judge('inputs', faults, 'the references are those of the inputs given')) return
-  if (recompute !== undefined) checkResult(data, found, recompute, list)
+  if (!list.judge('inputs', faults, 'the references match the given inputs')) return
+  if (recompute !== undefined) checkResult(data, resolved, recompute, list)
 }
 
-function checkResult(data: ResultData, inputs: readonly FoundInput[], recompute: Recompute, list: CheckList): void {
+function checkResult(data: ResultData, inputs: readonly ResolvedInput[], recompute: Recompute, list: CheckList): void {
   const geometries = inputs.flatMap(({ geometry }) => (geometry === undefined ? [] : [geometry]))
   if (geometries.length < inputs.length) {
     list.skip(
       'recomputed',
-      'an input is a UID, or a proof whose location is no GeoJSON: its geometry is not known here',
+      'an input is a UID, or a proof whose location is not GeoJSON: its geometry is not known here',
     )
     return
   }
   const outcome = recompute(data.operation, geometries)
-  if (!outcome.ok) list.fail('recomputed', `the inputs are refused: ${outcome.reason}`)
+  if (!outcome.ok) list.fail('recomputed', `the inputs are rejected: ${outcome.reason}`)
   else if (outcome.result === data.result) list.pass('recomputed', `gives ${resultText(data, outcome.result)} again`)
   else {
-    const gives = resultText(data, outcome.result)
-    list.fail('recomputed', `gives ${gives}, signed was ${resultText(data, data.result)}`)
+    const recomputed = resultText(data, outcome.result)
+    list.fail('recomputed', `gives ${recomputed}, but ${resultText(data, data.result)} was signed`)
   }
 }
 
 function resultText({ operation }: ResultData, result: bigint | boolean): string {
   if (typeof result === 'boolean') return String(result)
-  return operationOf(operation)?.row.name === 'area' ? `${decimalText(result, 4)} m²` : `${decimalText(result, 2)} m`
+  return parseOperation(operation)?.row.name === 'area' ? `${decimalText(result, 4)} m²` : `${decimalText(result, 2)} m`
 }
 
-/** @returns why it is none, when it is none */
-function readInput(given: InputLike, keccak: Keccak): FoundInput | string {
-  let input: ReturnType<typeof formOf>
+/** Computes the reference of an input. @returns a string that says what is wrong, for an invalid input */
+function readInput(given: InputLike, keccak: Keccak): ResolvedInput | string {
+  let input: ReturnType<typeof classifyInput>
   try {
-    input = formOf(given)
+    input = classifyInput(given)
   } catch (error) {
     return (error as Error).message
   }
@@ -87,12 +90,12 @@ function readInput(given: InputLike, keccak: Keccak): FoundInput | string {
   const location = proof?.claim?.location
   const shaped = typeof location === 'string' ? undefined : checkShape(location)
   if (shaped?.ok === false) return shaped.reason
-  const ref = attestation === undefined ? hashOfJson(proof, keccak) : attestation.uid?.toLowerCase()
+  const ref = attestation === undefined ? hashCanonicalJson(proof, keccak) : attestation.uid?.toLowerCase()
   return ref === undefined ? 'has no canonical form' : { ref, geometry: shaped?.geometry }
 }
 
-/** keccak-256 of the canonical JSON (RFC 8785); undefined for what has none. */
-export function hashOfJson(value: unknown, keccak: Keccak): Hex | undefined {
+/** Computes the keccak-256 of the canonical JSON (RFC 8785); undefined for a value that has no canonical form. */
+export function hashCanonicalJson(value: unknown, keccak: Keccak): Hex | undefined {
   try {
     return keccak.hashHex(canonicalBytes(value))
   } catch (error) {

@@ -8,19 +8,19 @@ import { verifySignatures } from '../verify/signatures.ts'
 import { isObject } from './forms.ts'
 import type { CheckList } from './verdict.ts'
 
-/** Decision 106. */
+/** Most signatures of a stamp (decision 106). */
 const MAX_SIGNATURES = 16
 
 /**
- * The form of a stamp and who signed it: checks `form`, `location`, `signature`. What its signals are worth is judged by the
- * service (`verify.stamp`), which knows the plugins.
+ * Checks the form of a stamp and who signed it: adds `form`, `location`, `signature`. Its signals are evaluated only by the
+ * service (`verify.stamp`), which has the plugins.
  */
 export async function checkStamp(value: object, keccak: Keccak, secp256k1: Secp256k1, list: CheckList): Promise<void> {
   const stamp = value as LocationStamp
   if (!list.judge('form', stampFaults(stamp), 'has the members of a stamp')) return
   const { location, locationType } = stamp
   if (typeof location === 'string')
-    list.skip('location', `is text of the type ${locationType}, which the service reads`)
+    list.skip('location', `is text of the type ${locationType}, which only the service reads`)
   else {
     const shaped = checkShape(location)
     list.judge('location', shaped.ok ? [] : [shaped.reason], `is a ${location.type}`)
@@ -38,10 +38,10 @@ export async function checkStamp(value: object, keccak: Keccak, secp256k1: Secp2
   for (const { ok, reason, recovered } of verdicts) {
     if (ok) list.pass('signature', `${recovered} signed the stamp (${reason})`)
     else if (reason === 'did-resolution-disabled')
-      list.skip('signature', 'names a DID, whose document is not looked up')
+      list.skip('signature', 'names a DID, whose document is not resolved here')
     else list.fail('signature', reason)
   }
-  list.skip('signals', 'are judged by the service, which knows the plugins: verify.stamp')
+  list.skip('signals', 'are evaluated only by the service, which has the plugins: verify.stamp')
 }
 
 function stampFaults(stamp: LocationStamp): string[] {
@@ -49,17 +49,17 @@ function stampFaults(stamp: LocationStamp): string[] {
   const { lpVersion, temporalFootprint, signals, signatures, location } = stamp
   if (lpVersion !== '0.2') faults.push(`lpVersion is ${JSON.stringify(lpVersion)}, not "0.2"`)
   for (const name of ['locationType', 'srs', 'plugin', 'pluginVersion'] as const) {
-    if (typeof stamp[name] !== 'string' || stamp[name] === '') faults.push(`${name} is no text`)
+    if (typeof stamp[name] !== 'string' || stamp[name] === '') faults.push(`${name} is not a text`)
   }
-  if (!isObject(location) && typeof location !== 'string') faults.push('location is no geometry')
-  if (!isObject(signals)) faults.push('signals is no object')
-  if (!isObject(temporalFootprint)) faults.push('temporalFootprint is no object')
+  if (!isObject(location) && typeof location !== 'string') faults.push('location is not a geometry')
+  if (!isObject(signals)) faults.push('signals is not an object')
+  if (!isObject(temporalFootprint)) faults.push('temporalFootprint is not an object')
   else {
     const { start, end } = temporalFootprint
     if (!Number.isFinite(start) || !Number.isFinite(end) || end < start)
       faults.push('temporalFootprint does not end after its start')
   }
-  if (!Array.isArray(signatures) || signatures.length === 0) faults.push('nobody signed')
+  if (!Array.isArray(signatures) || signatures.length === 0) faults.push('has no signatures')
   else if (signatures.length > MAX_SIGNATURES) faults.push(`has more than ${MAX_SIGNATURES} signatures`)
   else if (!signatures.every(isSignature)) faults.push('a signature has no signer, algorithm or value')
   return faults

@@ -6,14 +6,14 @@ import type {
   VerifyProofResponse,
   VerifyStampResponse,
 } from '../types/generated.ts'
-import type { Health, Issuer, Plugin, Readiness, ServiceInfo, SyncAnswer, SyncStatus } from './answers.ts'
+import type { Health, Issuer, Plugin, Readiness, ServiceInfo, SyncResponse, SyncStatus } from './answers.ts'
 import { type Batch, createBatch } from './batch.ts'
 import { type Compute, createCompute } from './compute.ts'
 import { createRecords, type Records } from './records.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 
 export type { Issuer } from './answers.ts'
-// biome-ignore lint/performance/noBarrelFile: the package has one entry, through which comes what people catch and call
+// biome-ignore lint/performance/noBarrelFile: the package has one entry, which exports everything that callers need
 export { ApiError, ConnectionError } from './api-error.ts'
 export type { BatchOperation } from './batch.ts'
 export type { InputLike } from './inputs.ts'
@@ -22,53 +22,75 @@ export type { Recompute, VerifyResultOptions } from './verify-options.ts'
 export { verifyResult } from './verify-result.ts'
 
 export interface ClientOptions extends TransportOptions {
-  /** The chain answers are signed for, unless a call names another. */
+  /** The chain that results are signed for, unless a call names another one. */
   readonly chainId?: number | undefined
 }
 
 export interface VerifyProofOptions extends CallOptions {
-  /** Signs the outcome for this chain; without it nothing is signed. */
+  /** The chain that the evaluation is signed for; without it, nothing is signed. */
   readonly chainId?: number | undefined
+  /** Recipient of the attestation; by default none (the zero address). */
   readonly recipient?: string | undefined
-  /** The service puts the attestation on the chain itself, where its operator allows it. */
+  /** Asks the service to submit the attestation to the chain; its operator must have enabled this. */
   readonly submitOnchain?: boolean | undefined
 }
 
+/** The evaluation of evidence by the service. */
 export interface Verify {
-  /** @param media the file that a proofmode stamp names, base64 */
+  /**
+   * Evaluates one stamp; nothing is signed.
+   *
+   * @param options `media`: the file that a proofmode stamp names, as base64
+   */
   stamp(
     stamp: LocationStamp,
     options?: CallOptions & { readonly media?: string | undefined },
   ): Promise<VerifyStampResponse>
+  /**
+   * Evaluates a proof and, with a `chainId`, attests the evaluation. With `submitOnchain` the call is not retried after a broken
+   * connection.
+   */
   proof(proof: EvidenceProof, options?: VerifyProofOptions): Promise<VerifyProofResponse>
+  /** Lists the plugins of the service. */
   plugins(options?: CallOptions): Promise<{ readonly plugins: readonly Plugin[] }>
+  /** Reads the state of a submission. @param id from the member `submission` of the response to `proof` */
   submission(id: string, options?: CallOptions): Promise<Submission>
 }
 
-/** For the deployment itself: the service refuses everybody else (403). */
+/** Endpoints for the operator of the service; all other clients get an {ApiError} with status 403. */
 export interface Sync {
+  /** Reads what has been synchronised, and recent errors. */
   status(options?: CallOptions): Promise<SyncStatus>
-  /** Reads all chains, or one to its end, now. */
-  run(chain?: string, options?: CallOptions): Promise<SyncAnswer>
-  revocations(options?: CallOptions): Promise<SyncAnswer>
-  worker(action: 'start' | 'stop', options?: CallOptions): Promise<SyncAnswer>
+  /** Reads one chain, or all chains, up to the newest block now. @param chain name of the chain, e.g. `base` */
+  run(chain?: string, options?: CallOptions): Promise<SyncResponse>
+  /** Compares every valid record with its chain now, to find revocations. */
+  revocations(options?: CallOptions): Promise<SyncResponse>
+  /** Starts or stops the periodic reading of the chains; the state is kept over restarts. */
+  worker(action: 'start' | 'stop', options?: CallOptions): Promise<SyncResponse>
 }
 
+/** The service's endpoints. All methods throw {ApiError} on an error status and {ConnectionError} without a complete response. */
 export interface Client {
   readonly compute: Compute
   readonly batch: Batch
   readonly verify: Verify
   readonly records: Records
   readonly sync: Sync
+  /** Checks that the service runs. */
   health(options?: CallOptions): Promise<Health>
-  /** @throws {ApiError} 503 while something is missing */
+  /** Checks that all parts of the service are ready. @throws {ApiError} with status 503 while one is not */
   ready(options?: CallOptions): Promise<Readiness>
+  /** Reads the version, endpoints and attester of the service. */
   info(options?: CallOptions): Promise<ServiceInfo>
-  /** Who signs here: what `verifyResult` takes as `issuer`, best from a copy that you keep. */
+  /** Reads who signs here. `verifyResult` takes it as `issuer`; keep a trusted copy instead of reading it each time. */
   issuer(options?: CallOptions): Promise<Issuer>
 }
 
-/** Connects nothing: each method is one request. @throws {TypeError} on an address that is none */
+/**
+ * Creates a client. This opens no connection; each method is one request.
+ *
+ * @throws {TypeError} when `baseUrl` is not an http(s) address
+ */
 export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options)
   const get = <T>(path: string, call?: CallOptions) => transport.json<T>({ method: 'GET', path }, call)

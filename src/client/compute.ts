@@ -9,46 +9,56 @@ import { type InputLike, toInput } from './inputs.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export interface ComputeOptions extends CallOptions {
-  /** The chain the answer is signed for; the client's when absent. */
+  /** The chain that the result is signed for; by default that of the client. */
   readonly chainId?: number | undefined
-  /** Attestation schema UID; the service's own when absent. */
+  /** UID of the attestation's schema; by default the service's. */
   readonly schema?: string | undefined
-  /** Address the result is for; anybody when absent. */
+  /** Recipient of the attestation; by default none (the zero address). */
   readonly recipient?: string | undefined
-  /** Asks for `resultSignature` too, which contracts check without EAS. */
+  /** Requests `resultSignature` too, which contracts can check without EAS. */
   readonly resultSignature?: boolean | undefined
 }
 
-/** The six operations. Inputs are geometries, Features, verified proofs or UIDs of location attestations. */
+/**
+ * The six operations. Inputs are geometries, Features, verified proofs or UIDs of location attestations.
+ *
+ * All methods throw {TypeError} on an invalid input or without a chain id, {ApiError} and {ConnectionError}.
+ */
 export interface Compute {
-  /** Metres between the nearest places. */
+  /** Computes the distance between the nearest points of two geometries, in metres. */
   distance(from: InputLike, to: InputLike, options?: ComputeOptions): Promise<NumericComputeResponse>
-  /** Square metres of a Polygon or MultiPolygon. */
+  /** Computes the area of a Polygon or MultiPolygon, in square metres. */
   area(geometry: InputLike, options?: ComputeOptions): Promise<NumericComputeResponse>
-  /** Metres of a LineString or MultiLineString. */
+  /** Computes the length of a LineString or MultiLineString, in metres. */
   length(geometry: InputLike, options?: ComputeOptions): Promise<NumericComputeResponse>
+  /** Finds whether no part of the containee is outside of the container and their interiors intersect. */
   contains(container: InputLike, containee: InputLike, options?: ComputeOptions): Promise<BooleanComputeResponse>
-  /** @param radiusMeters true up to it, in whole centimetres */
+  /** Finds whether the distance is at most a radius. @param radiusMeters metres, rounded to whole centimetres */
   within(
     geometry: InputLike,
     target: InputLike,
     radiusMeters: number,
     options?: ComputeOptions,
   ): Promise<BooleanComputeResponse>
+  /** Finds whether two geometries share at least one point. */
   intersects(a: InputLike, b: InputLike, options?: ComputeOptions): Promise<BooleanComputeResponse>
-  /** The same result with the nonce and a deadline of now. Put both members in the place of the old ones. */
+  /**
+   * Signs a result again, with the current nonce and a new deadline. Replace `attestation` and `delegatedAttestation` of the old
+   * response with the returned ones.
+   */
   resign(
-    answer: { readonly attestation: AttestationData; readonly delegatedAttestation: DelegatedAttestationData },
+    response: { readonly attestation: AttestationData; readonly delegatedAttestation: DelegatedAttestationData },
     options?: Pick<ComputeOptions, 'chainId' | keyof CallOptions>,
   ): Promise<ResignResponse>
 }
 
 /**
- * @param chainId of calls that name none
- * @throws each method: {TypeError} on an input that is none, and as `Transport.json`
+ * Creates the compute methods.
+ *
+ * @param chainId default for calls without one
  */
 export function createCompute(transport: Transport, chainId: number | undefined): Compute {
-  async function ask<T>(operation: string, members: object, options: ComputeOptions): Promise<T> {
+  async function compute<T>(operation: string, members: object, options: ComputeOptions): Promise<T> {
     const { schema, recipient, resultSignature } = options
     const body = { chainId: requireChain(options.chainId ?? chainId), ...members, schema, recipient }
     const headers = resultSignature === true ? { prefer: 'result-signature' } : undefined
@@ -58,22 +68,22 @@ export function createCompute(transport: Transport, chainId: number | undefined)
     )
   }
   return {
-    distance: async (from, to, options = {}) => ask('distance', { from: toInput(from), to: toInput(to) }, options),
-    area: async (geometry, options = {}) => ask('area', { geometry: toInput(geometry) }, options),
-    length: async (geometry, options = {}) => ask('length', { geometry: toInput(geometry) }, options),
+    distance: async (from, to, options = {}) => compute('distance', { from: toInput(from), to: toInput(to) }, options),
+    area: async (geometry, options = {}) => compute('area', { geometry: toInput(geometry) }, options),
+    length: async (geometry, options = {}) => compute('length', { geometry: toInput(geometry) }, options),
     contains: async (container, containee, options = {}) =>
-      ask('contains', { container: toInput(container), containee: toInput(containee) }, options),
+      compute('contains', { container: toInput(container), containee: toInput(containee) }, options),
     within: async (geometry, target, radius, options = {}) =>
-      ask('within', { geometry: toInput(geometry), target: toInput(target), radius }, options),
+      compute('within', { geometry: toInput(geometry), target: toInput(target), radius }, options),
     intersects: async (a, b, options = {}) =>
-      ask('intersects', { geometry1: toInput(a), geometry2: toInput(b) }, options),
+      compute('intersects', { geometry1: toInput(a), geometry2: toInput(b) }, options),
     resign: async ({ attestation, delegatedAttestation }, options = {}) =>
-      ask('resign', { attestation, delegatedAttestation }, options),
+      compute('resign', { attestation, delegatedAttestation }, options),
   }
 }
 
-/** @throws {TypeError} without one: the service does not guess what is signed for whom */
+/** Returns the chain id. @throws {TypeError} when it is undefined: the service does not guess a chain */
 export function requireChain(chainId: number | undefined): number {
-  if (chainId === undefined) throw new TypeError('no chainId: give one to createClient or to the call')
+  if (chainId === undefined) throw new TypeError('no chainId: pass one to createClient or to the call')
   return chainId
 }

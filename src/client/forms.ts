@@ -1,55 +1,56 @@
-/** Which members an answer has, and what each looks like. What is signed has one spelling, so nothing else may stand beside it. */
+/** The members of each kind of response and their formats. Other members are rejected, because nothing vouches for them. */
 import { checksumAddress } from '../attest/address.ts'
 
 interface Member {
-  readonly isFine: (value: unknown) => boolean
+  readonly isValid: (value: unknown) => boolean
+  /** The expected value, for messages. */
   readonly what: string
   readonly optional?: true
 }
 
-/** Members that must or may be there; no others, for nothing vouches for them. */
+/** The required and optional members of an object; it may have no others. */
 export type Form = Readonly<Record<string, Member>>
 
 const LARGEST_INTEGER = 2 ** 48 - 1
 const hex = (bytes: number, what: string): Member => ({
-  isFine: (value) => typeof value === 'string' && new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`).test(value),
+  isValid: (value) => typeof value === 'string' && new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`).test(value),
   what,
 })
 const optional = (member: Member): Member => ({ ...member, optional: true })
 
 const BYTES32 = hex(32, '0x and 64 hex digits')
 const SIGNATURE = hex(65, '0x and 130 hex digits')
-const ZERO_UID: Member = { isFine: (value) => value === `0x${'0'.repeat(64)}`, what: '32 zero bytes' }
-const TRUE: Member = { isFine: (value) => value === true, what: 'true' }
-const TEXT: Member = { isFine: (value) => typeof value === 'string' && value.length <= 100, what: 'a short text' }
-const OBJECT: Member = { isFine: isObject, what: 'an object' }
-const ANYTHING: Member = { isFine: () => true, what: 'anything' }
+const ZERO_UID: Member = { isValid: (value) => value === `0x${'0'.repeat(64)}`, what: '32 zero bytes' }
+const TRUE: Member = { isValid: (value) => value === true, what: 'true' }
+const TEXT: Member = { isValid: (value) => typeof value === 'string' && value.length <= 100, what: 'a short text' }
+const OBJECT: Member = { isValid: isObject, what: 'an object' }
+const ANYTHING: Member = { isValid: () => true, what: 'anything' }
 const BYTES: Member = {
-  isFine: (value) => typeof value === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(value),
+  isValid: (value) => typeof value === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(value),
   what: '0x and pairs of hex digits',
 }
 const INTEGER: Member = {
-  isFine: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LARGEST_INTEGER,
+  isValid: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LARGEST_INTEGER,
   what: 'a whole number from 0 to 2⁴⁸−1',
 }
-/** Letters of both cases are a checksum (EIP-55), which an altered digit breaks. */
+/** In an address with mixed case, the case is a checksum (EIP-55), which reveals an altered digit. */
 const ADDRESS: Member = {
-  isFine: (value) => {
+  isValid: (value) => {
     if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) return false
     const digits = value.slice(2)
     return digits === digits.toLowerCase() || digits === digits.toUpperCase() || value === checksumAddress(value)
   },
-  what: 'an address whose mixed case is its checksum',
+  what: 'an address with a valid checksum',
 }
 const REFERENCES: Member = {
-  isFine: (value) =>
-    Array.isArray(value) && value.length >= 1 && value.length <= 2 && value.every((item) => BYTES32.isFine(item)),
+  isValid: (value) =>
+    Array.isArray(value) && value.length >= 1 && value.length <= 2 && value.every((item) => BYTES32.isValid(item)),
   what: 'one or two references of 32 bytes',
 }
 
 const RESULT_MEMBERS: Form = {
   result: {
-    isFine: (value) => typeof value === 'boolean' || Number.isFinite(value),
+    isValid: (value) => typeof value === 'boolean' || Number.isFinite(value),
     what: 'a number or a truth value',
   },
   units: optional(TEXT),
@@ -58,11 +59,14 @@ const RESULT_MEMBERS: Form = {
   inputRefs: REFERENCES,
   proofInputs: optional(ANYTHING),
   notes: optional({
-    isFine: (value) =>
-      Array.isArray(value) && value.length <= 10 && value.every((note) => isObject(note) && TEXT.isFine(note['code'])),
+    isValid: (value) =>
+      Array.isArray(value) && value.length <= 10 && value.every((note) => isObject(note) && TEXT.isValid(note['code'])),
     what: 'a list of notes, each with a code',
   }),
-  id: optional({ isFine: (value) => typeof value === 'string' || typeof value === 'number', what: 'text or a number' }),
+  id: optional({
+    isValid: (value) => typeof value === 'string' || typeof value === 'number',
+    what: 'text or a number',
+  }),
 }
 
 export const COMPUTE_FORM: Form = {
@@ -77,7 +81,7 @@ export const MERKLE_ITEM_FORM: Form = {
   recipient: ADDRESS,
   data: BYTES,
   proof: {
-    isFine: (value) => Array.isArray(value) && value.length <= 32 && value.every((item) => BYTES32.isFine(item)),
+    isValid: (value) => Array.isArray(value) && value.length <= 32 && value.every((item) => BYTES32.isValid(item)),
     what: 'at most 32 words of 32 bytes',
   },
 }
@@ -118,29 +122,30 @@ export const PROOF_ATTESTATION_FORM: Form = {
   ...ATTESTATION_FORM,
   uid: BYTES32,
   time: INTEGER,
-  expirationTime: { isFine: (value) => value === 0, what: '0, never' },
+  expirationTime: { isValid: (value) => value === 0, what: '0, never' },
   revocationTime: INTEGER,
   signature: optional(SIGNATURE),
 }
 
 /**
- * What is wrong with the members of a value.
+ * Compares the members of a value with a form.
  *
- * @param where stands before each name
+ * @param path written before each name, e.g. `attestation.`
+ * @returns a message for each fault; empty when there is none
  */
-export function faultsOf(value: unknown, form: Form, where = ''): string[] {
-  if (!isObject(value)) return [`${where === '' ? 'the answer' : where.slice(0, -1)} is no object`]
+export function findFaults(value: unknown, form: Form, path = ''): string[] {
+  if (!isObject(value)) return [`${path === '' ? 'the response' : path.slice(0, -1)} is not an object`]
   const faults: string[] = []
-  for (const [name, { isFine, what, optional: isOptional }] of Object.entries(form)) {
+  for (const [name, { isValid, what, optional: isOptional }] of Object.entries(form)) {
     if (!Object.hasOwn(value, name)) {
-      if (isOptional !== true) faults.push(`${where}${name} is missing`)
-    } else if (!isFine(value[name])) {
-      faults.push(`${where}${name} is not ${what}`)
+      if (isOptional !== true) faults.push(`${path}${name} is missing`)
+    } else if (!isValid(value[name])) {
+      faults.push(`${path}${name} is not ${what}`)
     }
   }
   for (const name of Object.keys(value)) {
     if (!Object.hasOwn(form, name))
-      faults.push(`${where}${name.slice(0, 40)} is unknown here, and nothing vouches for it`)
+      faults.push(`${path}${name.slice(0, 40)} is an unknown member, which nothing vouches for`)
   }
   return faults
 }

@@ -1,40 +1,40 @@
 import { ConnectionError } from './api-error.ts'
 
-/** No line of an answer is longer: a record has at most what a page has. */
+/** Longest accepted line. A line holds one record, and even a whole page of records is smaller. */
 const MAX_LINE_CHARACTERS = 32 * 1024 * 1024
 
 /**
- * Text cut at line feeds, empty lines included; a last line without one as well.
+ * Splits text at line feeds. Yields empty lines too, and a last line without a line feed.
  *
- * @throws {ConnectionError} on a line without end
+ * @throws {ConnectionError} on a line that is too long
  */
-export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+export async function* readLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder()
-  let rest = ''
+  let incomplete = ''
   for await (const piece of pieces) {
     const text = decoder.decode(piece, { stream: true })
     if (!text.includes('\n')) {
-      rest += text
-      if (rest.length > MAX_LINE_CHARACTERS) throw new ConnectionError('a line of the answer has no end')
+      incomplete += text
+      if (incomplete.length > MAX_LINE_CHARACTERS) throw new ConnectionError('a line of the response is too long')
       continue
     }
-    const lines = (rest + text).split('\n')
-    rest = lines.pop()!
+    const lines = (incomplete + text).split('\n')
+    incomplete = lines.pop()!
     yield* lines
   }
-  rest += decoder.decode()
-  if (rest !== '') yield rest
+  incomplete += decoder.decode()
+  if (incomplete !== '') yield incomplete
 }
 
-/** Values of newline-delimited JSON. @throws {ConnectionError} on a line that is none */
-export async function* valuesOf<T>(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<T, void, undefined> {
-  for await (const line of linesOf(pieces)) {
+/** Reads newline-delimited JSON. @throws {ConnectionError} on a line that is not JSON */
+export async function* readJsonLines<T>(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<T, void, undefined> {
+  for await (const line of readLines(pieces)) {
     if (line.trim() === '') continue
     let value: T
     try {
       value = JSON.parse(line) as T
     } catch (cause) {
-      throw new ConnectionError('a line of the answer is no JSON', { cause })
+      throw new ConnectionError('a line of the response is not JSON', { cause })
     }
     yield value
   }
@@ -42,18 +42,20 @@ export async function* valuesOf<T>(pieces: AsyncIterable<Uint8Array>): AsyncGene
 
 /** One server-sent event. */
 export interface ServerEvent {
-  /** To go on from after a break; the last one sent. */
+  /** The last id that was sent; a client can resume after it. */
   readonly id: string
   readonly event: string
   readonly data: string
 }
 
-/** The event stream format of the HTML standard, section 9.2.6. Events without data only move the id. */
-export async function* eventsOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent, void, undefined> {
+/** Reads an event stream (HTML standard, section 9.2.6). Also yields events without data, which only advance the id. */
+export async function* readServerEvents(
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<ServerEvent, void, undefined> {
   let id = ''
   let event = ''
   let data: string[] = []
-  for await (const raw of linesOf(pieces)) {
+  for await (const raw of readLines(pieces)) {
     const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
     if (line === '') {
       yield { id, event: event === '' ? 'message' : event, data: data.join('\n') }

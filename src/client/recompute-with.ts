@@ -3,20 +3,21 @@ import { javascriptKeccak } from '../crypto/keccak-javascript.ts'
 import { ProblemError } from '../problem.ts'
 import { CM_PER_METER, fromScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { operationOf } from './signed-data.ts'
+import { parseOperation } from './signed-data.ts'
 import type { Recompute } from './verify-options.ts'
 
-/** What a service may be configured to take at most; one geometry more is no reason to distrust an answer. */
+/** Generous limits: a geometry above a default limit may come from a service that is configured for more. */
 const LIMITS = { maxVertices: 1_000_000, maxParts: 1_000_000, maxDistanceSolves: 50_000_000 }
 
-/** The service's computation with a kernel that was loaded elsewhere, as a page does that fetches it. */
+/** Creates the service's computation with a given kernel, e.g. one that a web page fetched. */
 export function recomputeWith(kernel: Kernel): Recompute {
   const engine = { kernel, keccak: javascriptKeccak(), limits: LIMITS }
   return (operation, inputs) => {
-    const found = operationOf(operation)
-    if (found === undefined) return { ok: false, reason: `${JSON.stringify(operation)} is no operation` }
-    const { row, radiusCm } = found
-    if (inputs.length !== row.inputs.length) return { ok: false, reason: `${row.name} has ${row.inputs.length} inputs` }
+    const parsed = parseOperation(operation)
+    if (parsed === undefined) return { ok: false, reason: `${JSON.stringify(operation)} is not an operation` }
+    const { row, radiusCm } = parsed
+    if (inputs.length !== row.inputs.length)
+      return { ok: false, reason: `${row.name} needs ${row.inputs.length} inputs` }
     const operands = inputs.map((geometry, index) => ({ path: [row.inputs[index]!], geometry, ref: undefined }))
     const radiusMeters = radiusCm === undefined ? undefined : fromScaledInteger(radiusCm, CM_PER_METER)
     try {

@@ -1,13 +1,14 @@
-/** `trigpoint/client/recompute`: the service's own computation, apart from the client because it brings the kernel with it. */
+/** `trigpoint/client/recompute`: the service's computation. Separate from the client, because it includes the kernel. */
 import { loadKernel } from '../wasm/loader.ts'
 import { selfTestKernel } from '../wasm/self-test.ts'
 import { recomputeWith } from './recompute-with.ts'
 import type { Recompute } from './verify-options.ts'
 
 /**
- * The same WebAssembly and the same code as the service, so the same bits: a result that differs is not its.
+ * Creates the computation for `verifyResult`. It runs the same WebAssembly and code as the service, so it gives the same bits: a
+ * result that differs did not come from the service.
  *
- * @throws {Error} when the kernel does not compute here what it should
+ * @throws {Error} when the kernel fails its self-test on this machine
  */
 export function createRecompute(): Recompute {
   const kernel = loadKernel()

@@ -1,48 +1,57 @@
 import type { LocationRecord, LocationRecordList, RecordConfig, RecordStats } from '../types/generated.ts'
-import { eventsOf, valuesOf } from './lines.ts'
+import { readJsonLines, readServerEvents } from './lines.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
+/** Conditions on records; they are combined with AND. */
 export interface RecordFilter {
+  /** Name of the chain, e.g. `base`. */
   readonly chain?: string | undefined
-  /** Who attested. */
+  /** Address of the attester. */
   readonly prover?: string | undefined
-  /** About whom. */
+  /** Address of the recipient. */
   readonly subject?: string | undefined
-  /** ISO 8601. */
+  /** Earliest event, ISO 8601. */
   readonly fromTimestamp?: string | undefined
+  /** Latest event, ISO 8601. */
   readonly toTimestamp?: string | undefined
-  /** West, south, east, north in degrees; west > east goes across the antimeridian. */
+  /** West, south, east, north in degrees; a box with west > east crosses the antimeridian. */
   readonly bbox?: readonly [number, number, number, number] | undefined
 }
 
 export interface RecordQuery extends RecordFilter {
+  /** Records per page. */
   readonly limit?: number | undefined
+  /** Number of matching records to skip. */
   readonly offset?: number | undefined
 }
 
-/** A change of the records. */
+/** A change to the records. */
 export interface RecordChange {
-  /** Give the last one back as `lastEventId` to go on after a break. */
+  /** Pass the last one as `lastEventId` to continue after a break. */
   readonly id: string
-  /** `reset`: the place is not known any more, read the list anew. */
+  /** `reset`: the service no longer knows `lastEventId`, so read the list again. */
   readonly event: 'new' | 'revoked' | 'restored' | 'rolled-back' | 'reset'
-  /** The record; of `rolled-back` its uid, chain, prover and subject alone. */
+  /** The record; for `rolled-back` only its uid, chain, prover and subject; empty for an event without data. */
   readonly record: Partial<LocationRecord>
 }
 
 export interface Records {
+  /** Reads one page of the records that match, newest block first. */
   list(query?: RecordQuery, options?: CallOptions): Promise<LocationRecordList>
+  /** Reads one record. @throws {ApiError} with status 404 when there is no record with this UID */
   get(uid: string, options?: CallOptions): Promise<LocationRecord>
+  /** Reads numbers of records, by chain and by time. */
   stats(options?: CallOptions): Promise<RecordStats>
+  /** Reads the chains that the service reads records from, and the schema of location attestations. */
   config(options?: CallOptions): Promise<RecordConfig>
-  /** Every record that matches, newest first, one after the other. */
+  /** Yields every record that matches, newest first. */
   export(filter?: RecordFilter, options?: CallOptions): AsyncGenerator<LocationRecord, void, undefined>
-  /** Changes as they come, until the connection breaks ({ConnectionError}) or the signal ends it. */
+  /** Yields changes as they happen, until the connection breaks ({ConnectionError}) or the signal aborts. */
   changes(
     filter?: Pick<RecordFilter, 'chain' | 'prover' | 'subject'> & { readonly lastEventId?: string | undefined },
     options?: CallOptions,
   ): AsyncGenerator<RecordChange, void, undefined>
-  /** @throws {ApiError} on a question that is refused; what is wrong with an argument stands in `errors` */
+  /** Runs a GraphQL query. Errors in arguments are returned in `errors`. @throws {ApiError} on a query that is rejected */
   graphql<T>(
     query: string,
     variables?: Readonly<Record<string, unknown>>,
@@ -55,17 +64,17 @@ const PATH = '/api/v0/location-records'
 export function createRecords(transport: Transport): Records {
   const get = <T>(path: string, options?: CallOptions) => transport.json<T>({ method: 'GET', path }, options)
   return {
-    list: async (query = {}, options) => get(`${PATH}${queryOf(query)}`, options),
+    list: async (query = {}, options) => get(`${PATH}${queryString(query)}`, options),
     get: async (uid, options) => get(`${PATH}/${encodeURIComponent(uid)}`, options),
     stats: async (options) => get(`${PATH}/stats`, options),
     config: async (options) => get('/api/v0/config', options),
     async *export(filter = {}, options) {
-      const answer = await transport.open({ method: 'GET', path: `${PATH}/export${queryOf(filter)}` }, options)
-      yield* valuesOf<LocationRecord>(answer.pieces())
+      const response = await transport.open({ method: 'GET', path: `${PATH}/export${queryString(filter)}` }, options)
+      yield* readJsonLines<LocationRecord>(response.pieces())
     },
     async *changes(filter = {}, options) {
-      const answer = await transport.open({ method: 'GET', path: `${PATH}/stream${queryOf(filter)}` }, options)
-      for await (const { id, event, data } of eventsOf(answer.pieces())) {
+      const response = await transport.open({ method: 'GET', path: `${PATH}/stream${queryString(filter)}` }, options)
+      for await (const { id, event, data } of readServerEvents(response.pieces())) {
         if (event === 'message') continue // a heartbeat
         yield { id, event: event as RecordChange['event'], record: data === '' ? {} : JSON.parse(data) }
       }
@@ -77,7 +86,7 @@ export function createRecords(transport: Transport): Records {
   }
 }
 
-function queryOf(members: object): string {
+function queryString(members: object): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(members)) if (value !== undefined) query.set(name, String(value))
   const text = query.toString()

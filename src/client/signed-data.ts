@@ -1,4 +1,4 @@
-/** What attested data says: decoded, in plain words, and compared with the members of its answer. */
+/** Attested data: decoded, described in words, and compared with the members of its response. */
 import { decodeBoolean, decodeMerkleRoot, decodeNumeric, decodeVerify } from '../attest/decode.ts'
 import type { MerkleRootData, VerifyData } from '../attest/encode.ts'
 import { OPERATIONS } from '../compute/operations.ts'
@@ -7,10 +7,10 @@ import { fromScaledInteger } from '../units.ts'
 
 export type DataKind = 'numeric' | 'boolean' | 'verify' | 'merkle-root'
 
-/** A result as it was signed; the references lower case, times in seconds. */
+/** A result as it was signed; references in lower case. */
 export interface ResultData {
   readonly kind: 'numeric' | 'boolean'
-  /** Centimetres or square centimetres, or a truth value. */
+  /** Centimetres, square centimetres or a boolean. */
   readonly result: bigint | boolean
   readonly units: string | undefined
   readonly operation: string
@@ -27,7 +27,7 @@ export type ReadData =
   | { readonly ok: true; readonly value: SignedData }
   | { readonly ok: false; readonly reason: string }
 
-/** Strict reading; the encodings of the four kinds have no bytes in common. */
+/** Decodes data strictly. No bytes are a valid encoding of more than one of the four kinds. */
 export function readSignedData(kind: DataKind, data: string): ReadData {
   switch (kind) {
     case 'numeric': {
@@ -49,57 +49,57 @@ export function readSignedData(kind: DataKind, data: string): ReadData {
   }
 }
 
-/** Radius in centimetres, as the service writes it: no sign, no leading zero. */
+/** `within` with its radius in centimetres, as the service writes it: no sign, no leading zero. */
 const WITHIN = /^within:([1-9]\d{0,11})$/
 
-/** The row of the table and the radius that an operation's text names; undefined for any other text. */
-export function operationOf(text: string) {
+/** Parses the signed text of an operation into its row of the table and its radius; undefined for any other text. */
+export function parseOperation(text: string) {
   const radius = WITHIN.exec(text)?.[1]
   if (radius !== undefined) return { row: OPERATIONS.within, radiusCm: BigInt(radius) }
   if (text === 'within' || !Object.hasOwn(OPERATIONS, text)) return undefined
   return { row: OPERATIONS[text as keyof typeof OPERATIONS], radiusCm: undefined }
 }
 
-/** Where the members of an answer say something else than the data that was signed. */
-export function differencesOf(answer: Readonly<Record<string, unknown>>, data: ResultData): string[] {
-  const operation = operationOf(data.operation)
-  if (operation === undefined) return [`the signed operation ${JSON.stringify(data.operation)} is none`]
+/** Lists the members of a response that differ from the signed data. */
+export function findDifferences(response: Readonly<Record<string, unknown>>, data: ResultData): string[] {
+  const operation = parseOperation(data.operation)
+  if (operation === undefined) return [`the signed operation ${JSON.stringify(data.operation)} is not an operation`]
   const { row } = operation
   if (row.result.kind !== data.kind) return [`${row.name} has no ${data.kind} result`]
   const faults: string[] = []
-  const compare = (name: string, told: unknown, signed: unknown) => {
-    if (told !== signed) faults.push(`${name} is ${JSON.stringify(told)}, signed was ${JSON.stringify(signed)}`)
+  const compare = (name: string, stated: unknown, signed: unknown) => {
+    if (stated !== signed) faults.push(`${name} is ${JSON.stringify(stated)}, but ${JSON.stringify(signed)} was signed`)
   }
   if (row.result.kind === 'numeric') {
     compare('units in the data', data.units, row.result.onchainUnits)
-    compare('units', answer['units'], row.result.units)
-    compare('result', answer['result'], fromScaledInteger(data.result as bigint, row.result.scale))
+    compare('units', response['units'], row.result.units)
+    compare('result', response['result'], fromScaledInteger(data.result as bigint, row.result.scale))
   } else {
-    compare('units', answer['units'], undefined)
-    compare('result', answer['result'], data.result)
+    compare('units', response['units'], undefined)
+    compare('result', response['result'], data.result)
   }
-  compare('operation', answer['operation'], data.operation)
-  compare('timestamp', answer['timestamp'], Number(data.timestampSeconds))
-  const told = (answer['inputRefs'] as string[]).map((ref) => ref.toLowerCase())
-  compare('inputRefs', told.join(), data.inputRefs.join())
+  compare('operation', response['operation'], data.operation)
+  compare('timestamp', response['timestamp'], Number(data.timestampSeconds))
+  const inputRefs = (response['inputRefs'] as string[]).map((ref) => ref.toLowerCase())
+  compare('inputRefs', inputRefs.join(), data.inputRefs.join())
   compare('number of inputs', data.inputRefs.length, row.inputs.length)
   return faults
 }
 
-/** What the data says, for people. */
-export function statementOf(data: SignedData, recipient: string): string {
-  const whom = /^0x0{40}$/.test(recipient) ? '' : `, for ${recipient}`
+/** Describes the data in a sentence for people. */
+export function describeData(data: SignedData, recipient: string): string {
+  const suffix = /^0x0{40}$/.test(recipient) ? '' : `, for ${recipient}`
   switch (data.kind) {
     case 'merkle-root':
-      return `${data.leafCount} results stand under the root ${data.merkleRoot}, computed ${timeText(data.timestampSeconds)}${whom}`
+      return `${data.leafCount} results are under the root ${data.merkleRoot}, computed ${timeText(data.timestampSeconds)}${suffix}`
     case 'verify':
       return (
-        `the evidence of ${data.stampCount} stamps lies ${data.meanDistanceMeters} m on average and at most ` +
-        `${data.maxDistanceMeters} m from the claimed place, ${data.withinRadiusBp / 100} % within its radius; ` +
-        `signatures of ${data.signaturesValidBp / 100} % are valid${whom}`
+        `${data.stampCount} stamps are ${data.meanDistanceMeters} m on average and at most ` +
+        `${data.maxDistanceMeters} m from the claimed location, ${data.withinRadiusBp / 100} % within its radius; ` +
+        `${data.signaturesValidBp / 100} % have valid signatures${suffix}`
       )
     default:
-      return `${resultText(data)}, computed ${timeText(data.timestampSeconds)}${whom}`
+      return `${resultText(data)}, computed ${timeText(data.timestampSeconds)}${suffix}`
   }
 }
 
@@ -110,26 +110,26 @@ function resultText({ result, units, operation, inputRefs }: ResultData): string
     const measured = inputRefs.length === 1 ? `the length of ${first}` : `the distance between ${first} and ${second}`
     return `${measured} is ${units === 'centimeters' ? `${decimalText(result, 2)} m` : `${result} ${units}`}`
   }
-  const radiusCm = operationOf(operation)?.radiusCm
+  const radiusCm = parseOperation(operation)?.radiusCm
   const not = result ? '' : 'not '
   if (radiusCm !== undefined) return `${first} is ${not}within ${decimalText(radiusCm, 2)} m of ${second}`
   if (operation === 'contains') return `${first} ${result ? 'contains' : 'does not contain'} ${second}`
-  return `${first} and ${second} ${result ? 'share' : 'do not share'} a place`
+  return `${first} and ${second} ${result ? 'intersect' : 'do not intersect'}`
 }
 
 function shortRef(ref: string): string {
   return `${ref.slice(0, 10)}…`
 }
 
-/** Seconds since the epoch as ISO 8601; a number beyond what a date holds as itself. */
+/** Formats Unix seconds as ISO 8601; a number beyond the range of dates stays a number. */
 export function timeText(seconds: number | bigint): string {
   const ms = Number(seconds) * 1000
   return ms <= 8.64e15 ? new Date(ms).toISOString().replace('.000Z', 'Z') : `at ${seconds}`
 }
 
-/** `123456789` with two places → `1,234,567.89`. */
-export function decimalText(integer: bigint, places: number): string {
-  const digits = integer.toString().padStart(places + 1, '0')
-  const whole = digits.slice(0, -places).replace(/\B(?=(?:\d{3})+$)/g, ',')
-  return `${whole}.${digits.slice(-places)}`
+/** Formats a scaled integer: `123456789` with two decimals → `1,234,567.89`. */
+export function decimalText(integer: bigint, decimals: number): string {
+  const digits = integer.toString().padStart(decimals + 1, '0')
+  const whole = digits.slice(0, -decimals).replace(/\B(?=(?:\d{3})+$)/g, ',')
+  return `${whole}.${digits.slice(-decimals)}`
 }

@@ -1,22 +1,25 @@
-import { ApiError, ConnectionError, problemOf, retryAfterSecondsOf } from './api-error.ts'
+import { ApiError, ConnectionError, parseProblem, parseRetryAfter } from './api-error.ts'
 
 export interface TransportOptions {
   /** Address of the service, e.g. `http://127.0.0.1:3000`. */
   readonly baseUrl: string
-  /** Raises the hourly limit. */
+  /** API key, which raises the hourly limit. */
   readonly apiKey?: string | undefined
-  /** In place of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined
-  /** How often a request is sent again at most; 3. */
+  /** How often a request is retried at most; default 3. */
   readonly maxRetries?: number | undefined
-  /** The longest `Retry-After` that is waited for; 30,000. A spent hourly limit says more, and is an error at once. */
+  /**
+   * The longest `Retry-After` to wait for; default 30,000. An exhausted hourly limit usually asks for a longer wait, and is then
+   * an error at once.
+   */
   readonly maxRetryWaitMs?: number | undefined
-  /** For one answer; of a stream, for its next piece; 30,000. */
+  /** Time limit for a response, or for the next piece of a stream; default 30,000. */
   readonly timeoutMs?: number | undefined
 }
 
 export interface CallOptions {
-  /** Ends the call, waits between attempts included. */
+  /** Aborts the call, also while it waits for the next attempt. */
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
   readonly maxRetries?: number | undefined
@@ -24,42 +27,52 @@ export interface CallOptions {
 
 export interface Call {
   readonly method: 'GET' | 'POST'
-  /** With its query. */
+  /** Path with query. */
   readonly path: string
   readonly body?: string | undefined
   readonly contentType?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** False: sent a second time it would do a second thing. A refusal (429, 503) did nothing and may be sent again. */
+  /**
+   * False when a repeated request would take effect twice; it is then not retried without a response. After 429 or 503 it had no
+   * effect and is retried anyway.
+   */
   readonly mayRepeat?: boolean | undefined
 }
 
-/** An answer whose body is still to come. */
-export interface OpenAnswer {
+/** A response whose body has not been read yet. */
+export interface OpenResponse {
   readonly headers: Headers
-  /** Pieces of the body; ends the connection when left early. */
+  /** Yields the pieces of the body; closes the connection when the reader stops early. */
   pieces(): AsyncGenerator<Uint8Array, void, undefined>
 }
 
 export interface Transport {
-  /** @throws {ApiError} on a refusal, {ConnectionError} without an answer, the signal's reason when it ended the call */
+  /**
+   * Sends a request and parses the response.
+   *
+   * @throws {ApiError} on an error status
+   * @throws {ConnectionError} without a complete response
+   * @throws the signal's reason when the signal aborted the call
+   */
   json<T>(call: Call, options?: CallOptions): Promise<T>
-  open(call: Call, options?: CallOptions): Promise<OpenAnswer>
-  /** How often a call is repeated at most. */
-  retriesOf(options: CallOptions): number
-  /** Waits before attempt number `attempt` + 2. */
+  /** Sends a request and returns once the response's headers have arrived. @throws as `json` */
+  open(call: Call, options?: CallOptions): Promise<OpenResponse>
+  /** Returns how often a call is retried at most. */
+  maxRetries(options: CallOptions): number
+  /** Waits before a retry. @param attempt 0 before the second attempt, 1 before the third, … */
   pause(attempt: number, options: CallOptions): Promise<void>
 }
 
 const DEFAULTS = { maxRetries: 3, maxRetryWaitMs: 30_000, timeoutMs: 30_000 }
-/** The first wait without a `Retry-After`; each doubles. */
+/** The first wait without a `Retry-After`; each further wait is twice as long. */
 const FIRST_BACKOFF_MS = 250
 const MAX_BACKOFF_MS = 8_000
 
-/** The one place that speaks HTTP: keys, waits, attempts, errors. */
+/** Creates the transport, the only part of the client that sends HTTP requests: API key, retries, time limits, errors. */
 export function createTransport(options: TransportOptions): Transport {
   const base = options.baseUrl.replace(/\/+$/, '')
   if (!/^https?:\/\//.test(base))
-    throw new TypeError(`baseUrl ${JSON.stringify(options.baseUrl)} is no http(s) address`)
+    throw new TypeError(`baseUrl ${JSON.stringify(options.baseUrl)} is not an http(s) address`)
   const send = options.fetch ?? fetch
   const maxRetryWaitMs = options.maxRetryWaitMs ?? DEFAULTS.maxRetryWaitMs
   const retriesOf = (call: CallOptions) => call.maxRetries ?? options.maxRetries ?? DEFAULTS.maxRetries
@@ -67,27 +80,27 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     async json<T>(call: Call, callOptions: CallOptions = {}): Promise<T> {
-      return attempts(call, callOptions, async (response, clock) => {
+      return sendWithRetries(call, callOptions, async (response, clock) => {
         const text = await guarded(response.text(), clock)
         try {
           return JSON.parse(text) as T
         } catch (cause) {
-          throw new ConnectionError(`${call.method} ${call.path}: the answer is no JSON`, { cause })
+          throw new ConnectionError(`${call.method} ${call.path}: the response is not JSON`, { cause })
         } finally {
           clock.stop()
         }
       })
     },
     open: (call, callOptions = {}) =>
-      attempts(call, callOptions, async (response, clock) => ({
+      sendWithRetries(call, callOptions, async (response, clock) => ({
         headers: response.headers,
-        pieces: () => piecesOf(response, clock),
+        pieces: () => readPieces(response, clock),
       })),
-    retriesOf,
+    maxRetries: retriesOf,
     pause,
   }
 
-  async function attempts<T>(
+  async function sendWithRetries<T>(
     call: Call,
     callOptions: CallOptions,
     read: (response: Response, clock: Clock) => Promise<T>,
@@ -100,15 +113,15 @@ export function createTransport(options: TransportOptions): Transport {
         base,
       )
       try {
-        const response = await guarded(send(`${base}${call.path}`, requestOf(call, clock.signal)), clock)
+        const response = await guarded(send(`${base}${call.path}`, buildRequest(call, clock.signal)), clock)
         if (response.ok) return await read(response, clock)
         const body = await guarded(response.text(), clock)
-        const retryAfter = retryAfterSecondsOf(response.headers.get('retry-after'), Date.now())
-        const error = new ApiError(problemOf(response.status, response.statusText, body), retryAfter)
+        const retryAfter = parseRetryAfter(response.headers.get('retry-after'), Date.now())
+        const error = new ApiError(parseProblem(response.status, response.statusText, body), retryAfter)
         const waitMs = retryAfter === undefined ? backoffMs(attempt) : retryAfter * 1000
-        const isRefusal = response.status === 429 || response.status === 503
+        const isRetryable = response.status === 429 || response.status === 503
         clock.stop()
-        if (!isRefusal || isLast || waitMs > maxRetryWaitMs) throw error
+        if (!isRetryable || isLast || waitMs > maxRetryWaitMs) throw error
         await sleep(waitMs, callOptions.signal)
       } catch (error) {
         clock.stop()
@@ -119,7 +132,7 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  function requestOf({ method, body, contentType, headers }: Call, signal: AbortSignal): RequestInit {
+  function buildRequest({ method, body, contentType, headers }: Call, signal: AbortSignal): RequestInit {
     return {
       method,
       signal,
@@ -134,25 +147,25 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** What `fetch` throws for a connection says little and differs by platform. */
+/** Replaces the errors of `fetch`, which say little and differ between platforms. */
 async function guarded<T>(promise: Promise<T>, { signal, outer, base }: Clock): Promise<T> {
   try {
     return await promise
   } catch (cause) {
     if (outer?.aborted === true) throw outer.reason
-    const late = signal.aborted && signal.reason instanceof ConnectionError
-    throw late ? signal.reason : new ConnectionError(`no answer from the service at ${base}`, { cause })
+    const isTimeout = signal.aborted && signal.reason instanceof ConnectionError
+    throw isTimeout ? signal.reason : new ConnectionError(`no answer from the service at ${base}`, { cause })
   }
 }
 
-async function* piecesOf(response: Response, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
+async function* readPieces(response: Response, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = response.body?.getReader()
   try {
     while (reader !== undefined) {
       clock.touch()
       const { done, value } = await guarded(reader.read(), clock)
       if (done) return
-      clock.stop() // while the caller works on the piece nobody is late
+      clock.stop() // the time that the caller takes for the piece does not count
       yield value
     }
   } finally {
@@ -163,11 +176,11 @@ async function* piecesOf(response: Response, clock: Clock): AsyncGenerator<Uint8
 
 interface Clock {
   readonly signal: AbortSignal
-  /** The caller's, whose reason goes through as it is. */
+  /** The caller's signal, whose reason is thrown unchanged. */
   readonly outer: AbortSignal | undefined
-  /** Who is waited for. */
+  /** The service's address, for messages. */
   readonly base: string
-  /** The wait begins anew. */
+  /** Restarts the time limit. */
   touch(): void
   stop(): void
 }
@@ -175,10 +188,10 @@ interface Clock {
 function startClock(timeoutMs: number, outer: AbortSignal | undefined, base: string): Clock {
   const controller = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = () => controller.abort(new ConnectionError(`no answer within ${timeoutMs} ms from ${base}`))
+  const onTimeout = () => controller.abort(new ConnectionError(`no answer within ${timeoutMs} ms from ${base}`))
   const touch = () => {
     clearTimeout(timer)
-    timer = setTimeout(late, timeoutMs)
+    timer = setTimeout(onTimeout, timeoutMs)
   }
   touch()
   return {
@@ -190,25 +203,25 @@ function startClock(timeoutMs: number, outer: AbortSignal | undefined, base: str
   }
 }
 
-/** Half of it by chance, so that clients refused together do not come back together. */
+/** Computes the backoff. Half of it is random, so that clients rejected together do not all retry at the same time. */
 function backoffMs(attempt: number): number {
   const full = Math.min(FIRST_BACKOFF_MS * 2 ** attempt, MAX_BACKOFF_MS)
   return full / 2 + Math.random() * (full / 2)
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((done, refuse) => {
+  return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
-      refuse(signal.reason)
+      reject(signal.reason)
       return
     }
     const onAbort = () => {
       clearTimeout(timer)
-      refuse(signal?.reason)
+      reject(signal?.reason)
     }
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', onAbort)
-      done()
+      resolve()
     }, ms)
     signal?.addEventListener('abort', onAbort, { once: true })
   })

@@ -1,6 +1,6 @@
-/** What was found out about an answer, check by check. */
+/** The outcome of `verifyResult`: a list of checks. */
 
-/** `skip`: not looked at, and why; it says nothing for or against. */
+/** `skip` means not checked; `detail` says why. It counts neither for nor against the response. */
 export type CheckStatus = 'pass' | 'fail' | 'skip'
 
 export interface Check {
@@ -11,7 +11,7 @@ export interface Check {
   readonly detail: string
 }
 
-export type AnswerKind =
+export type ResponseKind =
   | 'compute'
   | 'attestation'
   | 'merkle-item'
@@ -22,19 +22,19 @@ export type AnswerKind =
   | 'unknown'
 
 export interface Verdict {
-  readonly kind: AnswerKind
-  /** Something was signed, and no check fails. What was skipped is not in it: read `checks`. */
+  readonly kind: ResponseKind
+  /** True when a signature was verified and no check failed. Skipped checks do not count: see `checks`. */
   readonly ok: boolean
   readonly checks: readonly Check[]
-  /** What the signed data says, in plain words; present when it could be read. It holds only when `ok`. */
+  /** The signed data in words, if it could be decoded. Trust it only when `ok` is true. */
   readonly statement?: string
-  /** Who signed, as recovered from the signature; checksummed. */
+  /** Address of the signer, recovered from the signature; checksummed. */
   readonly signer?: string
-  /** The chain it was signed for. */
+  /** The chain that was signed for. */
   readonly chainId?: number
 }
 
-/** Gathers checks in the order in which they are made. */
+/** Collects checks in the order in which they are made. */
 export class CheckList {
   readonly checks: Check[] = []
 
@@ -50,9 +50,13 @@ export class CheckList {
     this.checks.push({ id, status: 'skip', detail })
   }
 
-  /** @param faults nothing passes with `fine`, anything fails */
-  judge(id: string, faults: readonly string[], fine: string): boolean {
-    if (faults.length === 0) this.pass(id, fine)
+  /**
+   * Adds a check that passes with `passDetail` when there are no faults, and fails with the faults otherwise.
+   *
+   * @returns whether it passed
+   */
+  judge(id: string, faults: readonly string[], passDetail: string): boolean {
+    if (faults.length === 0) this.pass(id, passDetail)
     else this.fail(id, faults.slice(0, MAX_FAULTS).join('; '))
     return faults.length === 0
   }
@@ -61,10 +65,11 @@ export class CheckList {
     return this.checks.some((check) => check.id === id && check.status === status)
   }
 
-  verdict(kind: AnswerKind, rest: Pick<Verdict, 'statement' | 'signer' | 'chainId'> = {}): Verdict {
+  verdict(kind: ResponseKind, facts: Pick<Verdict, 'statement' | 'signer' | 'chainId'> = {}): Verdict {
     const ok = this.has('signature', 'pass') && this.checks.every(({ status }) => status !== 'fail')
-    return { kind, ok, checks: this.checks, ...rest }
+    return { kind, ok, checks: this.checks, ...facts }
   }
 }
 
+/** Most faults that a detail lists. */
 const MAX_FAULTS = 5

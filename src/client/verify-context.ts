@@ -8,18 +8,18 @@ import type { CheckContext } from './check-attestation.ts'
 import type { DataKind } from './signed-data.ts'
 import type { VerifyResultOptions } from './verify-options.ts'
 
-/** @throws {TypeError} on a chain that is not known and an attester that is no address */
-export async function contextOf(options: VerifyResultOptions): Promise<CheckContext> {
+/** Creates the context from the caller's options. @throws {TypeError} on an unknown chain or an invalid attester address */
+export async function createCheckContext(options: VerifyResultOptions): Promise<CheckContext> {
   const { chainId, issuer } = options
-  const known = issuer === undefined ? BUILT_IN_CHAINS : chainsOf(issuer)
-  const chains = chainId === undefined ? known : known.filter(({ id }) => id === chainId)
+  const knownChains = issuer === undefined ? BUILT_IN_CHAINS : issuerChains(issuer)
+  const chains = chainId === undefined ? knownChains : knownChains.filter(({ id }) => id === chainId)
   if (chains.length === 0) {
-    throw new TypeError(`chain ${chainId} is not known: give the issuer that signs for it (client.issuer())`)
+    throw new TypeError(`chain ${chainId} is not known: pass the issuer that signs for it (client.issuer())`)
   }
   return {
     chains,
-    attesters: attestersOf(options),
-    schemas: schemasOf(issuer),
+    attesters: trustedAttesters(options),
+    schemas: knownSchemas(issuer),
     nowSeconds: options.nowSeconds ?? Math.floor(Date.now() / 1000),
     allowExpired: options.allowExpired === true,
     keccak: javascriptKeccak(),
@@ -27,16 +27,16 @@ export async function contextOf(options: VerifyResultOptions): Promise<CheckCont
   }
 }
 
-function attestersOf({ attester, issuer }: VerifyResultOptions): readonly string[] | undefined {
+function trustedAttesters({ attester, issuer }: VerifyResultOptions): readonly string[] | undefined {
   const given = attester ?? (issuer === undefined ? undefined : [issuer.address, ...issuer.retired])
   if (given === undefined) return undefined
   const addresses = typeof given === 'string' ? [given] : given
-  const wrong = addresses.find((address) => !/^0x[0-9a-fA-F]{40}$/.test(address))
-  if (wrong !== undefined) throw new TypeError(`attester ${JSON.stringify(wrong)} is no address`)
+  const invalid = addresses.find((address) => !/^0x[0-9a-fA-F]{40}$/.test(address))
+  if (invalid !== undefined) throw new TypeError(`attester ${JSON.stringify(invalid)} is no address`)
   return addresses.map((address) => address.toLowerCase())
 }
 
-function chainsOf({ chains }: Issuer): BuiltInChain[] {
+function issuerChains({ chains }: Issuer): BuiltInChain[] {
   return chains.map(({ chainId, name, profile, easVersion, registry, schemaRegistry }) => ({
     id: chainId,
     name,
@@ -47,7 +47,7 @@ function chainsOf({ chains }: Issuer): BuiltInChain[] {
   }))
 }
 
-function schemasOf(issuer: Issuer | undefined): ReadonlyMap<string, DataKind> {
+function knownSchemas(issuer: Issuer | undefined): ReadonlyMap<string, DataKind> {
   const schemas = new Map<string, DataKind>()
   for (const kind of ['numeric', 'boolean', 'verify', 'merkle-root'] as const) schemas.set(DEFAULT_UIDS[kind], kind)
   for (const { schemas: own } of issuer?.chains ?? []) {

@@ -3,10 +3,10 @@ import type { Issuer } from './answers.ts'
 import type { InputLike } from './inputs.ts'
 
 /**
- * Runs an operation again, as `createRecompute` of `trigpoint/client/recompute` does.
+ * Runs an operation again; `createRecompute` of `trigpoint/client/recompute` creates such a function.
  *
  * @param operation as signed, e.g. `within:50000`
- * @returns centimetres, square centimetres or a truth value; a reason when the inputs are refused
+ * @returns centimetres, square centimetres or a boolean; a reason when the inputs are rejected
  */
 export type Recompute = (
   operation: string,
@@ -14,26 +14,26 @@ export type Recompute = (
 ) => { readonly ok: true; readonly result: bigint | boolean } | { readonly ok: false; readonly reason: string }
 
 export interface VerifyResultOptions {
-  /** The chain it should be signed for. Without it each known chain is tried: the signature tells which one it was. */
+  /** The chain that the response should be signed for. By default, each known chain is tried; the signature fits only one. */
   readonly chainId?: number | undefined
-  /** Who should have signed: one address or several. Without it and without `issuer` anybody may have. */
+  /** Trusted signers: one address or several. Without it and without `issuer`, any signer is accepted. */
   readonly attester?: string | readonly string[] | undefined
-  /** `/.well-known/attester.json`, kept by you: its addresses, chains and schemas. An `attester` beside it counts alone. */
+  /** Your copy of `/.well-known/attester.json`: addresses, chains and schemas. `attester` takes precedence over its addresses. */
   readonly issuer?: Issuer | undefined
-  /** What was asked, in the order of `inputRefs`: the references are recomputed from it. */
+  /** The inputs of the request, in the order of `inputRefs`; their references are recomputed and compared. */
   readonly inputs?: readonly InputLike[] | undefined
-  /** From `trigpoint/client/recompute`: computes the result again. Needs `inputs`. */
+  /** Computes the result again, to compare it; from `trigpoint/client/recompute`. Needs `inputs`. */
   readonly recompute?: Recompute | undefined
-  /** The member `merkle` of the batch that an item with a proof came from. */
+  /** The member `merkle` of the batch response that contains the item; needed for an item with a proof. */
   readonly merkle?: MerkleAttestation | null | undefined
-  /** Asks the chain too: contract, schema, nonce, and whether EAS would take it. */
+  /** RPC of the chain, to check contract, schema and nonce too, and whether EAS would accept the attestation. */
   readonly rpcUrl?: string | undefined
-  /** Each call of the chain; 10,000. */
+  /** Time limit of each RPC call; default 10,000. */
   readonly rpcTimeoutMs?: number | undefined
-  /** A deadline that has passed is no failure. */
+  /** When true, a deadline that has passed is not a failure. */
   readonly allowExpired?: boolean | undefined
-  /** Unix seconds; the clock's when absent. */
+  /** Present time in Unix seconds; by default that of the clock. */
   readonly nowSeconds?: number | undefined
-  /** In place of the global `fetch`, for the chain. */
+  /** Used instead of the global `fetch` for RPC calls. */
   readonly fetch?: typeof fetch | undefined
 }

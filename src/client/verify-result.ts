@@ -2,37 +2,38 @@ import type { MerkleAttestation } from '../types/generated.ts'
 import type { CheckContext } from './check-attestation.ts'
 import { checkStamp } from './check-stamp.ts'
 import { isObject } from './forms.ts'
-import { type AnswerKind, CheckList, type Verdict } from './verdict.ts'
-import { contextOf } from './verify-context.ts'
+import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
+import { createCheckContext } from './verify-context.ts'
 import type { VerifyResultOptions } from './verify-options.ts'
 import { verifyMerkleItem, verifySigned } from './verify-signed.ts'
 
 /**
- * Whether an answer of the service holds, check by check, without asking the service.
+ * Checks a signed response of the service, without contacting the service.
  *
- * Takes a compute answer (with `resultSignature` or not), an item of a batch, a batch, a Merkle root, a re-signed
+ * Accepts a compute response (with or without `resultSignature`), an item of a batch, a batch, a Merkle root, a re-signed
  * attestation, a verified proof or a stamp; as JSON text or parsed.
  *
- * @returns never throws on an answer, whatever it holds
- * @throws {TypeError} on options that make no sense
+ * @param response untrusted; no content of it makes this function throw
+ * @returns all checks, and whether the response can be trusted
+ * @throws {TypeError} on invalid options
  */
-export async function verifyResult(answer: unknown, options: VerifyResultOptions = {}): Promise<Verdict> {
+export async function verifyResult(response: unknown, options: VerifyResultOptions = {}): Promise<Verdict> {
   const list = new CheckList()
-  let value = answer
-  if (typeof answer === 'string') {
+  let value = response
+  if (typeof response === 'string') {
     try {
-      value = JSON.parse(answer)
+      value = JSON.parse(response)
     } catch {
-      list.fail('form', 'the answer is no JSON')
+      list.fail('form', 'the response is not JSON')
       return list.verdict('unknown')
     }
   }
-  const kind = kindOf(value)
+  const kind = detectKind(value)
   if (!isObject(value) || kind === 'unknown') {
-    list.fail('form', 'is no answer that is known here')
+    list.fail('form', 'is not a kind of response that can be checked')
     return list.verdict('unknown')
   }
-  const context = await contextOf(options)
+  const context = await createCheckContext(options)
   switch (kind) {
     case 'stamp':
       await checkStamp(value, context.keccak, context.secp256k1, list)
@@ -46,8 +47,8 @@ export async function verifyResult(answer: unknown, options: VerifyResultOptions
   }
 }
 
-/** Which answer it is, by the members that only one of them has. */
-function kindOf(value: unknown): AnswerKind {
+/** Detects the kind of a response by members that only this kind has. */
+function detectKind(value: unknown): ResponseKind {
   if (!isObject(value)) return 'unknown'
   if (Array.isArray(value['results'])) return 'batch'
   if (Array.isArray(value['signatures']) && 'plugin' in value) return 'stamp'
@@ -58,7 +59,7 @@ function kindOf(value: unknown): AnswerKind {
   return 'attestation' in value ? 'attestation' : 'unknown'
 }
 
-/** All results of a batch; a refusal in the place of a result is no fault. */
+/** Checks all results of a batch. An item with a problem instead of a result is not a fault. */
 async function verifyBatch(
   value: Record<string, unknown>,
   options: VerifyResultOptions,
@@ -68,29 +69,30 @@ async function verifyBatch(
   const results = value['results'] as unknown[]
   const { chainId } = value
   if (typeof chainId !== 'number' || chains.every(({ id }) => id !== chainId)) {
-    list.fail('chain', `chain ${JSON.stringify(chainId)} is not the one wanted, or not known`)
+    list.fail('chain', `chain ${JSON.stringify(chainId)} is not the expected one, or is not known`)
     return list.verdict('batch')
   }
   const { inputs: _, recompute: __, rpcUrl: ___, ...common } = options
   const merkle = options.merkle ?? (value['merkle'] as MerkleAttestation | null | undefined)
   const faults: string[] = []
-  let refused = 0
+  let rejected = 0
   let signer: string | undefined
   for (const [index, result] of results.entries()) {
     if (isObject(result) && 'error' in result && !('result' in result)) {
-      refused += 1
+      rejected += 1
       continue
     }
     const verdict = await verifyResult(result, { ...common, merkle, chainId })
     const failed = verdict.checks.find(({ status }) => status === 'fail')
     if (verdict.ok) signer ??= verdict.signer
-    else faults.push(`item ${index}: ${failed?.id ?? 'signature'}: ${failed?.detail ?? 'nobody signed it'}`)
+    else faults.push(`item ${index}: ${failed?.id ?? 'signature'}: ${failed?.detail ?? 'it is not signed'}`)
   }
-  if (value['count'] !== results.length) faults.push(`count is ${value['count']}, there are ${results.length} results`)
-  if (value['failed'] !== refused) faults.push(`failed is ${value['failed']}, there are ${refused} refusals`)
-  const held = results.length - refused
-  list.judge('items', faults, `${held} results hold, ${refused} were refused`)
-  if (held > 0 && faults.length === 0) list.pass('signature', `${signer} signed all ${held}`)
-  else list.fail('signature', faults.length === 0 ? 'nothing in the batch is signed' : 'not all results hold')
+  if (value['count'] !== results.length)
+    faults.push(`count is ${value['count']}, but there are ${results.length} results`)
+  if (value['failed'] !== rejected) faults.push(`failed is ${value['failed']}, but ${rejected} items have problems`)
+  const validCount = results.length - rejected
+  list.judge('items', faults, `${validCount} results are valid, ${rejected} items have problems`)
+  if (validCount > 0 && faults.length === 0) list.pass('signature', `${signer} signed all ${validCount}`)
+  else list.fail('signature', faults.length === 0 ? 'nothing in the batch is signed' : 'not all results are valid')
   return list.verdict('batch', { ...(signer === undefined ? {} : { signer }) })
 }

@@ -3,11 +3,11 @@ import type { ResultSignature, VerifyProofResponse } from '../types/generated.ts
 import { createChainReader } from './chain-calls.ts'
 import {
   type CheckContext,
+  type CheckedAttestation,
   checkAttestation,
   checkItemData,
   checkResultSignature,
   checkTime,
-  type FoundSigned,
   type Signed,
 } from './check-attestation.ts'
 import { checkOnChain } from './check-chain.ts'
@@ -18,7 +18,7 @@ import {
   COMPUTE_FORM,
   DELEGATION_FORM,
   type Form,
-  faultsOf,
+  findFaults,
   isObject,
   MERKLE_ITEM_FORM,
   MERKLE_ROOT_FORM,
@@ -27,8 +27,8 @@ import {
   RESULT_SIGNATURE_FORM,
   SIGNED_FORM,
 } from './forms.ts'
-import { type DataKind, differencesOf, type SignedData, statementOf } from './signed-data.ts'
-import { type AnswerKind, CheckList, type Verdict } from './verdict.ts'
+import { type DataKind, describeData, findDifferences, type SignedData } from './signed-data.ts'
+import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
 import type { VerifyResultOptions } from './verify-options.ts'
 
 const RPC_TIMEOUT_MS = 10_000
@@ -37,7 +37,7 @@ const RESULT_KINDS = ['numeric', 'boolean'] as const
 interface Layout {
   readonly form: Form
   readonly attestation: Form
-  /** What may stand in its data. */
+  /** Kinds of data that the attestation may have. */
   readonly kinds: readonly DataKind[]
 }
 
@@ -52,7 +52,7 @@ const LAYOUTS: Readonly<Record<'compute' | 'attestation' | 'merkle-root' | 'veri
   'verified-proof': { form: PROOF_FORM, attestation: PROOF_ATTESTATION_FORM, kinds: ['verify'] },
 }
 
-/** The answers that have an attestation of their own. */
+/** Checks a response that has its own attestation. */
 export async function verifySigned(
   kind: keyof typeof LAYOUTS,
   value: Record<string, unknown>,
@@ -62,24 +62,24 @@ export async function verifySigned(
 ): Promise<Verdict> {
   const layout = LAYOUTS[kind]
   if (!('attestation' in value)) {
-    const signed = 'error' in value ? 'is a refusal, which nobody signs' : 'has no attestation: nobody signed it'
-    list.fail('signature', signed)
+    const reason = 'error' in value ? 'is a problem, which is never signed' : 'has no attestation, so it is not signed'
+    list.fail('signature', reason)
     return list.verdict(kind)
   }
   const faults = [
-    ...faultsOf(value, layout.form),
-    ...faultsOf(value['attestation'], layout.attestation, 'attestation.'),
-    ...faultsOf(value['delegatedAttestation'], DELEGATION_FORM, 'delegatedAttestation.'),
+    ...findFaults(value, layout.form),
+    ...findFaults(value['attestation'], layout.attestation, 'attestation.'),
+    ...findFaults(value['delegatedAttestation'], DELEGATION_FORM, 'delegatedAttestation.'),
     ...('resultSignature' in value
-      ? faultsOf(value['resultSignature'], RESULT_SIGNATURE_FORM, 'resultSignature.')
+      ? findFaults(value['resultSignature'], RESULT_SIGNATURE_FORM, 'resultSignature.')
       : []),
   ]
   if (!list.judge('form', faults, 'has the members of its kind and no others')) return list.verdict(kind)
   const signed = value as unknown as Signed
-  const found = checkAttestation(signed, layout.kinds, contextFor(kind, value, context, list), list)
-  const { chain, data } = found
+  const checked = checkAttestation(signed, layout.kinds, contextFor(kind, value, context, list), list)
+  const { chain, data } = checked
   const uid = kind === 'verified-proof' ? String((value['attestation'] as Record<string, unknown>)['uid']) : undefined
-  if (data !== undefined) checkSaid(kind, value, data, signed, found, options, context, list)
+  if (data !== undefined) checkMembers(kind, value, data, signed, checked, options, context, list)
   if ('resultSignature' in value) {
     checkResultSignature(signed, value['resultSignature'] as ResultSignature, chain, context, list)
   }
@@ -89,39 +89,39 @@ export async function verifySigned(
     await checkOnChain(signed, data, uid, chain, reader, context.keccak, list)
   }
   return list.verdict(kind, {
-    ...(data === undefined ? {} : { statement: statementOf(data, signed.attestation.recipient) }),
+    ...(data === undefined ? {} : { statement: describeData(data, signed.attestation.recipient) }),
     ...(chain === undefined ? {} : { signer: signed.attestation.attester, chainId: chain.id }),
   })
 }
 
-/** Members that stand beside what was signed. */
+/** Adds a skipped check for each member that is not signed. */
 function skipUnsigned(value: Readonly<Record<string, unknown>>, list: CheckList): void {
-  if ('id' in value) list.skip('id', 'is the caller’s own and not signed')
-  if ('notes' in value) list.skip('notes', 'say how inputs were read and are not signed')
+  if ('id' in value) list.skip('id', 'was chosen by the caller and is not signed')
+  if ('notes' in value) list.skip('notes', 'say how inputs were read, and are not signed')
   if (!('proofInputs' in value)) return
-  list.skip('proof-inputs', 'what is said of proofs among the inputs is not signed; their references are')
+  list.skip('proof-inputs', 'describe proofs among the inputs and are not signed; the references of the proofs are')
 }
 
-/** A verified proof names its chain itself; it has to be the one that the caller wants. */
+/** Restricts the context to the chain that a verified proof names; the check fails if the caller expects another one. */
 function contextFor(
-  kind: AnswerKind,
+  kind: ResponseKind,
   value: Readonly<Record<string, unknown>>,
   context: CheckContext,
   list: CheckList,
 ): CheckContext {
   if (kind !== 'verified-proof') return context
   const chains = context.chains.filter(({ id }) => id === value['chainId'])
-  if (chains.length === 0) list.fail('chain', `chain ${value['chainId']} is not the one wanted, or not known`)
+  if (chains.length === 0) list.fail('chain', `chain ${value['chainId']} is not the expected one, or is not known`)
   return { ...context, chains }
 }
 
-/** Whether the answer's members say what was signed. */
-function checkSaid(
-  kind: AnswerKind,
+/** Checks that the response's other members match the signed data. */
+function checkMembers(
+  kind: ResponseKind,
   value: Record<string, unknown>,
   data: SignedData,
   signed: Signed,
-  { chain }: FoundSigned,
+  { chain }: CheckedAttestation,
   options: VerifyResultOptions,
   context: CheckContext,
   list: CheckList,
@@ -137,11 +137,11 @@ function checkSaid(
     case 'merkle-root':
       checkTime(BigInt(data.timestampSeconds), deadline, context, list)
       if (kind === 'merkle-root')
-        list.judge('values', rootFaults(value, data), 'root and number of leaves are as signed')
+        list.judge('values', rootFaults(value, data), 'root and leafCount match the signed data')
       return
     default:
-      if (kind === 'compute') list.judge('values', differencesOf(value, data), 'the members say what was signed')
-      // Where the deadline is not signed it says nothing about the time.
+      if (kind === 'compute') list.judge('values', findDifferences(value, data), 'the members match the signed data')
+      // A deadline that is not signed cannot be compared with the time.
       checkTime(data.timestampSeconds, chain?.profile === 'legacy' ? Number.MAX_SAFE_INTEGER : deadline, context, list)
       checkInputs(data, options.inputs, options.recompute, context.keccak, list)
   }
@@ -150,12 +150,12 @@ function checkSaid(
 function rootFaults(value: Record<string, unknown>, data: Extract<SignedData, { kind: 'merkle-root' }>): string[] {
   const faults: string[] = []
   if (String(value['root']).toLowerCase() !== data.merkleRoot)
-    faults.push(`root is not the signed one, ${data.merkleRoot}`)
-  if (value['leafCount'] !== data.leafCount) faults.push(`leafCount is not the signed one, ${data.leafCount}`)
+    faults.push(`root is not ${data.merkleRoot}, which was signed`)
+  if (value['leafCount'] !== data.leafCount) faults.push(`leafCount is not ${data.leafCount}, which was signed`)
   return faults
 }
 
-/** An item of a batch that was signed as a whole: its leaf has to stand under the root that was signed. */
+/** Checks an item of a batch that was signed as a whole: its leaf must be under the signed root. */
 export async function verifyMerkleItem(
   value: Record<string, unknown>,
   options: VerifyResultOptions,
@@ -163,37 +163,33 @@ export async function verifyMerkleItem(
   list: CheckList,
 ): Promise<Verdict> {
   const { merkle } = options
-  if (!list.judge('form', faultsOf(value, MERKLE_ITEM_FORM), 'has the members of an item and no others')) {
+  if (!list.judge('form', findFaults(value, MERKLE_ITEM_FORM), 'has the members of an item and no others')) {
     return list.verdict('merkle-item')
   }
   if (!isObject(merkle)) {
-    list.fail('signature', 'the item is signed by its batch: give the member merkle of the answer it came in')
+    list.fail('signature', 'the item is signed with its batch: pass the member merkle of the batch response')
     return list.verdict('merkle-item')
   }
   const { inputs: _, recompute: __, ...rootOptions } = options
   const root = await verifySigned('merkle-root', merkle, rootOptions, context, new CheckList())
-  for (const check of root.checks) list.checks.push({ ...check, id: renamed(check.id) })
+  for (const check of root.checks) list.checks.push({ ...check, id: rootCheckId(check.id) })
   const item = value as unknown as { schema: string; recipient: string; data: string; proof: string[] }
   const isUnder = verifyMerkleProof(item, item.proof, String(merkle['root']), context.keccak)
-  list.judge(
-    'proof',
-    isUnder ? [] : ['the item does not stand under the root'],
-    'the item stands under the signed root',
-  )
+  list.judge('proof', isUnder ? [] : ['the item is not under the root'], 'the item is under the signed root')
   const data = checkItemData(item, context, list)
   if (data?.kind === 'numeric' || data?.kind === 'boolean') {
-    list.judge('values', differencesOf(value, data), 'the members say what was signed')
+    list.judge('values', findDifferences(value, data), 'the members match the signed data')
     checkInputs(data, options.inputs, options.recompute, context.keccak, list)
   }
   skipUnsigned(value, list)
   return list.verdict('merkle-item', {
-    ...(data === undefined ? {} : { statement: statementOf(data, item.recipient) }),
+    ...(data === undefined ? {} : { statement: describeData(data, item.recipient) }),
     ...(root.signer === undefined ? {} : { signer: root.signer }),
     ...(root.chainId === undefined ? {} : { chainId: root.chainId }),
   })
 }
 
-/** Checks of the root that its items have too. */
-function renamed(id: string): string {
+/** Prefixes the ids of the root's checks that its items have too. */
+function rootCheckId(id: string): string {
   return ['form', 'schema', 'data', 'values'].includes(id) ? `root-${id}` : id
 }

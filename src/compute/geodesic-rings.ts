@@ -1,10 +1,10 @@
 /**
- * Whether rings that are valid with straight edges in longitude and latitude are so as geodesics too.
+ * Checks whether rings that are valid with planar edges are also valid as geodesics.
  *
- * While a straight edge is bent into its geodesic, nothing about two edges changes unless the edge sweeps over a vertex of
- * the other. So all that can be wrong is found by looking for swept vertices: those between an edge and its geodesic. Without
- * any, the geodesic rings cross nowhere and contain each other as the straight ones do. Sides are decided by azimuths, within
- * the error of the kernel (`edge-offset.ts`).
+ * While a planar edge is bent into its geodesic, its relation to another edge changes only if it sweeps over a vertex of that
+ * edge. So every fault involves a swept vertex: one between an edge's geodesic and its planar edge. Without swept vertices, the
+ * geodesic rings do not cross, and they contain each other as the planar rings do. Azimuths decide on which side of a geodesic
+ * a vertex lies, within the error of the kernel (`edge-offset.ts`).
  */
 import { areaSquareMeters } from '../geodesy/area.ts'
 import { UNCERTAIN_METERS } from '../geodesy/edge-offset.ts'
@@ -12,36 +12,43 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
 import type { PreparedTopology } from '../topology/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { METERS_PER_DEGREE, metersOfBulge } from './edge-bulge.ts'
-import { SolutionBudget, type Swept } from './swept-vertex.ts'
-import { SweptVertices } from './swept-vertices.ts'
+import { bulgeMeters, METERS_PER_DEGREE } from './edge-bulge.ts'
+import { SolutionBudget, type SweptVertex } from './swept-vertex.ts'
+import { SweptVertexSearch } from './swept-vertices.ts'
 
 /**
- * Metres of a ring that may lie beyond a geodesic edge, both ways from one vertex. What then counts as boundary, or fails to,
- * is at most 1 mm from the boundary: distances of geometries are measured no better.
+ * Tolerated length of a ring beyond a geodesic edge, summed over both edges at one vertex. It misplaces the boundary by at most
+ * 1 mm, which is the error of a distance between geometries.
  */
 const MAX_BEYOND_METERS = 2e-3
-/** Areas beyond geodesic edges, together: half of the error that an area may have. */
+/**
+ * Tolerated sum of the areas beyond geodesic edges, in m² and as a share of the polygon: half of the error allowed for an area.
+ */
 const MAX_STRAY_SQUARE_METERS = 0.5e-4
 const MAX_STRAY_SHARE = 0.5e-12
 
-/** Where a star-shaped ring is judged by its margin. */
+/**
+ * The margin of a star-shaped ring proves it harmless for edges up to this many degrees wide or high, and up to this latitude.
+ */
 const [STAR_TO_DEGREES, STAR_TO_LATITUDE] = [1, 80]
+
 /** A vertex on the wrong side of a geodesic edge. */
 export interface GeodesicFault extends Invalidity {
-  /** Index in its sequence of the vertex. */
+  /** Index of the vertex within its sequence. */
   readonly vertex: number
   readonly depthMeters: number
-  /** The ends of the edge, degrees. */
+  /** Ends of the edge, degrees. */
   readonly edge: readonly [lon1: number, lat1: number, lon2: number, lat2: number]
 }
 
 /**
- * The first grave fault of the polygons of a geometry as geodesics. Faults are tolerated while at most 2 mm of a ring lie
- * beyond an edge at each place, and twice the area there is, in sum, at most the larger of 0.5 cm² and 5·10⁻¹³ of the area.
+ * Finds a fault that makes a geometry's polygons invalid as geodesics. Small faults are tolerated: at most 2 mm of a ring may lie
+ * beyond an edge at each vertex, and the sum of twice the areas beyond edges may be at most the larger of 0.5 cm² and 5·10⁻¹³
+ * of the area.
  *
- * @param topology of polygons that `findInvalidity` found valid
- * @param workLimit solutions of the inverse problem that it may cost
+ * @param topology polygons that are valid by `findInvalidity`
+ * @param workLimit number of solutions of the inverse problem that the search may use
+ * @returns undefined if the polygons are valid
  * @throws {WorkLimitError} when the limit is reached
  */
 export function findGeodesicFault(
@@ -50,22 +57,25 @@ export function findGeodesicFault(
   workLimit: number,
 ): GeodesicFault | undefined {
   const { geometry, isOnePolygonal } = topology
-  if (isOnePolygonal && arePlainlyHarmless(topology)) return undefined
+  if (isOnePolygonal && areClearlyHarmless(topology)) return undefined
   const { elementTypes, elementStarts, partStarts } = geometry
   const budget = new SolutionBudget(workLimit)
   for (let element = 0; element < elementTypes.length; element++) {
     if (!elementTypes[element]!.endsWith('Polygon')) continue
     const [first, end] = [partStarts[elementStarts[element]!]!, partStarts[elementStarts[element + 1]!]!]
-    const swept = new SweptVertices(kernel, topology, element, first, end, budget).find()
+    const swept = new SweptVertexSearch(kernel, topology, element, first, end, budget).find()
     if (swept.length === 0) continue
-    const fault = judge(kernel, geometry, element, swept)
+    const fault = assessSwept(kernel, geometry, element, swept)
     if (fault !== undefined) return fault
   }
   return undefined
 }
 
-/** Whether all edges are too short to matter, or those of a star-shaped ring stay in their sectors. One pass. */
-function arePlainlyHarmless({ geometry, tree, starMargin }: PreparedTopology): boolean {
+/**
+ * Returns true if one pass over the vertices proves that no fault is possible: all edges are too short to matter, or the
+ * geodesics of a star-shaped ring stay within the sectors of their edges.
+ */
+function areClearlyHarmless({ geometry, tree, starMargin }: PreparedTopology): boolean {
   const { vertices, sequenceStarts } = geometry
   let width = 0
   let height = 0
@@ -77,15 +87,15 @@ function arePlainlyHarmless({ geometry, tree, starMargin }: PreparedTopology): b
     for (i += 2; i < end; i += 2) {
       const lon2 = vertices[i]!
       const lat2 = vertices[i + 1]!
-      const turn = Math.abs(lon2 - lon)
+      const run = Math.abs(lon2 - lon)
       const rise = Math.abs(lat2 - lat)
-      if (turn > width) width = turn
+      if (run > width) width = run
       if (rise > height) height = rise
       lon = lon2
       lat = lat2
     }
   }
-  const bulge = metersOfBulge(width, height)
+  const bulge = bulgeMeters(width, height)
   const length = (vertices.length / 2) * (width + height) * 1.02 * METERS_PER_DEGREE
   if (bulge <= UNCERTAIN_METERS && 2 * bulge * length <= MAX_STRAY_SQUARE_METERS) return true
   if (starMargin === 0 || width > STAR_TO_DEGREES || height > STAR_TO_DEGREES) return false
@@ -93,47 +103,48 @@ function arePlainlyHarmless({ geometry, tree, starMargin }: PreparedTopology): b
   const root = boxes.length - 4
   if (boxes[root + 1]! < -STAR_TO_LATITUDE || boxes[root + 3]! > STAR_TO_LATITUDE) return false
   const across = boxes[root + 2]! - boxes[root]!
-  // At the share t of its width, a geodesic has left its line by less than this · t (1 − t) degrees of latitude. That turns
-  // it over the ray through an end only where the triangle with the mean is smaller.
+  // At the fraction t of its width, a geodesic has left its planar edge by less than rise · t (1 − t) degrees of latitude. That
+  // can carry it across the ray through one of its ends only if the triangle of the edge and the ring's mean is smaller than
+  // this.
   const rise = 0.0175 * (width * width + 12 * (height + 0.1 * width) ** 2)
   const rounding = 1e-15 * (across + boxes[root + 3]! - boxes[root + 1]!)
   return starMargin > across * (rise + rounding)
 }
 
-/** What the swept vertices of an element come to. */
-function judge(
+/** Decides whether the swept vertices of an element make it invalid, and which of them to report. */
+function assessSwept(
   kernel: Kernel,
   geometry: FlatGeometry,
   element: number,
-  swept: readonly Swept[],
+  swept: readonly SweptVertex[],
 ): GeodesicFault | undefined {
-  const bears = (some: readonly Swept[]): boolean => {
-    if (some.some(({ beyondMeters }) => beyondMeters > MAX_BEYOND_METERS)) return false
-    const stray = 2 * some.reduce((sum, { depthMeters, beyondMeters }) => sum + depthMeters * beyondMeters, 0)
+  const isTolerable = (subset: readonly SweptVertex[]): boolean => {
+    if (subset.some(({ beyondMeters }) => beyondMeters > MAX_BEYOND_METERS)) return false
+    const stray = 2 * subset.reduce((sum, { depthMeters, beyondMeters }) => sum + depthMeters * beyondMeters, 0)
     if (stray <= MAX_STRAY_SQUARE_METERS) return true
-    return stray <= MAX_STRAY_SHARE * areaSquareMeters(kernel, elementOf(geometry, element))
+    return stray <= MAX_STRAY_SHARE * areaSquareMeters(kernel, elementGeometry(geometry, element))
   }
-  if (bears(swept)) return undefined
+  if (isTolerable(swept)) return undefined
   const parities = new Parities(geometry, swept)
   const harmful = swept.filter((each) => parities.isHarmful(each))
-  if (harmful.length === 0 || bears(harmful)) return undefined
-  const deepest = harmful.reduce((most, { depthMeters }) => Math.max(most, depthMeters), 0)
-  const graves = harmful.filter(({ depthMeters }) => 2 * depthMeters >= deepest)
-  const grave = graves.reduce((first, each) => (each.vertex < first.vertex ? each : first))
+  if (harmful.length === 0 || isTolerable(harmful)) return undefined
+  const maxDepthMeters = harmful.reduce((most, { depthMeters }) => Math.max(most, depthMeters), 0)
+  const deepest = harmful.filter(({ depthMeters }) => 2 * depthMeters >= maxDepthMeters)
+  const reported = deepest.reduce((first, each) => (each.vertex < first.vertex ? each : first))
   const { vertices, sequenceStarts } = geometry
   return {
-    reason: parities.isCrossing(grave) ? 'self-intersection' : reasonOf(geometry, grave),
-    lon: vertices[2 * grave.vertex]!,
-    lat: vertices[2 * grave.vertex + 1]!,
-    sequence: grave.vertexSequence,
-    vertex: grave.vertex - sequenceStarts[grave.vertexSequence]!,
-    depthMeters: grave.depthMeters,
-    edge: [...vertices.subarray(2 * grave.edge, 2 * grave.edge + 4)] as [number, number, number, number],
+    reason: parities.isCrossing(reported) ? 'self-intersection' : faultReason(geometry, reported),
+    lon: vertices[2 * reported.vertex]!,
+    lat: vertices[2 * reported.vertex + 1]!,
+    sequence: reported.vertexSequence,
+    vertex: reported.vertex - sequenceStarts[reported.vertexSequence]!,
+    depthMeters: reported.depthMeters,
+    edge: [...vertices.subarray(2 * reported.edge, 2 * reported.edge + 4)] as [number, number, number, number],
   }
 }
 
-/** One element as a geometry. */
-function elementOf(geometry: FlatGeometry, element: number): FlatGeometry {
+/** Returns one element as a geometry. */
+function elementGeometry(geometry: FlatGeometry, element: number): FlatGeometry {
   const { elementStarts, partStarts, partDimensions } = geometry
   const [first, end] = [elementStarts[element]!, elementStarts[element + 1]!]
   return {
@@ -143,8 +154,8 @@ function elementOf(geometry: FlatGeometry, element: number): FlatGeometry {
   }
 }
 
-/** The name of a fault of rings that do not cross. */
-function reasonOf({ partStarts }: FlatGeometry, { vertexSequence, edgeSequence }: Swept): InvalidityReason {
+/** Names a fault between two rings that do not cross. */
+function faultReason({ partStarts }: FlatGeometry, { vertexSequence, edgeSequence }: SweptVertex): InvalidityReason {
   const partOf = (sequence: number) => partStarts.findLastIndex((start) => start <= sequence)
   const part = partOf(vertexSequence)
   if (part !== partOf(edgeSequence)) return 'overlapping polygons'
@@ -153,60 +164,62 @@ function reasonOf({ partStarts }: FlatGeometry, { vertexSequence, edgeSequence }
 }
 
 /**
- * How often edges and rings changed sides. Two edges cross as geodesics when they swept over an odd number of each other's
- * ends; a vertex changes between inside and outside of a ring when an odd number of its edges swept over it.
+ * Counts, modulo 2, how often edges and rings changed sides. Two edges cross as geodesics if they swept over an odd number of
+ * each other's ends. A vertex changes between inside and outside of a ring if an odd number of the ring's edges swept over it.
  *
- * So a vertex that was swept does no harm where neither happened: a thin triangle may turn over, and a whole polygon pass
- * over another.
+ * A swept vertex is harmless if neither happened: a thin triangle may flip over, and a whole polygon may pass over another.
  */
 class Parities {
   readonly #geometry: FlatGeometry
-  readonly #isClear: boolean
-  readonly #odd = new Set<string>()
+  readonly #areAllCertain: boolean
+  readonly #oddKeys = new Set<string>()
 
-  constructor(geometry: FlatGeometry, swept: readonly Swept[]) {
+  constructor(geometry: FlatGeometry, swept: readonly SweptVertex[]) {
     this.#geometry = geometry
-    this.#isClear = swept.every(({ isCertain }) => isCertain)
-    if (!this.#isClear) return
+    this.#areAllCertain = swept.every(({ isCertain }) => isCertain)
+    if (!this.#areAllCertain) return
     for (const each of swept) {
-      for (const key of [...this.#crossings(each), changeOf(each)]) {
-        if (!this.#odd.delete(key)) this.#odd.add(key)
+      for (const key of [...this.#crossings(each), sideChangeKey(each)]) {
+        if (!this.#oddKeys.delete(key)) this.#oddKeys.add(key)
       }
     }
   }
 
-  isHarmful(swept: Swept): boolean {
+  isHarmful(swept: SweptVertex): boolean {
     const { vertexSequence, edgeSequence } = swept
-    if (!this.#isClear || this.isCrossing(swept)) return true
-    return vertexSequence !== edgeSequence && this.#odd.has(changeOf(swept))
+    if (!this.#areAllCertain || this.isCrossing(swept)) return true
+    return vertexSequence !== edgeSequence && this.#oddKeys.has(sideChangeKey(swept))
   }
 
-  /** Whether an edge at the vertex crosses the edge. Where sides are not certain, all do. */
-  isCrossing(swept: Swept): boolean {
-    return !this.#isClear || this.#crossings(swept).some((key) => this.#odd.has(key))
+  /** Returns true if an edge at the vertex crosses the sweeping edge. If any side is uncertain, every edge counts as crossing. */
+  isCrossing(swept: SweptVertex): boolean {
+    return !this.#areAllCertain || this.#crossings(swept).some((key) => this.#oddKeys.has(key))
   }
 
-  /** Names of the pairs of the edge with the edges at the vertex, unless they meet at an end: those do not cross. */
-  #crossings({ vertex, edge, vertexSequence }: Swept): string[] {
+  /**
+   * Returns the keys of the pairs of the edge with each edge at the vertex. Pairs that share an end are left out: they do not
+   * cross.
+   */
+  #crossings({ vertex, edge, vertexSequence }: SweptVertex): string[] {
     const { sequenceStarts } = this.#geometry
     const first = sequenceStarts[vertexSequence]!
     const before = vertex === first ? sequenceStarts[vertexSequence + 1]! - 2 : vertex - 1
     return [before, vertex]
-      .filter((own) => !this.#meet(own, edge))
+      .filter((own) => !this.#shareEnd(own, edge))
       .map((own) => `${Math.min(own, edge)} ${Math.max(own, edge)}`)
   }
 
-  #meet(a: number, b: number): boolean {
+  #shareEnd(a: number, b: number): boolean {
     return this.#isSame(a, b) || this.#isSame(a, b + 1) || this.#isSame(a + 1, b) || this.#isSame(a + 1, b + 1)
   }
 
   #isSame(a: number, b: number): boolean {
     const { vertices } = this.#geometry
-    const [lat, turns] = [vertices[2 * a + 1]!, (vertices[2 * a]! - vertices[2 * b]!) / 360]
-    return lat === vertices[2 * b + 1] && (turns === 0 || Math.abs(turns) === 1 || Math.abs(lat) === 90)
+    const [lat, shiftTurns] = [vertices[2 * a + 1]!, (vertices[2 * a]! - vertices[2 * b]!) / 360]
+    return lat === vertices[2 * b + 1] && (shiftTurns === 0 || Math.abs(shiftTurns) === 1 || Math.abs(lat) === 90)
   }
 }
 
-function changeOf({ vertex, edgeSequence }: Swept): string {
+function sideChangeKey({ vertex, edgeSequence }: SweptVertex): string {
   return `${vertex} in ${edgeSequence}`
 }

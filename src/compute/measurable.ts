@@ -1,10 +1,12 @@
-/** Which valid polygons measures are defined for: those whose edges are all geodesics, or all whole parallels. */
-import { findRimCrossing } from '../geodesy/rims.ts'
-import { type FlatGeometry, placeOf } from '../geometry/flat.ts'
+/**
+ * Checks whether measures are defined for a valid polygon: the edges of each ring must be all geodesics or all whole parallels.
+ */
+import { findParallelCrossing } from '../geodesy/rims.ts'
+import { type FlatGeometry, vertexPath } from '../geometry/flat.ts'
 import { findRing, firstWholeParallel, hasWholeParallel, hasWholeTurn, ringForm } from '../geometry/whole-parallels.ts'
 import { type ProblemError, problemAt } from '../problem.ts'
-import { findSeamHole } from '../topology/seam-cuts.ts'
-import type { PoleOf } from '../topology/unwrap.ts'
+import { findAntimeridianHole } from '../topology/seam-cuts.ts'
+import type { PoleResolver } from '../topology/unwrap.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
 type Path = readonly (string | number)[]
@@ -16,14 +18,13 @@ const HINT_SEAM_HOLE =
   'draw the hole over ±180 in one piece, without edges along ±180; if the exterior ring is cut at ±180, make the hole a notch in it'
 
 /**
- * Refuses rings in which whole parallels and geodesics bound one area together, and geodesics that bulge over a whole parallel
- * of another ring.
+ * Rejects rings that mix whole parallels and geodesics, and geodesics that bulge over a whole parallel of another ring.
  *
  * @param geometry has whole parallels
- * @param hint for geodesics that cross
- * @param maxSolves exact solutions that it may cost
- * @throws {ProblemError} `invalid-input` that names the edge
- * @throws {WorkLimitError} when it costs more
+ * @param hint for the problem of geodesics that cross
+ * @param maxSolves number of exact solutions that the check may use
+ * @throws {ProblemError} `invalid-input`, with the pointer of the edge
+ * @throws {WorkLimitError} when the check needs more solutions
  */
 export function checkParallels(
   geometry: FlatGeometry,
@@ -34,21 +35,26 @@ export function checkParallels(
 ): void {
   const mixed = findRing(geometry, ({ kind }) => kind === 'mixed')
   if (mixed !== undefined) {
-    throw refused(geometry, path, mixed, 'a ring that is measured has whole parallels or geodesics, not both')
+    throw wholeParallelProblem(
+      geometry,
+      path,
+      mixed,
+      'the edges of a measured ring must be whole parallels or geodesics, not both',
+    )
   }
-  const crossing = findRimCrossing(kernel, geometry, maxSolves)
+  const crossing = findParallelCrossing(kernel, geometry, maxSolves)
   if (crossing === undefined) return
   const { sequence, vertex, lon, lat } = crossing
   const detail = `self-intersection at [${lon}, ${lat}]`
-  throw problemAt('invalid-input', [...path, ...placeOf(geometry, sequence, vertex)], detail, {
+  throw problemAt('invalid-input', [...path, ...vertexPath(geometry, sequence, vertex)], detail, {
     code: 'self-intersection',
     hint,
   })
 }
 
 /**
- * The same geometry with every ring of whole parallels shrunk to one of its vertices, for the judgement of the other rings: they
- * were compared with whole parallels before (`checkParallels`). Indices stay the same.
+ * Returns a copy of the geometry in which every ring of whole parallels is shrunk to one of its vertices. Indices stay the same.
+ * The copy serves to check the other rings; `checkParallels` has already compared them with the whole parallels.
  */
 export function collapseBands(geometry: FlatGeometry): FlatGeometry {
   const { sequenceStarts, partStarts, partDimensions } = geometry
@@ -65,47 +71,53 @@ export function collapseBands(geometry: FlatGeometry): FlatGeometry {
 }
 
 /**
- * Refuses polygons of which a distance would find edges along the antimeridian that are no boundary, in a hole.
+ * Rejects holes with edges along the antimeridian that are not part of the boundary: a distance would end at them.
  *
- * @throws {ProblemError} `invalid-input` that names the hole
+ * @throws {ProblemError} `invalid-input`, with the pointer of the hole
  */
-export function checkSeamHoles(geometry: FlatGeometry, path: Path, poleOf: PoleOf): void {
-  const hole = findSeamHole(geometry, poleOf)
+export function checkSeamHoles(geometry: FlatGeometry, path: Path, poleOf: PoleResolver): void {
+  const hole = findAntimeridianHole(geometry, poleOf)
   if (hole === undefined) return
-  const detail = 'edges along the antimeridian, which are no boundary, lie in this hole: distances would end at them'
-  throw problemAt('invalid-input', [...path, ...placeOf(geometry, hole)], detail, {
+  const detail = 'this hole has edges along the antimeridian that are not a boundary: distances would end at them'
+  throw problemAt('invalid-input', [...path, ...vertexPath(geometry, hole)], detail, {
     code: 'hole-at-antimeridian',
     hint: HINT_SEAM_HOLE,
   })
 }
 
 /**
- * Refuses what distances to anything but a point are not defined for: whole parallels, and edges along the antimeridian in holes.
+ * Rejects whole parallels, and holes with edges along the antimeridian. Distances from such a geometry to lines and polygons are
+ * not defined.
  *
- * @param what measures, e.g. `verification`
- * @throws {ProblemError} `invalid-input` that names the place
+ * @param what names the measure in the problem's detail, e.g. `verification`
+ * @throws {ProblemError} `invalid-input`, with the pointer of the edge or hole
  */
-export function checkGeodesicEdges(geometry: FlatGeometry, path: Path, poleOf: PoleOf, what: string): void {
-  if (hasWholeParallel(geometry)) throw noMeasure(geometry, path, what)
+export function checkGeodesicEdges(geometry: FlatGeometry, path: Path, poleOf: PoleResolver, what: string): void {
+  if (hasWholeParallel(geometry)) throw noMeasureProblem(geometry, path, what)
   checkSeamHoles(geometry, path, poleOf)
 }
 
 /**
- * The refusal of a measure between a geometry with an edge along a whole parallel and anything but a point.
+ * Makes the problem for a measure between a geometry with a whole parallel and anything but a point.
  *
- * @param geometry has such an edge
- * @param what is asked for, e.g. `within`
+ * @param geometry has a whole parallel
+ * @param what names the measure in the problem's detail, e.g. `within`
  */
-export function noMeasure(geometry: FlatGeometry, path: Path, what: string): ProblemError {
+export function noMeasureProblem(geometry: FlatGeometry, path: Path, what: string): ProblemError {
   const sequence = findRing(geometry, ({ kind }) => kind !== 'ordinary')!
-  return refused(geometry, path, sequence, `${what} reads edges as geodesics, and this one is a whole parallel`)
+  return wholeParallelProblem(
+    geometry,
+    path,
+    sequence,
+    `${what} treats edges as geodesics, but this edge is a whole parallel`,
+  )
 }
 
-function refused(geometry: FlatGeometry, path: Path, sequence: number, detail: string): ProblemError {
+function wholeParallelProblem(geometry: FlatGeometry, path: Path, sequence: number, detail: string): ProblemError {
   const { vertices, sequenceStarts } = geometry
   const start = sequenceStarts[sequence]!
   const vertex = firstWholeParallel(vertices, start, sequenceStarts[sequence + 1]!) - start
-  return problemAt('invalid-input', [...path, ...placeOf(geometry, sequence, vertex)], detail, {
+  return problemAt('invalid-input', [...path, ...vertexPath(geometry, sequence, vertex)], detail, {
     code: 'whole-parallel',
     hint: HINT_PARALLEL,
   })

@@ -8,40 +8,49 @@ import { problemAt } from '../problem.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { OperationRow } from './operations.ts'
 
-/** One operand: a geometry whose shape was checked, and where it stands in the request. */
+/** One operand: a geometry that matches its schema, and its path in the request. */
 export type Operand = { readonly path: readonly (string | number)[] } & (
   | {
-      /** As parsed. */
+      /** GeoJSON as parsed. */
       readonly geometry: Geometry
-      /** Its reference, when that is not its own hash. */
+      /** Its reference, if that is not the hash of the geometry. */
       readonly ref: Hex | undefined
     }
   | {
-      /** Read within `Engine.limits` already. */
+      /** Vertices already read, within the limits. */
       readonly flat: FlatGeometry
       readonly ref: Hex
     }
 )
 
-/** One that the scanner has read. */
+/** An operand that the scanner has already read. */
 export type ReadOperand = Extract<Operand, { readonly flat: FlatGeometry }>
 
 export function isReadPoint(operand: Operand | undefined): operand is ReadOperand {
   return operand !== undefined && 'flat' in operand && operand.flat.type === 'Point'
 }
 
-/** The UID of an attestation does not tell its geometry apart for us: only a hash that we made here does. */
-export function isOwnHash(operand: Operand): boolean {
+/**
+ * Returns true if the operand's reference is a hash that we computed. Only such a hash identifies the geometry; an attestation's
+ * UID does not.
+ */
+export function hasOwnHash(operand: Operand): boolean {
   return 'flat' in operand || operand.ref === undefined
 }
 
-/** A reference given with the operand, or that of a geometry sent as GeoJSON: keccak-256 of its canonical text (decision 19). */
-export function refOf(operand: Operand, keccak: Keccak): Hex {
+/**
+ * Returns the reference given with the operand. For plain GeoJSON, computes it: keccak-256 of the canonical text (decision 19).
+ */
+export function operandRef(operand: Operand, keccak: Keccak): Hex {
   if ('flat' in operand) return operand.ref
   return operand.ref ?? keccak.hashHex(utf8(canonicalGeometry(operand.geometry)))
 }
 
-/** The operand in the form in which everything computes. */
+/**
+ * Reads the operand into flat vertices.
+ *
+ * @throws {ProblemError} `invalid-input` if the operation does not accept its type, or the geometry is not well-formed
+ */
 export function readOperand(row: OperationRow, operand: Operand, limits: GeometryLimits): FlatGeometry {
   const { type } = 'flat' in operand ? operand.flat : operand.geometry
   if (row.accepts !== undefined && !row.accepts.some((accepted) => accepted === type)) {
@@ -57,7 +66,11 @@ export function readOperand(row: OperationRow, operand: Operand, limits: Geometr
   return 'flat' in operand ? operand.flat : readGeometry(operand.geometry, operand.path, limits)
 }
 
-/** The limits hold for a request as a whole (decision 29); each operand alone was checked while it was read. */
+/**
+ * Checks the limits for the request as a whole (decision 29). Reading has already checked each operand separately.
+ *
+ * @throws {ProblemError} `invalid-input` when all operands together exceed a limit
+ */
 export function checkTotals(
   geometries: readonly FlatGeometry[],
   operands: readonly Operand[],
@@ -68,7 +81,7 @@ export function checkTotals(
   if (vertices <= limits.maxVertices && parts <= limits.maxParts) return
   const most =
     vertices > limits.maxVertices ? `${limits.maxVertices} vertices` : `${limits.maxParts} rings, lines and points`
-  throw problemAt('invalid-input', operands.at(-1)!.path, `brings the request to more than ${most} in all`, {
+  throw problemAt('invalid-input', operands.at(-1)!.path, `brings the whole request to more than ${most}`, {
     code: vertices > limits.maxVertices ? 'too-many-vertices' : 'too-many-parts',
     hint: 'simplify the geometries or split them over several requests',
   })

@@ -1,21 +1,21 @@
-/** The six operations as data: what differs between them is a row here, what they share is code elsewhere. */
+/** The table of the six operations. Each row holds what is particular to one operation; the shared code is elsewhere. */
 import type { ElementType } from '../geometry/flat.ts'
 import type { OperationName } from '../messages.ts'
 import { CM_PER_METER, CM2_PER_SQUARE_METER } from '../units.ts'
 
-/** Code of the refusal of a distance that would cost more exact solutions than it is allowed. */
+/** Code of the problem for a computation that needs more exact solutions of the inverse problem than its limit. */
 export const TOO_MUCH_WORK = 'too-much-work'
 
 export interface OperationRow {
   readonly name: OperationName
-  /** Members of the request that hold the inputs, in the order of `inputRefs`. */
+  /** Names of the request members that hold the inputs, in the order of `inputRefs`. */
   readonly inputs: readonly string[]
-  /** Deprecated spellings of the same members, each complete by itself (decision 1). */
+  /** Deprecated names of the same members. Each entry replaces the whole of `inputs` (decision 1). */
   readonly inputAliases: readonly (readonly string[])[]
   readonly result:
     | {
         readonly kind: 'numeric'
-        /** In the JSON answer. */
+        /** In the JSON response. */
         readonly units: 'meters' | 'square_meters'
         /** Inside the attested data. */
         readonly onchainUnits: 'centimeters' | 'square_centimeters'
@@ -23,11 +23,11 @@ export interface OperationRow {
         readonly scale: number
       }
     | { readonly kind: 'boolean' }
-  /** Types of geometry it is defined for; undefined: all seven. */
+  /** Geometry types that the operation is defined for; undefined for all seven. */
   readonly accepts: readonly ElementType[] | undefined
-  /** True when polygons count with their interior, so that they have to be valid (decision 32). */
+  /** True if a polygon's interior matters, so that polygons must be valid (decision 32). */
   readonly takesInterior: boolean
-  /** True when edges are shortest geodesics, so that the rings of polygons have to be valid as such (decision 125). */
+  /** True if edges are shortest geodesics, so that polygon rings must be valid as geodesics too (decision 125). */
   readonly isGeodesic: boolean
 }
 
@@ -44,7 +44,7 @@ const row = (
   name: OperationName,
   inputs: readonly string[],
   result: OperationRow['result'],
-  rest: Partial<OperationRow> = {},
+  overrides: Partial<OperationRow> = {},
 ): OperationRow => ({
   name,
   inputs,
@@ -53,7 +53,7 @@ const row = (
   accepts: undefined,
   takesInterior: true,
   isGeodesic: false,
-  ...rest,
+  ...overrides,
 })
 
 export const OPERATIONS: Readonly<Record<OperationName, OperationRow>> = {

@@ -1,19 +1,19 @@
-import { type PreparedDistance, prepareDistance, setPreparedRoom } from '../geodesy/prepared-distance.ts'
+import { type PreparedDistance, prepareDistance, reservePreparedMemory } from '../geodesy/prepared-distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Hex } from '../messages.ts'
 import { type PreparedTopology, prepareTopology } from '../topology/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
-/** Below it, making a lookup costs more than every question it could answer. */
+/** For smaller geometries, building an index costs more than any query could save. */
 const MIN_VERTICES = 64
-/** References met once that are remembered. */
+/** Number of references remembered after they were seen once. */
 const MAX_SEEN = 4096
 
 /**
- * Geometries that come again and again, with what was found out about them: callers ask about many points and one polygon.
+ * A bounded cache of prepared geometries. It pays off because callers often query many points against one polygon.
  *
- * A geometry is kept when it is met the second time, under the hash of its canonical text; the least recently used go when
- * there are too many bytes. Answers are the same with and without. For one thread.
+ * A geometry is cached when it is seen for the second time, under the hash of its canonical text. The least recently used entries
+ * are evicted when the cache exceeds its size. Results are the same with and without the cache. Each thread has its own.
  */
 export class PreparedGeometries {
   readonly #kernel: Kernel
@@ -23,11 +23,12 @@ export class PreparedGeometries {
   readonly #seen = new Set<Hex>()
 
   /**
-   * @param kernel whose memory holds what distances look things up in; of one kernel there can be one of these
-   * @param kernelBytes room for that
+   * @param kernel holds the indexes for distances in its memory; a kernel can serve only one cache
+   * @param maxBytes size of the cache
+   * @param kernelBytes size of the kernel memory reserved for those indexes
    */
   constructor(kernel: Kernel, maxBytes: number, kernelBytes = maxBytes) {
-    setPreparedRoom(kernel, kernelBytes)
+    reservePreparedMemory(kernel, kernelBytes)
     this.#kernel = kernel
     this.#maxBytes = maxBytes
   }
@@ -36,7 +37,7 @@ export class PreparedGeometries {
     return this.#entries.size
   }
 
-  /** Bytes kept now. */
+  /** Total size of the cached entries. */
   get byteLength(): number {
     let bytes = 0
     for (const entry of this.#entries.values()) bytes += entry.byteLength
@@ -44,14 +45,16 @@ export class PreparedGeometries {
   }
 
   /**
-   * @param ref the hash of the geometry's own text, which tells geometries apart
-   * @returns undefined for one that is small or met the first time
+   * Returns the cached entry of a geometry, and adds one when the geometry is seen for the second time.
+   *
+   * @param ref hash of the geometry's canonical text, which identifies the geometry
+   * @returns undefined for a small geometry, or one seen for the first time
    */
   find(ref: Hex, geometry: FlatGeometry): PreparedGeometry | undefined {
     if (geometry.vertices.length < 2 * MIN_VERTICES) return undefined
     const known = this.#entries.get(ref)
     if (known !== undefined) {
-      // To the end of the line.
+      // Move it to the end: it is now the most recently used.
       this.#entries.delete(ref)
       this.#entries.set(ref, known)
       return known
@@ -66,12 +69,16 @@ export class PreparedGeometries {
     return entry
   }
 
-  /** @param ref as for `find` */
-  keeps(ref: Hex, geometry: FlatGeometry): boolean {
+  /**
+   * Returns true if the cache holds this very object, so that its arrays must not be freed.
+   *
+   * @param ref as for `find`
+   */
+  holds(ref: Hex, geometry: FlatGeometry): boolean {
     return this.#entries.get(ref)?.geometry === geometry
   }
 
-  /** Lets go what is too much: to be called after each operation, which may have made lookups. */
+  /** Evicts entries until the cache is within its size. Call it after each operation, because operations build indexes. */
   trim(): void {
     let bytes = this.byteLength
     for (const [ref, entry] of this.#entries) {
@@ -82,34 +89,34 @@ export class PreparedGeometries {
     }
   }
 
-  /** Frees some of the kernel's memory: what was used least recently. @returns false when there is nothing to free */
+  /** Frees the kernel memory of the least recently used entry that has some. @returns false if there is none to free */
   #freeOne(): boolean {
     for (const entry of this.#entries.values()) if (entry.release()) return true
     return false
   }
 }
 
-/** One of them. What is asked for is made at the first question and kept. */
+/** One cached geometry. Each index is built when it is first needed. */
 export class PreparedGeometry {
   readonly geometry: FlatGeometry
-  /** True once its polygons were found valid with straight edges. */
+  /** True once its polygons were found valid with planar edges. */
   isValid = false
   /** True once they were found valid with geodesic edges too. */
   isValidGeodesic = false
-  /** True once no hole with edges along the antimeridian was found. */
+  /** True once a check found no hole with edges along the antimeridian. */
   isSeamChecked = false
-  /** Once it was looked for. */
+  /** Undefined until it is determined. */
   hasWholeParallel: boolean | undefined = undefined
-  /** Once it was computed. */
+  /** Undefined until it is computed. */
   areaSquareMeters: number | undefined = undefined
   readonly #kernel: Kernel
   readonly #freeOne: () => boolean
   #topology: PreparedTopology | undefined
   #distance: PreparedDistance | undefined
-  /** True while a question is asked about it: what lies in the kernel must stay. */
+  /** True while an operation uses the index in the kernel, which must not be freed then. */
   #isInUse = false
 
-  /** @param freeOne makes room in the kernel; false when it cannot */
+  /** @param freeOne frees memory in the kernel; returns false if it cannot */
   constructor(geometry: FlatGeometry, kernel: Kernel, freeOne: () => boolean) {
     this.geometry = geometry
     this.#kernel = kernel
@@ -121,7 +128,7 @@ export class PreparedGeometry {
     return this.#topology
   }
 
-  /** For distances; the geometry itself when the kernel has no room for it. To be followed by `endUse`. */
+  /** The index for distances, or the geometry itself if the kernel has no memory for it. Call `endUse` afterwards. */
   get distance(): PreparedDistance | FlatGeometry {
     this.#isInUse = true
     this.#distance ??= prepareDistance(this.#kernel, this.geometry)
@@ -135,7 +142,7 @@ export class PreparedGeometry {
     this.#isInUse = false
   }
 
-  /** Gives back what it has in the kernel. @returns false when that is nothing, or in use */
+  /** Frees its index in the kernel. @returns false if it has none there, or the index is in use */
   release(): boolean {
     if (this.#distance === undefined || this.#isInUse) return false
     this.#distance.release()

@@ -1,17 +1,17 @@
 import type { Hex } from '../messages.ts'
 
-/** How an input was read, where a reader may expect something else. Not signed. */
+/** Tells how an input was read where a caller may expect otherwise. Not signed. */
 export interface Note {
   /** `full-parallel`: an edge of a polygon from −180 to 180 was read as the whole parallel. */
   readonly code: 'full-parallel'
 }
 
-/** What a note says to people. */
+/** Returns the text of a note for people. */
 export function noteText({ code }: { readonly code: string }): string {
   return code === 'full-parallel' ? 'an edge from −180 to 180 was read as the whole parallel' : code
 }
 
-/** What every answer says of a result, signed or not. */
+/** The facts about a result that every response has, signed or not. */
 export interface ResultFacts {
   readonly result: number | boolean
   /** Absent for the three predicates. */
@@ -24,10 +24,10 @@ export interface ResultFacts {
 }
 
 /**
- * The first members of an answer as JSON text, without the braces.
+ * Writes the first members of a response as JSON, without the braces.
  *
- * A template, for `JSON.stringify` would look at every value again: each in it is hex, a finite number, a truth value or a
- * word of ours, so nothing needs escaping.
+ * A template is faster than `JSON.stringify`. It is safe because every value is hex, a finite number, a boolean or one of our own
+ * words, so nothing needs escaping.
  */
 export function resultMembers({ result, units, operation, timestampSeconds, inputRefs, notes }: ResultFacts): string {
   const unitsMember = units === undefined ? '' : `"units":"${units}",`

@@ -1,6 +1,6 @@
 import type { Keccak } from '../crypto/keccak.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
-import { distanceToBandsMeters, isOnePoint } from '../geodesy/band-distance.ts'
+import { distanceToBandsMeters, isSinglePoint } from '../geodesy/band-distance.ts'
 import { distanceMeters, isWithinCentimeters } from '../geodesy/distance.ts'
 import { lengthMeters } from '../geodesy/length.ts'
 import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
@@ -15,37 +15,45 @@ import type { Topology } from '../topology/prepared.ts'
 import { UndecidableError } from '../topology/undecidable.ts'
 import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { checkSeamHoles, noMeasure } from './measurable.ts'
-import { checkTotals, isOwnHash, isReadPoint, type Operand, type ReadOperand, readOperand, refOf } from './operands.ts'
+import { checkSeamHoles, noMeasureProblem } from './measurable.ts'
+import {
+  checkTotals,
+  hasOwnHash,
+  isReadPoint,
+  type Operand,
+  operandRef,
+  type ReadOperand,
+  readOperand,
+} from './operands.ts'
 import type { OperationRow } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import type { Note } from './result-text.ts'
-import { checkInterior, noArea, poleOf } from './validity.ts'
-import { withinLimit } from './work-limit.ts'
+import { checkInterior, noAreaProblem, poleOf } from './validity.ts'
+import { withWorkLimit } from './work-limit.ts'
 
-/** What a computation needs and nothing else: no clock, no environment, no network. */
-export interface Engine {
+/** Everything that a computation may use: no clock, no environment, no network. */
+export interface ComputeContext {
   readonly kernel: Kernel
   readonly keccak: Keccak
   readonly limits: GeometryLimits & { readonly maxDistanceSolves: number }
-  /** Geometries met before; without it each is looked at anew, and every answer is the same. */
+  /** Cache of prepared geometries. Results are the same without it. */
   readonly prepared?: PreparedGeometries
 }
 
-/** A geometry and, when it came before, what was found out about it. */
+/** An operand's geometry with its cached preparation, if there is one. */
 interface Subject {
   readonly geometry: FlatGeometry
-  readonly kept: PreparedGeometry | undefined
+  readonly prepared: PreparedGeometry | undefined
   readonly path: Operand['path']
-  /** Whether a polygon of it has an edge that is read as a whole parallel. */
-  readonly isAround: boolean
+  /** True if one of its polygons has an edge that is read as a whole parallel. */
+  readonly hasWholeParallel: boolean
 }
 
 export type Outcome = {
   /** e.g. `distance`, `within:50000`. */
   readonly operation: string
   readonly inputRefs: readonly Hex[]
-  /** How the inputs were read, where a reader may expect something else. */
+  /** Tells how an input was read where a caller may expect otherwise. */
   readonly notes?: readonly Note[]
 } & ({ readonly kind: 'numeric'; readonly integer: bigint } | { readonly kind: 'boolean'; readonly value: boolean })
 
@@ -53,114 +61,124 @@ export type Outcome = {
  * Runs one operation.
  *
  * @param operands in the order of the row's inputs
- * @param radiusMeters for `within` alone
+ * @param radiusMeters for `within` only
  * @returns the on-chain integer (centimetres, square centimetres) or the truth value, with the references
- * @throws {ProblemError} `invalid-input` for a geometry the operation is not defined for, at its place
+ * @throws {ProblemError} `invalid-input`, with the pointer of the geometry that the operation is not defined for
  */
 export function runOperation(
   row: OperationRow,
   operands: readonly Operand[],
   radiusMeters: number | undefined,
-  engine: Engine,
+  context: ComputeContext,
 ): Outcome {
   const [a, b] = operands
-  const isQuick = row.name === 'distance' && engine.limits.maxParts > 1
-  if (isQuick && isReadPoint(a) && isReadPoint(b)) return distanceOfPoints(row, a, b, engine)
-  const geometries = operands.map((operand) => readOperand(row, operand, engine.limits))
-  checkTotals(geometries, operands, engine.limits)
-  const inputRefs = operands.map((operand) => refOf(operand, engine.keccak))
+  const mayTakePoints = row.name === 'distance' && context.limits.maxParts > 1
+  if (mayTakePoints && isReadPoint(a) && isReadPoint(b)) return pointDistance(row, a, b, context)
+  const geometries = operands.map((operand) => readOperand(row, operand, context.limits))
+  checkTotals(geometries, operands, context.limits)
+  const inputRefs = operands.map((operand) => operandRef(operand, context.keccak))
   const subjects = geometries.map((geometry, index): Subject => {
-    const kept = isOwnHash(operands[index]!) ? engine.prepared?.find(inputRefs[index]!, geometry) : undefined
+    const prepared = hasOwnHash(operands[index]!) ? context.prepared?.find(inputRefs[index]!, geometry) : undefined
     const { path } = operands[index]!
-    if (kept === undefined) return { geometry, kept, path, isAround: hasWholeParallel(geometry) }
-    kept.hasWholeParallel ??= hasWholeParallel(kept.geometry)
-    return { geometry: kept.geometry, kept, path, isAround: kept.hasWholeParallel }
+    if (prepared === undefined) return { geometry, prepared, path, hasWholeParallel: hasWholeParallel(geometry) }
+    prepared.hasWholeParallel ??= hasWholeParallel(prepared.geometry)
+    return { geometry: prepared.geometry, prepared, path, hasWholeParallel: prepared.hasWholeParallel }
   })
   try {
-    const outcome = runOn(row, subjects, operands, inputRefs, radiusMeters, engine)
-    return subjects.some(({ isAround }) => isAround) ? { ...outcome, notes: FULL_PARALLEL } : outcome
+    const outcome = computeRow(row, subjects, operands, inputRefs, radiusMeters, context)
+    return subjects.some(({ hasWholeParallel }) => hasWholeParallel) ? { ...outcome, notes: FULL_PARALLEL } : outcome
   } finally {
-    for (const { kept } of subjects) kept?.endUse()
-    engine.prepared?.trim()
+    for (const { prepared } of subjects) prepared?.endUse()
+    context.prepared?.trim()
   }
 }
 
 const FULL_PARALLEL: readonly Note[] = [{ code: 'full-parallel' }]
 
-/** The question that is asked most, without a list for everything that two points have not. */
-function distanceOfPoints(row: OperationRow, a: ReadOperand, b: ReadOperand, { kernel, limits }: Engine): Outcome {
+/** Computes the most frequent request, a distance between two points. Skips the checks that two points cannot fail. */
+function pointDistance(row: OperationRow, a: ReadOperand, b: ReadOperand, { kernel, limits }: ComputeContext): Outcome {
   return numeric(row, [a.ref, b.ref], distanceMeters(kernel, a.flat, b.flat, limits.maxDistanceSolves))
 }
 
-function runOn(
+function computeRow(
   row: OperationRow,
   subjects: readonly Subject[],
   operands: readonly Operand[],
   inputRefs: readonly Hex[],
   radiusMeters: number | undefined,
-  engine: Engine,
+  context: ComputeContext,
 ): Outcome {
-  const { kernel } = engine
+  const { kernel } = context
   if (row.takesInterior) {
     subjects.forEach((subject, index) => {
-      requireValid(row, subject, operands[index]!.path, engine)
+      requireValid(row, subject, operands[index]!.path, context)
     })
   }
   const first = subjects[0]!
   const second = subjects[1]!
   switch (row.name) {
     case 'distance':
-      return numeric(row, inputRefs, distanceOf(first, second, engine))
+      return numeric(row, inputRefs, geometryDistance(first, second, context))
     case 'area':
-      return numeric(row, inputRefs, areaOf(first, engine))
+      return numeric(row, inputRefs, polygonArea(first, context))
     case 'length':
       return numeric(row, inputRefs, lengthMeters(kernel, first.geometry))
     case 'within':
-      return within(first, second, radiusMeters!, inputRefs, engine)
+      return within(first, second, radiusMeters!, inputRefs, context)
     case 'contains':
       return truth(
         row.name,
         inputRefs,
-        decide(() => contains(topologyOf(first), topologyOf(second), poleOf(kernel), kernel), operands),
+        decide(() => contains(topologyFrom(first), topologyFrom(second), poleOf(kernel), kernel), operands),
       )
     case 'intersects':
       return truth(
         row.name,
         inputRefs,
-        decide(() => intersects(topologyOf(first), topologyOf(second), poleOf(kernel), kernel), operands),
+        decide(() => intersects(topologyFrom(first), topologyFrom(second), poleOf(kernel), kernel), operands),
       )
   }
 }
 
-function requireValid(row: OperationRow, { geometry, kept }: Subject, path: Operand['path'], engine: Engine): void {
-  if (row.isGeodesic ? kept?.isValidGeodesic === true : kept?.isValid === true) return
-  const { kernel, limits } = engine
+function requireValid(
+  row: OperationRow,
+  { geometry, prepared }: Subject,
+  path: Operand['path'],
+  context: ComputeContext,
+): void {
+  if (row.isGeodesic ? prepared?.isValidGeodesic === true : prepared?.isValid === true) return
+  const { kernel, limits } = context
   if (row.isGeodesic) {
-    withinLimit(limits, () => checkInterior(geometry, path, kernel, { maxSolves: limits.maxDistanceSolves }), row.name)
+    withWorkLimit(
+      limits,
+      () => checkInterior(geometry, path, kernel, { maxSolves: limits.maxDistanceSolves }),
+      row.name,
+    )
   } else {
     checkInterior(geometry, path, kernel)
   }
-  if (kept === undefined) return
-  kept.isValid = true
-  kept.isValidGeodesic ||= row.isGeodesic
+  if (prepared === undefined) return
+  prepared.isValid = true
+  prepared.isValidGeodesic ||= row.isGeodesic
 }
 
-function topologyOf({ geometry, kept }: Subject): Topology {
-  return kept?.topology ?? geometry
+function topologyFrom({ geometry, prepared }: Subject): Topology {
+  return prepared?.topology ?? geometry
 }
 
 /**
- * `within` is decided on the rounded distance in centimetres, inclusive: what `distance` answers is within itself,
- * and the attested radius agrees with the attested truth (decision 7).
+ * Decides `within` on the distance rounded to centimetres, inclusive. So two geometries are within the distance that
+ * `distance` reports for them, and the attested truth value agrees with the attested radius (decision 7).
  */
 function within(
   a: Subject,
   b: Subject,
   radiusMeters: number,
   inputRefs: readonly Hex[],
-  { kernel, limits }: Engine,
+  { kernel, limits }: ComputeContext,
 ): Outcome {
-  for (const subject of [a, b]) if (subject.isAround) throw noMeasure(subject.geometry, subject.path, 'within')
+  for (const subject of [a, b])
+    if (subject.hasWholeParallel) throw noMeasureProblem(subject.geometry, subject.path, 'within')
   checkSeam(a, kernel)
   checkSeam(b, kernel)
   const radiusCm = toScaledInteger(radiusMeters, CM_PER_METER)
@@ -170,8 +188,8 @@ function within(
       hint: 'the radius is in metres; the smallest is 0.005',
     })
   }
-  const isWithin = withinLimit(limits, () =>
-    isWithinCentimeters(kernel, operandOf(a), operandOf(b), radiusCm, limits.maxDistanceSolves),
+  const isWithin = withWorkLimit(limits, () =>
+    isWithinCentimeters(kernel, distanceOperand(a), distanceOperand(b), radiusCm, limits.maxDistanceSolves),
   )
   return truth(`within:${radiusCm}`, inputRefs, isWithin)
 }
@@ -185,42 +203,47 @@ function truth(operation: string, inputRefs: readonly Hex[], value: boolean): Ou
   return { kind: 'boolean', operation, inputRefs, value }
 }
 
-/** Half a square centimetre: what rounds to 0 on the chain is nothing to attest, nor is what holes take wholly. */
+/** Half a square centimetre. Smaller areas round to 0 on the chain, as do polygons that their holes fill; neither is attested. */
 const SMALLEST_SQUARE_METERS = 0.5 / CM2_PER_SQUARE_METER
 
-function areaOf({ geometry, kept, path }: Subject, { kernel }: Engine): number {
-  const area = kept?.areaSquareMeters ?? areaSquareMeters(kernel, geometry)
-  if (kept !== undefined) kept.areaSquareMeters = area
-  if (area < SMALLEST_SQUARE_METERS) throw noArea(path)
+function polygonArea({ geometry, prepared, path }: Subject, { kernel }: ComputeContext): number {
+  const area = prepared?.areaSquareMeters ?? areaSquareMeters(kernel, geometry)
+  if (prepared !== undefined) prepared.areaSquareMeters = area
+  if (area < SMALLEST_SQUARE_METERS) throw noAreaProblem(path)
   return area
 }
 
-function checkSeam({ geometry, kept, path }: Subject, kernel: Kernel): void {
-  if (kept?.isSeamChecked === true) return
+function checkSeam({ geometry, prepared, path }: Subject, kernel: Kernel): void {
+  if (prepared?.isSeamChecked === true) return
   checkSeamHoles(geometry, path, poleOf(kernel))
-  if (kept !== undefined) kept.isSeamChecked = true
+  if (prepared !== undefined) prepared.isSeamChecked = true
 }
 
-function distanceOf(a: Subject, b: Subject, engine: Engine): number {
-  const { kernel, limits } = engine
+function geometryDistance(a: Subject, b: Subject, context: ComputeContext): number {
+  const { kernel, limits } = context
   checkSeam(a, kernel)
   checkSeam(b, kernel)
-  if (a.isAround) return distanceToBands(b, a, engine)
-  if (b.isAround) return distanceToBands(a, b, engine)
-  return withinLimit(limits, () => distanceMeters(kernel, operandOf(a), operandOf(b), limits.maxDistanceSolves))
+  if (a.hasWholeParallel) return distanceToBands(b, a, context)
+  if (b.hasWholeParallel) return distanceToBands(a, b, context)
+  return withWorkLimit(limits, () =>
+    distanceMeters(kernel, distanceOperand(a), distanceOperand(b), limits.maxDistanceSolves),
+  )
 }
 
-/** Distances between a point and a geometry with whole parallels, in either order of the request. */
-function distanceToBands(point: Subject, { geometry, path }: Subject, { kernel, limits }: Engine): number {
-  if (!isOnePoint(point.geometry)) throw noMeasure(geometry, path, 'the distance to anything but a point')
-  return withinLimit(limits, () => distanceToBandsMeters(kernel, point.geometry, geometry, limits.maxDistanceSolves))
+/**
+ * Computes the distance between a point and a geometry with whole parallels. Distance is symmetric, so the request may name
+ * either first.
+ */
+function distanceToBands(point: Subject, { geometry, path }: Subject, { kernel, limits }: ComputeContext): number {
+  if (!isSinglePoint(point.geometry)) throw noMeasureProblem(geometry, path, 'the distance to anything but a point')
+  return withWorkLimit(limits, () => distanceToBandsMeters(kernel, point.geometry, geometry, limits.maxDistanceSolves))
 }
 
-function operandOf({ geometry, kept }: Subject): PreparedDistance | FlatGeometry {
-  return kept?.distance ?? geometry
+function distanceOperand({ geometry, prepared }: Subject): PreparedDistance | FlatGeometry {
+  return prepared?.distance ?? geometry
 }
 
-/** A predicate that cannot be decided exactly is refused, never guessed. */
+/** Runs a predicate. One that cannot be decided exactly becomes a problem; the result is never a guess. */
 function decide(predicate: () => boolean, operands: readonly Operand[]): boolean {
   try {
     return predicate()
@@ -228,7 +251,7 @@ function decide(predicate: () => boolean, operands: readonly Operand[]): boolean
     if (!(error instanceof UndecidableError)) throw error
     throw problemAt('invalid-input', operands[0]!.path, error.message, {
       code: 'undecidable',
-      hint: 'simplify the geometries, ask about their parts one by one, or cut what winds around a pole at the antimeridian',
+      hint: 'simplify the geometries, send their parts in separate requests, or cut polygons around a pole at the antimeridian',
     })
   }
 }

@@ -6,41 +6,52 @@ import { wrapLongitude } from '../topology/scene.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { Chord } from './edge-bulge.ts'
 
-/** By how much more of an edge may lie beyond another than of a straight line, by its length in metres. */
+/**
+ * Safety factors of `#metersBeyond` for edges up to `toMeters`: the estimate assumes straight lines, but the edges are geodesics.
+ */
 const STRAIGHT = { toMeters: 1e5, factor: 1.01 }
 const BENT = { toMeters: 9e6, factor: 2 }
-/** A vertex between an edge and its geodesic, or perhaps there. Indices are those of `FlatGeometry.vertices`. */
-export interface Swept {
+
+/**
+ * A vertex that lies between an edge's geodesic and its planar edge, or so near to the geodesic that its side is uncertain.
+ * Indices are those of `FlatGeometry.vertices`.
+ */
+export interface SweptVertex {
   readonly vertex: number
-  /** The edge that starts at this vertex. */
+  /** Index of the vertex at which the edge starts. */
   readonly edge: number
   readonly vertexSequence: number
   readonly edgeSequence: number
+  /** Distance of the vertex from the geodesic, at least the error of that distance. */
   readonly depthMeters: number
+  /** False if the vertex is so near to the geodesic that its side is uncertain. */
   readonly isCertain: boolean
-  /** At least what of the two edges at the vertex lies beyond the edge; infinite when another vertex does, or may. */
+  /**
+   * Upper bound on the length of the vertex's two edges beyond the geodesic. Infinite if a neighbouring vertex is or may be beyond
+   * it too, or if one of the two edges is longer than 9,000 km.
+   */
   readonly beyondMeters: number
 }
 
-/** Solutions of the inverse problem that a judgement may still cost. */
+/** Counts the solutions of the inverse problem that a check may still use. */
 export class SolutionBudget {
   readonly #limit: number
-  #left: number
+  #remaining: number
 
   constructor(limit: number) {
     this.#limit = limit
-    this.#left = limit
+    this.#remaining = limit
   }
 
-  /** @throws {WorkLimitError} when they are spent */
+  /** @throws {WorkLimitError} when the budget is spent */
   spend(solutions: number): void {
-    this.#left -= solutions
-    if (this.#left < 0) throw new WorkLimitError(`the rings need more than ${this.#limit} solutions`)
+    this.#remaining -= solutions
+    if (this.#remaining < 0) throw new WorkLimitError(`the rings need more than ${this.#limit} solutions`)
   }
 }
 
-/** Decides of one edge and one vertex at a time whether the edge swept over the vertex. */
-export class SweptVertex {
+/** Tests one edge and one vertex at a time: did the edge sweep over the vertex when it was bent into its geodesic? */
+export class SweptVertexTest {
   readonly #kernel: Kernel
   readonly #geometry: FlatGeometry
   readonly #isRounded: boolean
@@ -48,8 +59,8 @@ export class SweptVertex {
   #edge: { readonly start: number; readonly geodesic: GeodesicEdge } | undefined
 
   /**
-   * @param geometry longitudes unrolled along each ring: no edge jumps
-   * @param isRounded whether that has rounded them
+   * @param geometry with longitudes unrolled along each ring, so that no edge jumps over ±180
+   * @param isRounded whether unrolling has rounded the longitudes
    */
   constructor(kernel: Kernel, geometry: FlatGeometry, isRounded: boolean, budget: SolutionBudget) {
     this.#kernel = kernel
@@ -58,21 +69,33 @@ export class SweptVertex {
     this.#budget = budget
   }
 
-  /** Decides about one edge and one vertex. */
-  look(chord: Chord, edgeSequence: number, vertex: number, vertexSequence: number, shift: number): Swept | undefined {
+  /**
+   * Tests one edge and one vertex.
+   *
+   * @param shift degrees of longitude added to the vertex
+   * @returns undefined if the vertex was not swept
+   * @throws {WorkLimitError} when the budget is spent
+   */
+  test(
+    chord: Chord,
+    edgeSequence: number,
+    vertex: number,
+    vertexSequence: number,
+    shift: number,
+  ): SweptVertex | undefined {
     const { vertices } = this.#geometry
     const [x, y] = [vertices[2 * vertex]! + shift, vertices[2 * vertex + 1]!]
-    // A pole is one place, whatever its longitude: geodesics that end there or lead over it touch a vertex on it.
+    // A pole is one position at every longitude. Geodesics that end at the pole, or pass over it, touch a vertex there.
     if (Math.abs(y) === 90 && (isHalfTurn(chord.x1, chord.x2) || y === chord.y1 || y === chord.y2)) return undefined
-    // Between opposite positions, poles among them, several ways are shortest: the judgement in the plane holds for the edge.
+    // Between antipodal positions, such as the poles, several geodesics are shortest. The planar check holds for such an edge.
     const isOpposite = chord.y1 === -chord.y2 && (Math.abs(chord.y1) === 90 || isHalfTurn(chord.x1, chord.x2))
     if (isOpposite) return undefined
-    const offset = this.#offsetOf(chord, x, y)
+    const offset = this.#offsetFrom(chord, x, y)
     const isCertain = Math.abs(offset.northMeters) > offset.errorMeters
     const side = this.#sideInPlane(chord, vertex, vertexSequence, shift)
     if (isCertain && side !== 0 && side > 0 === offset.northMeters > 0) return undefined
     const depthMeters = Math.max(Math.abs(offset.northMeters), offset.errorMeters)
-    const wrongSide = isCertain ? Math.sign(offset.northMeters) : side > 0 ? -1 : 1
+    const sweptSide = isCertain ? Math.sign(offset.northMeters) : side > 0 ? -1 : 1
     const [before, after] = this.#neighbours(vertex, vertexSequence)
     return {
       vertex,
@@ -82,26 +105,26 @@ export class SweptVertex {
       depthMeters,
       isCertain,
       beyondMeters:
-        this.#beyond(chord, vertex, before, shift, wrongSide, depthMeters) +
-        this.#beyond(chord, vertex, after, shift, wrongSide, depthMeters),
+        this.#metersBeyond(chord, vertex, before, shift, sweptSide, depthMeters) +
+        this.#metersBeyond(chord, vertex, after, shift, sweptSide, depthMeters),
     }
   }
 
-  /** The latitude of the pole that an edge over half the globe leads over. */
+  /** Returns the latitude of the pole that an edge over 180° of longitude passes over. */
   poleOver(chord: Chord): number {
-    return this.#geodesicOf(chord).leadsNorth ? 90 : -90
+    return this.#geodesicFor(chord).startsNorthward ? 90 : -90
   }
 
-  /** How far north of the geodesic a position lies, negative to the south. */
-  #offsetOf(chord: Chord, x: number, y: number): { northMeters: number; errorMeters: number } {
+  /** Returns how far north of the geodesic a position lies; negative to the south. */
+  #offsetFrom(chord: Chord, x: number, y: number): { northMeters: number; errorMeters: number } {
     this.#budget.spend(1)
     const { x1, y1, x2, y2 } = chord
     const isNearSecond = Math.abs(x2 - x) + Math.abs(y2 - y) < Math.abs(x - x1) + Math.abs(y1 - y)
-    const { leftMeters, errorMeters } = this.#geodesicOf(chord).offsetOf(wrapLongitude(x), y, isNearSecond)
+    const { leftMeters, errorMeters } = this.#geodesicFor(chord).measureOffset(wrapLongitude(x), y, isNearSecond)
     return { northMeters: leftMeters, errorMeters }
   }
 
-  #geodesicOf({ start, x1, y1, x2, y2 }: Chord): GeodesicEdge {
+  #geodesicFor({ start, x1, y1, x2, y2 }: Chord): GeodesicEdge {
     if (this.#edge?.start !== start) {
       this.#budget.spend(1)
       this.#edge = { start, geodesic: new GeodesicEdge(this.#kernel, wrapLongitude(x1), y1, wrapLongitude(x2), y2) }
@@ -109,15 +132,18 @@ export class SweptVertex {
     return this.#edge.geodesic
   }
 
-  /** 1 when a vertex lies north of the straight edge, −1 south; one on it has the side of its neighbours. */
+  /**
+   * Returns 1 for a vertex north of the planar edge, −1 for south. A vertex on the edge takes the side of its neighbours; 0 if
+   * they are on it too.
+   */
   #sideInPlane(chord: Chord, vertex: number, sequence: number, shift: number): number {
-    const own = this.#sideOf(chord, vertex, shift)
+    const own = this.#sideOfEdge(chord, vertex, shift)
     if (own !== 0) return own
     const [before, after] = this.#neighbours(vertex, sequence)
-    return this.#sideOf(chord, before, shift) || this.#sideOf(chord, after, shift)
+    return this.#sideOfEdge(chord, before, shift) || this.#sideOfEdge(chord, after, shift)
   }
 
-  #sideOf({ x1, y1, x2, y2 }: Chord, vertex: number, shift: number): number {
+  #sideOfEdge({ x1, y1, x2, y2 }: Chord, vertex: number, shift: number): number {
     const { vertices } = this.#geometry
     const [x, y] = [vertices[2 * vertex]! + shift, vertices[2 * vertex + 1]!]
     const side = orientation(x1, y1, x2, y2, x, y)
@@ -126,7 +152,7 @@ export class SweptVertex {
     return Math.abs(side) <= rounding ? 0 : Math.sign(side)
   }
 
-  /** The vertices before and after one on its ring. */
+  /** Returns the nearest vertices before and after one on its ring that have another position. */
   #neighbours(vertex: number, sequence: number): readonly [before: number, after: number] {
     const { vertices, sequenceStarts } = this.#geometry
     const first = sequenceStarts[sequence]!
@@ -140,8 +166,18 @@ export class SweptVertex {
     return [before, after]
   }
 
-  /** At least what of the edge from a vertex to another lies on the wrong side of a geodesic edge, metres. */
-  #beyond(chord: Chord, vertex: number, other: number, shift: number, wrongSide: number, depthMeters: number): number {
+  /**
+   * Returns an upper bound on the length of the edge from `vertex` to `other` that lies on the swept side of the geodesic, metres.
+   * Infinite if `other` is or may be on that side too, or if the edge is longer than 9,000 km.
+   */
+  #metersBeyond(
+    chord: Chord,
+    vertex: number,
+    other: number,
+    shift: number,
+    sweptSide: number,
+    depthMeters: number,
+  ): number {
     const { vertices } = this.#geometry
     const [x, y] = [vertices[2 * other]!, vertices[2 * other + 1]!]
     this.#budget.spend(1)
@@ -151,15 +187,15 @@ export class SweptVertex {
       y,
       wrapLongitude(x),
     )
-    const { northMeters, errorMeters } = this.#offsetOf(chord, x + shift, y)
-    const away = -wrongSide * northMeters
+    const { northMeters, errorMeters } = this.#offsetFrom(chord, x + shift, y)
+    const away = -sweptSide * northMeters
     if (!(away > errorMeters) || length > BENT.toMeters) return Number.POSITIVE_INFINITY
     const { factor } = length > STRAIGHT.toMeters ? BENT : STRAIGHT
     return (factor * depthMeters * length) / (depthMeters + away)
   }
 }
 
-// Up to the rounding of unrolled longitudes.
+/** Whether two longitudes are 180° apart, up to the rounding of unrolled ones. */
 export function isHalfTurn(x: number, y: number): boolean {
   return Math.abs(Math.abs(x - y) - 180) < 1e-12
 }

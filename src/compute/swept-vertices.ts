@@ -2,29 +2,34 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import { EASTWARD, EdgeTree, FANOUT, WESTWARD } from '../topology/edge-tree.ts'
 import type { PreparedTopology } from '../topology/prepared.ts'
 import { wrapLongitude } from '../topology/scene.ts'
-import { hasLongitudeJump, turnOfEdge } from '../topology/unwrap.ts'
+import { edgeTurn, hasLongitudeJump } from '../topology/unwrap.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { type Chord, isFar, reachOfEdge } from './edge-bulge.ts'
-import { isHalfTurn, type SolutionBudget, type Swept, SweptVertex } from './swept-vertex.ts'
+import { type Chord, edgeReachDegrees, isFar } from './edge-bulge.ts'
+import { isHalfTurn, type SolutionBudget, type SweptVertex, SweptVertexTest } from './swept-vertex.ts'
 
-/** So many comparisons of boxes count as one solution of the inverse problem. */
-const LOOKS_PER_SOLUTION = 16
+/** Number of box comparisons that the work limit counts as one solution of the inverse problem. */
+const COMPARISONS_PER_SOLUTION = 16
 
 type Edge = [lon1: number, lat1: number, lon2: number, lat2: number]
 
-/** Finds the swept vertices of a Polygon or MultiPolygon. */
-export class SweptVertices {
-  /** Longitudes unrolled along each ring: no edge jumps. The same as sent where none did. */
+/** Searches one Polygon or MultiPolygon for swept vertices: those between an edge's geodesic and its planar edge. */
+export class SweptVertexSearch {
+  /** Longitudes are unrolled along each ring, so that no edge jumps over ±180. The input itself if no edge did. */
   readonly #geometry: FlatGeometry
-  /** Unrolled longitudes are rounded. */
+  /** True if longitudes were unrolled, which rounds them. */
   readonly #isRounded: boolean
   readonly #tree: EdgeTree
-  /** By node of the tree, degrees of latitude by which the geodesics of its edges may leave its box. */
+  /** For each node of the tree: degrees of latitude by which the geodesics of its edges may leave its box. */
   readonly #reach: Float64Array
   readonly #budget: SolutionBudget
-  readonly #found: Swept[] = []
-  readonly #decider: SweptVertex
+  readonly #sweptVertices: SweptVertex[] = []
+  readonly #edgeTest: SweptVertexTest
 
+  /**
+   * @param element index of the Polygon or MultiPolygon
+   * @param firstSequence index of its first ring
+   * @param endSequence index after its last ring
+   */
   constructor(
     kernel: Kernel,
     topology: PreparedTopology,
@@ -36,27 +41,31 @@ export class SweptVertices {
     const { geometry } = topology
     const { elementStarts } = geometry
     this.#isRounded = hasLongitudeJump(geometry, elementStarts[element]!, elementStarts[element + 1]!)
-    this.#geometry = this.#isRounded ? unrolled(geometry, firstSequence, endSequence) : geometry
+    this.#geometry = this.#isRounded ? unrollRings(geometry, firstSequence, endSequence) : geometry
     const isWhole = topology.isOnePolygonal && !this.#isRounded
     this.#tree = isWhole ? topology.tree : new EdgeTree(this.#geometry, firstSequence, endSequence)
-    this.#reach = reachOf(this.#tree)
+    this.#reach = nodeReaches(this.#tree)
     this.#budget = budget
-    this.#decider = new SweptVertex(kernel, this.#geometry, this.#isRounded, budget)
+    this.#edgeTest = new SweptVertexTest(kernel, this.#geometry, this.#isRounded, budget)
   }
 
-  find(): readonly Swept[] {
+  /** @throws {WorkLimitError} when the budget is spent */
+  find(): readonly SweptVertex[] {
     const { boxes } = this.#tree
     const root = boxes.length - 4
     const turns = this.#isRounded ? Math.ceil((boxes[root + 2]! - boxes[root]!) / 360) : 0
-    for (let turn = 0; turn <= turns; turn++) this.#join(360 * turn)
+    for (let turn = 0; turn <= turns; turn++) this.#compareNodes(360 * turn)
     if (Math.max(-boxes[root + 1]!, boxes[root + 3]!) === 90 || boxes[root + 2]! - boxes[root]! >= 180) {
-      this.#lookAlongMeridians()
+      this.#testAlongMeridians()
     }
-    return this.#found
+    return this.#sweptVertices
   }
 
-  /** Looks at vertices on the meridians of edges that lead over a pole or end there, beside the straight edge. */
-  #lookAlongMeridians(): void {
+  /**
+   * Tests vertices on the meridians of edges that pass over a pole or end there. The geodesic of such an edge runs along its
+   * meridians, away from its planar edge.
+   */
+  #testAlongMeridians(): void {
     const { leafFirst, leafLast, leafSequence } = this.#tree
     const { vertices } = this.#geometry
     for (let leaf = 0; leaf < leafFirst.length; leaf++) {
@@ -65,35 +74,40 @@ export class SweptVertices {
         const poles = Number(Math.abs(ay) === 90) + Number(Math.abs(by) === 90)
         if (poles === 2 || ax === bx || (poles === 0 && !isHalfTurn(ax, bx))) continue
         const chord = ax < bx ? { start, x1: ax, y1: ay, x2: bx, y2: by } : { start, x1: bx, y1: by, x2: ax, y2: ay }
-        this.#lookAlong(chord, leafSequence[leaf]!)
+        this.#testAlongMeridiansOf(chord, leafSequence[leaf]!)
       }
     }
   }
 
-  #lookAlong(chord: Chord, edgeSequence: number): void {
+  /** Tests the vertices that lie on the meridians of one edge, between its ends and the pole. */
+  #testAlongMeridiansOf(chord: Chord, edgeSequence: number): void {
     const { leafFirst, leafLast, leafSequence } = this.#tree
     const { vertices } = this.#geometry
     const { x1, y1, x2, y2 } = chord
-    const pole = Math.abs(y1) === 90 ? y1 : Math.abs(y2) === 90 ? y2 : this.#decider.poleOver(chord)
+    const pole = Math.abs(y1) === 90 ? y1 : Math.abs(y2) === 90 ? y2 : this.#edgeTest.poleOver(chord)
     for (let leaf = 0; leaf < leafFirst.length; leaf++) {
-      this.#budget.spend((leafLast[leaf]! - leafFirst[leaf]!) / LOOKS_PER_SOLUTION)
+      this.#budget.spend((leafLast[leaf]! - leafFirst[leaf]!) / COMPARISONS_PER_SOLUTION)
       for (let vertex = leafFirst[leaf]!; vertex < leafLast[leaf]!; vertex++) {
         const [x, y] = [vertices[2 * vertex]!, vertices[2 * vertex + 1]!]
         const [isFirst, isSecond] = [isSameMeridian(x, x1), isSameMeridian(x, x2)]
         const end = isFirst ? y1 : y2
         if ((!isFirst && !isSecond) || Math.abs(y) === 90 || Math.abs(pole - y) >= Math.abs(pole - end)) continue
         const shift = 360 * Math.round(((isFirst ? x1 : x2) - x) / 360)
-        this.#look(chord, edgeSequence, vertex, leafSequence[leaf]!, shift)
+        this.#test(chord, edgeSequence, vertex, leafSequence[leaf]!, shift)
       }
     }
   }
 
-  /** Looks at the pairs of nodes, the second shifted in longitude, in which an edge of one is near a vertex of the other. */
-  #join(shift: number): void {
-    const { boxes, levels, top, trends } = this.#tree
+  /**
+   * Descends the tree against itself and compares the pairs of leaves in which an edge of one may be near a vertex of the other.
+   *
+   * @param shift degrees of longitude added to the second node of each pair
+   */
+  #compareNodes(shift: number): void {
+    const { boxes, levels, rootLevel: top, trends } = this.#tree
     const reach = this.#reach
-    let looks = 0
-    // Pairs of (level, node).
+    let comparisons = 0
+    // Entries are (levelA, nodeA, levelB, nodeB).
     const stack = [top, 0, top, 0]
     while (stack.length > 0) {
       const nodeB = stack.pop()!
@@ -101,11 +115,11 @@ export class SweptVertices {
       const nodeA = stack.pop()!
       const levelA = stack.pop()!
       const isSelf = shift === 0 && levelA === levelB && nodeA === nodeB
-      // Along a chain that runs east or west, no vertex has a longitude within another edge.
+      // In a chain whose edges all run east, or all west, no vertex lies within the longitudes of another edge.
       if (isSelf && (trends[levels[levelA]! + nodeA]! & (EASTWARD | WESTWARD)) !== 0) continue
       if (levelA === 0 && levelB === 0) {
-        looks += this.#joinLeaves(nodeA, nodeB, shift)
-        if (!isSelf) looks += this.#joinLeaves(nodeB, nodeA, -shift)
+        comparisons += this.#compareLeaves(nodeA, nodeB, shift)
+        if (!isSelf) comparisons += this.#compareLeaves(nodeB, nodeA, -shift)
         continue
       }
       const splitsA = levelA >= levelB
@@ -114,22 +128,22 @@ export class SweptVertices {
       const start = levels[level]!
       const end = Math.min(first + FANOUT, levels[level + 1]! - start)
       const fixed = splitsA ? levels[levelB]! + nodeB : levels[levelA]! + nodeA
-      const move = splitsA ? shift : -shift
-      looks += end - first
-      this.#budget.spend(looks / LOOKS_PER_SOLUTION)
-      looks = 0
+      const boxShift = splitsA ? shift : -shift
+      comparisons += end - first
+      this.#budget.spend(comparisons / COMPARISONS_PER_SOLUTION)
+      comparisons = 0
       for (let child = first; child < end; child++) {
-        // With itself, each pair comes in both orders: one will do.
+        // Without a shift, the tree meets itself and each pair comes up in both orders; one order is enough.
         if (shift === 0 && (splitsA ? level === levelB && child > nodeB : levelA === level && nodeA > child)) continue
-        const c = 4 * (start + child)
-        const f = 4 * fixed
-        const room = Math.max(reach[start + child]!, reach[fixed]!)
+        const childBox = 4 * (start + child)
+        const fixedBox = 4 * fixed
+        const margin = Math.max(reach[start + child]!, reach[fixed]!)
         if (
-          room === 0 ||
-          boxes[f]! + move >= boxes[c + 2]! ||
-          boxes[f + 2]! + move <= boxes[c]! ||
-          boxes[f + 1]! > boxes[c + 3]! + room ||
-          boxes[f + 3]! < boxes[c + 1]! - room
+          margin === 0 ||
+          boxes[fixedBox]! + boxShift >= boxes[childBox + 2]! ||
+          boxes[fixedBox + 2]! + boxShift <= boxes[childBox]! ||
+          boxes[fixedBox + 1]! > boxes[childBox + 3]! + margin ||
+          boxes[fixedBox + 3]! < boxes[childBox + 1]! - margin
         ) {
           continue
         }
@@ -137,11 +151,15 @@ export class SweptVertices {
         else stack.push(levelA, nodeA, level, child)
       }
     }
-    this.#budget.spend(looks / LOOKS_PER_SOLUTION)
+    this.#budget.spend(comparisons / COMPARISONS_PER_SOLUTION)
   }
 
-  /** Looks at the edges of one leaf and the vertices of another. @returns comparisons made */
-  #joinLeaves(leafE: number, leafV: number, shift: number): number {
+  /**
+   * Compares the edges of one leaf with the vertices of another, shifted in longitude.
+   *
+   * @returns the number of comparisons made
+   */
+  #compareLeaves(leafE: number, leafV: number, shift: number): number {
     const { vertices, boxes, leafFirst, leafLast, leafSequence } = this.#tree
     const firstV = leafFirst[leafV]!
     const lastV = leafLast[leafV]!
@@ -149,9 +167,9 @@ export class SweptVertices {
     const leafSouth = boxes[4 * leafV + 1]!
     const leafEast = boxes[4 * leafV + 2]! + shift
     const leafNorth = boxes[4 * leafV + 3]!
-    let looks = 0
+    let comparisons = 0
     for (let start = leafFirst[leafE]!; start < leafLast[leafE]!; start++) {
-      looks++
+      comparisons++
       const ax = vertices[2 * start]!
       const bx = vertices[2 * start + 2]!
       const isForward = ax < bx
@@ -162,50 +180,51 @@ export class SweptVertices {
       const by = vertices[2 * start + 3]!
       // An edge along a pole has no length.
       if (ay === by && Math.abs(ay) === 90) continue
-      const room = reachOfEdge(east - west, Math.abs(by - ay))
-      const south = (ay < by ? ay : by) - room
-      const north = (ay < by ? by : ay) + room
+      const margin = edgeReachDegrees(east - west, Math.abs(by - ay))
+      const south = (ay < by ? ay : by) - margin
+      const north = (ay < by ? by : ay) + margin
       if (south > leafNorth || north < leafSouth) continue
-      looks += lastV - firstV
+      comparisons += lastV - firstV
       for (let vertex = firstV; vertex < lastV; vertex++) {
         const x = vertices[2 * vertex]! + shift
         const y = vertices[2 * vertex + 1]!
         if (x <= west || x >= east || y < south || y > north) continue
         const chord = isForward ? { start, x1: ax, y1: ay, x2: bx, y2: by } : { start, x1: bx, y1: by, x2: ax, y2: ay }
-        if (isFar(chord, x, y, room)) continue
-        this.#look(chord, leafSequence[leafE]!, vertex, leafSequence[leafV]!, shift)
+        if (isFar(chord, x, y, margin)) continue
+        this.#test(chord, leafSequence[leafE]!, vertex, leafSequence[leafV]!, shift)
       }
     }
-    return looks
+    return comparisons
   }
 
-  #look(chord: Chord, edgeSequence: number, vertex: number, vertexSequence: number, shift: number): void {
-    const swept = this.#decider.look(chord, edgeSequence, vertex, vertexSequence, shift)
-    if (swept !== undefined) this.#found.push(swept)
+  #test(chord: Chord, edgeSequence: number, vertex: number, vertexSequence: number, shift: number): void {
+    const swept = this.#edgeTest.test(chord, edgeSequence, vertex, vertexSequence, shift)
+    if (swept !== undefined) this.#sweptVertices.push(swept)
   }
 }
 
-/** The rings from one sequence to another with longitudes that go on where an edge leads over ±180. */
-function unrolled(geometry: FlatGeometry, firstSequence: number, endSequence: number): FlatGeometry {
-  const { vertices: sent, sequenceStarts } = geometry
-  const vertices = Float64Array.from(sent)
+/** Copies the geometry and unrolls the rings from `firstSequence` to before `endSequence`: longitudes continue beyond ±180. */
+function unrollRings(geometry: FlatGeometry, firstSequence: number, endSequence: number): FlatGeometry {
+  const { vertices: original, sequenceStarts } = geometry
+  const vertices = Float64Array.from(original)
   for (let sequence = firstSequence; sequence < endSequence; sequence++) {
     let turns = 0
     for (let i = 2 * sequenceStarts[sequence]! + 2; i < 2 * sequenceStarts[sequence + 1]!; i += 2) {
-      const lon = sent[i]!
-      turns += turnOfEdge(sent[i - 2]!, sent[i - 1]!, lon, sent[i + 1]!)
+      const lon = original[i]!
+      turns += edgeTurn(original[i - 2]!, original[i - 1]!, lon, original[i + 1]!)
       vertices[i] = lon + 360 * turns
     }
   }
   return { ...geometry, vertices }
 }
 
-/** Up to the rounding of unrolled longitudes. */
+/** Compares two longitudes, up to the rounding of unrolled ones. */
 function isSameMeridian(x: number, y: number): boolean {
   return Math.abs(wrapLongitude(x - y)) < 1e-12
 }
 
-function reachOf(tree: EdgeTree): Float64Array {
+/** Returns for each node of the tree how far, in degrees of latitude, the geodesics of its edges may leave its box. */
+function nodeReaches(tree: EdgeTree): Float64Array {
   const { vertices, levels, leafFirst, leafLast } = tree
   const reach = new Float64Array(tree.boxes.length / 4)
   for (let leaf = 0; leaf < leafFirst.length; leaf++) {
@@ -215,7 +234,7 @@ function reachOf(tree: EdgeTree): Float64Array {
       width = Math.max(width, Math.abs(vertices[i + 2]! - vertices[i]!))
       height = Math.max(height, Math.abs(vertices[i + 3]! - vertices[i + 1]!))
     }
-    reach[leaf] = reachOfEdge(width, height)
+    reach[leaf] = edgeReachDegrees(width, height)
   }
   for (let level = 1; level < levels.length - 1; level++) {
     const [below, start, end] = [levels[level - 1]!, levels[level]!, levels[level + 1]!]

@@ -1,24 +1,24 @@
 import { enclosedPole, partAreaSquareMeters } from '../geodesy/area.ts'
-import { type FlatGeometry, placeOf } from '../geometry/flat.ts'
+import { type FlatGeometry, vertexPath } from '../geometry/flat.ts'
 import { findRing, hasWholeParallel, hasWholeTurn, ringForm } from '../geometry/whole-parallels.ts'
 import { type ProblemError, problemAt } from '../problem.ts'
 import type { Invalidity, InvalidityReason } from '../topology/invalidity.ts'
-import { preparedOf } from '../topology/prepared.ts'
-import type { PoleOf } from '../topology/unwrap.ts'
+import { toPrepared } from '../topology/prepared.ts'
+import type { PoleResolver } from '../topology/unwrap.ts'
 import { findInvalidity } from '../topology/validity.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { findGeodesicFault, type GeodesicFault } from './geodesic-rings.ts'
 import { checkParallels, collapseBands } from './measurable.ts'
 
-/** Area below which a polygon with an edge over half the globe counts as nothing, m²: such a ring is degenerate. */
-const NOTHING_SQUARE_METERS = 1
+/** A ring with an edge over half the globe is degenerate if its area is below this, m². */
+const DEGENERATE_SQUARE_METERS = 1
 
 const HINT_HALF_GLOBE =
   'edges are shortest geodesics: insert vertices along edges over 180° of longitude or more, at most 90° apart'
 const HINT_GEODESIC =
   'measures follow shortest geodesics, which leave straight lines in longitude and latitude: put vertices along long edges, ' +
   'and one where another ring touches an edge'
-/** What the sender of an invalid polygon can do. */
+/** Hints for the sender of an invalid polygon. */
 const HINTS: Readonly<Record<InvalidityReason, string>> = {
   'self-intersection':
     'two edges cross here: send the vertices in their order around the shape, or repair the polygon (ST_MakeValid, make_valid)',
@@ -27,7 +27,7 @@ const HINTS: Readonly<Record<InvalidityReason, string>> = {
     'the ring follows the same edge twice here: remove the spike, or the vertices that lead there and back',
   'shared edge': 'two rings share an edge here: merge the two polygons, or make the hole a part of the exterior ring',
   'ring without an inside':
-    'all vertices lie on one line: a ring needs three that do not; insert vertices along edges over 180° of longitude, which go the short way',
+    'all vertices lie on one line: a ring needs three that do not; insert vertices along edges over 180° of longitude, because such edges go the short way',
   'ring around the axis more than once': 'a ring may go around the axis once: split it into rings that do',
   'inside not defined by edges along the poles': `${HINT_HALF_GLOBE}; along a pole, put one every 90°`,
   'hole outside its exterior ring': 'draw the hole inside its exterior ring, or send it as a polygon of a MultiPolygon',
@@ -37,22 +37,25 @@ const HINTS: Readonly<Record<InvalidityReason, string>> = {
   'too intricate around the axis': 'simplify the polygon, or cut it at the antimeridian',
 }
 
-/** The pole a winding ring encloses, by the same decision that its area rests on (decision 92). */
-export function poleOf(kernel: Kernel): PoleOf {
+/**
+ * Returns the function that decides which pole a winding ring encloses. The area of the ring rests on the same decision (decision
+ * 92).
+ */
+export function poleOf(kernel: Kernel): PoleResolver {
   return (ring) => (enclosedPole(kernel, ring) < 0 ? -1 : 1)
 }
 
 /**
- * Refuses polygons whose interior is not defined: a signed number of a bowtie would be worse than an error (decision 32).
+ * Rejects polygons whose interior is not defined. A signed number for a bowtie would be worse than an error (decision 32).
  *
  * For measures the rings must be valid as geodesics too. Otherwise an area would be a difference of lobes, and a hole outside
  * its exterior ring would count as a part of the polygon (decisions 94 and 125).
  *
- * @param path where the geometry stands in the request
- * @param measures how many solutions of the inverse problem the judgement of geodesic rings may cost; absent for predicates,
- *   which take edges as straight
- * @throws {ProblemError} `invalid-input` that names the place
- * @throws {WorkLimitError} when the judgement costs more
+ * @param path pointer of the geometry in the request
+ * @param measures limits the solutions of the inverse problem that the check of geodesic rings may use; absent for predicates,
+ *   which use planar edges
+ * @throws {ProblemError} `invalid-input`, with the pointer of the faulty vertex or ring
+ * @throws {WorkLimitError} when the check needs more solutions
  */
 export function checkInterior(
   geometry: FlatGeometry,
@@ -61,20 +64,20 @@ export function checkInterior(
   measures?: { readonly maxSolves: number },
 ): void {
   if (!geometry.partDimensions.includes(2)) return
-  const topology = preparedOf(geometry)
+  const topology = toPrepared(geometry)
   const invalidity = findInvalidity(topology, poleOf(kernel))
-  if (invalidity !== undefined) throw invalidAt(geometry, path, invalidity, HINTS[invalidity.reason])
+  if (invalidity !== undefined) throw invalidityProblem(geometry, path, invalidity, HINTS[invalidity.reason])
   checkExtent(geometry, path, kernel)
   if (measures === undefined) return
-  checkPassagesOfPoles(geometry, path)
+  checkPolesReachedTwice(geometry, path)
   const isAround = hasWholeParallel(geometry)
   if (isAround) checkParallels(geometry, path, kernel, HINT_GEODESIC, measures.maxSolves)
-  const geodesics = isAround ? preparedOf(collapseBands(geometry)) : topology
+  const geodesics = isAround ? toPrepared(collapseBands(geometry)) : topology
   const fault = findGeodesicFault(kernel, geodesics, measures.maxSolves)
-  if (fault !== undefined) throw invalidGeodesics(geometry, path, fault)
+  if (fault !== undefined) throw geodesicProblem(geometry, path, fault)
 }
 
-function invalidGeodesics(
+function geodesicProblem(
   geometry: FlatGeometry,
   path: readonly (string | number)[],
   fault: GeodesicFault,
@@ -83,29 +86,31 @@ function invalidGeodesics(
   const depth = depthMeters < 1 ? depthMeters.toPrecision(1) : Math.round(depthMeters)
   const [lon1, lat1, lon2, lat2] = edge
   const detail = `${reason} at [${lon}, ${lat}], ${depth} m beyond the geodesic from [${lon1}, ${lat1}] to [${lon2}, ${lat2}]`
-  return problemAt('invalid-input', [...path, ...placeOf(geometry, sequence, vertex)], detail, {
+  return problemAt('invalid-input', [...path, ...vertexPath(geometry, sequence, vertex)], detail, {
     code: reason.replaceAll(' ', '-'),
     hint: HINT_GEODESIC,
   })
 }
 
-function invalidAt(
+function invalidityProblem(
   geometry: FlatGeometry,
   path: readonly (string | number)[],
   { reason, lon, lat, sequence, vertex }: Invalidity,
   hint: string,
 ): ProblemError {
-  const place = [...path, ...placeOf(geometry, sequence, vertex)]
-  return problemAt('invalid-input', place, `${reason} at [${lon}, ${lat}]`, {
+  const pointer = [...path, ...vertexPath(geometry, sequence, vertex)]
+  return problemAt('invalid-input', pointer, `${reason} at [${lon}, ${lat}]`, {
     code: reason.replaceAll(' ', '-'),
     hint,
   })
 }
 
 /**
- * A band drawn halfway around the globe has vertices on one meridian circle only: as geodesics its edges run back and forth,
- * and it encloses nothing, as exterior ring or as hole (decision 93). Only an edge over half the globe can bring that about,
- * so only then an area is computed.
+ * Rejects rings that enclose no area because of edges over half the globe (decision 93).
+ *
+ * A band drawn halfway around the globe has all its vertices on one meridian circle. As geodesics its edges run back and forth,
+ * so it encloses nothing, as exterior ring or as hole. Only an edge over half the globe can cause this, so areas are computed
+ * only for rings with such an edge.
  */
 function checkExtent(geometry: FlatGeometry, path: readonly (string | number)[], kernel: Kernel): void {
   const { partDimensions, partStarts, sequenceStarts, vertices } = geometry
@@ -114,54 +119,55 @@ function checkExtent(geometry: FlatGeometry, path: readonly (string | number)[],
     for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
       const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
       if (!hasHalfGlobeEdge(vertices, start, end)) continue
-      // What whole parallels enclose was found to have an inside; with other edges it has no geodesic area.
+      // Skip rings with whole parallels: the planar check has found their interior, and a mixed ring has no geodesic area.
       if (hasWholeTurn(vertices, start, end) && ringForm(vertices, start, end).kind !== 'ordinary') continue
       const ring = { ...geometry, sequenceStarts: Uint32Array.of(start, end), partStarts: Uint32Array.of(0, 1) }
-      const isSmall = partAreaSquareMeters(kernel, ring, 0) < NOTHING_SQUARE_METERS
+      const isSmall = partAreaSquareMeters(kernel, ring, 0) < DEGENERATE_SQUARE_METERS
       if (!isSmall && findRing(geometry, ({ kind }) => kind === 'mixed', part) !== undefined) continue
-      if (!isSmall && partAreaSquareMeters(kernel, geometry, part) >= NOTHING_SQUARE_METERS) continue
-      throw noArea([...path, ...placeOf(geometry, sequence)])
+      if (!isSmall && partAreaSquareMeters(kernel, geometry, part) >= DEGENERATE_SQUARE_METERS) continue
+      throw noAreaProblem([...path, ...vertexPath(geometry, sequence)])
     }
   }
 }
 
 /**
- * Refuses rings that come to a pole twice as geodesics: they touch themselves there. An edge over exactly 180° of longitude leads
- * over the pole that is nearer to its ends. Between exactly opposite positions both ways are as short, and the planar verdict stands.
- * Also refuses a vertex between two at one pole: both edges run along its meridian.
+ * Rejects rings that, as geodesics, reach the same pole twice and so touch themselves there. An edge over exactly 180° of
+ * longitude passes over the pole that is nearer to its ends. Between exactly antipodal positions both ways are equally short, and
+ * the planar verdict stands. Also rejects a vertex whose two neighbours are at one pole: both of its edges run along its
+ * meridian.
  */
-function checkPassagesOfPoles(geometry: FlatGeometry, path: readonly (string | number)[]): void {
+function checkPolesReachedTwice(geometry: FlatGeometry, path: readonly (string | number)[]): void {
   const { partDimensions, partStarts, sequenceStarts, vertices } = geometry
   for (let part = 0; part < partDimensions.length; part++) {
     if (partDimensions[part] !== 2) continue
     for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
       const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
       if (!reachesPole(vertices, start, end) && !hasHalfGlobeEdge(vertices, start, end)) continue
-      // North and south; the planar judgement has refused rings with several vertices at one pole.
-      const passages = [false, false]
+      // [north, south]. The planar check has already rejected rings with several separate vertices at one pole.
+      const isReached = [false, false]
       for (let vertex = start; vertex < end; vertex++) {
         const lat = vertices[2 * vertex + 1]!
-        if (Math.abs(lat) === 90) passages[lat > 0 ? 0 : 1] = true
+        if (Math.abs(lat) === 90) isReached[lat > 0 ? 0 : 1] = true
       }
       for (let vertex = start; vertex < end - 1; vertex++) {
         const [lon1, lat1, lon2, lat2] = vertices.subarray(2 * vertex, 2 * vertex + 4) as unknown as Edge
         const before = vertices[2 * (vertex === start ? end - 2 : vertex - 1) + 1]!
         if (Math.abs(lat1) !== 90 && Math.abs(lat2) === 90 && before === lat2) {
-          const detail = 'both edges lead to one pole along the same meridian'
-          throw problemAt('invalid-input', [...path, ...placeOf(geometry, sequence, vertex - start)], detail, {
+          const detail = 'both edges run to the same pole along the same meridian'
+          throw problemAt('invalid-input', [...path, ...vertexPath(geometry, sequence, vertex - start)], detail, {
             code: 'repeated-edge',
             hint: 'remove the vertex, or give the ring two vertices on different meridians away from the pole',
           })
         }
-        const isOverPole = Math.abs(lon2 - lon1) === 180 && Math.abs(lat1) !== 90 && Math.abs(lat2) !== 90
-        if (!isOverPole || lat1 === -lat2) continue
+        const passesOverPole = Math.abs(lon2 - lon1) === 180 && Math.abs(lat1) !== 90 && Math.abs(lat2) !== 90
+        if (!passesOverPole || lat1 === -lat2) continue
         const pole = lat1 > -lat2 ? 0 : 1
-        if (!passages[pole]) {
-          passages[pole] = true
+        if (!isReached[pole]) {
+          isReached[pole] = true
           continue
         }
-        const detail = `the geodesic from here to [${lon2}, ${lat2}] leads over a pole at which the ring has been before`
-        throw problemAt('invalid-input', [...path, ...placeOf(geometry, sequence, vertex - start)], detail, {
+        const detail = `the geodesic from here to [${lon2}, ${lat2}] passes over a pole that the ring has already reached`
+        throw problemAt('invalid-input', [...path, ...vertexPath(geometry, sequence, vertex - start)], detail, {
           code: 'self-touch',
           hint: HINT_HALF_GLOBE,
         })
@@ -172,8 +178,8 @@ function checkPassagesOfPoles(geometry: FlatGeometry, path: readonly (string | n
 
 type Edge = readonly [lon1: number, lat1: number, lon2: number, lat2: number]
 
-/** The refusal of a polygon that encloses nothing. */
-export function noArea(path: readonly (string | number)[]): ProblemError {
+/** Makes the problem for a polygon that encloses no area. */
+export function noAreaProblem(path: readonly (string | number)[]): ProblemError {
   return problemAt('invalid-input', path, 'the polygon encloses no area on the ground', {
     code: 'no-area',
     hint: HINT_HALF_GLOBE,

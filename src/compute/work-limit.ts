@@ -3,11 +3,12 @@ import { problemAt } from '../problem.ts'
 import { TOO_MUCH_WORK } from './operations.ts'
 
 /**
- * Says of a computation that gave up what it was, how much it may cost and what to do.
+ * Runs a computation and turns its `WorkLimitError` into a problem for the client.
  *
- * @throws {ProblemError} of the code `TOO_MUCH_WORK`
+ * @param what names the computation in the problem's detail
+ * @throws {ProblemError} `invalid-input` with the code `TOO_MUCH_WORK`
  */
-export function withinLimit<T>(
+export function withWorkLimit<T>(
   { maxDistanceSolves }: { readonly maxDistanceSolves: number },
   compute: () => T,
   what = 'distance',

@@ -4,7 +4,7 @@ import type { Secp256k1 } from './secp256k1.ts'
 import type { RecoverableSignature } from './signature.ts'
 
 /**
- * Address of a public key: the last 20 bytes of its keccak-256, lower case.
+ * Computes the address of a public key: the last 20 bytes of its keccak-256, lower case.
  *
  * @param publicKey 65 bytes 04‖x‖y
  */
@@ -12,7 +12,12 @@ export function publicKeyAddress(publicKey: Uint8Array, keccak: Keccak): Hex {
   return `0x${keccak.hashHex(publicKey.subarray(1)).slice(26)}`
 }
 
-/** @returns address of the signer, lower case, or undefined when the signature belongs to nobody */
+/**
+ * Recovers the signer of a digest.
+ *
+ * @param digest 32 bytes
+ * @returns the signer's address, lower case, or undefined when no public key fits the signature
+ */
 export function recoverAddress(
   digest: Uint8Array,
   signature: RecoverableSignature,

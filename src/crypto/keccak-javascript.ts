@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from './hex.ts'
 import type { Keccak } from './keccak.ts'
 
-/** Synchronous from the first call on and without a thread's instance: for rare, short texts such as an address; and in browsers. */
+/** Creates the JavaScript implementation, without waiting: for browsers, and for rare, short inputs such as an address. */
 export function javascriptKeccak(): Keccak {
   return {
     hash: (bytes) => keccak_256(bytes),

@@ -2,11 +2,11 @@ import { createKeccak as createWasmKeccak } from 'hash-wasm'
 import type { Hex } from '../messages.ts'
 import { javascriptKeccak } from './keccak-javascript.ts'
 
-/** keccak-256 as Ethereum uses it (the padding before FIPS 202). One instance a thread; every call is synchronous. */
+/** keccak-256 as Ethereum uses it, with the padding from before FIPS 202. One instance per thread; every call is synchronous. */
 export interface Keccak {
-  /** @returns 32 bytes of their own, never a view of a shared buffer */
+  /** @returns a new array of 32 bytes, never a view of a shared buffer */
   hash(bytes: Uint8Array): Uint8Array
-  /** Writes the 32 bytes to `target` from `at` on, without an array of their own. */
+  /** Writes the 32 bytes of the hash to `target`, from offset `at` on. */
   hashInto(bytes: Uint8Array, target: Uint8Array, at: number): void
   hashHex(bytes: Uint8Array): Hex
   readonly backend: 'wasm' | 'javascript'
@@ -15,16 +15,17 @@ export interface Keccak {
 const EMPTY_HASH = 'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 
 /**
- * WebAssembly (0.5 µs for 66 bytes) where it can be instantiated and knows the hash of nothing, else JavaScript (3.6 µs).
+ * Creates a WebAssembly instance (0.5 µs for 66 bytes), or a JavaScript one (3.6 µs) if WebAssembly cannot be instantiated or
+ * gives a wrong hash of the empty input.
  *
- * @param preferred names one backend, for tests that compare them
+ * @param preferred requires one backend, for tests that compare them
  */
 export async function createKeccak(preferred?: Keccak['backend']): Promise<Keccak> {
   if (preferred === 'javascript') return javascriptKeccak()
   try {
     const keccak = await wasmKeccak()
     if (keccak.hashHex(new Uint8Array(0)) === `0x${EMPTY_HASH}`) return keccak
-    throw new Error('hash-wasm does not know the keccak-256 of nothing')
+    throw new Error('hash-wasm gives a wrong keccak-256 of the empty input')
   } catch (error) {
     if (preferred === 'wasm') throw error
     return javascriptKeccak()

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { Secp256k1 } from './secp256k1.ts'
 
 /**
- * libsecp256k1 compiled to WebAssembly: the same algorithm on every platform, without native code.
+ * Loads libsecp256k1 compiled to WebAssembly: the same algorithm on every platform, without native code.
  *
- * Loaded on demand, for the package takes 0.1 s to import.
+ * The package is imported on demand, because that takes 0.1 s.
  */
 export async function loadLibauth(): Promise<Secp256k1> {
   const { instantiateSecp256k1 } = await import('@bitauth/libauth')

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type { Secp256k1 } from './secp256k1.ts'
 
-/** The part we use of the package's interface; it ships no types. */
+/** The part of the package's interface that is used here; the package ships no types. */
 interface Addon {
   contextRandomize(seed: Uint8Array): void
   privateKeyVerify(privateKey: Uint8Array): boolean
@@ -12,12 +12,12 @@ interface Addon {
 }
 
 /**
- * libsecp256k1 as a native addon, constant time.
+ * Loads libsecp256k1 as a native addon, constant time.
  *
- * `secp256k1/bindings`, never the package's root: without a prebuilt addon (linux-arm64, darwin-x64) the root silently
- * falls back to elliptic, which is neither constant time nor faster than our own next choice.
+ * Imports `secp256k1/bindings`, never the package's root: on platforms without a prebuilt addon (linux-arm64, darwin-x64) the
+ * root silently falls back to elliptic, which is not constant time and not faster than our next backend.
  *
- * @throws when there is no addon for this platform
+ * @throws {Error} when there is no addon for this platform
  */
 export async function loadNative(): Promise<Secp256k1> {
   const require = createRequire(import.meta.url)

@@ -1,6 +1,6 @@
 import type { Secp256k1 } from './secp256k1.ts'
 
-/** JavaScript alone: the last resort where neither native code nor WebAssembly runs. */
+/** Loads the JavaScript implementation, the last resort where neither native code nor WebAssembly runs. */
 export async function loadNoble(): Promise<Secp256k1> {
   const { secp256k1 } = await import('@noble/curves/secp256k1.js')
   return {

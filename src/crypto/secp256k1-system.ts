@@ -1,30 +1,30 @@
 import { randomBytes } from 'node:crypto'
 import type { LibraryHandle } from 'koffi'
 import type { Secp256k1 } from './secp256k1.ts'
-import { type SystemLibrary, systemLibraries } from './system-library.ts'
+import { findSystemLibraries, type SystemLibrary } from './system-library.ts'
 
 // secp256k1.h: SECP256K1_CONTEXT_NONE, SECP256K1_EC_UNCOMPRESSED.
 const CONTEXT_NONE = 1
 const UNCOMPRESSED = 2
 const PUBLIC_KEY_BYTES = 65
-/** Its own forms of a signature with its recovery id and of a public key: opaque, kept for one call. */
+/** Sizes of the library's opaque types `secp256k1_ecdsa_recoverable_signature` and `secp256k1_pubkey`. */
 const OPAQUE_SIGNATURE_BYTES = 65
 const OPAQUE_PUBLIC_KEY_BYTES = 64
 
 /**
- * The libsecp256k1 of the operating system, constant time: it signs 1.4 times as fast as the older one in the addon, its
- * distributor mends it, and it is there on processors for which the addon is not built.
+ * Loads the libsecp256k1 of the operating system, constant time. It signs 1.4 times as fast as the older version in the addon,
+ * gets security updates from the distribution, and exists for processors for which the addon is not built.
  *
- * An argument that it calls illegal ends the process, so lengths and the recovery id are checked here before each call.
+ * The library ends the process on an illegal argument, so lengths and the recovery id are checked before each call.
  *
- * @throws when the system has none with the recovery module that can be trusted
+ * @throws {Error} when the system has no such library with the recovery module, or only files that cannot be trusted
  */
 export async function loadSystem(): Promise<Secp256k1> {
   const { default: koffi } = await import('koffi')
-  // An absolute path: the loader of the system then asks neither LD_LIBRARY_PATH nor its own search path.
-  const { file, functions: library } = firstOf((path) => functionsOf(koffi.load(path)))
+  // The path is absolute, so the system's loader uses neither LD_LIBRARY_PATH nor its own search path.
+  const { file, functions: library } = loadFirst((path) => bindFunctions(koffi.load(path)))
   const context: unknown = library.createContext(CONTEXT_NONE)
-  library.randomize(context, randomBytes(32)) // blinds it
+  library.randomize(context, randomBytes(32)) // blinds the context
   const opaqueSignature = new Uint8Array(OPAQUE_SIGNATURE_BYTES)
   const opaqueKey = new Uint8Array(OPAQUE_PUBLIC_KEY_BYTES)
   const recoveryId = new Int32Array(1)
@@ -63,8 +63,8 @@ export async function loadSystem(): Promise<Secp256k1> {
   }
 }
 
-/** @throws when it was built without the recovery module */
-function functionsOf(library: LibraryHandle) {
+/** Binds the functions that are used here. @throws {Error} when the library was built without the recovery module */
+function bindFunctions(library: LibraryHandle) {
   return {
     createContext: library.func('void *secp256k1_context_create(unsigned int flags)'),
     randomize: library.func('int secp256k1_context_randomize(void *context, const uint8_t *seed)'),
@@ -89,15 +89,16 @@ function functionsOf(library: LibraryHandle) {
   }
 }
 
-function firstOf<T>(load: (path: string) => T): { readonly file: SystemLibrary; readonly functions: T } {
-  const { found, refused } = systemLibraries()
-  for (const file of found) {
+/** Loads the first trusted library that works. @throws {Error} with the files that were rejected */
+function loadFirst<T>(load: (path: string) => T): { readonly file: SystemLibrary; readonly functions: T } {
+  const { trusted, rejected } = findSystemLibraries()
+  for (const file of trusted) {
     try {
       return { file, functions: load(file.path) }
     } catch {
-      // Another release may be there.
+      // Another release may work.
     }
   }
-  const reasons = refused.length > 0 ? ` (${refused.join('; ')})` : ''
+  const reasons = rejected.length > 0 ? ` (${rejected.join('; ')})` : ''
   throw new Error(`this system has no libsecp256k1 of release 0.2 to 0.7 with the recovery module${reasons}`)
 }

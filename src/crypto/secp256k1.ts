@@ -7,23 +7,23 @@ import type { RecoverableSignature } from './signature.ts'
 export type Secp256k1Backend = 'system' | 'native' | 'libauth' | 'noble'
 
 /**
- * ECDSA on secp256k1 (SEC 2) behind one interface. All backends give byte-equal signatures: RFC 6979, low s; but for digests
- * beyond the order of the group, 2⁻¹²⁸ of them, which older releases of libsecp256k1 do not reduce for the nonce.
+ * ECDSA on secp256k1 (SEC 2) behind one interface. All backends give byte-equal signatures (RFC 6979, low s). The exception is
+ * digests above the order of the group, one in 2¹²⁸, which older releases of libsecp256k1 do not reduce for the nonce.
  * Digests and private keys are 32 bytes, public keys 65 bytes (uncompressed).
  */
 export interface Secp256k1 {
   readonly backend: Secp256k1Backend
-  /** What signs, for the operator: the package, or the system's library; native code with its version. */
+  /** Shown to the operator: the package, or the path of the system's library; with the version for native code. */
   readonly library: string
   /** @throws {RangeError} on a digest that is not 32 bytes or a key outside 1..n-1 */
   sign(digest: Uint8Array, privateKey: Uint8Array): RecoverableSignature
-  /** undefined when no public key fits the signature. */
+  /** Recovers the public key; undefined when no public key fits the signature. */
   recover(digest: Uint8Array, signature: RecoverableSignature): Uint8Array | undefined
-  /** @throws {RangeError} on a key outside 1..n-1 */
+  /** Derives the public key. @throws {RangeError} on a key outside 1..n-1 */
   publicKey(privateKey: Uint8Array): Uint8Array
 }
 
-/** In the order of speed: of the first 1.4, 4.5 and 21 times the time for a signature. Three are libsecp256k1 itself. */
+/** Fastest first: the others take 1.4, 4.5 and 21 times as long for a signature. The first three are libsecp256k1. */
 const LOADERS: Readonly<Record<Secp256k1Backend, () => Promise<Secp256k1>>> = {
   system: loadSystem,
   native: loadNative,
@@ -33,16 +33,16 @@ const LOADERS: Readonly<Record<Secp256k1Backend, () => Promise<Secp256k1>>> = {
 const ALL = Object.keys(LOADERS) as Secp256k1Backend[]
 
 /**
- * For threads that may be ended at any moment: the addon throws when it returns to a thread that ends, and that ends the
- * process.
+ * Backends for threads that may be terminated at any moment. The addon is left out: it throws when it returns to a thread that is
+ * being terminated, which ends the process.
  */
-export const ENDABLE_BACKENDS: readonly Secp256k1Backend[] = ALL.filter((name) => name !== 'native')
+export const TERMINABLE_BACKENDS: readonly Secp256k1Backend[] = ALL.filter((name) => name !== 'native')
 
 /**
- * The fastest backend that loads here and passes the self-test.
+ * Loads the first backend that works on this machine and passes the self-test.
  *
- * @param names in the order in which they are tried
- * @throws {Error} when none works, with the reason of each
+ * @param names backends in the order in which they are tried; by default all, fastest first
+ * @throws {Error} when none works, with the reason for each
  */
 export async function loadSecp256k1(names: readonly Secp256k1Backend[] = ALL): Promise<Secp256k1> {
   const failures: string[] = []
@@ -58,7 +58,7 @@ export async function loadSecp256k1(names: readonly Secp256k1Backend[] = ALL): P
   throw new Error(`no secp256k1 backend works: ${failures.join('; ')}`)
 }
 
-/** Private key 1 over SHA-256 of a sentence: the RFC 6979 signature many implementations publish as their vector. */
+/** Signs the SHA-256 of a sentence with private key 1, an RFC 6979 vector that many implementations publish. */
 function selfTest(backend: Secp256k1): void {
   const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'))
   const privateKey = hex(`${'0'.repeat(63)}1`)

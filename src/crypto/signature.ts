@@ -1,7 +1,7 @@
 import type { Hex } from '../messages.ts'
 import { bytesToHex, compareBytes, hexToBytes, utf8 } from './hex.ts'
 
-/** An ECDSA signature on secp256k1 with the bit that tells its two possible public keys apart. */
+/** An ECDSA signature on secp256k1, with the bit that selects one of its two possible public keys. */
 export interface RecoverableSignature {
   /** r‖s, 64 bytes, s ≤ n/2. */
   readonly compact: Uint8Array
@@ -12,7 +12,7 @@ export type ParsedSignature =
   | { readonly ok: true; readonly signature: RecoverableSignature }
   | { readonly ok: false; readonly reason: string }
 
-/** Order of the group and its half, rounded down (SEC 2, section 2.4.1). */
+/** Order n of the group, and n/2 rounded down (SEC 2, section 2.4.1). */
 const ORDER = hexToBytes('0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141')!
 const HALF_ORDER = hexToBytes('0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0')!
 const ZERO = new Uint8Array(32)
@@ -20,11 +20,12 @@ const ZERO = new Uint8Array(32)
 const SIGNATURE_TEXT = /^0x[0-9a-fA-F]{130}$/
 
 /**
- * Strict reading of r‖s‖v: exactly 65 bytes, 0 < r < n, 0 < s ≤ n/2, v 0, 1, 27 or 28 (decision 110).
+ * Parses r‖s‖v strictly: exactly 65 bytes, 0 < r < n, 0 < s ≤ n/2, v 0, 1, 27 or 28 (decision 110).
  *
- * s and n − s sign the same with the other v: accepting both would give each signature a second spelling.
+ * s with v and n − s with the other v are both valid for the same message. Accepting both would give each signature a second
+ * spelling.
  *
- * @param text `0x` and 130 hex digits of any case
+ * @param text `0x` and 130 hex digits in any case
  */
 export function parseSignature(text: string): ParsedSignature {
   if (!SIGNATURE_TEXT.test(text)) return { ok: false, reason: 'is not 0x and 130 hex digits (65 bytes r, s, v)' }
@@ -41,17 +42,17 @@ export function parseSignature(text: string): ParsedSignature {
   return { ok: true, signature: { compact: bytes.subarray(0, 64), recovery: (v % 27) as 0 | 1 } }
 }
 
-/** r‖s‖v with v 27 or 28, lower case: the spelling EAS contracts and wallets take (decision 78). */
+/** Formats r‖s‖v with v 27 or 28, lower case: the form that EAS contracts and wallets accept (decision 78). */
 export function formatSignature({ compact, recovery }: RecoverableSignature): Hex {
   const rs = bytesToHex(compact.subarray(0, 64))
   return recovery === 0 ? `0x${rs}1b` : `0x${rs}1c`
 }
 
-/** What wallets sign for a text: EIP-191, version 0x45 ("personal sign"). */
-export function personalText(bytes: Uint8Array): Uint8Array {
+/** Returns the bytes that wallets sign for a message: EIP-191, version 0x45 ("personal sign"). */
+export function personalMessage(bytes: Uint8Array): Uint8Array {
   const prefix = utf8(`\x19Ethereum Signed Message:\n${bytes.length}`)
-  const whole = new Uint8Array(prefix.length + bytes.length)
-  whole.set(prefix)
-  whole.set(bytes, prefix.length)
-  return whole
+  const message = new Uint8Array(prefix.length + bytes.length)
+  message.set(prefix)
+  message.set(bytes, prefix.length)
+  return message
 }

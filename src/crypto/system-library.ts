@@ -2,8 +2,8 @@ import { realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * File names of libsecp256k1 and their releases, in the order in which they are tried: newer releases have newer defences
- * of the key. A name that is not here is not loaded: how its functions are called is not known.
+ * File names of libsecp256k1 and their releases, in the order in which they are tried. Newer ones come first, because they
+ * protect the key better. Files with other names are not loaded, because their function signatures are unknown.
  */
 const RELEASES = [
   ['libsecp256k1.so.6', '0.7'],
@@ -12,7 +12,7 @@ const RELEASES = [
   ['libsecp256k1.so.1', '0.2'], // Debian 12: libsecp256k1-1
 ] as const
 
-/** Folders of Debian and its relatives by processor; then those of other distributions. */
+/** Library folders of Debian and its derivatives, by processor. */
 const DEBIAN_FOLDERS: Readonly<Record<string, string>> = {
   x64: '/usr/lib/x86_64-linux-gnu',
   arm64: '/usr/lib/aarch64-linux-gnu',
@@ -21,36 +21,37 @@ const DEBIAN_FOLDERS: Readonly<Record<string, string>> = {
   ppc64: '/usr/lib/powerpc64le-linux-gnu',
   s390x: '/usr/lib/s390x-linux-gnu',
 }
+/** Library folders of other distributions. */
 const OTHER_FOLDERS = ['/usr/lib64', '/usr/lib']
 
 const WRITABLE_BY_OTHERS = 0o022
 
-/** The two questions to the file system; a parameter for tests. Both throw where there is nothing. */
+/** The file system calls that are needed; a parameter for tests. Both throw when there is no file. */
 export interface LibraryFiles {
   realpath(path: string): string
   stat(path: string): { readonly uid: number; readonly mode: number }
 }
 
 export interface SystemLibrary {
-  /** Absolute, without links. */
+  /** Absolute, with symbolic links resolved. */
   readonly path: string
   readonly release: string
 }
 
 /**
- * Where the distribution keeps its libsecp256k1. The private key passes through that code, so no search path decides which
- * file it is, and file and folders have to belong to root and to be writable by root alone.
+ * Finds the distribution's libsecp256k1. That code gets the private key, so no search path is used, and the file and all folders
+ * above it must belong to root and be writable only by root.
  *
- * @returns what may be loaded, best first, and why the rest may not
+ * @returns `trusted`: files that may be loaded, best first; `rejected`: why other files may not
  */
-export function systemLibraries(
+export function findSystemLibraries(
   platform: string = process.platform,
   arch: string = process.arch,
   files: LibraryFiles = { realpath: realpathSync, stat: statSync },
-): { readonly found: readonly SystemLibrary[]; readonly refused: readonly string[] } {
-  const found: SystemLibrary[] = []
-  const refused: string[] = []
-  if (platform !== 'linux') return { found, refused }
+): { readonly trusted: readonly SystemLibrary[]; readonly rejected: readonly string[] } {
+  const trusted: SystemLibrary[] = []
+  const rejected: string[] = []
+  if (platform !== 'linux') return { trusted, rejected }
   const debian = DEBIAN_FOLDERS[arch]
   const folders = debian === undefined ? OTHER_FOLDERS : [debian, ...OTHER_FOLDERS]
   for (const [name, release] of RELEASES) {
@@ -62,19 +63,19 @@ export function systemLibraries(
         continue
       }
       const problem = trustProblem(path, files)
-      if (problem !== undefined) refused.push(problem)
-      else if (!found.some((other) => other.path === path)) found.push({ path, release })
+      if (problem !== undefined) rejected.push(problem)
+      else if (!trusted.some((other) => other.path === path)) trusted.push({ path, release })
     }
   }
-  return { found, refused }
+  return { trusted, rejected }
 }
 
-/** Looks at the file and at each folder above it: an account that may write one of them chooses what is loaded. */
+/** Checks the file and each folder above it: an account that can write to one of them could replace the library. */
 function trustProblem(file: string, files: LibraryFiles): string | undefined {
   for (let path = file; ; path = dirname(path)) {
     const { uid, mode } = files.stat(path)
     if (uid !== 0) return `${path}: does not belong to root`
-    if ((mode & WRITABLE_BY_OTHERS) !== 0) return `${path}: others than root may write it`
+    if ((mode & WRITABLE_BY_OTHERS) !== 0) return `${path}: accounts other than root may write to it`
     if (path === dirname(path)) return undefined
   }
 }

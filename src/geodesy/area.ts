@@ -5,20 +5,20 @@ import { bandAreaSquareMeters } from './band-area.ts'
 import { compensatedSum } from './compensated-sum.ts'
 
 /**
- * Area of the polygons of a geometry on WGS 84: exterior rings minus their holes.
+ * Returns the area of the polygons of a geometry on WGS 84: exterior rings minus their holes.
  *
- * Orientation carries no meaning. A ring encloses the side without poles; one that winds around the axis encloses the pole
- * it has a vertex on, or else the smaller side. A ring of whole parallels encloses what lies between them.
+ * Orientation has no meaning. A ring encloses the side without poles. One that winds around the axis encloses the pole on which
+ * it has a vertex, or else the smaller side. A ring of whole parallels encloses what lies between them.
  *
- * @param geometry without rings that mix whole parallels and other edges
- * @returns square metres, before any rounding; ≤ 0 when holes take more than there is
+ * @param geometry has no ring that mixes whole parallels and other edges
+ * @returns square metres, before any rounding; ≤ 0 when the holes are at least as large as the exterior rings
  * @see C. F. F. Karney, Algorithms for geodesics, section 6
  */
 export function areaSquareMeters(kernel: Kernel, geometry: FlatGeometry): number {
   return compensatedSum(allRingTerms(kernel, geometry))
 }
 
-/** The same for one Polygon part. */
+/** Returns the area of one Polygon part, in the same way. */
 export function partAreaSquareMeters(kernel: Kernel, geometry: FlatGeometry, part: number): number {
   return compensatedSum(ringTerms(kernel, geometry, part))
 }
@@ -29,7 +29,7 @@ function* allRingTerms(kernel: Kernel, geometry: FlatGeometry): Iterable<number>
   }
 }
 
-/** The areas of the rings of one Polygon part, those of holes negative. */
+/** Yields the areas of the rings of one Polygon part, those of holes negative. */
 function* ringTerms(kernel: Kernel, geometry: FlatGeometry, part: number): Iterable<number> {
   const { vertices, sequenceStarts, partStarts } = geometry
   const exterior = partStarts[part]!
@@ -42,7 +42,7 @@ function* ringTerms(kernel: Kernel, geometry: FlatGeometry, part: number): Itera
 
 function ringAreaSquareMeters(kernel: Kernel, ring: Float64Array): number {
   const count = ring.length / 2
-  // All vertices of a band stand on the antimeridian or at a pole.
+  // All vertices of a band lie on the antimeridian or at a pole.
   const mayBeBand = Math.abs(ring[0]!) === 180 || Math.abs(ring[1]!) === 90
   if (mayBeBand && hasWholeTurn(ring, 0, count)) {
     const form = ringForm(ring, 0, count)
@@ -53,9 +53,9 @@ function ringAreaSquareMeters(kernel: Kernel, ring: Float64Array): number {
 }
 
 /**
- * The pole a ring encloses: 1 north, −1 south, 0 neither. The same decision that its area rests on.
+ * Returns the pole that a ring encloses: 1 north, −1 south, 0 neither. The area of the ring rests on the same decision.
  *
- * @param ring interleaved lon, lat, closed, with geodesic edges alone
+ * @param ring interleaved lon, lat, closed, with geodesic edges only
  */
 export function enclosedPole(kernel: Kernel, ring: Float64Array): -1 | 0 | 1 {
   kernel.release()

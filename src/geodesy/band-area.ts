@@ -1,6 +1,6 @@
-/** Binary places of the fixed-point numbers here, and 1 as one of them. */
-const PLACES = 128n
-const ONE = 1n << PLACES
+/** Number of fraction bits of the fixed-point numbers in this file, and the number 1 in this form. */
+const FRACTION_BITS = 128n
+const ONE = 1n << FRACTION_BITS
 /** π with 60 decimal places. */
 const PI = (3141592653589793238462643383279502884197169399375105820974944n * ONE) / 10n ** 60n
 
@@ -13,8 +13,8 @@ const E2 = (F_UNIT * (2n * INVERSE_F - F_UNIT) * ONE) / INVERSE_F ** 2n
 const SCALE = (2n * PI * (A * (INVERSE_F - F_UNIT)) ** 2n) / INVERSE_F ** 2n
 
 /**
- * Area of all that lies between two parallels on WGS 84, by the closed form that authalic latitudes rest on. Computed with
- * integers, so it is the double nearest to the true value, on every machine.
+ * Returns the area between two parallels on WGS 84, by the closed form behind authalic latitudes. Integer arithmetic makes the
+ * result the double nearest to the true value, on every machine.
  *
  * 2π b² (q(sin north) − q(sin south)), q(s) = ∫ ds/(1 − e²s²)² = Σ (j + 1)/(2j + 1) e²ʲ s²ʲ⁺¹
  *
@@ -24,38 +24,39 @@ const SCALE = (2n * PI * (A * (INVERSE_F - F_UNIT)) ** 2n) / INVERSE_F ** 2n
  * @see C. F. F. Karney, Algorithms for geodesics, J. Geodesy 87 (2013), eq. 59
  */
 export function bandAreaSquareMeters(south: number, north: number): number {
-  const area = (SCALE * (authalic(sineOfDegrees(north)) - authalic(sineOfDegrees(south)))) >> PLACES
+  const area =
+    (SCALE * (authalicIntegral(sineOfDegrees(north)) - authalicIntegral(sineOfDegrees(south)))) >> FRACTION_BITS
   return Number(area) / Number(ONE)
 }
 
-function authalic(sine: bigint): bigint {
-  const ratio = (((sine * sine) >> PLACES) * E2) >> PLACES
+function authalicIntegral(sine: bigint): bigint {
+  const ratio = (((sine * sine) >> FRACTION_BITS) * E2) >> FRACTION_BITS
   let sum = 0n
   let power = sine
   for (let j = 0n; power !== 0n && power !== -1n; j++) {
     sum += ((j + 1n) * power) / (2n * j + 1n)
-    power = (power * ratio) >> PLACES
+    power = (power * ratio) >> FRACTION_BITS
   }
   return sum
 }
 
 function sineOfDegrees(degrees: number): bigint {
-  const radians = (fixedPoint(degrees) * PI) / (180n << PLACES)
-  const square = (radians * radians) >> PLACES
+  const radians = (fixedPoint(degrees) * PI) / (180n << FRACTION_BITS)
+  const square = (radians * radians) >> FRACTION_BITS
   let sum = 0n
   let term = radians
   for (let k = 1n; term !== 0n && term !== -1n; k += 2n) {
     sum += term
-    term = -(((term * square) >> PLACES) / ((k + 1n) * (k + 2n)))
+    term = -(((term * square) >> FRACTION_BITS) / ((k + 1n) * (k + 2n)))
   }
   return Math.abs(degrees) === 90 ? (degrees > 0 ? ONE : -ONE) : sum
 }
 
-/** A latitude as it is, down to 2⁻¹²⁸. */
+/** Returns a latitude in fixed-point form, exactly down to 2⁻¹²⁸. */
 function fixedPoint(degrees: number): bigint {
   const whole = Math.trunc(degrees)
   // Both halves of the fraction are integers below 2⁵³ once scaled.
   const upper = Math.trunc((degrees - whole) * 2 ** 50)
   const lower = ((degrees - whole) * 2 ** 50 - upper) * 2 ** 78
-  return (BigInt(whole) << PLACES) + (BigInt(upper) << 78n) + BigInt(Math.trunc(lower))
+  return (BigInt(whole) << FRACTION_BITS) + (BigInt(upper) << 78n) + BigInt(Math.trunc(lower))
 }

@@ -3,17 +3,17 @@ import { type Band, findRing, ringForm } from '../geometry/whole-parallels.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { distanceMeters } from './distance.ts'
 
-/** Whether a geometry is one position. */
-export function isOnePoint({ partDimensions }: FlatGeometry): boolean {
+/** Tells whether a geometry is a single position. */
+export function isSinglePoint({ partDimensions }: FlatGeometry): boolean {
   return partDimensions.length === 1 && partDimensions[0] === 0
 }
 
 /**
- * Least distance on WGS 84 from a point to a geometry with polygons that have whole parallels as rings: to a parallel along the
- * meridian of the point, which meets it at a right angle; to everything else as `distanceMeters` measures it.
+ * Returns the least distance on WGS 84 from a point to a geometry with polygons that have rings of whole parallels. A parallel is
+ * reached along the meridian of the point, which meets it at a right angle; everything else as `distanceMeters` measures it.
  *
  * @param point one position
- * @param geometry of valid polygons, whose rings are ordinary or bands
+ * @param geometry has valid polygons, whose rings are ordinary or bands
  * @param workLimit as for `distanceMeters`, for each ring
  * @returns metres, before any rounding
  * @throws {WorkLimitError} when the limit is reached
@@ -27,15 +27,15 @@ export function distanceToBandsMeters(
   let least = Number.POSITIVE_INFINITY
   const others: number[] = []
   for (let part = 0; part < geometry.partDimensions.length; part++) {
-    const isOther = findRing(geometry, ({ kind }) => kind === 'band', part) === undefined
-    if (isOther) others.push(part)
+    const isWithoutBand = findRing(geometry, ({ kind }) => kind === 'band', part) === undefined
+    if (isWithoutBand) others.push(part)
     else least = Math.min(least, new BandPart(kernel, point, geometry, part, workLimit).distanceMeters())
   }
   if (others.length === 0 || least === 0) return least
-  return Math.min(least, distanceMeters(kernel, point, partsOf(geometry, others), workLimit))
+  return Math.min(least, distanceMeters(kernel, point, selectParts(geometry, others), workLimit))
 }
 
-/** A polygon with such a ring, and a point. */
+/** A polygon that has a band as a ring, and a point. */
 class BandPart {
   readonly #kernel: Kernel
   readonly #point: FlatGeometry
@@ -55,7 +55,10 @@ class BandPart {
     this.#workLimit = workLimit
   }
 
-  /** To the boundary of the ring that keeps the point out, or 0. Holes share no interior, so only one of them can. */
+  /**
+   * Returns the distance to the ring that keeps the point out of the polygon, or 0 when the point is inside. Only one hole can
+   * contain the point, because holes share no interior.
+   */
   distanceMeters(): number {
     const { partStarts } = this.#geometry
     const exterior = partStarts[this.#part]!
@@ -69,22 +72,22 @@ class BandPart {
   }
 
   #fromOutside(sequence: number): number {
-    const band = this.#bandOf(sequence)
+    const band = this.#readBand(sequence)
     if (band === undefined) return this.#measure(sequence, 2)
     if (this.#lat < band.south) return this.#alongMeridian(band.south)
     return this.#lat > band.north ? this.#alongMeridian(band.north) : 0
   }
 
-  /** From a point inside a ring to the ring; 0 for one outside. */
+  /** Returns the distance from a point inside a ring to that ring; 0 for a point outside. */
   #fromInside(sequence: number): number {
-    const band = this.#bandOf(sequence)
+    const band = this.#readBand(sequence)
     if (band === undefined) return this.#measure(sequence, 2) > 0 ? 0 : this.#measure(sequence, 1)
     if (this.#lat < band.south || this.#lat > band.north) return 0
-    const rims = [band.south, band.north].filter((rim) => Math.abs(rim) !== 90)
-    return Math.min(...rims.map((rim) => this.#alongMeridian(rim)))
+    const parallels = [band.south, band.north].filter((parallel) => Math.abs(parallel) !== 90)
+    return Math.min(...parallels.map((parallel) => this.#alongMeridian(parallel)))
   }
 
-  #bandOf(sequence: number): Band | undefined {
+  #readBand(sequence: number): Band | undefined {
     const { vertices, sequenceStarts } = this.#geometry
     const form = ringForm(vertices, sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!)
     return form.kind === 'band' ? form : undefined
@@ -94,12 +97,12 @@ class BandPart {
     return this.#kernel.fastInverse(this.#lat, this.#lon, lat, this.#lon)
   }
 
-  /** To a ring of geodesics alone: with its inside (dimension 2) or as a line (1). */
+  /** Returns the distance to a ring of geodesics, with its interior (dimension 2) or as a line (1). */
   #measure(sequence: number, dimension: 1 | 2): number {
     const { vertices, sequenceStarts } = this.#geometry
     const ring = vertices.subarray(2 * sequenceStarts[sequence]!, 2 * sequenceStarts[sequence + 1]!)
     const type = dimension === 2 ? 'Polygon' : 'LineString'
-    const alone: FlatGeometry = {
+    const single: FlatGeometry = {
       type,
       vertices: ring,
       sequenceStarts: Uint32Array.of(0, ring.length / 2),
@@ -109,12 +112,12 @@ class BandPart {
       elementTypes: [type],
       elementPaths: [[]],
     }
-    return distanceMeters(this.#kernel, this.#point, alone, this.#workLimit)
+    return distanceMeters(this.#kernel, this.#point, single, this.#workLimit)
   }
 }
 
-/** Some parts of a geometry, each an element of its own: for distances alone. */
-function partsOf({ vertices, sequenceStarts, partStarts, partDimensions }: FlatGeometry, parts: readonly number[]) {
+/** Returns some parts of a geometry, each as an element. Use the result for distances only. */
+function selectParts({ vertices, sequenceStarts, partStarts, partDimensions }: FlatGeometry, parts: readonly number[]) {
   const values: number[] = []
   const sequences = [0]
   const starts = [0]

@@ -1,8 +1,8 @@
 const ALIGNMENT = 16
 
-/** Hands out blocks of one region of memory and takes them back; knows pointers alone, and touches no memory. */
+/** Allocates blocks in one region of memory and frees them. It knows only pointers and never touches the memory itself. */
 export class BlockList {
-  /** Free blocks, ascending; no two touch. */
+  /** Free blocks in ascending order. Neighbours are merged, so no two touch. */
   readonly #free: { pointer: number; byteLength: number }[]
 
   constructor(pointer: number, byteLength: number) {
@@ -11,7 +11,7 @@ export class BlockList {
 
   /** @returns pointer to the first free block that is large enough, or undefined when there is none */
   allocate(byteLength: number): number | undefined {
-    const size = aligned(byteLength)
+    const size = alignUp(byteLength)
     const index = this.#free.findIndex((block) => block.byteLength >= size)
     const block = this.#free[index]
     if (block === undefined) return undefined
@@ -22,13 +22,13 @@ export class BlockList {
     return pointer
   }
 
-  /** Takes back a block of `allocate`. */
+  /** Frees a block that `allocate` returned. */
   free(pointer: number, byteLength: number): void {
-    const found = this.#free.findIndex((block) => block.pointer > pointer)
-    const index = found === -1 ? this.#free.length : found
+    const nextIndex = this.#free.findIndex((block) => block.pointer > pointer)
+    const index = nextIndex === -1 ? this.#free.length : nextIndex
     const before = this.#free[index - 1]
     const after = this.#free[index]
-    let block = { pointer, byteLength: aligned(byteLength) }
+    let block = { pointer, byteLength: alignUp(byteLength) }
     if (before !== undefined && before.pointer + before.byteLength === pointer) {
       before.byteLength += block.byteLength
       block = before
@@ -41,4 +41,4 @@ export class BlockList {
   }
 }
 
-const aligned = (byteLength: number) => Math.ceil(byteLength / ALIGNMENT) * ALIGNMENT
+const alignUp = (byteLength: number) => Math.ceil(byteLength / ALIGNMENT) * ALIGNMENT

@@ -1,29 +1,30 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { CM_PER_METER, toScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { isPrepared, layOperand, operandBytes, type PreparedDistance } from './prepared-distance.ts'
+import { isPrepared, operandBytes, type PreparedDistance, writeOperand } from './prepared-distance.ts'
 
-/** A distance would cost more than the work it was allowed. */
+/** Thrown when a distance would cost more than the allowed work. */
 export class WorkLimitError extends Error {
   override readonly name = 'WorkLimitError'
 }
 
 /** Longer than any shortest geodesic on WGS 84, metres. */
-const LONGEST = 20_004_000
-/** Metres: much more than two ways to the same distance differ by, so that the bounds never contradict the distance. */
-const UNSURE = 1e-6
+const MAX_GEODESIC_METERS = 20_004_000
+/** Metres: much more than two ways to compute a distance differ, so that the bounds never contradict the distance. */
+const UNCERTAIN_METERS = 1e-6
 
 /**
- * Least geodesic distance between two geometries on WGS 84.
+ * Returns the least geodesic distance between two geometries on WGS 84.
  *
- * Edges are shortest geodesics, polygons include their interior; the result is 0 when the geometries meet or one contains
- * the other. It depends neither on the order of the arguments nor on whether they are prepared, to the last bit; between
- * two points it is the length of the line between them.
+ * Edges are shortest geodesics, and polygons include their interior. The result is 0 when the geometries meet or one contains the
+ * other. Neither the order of the arguments nor preparing them changes a single bit of it. Between two points it is the length of
+ * the line between them.
  *
- * @param workLimit how many solutions of the inverse problem it may cost; 16 looks at bounding boxes count as one
+ * @param workLimit number of solutions of the inverse problem that it may cost; 16 bounding boxes count as one
  * @returns metres, before any rounding
  * @throws {WorkLimitError} when the limit is reached
- * @throws {RangeError} when the kernel's memory cannot grow; on a prepared geometry that was released or is another kernel's
+ * @throws {RangeError} when the kernel's memory cannot grow, or when a prepared geometry was released or belongs to another
+ *   kernel
  */
 export function distanceMeters(
   kernel: Kernel,
@@ -31,12 +32,12 @@ export function distanceMeters(
   b: FlatGeometry | PreparedDistance,
   workLimit: number,
 ): number {
-  // What the descent over two points comes to, without laying them out: the same bits.
+  // Gives the same bits as the search over two points, without writing them into the kernel.
   if (isPoint(a) && isPoint(b)) {
     return kernel.fastInverse(a.vertices[1]!, a.vertices[0]!, b.vertices[1]!, b.vertices[0]!)
   }
-  const { first, second } = operandsOf(kernel, a, b)
-  return checked(kernel.minimumDistance(first, second, workLimit), workLimit)
+  const { first, second } = writeOperands(kernel, a, b)
+  return requireWithinLimit(kernel.minimumDistance(first, second, workLimit), workLimit)
 }
 
 function isPoint(geometry: FlatGeometry | PreparedDistance): geometry is FlatGeometry {
@@ -44,11 +45,11 @@ function isPoint(geometry: FlatGeometry | PreparedDistance): geometry is FlatGeo
 }
 
 /**
- * Whether the distance of two geometries, rounded to centimetres as it is attested, is at most a radius (decision 7): what
- * `toScaledInteger(distanceMeters(…), 100) <= radiusCm` says, but bounds alone decide where they can.
+ * Tells whether the distance of two geometries, rounded to centimetres as it is attested, is at most a radius (decision 7). The
+ * result is that of `toScaledInteger(distanceMeters(…), 100) <= radiusCm`, but bounds decide without the distance where they can.
  *
  * @param radiusCm ≥ 0
- * @throws {WorkLimitError} when the limit is reached; not always where `distanceMeters` throws it
+ * @throws {WorkLimitError} when the limit is reached; not in every case in which `distanceMeters` throws it
  * @throws {RangeError} as `distanceMeters`
  */
 export function isWithinCentimeters(
@@ -58,35 +59,35 @@ export function isWithinCentimeters(
   radiusCm: bigint,
   workLimit: number,
 ): boolean {
-  // What rounds to the radius ends half a centimetre beyond it.
+  // Distances up to half a centimetre beyond the radius round to it.
   const threshold = (Number(radiusCm) + 0.5) / CM_PER_METER
-  if (threshold > LONGEST) return true
-  const { first, second } = operandsOf(kernel, a, b)
-  const answer = kernel.isWithin(first, second, threshold - UNSURE, threshold + UNSURE, workLimit)
-  if (answer === 0 || answer === 1) return answer === 1
-  if (answer === -1) throw tooMuchWork(workLimit)
-  const distance = checked(kernel.minimumDistance(first, second, workLimit), workLimit)
+  if (threshold > MAX_GEODESIC_METERS) return true
+  const { first, second } = writeOperands(kernel, a, b)
+  const result = kernel.isWithin(first, second, threshold - UNCERTAIN_METERS, threshold + UNCERTAIN_METERS, workLimit)
+  if (result === 0 || result === 1) return result === 1
+  if (result === -1) throw workLimitError(workLimit)
+  const distance = requireWithinLimit(kernel.minimumDistance(first, second, workLimit), workLimit)
   return toScaledInteger(distance, CM_PER_METER) <= radiusCm
 }
 
-function checked(distance: number, workLimit: number): number {
-  if (distance < 0) throw tooMuchWork(workLimit)
+function requireWithinLimit(distance: number, workLimit: number): number {
+  if (distance < 0) throw workLimitError(workLimit)
   return distance
 }
 
-function tooMuchWork(workLimit: number): WorkLimitError {
-  return new WorkLimitError(`the distance needs more than ${workLimit} solutions`)
+function workLimitError(workLimit: number): WorkLimitError {
+  return new WorkLimitError(`the distance needs more than ${workLimit} solutions of the inverse problem`)
 }
 
-function operandsOf(kernel: Kernel, a: FlatGeometry | PreparedDistance, b: FlatGeometry | PreparedDistance) {
+function writeOperands(kernel: Kernel, a: FlatGeometry | PreparedDistance, b: FlatGeometry | PreparedDistance) {
   kernel.release()
-  return { first: operandOf(kernel, a), second: operandOf(kernel, b) }
+  return { first: operandPointer(kernel, a), second: operandPointer(kernel, b) }
 }
 
-function operandOf(kernel: Kernel, geometry: FlatGeometry | PreparedDistance): number {
-  if (isPrepared(geometry)) return geometry.operandIn(kernel)
+function operandPointer(kernel: Kernel, geometry: FlatGeometry | PreparedDistance): number {
+  if (isPrepared(geometry)) return geometry.pointerIn(kernel)
   const block = kernel.reserve(operandBytes(kernel, geometry))
   if (block === 0) throw new RangeError('the kernel is out of memory')
-  layOperand(kernel, geometry, block)
+  writeOperand(kernel, geometry, block)
   return block
 }

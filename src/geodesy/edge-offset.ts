@@ -1,17 +1,17 @@
 import type { Kernel } from '../wasm/loader.ts'
 
-/** Offsets smaller than this have no certain sign, metres: azimuths are within 15 nm at the other end of a line. */
+/** Offsets smaller than this have no certain sign, metres. Azimuths are within 15 nm at the other end of a line. */
 export const UNCERTAIN_METERS = 5e-8
 
-/** How far a position lies from the geodesic over an edge. */
+/** How far a position lies from the geodesic of an edge. */
 export interface Offset {
-  /** To first order; positive to the left of the direction from the first end to the second. */
+  /** First-order approximation; positive to the left of the direction from the first end to the second. */
   readonly leftMeters: number
-  /** An offset within this of 0 may have either sign. */
+  /** An offset no larger than this may have either sign. */
   readonly errorMeters: number
 }
 
-/** The shortest geodesic between two positions, from which other positions are offset. */
+/** The shortest geodesic between two positions, from which the offsets of other positions are measured. */
 export class GeodesicEdge {
   readonly lengthMeters: number
   readonly #kernel: Kernel
@@ -19,7 +19,7 @@ export class GeodesicEdge {
   readonly #azimuths: readonly [salp1: number, calp1: number, salp2: number, calp2: number]
   readonly #reducedLength: number
 
-  /** Solves the inverse problem once. Degrees. */
+  /** Solves the inverse problem once. Coordinates are degrees. */
   constructor(kernel: Kernel, lon1: number, lat1: number, lon2: number, lat2: number) {
     this.#kernel = kernel
     this.#ends = [lon1, lat1, lon2, lat2]
@@ -28,17 +28,17 @@ export class GeodesicEdge {
     this.#reducedLength = kernel.m12()
   }
 
-  /** Whether it leaves its first end toward the north. */
-  get leadsNorth(): boolean {
+  /** Whether it leaves its first end towards the north. */
+  get startsNorthward(): boolean {
     return this.#azimuths[1] > 0
   }
 
   /**
    * Solves the inverse problem once more.
    *
-   * @param isNearSecond whether the position is nearer to the second end: the azimuth there is used then
+   * @param isNearSecond whether the position is nearer to the second end, whose azimuth is then used
    */
-  offsetOf(lon: number, lat: number, isNearSecond: boolean): Offset {
+  measureOffset(lon: number, lat: number, isNearSecond: boolean): Offset {
     const [lon1, lat1, lon2, lat2] = this.#ends
     const [salp1, calp1, salp2, calp2] = this.#azimuths
     const kernel = this.#kernel
@@ -47,7 +47,7 @@ export class GeodesicEdge {
     const reach = kernel.m12()
     const [salp, calp] = isNearSecond ? [salp2, calp2] : [salp1, calp1]
     const leftMeters = (calp * kernel.salp1() - salp * kernel.calp1()) * -reach
-    // The azimuth of an edge between almost opposite positions is only as good as its reduced length.
+    // The azimuth of an edge between almost antipodal positions is only as accurate as its reduced length allows.
     return { leftMeters, errorMeters: UNCERTAIN_METERS * Math.max(1, reach / this.#reducedLength) }
   }
 }

@@ -3,7 +3,7 @@ import type { Kernel } from '../wasm/loader.ts'
 import { compensatedSum } from './compensated-sum.ts'
 
 /**
- * Geodesic length of the lines of a geometry on WGS 84: each edge is the shortest geodesic between its vertices.
+ * Returns the geodesic length of the lines of a geometry on WGS 84. Each edge is the shortest geodesic between its vertices.
  *
  * @param geometry LineString or MultiLineString
  * @returns metres, before any rounding

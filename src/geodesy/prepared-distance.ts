@@ -2,48 +2,48 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { BlockList } from './block-list.ts'
 
-/** Room for prepared geometries in a kernel, bytes, unless `setPreparedRoom` says otherwise: 500,000 vertices. */
-export const DEFAULT_PREPARED_ROOM = 64 << 20
+/** Bytes reserved in a kernel for prepared geometries unless another size is set: enough for 500,000 vertices. */
+export const DEFAULT_PREPARED_BYTES = 64 << 20
 
-/** The blocks of each kernel that has room set aside. */
-const rooms = new WeakMap<Kernel, BlockList>()
+/** The block list of each kernel that has memory reserved. */
+const blockLists = new WeakMap<Kernel, BlockList>()
 
 /**
- * Sets memory of a kernel aside for prepared geometries, once and before the first of them. Pages that are never used cost
- * no memory of the machine.
+ * Reserves memory of a kernel for prepared geometries. Call it at most once, before the first of them. Pages that are never used
+ * cost no physical memory.
  *
- * @throws {RangeError} when it has been done, or the memory cannot grow so far
+ * @throws {RangeError} when memory was already reserved, or cannot grow that far
  */
-export function setPreparedRoom(kernel: Kernel, byteLength: number): void {
-  if (rooms.has(kernel)) throw new RangeError('the kernel has its room for prepared geometries')
+export function reservePreparedMemory(kernel: Kernel, byteLength: number): void {
+  if (blockLists.has(kernel)) throw new RangeError('the kernel has already reserved memory for prepared geometries')
   const pointer = kernel.setAside(byteLength)
   if (pointer === 0) throw new RangeError('the kernel is out of memory')
-  rooms.set(kernel, new BlockList(pointer, byteLength))
+  blockLists.set(kernel, new BlockList(pointer, byteLength))
 }
 
-/** A geometry laid out in the memory of a kernel for any number of distances. */
+/** A geometry laid out in the memory of a kernel, for any number of distances. */
 export class PreparedDistance {
-  /** What it takes of the room. */
+  /** Bytes that it takes of the reserved memory. */
   readonly byteLength: number
   readonly #kernel: Kernel
   #block: number
 
-  /** Use `prepareDistance`. */
+  /** Use `prepareDistance` instead. */
   constructor(kernel: Kernel, block: number, byteLength: number) {
     this.#kernel = kernel
     this.#block = block
     this.byteLength = byteLength
   }
 
-  /** Gives the memory back; the geometry cannot be used any more. A second call does nothing. */
+  /** Frees the memory, after which the geometry cannot be used. A second call does nothing. */
   release(): void {
     if (this.#block === 0) return
-    rooms.get(this.#kernel)!.free(this.#block, this.byteLength)
+    blockLists.get(this.#kernel)!.free(this.#block, this.byteLength)
     this.#block = 0
   }
 
-  /** @returns pointer to the operand, for `minimumDistance` */
-  operandIn(kernel: Kernel): number {
+  /** @returns pointer to the operand, for the kernel's `minimumDistance` */
+  pointerIn(kernel: Kernel): number {
     if (kernel !== this.#kernel) throw new RangeError('the geometry was prepared in another kernel')
     if (this.#block === 0) throw new RangeError('the prepared geometry was released')
     return this.#block
@@ -51,17 +51,17 @@ export class PreparedDistance {
 }
 
 /**
- * Prepares a geometry for distances: a point is then compared with 10,000 vertices in microseconds. Results are the same
- * bits as without. Voids what lies in the kernel's arena when it is the first.
+ * Prepares a geometry for distances. A point is then compared with 10,000 vertices in microseconds. Results are the same to the
+ * last bit as without. The first call for a kernel invalidates what lies in its arena.
  *
- * @returns undefined when there is no room: release others, or do without
+ * @returns undefined when there is no memory left: release other geometries, or measure without preparing
  */
 export function prepareDistance(kernel: Kernel, geometry: FlatGeometry): PreparedDistance | undefined {
-  if (!rooms.has(kernel)) setPreparedRoom(kernel, DEFAULT_PREPARED_ROOM)
+  if (!blockLists.has(kernel)) reservePreparedMemory(kernel, DEFAULT_PREPARED_BYTES)
   const byteLength = operandBytes(kernel, geometry)
-  const block = rooms.get(kernel)!.allocate(byteLength)
+  const block = blockLists.get(kernel)!.allocate(byteLength)
   if (block === undefined) return undefined
-  layOperand(kernel, geometry, block)
+  writeOperand(kernel, geometry, block)
   return new PreparedDistance(kernel, block, byteLength)
 }
 
@@ -69,13 +69,13 @@ export function isPrepared(geometry: FlatGeometry | PreparedDistance): geometry 
   return geometry instanceof PreparedDistance
 }
 
-/** Bytes of the block that `layOperand` fills, at most. */
+/** Returns the most bytes that the block of a geometry may need. */
 export function operandBytes(kernel: Kernel, { vertices, sequenceStarts, partDimensions }: FlatGeometry): number {
   return kernel.operandBytes(vertices.length / 2, sequenceStarts.length - 1, partDimensions.length)
 }
 
 /** Writes a geometry into a block of the kernel's memory and prepares it there. */
-export function layOperand(
+export function writeOperand(
   kernel: Kernel,
   { vertices, sequenceStarts, partStarts, partDimensions }: FlatGeometry,
   block: number,

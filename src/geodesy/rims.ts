@@ -3,66 +3,72 @@ import { hasWholeTurn, ringForm } from '../geometry/whole-parallels.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { WorkLimitError } from './distance.ts'
 
-/** a (π/180)² / 8, m: an edge of w by h degrees leaves its line in the plane by less than this · w (w + 2h), up to 90°. */
+/**
+ * a (π/180)² / 8, in metres: an edge of w by h degrees leaves its line in the plane by less than this · w (w + 2h), up to 90°.
+ */
 const METERS_PER_SQUARE_DEGREE = 242.9
-const BOUND_TO_DEGREES = 90
+const MAX_BOUNDED_DEGREES = 90
 /** Less than the length of a degree of latitude anywhere, metres. */
 const METERS_PER_DEGREE = 110_000
-/** Halvings of an edge: its length becomes less than rounding. */
+/** Halvings of an edge, after which its length is below rounding. */
 const HALVINGS = 60
 
-/** So many exact solutions the search for an extreme latitude costs. */
+/** Number of exact solutions that the search for an extreme latitude costs. */
 const SOLUTIONS = 8
 
-/** An edge whose geodesic leaves the side of a whole parallel on which its ends lie. */
-export interface RimCrossing {
+/** An edge whose geodesic crosses a whole parallel although both its ends lie on the same side. */
+export interface ParallelCrossing {
   readonly sequence: number
   /** Index in the sequence of the vertex at which the edge starts. */
   readonly vertex: number
-  /** Where it is farthest beyond. */
+  /** Where it is farthest beyond the parallel. */
   readonly lon: number
   readonly lat: number
 }
 
 /**
- * Finds a geodesic edge that crosses a whole parallel of another ring of the same element, though neither of its ends lies
- * beyond. Geodesics bulge towards the nearer pole, so this is decided by the extreme latitude of each edge.
+ * Finds a geodesic edge that crosses a whole parallel of another ring of the same element, although neither of its ends lies
+ * beyond. Geodesics bulge towards the nearer pole, so the extreme latitude of each edge decides.
  *
- * @param geometry valid in the plane, so that every ordinary ring lies on one side of every parallel
- * @param workLimit exact solutions that it may cost
+ * @param geometry is valid in the plane, so every ordinary ring lies on one side of every parallel
+ * @param workLimit number of exact solutions that it may cost
  * @throws {WorkLimitError} when the limit is reached
  */
-export function findRimCrossing(kernel: Kernel, geometry: FlatGeometry, workLimit: number): RimCrossing | undefined {
+export function findParallelCrossing(
+  kernel: Kernel,
+  geometry: FlatGeometry,
+  workLimit: number,
+): ParallelCrossing | undefined {
   const budget = { solutions: workLimit }
   const { vertices, sequenceStarts, partStarts, partDimensions, elementStarts } = geometry
   for (let element = 0; element + 1 < elementStarts.length; element++) {
     if (partDimensions[elementStarts[element]!] !== 2) continue
-    const rims: number[] = []
+    const parallels: number[] = []
     const ordinary: number[] = []
     const end = partStarts[elementStarts[element + 1]!]!
     for (let sequence = partStarts[elementStarts[element]!]!; sequence < end; sequence++) {
       const [first, last] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
       const form = hasWholeTurn(vertices, first, last) ? ringForm(vertices, first, last) : undefined
-      if (form?.kind === 'band') rims.push(form.south, form.north)
+      if (form?.kind === 'band') parallels.push(form.south, form.north)
       else ordinary.push(sequence)
     }
-    if (rims.length === 0) continue
-    rims.sort((a, b) => a - b)
+    if (parallels.length === 0) continue
+    parallels.sort((a, b) => a - b)
     for (const sequence of ordinary) {
-      const found = crossingOfRing(kernel, geometry, sequence, rims, budget)
-      if (found !== undefined) return found
+      const crossing = findCrossingOfRing(kernel, geometry, sequence, parallels, budget)
+      if (crossing !== undefined) return crossing
     }
   }
   return undefined
 }
 
-function crossingOfRing(
+function findCrossingOfRing(
   kernel: Kernel,
   { vertices, sequenceStarts }: FlatGeometry,
   sequence: number,
-  rims: readonly number[],
+  parallels: readonly number[],
   budget: { solutions: number },
-): RimCrossing | undefined {
+): ParallelCrossing | undefined {
   const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
   let south = 90
   let north = -90
@@ -70,42 +76,42 @@ function crossingOfRing(
     south = Math.min(south, vertices[i]!)
     north = Math.max(north, vertices[i]!)
   }
-  const above = rims.find((rim) => rim >= north) ?? 90
-  const below = rims.findLast((rim) => rim <= south) ?? -90
+  const above = parallels.find((parallel) => parallel >= north) ?? 90
+  const below = parallels.findLast((parallel) => parallel <= south) ?? -90
   for (let vertex = start; vertex + 1 < end; vertex++) {
-    for (const [side, rim] of [
+    for (const [side, parallel] of [
       [1, above],
       [-1, below],
     ] as const) {
-      if (Math.abs(rim) === 90) continue
+      if (Math.abs(parallel) === 90) continue
       if (budget.solutions < 0) throw new WorkLimitError('too many edges along whole parallels')
-      const beyond = extremeOf(kernel, vertices, vertex, side, rim, budget)
+      const beyond = findExtremeBeyond(kernel, vertices, vertex, side, parallel, budget)
       if (beyond !== undefined) return { sequence, vertex: vertex - start, ...beyond }
     }
   }
   return undefined
 }
 
-/** The northernmost position of an edge (side 1), or the southernmost (−1), when it lies beyond a parallel. */
-function extremeOf(
+/** Returns the northernmost position of an edge (side 1), or the southernmost (−1), if it lies beyond a parallel. */
+function findExtremeBeyond(
   kernel: Kernel,
   vertices: Float64Array,
   vertex: number,
   side: 1 | -1,
-  rim: number,
+  parallel: number,
   budget: { solutions: number },
 ) {
   const [lon1, lat1] = [vertices[2 * vertex]!, vertices[2 * vertex + 1]!]
   const [lon2, lat2] = [vertices[2 * vertex + 2]!, vertices[2 * vertex + 3]!]
-  const room = side * (rim - (side > 0 ? Math.max(lat1, lat2) : Math.min(lat1, lat2))) * METERS_PER_DEGREE
-  const turn = Math.abs(lon2 - lon1)
-  const width = turn > 180 ? 360 - turn : turn
-  const bulge = METERS_PER_SQUARE_DEGREE * width * (width + 2 * Math.abs(lat2 - lat1))
-  if (width <= BOUND_TO_DEGREES && bulge < room) return undefined
+  const gapMeters = side * (parallel - (side > 0 ? Math.max(lat1, lat2) : Math.min(lat1, lat2))) * METERS_PER_DEGREE
+  const difference = Math.abs(lon2 - lon1)
+  const widthDegrees = difference > 180 ? 360 - difference : difference
+  const bulgeMeters = METERS_PER_SQUARE_DEGREE * widthDegrees * (widthDegrees + 2 * Math.abs(lat2 - lat1))
+  if (widthDegrees <= MAX_BOUNDED_DEGREES && bulgeMeters < gapMeters) return undefined
   budget.solutions -= SOLUTIONS
   const length = kernel.inverse(lat1, lon1, lat2, lon2)
   const [salp, calp] = [kernel.salp1(), kernel.calp1()]
-  // It turns back on the way only if it starts towards the parallel and arrives coming from it.
+  // The geodesic has its extreme latitude between its ends only if it starts towards the parallel and arrives from it.
   if (!(side * calp > 0 && side * kernel.calp2() < 0)) return undefined
   let low = 0
   let high = length
@@ -116,5 +122,5 @@ function extremeOf(
     else high = middle
   }
   const lat = kernel.direct(lat1, lon1, salp, calp, low)
-  return side * (lat - rim) > 0 ? { lon: kernel.arrivalLon(), lat } : undefined
+  return side * (lat - parallel) > 0 ? { lon: kernel.arrivalLon(), lat } : undefined
 }

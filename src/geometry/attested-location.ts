@@ -1,19 +1,20 @@
 import { problemAt } from '../problem.ts'
 import type { FormatLimits, Path } from './format-budget.ts'
 import { readLocationText } from './location-text.ts'
-import { notationOf, trimAscii } from './notation.ts'
+import { findNotation, trimAscii } from './notation.ts'
 
-/** EPSG codes of longitude and latitude on WGS 84, without and with a height. */
+/** EPSG codes of longitude and latitude on WGS 84, without and with height. */
 const WGS84_CODES = ['4326', '4979']
 const EPSG_CODE = /\bEPSG(?:[:/]+[\d.]*)?[:/]+(\d+)\s*$/i
 
 /**
- * The one reading of a location attestation, for records and for inputs `{uid}`: GeoJSON whatever its type is called (older
- * clients wrote `point` and `polygon`), a geometry or a Feature around one; else text of the notation that the type names.
+ * Reads the location of an attestation. Records and inputs `{uid}` both use this function. GeoJSON is read whatever its type is
+ * called (older clients wrote `point` and `polygon`): a geometry, or a Feature around one. Other text is read in the notation
+ * that the type names.
  *
- * @param path where the location stands, for messages
- * @param parse of JSON; may throw a SyntaxError or a ProblemError
- * @returns of JSON what stands where a geometry has to, its shape unchecked; of other text a geometry
+ * @param path of the location in the request, for messages
+ * @param parse parses JSON; may throw a SyntaxError or a ProblemError
+ * @returns for JSON, the value where a geometry should be, with its shape unchecked; for other text, a geometry
  * @throws {ProblemError} `invalid-input`
  */
 export function readAttestedLocation(
@@ -24,7 +25,7 @@ export function readAttestedLocation(
   parse: (text: string) => unknown = JSON.parse,
 ): unknown {
   const text = trimAscii(location)
-  const notation = notationOf(locationType)
+  const notation = findNotation(locationType)
   if (!text.startsWith('{') && (notation !== undefined || !isGeoJsonType(locationType))) {
     return readLocationText(locationType, text, path, limits)
   }
@@ -33,19 +34,22 @@ export function readAttestedLocation(
     value = parse(text) as typeof value
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw problemAt('invalid-input', path, 'is not JSON of a geometry', { code: 'not-geojson' })
+    throw problemAt('invalid-input', path, 'is not valid JSON', { code: 'not-geojson' })
   }
   if (value?.type !== 'Feature') return value
   if (typeof value.geometry === 'object' && value.geometry !== null) return value.geometry
   throw problemAt('invalid-input', path, 'is a Feature without a geometry', { code: 'not-geojson' })
 }
 
-/** False for a type that neither names a notation nor GeoJSON, when its location is not GeoJSON either. */
+/**
+ * Tells whether a location can be read. It cannot when its type names neither a notation nor GeoJSON, and it is not GeoJSON
+ * either.
+ */
 export function isReadableLocation(locationType: string, location: string): boolean {
-  return trimAscii(location).startsWith('{') || notationOf(locationType) !== undefined || isGeoJsonType(locationType)
+  return trimAscii(location).startsWith('{') || findNotation(locationType) !== undefined || isGeoJsonType(locationType)
 }
 
-/** The EPSG code that a reference system names when it is not WGS 84: degrees are all that is read here. */
+/** Returns the EPSG code that a reference system names, unless it is WGS 84. Only degrees on WGS 84 are supported. */
 export function foreignEpsgCode(srs: string): string | undefined {
   const code = EPSG_CODE.exec(srs)?.[1]
   return code === undefined || WGS84_CODES.includes(code) ? undefined : code

@@ -1,10 +1,10 @@
 import type { Bounds } from '../store-messages.ts'
 import type { Geometry, Position } from '../types/generated.ts'
 
-/** West and east in degrees, east not below west and perhaps past 180. */
+/** West and east in degrees. East is at least west and may exceed 180. */
 type Arc = readonly [west: number, east: number]
 
-/** What a geometry covers while it is looked at. */
+/** What has been covered so far. */
 interface Extent {
   readonly arcs: Arc[]
   south: number
@@ -12,16 +12,16 @@ interface Extent {
 }
 
 /**
- * The smallest box of meridians and parallels around a geometry.
+ * Returns the smallest box of meridians and parallels around a geometry.
  *
- * Edges are straight in longitude and latitude and go the short way around when their ends are more than 180° apart, as in the
- * predicates (decision 93). Of several parts the box is the one that leaves out the widest gap between them, so that a geometry
- * cut at the antimeridian has the same box as the uncut one. A ring around a pole takes in that pole.
+ * As in the predicates, edges are straight in longitude and latitude and take the short way when their ends are more than 180°
+ * apart (decision 93). The box of several parts leaves out the widest gap between them, so that a geometry that was cut at the
+ * antimeridian has the same box as the uncut one. The box of a ring around a pole includes that pole.
  *
  * @param geometry shape and ranges checked, not empty
- * @returns west in −180..180; east goes past 180 where the box crosses the antimeridian
+ * @returns west in −180..180; east exceeds 180 where the box crosses the antimeridian
  */
-export function boundsOf(geometry: Geometry): Bounds {
+export function computeBounds(geometry: Geometry): Bounds {
   const extent: Extent = { arcs: [], south: 90, north: -90 }
   addGeometry(geometry, extent)
   const [west, east] = smallestCover(extent.arcs)
@@ -53,47 +53,49 @@ function addGeometry(geometry: Geometry, extent: Extent): void {
   }
 }
 
-/** @returns how far the path went east in all, degrees */
+/** @returns degrees that the path went east in all */
 function addPath(positions: readonly Position[], extent: Extent): number {
-  let at = positions[0]![0]
+  let longitude = positions[0]![0]
   let turns = 0
-  let [west, east] = [at, at]
+  let [west, east] = [longitude, longitude]
   for (let index = 0; index < positions.length; index++) {
     const [, latitude] = positions[index]!
     if (index > 0) {
       const [from, to] = [positions[index - 1]!, positions[index]!]
-      // A sum of steps would miss the positions by its roundings, and a box that misses its corner is not found by it.
+      // Summing the steps would add rounding errors, and a query for a corner of the geometry could miss the geometry.
       turns += Math.round((stepEast(from, to) - (to[0] - from[0])) / 360)
-      at = to[0] + 360 * turns
+      longitude = to[0] + 360 * turns
     }
-    west = Math.min(west, at)
-    east = Math.max(east, at)
+    west = Math.min(west, longitude)
+    east = Math.max(east, longitude)
     extent.south = Math.min(extent.south, latitude)
     extent.north = Math.max(extent.north, latitude)
   }
-  // Longitudes that were never unwrapped stay the numbers they were.
+  // Longitudes that did not have to be unwrapped keep their exact values.
   if (east - west >= 360) extent.arcs.push([-180, 180])
   else if (west < -180) extent.arcs.push([west + 360, east + 360])
   else extent.arcs.push([west, east])
-  return at - positions[0]![0]
+  return longitude - positions[0]![0]
 }
 
 function addRing(ring: readonly Position[], extent: Extent): void {
-  const turned = addPath(ring, extent)
-  // Either it comes back to where it began, or it goes once around a pole, or it is the whole world.
-  if (Math.abs(turned) < 180) return
+  const windingDegrees = addPath(ring, extent)
+  // A ring comes back to where it began, goes once around a pole, or is the whole world.
+  if (Math.abs(windingDegrees) < 180) return
   extent.arcs.push([-180, 180])
   let northward = 0
   for (let index = 1; index < ring.length; index++) {
     const [from, to] = [ring[index - 1]!, ring[index]!]
     northward += Math.abs(stepEast(from, to)) * (Math.sin(radians(from[1])) + Math.sin(radians(to[1])))
   }
-  // The smaller of its two sides is its inside (decision 92).
+  // The smaller of its two sides is the interior (decision 92).
   if (northward >= 0) extent.north = 90
   else extent.south = -90
 }
 
-/** Degrees from one position to the next, the short way unless it is a walk on a pole or once around the world. */
+/**
+ * Returns the degrees from one position to the next, the short way unless the step runs along a pole or once around the world.
+ */
 function stepEast([fromLongitude, fromLatitude]: Position, [toLongitude, toLatitude]: Position): number {
   const step = toLongitude - fromLongitude
   const isPolar = fromLatitude === toLatitude && Math.abs(fromLatitude) === 90
@@ -117,7 +119,7 @@ function smallestCover(arcs: readonly Arc[]): Arc {
     }
     reach = Math.max(reach, east)
   }
-  // The gap around the antimeridian comes last, and is preferred: then the box does not cross it.
+  // The gap around the antimeridian comes last and is preferred, because the box then does not cross the antimeridian.
   const last = first[0] + 360 - reach
   if (last >= widest) return last <= 0 ? [-180, 180] : [first[0], reach]
   return end - start >= 360 ? [-180, 180] : [start, end]

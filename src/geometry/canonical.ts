@@ -1,10 +1,11 @@
 import type { Geometry } from '../types/generated.ts'
 
 /**
- * Canonical text of a geometry: RFC 8785 (JCS) of the object with only `type` and `coordinates` or `geometries`.
- * Its keccak-256 is the geometry's reference in `inputRefs` (decision 19).
+ * Returns the canonical text of a geometry: RFC 8785 (JCS) of an object with only `type` and `coordinates` or `geometries`. The
+ * keccak-256 of this text is the geometry's reference in `inputRefs` (decision 19).
  *
- * Coordinates stay as received, altitudes included. Numbers need no care: JCS prescribes ECMAScript's own form.
+ * Coordinates stay as received, including altitudes. Numbers need no special treatment, because JCS prescribes the form that
+ * ECMAScript writes.
  */
 export function canonicalGeometry(geometry: Geometry): string {
   return geometry.type === 'GeometryCollection'
@@ -24,67 +25,67 @@ const FIRST_PRINTABLE = 0x20
 const LAST_PRINTABLE = 0x7e
 
 const encoder = new TextEncoder()
-const FIRST_ROOM_BYTES = 4096
-const MAX_KEPT_BYTES = 65_536
-/** What is being written, kept from one value to the next while it is small. */
-let room = new Uint8Array(FIRST_ROOM_BYTES)
-let used = 0
+const INITIAL_BUFFER_BYTES = 4096
+const MAX_REUSED_BYTES = 65_536
+/** The output buffer, reused for the next value while it is small. */
+let buffer = new Uint8Array(INITIAL_BUFFER_BYTES)
+let usedBytes = 0
 
 /**
- * Canonical text of any JSON value by RFC 8785, as UTF-8: members sorted by UTF-16 code units, no white space.
+ * Returns the canonical form of any JSON value by RFC 8785, as UTF-8: members sorted by UTF-16 code units, no white space.
  *
- * @param value as `JSON.parse` gives it
- * @throws {RangeError} on a lone surrogate, a non-finite number or a value JSON cannot hold
+ * @param value as `JSON.parse` returns it
+ * @throws {RangeError} on a lone surrogate, a non-finite number or a value that JSON cannot hold
  */
 export function canonicalBytes(value: unknown): Uint8Array {
-  used = 0
+  usedBytes = 0
   try {
-    putValue(value)
-    return room.slice(0, used)
+    writeValue(value)
+    return buffer.slice(0, usedBytes)
   } finally {
-    if (room.length > MAX_KEPT_BYTES) room = new Uint8Array(FIRST_ROOM_BYTES)
+    if (buffer.length > MAX_REUSED_BYTES) buffer = new Uint8Array(INITIAL_BUFFER_BYTES)
   }
 }
 
-function putValue(value: unknown): void {
-  if (typeof value === 'string') putText(value)
+function writeValue(value: unknown): void {
+  if (typeof value === 'string') writeText(value)
   else if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new RangeError(`${value} has no canonical form`)
-    putAscii(String(value)) // −0 is 0
-  } else if (typeof value === 'boolean') putAscii(value ? 'true' : 'false')
-  else if (value === null) putAscii('null')
-  else if (Array.isArray(value)) putList(value)
-  else if (typeof value === 'object') putObject(value as Record<string, unknown>)
+    writeAscii(String(value)) // −0 becomes 0
+  } else if (typeof value === 'boolean') writeAscii(value ? 'true' : 'false')
+  else if (value === null) writeAscii('null')
+  else if (Array.isArray(value)) writeList(value)
+  else if (typeof value === 'object') writeObject(value as Record<string, unknown>)
   else throw new RangeError(`a ${typeof value} has no canonical form`)
 }
 
-function putList(list: readonly unknown[]): void {
-  putByte(OPEN_BRACKET)
+function writeList(list: readonly unknown[]): void {
+  writeByte(OPEN_BRACKET)
   for (let index = 0; index < list.length; index++) {
-    if (index > 0) putByte(COMMA)
-    putValue(list[index])
+    if (index > 0) writeByte(COMMA)
+    writeValue(list[index])
   }
-  putByte(CLOSE_BRACKET)
+  writeByte(CLOSE_BRACKET)
 }
 
-function putObject(object: Record<string, unknown>): void {
-  putByte(OPEN_BRACE)
-  const names = sortFew(Object.keys(object))
+function writeObject(object: Record<string, unknown>): void {
+  writeByte(OPEN_BRACE)
+  const names = sortNames(Object.keys(object))
   for (let index = 0; index < names.length; index++) {
     const name = names[index]!
-    if (index > 0) putByte(COMMA)
-    putText(name)
-    putByte(COLON)
-    putValue(object[name])
+    if (index > 0) writeByte(COMMA)
+    writeText(name)
+    writeByte(COLON)
+    writeValue(object[name])
   }
-  putByte(CLOSE_BRACE)
+  writeByte(CLOSE_BRACE)
 }
 
-const FEW = 24
+const MAX_INSERTION_SORT = 24
 
-/** In place. Most objects have few members, in order or nearly so, and for those `sort` takes more room than all their text. */
-function sortFew(names: string[]): string[] {
-  if (names.length > FEW) return names.sort()
+/** Sorts in place. Most objects have few members, nearly in order; for those `sort` allocates more than all their text. */
+function sortNames(names: string[]): string[] {
+  if (names.length > MAX_INSERTION_SORT) return names.sort()
   for (let index = 1; index < names.length; index++) {
     const name = names[index]!
     let at = index
@@ -94,44 +95,44 @@ function sortFew(names: string[]): string[] {
   return names
 }
 
-function putText(text: string): void {
+function writeText(text: string): void {
   const { length } = text
   reserve(length + 2)
-  let at = used
-  room[at++] = QUOTE
+  let at = usedBytes
+  buffer[at++] = QUOTE
   for (let index = 0; index < length; index++) {
     const unit = text.charCodeAt(index)
     if (unit < FIRST_PRINTABLE || unit > LAST_PRINTABLE || unit === QUOTE || unit === BACKSLASH) {
-      putOdd(text)
+      writeEscaped(text)
       return
     }
-    room[at++] = unit
+    buffer[at++] = unit
   }
-  room[at++] = QUOTE
-  used = at
+  buffer[at++] = QUOTE
+  usedBytes = at
 }
 
-/** Text that does not stand in JSON as it is, or not as single bytes. */
-function putOdd(text: string): void {
+/** Writes text that needs escapes in JSON or is not ASCII. */
+function writeEscaped(text: string): void {
   if (/\p{Surrogate}/u.test(text)) throw new RangeError('text with a lone surrogate has no canonical form')
   const quoted = JSON.stringify(text)
   reserve(3 * quoted.length)
-  used += encoder.encodeInto(quoted, room.subarray(used)).written
+  usedBytes += encoder.encodeInto(quoted, buffer.subarray(usedBytes)).written
 }
 
-function putAscii(text: string): void {
+function writeAscii(text: string): void {
   reserve(text.length)
-  for (let index = 0; index < text.length; index++) room[used++] = text.charCodeAt(index)
+  for (let index = 0; index < text.length; index++) buffer[usedBytes++] = text.charCodeAt(index)
 }
 
-function putByte(byte: number): void {
+function writeByte(byte: number): void {
   reserve(1)
-  room[used++] = byte
+  buffer[usedBytes++] = byte
 }
 
 function reserve(bytes: number): void {
-  if (used + bytes <= room.length) return
-  const larger = new Uint8Array(Math.max(2 * room.length, used + bytes))
-  larger.set(room.subarray(0, used))
-  room = larger
+  if (usedBytes + bytes <= buffer.length) return
+  const larger = new Uint8Array(Math.max(2 * buffer.length, usedBytes + bytes))
+  larger.set(buffer.subarray(0, usedBytes))
+  buffer = larger
 }

@@ -6,21 +6,21 @@ import { trimAscii } from './notation.ts'
 const SPACES = '[ \\t\\r\\n]*'
 const NUMBER = '(-?\\d{1,3}(?:\\.\\d{1,30})?)'
 const PAIR = new RegExp(`^${NUMBER}${SPACES}[,; \\t\\r\\n]${SPACES}${NUMBER}$`)
-/** Longer than any pair that the pattern takes. */
-const MOST_CHARACTERS = 200
+/** Longer than any pair that the pattern matches. */
+const MAX_CHARACTERS = 200
 
 /**
- * Two decimal degrees, such as `2.2945, 48.8584`, as a point.
+ * Reads two decimal degrees, such as `2.2945, 48.8584`, as a point.
  *
- * @param isLongitudeFirst told by whoever knows: an order is never guessed from the numbers
- * @param path where they stand in the request, for messages
+ * @param isLongitudeFirst has to be known from elsewhere: the order is never guessed from the numbers
+ * @param path of the text in the request, for messages
  * @throws {ProblemError} `invalid-input`
  */
 export function readDegrees(text: string, isLongitudeFirst: boolean, path: Path, limits: FormatLimits): Point {
   const trimmed = trimAscii(text)
   const isBracketed = trimmed.startsWith('[') && trimmed.endsWith(']')
   const inside = isBracketed ? trimAscii(trimmed.slice(1, -1)) : trimmed
-  const match = trimmed.length > MOST_CHARACTERS ? null : PAIR.exec(inside)
+  const match = trimmed.length > MAX_CHARACTERS ? null : PAIR.exec(inside)
   if (match === null) {
     throw problemAt('invalid-input', path, 'is not two decimal numbers', {
       code: 'not-degrees',

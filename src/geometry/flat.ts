@@ -1,9 +1,9 @@
 /**
  * A geometry as flat arrays: the form in which geodesy and topology see every GeoJSON geometry.
  *
- * vertices ⊃ sequences (a position, a line, a ring) ⊃ parts (a Point, a LineString, a Polygon with its holes)
- * ⊃ elements (one for a simple geometry; the leaves of a GeometryCollection otherwise).
- * Boundaries of the levels are offset arrays with one entry more than items, so item i is [starts[i], starts[i+1]).
+ * An element (the geometry itself, or a leaf of a GeometryCollection) consists of parts (a Point, a LineString, a Polygon with
+ * its holes), a part of sequences (a position, a line, a ring), and a sequence of vertices. Each level is an array of offsets
+ * into the next one, with one entry more than it has items, so item i is [starts[i], starts[i+1]).
  */
 
 export const GEOMETRY_TYPES = [
@@ -16,14 +16,14 @@ export const GEOMETRY_TYPES = [
   'GeometryCollection',
 ] as const
 export type GeometryType = (typeof GEOMETRY_TYPES)[number]
-/** What an element can be: collections are flattened into their leaves. */
+/** Type of an element. Collections are flattened into their leaves. */
 export type ElementType = Exclude<GeometryType, 'GeometryCollection'>
 
 /** Dimension of a part, which is also its kind: 0 Point, 1 LineString, 2 Polygon. */
 export type Dimension = 0 | 1 | 2
 
 export interface FlatGeometry {
-  /** The type as sent; `GeometryCollection` even when it holds one element. */
+  /** The type as received; `GeometryCollection` even when it holds one element. */
   readonly type: GeometryType
   /** Interleaved [lon0, lat0, lon1, lat1, …], degrees, each finite and in range; rings closed (first = last). */
   readonly vertices: Float64Array
@@ -35,20 +35,20 @@ export interface FlatGeometry {
   /** Offsets into parts. */
   readonly elementStarts: Uint32Array
   readonly elementTypes: readonly ElementType[]
-  /** Where each element stands in the GeoJSON object: [] or ['geometries', 0, 'geometries', 2] … */
+  /** JSON path of each element in the GeoJSON object: [] or ['geometries', 0, 'geometries', 2] … */
   readonly elementPaths: readonly (readonly (string | number)[])[]
 }
 
 /**
- * Path of a vertex inside the GeoJSON object, for error messages.
+ * Returns the JSON path of a vertex in the GeoJSON object, for error messages.
  *
  * @param sequence index of the sequence
- * @param vertex index of the vertex in the sequence; absent names the sequence itself
+ * @param vertex index of the vertex in the sequence; omit it to name the sequence itself
  * @returns e.g. ['geometries', 1, 'coordinates', 0, 2, 5]
  */
-export function placeOf(geometry: FlatGeometry, sequence: number, vertex?: number): (string | number)[] {
-  const part = owner(geometry.partStarts, sequence)
-  const element = owner(geometry.elementStarts, part)
+export function vertexPath(geometry: FlatGeometry, sequence: number, vertex?: number): (string | number)[] {
+  const part = findOwner(geometry.partStarts, sequence)
+  const element = findOwner(geometry.elementStarts, part)
   const type = geometry.elementTypes[element]!
   const path: (string | number)[] = [...geometry.elementPaths[element]!, 'coordinates']
   if (type.startsWith('Multi')) path.push(part - geometry.elementStarts[element]!)
@@ -57,8 +57,8 @@ export function placeOf(geometry: FlatGeometry, sequence: number, vertex?: numbe
   return path
 }
 
-/** Index i with starts[i] ≤ item < starts[i + 1]. */
-function owner(starts: Uint32Array, item: number): number {
+/** Returns the index i with starts[i] ≤ item < starts[i + 1]. */
+function findOwner(starts: Uint32Array, item: number): number {
   let low = 0
   let high = starts.length - 2
   while (low < high) {

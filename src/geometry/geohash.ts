@@ -5,35 +5,36 @@ import { trimAscii } from './notation.ts'
 
 const ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz'
 /** 60 bits: cells of 3.7 by 1.9 cm, whose borders doubles still hold exactly. */
-const MOST_CHARACTERS = 12
-const BITS = 5
+const MAX_CHARACTERS = 12
+const BITS_PER_CHARACTER = 5
 
 /**
- * The cell of a geohash as the rectangle that it is, not its centre: nobody said where in the cell.
+ * Returns the cell of a geohash as a rectangle. Its centre would be a guess, because a geohash does not say where in the cell
+ * something is.
  *
- * @param text 1 to 12 characters of any case
- * @param path where it stands in the request, for messages
- * @returns counter-clockwise from the south-west; its borders are the exact binary fractions of 360° and 180°
+ * @param text 1 to 12 characters, in upper or lower case
+ * @param path of the text in the request, for messages
+ * @returns counter-clockwise from the south-west; its borders are exact binary fractions of 360° and 180°
  * @throws {ProblemError} `invalid-input`
- * @see G. Niemeyer, geohash.org (2008): base 32 without a, i, l and o, bits of longitude and latitude in turn
+ * @see G. Niemeyer, geohash.org (2008): base 32 without a, i, l and o; bits of longitude and latitude alternate
  */
 export function readGeohash(text: string, path: Path): Polygon {
   const characters = trimAscii(text)
-  if (characters === '' || characters.length > MOST_CHARACTERS) {
-    const found = characters === '' ? 'is empty' : `has ${characters.length} characters`
-    throw problemAt('invalid-input', path, `${found}; a geohash has 1 to ${MOST_CHARACTERS}`, { code: 'not-geohash' })
+  if (characters === '' || characters.length > MAX_CHARACTERS) {
+    const fault = characters === '' ? 'is empty' : `has ${characters.length} characters`
+    throw problemAt('invalid-input', path, `${fault}; a geohash has 1 to ${MAX_CHARACTERS}`, { code: 'not-geohash' })
   }
   const indices = [0, 0]
   let bits = 0
   for (const character of characters) {
     const value = ALPHABET.indexOf(lowerAscii(character))
     if (value < 0) {
-      throw problemAt('invalid-input', path, `has ${JSON.stringify(character)}, which no geohash has`, {
+      throw problemAt('invalid-input', path, `has ${JSON.stringify(character)}, which is not a geohash character`, {
         code: 'not-geohash',
-        hint: 'digits and letters without a, i, l and o',
+        hint: 'use digits, and letters other than a, i, l and o',
       })
     }
-    for (let bit = BITS - 1; bit >= 0; bit--, bits++) {
+    for (let bit = BITS_PER_CHARACTER - 1; bit >= 0; bit--, bits++) {
       const axis = bits % 2
       indices[axis] = 2 * indices[axis]! + ((value >> bit) & 1)
     }
@@ -57,7 +58,7 @@ export function readGeohash(text: string, path: Path): Polygon {
   }
 }
 
-/** Unlike `toLowerCase`, which makes a `k` of the Kelvin sign. */
+/** Changes ASCII letters only. `toLowerCase` would also turn the Kelvin sign into a `k`. */
 function lowerAscii(character: string): string {
   return character >= 'A' && character <= 'Z' ? character.toLowerCase() : character
 }

@@ -9,22 +9,27 @@ type Library = typeof import('h3-js')
 
 let library: Library | undefined
 
-/** Loaded when it is first needed: that takes tens of milliseconds and megabytes, in every thread. */
+/** Loads the library on first use, because that takes tens of milliseconds, and megabytes in every thread. */
 function loadLibrary(): Library {
   library ??= createRequire(import.meta.url)('h3-js') as Library
   return library
 }
 
-/** 0.1 mm on the ground. The corners come from sines of JavaScript, whose last digits differ between engines. */
-const ROUNDED_TO = 1e9
+/**
+ * Steps per degree: 1e-9° is 0.1 mm on the ground. The corners come from JavaScript sines, whose last digits differ between
+ * engines.
+ */
+const STEPS_PER_DEGREE = 1e9
 
 /**
- * The cell of an H3 index as the polygon that it is, not its centre: nobody said where in the cell.
+ * Returns the cell of an H3 index as a polygon. Its centre would be a guess, because an index does not say where in the cell
+ * something is.
  *
- * @param text 15 hex digits of any case, with or without `0x` and a leading zero
- * @param path where it stands in the request, for messages
- * @returns its 5 to 10 corners (more than 6 where an edge of the icosahedron crosses it), rounded to 1e-9 degrees, cut where
- *   it lies across the antimeridian (RFC 7946, section 3.1.9): two polygons, or one with an edge along the pole that it holds
+ * @param text 15 hex digits in upper or lower case, with or without `0x` and a leading zero
+ * @param path of the text in the request, for messages
+ * @returns 5 to 10 corners (more than 6 where an edge of the icosahedron crosses the cell), rounded to 1e-9 degrees. A cell
+ *   across the antimeridian is cut there (RFC 7946, section 3.1.9): into two polygons, or into one with an edge along the pole
+ *   that it contains
  * @throws {ProblemError} `invalid-input`
  * @see h3geo.org
  */
@@ -32,18 +37,21 @@ export function readH3(text: string, path: Path): Polygon | MultiPolygon {
   const digits = trimAscii(text).replace(/^0x/i, '').replace(/^0/, '').toLowerCase()
   const h3 = /^[0-9a-f]{15,16}$/.test(digits) ? loadLibrary() : undefined
   if (h3 === undefined || !h3.isValidCell(digits)) {
-    const isOther = h3?.isValidIndex(digits) === true
-    throw problemAt('invalid-input', path, isOther ? 'is an edge or a corner of H3, no cell' : 'is no cell of H3', {
+    const isOtherIndex = h3?.isValidIndex(digits) === true
+    throw problemAt('invalid-input', path, isOtherIndex ? 'is an H3 edge or vertex, not a cell' : 'is not an H3 cell', {
       code: 'not-h3',
       hint: 'send the index of a cell, such as 8928308280fffff',
     })
   }
-  const rings = cutAtAntimeridian(h3.cellToBoundary(digits, true) as Position[]).map((ring) => ring.map(rounded))
+  const rings = cutAtAntimeridian(h3.cellToBoundary(digits, true) as Position[]).map((ring) => ring.map(roundPosition))
   return rings.length === 1
     ? { type: 'Polygon', coordinates: [rings[0]!] }
     : { type: 'MultiPolygon', coordinates: rings.map((ring) => [ring]) }
 }
 
-function rounded([longitude, latitude]: Position): Position {
-  return [Math.round(longitude * ROUNDED_TO) / ROUNDED_TO + 0, Math.round(latitude * ROUNDED_TO) / ROUNDED_TO + 0]
+function roundPosition([longitude, latitude]: Position): Position {
+  return [
+    Math.round(longitude * STEPS_PER_DEGREE) / STEPS_PER_DEGREE + 0,
+    Math.round(latitude * STEPS_PER_DEGREE) / STEPS_PER_DEGREE + 0,
+  ]
 }

@@ -4,18 +4,18 @@ import { readDegrees } from './degrees.ts'
 import type { FormatLimits, Path } from './format-budget.ts'
 import { readGeohash } from './geohash.ts'
 import { readH3 } from './h3.ts'
-import { notationOf } from './notation.ts'
+import { findNotation } from './notation.ts'
 import { readWkbHex } from './wkb.ts'
 import { readWkt } from './wkt.ts'
 
 /**
- * A location in the notation that its type names, as a geometry.
+ * Reads a location in the notation that its type names.
  *
- * @param path where the text stands in the request, for messages
- * @throws {ProblemError} `invalid-input` for a type that is not read here, and for a text that is not of that type
+ * @param path of the text in the request, for messages
+ * @throws {ProblemError} `invalid-input` for an unsupported type, and for text that does not fit its type
  */
 export function readLocationText(locationType: string, text: string, path: Path, limits: FormatLimits): Geometry {
-  switch (notationOf(locationType)) {
+  switch (findNotation(locationType)) {
     case 'wkt':
       return readWkt(text, path, limits)
     case 'wkb':
@@ -29,10 +29,10 @@ export function readLocationText(locationType: string, text: string, path: Path,
     case 'lat-lon':
       return readDegrees(text, false, path, limits)
     default: {
-      const shown = JSON.stringify(locationType.slice(0, 60))
-      throw problemAt('invalid-input', path, `is text of the type ${shown}, which is not understood`, {
+      const typeJson = JSON.stringify(locationType.slice(0, 60))
+      throw problemAt('invalid-input', path, `is text of type ${typeJson}, which is not supported`, {
         code: 'unknown-location-type',
-        hint: 'GeoJSON as an object, or text of the types wkt, wkb, h3, geohash and coordinate-decimal+lon-lat',
+        hint: 'send GeoJSON as an object, or text of one of the types wkt, wkb, h3, geohash and coordinate-decimal+lon-lat',
       })
     }
   }

@@ -1,10 +1,10 @@
-/** How a location is written that is not GeoJSON. */
+/** A notation for locations other than GeoJSON. */
 export type Notation = 'wkt' | 'wkb' | 'h3' | 'geohash' | 'lon-lat' | 'lat-lon'
 
-/** What may stand before an order: nothing that says of other units, such as radians. */
+/** Words that may precede the order of coordinates. None of them names another unit, such as radians. */
 const DECIMAL = '^(?:(?:coordinates?|coord|decimal|degrees|dd|wgs84)[+_-]){0,3}'
 
-/** Location types by their notation; compared in lower case. */
+/** Location types by notation; compared in lower case. */
 const TYPES: readonly (readonly [pattern: RegExp, notation: Notation])[] = [
   [/^e?wkt$/, 'wkt'],
   [/^e?wkb$/, 'wkb'],
@@ -13,17 +13,17 @@ const TYPES: readonly (readonly [pattern: RegExp, notation: Notation])[] = [
   [new RegExp(`${DECIMAL}(?:lon|lng|long|longitude)[-_,]?(?:lat|latitude)$`), 'lon-lat'],
   [new RegExp(`${DECIMAL}(?:lat|latitude)[-_,]?(?:lon|lng|long|longitude)$`), 'lat-lon'],
 ]
-/** Longer than any of them. */
-const MOST_CHARACTERS = 60
+/** Longer than any of these types. */
+const MAX_CHARACTERS = 60
 
-/** @returns undefined for a location type whose locations are GeoJSON, and for one that nobody here reads */
-export function notationOf(locationType: string): Notation | undefined {
-  if (locationType.length > MOST_CHARACTERS) return undefined
+/** @returns undefined for a type whose locations are GeoJSON, and for an unsupported one */
+export function findNotation(locationType: string): Notation | undefined {
+  if (locationType.length > MAX_CHARACTERS) return undefined
   const type = locationType.trim().toLowerCase()
   return TYPES.find(([pattern]) => pattern.test(type))?.[1]
 }
 
-/** Without ASCII spaces, tabs and line ends at both ends; no other white space belongs to a notation. */
+/** Removes ASCII spaces, tabs and line ends at both ends. Other white space belongs to no notation. */
 export function trimAscii(text: string): string {
   let start = 0
   let end = text.length

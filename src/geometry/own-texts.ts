@@ -1,50 +1,50 @@
 import type { Kernel } from '../wasm/loader.ts'
 import { GEOMETRY_TYPES, type GeometryType } from './flat.ts'
 
-/** A text in a kernel's memory. */
-interface Place {
+/** A text in the memory of a kernel. */
+interface KernelText {
   readonly pointer: number
   readonly length: number
 }
 
-/** The texts of canonical GeoJSON around the coordinates, where a kernel can hash them. */
-export interface OwnTexts {
-  readonly beforeCoordinates: Place
-  readonly afterCoordinates: Readonly<Record<GeometryType, Place>>
-  readonly beforeMembers: Place
-  readonly betweenMembers: Place
-  readonly afterMembers: Place
+/** The fixed texts around the coordinates in canonical GeoJSON, in the memory of a kernel, so that it can hash them. */
+export interface FixedTexts {
+  readonly beforeCoordinates: KernelText
+  readonly afterCoordinates: Readonly<Record<GeometryType, KernelText>>
+  readonly beforeMembers: KernelText
+  readonly betweenMembers: KernelText
+  readonly afterMembers: KernelText
 }
 
-const known = new WeakMap<Kernel, OwnTexts>()
+const textsByKernel = new WeakMap<Kernel, FixedTexts>()
 
 /**
- * The first time they are put into the kernel's memory, which voids all pointers into the arena.
+ * Returns the texts of a kernel. The first call writes them into its memory, which invalidates all pointers into the arena.
  *
  * @throws {RangeError} when the memory cannot grow
  */
-export function ownTextsOf(kernel: Kernel): OwnTexts {
-  let texts = known.get(kernel)
+export function fixedTexts(kernel: Kernel): FixedTexts {
+  let texts = textsByKernel.get(kernel)
   if (texts === undefined) {
-    texts = putOwnTexts(kernel)
-    known.set(kernel, texts)
+    texts = writeOwnTexts(kernel)
+    textsByKernel.set(kernel, texts)
   }
   return texts
 }
 
-function putOwnTexts(kernel: Kernel): OwnTexts {
-  const put = (text: string): Place => {
+function writeOwnTexts(kernel: Kernel): FixedTexts {
+  const writeText = (text: string): KernelText => {
     const pointer = kernel.setAside(text.length) >>> 0
     if (pointer === 0) throw new RangeError('the kernel is out of memory')
     kernel.views().bytes.write(text, pointer, 'latin1')
     return { pointer, length: text.length }
   }
-  const afterCoordinates = GEOMETRY_TYPES.map((type) => [type, put(`,"type":"${type}"}`)])
+  const afterCoordinates = GEOMETRY_TYPES.map((type) => [type, writeText(`,"type":"${type}"}`)])
   return {
-    beforeCoordinates: put('{"coordinates":'),
+    beforeCoordinates: writeText('{"coordinates":'),
     afterCoordinates: Object.fromEntries(afterCoordinates),
-    beforeMembers: put('{"geometries":['),
-    betweenMembers: put(','),
-    afterMembers: put('],"type":"GeometryCollection"}'),
+    beforeMembers: writeText('{"geometries":['),
+    betweenMembers: writeText(','),
+    afterMembers: writeText('],"type":"GeometryCollection"}'),
   }
 }

@@ -2,7 +2,7 @@ import { problemAt } from '../problem.ts'
 import type { Geometry, Position } from '../types/generated.ts'
 import type { Dimension, ElementType, FlatGeometry } from './flat.ts'
 
-/** Sizes beyond which a geometry is refused; from `config.limits`. */
+/** Sizes beyond which a geometry is rejected; from `config.limits`. */
 export interface GeometryLimits {
   readonly maxVertices: number
   /** Rings, lines and points together. */
@@ -12,10 +12,10 @@ export interface GeometryLimits {
 type Path = readonly (string | number)[]
 
 /**
- * GeoJSON → flat arrays. Checks what a JSON Schema cannot say: closed rings and sizes.
+ * Converts GeoJSON to flat arrays. Checks what a JSON Schema cannot express: closed rings and limits.
  *
  * @param geometry shape, counts and ranges already checked against `geometry.schema.json`
- * @param path where it stands in the request, for messages
+ * @param path of the geometry in the request, for messages
  * @throws {ProblemError} `invalid-input` for an open ring or a geometry over the limits
  */
 export function readGeometry(geometry: Geometry, path: Path, limits: GeometryLimits): FlatGeometry {
@@ -41,37 +41,37 @@ class Builder {
     this.#limits = limits
   }
 
-  add(geometry: Geometry, at: Path): void {
+  add(geometry: Geometry, subpath: Path): void {
     switch (geometry.type) {
       case 'Point':
-        this.#part(0, [[geometry.coordinates]], [...at, 'coordinates'])
+        this.#addPart(0, [[geometry.coordinates]], [...subpath, 'coordinates'])
         break
       case 'MultiPoint':
-        for (const position of geometry.coordinates) this.#part(0, [[position]], [...at, 'coordinates'])
+        for (const position of geometry.coordinates) this.#addPart(0, [[position]], [...subpath, 'coordinates'])
         break
       case 'LineString':
-        this.#part(1, [geometry.coordinates], [...at, 'coordinates'])
+        this.#addPart(1, [geometry.coordinates], [...subpath, 'coordinates'])
         break
       case 'MultiLineString':
-        for (const line of geometry.coordinates) this.#part(1, [line], [...at, 'coordinates'])
+        for (const line of geometry.coordinates) this.#addPart(1, [line], [...subpath, 'coordinates'])
         break
       case 'Polygon':
-        this.#part(2, geometry.coordinates, [...at, 'coordinates'])
+        this.#addPart(2, geometry.coordinates, [...subpath, 'coordinates'])
         break
       case 'MultiPolygon':
         geometry.coordinates.forEach((rings, index) => {
-          this.#part(2, rings, [...at, 'coordinates', index])
+          this.#addPart(2, rings, [...subpath, 'coordinates', index])
         })
         break
       case 'GeometryCollection':
         geometry.geometries.forEach((member, index) => {
-          this.add(member, [...at, 'geometries', index])
+          this.add(member, [...subpath, 'geometries', index])
         })
         return
     }
     this.#elementStarts.push(this.#partDimensions.length)
     this.#elementTypes.push(geometry.type)
-    this.#elementPaths.push(at)
+    this.#elementPaths.push(subpath)
   }
 
   finish(type: Geometry['type']): FlatGeometry {
@@ -87,12 +87,12 @@ class Builder {
     }
   }
 
-  #part(dimension: Dimension, sequences: readonly (readonly Position[])[], at: Path): void {
+  #addPart(dimension: Dimension, sequences: readonly (readonly Position[])[], subpath: Path): void {
     sequences.forEach((positions, index) => {
-      if (dimension === 2) this.#checkClosed(positions, [...at, index])
+      if (dimension === 2) this.#checkClosed(positions, [...subpath, index])
       this.#reserve(positions.length)
       for (const position of positions) {
-        // + 0 turns -0 into 0, as the canonical text of the number does.
+        // + 0 turns −0 into 0, as the canonical text of the number does.
         this.#vertices[2 * this.#count] = position[0] + 0
         this.#vertices[2 * this.#count + 1] = position[1] + 0
         this.#count++
@@ -109,26 +109,26 @@ class Builder {
     }
   }
 
-  #checkClosed(ring: readonly Position[], at: Path): void {
+  #checkClosed(ring: readonly Position[], subpath: Path): void {
     const first = ring[0]!
     const last = ring[ring.length - 1]!
     if (first[0] === last[0] && first[1] === last[1]) return
-    throw problemAt('invalid-input', [...this.#path, ...at], `ring has ${ring.length} positions and is open`, {
+    throw problemAt('invalid-input', [...this.#path, ...subpath], `ring has ${ring.length} positions and is open`, {
       code: 'open-ring',
       hint: `a ring needs at least 4 positions, the last equal to the first: append [${first[0]}, ${first[1]}]`,
     })
   }
 
   #reserve(count: number): void {
-    const wanted = this.#count + count
-    if (wanted > this.#limits.maxVertices) {
+    const needed = this.#count + count
+    if (needed > this.#limits.maxVertices) {
       throw problemAt('invalid-input', this.#path, `has more than ${this.#limits.maxVertices} vertices`, {
         code: 'too-many-vertices',
         hint: 'simplify it or split it over several requests',
       })
     }
-    if (2 * wanted <= this.#vertices.length) return
-    const grown = new Float64Array(Math.max(2 * wanted, 2 * this.#vertices.length))
+    if (2 * needed <= this.#vertices.length) return
+    const grown = new Float64Array(Math.max(2 * needed, 2 * this.#vertices.length))
     grown.set(this.#vertices)
     this.#vertices = grown
   }

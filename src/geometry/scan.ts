@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { Kernel, MemoryViews } from '../wasm/loader.ts'
-import { ownTextsOf } from './own-texts.ts'
+import { fixedTexts } from './own-texts.ts'
 
-/** Sizes beyond which a text is declined. */
+/** Sizes beyond which a text is not scanned. */
 export interface ScanLimits {
   readonly maxJsonDepth: number
   readonly maxVertices: number
@@ -10,41 +10,41 @@ export interface ScanLimits {
 
 /** The array of one member `coordinates`, as the kernel read it. */
 export interface Span {
-  /** Arrays inside each other: 1 for a position, 4 for what a MultiPolygon has. */
+  /** Nesting depth of the arrays: 1 for a position, 4 for a MultiPolygon. */
   readonly nesting: number
   /** Pointers to its text in the arena. */
   readonly textStart: number
   readonly textEnd: number
-  /** True when that text is canonical (RFC 8785). */
+  /** Whether that text is canonical (RFC 8785). */
   readonly isCanonical: boolean
-  /** Interleaved lon, lat; altitudes left out, −0 as 0. */
+  /** Interleaved lon, lat; without altitudes, and with 0 for −0. */
   readonly vertices: Float64Array
-  /** Ends of the arrays of positions, in vertices; empty when there is one. */
+  /** Ends of the arrays of positions, counted in vertices; empty when there is only one array. */
   readonly sequenceEnds: Uint32Array
-  /** Ends of the arrays of those, in sequences; empty when there is one. */
+  /** Ends of the arrays of such arrays, counted in sequences; empty when there is only one. */
   readonly partEnds: Uint32Array
 }
 
-/** A JSON text whose arrays of coordinates were read without building them. */
+/** JSON text whose arrays of coordinates were read without building them. */
 export interface ScannedText {
-  /** What the text says, with `[k]` as the value of each member `coordinates`: span k. */
+  /** The parsed text, with `[k]`, which refers to span k, as the value of each member `coordinates`. */
   readonly skeleton: unknown
   readonly spans: readonly Span[]
 }
 
-/** Levels that the kernel can follow. */
-const MOST_LEVELS = 64
+/** Levels of nesting that the kernel can follow. */
+const MAX_LEVELS = 64
 const SPAN_WORDS = 10
-const NONE = new Uint32Array(0)
+const NO_ENDS = new Uint32Array(0)
 
 /**
- * Reads a JSON text in one pass: the same doubles as `JSON.parse`, several times faster.
+ * Reads JSON text in one pass: the same doubles as `JSON.parse`, several times faster.
  *
- * What is found lies in the kernel's arena, and the texts of the spans stay there: valid until the arena is released.
+ * The texts of the spans stay in the kernel's arena, and are valid until the arena is released.
  *
- * @param parse what a skeleton's text says; undefined when it is no JSON
- * @returns undefined when the text is in any way unusual or wrong: a key twice in one object, a member `coordinates` that is no
- *   array of positions, a longitude out of range. The long way says what to make of it.
+ * @param parse parses a skeleton; returns undefined when it is not JSON
+ * @returns undefined when the text is in any way unusual or wrong: a key twice in one object, a member `coordinates` that is not
+ *   an array of positions, a longitude out of range. The ordinary parser then decides what to report.
  */
 export function scanText(
   kernel: Kernel,
@@ -52,9 +52,9 @@ export function scanText(
   limits: ScanLimits,
   parse: (skeleton: string) => unknown = parseJson,
 ): ScannedText | undefined {
-  ownTextsOf(kernel) // before anything is in the arena: making room for them would void it
+  fixedTexts(kernel) // before anything is in the arena, because writing these texts would invalidate it
   const pointer = kernel.writeText(text)
-  const maxDepth = Math.min(limits.maxJsonDepth, MOST_LEVELS)
+  const maxDepth = Math.min(limits.maxJsonDepth, MAX_LEVELS)
   if (kernel.scanJson(pointer, text.byteLength, maxDepth, limits.maxVertices) !== 0) return undefined
   const views = kernel.views()
   const result = kernel.scanResult() / 4
@@ -66,10 +66,10 @@ export function scanText(
   const skeleton = parse(
     isAscii ? views.bytes.toString('latin1', start, end) : views.bytes.toString('utf8', start, end),
   )
-  if (skeleton === undefined || !patch(views, word(8), word(9), word(5))) return undefined
+  if (skeleton === undefined || !applyPatches(views, word(8), word(9), word(5))) return undefined
   const spans: Span[] = []
   for (let index = 0, count = word(4); index < count; index++) {
-    spans.push(spanAt(views, word(3) / 4 + index * SPAN_WORDS, word(5), word(6), word(7)))
+    spans.push(readSpan(views, word(3) / 4 + index * SPAN_WORDS, word(5), word(6), word(7)))
   }
   return { skeleton, spans }
 }
@@ -82,8 +82,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Reads the numbers that the kernel left to us. */
-function patch(views: MemoryViews, patches: number, count: number, vertices: number): boolean {
+/** Parses the numbers that the kernel could not decide, and writes them into its vertices. */
+function applyPatches(views: MemoryViews, patches: number, count: number, vertices: number): boolean {
   for (let index = 0; index < count; index++) {
     const [target, start, end] = views.words.subarray(patches / 4 + 3 * index, patches / 4 + 3 * index + 3)
     const value = Number(views.bytes.toString('latin1', start, end))
@@ -94,7 +94,7 @@ function patch(views: MemoryViews, patches: number, count: number, vertices: num
   return true
 }
 
-function spanAt(
+function readSpan(
   { words, doubles }: MemoryViews,
   at: number,
   vertices: number,
@@ -109,16 +109,18 @@ function spanAt(
     textStart: words[at + 1]!,
     textEnd: words[at + 2]!,
     isCanonical: words[at + 9] === 1,
-    // Copies: the arena is taken back while the geometry is still used.
+    // Copies, because the arena is released while the geometry is still in use.
     vertices:
-      words[at + 4] === 1 ? pairAt(doubles, firstDouble) : doubles.slice(firstDouble, firstDouble + 2 * words[at + 4]!),
-    sequenceEnds: words[at + 6] === 0 ? NONE : words.slice(firstSequence, firstSequence + words[at + 6]!),
-    partEnds: words[at + 8] === 0 ? NONE : words.slice(firstPart, firstPart + words[at + 8]!),
+      words[at + 4] === 1
+        ? copyPair(doubles, firstDouble)
+        : doubles.slice(firstDouble, firstDouble + 2 * words[at + 4]!),
+    sequenceEnds: words[at + 6] === 0 ? NO_ENDS : words.slice(firstSequence, firstSequence + words[at + 6]!),
+    partEnds: words[at + 8] === 0 ? NO_ENDS : words.slice(firstPart, firstPart + words[at + 8]!),
   }
 }
 
-/** A slice of two, made without a call. */
-function pairAt(doubles: Float64Array, at: number): Float64Array {
+/** Copies two doubles without the call that `slice` would cost. */
+function copyPair(doubles: Float64Array, at: number): Float64Array {
   const pair = new Float64Array(2)
   pair[0] = doubles[at]!
   pair[1] = doubles[at + 1]!

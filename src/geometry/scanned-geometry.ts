@@ -2,18 +2,18 @@ import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { canonicalGeometry } from './canonical.ts'
 import { type Dimension, type ElementType, type FlatGeometry, GEOMETRY_TYPES, type GeometryType } from './flat.ts'
-import { type OwnTexts, ownTextsOf } from './own-texts.ts'
+import { type FixedTexts, fixedTexts } from './own-texts.ts'
 import type { GeometryLimits } from './read.ts'
 import type { ScannedText, Span } from './scan.ts'
 
-/** What a type's coordinates look like: arrays inside each other, and the fewest positions of each innermost one. */
-const SHAPES: Readonly<Record<ElementType, { nesting: number; dimension: Dimension; fewest: number }>> = {
-  Point: { nesting: 1, dimension: 0, fewest: 1 },
-  MultiPoint: { nesting: 2, dimension: 0, fewest: 1 },
-  LineString: { nesting: 2, dimension: 1, fewest: 2 },
-  MultiLineString: { nesting: 3, dimension: 1, fewest: 2 },
-  Polygon: { nesting: 3, dimension: 2, fewest: 4 },
-  MultiPolygon: { nesting: 4, dimension: 2, fewest: 4 },
+/** The coordinates of each type: nesting depth of the arrays, dimension, and least number of positions in an innermost array. */
+const SHAPES: Readonly<Record<ElementType, { nesting: number; dimension: Dimension; minPositions: number }>> = {
+  Point: { nesting: 1, dimension: 0, minPositions: 1 },
+  MultiPoint: { nesting: 2, dimension: 0, minPositions: 1 },
+  LineString: { nesting: 2, dimension: 1, minPositions: 2 },
+  MultiLineString: { nesting: 3, dimension: 1, minPositions: 2 },
+  Polygon: { nesting: 3, dimension: 2, minPositions: 4 },
+  MultiPolygon: { nesting: 4, dimension: 2, minPositions: 4 },
 }
 
 interface Element {
@@ -23,17 +23,17 @@ interface Element {
 }
 
 /**
- * The flat form of a geometry in a scanned text: what `readGeometry` gives for the same text.
+ * Returns the flat form of a geometry in a scanned text: the same as `readGeometry` returns for that text.
  *
- * @param value a place in the text's skeleton
- * @returns undefined when it is not a geometry within all rules and limits; the long way says which one it breaks
+ * @param value the geometry in the text's skeleton
+ * @returns undefined when it breaks a rule or a limit; the ordinary reader then says which one
  */
 export function readScannedGeometry(
   text: ScannedText,
   value: unknown,
   limits: GeometryLimits & { readonly maxCollectionDepth: number },
 ): FlatGeometry | undefined {
-  if (isObject(value) && value['type'] === 'Point') return pointOf(spanOf(text, value))
+  if (isObject(value) && value['type'] === 'Point') return toPoint(findSpan(text, value))
   const elements: Element[] = []
   if (!collect(text, value, [], limits.maxCollectionDepth, elements)) return undefined
   let vertices = 0
@@ -42,14 +42,17 @@ export function readScannedGeometry(
   for (const element of elements) {
     if (!isWellFormed(element)) return undefined
     vertices += element.span.vertices.length / 2
-    sequences += sequencesOf(element)
-    parts += partsOf(element)
+    sequences += countSequences(element)
+    parts += countParts(element)
   }
   if (vertices > limits.maxVertices || sequences > limits.maxParts) return undefined
   return flatten((value as Geometry).type, elements, vertices, sequences, parts)
 }
 
-/** The elements below `value` in the order of the text; false when the rules of `geometry.schema.json` do not hold. */
+/**
+ * Collects the elements below `value` in the order of the text. Returns false when a rule of `geometry.schema.json` does not
+ * hold.
+ */
 function collect(
   text: ScannedText,
   value: unknown,
@@ -61,7 +64,7 @@ function collect(
   const type = value['type'] as GeometryType
   if (!GEOMETRY_TYPES.includes(type)) return false
   if (type !== 'GeometryCollection') {
-    const span = spanOf(text, value)
+    const span = findSpan(text, value)
     if (span === undefined || span.nesting !== SHAPES[type].nesting) return false
     elements.push({ type, path, span })
     return true
@@ -77,19 +80,19 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Every member `coordinates` of a skeleton is `[k]`: the kernel declines a text with another one. */
-function spanOf(text: ScannedText, value: Record<string, unknown>): Span | undefined {
-  const place = value['coordinates'] as readonly [number] | undefined
-  return place === undefined ? undefined : text.spans[place[0]]
+/** Every member `coordinates` of a skeleton is `[k]`, because the kernel does not scan a text with any other. */
+function findSpan(text: ScannedText, value: Record<string, unknown>): Span | undefined {
+  const reference = value['coordinates'] as readonly [number] | undefined
+  return reference === undefined ? undefined : text.spans[reference[0]]
 }
 
 function isWellFormed({ type, span }: Element): boolean {
-  const { dimension, fewest } = SHAPES[type]
+  const { dimension, minPositions } = SHAPES[type]
   const { vertices, sequenceEnds } = span
-  if (sequenceEnds.length === 0) return vertices.length / 2 >= fewest
+  if (sequenceEnds.length === 0) return vertices.length / 2 >= minPositions
   let start = 0
   for (const end of sequenceEnds) {
-    if (end - start < fewest) return false
+    if (end - start < minPositions) return false
     if (dimension === 2) {
       const isClosed =
         vertices[2 * start] === vertices[2 * end - 2] && vertices[2 * start + 1] === vertices[2 * end - 1]
@@ -100,22 +103,22 @@ function isWellFormed({ type, span }: Element): boolean {
   return true
 }
 
-function sequencesOf({ type, span }: Element): number {
+function countSequences({ type, span }: Element): number {
   return type === 'MultiPoint' ? span.vertices.length / 2 : span.sequenceEnds.length || 1
 }
 
-function partsOf(element: Element): number {
+function countParts(element: Element): number {
   if (element.type === 'MultiPolygon') return element.span.partEnds.length
-  return element.type === 'Polygon' ? 1 : sequencesOf(element)
+  return element.type === 'Polygon' ? 1 : countSequences(element)
 }
 
-/** What all single points share: making it anew would be most of the work with one. */
+/** Shared by all single points, because creating these arrays would be most of the work for one point. */
 const ONE = Uint32Array.of(0, 1)
 const DIMENSION_OF_POINT = Uint8Array.of(0)
 const TYPES_OF_POINT: readonly ElementType[] = ['Point']
 const PATHS_OF_POINT: FlatGeometry['elementPaths'] = [[]]
 
-function pointOf(span: Span | undefined): FlatGeometry | undefined {
+function toPoint(span: Span | undefined): FlatGeometry | undefined {
   if (span?.nesting !== SHAPES.Point.nesting) return undefined
   return {
     type: 'Point',
@@ -136,8 +139,8 @@ function flatten(
   sequenceCount: number,
   partCount: number,
 ): FlatGeometry {
-  const only = elements.length === 1 ? elements[0] : undefined
-  const vertices = only?.span.vertices ?? new Float64Array(2 * vertexCount)
+  const singleElement = elements.length === 1 ? elements[0] : undefined
+  const vertices = singleElement?.span.vertices ?? new Float64Array(2 * vertexCount)
   const sequenceStarts = new Uint32Array(sequenceCount + 1)
   const partStarts = new Uint32Array(partCount + 1)
   const partDimensions = new Uint8Array(partCount)
@@ -148,10 +151,10 @@ function flatten(
   elements.forEach((element, index) => {
     const { span } = element
     const { dimension } = SHAPES[element.type]
-    const sequences = sequencesOf(element)
-    const parts = partsOf(element)
+    const sequences = countSequences(element)
+    const parts = countParts(element)
     const count = span.vertices.length / 2
-    if (only === undefined) vertices.set(span.vertices, 2 * vertex)
+    if (singleElement === undefined) vertices.set(span.vertices, 2 * vertex)
     for (let at = 1; at <= sequences; at++) {
       sequenceStarts[sequence + at] = vertex + (sequences === count ? at : (span.sequenceEnds[at - 1] ?? count))
     }
@@ -177,36 +180,36 @@ function flatten(
 }
 
 /**
- * keccak-256 of the canonical text of a geometry that `readScannedGeometry` accepted, hashed where it lies in the arena.
+ * Returns the keccak-256 of the canonical text of a geometry that `readScannedGeometry` accepted, hashed in the arena.
  *
- * @param value its place in the text's skeleton
- * @returns 64 hex digits; undefined when a number of it has to be formatted for that, see `scannedCanonicalText`
+ * @param value the geometry in the text's skeleton
+ * @returns 64 hex digits; undefined when one of its numbers would have to be formatted first, see `scannedCanonicalText`
  */
 export function hashScannedGeometry(kernel: Kernel, text: ScannedText, value: unknown): string | undefined {
   kernel.keccakStart()
-  if (!hash(kernel, text, value as Record<string, unknown>, ownTextsOf(kernel))) return undefined
+  if (!hashGeometry(kernel, text, value as Record<string, unknown>, fixedTexts(kernel))) return undefined
   const digest = kernel.keccakEnd()
   return kernel.views().bytes.toString('hex', digest, digest + 32)
 }
 
-function hash(kernel: Kernel, text: ScannedText, value: Record<string, unknown>, texts: OwnTexts): boolean {
+function hashGeometry(kernel: Kernel, text: ScannedText, value: Record<string, unknown>, texts: FixedTexts): boolean {
   const type = value['type'] as GeometryType
   if (type !== 'GeometryCollection') {
-    add(kernel, texts.beforeCoordinates)
-    if (!hashSpan(kernel, spanOf(text, value)!)) return false
-    add(kernel, texts.afterCoordinates[type])
+    hashText(kernel, texts.beforeCoordinates)
+    if (!hashSpan(kernel, findSpan(text, value)!)) return false
+    hashText(kernel, texts.afterCoordinates[type])
     return true
   }
   const members = value['geometries'] as Record<string, unknown>[]
   for (let index = 0; index < members.length; index++) {
-    add(kernel, index === 0 ? texts.beforeMembers : texts.betweenMembers)
-    if (!hash(kernel, text, members[index]!, texts)) return false
+    hashText(kernel, index === 0 ? texts.beforeMembers : texts.betweenMembers)
+    if (!hashGeometry(kernel, text, members[index]!, texts)) return false
   }
-  add(kernel, texts.afterMembers)
+  hashText(kernel, texts.afterMembers)
   return true
 }
 
-function add(kernel: Kernel, { pointer, length }: OwnTexts['betweenMembers']): void {
+function hashText(kernel: Kernel, { pointer, length }: FixedTexts['betweenMembers']): void {
   kernel.keccakAdd(pointer, length)
 }
 
@@ -222,18 +225,18 @@ function hashSpan(kernel: Kernel, span: Span): boolean {
   return canonical !== 0
 }
 
-/** The canonical text itself, each number formatted: the slow way to the same hash. */
+/** Returns the canonical text itself, with each number formatted: the slow way to the same hash. */
 export function scannedCanonicalText(kernel: Kernel, text: ScannedText, value: unknown): string {
   return canonicalGeometry(restore(kernel, text, value as Record<string, unknown>))
 }
 
-/** The geometry as `JSON.parse` would have given it, without foreign members. */
+/** Rebuilds the geometry as `JSON.parse` would have returned it, without foreign members. */
 function restore(kernel: Kernel, text: ScannedText, value: Record<string, unknown>): Geometry {
   const type = value['type'] as GeometryType
   if (type === 'GeometryCollection') {
     const members = value['geometries'] as Record<string, unknown>[]
     return { type, geometries: members.map((member) => restore(kernel, text, member)) } as Geometry
   }
-  const { textStart, textEnd } = spanOf(text, value)!
+  const { textStart, textEnd } = findSpan(text, value)!
   return { type, coordinates: JSON.parse(kernel.views().bytes.toString('latin1', textStart, textEnd)) } as Geometry
 }

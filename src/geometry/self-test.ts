@@ -2,19 +2,19 @@ import type { Kernel } from '../wasm/loader.ts'
 import { scanText } from './scan.ts'
 import { hashScannedGeometry } from './scanned-geometry.ts'
 
-/** Few decimals, all of them and too many; white space and a zero too many. */
+/** Numbers with few decimals, with all that a double needs, and with too many; white space, and a superfluous zero. */
 const TEXT =
   '{"type":"LineString","coordinates":[[0.1,-0.30000000000000004],[-122.4194123,37.7749123],[10.123456789012344,0.5],[ 179.99999999999997,89.50]]}'
 const VERTICES = [
   0.1, -0.30000000000000004, -122.4194123, 37.7749123, 10.123456789012344, 0.5, 179.99999999999997, 89.5,
 ]
-/** keccak-256 of that as ECMAScript writes it, members in order, `coordinates` first. */
+/** keccak-256 of this geometry as ECMAScript writes it, with the members in order: `coordinates` first. */
 const REFERENCE = '5a0857328476112f275ee6e565c0f7bdb12d7a55fb9014bb7d9193dabe30c5c8'
 
 /**
- * Checks that the kernel reads numbers and hashes texts here as it did where it was made.
+ * Checks that the kernel reads numbers and hashes texts on this machine as it did where it was built.
  *
- * @throws {Error} when it does not: the service must not start then (decision 97)
+ * @throws {Error} when it does not; the service must not start then (decision 97)
  */
 export function selfTestScanner(kernel: Kernel): void {
   kernel.release()

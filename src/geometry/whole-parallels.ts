@@ -1,16 +1,16 @@
 import type { FlatGeometry } from './flat.ts'
 
-/** Longest difference of longitude between two positions: from −180 to 180. */
+/** Largest difference of longitude between two positions: from −180 to 180. */
 const WHOLE_TURN = 360
 
 /**
- * Whether an edge of a ring runs along the whole parallel of its two ends: from −180 to 180 or back, at one latitude between
- * the poles.
+ * Tells whether an edge of a ring runs along the whole parallel of its two ends: from −180 to 180 or back, at one latitude
+ * between the poles.
  *
- * The same two positions are also two names of one place, and an edge between two names has no length. So the edge is the whole
- * parallel only where the ring goes on along the antimeridian at both ends, to the same side, as that of a box does: with an edge of
- * no length those two edges would lie on each other, and the ring would not be valid. A ring that goes on elsewhere crosses the
- * antimeridian there, or touches it.
+ * The two ends are also two names of one place, and an edge between two names of one place has zero length. The edge is the whole
+ * parallel only where the ring continues along the antimeridian at both ends and to the same side, as that of a box does. If it
+ * had zero length there, its two neighbours would overlap and the ring would be invalid. A ring that continues in any other way
+ * crosses the antimeridian there, or touches it.
  *
  * @param vertices interleaved lon, lat in degrees
  * @param start index of the ring's first vertex
@@ -20,8 +20,8 @@ const WHOLE_TURN = 360
 export function isWholeParallel(vertices: Float64Array, start: number, end: number, vertex: number): boolean {
   const lat = vertices[2 * vertex + 1]!
   if (!isWholeTurn(vertices, vertex) || lat !== vertices[2 * vertex + 3] || Math.abs(lat) === 90) return false
-  const before = seamLatitudeBeside(vertices, start, end, vertex, -1)
-  const after = seamLatitudeBeside(vertices, start, end, vertex + 1, 1)
+  const before = neighbourLatitudeAt180(vertices, start, end, vertex, -1)
+  const after = neighbourLatitudeAt180(vertices, start, end, vertex + 1, 1)
   return (before < lat && after < lat) || (before > lat && after > lat)
 }
 
@@ -30,10 +30,16 @@ function isWholeTurn(vertices: Float64Array, vertex: number): boolean {
 }
 
 /**
- * Latitude of the nearest vertex of a closed ring that is not at the same place on ±180; NaN if there is none, or if it does not lie
- * on ±180. All edges of a ring together look at each vertex twice at most.
+ * Returns the latitude of the nearest vertex of a closed ring, in one direction, that differs from a given vertex at ±180. NaN if
+ * there is none or if it is not at ±180. For all edges of a ring together, each vertex is visited at most twice.
  */
-function seamLatitudeBeside(vertices: Float64Array, start: number, end: number, vertex: number, step: 1 | -1): number {
+function neighbourLatitudeAt180(
+  vertices: Float64Array,
+  start: number,
+  end: number,
+  vertex: number,
+  step: 1 | -1,
+): number {
   const [lon, lat] = [vertices[2 * vertex]!, vertices[2 * vertex + 1]!]
   const count = end - start - 1
   for (let k = 1; k < count; k++) {
@@ -45,9 +51,8 @@ function seamLatitudeBeside(vertices: Float64Array, start: number, end: number, 
 }
 
 /**
- * How a ring was drawn. `ordinary`: no edge of it is a whole parallel. `band`: it has edges along whole parallels, along the
- * antimeridian and along poles, and no others, so that a valid ring encloses all that lies between two latitudes. `mixed`:
- * whole parallels and other edges.
+ * How a ring is drawn. `ordinary`: no edge is a whole parallel. `band`: all edges run along whole parallels, the antimeridian or
+ * poles, so that a valid ring encloses everything between two latitudes. `mixed`: whole parallels and other edges.
  */
 export type RingForm = { readonly kind: 'ordinary' | 'mixed' } | Band
 
@@ -62,8 +67,8 @@ const ORDINARY: RingForm = { kind: 'ordinary' }
 const MIXED: RingForm = { kind: 'mixed' }
 
 /**
- * Reads the edges of a ring. An edge from −180 to 180 along a pole has no length; it makes a ring a band or mixed only when the
- * ring also reaches the other pole, as that of a box around the world does.
+ * Classifies a ring by its edges. An edge from −180 to 180 along a pole has no length. It makes a ring a band or mixed only when
+ * the ring also reaches the other pole, as that of a box around the world does.
  *
  * @param start index of the ring's first vertex
  * @param end index after its last vertex, which equals the first
@@ -71,7 +76,7 @@ const MIXED: RingForm = { kind: 'mixed' }
 export function ringForm(vertices: Float64Array, start: number, end: number): RingForm {
   const parallels = new Set<number>()
   let poles = 0
-  let isTurnedAtPole = false
+  let hasWholeTurnAtPole = false
   let isOnMeridian = true
   for (let vertex = start; vertex < end - 1; vertex++) {
     const lat = vertices[2 * vertex + 1]!
@@ -81,24 +86,24 @@ export function ringForm(vertices: Float64Array, start: number, end: number): Ri
     const isNextPole = Math.abs(vertices[2 * vertex + 3]!) === 90
     if (isPole !== isNextPole && Math.abs(vertices[2 * vertex + (isPole ? 0 : 2)]!) !== 180) isOnMeridian = false
     if (!isWholeTurn(vertices, vertex)) continue
-    if (isPole && lat === vertices[2 * vertex + 3]) isTurnedAtPole = true
+    if (isPole && lat === vertices[2 * vertex + 3]) hasWholeTurnAtPole = true
     else if (isWholeParallel(vertices, start, end, vertex)) parallels.add(lat)
   }
-  const isAround = parallels.size > 0 || (isTurnedAtPole && poles === 3)
+  const isAround = parallels.size > 0 || (hasWholeTurnAtPole && poles === 3)
   if (!isAround) return ORDINARY
-  const rims = [...parallels]
-  if ((poles & 1) !== 0) rims.push(90)
-  if ((poles & 2) !== 0) rims.push(-90)
-  if (!isOnMeridian || rims.length !== 2) return MIXED
-  return { kind: 'band', south: Math.min(...rims), north: Math.max(...rims) }
+  const latitudes = [...parallels]
+  if ((poles & 1) !== 0) latitudes.push(90)
+  if ((poles & 2) !== 0) latitudes.push(-90)
+  if (!isOnMeridian || latitudes.length !== 2) return MIXED
+  return { kind: 'band', south: Math.min(...latitudes), north: Math.max(...latitudes) }
 }
 
-/** Whether a polygon of a geometry has a ring that is not ordinary. One comparison for each vertex of most geometries. */
+/** Tells whether a polygon of a geometry has a ring that is not ordinary. Takes one comparison per vertex for most geometries. */
 export function hasWholeParallel(geometry: FlatGeometry): boolean {
   return findRing(geometry, ({ kind }) => kind !== 'ordinary') !== undefined
 }
 
-/** Whether an edge of a ring leads from −180 to 180 or back, in which way soever. */
+/** Tells whether an edge of a ring leads from −180 to 180 or back, along a parallel or not. */
 export function hasWholeTurn(vertices: Float64Array, start: number, end: number): boolean {
   for (let i = 2 * start; i < 2 * end - 2; i += 2) {
     const difference = vertices[i + 2]! - vertices[i]!
@@ -107,7 +112,9 @@ export function hasWholeTurn(vertices: Float64Array, start: number, end: number)
   return false
 }
 
-/** Index of the first vertex of a ring at which an edge along a whole parallel or around a pole starts; −1 when there is none. */
+/**
+ * Returns the index of the first vertex of a ring at which an edge along a whole parallel or around a pole starts; −1 for none.
+ */
 export function firstWholeParallel(vertices: Float64Array, start: number, end: number): number {
   for (let vertex = start; vertex < end - 1; vertex++) {
     const isLevel = vertices[2 * vertex + 1] === vertices[2 * vertex + 3]
@@ -119,13 +126,13 @@ export function firstWholeParallel(vertices: Float64Array, start: number, end: n
 }
 
 /**
- * Index of the first sequence that is a ring of a wanted form, of those that have an edge from −180 to 180.
+ * Returns the index of the first sequence that is a ring of a matching form. Rings without an edge from −180 to 180 are skipped.
  *
- * @param part only rings of this one
+ * @param part restricts the search to one part
  */
 export function findRing(
   { vertices, sequenceStarts, partStarts, partDimensions }: FlatGeometry,
-  isWanted: (form: RingForm) => boolean,
+  isMatch: (form: RingForm) => boolean,
   part?: number,
 ): number | undefined {
   const last = part ?? partDimensions.length - 1
@@ -133,7 +140,7 @@ export function findRing(
     if (partDimensions[p] !== 2) continue
     for (let sequence = partStarts[p]!; sequence < partStarts[p + 1]!; sequence++) {
       const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
-      if (hasWholeTurn(vertices, start, end) && isWanted(ringForm(vertices, start, end))) return sequence
+      if (hasWholeTurn(vertices, start, end) && isMatch(ringForm(vertices, start, end))) return sequence
     }
   }
   return undefined

@@ -3,33 +3,34 @@ import type { Tier } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Subject } from './rate-limit.ts'
 
-/** One request after its end. Never its body, its key or its address in clear. */
+/** A finished request, as it is logged. The log never holds its body, its API key or its address in clear. */
 export interface RequestRecord {
   readonly requestId: string
   readonly method: string
-  /** Path of the route, not of the request: a bounded set of words. */
+  /** Path of the route, not of the request, so that the number of distinct values is bounded. */
   readonly route: string
-  /** 499: the client left before the answer. */
+  /** 499: the client disconnected before the response. */
   readonly status: number
   readonly durationMs: number
   readonly tier: Tier
-  /** The address or the key's digest; only a salted hash of it is written. */
+  /** Address or digest of the API key; only a salted hash of it is logged. */
   readonly subject: Subject
 }
 
 const SLOW_MS = 1000
 
 /**
- * Writes one line for a sample of the requests, and for every one that failed on our side or was slow.
+ * Returns a function that logs a sample of the requests, and every request that ended with a 5xx status or took longer than
+ * one second.
  *
- * @param sampleRatio 1: each; 0: none but failures and slow ones
+ * @param sampleRatio 1 logs every request; 0 logs only failed and slow ones
  * @param random 0 ≤ value < 1
  */
 export function createAccessLog(log: Log, sampleRatio: number, random: () => number) {
-  // A new salt each start: lines of one run can be joined by client, and nobody can be looked up.
+  // A new salt at each start: lines of one run can be grouped by client, but no client can be identified.
   const salt = randomBytes(16)
   return (record: RequestRecord): void => {
-    // Probes come every few seconds; that the service is not ready is logged when it changes.
+    // Probes arrive every few seconds, and each change of readiness has its own log line.
     const isProbe = record.route === '/ready'
     const isRemarkable = (record.status >= 500 && !isProbe) || record.durationMs > SLOW_MS
     if (!isRemarkable && random() >= sampleRatio) return

@@ -3,24 +3,23 @@ import type { ApiKey, Tier } from '../config.ts'
 import type { StoredKey } from './key-file.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** Who holds a key, without the key. */
+/** The holder of an API key, without the key itself. */
 export interface KeyHolder {
   readonly tier: Tier
   readonly label: string
-  /** Subject of the rate limit. */
+  /** Subject whose requests the rate limit counts. */
   readonly subject: string
 }
 
-/** Nobody's key is longer; hashing is not offered for free. */
+/** No key is longer. Longer values are rejected without the cost of hashing them. */
 const MAX_KEY_LENGTH = 256
 
 /**
- * Looks keys up by their SHA-256: the time it takes depends on nothing an attacker could learn a key from, and the
- * table holds no secret.
+ * Looks up API keys by their SHA-256. The time of a look-up reveals nothing about a key, and the table holds no secret.
  */
 export class ApiKeys {
   readonly #holders = new Map<string, KeyHolder>()
-  /** Those of the key file, which may change while we run. */
+  /** Keys of the key file, which may change while the service runs. */
   #stored: ReadonlyMap<string, KeyHolder> = new Map()
 
   constructor(keys: readonly ApiKey[]) {
@@ -30,7 +29,7 @@ export class ApiKeys {
     }
   }
 
-  /** In the place of those that were given before. */
+  /** Replaces the keys of the key file. */
   setStored(keys: readonly StoredKey[]): void {
     this.#stored = new Map(
       keys.map(({ sha256, tier, label }) => [sha256, { tier, label, subject: `key:${sha256}` }] as const),
@@ -38,10 +37,12 @@ export class ApiKeys {
   }
 
   /**
+   * Returns the holder of the key that a request carries.
+   *
    * @returns undefined without a key: no header, an empty one, or an `Authorization` of another scheme; `invalid` for an
-   * unknown key, or two headers that differ
+   * unknown key, or for two headers with different keys
    */
-  holderOf(head: RequestHead): KeyHolder | undefined | 'invalid' {
+  findHolder(head: RequestHead): KeyHolder | undefined | 'invalid' {
     const bearer = bearerToken(head.authorization)
     const key = head.apiKey === undefined || head.apiKey === '' ? bearer : head.apiKey
     if (key === undefined) return undefined
@@ -51,7 +52,7 @@ export class ApiKeys {
   }
 }
 
-/** The token of `Bearer <token>`, the scheme in any case (RFC 9110, section 11.1). */
+/** Returns the token of `Bearer <token>`; the scheme is case-insensitive (RFC 9110, section 11.1). */
 function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.length < 8) return undefined
   if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined

@@ -9,15 +9,15 @@ import { ApiKeys } from './api-keys.ts'
 import { addressKey, clientAddress, parseRanges } from './client-address.ts'
 import type { StoredKey } from './key-file.ts'
 import { createNotFoundPage } from './not-found-page.ts'
-import type { Exchange, HttpHandler, Reply } from './port.ts'
-import { limitReached, RateLimiter, rateStatus, takeSome } from './rate-limit.ts'
+import type { Exchange, HttpHandler, ResponseData } from './port.ts'
+import { RateLimiter, rateLimitProblem, rateStatus, takeQuota } from './rate-limit.ts'
 import { framingProblem } from './request-head.ts'
 import { createRequestIds, isRequestId } from './request-id.ts'
 import { createItemMetrics, createRequestMetrics } from './request-metrics.ts'
-import { baseUrlOf, RequestState } from './request-state.ts'
-import { contentReply, isFieldValue, preflightReply, problemReply, unparsableReply } from './respond.ts'
-import { createRouter, parameterOf } from './router.ts'
-import { createRoutes, type Route, type RouteAnswer } from './routes.ts'
+import { RequestState, resolveBaseUrl } from './request-state.ts'
+import { contentResponse, isFieldValue, preflightResponse, problemResponse, unparsableResponse } from './respond.ts'
+import { createRouter, pathParameter } from './router.ts'
+import { createRoutes, type Route, type RouteResult } from './routes.ts'
 import { streamRequest } from './stream-request.ts'
 
 export interface AppParts {
@@ -29,17 +29,17 @@ export interface AppParts {
   readonly now: () => number
   /** 0 ≤ value < 1, for log sampling. */
   readonly random?: () => number
-  /** Keys beside those of the configuration: the development keys. */
-  readonly moreKeys?: readonly ApiKey[]
-  /** Routes beside those of the table. */
-  readonly moreRoutes?: readonly Route[]
+  /** Keys in addition to those of the configuration: the development keys. */
+  readonly extraKeys?: readonly ApiKey[]
+  /** Routes in addition to those of the table. */
+  readonly extraRoutes?: readonly Route[]
 }
 
-/** What the HTTP layer does with a request, for both transports, and the table of its routes. */
+/** The request handler that both transports call, and the table of routes. */
 export interface App {
   readonly handler: HttpHandler
   readonly routes: readonly Route[]
-  /** The keys of the key file, in the place of those before. */
+  /** Replaces the keys of the key file. */
   setStoredKeys(keys: readonly StoredKey[]): void
 }
 
@@ -49,18 +49,20 @@ const KEY_REQUIRED: ProblemData = { type: 'unauthorized', detail: 'An API key is
 const FAILED: ProblemData = { type: 'internal', detail: 'something failed on our side; report the requestId' }
 
 /**
- * @throws {ConfigError} on trusted proxies that are no addresses
+ * Wires the routes, the API keys, the rate limit, the access log and the metrics into one handler.
+ *
+ * @throws {ConfigError} if a trusted proxy is not an address or a CIDR range
  */
 export function createApp(parts: AppParts): App {
   const { config, services, log, metrics, now } = parts
-  const routes = [...createRoutes(services, config, metrics), ...(parts.moreRoutes ?? [])]
+  const routes = [...createRoutes(services, config, metrics), ...(parts.extraRoutes ?? [])]
   const findPath = createRouter(routes)
-  const keys = new ApiKeys([...config.apiKeys, ...(parts.moreKeys ?? [])])
+  const keys = new ApiKeys([...config.apiKeys, ...(parts.extraKeys ?? [])])
   const limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
   const trusted = parseRanges(config.trustedProxies)
   const writeAccess = createAccessLog(log, config.logSampleRatio, parts.random ?? Math.random)
   const countRequest = createRequestMetrics(metrics)
-  const refused = metrics.counter('ratelimit_rejected_total', 'Requests refused because the hourly limit was reached')
+  const rejected = metrics.counter('ratelimit_rejected_total', 'Requests rejected because the hourly limit was reached')
   const items = createItemMetrics(metrics)
   const nextRequestId = createRequestIds()
   const notFoundPage = createNotFoundPage()
@@ -81,39 +83,35 @@ export function createApp(parts: AppParts): App {
     }
     const path = findPath(exchange.path)
     if (path === undefined) {
-      decline(
-        exchange,
-        { type: 'not-found', detail: 'there is nothing under this path; GET / lists every route' },
-        false,
-      )
+      decline(exchange, { type: 'not-found', detail: 'no route matches this path; GET / lists every route' }, false)
       return
     }
     const { method } = exchange
     if (method === 'OPTIONS') {
-      reply(state, preflightReply(withRate(state), path.allow))
+      respond(state, preflightResponse(withRate(state), path.allow))
       return
     }
     const route = method === 'POST' ? path.POST : method === 'GET' || method === 'HEAD' ? path.GET : undefined
     if (route === undefined) {
       state.allow = path.allow
-      const detail = `${method} is not offered here; use ${path.allow}`
+      const detail = `this path does not support ${method}; use ${path.allow}`
       decline(exchange, { type: 'method-not-allowed', detail }, false)
       return
     }
     state.route = route
-    state.parameter = parameterOf(exchange.path, path.prefix)
-    const refusal = refusalBeforeBody(state, route)
-    if (refusal !== undefined) decline(exchange, refusal, false)
+    state.parameter = pathParameter(exchange.path, path.prefix)
+    const problem = checkBeforeBody(state, route)
+    if (problem !== undefined) decline(exchange, problem, false)
     else if (route.stream !== undefined && method !== 'HEAD')
       route.stream(streamRequest(state, { limiter, items, now, fail: failStream, finish }))
     else if (route.method === 'GET') run(state, route, NO_BODY)
     else exchange.readBody(state.subject, (body) => run(state, route, body))
   }
 
-  /** Everything that can be said without a byte of the body. */
-  function refusalBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
-    const refusal = route.refusal?.(state.exchange) ?? (route.counts ? admit(state) : undefined)
-    if (refusal !== undefined) return refusal
+  /** Runs the checks that do not need the body. */
+  function checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
+    const problem = route.refusal?.(state.exchange) ?? (route.counts ? admit(state) : undefined)
+    if (problem !== undefined) return problem
     const { contentEncoding } = state.exchange.head
     if (route.method === 'GET' || contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity') {
       return undefined
@@ -124,12 +122,12 @@ export function createApp(parts: AppParts): App {
     }
   }
 
-  /** The address is looked at only without a valid key: asking the transport for it costs as much as the rest of this. */
+  /** Creates a request's state. Reads the address only without a valid key: reading it costs as much as all other work here. */
   function begin(exchange: Exchange): RequestState {
     const nowMs = now()
     exchange.deadlineMs = nowMs + config.limits.requestDeadlineMs
     const { head } = exchange
-    const holder = keys.holderOf(head)
+    const holder = keys.findHolder(head)
     const subject =
       typeof holder === 'object' ? holder.subject : addressKey(clientAddress(exchange.peer, head.forwardedFor, trusted))
     const requestId = isRequestId(head.requestId) ? head.requestId : nextRequestId()
@@ -138,21 +136,21 @@ export function createApp(parts: AppParts): App {
     return state
   }
 
-  /** Limit and key. A wrong key counts against the address: guessing is limited like everything else. */
+  /** Checks the hourly limit, then the key. A wrong key counts against the address, which limits the guessing of keys. */
   function admit(state: RequestState): ProblemData | undefined {
     const { holder, limit, nowMs } = state
     const window = limiter.open(state.subject, nowMs)
-    const isAdmitted = takeSome(window, limit, 1) === 1
+    const isAdmitted = takeQuota(window, limit, 1) === 1
     state.knownRate = rateStatus(window, limit, nowMs)
     if (!isAdmitted) {
-      refused.series({ tier: state.tier }).count++
-      return limitReached(limit, state.tier, 'answer')
+      rejected.series({ tier: state.tier }).count++
+      return rateLimitProblem(limit, state.tier, 'answer')
     }
     if (holder === 'invalid') return INVALID_KEY
     return holder === undefined && config.requireApiKey ? KEY_REQUIRED : undefined
   }
 
-  /** Every answer carries the state of the limit, also where nothing is counted (decision 46). */
+  /** Reads the state of the hourly limit, which every response carries, even where requests are not counted (decision 46). */
   function withRate(state: RequestState): RequestState {
     const { limit, nowMs } = state
     state.knownRate ??= rateStatus(limiter.peek(state.subject, nowMs), limit, nowMs)
@@ -160,16 +158,16 @@ export function createApp(parts: AppParts): App {
   }
 
   function run(state: RequestState, route: Route, body: Uint8Array): void {
-    const answer = route.run(state, body)
-    if (answer instanceof Promise) {
-      answer.then(
+    const response = route.run(state, body)
+    if (response instanceof Promise) {
+      response.then(
         (value) => succeed(state, value),
         (error) => fail(state.exchange, error),
       )
-    } else succeed(state, answer)
+    } else succeed(state, response)
   }
 
-  /** Once the answer has begun, only its missing end can say that it failed. */
+  /** Reports a failed stream. Once the response has begun, only its missing end can tell the client. */
   function failStream(state: RequestState, error: unknown): void {
     const { exchange } = state
     if (!exchange.answered || exchange.aborted) {
@@ -180,8 +178,8 @@ export function createApp(parts: AppParts): App {
     exchange.breakStream()
   }
 
-  function succeed(state: RequestState, answer: RouteAnswer): void {
-    const { status = 200, kind = 'json', json, headers } = answer
+  function succeed(state: RequestState, response: RouteResult): void {
+    const { status = 200, kind = 'json', json, headers } = response
     const extra: string[] = []
     for (const name in headers) {
       const value = headers[name]!
@@ -191,22 +189,22 @@ export function createApp(parts: AppParts): App {
       }
       extra.push(name, value)
     }
-    reply(state, contentReply(withRate(state), status, kind, json, extra))
+    respond(state, contentResponse(withRate(state), status, kind, json, extra))
   }
 
   function decline(exchange: Exchange, problem: ProblemData, close: boolean): void {
     if (exchange.answered || exchange.aborted) return
     const state = (exchange.state as RequestState | undefined) ?? begin(exchange)
-    const refuse = () => {
-      const answer = problemReply(withRate(state), problem, state.allow)
-      reply(state, close ? { ...answer, close } : answer)
+    const sendProblem = () => {
+      const response = problemResponse(withRate(state), problem, state.allow)
+      respond(state, close ? { ...response, close } : response)
     }
     const page = close ? undefined : notFoundPage(state, problem)
-    if (page === undefined) refuse()
-    else page.then((answer) => succeed(state, answer), refuse)
+    if (page === undefined) sendProblem()
+    else page.then((response) => succeed(state, response), sendProblem)
   }
 
-  /** What a client did wrong is said; anything else is logged whole and shows nothing of its inside. */
+  /** Sends a `ProblemError` to the client. Any other error is logged in full, and the client sees only `internal`. */
   function fail(exchange: Exchange, error: unknown): void {
     if (error instanceof ProblemError) {
       decline(exchange, error.data, false)
@@ -221,17 +219,17 @@ export function createApp(parts: AppParts): App {
     const state = exchange.state as RequestState | undefined
     if (state === undefined) return
     finish(state, 499)
-    state.onGone?.()
+    state.onDisconnect?.()
   }
 
-  function reply(state: RequestState, answer: Reply): void {
+  function respond(state: RequestState, response: ResponseData): void {
     const { exchange } = state
     if (exchange.answered || exchange.aborted) return
-    exchange.answer(answer)
-    finish(state, answer.status)
+    exchange.answer(response)
+    finish(state, response.status)
   }
 
-  /** The one place every request passes at its end: what is counted is counted here. */
+  /** Counts and logs a finished request. Every request passes here exactly once. */
   function finish({ exchange, requestId, route, tier, subject }: RequestState, status: number): void {
     const durationMs = performance.now() - exchange.startedMs
     const { method } = exchange
@@ -240,10 +238,10 @@ export function createApp(parts: AppParts): App {
     writeAccess(request)
   }
 
-  function unparsable(status: 400 | 408 | 431, peer: Uint8Array): Reply<string> {
+  function unparsable(status: 400 | 408 | 431, peer: Uint8Array): ResponseData<string> {
     const nowMs = now()
     const rate = rateStatus(limiter.peek(addressKey(peer), nowMs), publicLimit, nowMs)
-    const errorTypeBase = config.errorTypeBase ?? `${baseUrlOf(config, undefined)}/errors`
-    return unparsableReply(status, { requestId: nextRequestId(), rate, nowMs, path: '/', errorTypeBase })
+    const errorTypeBase = config.errorTypeBase ?? `${resolveBaseUrl(config, undefined)}/errors`
+    return unparsableResponse(status, { requestId: nextRequestId(), rate, nowMs, path: '/', errorTypeBase })
   }
 }

@@ -4,28 +4,29 @@ import { readFile } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ProblemError } from '../problem.ts'
-import { get } from './get-route.ts'
+import { getRoute } from './get-route.ts'
 import type { RequestHead } from './request-head.ts'
-import type { Route, RouteAnswer } from './routes.ts'
+import type { Route, RouteResult } from './routes.ts'
 
-/** Files of one folder of the build, as answers. */
+/** The files of one folder of the build, served as HTTP responses. */
 export interface Assets {
   has(name: string): boolean
   /**
-   * Brotli or gzip when the client takes it and the build made it, 304 when the client has it already.
+   * Returns a file, compressed with Brotli or gzip if the client accepts that and the build made such a file. Returns 304 if
+   * the client has the file already.
    *
    * @param name path below the folder; '' is its `index.html`, and a page's name needs no `.html`
    * @throws {ProblemError} `not-found`
    */
-  answer(name: string, head: Pick<RequestHead, 'acceptEncoding' | 'ifNoneMatch'>): Promise<RouteAnswer>
+  answer(name: string, head: Pick<RequestHead, 'acceptEncoding' | 'ifNoneMatch'>): Promise<RouteResult>
 }
 
-/** Pages that carry everything in files of their own. */
+/** `Content-Security-Policy` of pages that load everything from this service. */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** A page with a map: it also draws in workers and compiles the kernel. Nothing may come from elsewhere either. */
+/** Policy of pages with a map, which also run workers and compile the kernel. They load nothing from other origins either. */
 export const MAP_POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; " +
   "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
@@ -47,7 +48,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** In the order of preference: coding, ending of the file that the build put beside the plain one. */
+/** Content codings in order of preference, each with the suffix of the compressed file that the build adds to the plain one. */
 const CODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -58,7 +59,7 @@ interface Loaded {
   readonly etag: string
 }
 
-/** A folder of the build below `dist/web`, wherever this file runs from. */
+/** Returns the path of a folder below `dist/web`, whether this file runs from `src` or from `dist`. */
 export function builtFolder(name: string): string {
   return fileURLToPath(
     new URL(`${import.meta.url.endsWith('.ts') ? '../../dist' : '../..'}/web/${name}`, import.meta.url),
@@ -66,8 +67,8 @@ export function builtFolder(name: string): string {
 }
 
 /**
- * Looks up what there is once, and reads each file when it is first asked for: only names of that list are ever opened.
- * A folder that was not built is an empty one.
+ * Lists a folder once and reads each file at its first request, so only listed files are ever opened. A folder that was not
+ * built counts as empty.
  *
  * @param folder absolute
  * @param policy `Content-Security-Policy` of its pages
@@ -81,24 +82,26 @@ export function openAssets(folder: string, policy: string = PAGE_POLICY): Assets
     if (file.endsWith('.html')) names.set(file.slice(0, -'.html'.length), file)
     if (/(^|\/)index\.html$/.test(file)) names.set(file.replace(/\/?index\.html$/, ''), file)
   }
-  // As many entries as the build has files.
+  // Bounded by the number of files in the build.
   const loaded = new Map<string, Promise<Loaded>>()
 
   return {
     has: (name) => names.has(name),
     async answer(name, { acceptEncoding, ifNoneMatch }) {
       const file = names.get(name)
-      if (file === undefined) throw new ProblemError({ type: 'not-found', detail: notFound(files.size > 0) })
-      const coding = CODINGS.find(([coding, ending]) => files.has(file + ending) && takes(acceptEncoding, coding))
+      if (file === undefined) throw new ProblemError({ type: 'not-found', detail: notFoundDetail(files.size > 0) })
+      const coding = CODINGS.find(
+        ([coding, suffix]) => files.has(file + suffix) && acceptsCoding(acceptEncoding, coding),
+      )
       const { bytes, etag } = await load(coding === undefined ? file : file + coding[1])
       const headers: Record<string, string> = {
-        // The build puts a digest into the names of the files it keeps in folders called assets.
+        // The build puts a digest into the names of files below `assets`, so they never change.
         'Cache-Control': /(^|\/)assets\//.test(file) ? 'public, max-age=31536000, immutable' : 'no-cache',
         ETag: etag,
         Vary: 'Accept-Encoding',
       }
       if (file.endsWith('.html')) headers['Content-Security-Policy'] = policy
-      if (hasTag(ifNoneMatch, etag)) return { status: 304, kind: 'asset', json: '', headers }
+      if (namesTag(ifNoneMatch, etag)) return { status: 304, kind: 'asset', json: '', headers }
       headers['Content-Type'] = TYPES[extname(file)] ?? 'application/octet-stream'
       if (coding !== undefined) headers['Content-Encoding'] = coding[0]
       return { kind: 'asset', json: bytes, headers }
@@ -106,32 +109,32 @@ export function openAssets(folder: string, policy: string = PAGE_POLICY): Assets
   }
 
   function load(file: string): Promise<Loaded> {
-    const known = loaded.get(file)
-    if (known !== undefined) return known
+    const cached = loaded.get(file)
+    if (cached !== undefined) return cached
     const reading = readFile(join(folder, file)).then(
       (bytes) => ({ bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` }),
       (error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
-        const detail = 'the pages were built anew since this service started: start it again'
+        const detail = 'the pages were rebuilt after this service started; restart the service'
         throw new ProblemError({ type: 'not-found', detail })
       },
     )
     loaded.set(file, reading)
-    // A build under way may have taken the file away for a moment.
+    // A build in progress may have removed the file for a moment.
     reading.catch(() => loaded.delete(file))
     return reading
   }
 }
 
 /**
- * The routes of a folder: itself and everything below it.
+ * Returns the routes of a folder: its index page and every file below it.
  *
  * @param prefix path of the folder, e.g. `/docs`
  */
 export function serveAssets(prefix: string, assets: Assets, summary: string): Route[] {
   return [
-    get(prefix, summary, ({ exchange }) => assets.answer('', exchange.head)),
-    get(`${prefix}/*`, `files of ${prefix}`, ({ exchange, parameter }) => assets.answer(parameter, exchange.head)),
+    getRoute(prefix, summary, ({ exchange }) => assets.answer('', exchange.head)),
+    getRoute(`${prefix}/*`, `files of ${prefix}`, ({ exchange, parameter }) => assets.answer(parameter, exchange.head)),
   ]
 }
 
@@ -146,14 +149,14 @@ function filesBelow(folder: string): string[] {
   }
 }
 
-function notFound(isBuilt: boolean): string {
+function notFoundDetail(isBuilt: boolean): string {
   return isBuilt
     ? 'there is no such page or file; GET / lists every route'
-    : 'this installation was built without its pages; npm run build makes them'
+    : 'this installation was built without its pages; run npm run build to make them'
 }
 
-/** Whether `Accept-Encoding` names a coding with a weight above 0 (RFC 9110, section 12.5.3). */
-function takes(header: string | undefined, coding: string): boolean {
+/** Returns true if `Accept-Encoding` names a coding with a weight above 0 (RFC 9110, section 12.5.3). */
+function acceptsCoding(header: string | undefined, coding: string): boolean {
   for (const part of (header ?? '').toLowerCase().split(',')) {
     const [name, ...parameters] = part.split(';').map((text) => text.trim())
     if (name === coding) return !parameters.some((text) => /^q=0(\.0*)?$/.test(text))
@@ -161,8 +164,8 @@ function takes(header: string | undefined, coding: string): boolean {
   return false
 }
 
-/** Weak comparison, as `If-None-Match` asks for (RFC 9110, section 13.1.2). */
-function hasTag(header: string | undefined, etag: string): boolean {
+/** Compares tags weakly, as `If-None-Match` requires (RFC 9110, section 13.1.2). */
+function namesTag(header: string | undefined, etag: string): boolean {
   const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags.includes(etag) || tags.includes('*')
 }

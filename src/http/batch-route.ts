@@ -2,15 +2,15 @@ import type { Services } from '../service/services.ts'
 import type { Route, StreamRequest } from './routes.ts'
 import { StreamSink } from './stream-sink.ts'
 
-/** Media types of a stream of lines. */
+/** Media types of newline-delimited JSON. */
 const LINES = /^application\/(x-ndjson|ndjson|jsonl|jsonlines|x-jsonlines)\s*(;|$)/i
 
-/** `POST /compute/v0/batch`: a JSON document, or lines in and lines out when the content type says so. */
+/** Returns the route `POST /compute/v0/batch`. It takes and returns one JSON document, or NDJSON if the content type says so. */
 export function batchRoute(services: Services, maxBatchBytes: number): Route {
   return {
     method: 'POST',
     path: '/compute/v0/batch',
-    summary: 'many operations in one request, as JSON or as lines of application/x-ndjson',
+    summary: 'runs many operations in one request, as JSON or as NDJSON (application/x-ndjson)',
     counts: true,
     run: () => {
       throw new RangeError('a batch is streamed')
@@ -38,7 +38,7 @@ function answerJson(services: Services, request: StreamRequest, maxBatchBytes: n
 
 function streamLines(services: Services, request: StreamRequest): void {
   const sink = new StreamSink(request, 'ndjson')
-  // Opened before the body: wrong options are said without a byte of it.
+  // Opened before the body is read, so that invalid options are rejected without reading it.
   const lines = services.openBatch(request.exchange.query, request, sink, (bytes) => {
     flow.release(bytes)
     if (!lines.isFull) flow.resume()

@@ -2,26 +2,26 @@ import type { ProblemData } from '../problem.ts'
 import type { InFlight } from './in-flight.ts'
 import { overloaded, tooLarge } from './transport-problems.ts'
 
-/** Bytes of one body that are held: counted against its own limit and against what all requests together may hold. */
+/** Counts the bytes of one body that are held, against the limit of the body and against the limit of all requests together. */
 export class BodyBudget {
-  /** Infinite for a stream, which is taken piece by piece. */
-  mostBytes: number
+  /** Infinite for a stream, which is processed piece by piece. */
+  maxBytes: number
   readonly #inFlight: InFlight
   #heldBytes = 0
 
   constructor(inFlight: InFlight) {
     this.#inFlight = inFlight
-    this.mostBytes = inFlight.limits.maxBodyBytes
+    this.maxBytes = inFlight.limits.maxBodyBytes
   }
 
-  /** Counts bytes that arrived, or says why they are too many. */
-  keep(bytes: number): ProblemData | undefined {
+  /** Counts bytes that arrived; returns a problem if they exceed a limit. */
+  reserve(bytes: number): ProblemData | undefined {
     const { maxStreamBytes } = this.#inFlight.limits
-    if (this.#heldBytes + bytes > this.mostBytes) return tooLarge(this.mostBytes)
-    if (this.mostBytes === Number.POSITIVE_INFINITY && this.#heldBytes + bytes > maxStreamBytes) {
-      return overloaded(`more than ${maxStreamBytes} bytes of one stream wait for their answers`)
+    if (this.#heldBytes + bytes > this.maxBytes) return tooLarge(this.maxBytes)
+    if (this.maxBytes === Number.POSITIVE_INFINITY && this.#heldBytes + bytes > maxStreamBytes) {
+      return overloaded(`more than ${maxStreamBytes} bytes of one stream are waiting for results`)
     }
-    if (!this.#inFlight.reserve(bytes)) return overloaded('too many bytes of requests are waiting')
+    if (!this.#inFlight.reserve(bytes)) return overloaded('too many bytes of request bodies are waiting')
     this.#heldBytes += bytes
     return undefined
   }

@@ -3,23 +3,23 @@ import type { BodyReceiver } from './port.ts'
 
 export interface BodyCollectorParts {
   readonly pages: BodyPages
-  /** As the head announced; undefined for a chunked body. */
+  /** Size according to the head; undefined for a chunked body. */
   readonly announcedBytes: number | undefined
-  /** Makes bytes ours that are valid for the moment only; undefined when they are ours already. */
-  readonly own: ((chunk: Uint8Array) => Uint8Array) | undefined
-  /** Gets the whole body once; it belongs to the receiver. */
+  /** Copies bytes that are valid only during a call; undefined if the transport hands them over. */
+  readonly copyChunk: ((chunk: Uint8Array) => Uint8Array) | undefined
+  /** Called once with the whole body, which then belongs to the receiver. */
   readonly receive: (body: Uint8Array) => void
 }
 
-/** Puts the pieces of a body together; holds at most twice its bytes, in however small pieces it comes. */
+/** Joins the pieces of a body. It never holds more than twice the size of the body, however small the pieces are. */
 export class BodyCollector implements BodyReceiver {
   readonly takesCopies = true
   readonly #parts: BodyCollectorParts
-  /** Views of what is used of the pages, and pieces kept as they came. */
+  /** Views of the used parts of pages, and chunks that are held without a copy. */
   #pieces: Uint8Array[] = []
   readonly #pages: Uint8Array[] = []
   #size = 0
-  /** Of the last page: bytes [from, to) are not among the pieces yet. */
+  /** Bytes [from, to) of the last page are not among the pieces yet. */
   #from = 0
   #to = 0
 
@@ -27,22 +27,22 @@ export class BodyCollector implements BodyReceiver {
     this.#parts = parts
   }
 
-  /** @param chunk valid for this call */
+  /** @param chunk valid only during this call */
   take(chunk: Uint8Array): void {
-    const { own, announcedBytes } = this.#parts
+    const { copyChunk, announcedBytes } = this.#parts
     const { byteLength } = chunk
-    // Most bodies come in one piece. A small one of many would cost more than its copy.
-    if (byteLength === announcedBytes || (own === undefined && byteLength >= MIN_PAGE_BYTES)) {
-      this.#endRow()
-      this.#pieces.push(own === undefined ? chunk : own(chunk))
+    // Most bodies arrive in one piece. Holding one of many small pieces would cost more than copying it.
+    if (byteLength === announcedBytes || (copyChunk === undefined && byteLength >= MIN_PAGE_BYTES)) {
+      this.#closePiece()
+      this.#pieces.push(copyChunk === undefined ? chunk : copyChunk(chunk))
       this.#size += byteLength
     } else this.#copy(chunk)
   }
 
   end(): void {
-    this.#endRow()
+    this.#closePiece()
     const pieces = this.#pieces
-    // A view of a page is copied, also when it is all: the page is the next body's.
+    // A view of a page is copied, even if it is the whole body, because the page is reused for the next body.
     const isOwn = pieces.length === 1 && this.#pages.length === 0
     const body = isOwn ? pieces[0]! : Buffer.concat(pieces, this.#size)
     this.drop()
@@ -51,33 +51,33 @@ export class BodyCollector implements BodyReceiver {
 
   drop(): void {
     this.#pieces = []
-    for (const page of this.#pages.splice(0)) if (page.byteLength >= MIN_PAGE_BYTES) this.#parts.pages.give(page)
+    for (const page of this.#pages.splice(0)) if (page.byteLength >= MIN_PAGE_BYTES) this.#parts.pages.release(page)
   }
 
   #copy(chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.byteLength; ) {
+    for (let offset = 0; offset < chunk.byteLength; ) {
       let page = this.#pages.at(-1)
-      if (page === undefined || this.#to === page.byteLength) page = this.#addPage(chunk.byteLength - at)
-      const bytes = Math.min(page.byteLength - this.#to, chunk.byteLength - at)
-      page.set(chunk.subarray(at, at + bytes), this.#to)
+      if (page === undefined || this.#to === page.byteLength) page = this.#addPage(chunk.byteLength - offset)
+      const bytes = Math.min(page.byteLength - this.#to, chunk.byteLength - offset)
+      page.set(chunk.subarray(offset, offset + bytes), this.#to)
       this.#to += bytes
       this.#size += bytes
-      at += bytes
+      offset += bytes
     }
   }
 
-  /** As large as what is here already, or as what has to go in. */
+  /** Adds a page as large as the body so far, or as the bytes that must fit in. */
   #addPage(bytes: number): Uint8Array {
-    this.#endRow()
-    const wanted = Math.max(bytes, this.#size)
-    const page = wanted < MIN_PAGE_BYTES ? new Uint8Array(wanted) : this.#parts.pages.take(wanted)
+    this.#closePiece()
+    const size = Math.max(bytes, this.#size)
+    const page = size < MIN_PAGE_BYTES ? new Uint8Array(size) : this.#parts.pages.take(size)
     this.#pages.push(page)
     this.#from = 0
     this.#to = 0
     return page
   }
 
-  #endRow(): void {
+  #closePiece(): void {
     if (this.#to > this.#from) this.#pieces.push(this.#pages.at(-1)!.subarray(this.#from, this.#to))
     this.#from = this.#to
   }

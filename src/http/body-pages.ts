@@ -1,19 +1,19 @@
-/** From this size on memory for a body comes from pages that are used again. */
+/** From this size on, memory for a body comes from reusable pages. */
 export const MIN_PAGE_BYTES = 4096
 const MAX_PAGE_BYTES = 65_536
-/** Pages that wait for the next body; more than these are left to the collector. */
+/** Total size of the free pages; pages beyond it are left to the garbage collector. */
 const MAX_FREE_BYTES = 4 * 1_048_576
 
 /**
- * Memory that bodies of many pieces are held in, page by page. What a refused body held is the next one's at once: left to
- * the collector, a flood's refused bodies stood beside those that were held.
+ * A pool of pages for bodies that arrive in many pieces. The pages of a rejected body are reusable at once. When they were left
+ * to the garbage collector, the rejected bodies of a flood took up memory in addition to the accepted ones.
  */
 export class BodyPages {
-  /** By the logarithm of their size. */
+  /** Indexed by the binary logarithm of the page size. */
   readonly #free: Uint8Array[][] = []
   #freeBytes = 0
 
-  /** @returns a page of 4 to 64 KiB, the largest that `bytes` fill; what it holds is anybody's */
+  /** @returns a page of 4 to 64 KiB, the largest that `bytes` fill; its content is undefined */
   take(bytes: number): Uint8Array {
     const size = pageBytes(bytes)
     const page = this.#free[Math.log2(size)]?.pop()
@@ -22,14 +22,14 @@ export class BodyPages {
     return page
   }
 
-  /** @param page of `take`, that nobody looks into any more */
-  give(page: Uint8Array): void {
+  /** @param page from `take`; the caller must not use it any more */
+  release(page: Uint8Array): void {
     const size = page.byteLength
     if (this.#freeBytes + size > MAX_FREE_BYTES) return
     this.#freeBytes += size
-    const shelf = Math.log2(size)
-    const pages = this.#free[shelf]
-    if (pages === undefined) this.#free[shelf] = [page]
+    const sizeClass = Math.log2(size)
+    const pages = this.#free[sizeClass]
+    if (pages === undefined) this.#free[sizeClass] = [page]
     else pages.push(page)
   }
 }

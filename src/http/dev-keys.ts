@@ -13,17 +13,17 @@ export interface DevelopmentKeys {
 }
 
 /**
- * The two API keys of a development set-up: read from `<dataDir>/dev-keys.json`, made there the first time.
- * The caller asks only outside production (decision 114).
+ * Reads the two development API keys from `<dataDir>/dev-keys.json`, and creates the file the first time.
+ * Callers use it only outside production (decision 114).
  *
- * @throws {ConfigError} when the file holds something else
+ * @throws {ConfigError} if the file holds something else
  */
 export function loadDevelopmentKeys(dataDir: string): DevelopmentKeys {
   const path = join(dataDir, 'dev-keys.json')
   makeFolder(dataDir)
   const fresh: DevelopmentKeys = { developer: generateKey('developer'), internal: generateKey('internal') }
   try {
-    // Exclusive: of two processes that start together one makes the keys and the other reads them.
+    // Exclusive: if two processes start together, one makes the keys and the other reads them.
     writeFileSync(path, `${JSON.stringify(fresh, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
     return fresh
   } catch (error) {
@@ -32,7 +32,7 @@ export function loadDevelopmentKeys(dataDir: string): DevelopmentKeys {
   return readKeys(path)
 }
 
-/** The keys as entries of the key table. */
+/** Returns the keys as entries of the key table. */
 export function developmentKeyEntries(keys: DevelopmentKeys): ApiKey[] {
   return [
     { key: keys.developer, tier: 'developer', label: 'development key, developer tier' },
@@ -51,7 +51,7 @@ function readKeys(path: string): DevelopmentKeys {
   if (typeof developer === 'string' && typeof internal === 'string' && [developer, internal].every(hasValidChecksum)) {
     return { developer, internal }
   }
-  throw new ConfigError(`${path}: holds no development keys; delete it and new ones are made`)
+  throw new ConfigError(`${path}: holds no development keys; delete the file to have new ones made`)
 }
 
 const TIER_CODES: Readonly<Record<Tier, string>> = { public: 'pub', developer: 'dev', internal: 'int' }
@@ -59,11 +59,11 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SECRET_LENGTH = 22 // 62²² is 131 bits
 const CHECKSUM_LENGTH = 6 // 62⁶ is more than 2³²
 
-/** `tp_<tier>_<22 base62>_<6 crc>`: the prefix for secret scanners, the checksum for typing errors. */
+/** Makes a key `tp_<tier>_<22 base62>_<6 crc>`. Secret scanners find the prefix; the checksum detects typing errors. */
 export function generateKey(tier: Tier): string {
   let secret = ''
   while (secret.length < SECRET_LENGTH) {
-    // 248 is the largest multiple of 62 in a byte: without the cut the first letters would come more often.
+    // 248 is the largest multiple of 62 in a byte; larger bytes would make the first characters more likely.
     for (const byte of randomBytes(SECRET_LENGTH)) {
       if (byte < 248 && secret.length < SECRET_LENGTH) secret += BASE62[byte % 62]
     }
@@ -78,11 +78,11 @@ export function hasValidChecksum(key: string): boolean {
 }
 
 function checksum(text: string): string {
-  let rest = crc32(text)
+  let remaining = crc32(text)
   let digits = ''
   for (let index = 0; index < CHECKSUM_LENGTH; index++) {
-    digits = BASE62[rest % 62] + digits
-    rest = Math.floor(rest / 62)
+    digits = BASE62[remaining % 62] + digits
+    remaining = Math.floor(remaining / 62)
   }
   return digits
 }

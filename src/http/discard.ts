@@ -1,4 +1,4 @@
-/** A client that sends nothing for so long after its refusal has read it, or never will. */
+/** A client that sends nothing for this long after its request was rejected has read the response, or never will. */
 const QUIET_MS = 1000
 const CHECK_MS = 100
 
@@ -6,13 +6,13 @@ export interface DiscardLimits {
   /** 0: nothing more is read. */
   readonly maxBytes: number
   readonly maxMs: number
-  /** Called once, when nothing more is read. */
+  /** Called once, when reading has ended. */
   readonly onEnd?: () => void
 }
 
 /**
- * What a client still sends after it was refused is read and thrown away for a while. A connection that is closed with
- * unread bytes is reset, and a reset destroys an answer that the client has not read yet.
+ * Reads and discards what a client still sends after its request was rejected, for a limited time. Closing a connection that has
+ * unread bytes resets it, and a reset destroys a response that the client has not read yet.
  */
 export class Discard {
   readonly #limits: DiscardLimits
@@ -23,10 +23,10 @@ export class Discard {
   readonly #timer: NodeJS.Timeout
   #seenBytes: number
   #hasEnded = false
-  #movedMs = this.#startedMs
+  #lastByteMs = this.#startedMs
 
   /**
-   * @param readBytes bytes that were read from the connection so far
+   * @param readBytes returns the number of bytes read from the connection so far
    * @param hangUp closes the connection; called once, when a limit is reached or the client is quiet for a second
    */
   constructor(limits: DiscardLimits, readBytes: () => number, hangUp: () => void) {
@@ -39,24 +39,24 @@ export class Discard {
     this.#timer.unref()
   }
 
-  /** To be called also after each piece: a fast client sends more than it may between two looks at the clock. */
+  /** Ends at a limit. Call it after each chunk too: between two ticks of the timer a fast client can send more than allowed. */
   check(): void {
     const nowMs = performance.now()
     const bytes = this.#readBytes()
-    if (bytes !== this.#seenBytes) this.#movedMs = nowMs
+    if (bytes !== this.#seenBytes) this.#lastByteMs = nowMs
     this.#seenBytes = bytes
     const { maxBytes, maxMs } = this.#limits
     const isOver = bytes - this.#startBytes > maxBytes || nowMs - this.#startedMs >= maxMs
-    if (isOver || nowMs - this.#movedMs >= QUIET_MS) this.end()
+    if (isOver || nowMs - this.#lastByteMs >= QUIET_MS) this.end()
   }
 
-  /** The body is complete: closes the connection. */
+  /** Closes the connection; call it when the body is complete. */
   end(): void {
     this.stop()
     this.#hangUp()
   }
 
-  /** The connection is gone. */
+  /** Stops the timer; call it when the connection has closed. */
   stop(): void {
     clearInterval(this.#timer)
     if (!this.#hasEnded) this.#limits.onEnd?.()

@@ -1,14 +1,14 @@
 import type { ProblemData } from '../problem.ts'
 
-/** Why something is refused and what to do: the content of the pages below `/errors`. */
+/** Cause and remedy of one kind of error: the content of a page below `/errors`. */
 export interface Explanation {
   readonly cause: string
   readonly remedy: string
-  readonly example: ExplainedRefusal
+  readonly example: ExampleError
 }
 
-/** A refusal as it comes: of a request that anybody can repeat, or in a situation that nobody wants to make. */
-export interface ExplainedRefusal {
+/** An error with the request that causes it, or with a description of a situation that is hard to reproduce. */
+export interface ExampleError {
   readonly request: ExampleRequest | { readonly path: string; readonly situation: string }
   readonly problem: ProblemData
 }

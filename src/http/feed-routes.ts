@@ -1,25 +1,28 @@
 import type { RecordFeeds } from '../service/record-services.ts'
 import { recordProblem } from '../validation/record-query.ts'
-import { formatOf } from './record-format.ts'
+import { negotiateFormat } from './record-format.ts'
 import type { Route, StreamRequest } from './routes.ts'
 import { StreamSink } from './stream-sink.ts'
 
 const EXPORT_FORMATS = { ndjson: 'application/x-ndjson', geojsonseq: 'application/geo+json-seq' } as const
-/** Proxies that gather an answer before they pass it on would keep every event back. */
-export const EVENT_LINES = ['X-Accel-Buffering', 'no']
+/** Turns off buffering in proxies, which would hold back every event. */
+export const NO_BUFFERING_HEADER = ['X-Accel-Buffering', 'no']
 
-/** Records and their changes for those who want all of them. */
+/** Returns the routes for clients that want all records: the export, and the stream of changes. */
 export function feedRoutes(feeds: RecordFeeds): Route[] {
   return [
     {
       method: 'GET',
       path: '/api/v0/location-records/export',
-      summary: 'every location record that matches, line by line',
+      summary: 'exports all matching location records, one per line',
       counts: false,
-      run: ({ exchange }) => ({ json: '', kind: formatOf(exchange.query, exchange.head.accept, EXPORT_FORMATS) }),
+      run: ({ exchange }) => ({
+        json: '',
+        kind: negotiateFormat(exchange.query, exchange.head.accept, EXPORT_FORMATS),
+      }),
       stream(request) {
         const { query, head } = request.exchange
-        const format = formatOf(query, head.accept, EXPORT_FORMATS)
+        const format = negotiateFormat(query, head.accept, EXPORT_FORMATS)
         const sink = new StreamSink(request, format, ['Vary', 'Accept'])
         feeds.export(format, query, request, sink).then(
           () => sink.end(),
@@ -30,11 +33,11 @@ export function feedRoutes(feeds: RecordFeeds): Route[] {
     {
       method: 'GET',
       path: '/api/v0/location-records/stream',
-      summary: 'location records as they come, are revoked and rolled back (server-sent events)',
+      summary: 'streams new, revoked and rolled-back location records (server-sent events)',
       counts: false,
       run: () => ({ json: '', kind: 'events' }),
       stream(request) {
-        const sink = new StreamSink(request, 'events', EVENT_LINES)
+        const sink = new StreamSink(request, 'events', NO_BUFFERING_HEADER)
         feeds.stream(request.exchange.query, lastEventId(request), request.owner, sink).then(
           () => sink.end(),
           (error) => request.fail(error),
@@ -44,10 +47,10 @@ export function feedRoutes(feeds: RecordFeeds): Route[] {
   ]
 }
 
-/** As browsers send it when they come back, or as a parameter for the first time, when no header can be set. */
+/** Reads the header that browsers send when they reconnect, or else the parameter, for clients that cannot set a header. */
 function lastEventId({ exchange }: StreamRequest): string | undefined {
   if (exchange.head.lastEventId !== undefined) return exchange.head.lastEventId
-  const given = new URLSearchParams(exchange.query).getAll('lastEventId')
-  if (given.length > 1) throw recordProblem('Duplicate parameter', 'lastEventId stands more than once; send it once')
-  return given[0]
+  const values = new URLSearchParams(exchange.query).getAll('lastEventId')
+  if (values.length > 1) throw recordProblem('Duplicate parameter', 'lastEventId appears more than once; send it once')
+  return values[0]
 }

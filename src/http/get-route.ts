@@ -1,6 +1,6 @@
 import type { Route } from './routes.ts'
 
-/** A route that reads, and counts towards no limit. */
-export function get(path: string, summary: string, run: Route['run']): Route {
+/** Makes a GET route that does not count towards the hourly limit. */
+export function getRoute(path: string, summary: string, run: Route['run']): Route {
   return { method: 'GET', path, summary, counts: false, run }
 }

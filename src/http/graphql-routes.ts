@@ -1,39 +1,39 @@
-import type { GraphqlAnswer, GraphqlService } from '../service/record-services.ts'
-import type { Route, RouteAnswer } from './routes.ts'
+import type { GraphqlResponse, GraphqlService } from '../service/record-services.ts'
+import type { Route, RouteResult } from './routes.ts'
 
-/** Media type of answers in GraphQL over HTTP; only who names it gets it. */
+/** Media type of responses in GraphQL over HTTP; sent only to clients that name it. */
 const GRAPHQL_TYPE = 'application/graphql-response+json'
 
-/** Records by GraphQL over HTTP, by GET and POST. */
+/** Returns the routes of GraphQL over HTTP, with GET and POST. */
 export function graphqlRoutes(graphql: GraphqlService): Route[] {
   const path = '/graphql'
-  const summary = 'location records by GraphQL'
+  const summary = 'location records through GraphQL'
   return [
     {
       method: 'GET',
       path,
       summary,
       counts: false,
-      run: async ({ exchange }) => typed(await graphql.query(exchange.query, exchange), exchange.head.accept),
+      run: async ({ exchange }) => withContentType(await graphql.query(exchange.query, exchange), exchange.head.accept),
     },
     {
       method: 'POST',
       path,
       summary,
       counts: false,
-      run: async ({ exchange }, body) => typed(await graphql.post(body, exchange), exchange.head.accept),
+      run: async ({ exchange }, body) => withContentType(await graphql.post(body, exchange), exchange.head.accept),
     },
     {
       method: 'GET',
       path: '/graphql/schema',
-      summary: 'the schema of /graphql in its own language',
+      summary: 'the schema of /graphql in schema definition language',
       counts: false,
       run: () => ({ json: graphql.schemaText, kind: 'text' }),
     },
   ]
 }
 
-function typed(answer: GraphqlAnswer, accept: string | undefined): RouteAnswer {
+function withContentType(response: GraphqlResponse, accept: string | undefined): RouteResult {
   const kind = accept?.toLowerCase().includes(GRAPHQL_TYPE) === true ? 'graphql' : 'json'
-  return { ...answer, kind, headers: { Vary: 'Accept' } }
+  return { ...response, kind, headers: { Vary: 'Accept' } }
 }

@@ -4,10 +4,10 @@ import { BodyPages } from './body-pages.ts'
 import type { DiscardLimits } from './discard.ts'
 import type { TransportExchange } from './transport-exchange.ts'
 
-/** A client whose answer ended before its request gets this long to read it. */
+/** Time that a client gets to read a response that ended before its request. */
 export const LINGER_MS = 1000
 
-/** Connections whose refused bodies are read at one time: in a flood, what is thrown away must not fill the memory. */
+/** Connections whose rejected bodies are read at the same time. In a flood, discarded bytes must not fill the memory. */
 const MAX_DISCARDING = 32
 
 type TransportLimits = Pick<
@@ -24,24 +24,24 @@ type TransportLimits = Pick<
 >
 
 /**
- * Every request that is read and not answered, in the order of arrival or last movement: bounds their bytes, their number for one
- * address and their time. Time is looked at by one timer over the whole list, for a timer a request costs more than
- * the rest of the bookkeeping.
+ * All requests that have been read and not answered, ordered by arrival or last activity. Limits their bytes, their number for
+ * one address and their time. One timer checks the whole list, because a timer for each request costs more than all other
+ * bookkeeping.
  */
 export class InFlight {
   readonly limits: TransportLimits
   count = 0
   bytes = 0
-  /** True from the beginning of `close`: every answer then closes its connection. */
-  draining = false
-  /** `performance.now()` until which connections stay open whose clients may still send what nobody takes. */
+  /** True once `close` has begun; from then on every response closes its connection. */
+  isDraining = false
+  /** Until this `performance.now()`, connections stay open whose clients may still send a rejected body. */
   lingersUntilMs = 0
   #first: TransportExchange | undefined
   #last: TransportExchange | undefined
   readonly #pages = new BodyPages()
   readonly #openBodies = new Map<number | string, number>()
   #timer: NodeJS.Timeout | undefined
-  /** Connections whose refused body is read and thrown away. */
+  /** Number of connections whose rejected body is read and discarded. */
   #discarding = 0
 
   constructor(limits: TransportLimits) {
@@ -58,9 +58,9 @@ export class InFlight {
     clearInterval(this.#timer)
   }
 
-  /** From now on answers close their connections, and streams end with what has come. */
+  /** From now on, responses close their connections, and streams end with what has arrived. */
   beginDraining(): void {
-    this.draining = true
+    this.isDraining = true
     let exchange = this.#first
     while (exchange !== undefined) {
       const { next } = exchange
@@ -69,15 +69,15 @@ export class InFlight {
     }
   }
 
-  /** A connection that is closed with unread bytes is reset, and a reset can overtake the answer. */
+  /** Keeps connections open for a moment: closing one with unread bytes resets it, and the reset can overtake the response. */
   linger(): void {
     this.lingersUntilMs = performance.now() + LINGER_MS
   }
 
   /**
-   * What is still read of a body that was refused; a stop of the service waits for it a moment.
+   * Returns how much of a rejected body is still read. A shutdown waits for this for a moment.
    *
-   * @param isLate true when the body was refused because it took too long
+   * @param isLate true if the body was rejected because it took too long
    */
   discardLimits(isLate: boolean): DiscardLimits {
     this.linger()
@@ -96,9 +96,9 @@ export class InFlight {
     this.#last = exchange
   }
 
-  /** Something moved in a stream: its time begins anew. */
+  /** Restarts the time limit of a stream that made progress. */
   touch(exchange: TransportExchange): void {
-    exchange.movedMs = performance.now()
+    exchange.lastActivityMs = performance.now()
     if (exchange === this.#last) return
     this.remove(exchange)
     this.add(exchange)
@@ -115,19 +115,19 @@ export class InFlight {
     exchange.next = undefined
   }
 
-  /** @returns false when the budget of all bodies together is spent */
+  /** Counts bytes. @returns false if the budget of all bodies together is used up */
   reserve(bytes: number): boolean {
     if (this.bytes + bytes > this.limits.maxInFlightBytes) return false
     this.bytes += bytes
     return true
   }
 
-  /** What puts a body together that comes in pieces. */
+  /** Makes a collector for a body that arrives in pieces. */
   collector(parts: Omit<BodyCollectorParts, 'pages'>): BodyCollector {
     return new BodyCollector({ ...parts, pages: this.#pages })
   }
 
-  /** @returns false when this address has too many unfinished bodies */
+  /** Counts an unfinished body. @returns false if this owner has too many */
   openBody(owner: number | string): boolean {
     const open = this.#openBodies.get(owner) ?? 0
     if (open >= this.limits.maxOpenBodiesPerAddress) return false
@@ -141,22 +141,22 @@ export class InFlight {
     else this.#openBodies.delete(owner)
   }
 
-  /** Refuses what has taken too long. @param now as of `performance.now()` */
+  /** Ends all requests that have taken too long. @param now value of `performance.now()` */
   expire(now: number): void {
     const { requestDeadlineMs, receiveTimeoutMs, streamIdleMs } = this.limits
     const bodyMs = Math.min(requestDeadlineMs, receiveTimeoutMs)
     const shortest = shortestLimit(this.limits)
     let exchange = this.#first
-    while (exchange !== undefined && now - exchange.movedMs >= shortest) {
+    while (exchange !== undefined && now - exchange.lastActivityMs >= shortest) {
       const { next } = exchange
       const limit = exchange.isReceiving ? (exchange.isStreamed ? streamIdleMs : bodyMs) : requestDeadlineMs
-      if (now - exchange.movedMs >= limit + exchange.moreMs) exchange.expire()
+      if (now - exchange.lastActivityMs >= limit + exchange.extraMs) exchange.expire()
       exchange = next
     }
   }
 }
 
-/** No exchange is refused before it is this old. */
+/** Returns the shortest limit: no exchange expires before it is this old. */
 function shortestLimit({ requestDeadlineMs, receiveTimeoutMs, streamIdleMs }: TransportLimits): number {
   return Math.min(requestDeadlineMs, receiveTimeoutMs, streamIdleMs)
 }

@@ -14,9 +14,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ConfigError, type Tier } from '../config.ts'
 import { makeFolder } from '../make-folder.ts'
 
-/** An API key as it is kept: what it is like, not the key. */
+/** An API key as it is stored: its hash and properties, not the key. */
 export interface StoredKey {
-  /** First digits of the SHA-256, to name it by. */
+  /** First digits of the SHA-256; people refer to the key by it. */
   readonly id: string
   /** SHA-256 of the key, 64 hex digits. */
   readonly sha256: string
@@ -29,46 +29,48 @@ export interface StoredKey {
 const TIERS: readonly unknown[] = ['public', 'developer', 'internal'] satisfies readonly Tier[]
 
 /**
- * The keys of a file that `trigpoint keys` writes; none where there is no file.
+ * Reads the keys that `trigpoint keys` wrote; returns none if there is no file.
  *
- * @throws {ConfigError} on a file that holds something else, or that others may write
+ * @throws {ConfigError} if the file holds something else, or if other users can write to it
  */
 export function readKeyFile(file: string): readonly StoredKey[] {
   if (!existsSync(file)) return []
   if (process.platform !== 'win32' && (statSync(file).mode & 0o022) !== 0) {
-    throw new ConfigError(`${file} can be written by others, who could let themselves in: run chmod 600 on it`)
+    throw new ConfigError(`${file} is writable by other users, who could add keys to it: run chmod 600 on it`)
   }
   let value: unknown
   try {
     value = JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    // Said below.
+    // Reported below.
   }
   const keys = typeof value === 'object' && value !== null ? (value as { keys?: unknown }).keys : undefined
   if (Array.isArray(keys) && keys.every(isStoredKey)) return keys
-  throw new ConfigError(`${file}: is no list of API keys as trigpoint keys writes it; correct or remove it`)
+  throw new ConfigError(`${file}: is not a key file written by trigpoint keys; correct or remove it`)
 }
 
-/** Most looks for the end of another change, and between two of them. */
-const LOCK_LOOKS = 40
-const LOCK_LOOK_MS = 50
+/** Attempts to take the lock, and the time between two of them. */
+const LOCK_ATTEMPTS = 40
+const LOCK_RETRY_MS = 50
 
 /**
- * One change at a time: of two that overlap the later one would undo the earlier, a revocation too.
+ * Changes the key file under a lock. Without it, the later of two overlapping changes would undo the earlier one, even a
+ * revocation.
  *
  * @param change throws to leave the file as it is
- * @param untilNextLook waits between two looks for the end of another change
- * @throws {ConfigError} when it cannot be written, and when another change does not end
+ * @param waitForRetry waits between two attempts to take the lock
+ * @throws {ConfigError} if the file cannot be written, or if another change does not end
  */
 export async function changeKeyFile(
   file: string,
   change: (keys: readonly StoredKey[]) => readonly StoredKey[],
-  untilNextLook: () => Promise<unknown> = () => pause(LOCK_LOOK_MS),
+  waitForRetry: () => Promise<unknown> = () => pause(LOCK_RETRY_MS),
 ): Promise<void> {
   const lock = `${file}.lock`
-  for (let looks = 1; !isTaken(lock); looks++) {
-    if (looks > LOCK_LOOKS) throw new ConfigError(`${file}: another change is under way; if none is, remove ${lock}`)
-    await untilNextLook()
+  for (let attempts = 1; !takeLock(lock); attempts++) {
+    if (attempts > LOCK_ATTEMPTS)
+      throw new ConfigError(`${file}: another change is in progress; if there is none, remove ${lock}`)
+    await waitForRetry()
   }
   try {
     writeKeyFile(file, change(readKeyFile(file)))
@@ -77,8 +79,8 @@ export async function changeKeyFile(
   }
 }
 
-/** @returns false when somebody else has it */
-function isTaken(lock: string): boolean {
+/** Takes the lock. @returns false if another process holds it */
+function takeLock(lock: string): boolean {
   try {
     makeFolder(dirname(lock))
     closeSync(openSync(lock, 'wx', 0o600))
@@ -90,7 +92,7 @@ function isTaken(lock: string): boolean {
   }
 }
 
-/** Replaces the file as a whole, for its owner alone. */
+/** Replaces the whole file; only its owner can read and write it. */
 function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
   const temporary = `${file}.${process.pid}.tmp`
   try {
@@ -107,17 +109,18 @@ function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
 function isStoredKey(value: unknown): value is StoredKey {
   if (typeof value !== 'object' || value === null) return false
   const { id, sha256, tier, label, createdAt } = value as Record<string, unknown>
-  const areTexts = [id, label, createdAt].every((text) => typeof text === 'string')
-  return areTexts && typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) && TIERS.includes(tier)
+  const areStrings = [id, label, createdAt].every((text) => typeof text === 'string')
+  return areStrings && typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) && TIERS.includes(tier)
 }
 
 /**
- * Looks after a key file: what is added or revoked counts from the next look on, without a new start.
+ * Watches a key file, so that added and revoked keys take effect at the next poll, without a restart.
  *
- * @param onChange takes the keys, at once and whenever they are others
- * @param onFault takes why the file cannot be read; the keys before it stay
- * @returns ends it
- * @throws {ConfigError} when the file cannot be read at the start
+ * @param everyMs time between two polls
+ * @param onChange called with the keys, at once and after each change
+ * @param onFault called with the reason when the file cannot be read; the previous keys stay valid
+ * @returns a function that stops watching
+ * @throws {ConfigError} if the file cannot be read at the start
  */
 export function watchKeyFile(
   file: string,
@@ -125,12 +128,12 @@ export function watchKeyFile(
   onChange: (keys: readonly StoredKey[]) => void,
   onFault: (reason: string) => void,
 ): () => void {
-  let seen = stampOf(file)
+  let knownVersion = fileVersion(file)
   onChange(readKeyFile(file))
   const timer = setInterval(() => {
-    const stamp = stampOf(file)
-    if (stamp === seen) return
-    seen = stamp
+    const version = fileVersion(file)
+    if (version === knownVersion) return
+    knownVersion = version
     try {
       onChange(readKeyFile(file))
     } catch (error) {
@@ -141,8 +144,8 @@ export function watchKeyFile(
   return () => clearInterval(timer)
 }
 
-/** Another one for every writing: the file is replaced, so its number changes too. */
-function stampOf(file: string): string {
+/** Returns a text that differs after each write. The file is replaced, so its inode number changes too. */
+function fileVersion(file: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(file)
     return `${mtimeMs} ${size} ${ino}`

@@ -4,7 +4,7 @@ import { ProblemError } from '../problem.ts'
 import { isFromThisMachine } from './internal-check.ts'
 import type { Route } from './routes.ts'
 
-/** `GET /metrics` as Prometheus text: for this machine alone unless the operator opens it. */
+/** Returns the route `GET /metrics` (Prometheus text). Only this machine may read it, unless the operator opens it. */
 export function metricsRoute(metrics: Metrics, config: Config): Route {
   return {
     method: 'GET',
@@ -16,7 +16,7 @@ export function metricsRoute(metrics: Metrics, config: Config): Route {
         throw new ProblemError({
           type: 'not-found',
           detail:
-            'metrics are served to this machine by its name or address, without a proxy; METRICS_PUBLIC=1 opens them to everybody',
+            'metrics are served only to this machine, by a loopback name or address and without a proxy; METRICS_PUBLIC=1 opens them to everyone',
         })
       }
       return { json: metrics.render(), kind: 'metrics' }

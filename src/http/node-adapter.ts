@@ -4,14 +4,14 @@ import type { Config } from '../config.ts'
 import { parseAddress } from './client-address.ts'
 import { drain } from './drain.ts'
 import { InFlight } from './in-flight.ts'
-import { type Connection, leaveBodies, lingeringClose, NodeExchange } from './node-exchange.ts'
+import { abandonIncomplete, type Connection, lingeringClose, NodeExchange } from './node-exchange.ts'
 import { type HttpHandler, type HttpServer, ListenError } from './port.ts'
-import { wireForm } from './wire-form.ts'
+import { serializeResponse } from './wire-form.ts'
 
-/** As tight as uWebSockets.js, whose own limit is about 4 KB and loose. */
+/** Close to the limit of uWebSockets.js, which is about 4 KB and not exact. */
 const MAX_HEADER_BYTES = 8192
 
-/** The port on node:http: works on every platform, and is slower than the other one. */
+/** Creates the transport on node:http. It works on every platform and is slower than uWebSockets.js. */
 export function createNodeServer(config: Config, handler: HttpHandler): HttpServer {
   const { limits } = config
   const inFlight = new InFlight(limits)
@@ -20,20 +20,20 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     insecureHTTPParser: false,
-    // `framingProblem` asks for it, in our own words.
+    // `framingProblem` checks it and words the error.
     requireHostHeader: false,
     headersTimeout: limits.receiveTimeoutMs,
     requestTimeout: limits.receiveTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(500, limits.receiveTimeoutMs),
   })
-  // 0: node would silently drop the lines beyond the number; `framingProblem` refuses them aloud.
+  // 0 means no limit: node would silently drop the lines beyond it, while `framingProblem` rejects the request.
   server.maxHeadersCount = 0
   server.maxConnections = limits.maxConnections
-  // A client that does not read its answer: nothing else ends such a connection.
+  // Ends the connection of a client that does not read its response; nothing else would.
   server.timeout = Math.max(limits.requestDeadlineMs, limits.streamIdleMs) + limits.receiveTimeoutMs
 
-  const connectionOf = (socket: Socket): Connection => {
+  const findConnection = (socket: Socket): Connection => {
     let connection = connections.get(socket)
     if (connection === undefined) {
       const peer = parseAddress(socket.remoteAddress ?? '') ?? new Uint8Array(4)
@@ -44,7 +44,7 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
   }
 
   const onRequest = (message: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
-    const connection = connectionOf(message.socket)
+    const connection = findConnection(message.socket)
     if (connection.isClosing) {
       message.resume()
       return
@@ -54,25 +54,26 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
 
   server.on('request', (message, response) => onRequest(message, response, false))
   server.on('checkContinue', (message, response) => onRequest(message, response, true))
-  // An expectation nobody has defined: ignored, as the other transport does.
+  // Unknown expectations are ignored, as uWebSockets.js does.
   server.on('checkExpectation', (message, response) => onRequest(message, response, false))
   server.on(
     'connect',
-    (_message, socket: Socket) => void socket.end(wireForm(handler.unparsable(400, connectionOf(socket).peer))),
+    (_message, socket: Socket) =>
+      void socket.end(serializeResponse(handler.unparsable(400, findConnection(socket).peer))),
   )
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-    const connection = connectionOf(socket)
+    const connection = findConnection(socket)
     if (connection.isClosing) return
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.open.size > 0) {
-      // A stream may take as long as it moves.
+      // A stream has no time limit while its data moves.
       for (const exchange of connection.open) if (exchange.isReceiving && !exchange.isStreamed) exchange.expire()
       return
     }
     connection.isClosing = true
-    if (error.code === 'HPE_INVALID_EOF_STATE' && leaveBodies(connection.open)) return void socket.destroy()
+    if (error.code === 'HPE_INVALID_EOF_STATE' && abandonIncomplete(connection.open)) return void socket.destroy()
     if (connection.open.size > 0) {
-      // Bytes written now would be taken for the answer to an earlier request: that one closes the connection.
+      // The client would take bytes written now for the response to an earlier request, so that response closes the connection.
       for (const exchange of connection.open) {
         exchange.isBroken = true
         exchange.breakOff()
@@ -81,7 +82,7 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
     }
     const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
     lingeringClose(socket)
-    socket.end(wireForm(handler.unparsable(status, connection.peer)))
+    socket.end(serializeResponse(handler.unparsable(status, connection.peer)))
   })
 
   return {
@@ -91,7 +92,7 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
     },
     listen: (host, port) =>
       new Promise((resolve, reject) => {
-        // Both are taken off again: after a busy port the same server listens on the next one.
+        // Each listener removes the other, because after a busy port the same server listens on the next one.
         const onError = (error: NodeJS.ErrnoException) => {
           server.off('listening', onListening)
           reject(new ListenError(host, port, error.code, { cause: error }))
@@ -107,7 +108,7 @@ export function createNodeServer(config: Config, handler: HttpHandler): HttpServ
         server.listen({ host, port, exclusive: true })
       }),
     async close() {
-      // Only the listening ends: the close of node:http hangs up on kept-alive clients whose next request is on its way.
+      // Only stops listening: `close` of node:http would also drop kept-alive connections whose next request is on its way.
       const closed = new Promise<void>((resolve) => {
         NetServer.prototype.close.call(server, () => resolve())
       })

@@ -2,27 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { type InFlight, LINGER_MS } from './in-flight.ts'
-import { type HttpHandler, isBodiless, type Reply } from './port.ts'
+import { type HttpHandler, isBodiless, type ResponseData } from './port.ts'
 import { RequestHead } from './request-head.ts'
 import { splitTarget } from './request-target.ts'
 import { TransportExchange } from './transport-exchange.ts'
 
-/** What is remembered of one connection. */
+/** State of one connection. */
 export interface Connection {
   readonly peer: Uint8Array
-  /** Requests read and not answered: more than one when the client pipelines. */
+  /** Requests that were read and not answered; more than one if the client pipelines. */
   readonly open: Set<NodeExchange>
-  /** True once an answer said `Connection: close`: whatever follows is no request any more. */
+  /** True once a response said `Connection: close`; bytes after it are not treated as a request. */
   isClosing: boolean
 }
 
-/** One request of node:http. */
+/** One request on node:http. */
 export class NodeExchange extends TransportExchange {
   readonly #message: IncomingMessage
   readonly #response: ServerResponse
   readonly #connection: Connection
   readonly #expectsContinue: boolean
-  /** True when the bytes after this request were no request. */
+  /** True if the bytes after this request were not a request. */
   isBroken = false
 
   constructor(
@@ -34,7 +34,7 @@ export class NodeExchange extends TransportExchange {
     expectsContinue: boolean,
   ) {
     const { path, query, authority } = splitTarget(message.url ?? '/')
-    const head = headOf(message)
+    const head = readHead(message)
     if (authority !== undefined) head.overruleHost(authority)
     super(inFlight, handler, { method: message.method ?? 'GET', path, query, head })
     this.#message = message
@@ -53,7 +53,7 @@ export class NodeExchange extends TransportExchange {
     return this.#connection.peer
   }
 
-  /** The client ended its side in the middle of the body. */
+  /** Abandons the request: the client closed its side in the middle of the body. */
   leave(): void {
     this.#connection.open.delete(this)
     this.abandon()
@@ -62,10 +62,10 @@ export class NodeExchange extends TransportExchange {
   protected startBody(): void {
     if (this.#expectsContinue) this.#response.writeContinue()
     this.#message.on('data', (chunk: Buffer) => this.take(chunk, false))
-    this.#message.on('end', () => this.take(NOTHING, true))
+    this.#message.on('end', () => this.take(NO_BYTES, true))
   }
 
-  protected get own() {
+  protected get copyChunk() {
     return undefined
   }
 
@@ -77,13 +77,13 @@ export class NodeExchange extends TransportExchange {
     this.#message.resume()
   }
 
-  protected sendHead(reply: Omit<Reply, 'body'>, close: boolean): void {
+  protected sendHead(reply: Omit<ResponseData, 'body'>, close: boolean): void {
     if (close) {
       this.#connection.isClosing = true
       this.#response.shouldKeepAlive = false
     }
     this.#response.writeHead(reply.status, [...reply.headers.pairs, ...reply.fields])
-    // Before the first piece: a client may wait for the head while it still sends.
+    // Sent before the first chunk, because a client may wait for the head while it still sends its body.
     this.#response.flushHeaders()
   }
 
@@ -108,22 +108,22 @@ export class NodeExchange extends TransportExchange {
     this.#response.destroy()
   }
 
-  protected send(reply: Reply, close: boolean): void {
-    this.#write(reply, close, UNCLEAR_REST)
+  protected send(reply: ResponseData, close: boolean): void {
+    this.#write(reply, close, UNCLEAR_BYTES)
   }
 
-  protected sendAndDiscard(reply: Reply, limits: DiscardLimits): void {
+  protected sendAndDiscard(reply: ResponseData, limits: DiscardLimits): void {
     this.#write(reply, true, limits)
   }
 
-  /** @param limits of what follows the answer on a connection that is closed */
-  #write(reply: Reply, close: boolean, limits: DiscardLimits): void {
+  /** @param limits of what is still read after the response if the connection closes */
+  #write(reply: ResponseData, close: boolean, limits: DiscardLimits): void {
     const response = this.#response
     const mustClose = close || this.isBroken
     if (mustClose) {
       this.#connection.isClosing = true
       response.shouldKeepAlive = false
-      // Whatever the bytes after an unclear end mean: nothing is answered on this connection any more.
+      // Whatever the bytes after an unclear end mean, nothing more is answered on this connection.
       if (!this.#message.complete) lingeringClose(this.#message.socket, limits)
     }
     const lines = [...reply.headers.pairs, ...reply.fields]
@@ -135,17 +135,17 @@ export class NodeExchange extends TransportExchange {
   }
 }
 
-const NOTHING = new Uint8Array(0)
+const NO_BYTES = new Uint8Array(0)
 
-/** Of bytes that are no body: enough for a client that has sent them already. */
-const UNCLEAR_REST: DiscardLimits = { maxBytes: 1_048_576, maxMs: LINGER_MS }
+/** Limits for bytes that are not a body: enough for a client that has sent them already. */
+const UNCLEAR_BYTES: DiscardLimits = { maxBytes: 1_048_576, maxMs: LINGER_MS }
 
 /**
- * The client has ended its side.
+ * Abandons the requests whose body is incomplete, because the client has closed its side.
  *
- * @returns true when nobody on the connection waits for an answer any more
+ * @returns true if a request was abandoned and the connection has no open request left
  */
-export function leaveBodies(open: ReadonlySet<NodeExchange>): boolean {
+export function abandonIncomplete(open: ReadonlySet<NodeExchange>): boolean {
   let hasLeft = false
   for (const exchange of open) {
     if (!exchange.isReceiving) continue
@@ -155,16 +155,16 @@ export function leaveBodies(open: ReadonlySet<NodeExchange>): boolean {
   return hasLeft && open.size === 0
 }
 
-function headOf(message: IncomingMessage): RequestHead {
+function readHead(message: IncomingMessage): RequestHead {
   const head = new RequestHead()
   head.version = message.httpVersion
   const lines = message.rawHeaders
-  for (let at = 0; at < lines.length; at += 2) head.add(lines[at]!.toLowerCase(), lines[at + 1]!)
+  for (let index = 0; index < lines.length; index += 2) head.add(lines[index]!.toLowerCase(), lines[index + 1]!)
   return head
 }
 
-/** Ends our half after the answer, and reads on for a while: a socket destroyed with unread bytes is reset. */
-export function lingeringClose(socket: Socket, limits = UNCLEAR_REST): void {
+/** Closes our half after the response and reads on for a while, because destroying a socket with unread bytes resets it. */
+export function lingeringClose(socket: Socket, limits = UNCLEAR_BYTES): void {
   socket.destroySoon = () => {
     socket.end()
     const discard = new Discard(

@@ -2,25 +2,25 @@ import { PROBLEMS, type ProblemData } from '../problem.ts'
 import { type Assets, builtFolder, openAssets } from './assets.ts'
 import { isOlderPath } from './older-error.ts'
 import { isRecordPath } from './record-error.ts'
-import { qualityOf } from './record-format.ts'
+import { acceptQuality } from './record-format.ts'
 import type { RequestState } from './request-state.ts'
-import type { RouteAnswer } from './routes.ts'
+import type { RouteResult } from './routes.ts'
 
-/** What the build says of this refusal, among the pages below `/errors`. */
+/** The page about this problem, among the built pages below `/errors`. */
 const PAGE = 'errors/not-found'
 
 /**
- * For a browser that finds nothing outside the APIs, the page about that, with the status of the refusal. Paths of an API keep
- * the errors of their family, whoever asks (decisions 43 and 90).
+ * Returns a function that answers browsers with the HTML page about `not-found` and its status. Paths of an API keep the error
+ * format of their family for every client (decisions 43 and 90).
  *
- * @returns undefined when the problem itself is the answer
+ * @returns a function that returns undefined if the problem itself is to be sent
  */
 export function createNotFoundPage(pages: Assets = openAssets(builtFolder('docs'))) {
-  return ({ exchange, route }: RequestState, problem: ProblemData): Promise<RouteAnswer> | undefined => {
+  return ({ exchange, route }: RequestState, problem: ProblemData): Promise<RouteResult> | undefined => {
     const { method, head, path } = exchange
     const isPage = problem.type === 'not-found' && (method === 'GET' || method === 'HEAD') && route?.counts !== true
     if (!isPage || isApiPath(path) || !prefersHtml(head.accept) || !pages.has(PAGE)) return undefined
-    return answerOf(pages, head.acceptEncoding)
+    return loadPage(pages, head.acceptEncoding)
   }
 }
 
@@ -28,15 +28,17 @@ function isApiPath(path: string): boolean {
   return isRecordPath(path) || isOlderPath(path) || /^\/(?:compute|verify)(?:\/|$)/.test(path)
 }
 
-/** A program that takes a page too, but rather JSON, is none that shows it to anybody. */
+/** Returns true if a client prefers HTML. One that also accepts HTML but prefers JSON does not show pages to people. */
 function prefersHtml(accept: string | undefined): boolean {
-  const html = qualityOf(accept, 'text/html')
-  return html > 0 && ['application/json', 'application/problem+json'].every((type) => qualityOf(accept, type) < html)
+  const html = acceptQuality(accept, 'text/html')
+  return (
+    html > 0 && ['application/json', 'application/problem+json'].every((type) => acceptQuality(accept, type) < html)
+  )
 }
 
-async function answerOf(pages: Assets, acceptEncoding: string | undefined): Promise<RouteAnswer> {
+async function loadPage(pages: Assets, acceptEncoding: string | undefined): Promise<RouteResult> {
   const page = await pages.answer(PAGE, { acceptEncoding, ifNoneMatch: undefined })
-  // Kept by nobody, so that there is nothing to compare with: the path may lead somewhere tomorrow.
+  // Not cached, so a tag would be of no use: the path may exist tomorrow.
   const { ETag: _, ...headers } = page.headers ?? {}
   return {
     ...page,

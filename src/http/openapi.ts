@@ -30,7 +30,7 @@ export const OPERATIONS: OperationTable = {
   ...SERVICE_OPERATIONS,
 }
 
-/** What is kept of a request and its real answer, by operation. */
+/** A recorded request with the response that the service sent. */
 interface RecordedExample {
   readonly name: string
   readonly summary: string
@@ -50,25 +50,25 @@ const FAMILIES: Readonly<Record<ErrorFamily, { readonly schema: string; readonly
   older: { schema: 'OlderError', mediaType: 'application/json' },
 }
 
-/** Statuses of the older generation that no problem type has. */
+/** Statuses of the older generation that belong to no problem type. */
 const OTHER_STATUSES: Readonly<Record<number, string>> = { 422: 'a signature does not verify' }
 
 let text: string | undefined
 
-/** The document as `GET /openapi.json` sends it. */
+/** Returns the document as `GET /openapi.json` sends it. */
 export function openApiText(): string {
   text ??= JSON.stringify(openApiDocument())
   return text
 }
 
-/** `/errors/:type` as OpenAPI writes it: `/errors/{type}`. A path that goes on is `{file}`. */
+/** Converts a route's path to OpenAPI: `/errors/:type` becomes `/errors/{type}`, and `*` becomes `{file}`. */
 export function openApiPath(path: string): string {
   return path.replace(/:(\w+)/, '{$1}').replace('*', '{file}')
 }
 
 /**
- * The whole service in OpenAPI 3.1: the schemas of `schemas/` as they stand there, every route with its parameters, headers
- * and answers, and examples that the service gave.
+ * Describes the whole service in OpenAPI 3.1: the schemas of `schemas/`, every route with its parameters, headers and
+ * responses, and recorded examples.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html
  */
@@ -87,8 +87,8 @@ export function openApiDocument(): JsonObject {
       summary: 'Answers spatial questions with signed facts',
       description:
         'Geodesic distance, area and length and exact predicates on WGS 84, each result with a delegated attestation of the ' +
-        'Ethereum Attestation Service that a contract can check; location evidence judged; location records listed. Positions ' +
-        'are [longitude, latitude] in degrees, lengths metres, times Unix seconds below `/compute` and `/verify`, ISO 8601 below `/api`.',
+        'Ethereum Attestation Service that a contract can check. Also verifies location evidence and lists location records. ' +
+        'Positions are [longitude, latitude] in degrees, lengths are in metres. Times are Unix seconds below `/compute` and `/verify`, and ISO 8601 below `/api`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This service' }],
@@ -96,13 +96,13 @@ export function openApiDocument(): JsonObject {
     paths,
     components: {
       schemas: contractSchemas(),
-      responses: refusalResponses(),
+      responses: errorResponses(),
       headers: Object.fromEntries(
         Object.entries(HEADERS).map(([name, [description, type]]) => [name, { description, schema: { type } }]),
       ),
       securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Raises the hourly limit.' },
-        bearer: { type: 'http', scheme: 'bearer', description: 'The same key as a bearer token.' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key raises the hourly limit.' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same API key as a bearer token.' },
         cronSecret: { type: 'http', scheme: 'bearer', description: 'CRON_SECRET of this deployment.' },
       },
     },
@@ -110,7 +110,7 @@ export function openApiDocument(): JsonObject {
 }
 
 function operationObject(operation: Operation): JsonObject {
-  const { operationId, body, answers, refusals = [], family } = operation
+  const { operationId, body, answers, refusals: errorStatuses = [], family } = operation
   const recorded = EXAMPLES[operationId] ?? []
   const responses: Record<string, JsonObject> = {}
   for (const [status, { description, content, headers = [] }] of Object.entries(answers)) {
@@ -122,16 +122,16 @@ function operationObject(operation: Operation): JsonObject {
         : {
             content: Object.fromEntries(
               Object.entries(content).map(([mediaType, schema]) => {
-                const own = recorded.filter(
+                const matching = recorded.filter(
                   (example) => example.mediaType === mediaType && String(example.status) === status,
                 )
-                return [mediaType, { schema, ...exampleMembers(own, 'answer') }]
+                return [mediaType, { schema, ...exampleMembers(matching, 'answer') }]
               }),
             ),
           }),
     }
   }
-  for (const status of refusals) responses[status] ??= { $ref: `#/components/responses/${family}-${status}` }
+  for (const status of errorStatuses) responses[status] ??= { $ref: `#/components/responses/${family}-${status}` }
   responses['default'] = { $ref: `#/components/responses/${family}` }
   return {
     tags: [operation.tag],
@@ -160,11 +160,11 @@ function operationObject(operation: Operation): JsonObject {
 }
 
 function exampleMembers(recorded: readonly RecordedExample[], member: 'request' | 'answer'): JsonObject {
-  const own = recorded.filter((example) => example[member] !== undefined)
-  if (own.length === 0) return {}
+  const matching = recorded.filter((example) => example[member] !== undefined)
+  if (matching.length === 0) return {}
   return {
     examples: Object.fromEntries(
-      own.map((example) => [example.name, { summary: example.summary, value: example[member] }]),
+      matching.map((example) => [example.name, { summary: example.summary, value: example[member] }]),
     ),
   }
 }
@@ -173,33 +173,33 @@ function headerRefs(names: readonly HeaderName[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** One for each family and status that an operation names, and one for whatever else a family is refused with. */
-function refusalResponses(): JsonObject {
+/** Builds one error response for each family and status that an operation names, and a default one for each family. */
+function errorResponses(): JsonObject {
   const responses: Record<string, JsonObject> = {}
-  for (const { family, refusals = [] } of Object.values(OPERATIONS)) {
-    responses[family] ??= refusal(family, 'Any other refusal, of the transport for example', [])
-    for (const status of refusals) {
-      const more: HeaderName[] = [
+  for (const { family, refusals: errorStatuses = [] } of Object.values(OPERATIONS)) {
+    responses[family] ??= errorResponse(family, 'Any other error, for example of the HTTP transport', [])
+    for (const status of errorStatuses) {
+      const extraHeaders: HeaderName[] = [
         ...([429, 500, 503].includes(status) ? (['Retry-After'] as const) : []),
         ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
       ]
-      responses[`${family}-${status}`] ??= refusal(family, meaningOf(status), more)
+      responses[`${family}-${status}`] ??= errorResponse(family, describeStatus(status), extraHeaders)
     }
   }
   return responses
 }
 
-function refusal(family: ErrorFamily, description: string, more: readonly HeaderName[]): JsonObject {
+function errorResponse(family: ErrorFamily, description: string, extraHeaders: readonly HeaderName[]): JsonObject {
   const { schema, mediaType } = FAMILIES[family]
   return {
     description,
-    headers: headerRefs([...COMMON_HEADERS, ...more]),
+    headers: headerRefs([...COMMON_HEADERS, ...extraHeaders]),
     content: { [mediaType]: { schema: schemaRef(schema) } },
   }
 }
 
-/** `400` → the names of its problem types. */
-function meaningOf(status: number): string {
+/** Describes a status by the names of its problem types. */
+function describeStatus(status: number): string {
   const types = Object.entries(PROBLEMS).filter(([, problem]) => problem.status === status)
   return types.length > 0 ? types.map(([name]) => name).join(', ') : OTHER_STATUSES[status]!
 }

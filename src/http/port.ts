@@ -1,33 +1,33 @@
 /**
- * The port between HTTP as a transport and what the service does with it. Two adapters stand behind it, one of
- * uWebSockets.js and one of node:http; everything above sees requests only through these interfaces.
+ * The interface between the HTTP transport and the request handler. Two adapters implement the transport, one on
+ * uWebSockets.js and one on node:http; everything above sees requests only through these interfaces.
  */
 import type { ProblemData } from '../problem.ts'
 import type { RequestContext } from '../service/services.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** Header lines that never change, in the two forms the transports take. Names and values hold no line breaks. */
+/** Constant header lines, in the two forms that the transports take. Names and values hold no line breaks. */
 export interface HeaderBlock {
   /** [name, value, name, value, …] */
   readonly pairs: readonly string[]
   /** Name of the first line. */
   readonly firstName: string
-  /** Value of the first line and all lines after it, as they go over the wire. */
-  readonly rest: string
+  /** Value of the first line and all lines after it, as they are sent. */
+  readonly remainder: string
 }
 
-/** One answer as data. */
-export interface Reply<Body extends string | Uint8Array = string | Uint8Array> {
+/** One response as data. */
+export interface ResponseData<Body extends string | Uint8Array = string | Uint8Array> {
   readonly status: number
   readonly headers: HeaderBlock
-  /** Lines of this answer alone: [name, value, name, value, …], without line breaks in them. */
+  /** Additional header lines of this response: [name, value, name, value, …], without line breaks in them. */
   readonly fields: readonly string[]
   readonly body: Body
-  /** True when the connection cannot be used any more, e.g. because the end of the request is unknown. */
+  /** True if the connection cannot be reused, e.g. because the end of the request is unknown. */
   readonly close?: boolean
 }
 
-/** One request and the way to answer it. It is also the `RequestContext` that travels down to the service. */
+/** One request and the means to answer it. It is also the `RequestContext` that is passed down to the service. */
 export interface Exchange extends RequestContext {
   /** Upper case. */
   readonly method: string
@@ -36,70 +36,73 @@ export interface Exchange extends RequestContext {
   /** Without the question mark; empty when there is none. */
   readonly query: string
   readonly head: RequestHead
-  /** The other end of the socket, 4 or 16 bytes in network order. Valid until `HttpHandler.handle` returns. */
+  /** Address of the socket's other end, 4 or 16 bytes in network order. Valid until `HttpHandler.handle` returns. */
   readonly peer: Uint8Array
   /** `performance.now()` when the head had arrived. */
   readonly startedMs: number
-  /** True once an answer was given: by the handler, or by the transport because a limit was hit. */
+  /** True once the handler has responded, or the transport has because a limit was exceeded. */
   readonly answered: boolean
   deadlineMs: number
-  /** Free for the handler. */
+  /** For the handler's own use. */
   state: unknown
 
   /**
-   * Reads the body; to be called before `HttpHandler.handle` returns. A body that is too large, too slow or too much
-   * beside the others is refused through `HttpHandler.decline`, and `receive` is never called.
+   * Reads the body; call it before `HttpHandler.handle` returns. A body that is too large, too slow, or exceeds the limit of
+   * all bodies together is rejected through `HttpHandler.decline`, and `receive` is never called.
    *
-   * @param owner whose open bodies are counted together
-   * @param receive gets the whole body once; the bytes belong to it
-   * @param maxBodyBytes another limit than the usual one
+   * @param owner key under which open bodies are counted
+   * @param receive called once with the whole body, which then belongs to it
+   * @param maxBodyBytes replaces the usual limit
    */
   readBody(owner: number | string, receive: (body: Uint8Array) => void, maxBodyBytes?: number): void
   /**
-   * Reads the body piece by piece, without a limit of its size; to be called before `HttpHandler.handle` returns. What was
-   * taken and not released counts towards the bytes of all requests. Time runs from one piece to the next.
+   * Reads the body piece by piece, without a limit on its size; call it before `HttpHandler.handle` returns. Bytes that were
+   * taken and not released count towards the bytes of all requests. The time limit applies between two pieces.
    *
-   * @returns the way to hold the client back
+   * @returns the means to slow the client down
    */
   streamBody(owner: number | string, receiver: BodyReceiver): BodyFlow
-  /** Sends the answer; nothing happens when the client is gone or an answer was given already. */
-  answer(reply: Reply): void
+  /** Sends the response. Does nothing if the client has disconnected or a response was sent already. */
+  answer(reply: ResponseData): void
   /**
-   * Begins an answer whose length is not known yet; undefined when the client is gone or an answer was given already.
+   * Begins a response whose length is not known yet.
    *
-   * @param head without a body
+   * @param head the response without its body
+   * @returns undefined if the client has disconnected or a response was sent already
    */
-  beginAnswer(head: Omit<Reply, 'body'>): AnswerStream | undefined
-  /** Ends the connection in the middle of a begun answer: the client learns from the missing end that it failed. */
+  beginResponse(head: Omit<ResponseData, 'body'>): ResponseStream | undefined
+  /** Closes the connection in the middle of a response: the missing end tells the client that it failed. */
   breakStream(): void
 }
 
-/** Who takes a body piece by piece. */
+/** Receives a body piece by piece. */
 export interface BodyReceiver {
-  /** True when `take` copies what it needs: its chunk is valid for the call only. Otherwise it belongs to the receiver. */
+  /** True if `take` copies what it needs; its chunk is then valid only during the call. Otherwise the receiver owns the chunk. */
   readonly takesCopies?: true
   take(chunk: Uint8Array): void
-  /** The body is complete. Not called when the client left or the transport refused the rest. */
+  /** Called when the body is complete. Not called if the client disconnected or the transport rejected the remaining body. */
   end(): void
-  /** In its place when the service stops: nothing more is taken, and what came is to be answered. Without it we wait. */
+  /** Called instead of `end` when the service stops: answer what has arrived. Without it, the service waits for the end. */
   cut?(): void
-  /** The exchange ended before the body did: what was taken is not needed any more. */
+  /** Called when the exchange ended before the body did: what was taken is not needed any more. */
   drop?(): void
 }
 
-/** Backpressure to the sender of a body. */
+/** Back-pressure on the sender of a body. */
 export interface BodyFlow {
   pause(): void
   resume(): void
-  /** The receiver is done with so many bytes. */
+  /** Releases bytes that the receiver has processed. */
   release(bytes: number): void
 }
 
-/** An answer that is written piece by piece. Nothing happens once the client is gone. */
-export interface AnswerStream {
+/** A response that is written piece by piece. Calls do nothing once the client has disconnected. */
+export interface ResponseStream {
   /**
-   * @param piece bytes are given away with the buffer they lie in
-   * @returns false when the client reads slower than we write: wait for `onWritable`
+   * Writes one piece.
+   *
+   * @param piece bytes are handed over together with their underlying buffer
+   * @returns false if the client reads more slowly than we write: wait for `onWritable`
    */
   write(piece: string | Uint8Array): boolean
   /** Called once, when there is room again. */
@@ -107,21 +110,21 @@ export interface AnswerStream {
   end(): void
 }
 
-/** What the service does with requests; `createApp` makes it. */
+/** Handles requests for a transport; `createApp` creates it. */
 export interface HttpHandler {
-  /** Called once a request, when its head has arrived. May throw: then `fail` is called with the error. */
+  /** Called once for each request, when its head has arrived. If it throws, the transport calls `fail` with the error. */
   handle(exchange: Exchange): void
-  /** Answers with a problem that the transport found. Never throws. */
+  /** Answers with a problem that the transport detected. Never throws. */
   decline(exchange: Exchange, problem: ProblemData, close: boolean): void
-  /** Answers with what was thrown: a `ProblemError`, or anything else as `internal`. Never throws. */
+  /** Answers with an error: a `ProblemError` as it is, anything else as `internal`. Never throws. */
   fail(exchange: Exchange, error: unknown): void
-  /** The client left before it was answered. */
+  /** Called when the client disconnected before the response. */
   abandoned(exchange: Exchange): void
-  /** Answer to bytes that never became a request. */
-  unparsable(status: 400 | 408 | 431, peer: Uint8Array): Reply<string>
+  /** Returns the response to bytes that are not a valid request. */
+  unparsable(status: 400 | 408 | 431, peer: Uint8Array): ResponseData<string>
 }
 
-/** These answers have no body, and no length of one (RFC 9110, sections 8.6 and 15.4.5). */
+/** Returns true for statuses without a body and without Content-Length (RFC 9110, sections 8.6 and 15.4.5). */
 export function isBodiless(status: number): boolean {
   return status === 204 || status === 304
 }
@@ -132,18 +135,20 @@ export interface HttpServer {
   /** Requests that have been read and not answered. */
   readonly inFlight: number
   /**
-   * @param port 0 takes any free one
-   * @returns the port taken
-   * @throws {ListenError}
+   * Starts to accept connections.
+   *
+   * @param port 0 for any free port
+   * @returns the port in use
+   * @throws {ListenError} if the port cannot be opened
    */
   listen(host: string, port: number): Promise<number>
-  /** Stops accepting, answers what is in flight with `Connection: close`; resolves when done or after `drainTimeoutMs`. */
+  /** Stops accepting and answers open requests with `Connection: close`; resolves when done or after `drainTimeoutMs`. */
   close(): Promise<void>
 }
 
 export type ListenFailure = 'in-use' | 'not-permitted' | 'no-such-address' | 'failed'
 
-/** The port could not be taken. */
+/** The server cannot listen on its port. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
   readonly failure: ListenFailure

@@ -1,34 +1,34 @@
 /**
- * Whether a `Prefer` header names a preference (RFC 7240): a list of tokens, each with an optional value and parameters.
- * Only the bare token counts; the same word with a value is another preference, which nobody defined.
+ * Returns true if a `Prefer` header names a preference (RFC 7240). The header is a list of tokens, each with an optional value
+ * and parameters. Only a token without a value counts; with a value it would be another preference, which is not defined.
  *
- * @param header lines joined with commas; undefined when there is none
+ * @param header lines joined with commas; undefined if there is none
  * @param name lower case
  */
 export function prefers(header: string | undefined, name: string): boolean {
-  return header !== undefined && elements(header).some((element) => tokenOf(element) === name)
+  return header !== undefined && splitElements(header).some((element) => bareName(element) === name)
 }
 
-/** The parts between the commas that are not within quotes. */
-function elements(header: string): string[] {
+/** Splits a list at the commas that are not within quotes. */
+function splitElements(header: string): string[] {
   const parts: string[] = []
   let start = 0
   let isQuoted = false
-  for (let at = 0; at < header.length; at++) {
-    const sign = header[at]
-    if (isQuoted && sign === '\\') at++
-    else if (sign === '"') isQuoted = !isQuoted
-    else if (sign === ',' && !isQuoted) {
-      parts.push(header.slice(start, at))
-      start = at + 1
+  for (let index = 0; index < header.length; index++) {
+    const character = header[index]
+    if (isQuoted && character === '\\') index++
+    else if (character === '"') isQuoted = !isQuoted
+    else if (character === ',' && !isQuoted) {
+      parts.push(header.slice(start, index))
+      start = index + 1
     }
   }
   parts.push(header.slice(start))
   return parts
 }
 
-/** Name of a preference; undefined when it has a value. An empty value counts as none (RFC 7240, section 2). */
-function tokenOf(element: string): string | undefined {
+/** Returns the name of a preference; undefined if it has a value. An empty value counts as none (RFC 7240, section 2). */
+function bareName(element: string): string | undefined {
   const [preference = ''] = element.split(';', 1)
   const equals = preference.indexOf('=')
   if (equals < 0) return preference.trim().toLowerCase()

@@ -1,6 +1,6 @@
 import type { ProblemType } from '../problem.ts'
 import type { ExampleRequest, Explanation } from './explanation.ts'
-import { limitReached } from './rate-limit.ts'
+import { rateLimitProblem } from './rate-limit.ts'
 
 const post = (path: string, body: unknown, headers?: Readonly<Record<string, string>>): ExampleRequest => ({
   method: 'POST',
@@ -18,25 +18,27 @@ const CLAIM = {
   time: { start: 1759998200, end: 1760001800 },
 }
 
-/** One for each problem type. */
+/** The explanation of each problem type. */
 export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, Explanation>> = {
   'bad-request': {
-    cause: 'The body is empty, not UTF-8, not JSON or not one object, or the request is not well-formed HTTP/1.1.',
-    remedy: 'Send one JSON object as UTF-8 with a single Content-Length, or chunked; each key once, at most 32 levels.',
+    cause: 'The body is empty, is not UTF-8 or is not one JSON object, or the request is not well-formed HTTP/1.1.',
+    remedy:
+      'Send one JSON object as UTF-8, with one Content-Length or chunked. Use each key once, and at most 32 levels.',
     example: {
       request: post('/compute/v0/area', '{"chainId": 84532, "chainId": 1}'),
       problem: {
         type: 'bad-request',
-        detail: 'the key "chainId" stands twice in one object (byte 19)',
+        detail: 'the key "chainId" appears twice in one object (byte 19)',
         places: [
-          { pointer: '#', detail: 'the key "chainId" stands twice in one object (byte 19)', code: 'duplicate-key' },
+          { pointer: '#', detail: 'the key "chainId" appears twice in one object (byte 19)', code: 'duplicate-key' },
         ],
       },
     },
   },
   'invalid-input': {
-    cause: 'A member is missing, of the wrong type or out of range, or a geometry is not valid.',
-    remedy: 'The pointer in errors names the place and the hint what would do. Positions are [longitude, latitude].',
+    cause: 'A member is missing, has the wrong type or is out of range, or a geometry is not valid.',
+    remedy:
+      'Each entry of errors has a pointer to the member and may have a hint. Positions are [longitude, latitude].',
     example: {
       request: post('/compute/v0/area', {
         chainId: 84532,
@@ -67,7 +69,7 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, Explanation>> = 
     },
   },
   validation: {
-    cause: 'A rule of location claims is broken, for example a claim without a radius.',
+    cause: 'The claim or a stamp breaks a rule, for example the claim has no radius.',
     remedy: 'Correct the member that errors names.',
     example: {
       request: post('/verify/v0/proof', { proof: { claim: CLAIM, stamps: [{}] } }),
@@ -79,14 +81,14 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, Explanation>> = 
             pointer: '#/proof/claim/radius',
             detail: 'is missing',
             code: 'missing-member',
-            hint: 'say how far from the location still counts, in metres, as in "radius": 100',
+            hint: 'send the largest distance from the location in metres, for example "radius": 100',
           },
         ],
       },
     },
   },
   unauthorized: {
-    cause: 'The API key is unknown, or the two key headers differ, or this deployment asks everybody for a key.',
+    cause: 'The API key is unknown, the two key headers differ, or this deployment requires a key.',
     remedy: 'Send one valid key as X-API-Key or Authorization: Bearer, or none for the public tier.',
     example: {
       request: post('/compute/v0/area', {}, { 'X-API-Key': 'no-such-key' }),
@@ -94,49 +96,50 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, Explanation>> = 
     },
   },
   forbidden: {
-    cause: 'The operation is kept for this deployment itself.',
-    remedy: 'Ask from the machine it runs on, from an address of SYNC_ALLOW, or with CRON_SECRET as a bearer token.',
+    cause: 'This route is internal to the deployment.',
+    remedy:
+      'Call it from the machine of the service, from an address in SYNC_ALLOW, or with CRON_SECRET as a bearer token.',
     example: {
       request: { method: 'GET', path: '/api/sync/status', headers: { 'X-Forwarded-For': '203.0.113.9' } },
       problem: {
         type: 'forbidden',
         message: 'Forbidden',
         detail:
-          'this route is for the deployment itself: ask from its machine without a proxy, from an address of SYNC_ALLOW, or with CRON_SECRET as a bearer token',
+          'this route is internal: call it from the same machine without a proxy, from an address in SYNC_ALLOW, or with CRON_SECRET as a bearer token',
       },
     },
   },
   'not-found': {
     cause: 'There is nothing under this path.',
-    remedy: 'GET / lists what there is.',
+    remedy: 'GET / lists every route.',
     example: {
       request: { method: 'GET', path: '/compute/v1/area' },
-      problem: { type: 'not-found', detail: 'there is nothing under this path; GET / lists every route' },
+      problem: { type: 'not-found', detail: 'no route matches this path; GET / lists every route' },
     },
   },
   'method-not-allowed': {
-    cause: 'The path exists for other methods.',
-    remedy: 'Use a method of the Allow header.',
+    cause: 'The path does not support this method.',
+    remedy: 'Use a method that the Allow header lists.',
     example: {
       request: { method: 'GET', path: '/compute/v0/area' },
-      problem: { type: 'method-not-allowed', detail: 'GET is not offered here; use POST, OPTIONS' },
+      problem: { type: 'method-not-allowed', detail: 'this path does not support GET; use POST, OPTIONS' },
     },
   },
   'request-timeout': {
     cause: 'The request did not arrive completely in time.',
-    remedy: 'Send the body without pauses; a slow link needs smaller bodies.',
+    remedy: 'Send the body without pauses, and send smaller bodies over a slow connection.',
     example: {
-      request: { path: '/compute/v0/area', situation: 'A body that stops in the middle for 10 seconds.' },
+      request: { path: '/compute/v0/area', situation: 'A body that pauses in the middle for 10 seconds.' },
       problem: { type: 'request-timeout', detail: 'the body did not arrive in time' },
     },
   },
   conflict: {
-    cause: 'The same work is under way already, or an Idempotency-Key was used before for another request.',
-    remedy: 'Wait for its end; use a new key for each attestation that is to be submitted.',
+    cause: 'The same job is already running, or the Idempotency-Key was used for another request.',
+    remedy: 'Wait until the job has ended; use a new key for each attestation to submit.',
     example: {
       request: {
         path: '/verify/v0/proof',
-        situation: 'Two different proofs with submitOnchain under one Idempotency-Key.',
+        situation: 'Two different proofs with submitOnchain and the same Idempotency-Key.',
       },
       problem: {
         type: 'conflict',
@@ -146,7 +149,7 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, Explanation>> = 
   },
   'payload-too-large': {
     cause: 'The body is larger than this deployment accepts.',
-    remedy: 'Simplify the geometry, or split the question.',
+    remedy: 'Simplify the geometry, or split the request.',
     example: {
       request: post('/compute/v0/resign', { padding: ' '.repeat(16_384) }),
       problem: {
@@ -167,35 +170,35 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, Explanation>> = 
     },
   },
   'rate-limited': {
-    cause: 'The hourly number of requests of this address or key is used up.',
-    remedy: 'Wait for the seconds of Retry-After; an API key (X-API-Key or Authorization: Bearer) raises the number.',
+    cause: 'This address or key has used up its requests for this hour.',
+    remedy: 'Wait for the seconds in Retry-After; an API key (X-API-Key or Authorization: Bearer) raises the limit.',
     example: {
       request: { path: '/compute/v0/area', situation: 'The 101st request of an hour without an API key.' },
-      problem: limitReached(100, 'public', 'answer'),
+      problem: rateLimitProblem(100, 'public', 'answer'),
     },
   },
   internal: {
     cause: 'Something failed on our side, or a chain could not be reached.',
-    remedy: 'Try again after Retry-After when it is given; otherwise report the requestId.',
+    remedy: 'Try again after the seconds in Retry-After if the response has it; otherwise report the requestId.',
     example: {
       request: {
         path: '/compute/v0/area',
-        situation: 'A fault of the service, or an input {"uid": …} whose chain does not answer.',
+        situation: 'A fault of the service, or an input {"uid": …} whose chain does not respond.',
       },
       problem: { type: 'internal', detail: 'something failed on our side; report the requestId' },
     },
   },
   database: {
     cause: 'A database operation failed.',
-    remedy: 'Try again later; report the requestId when it stays.',
+    remedy: 'Try again later; report the requestId if the error persists.',
     example: {
-      request: { path: '/verify/v0/proof', situation: 'A proof with submitOnchain while the database is away.' },
+      request: { path: '/verify/v0/proof', situation: 'A proof with submitOnchain while the database is unavailable.' },
       problem: { type: 'database', detail: 'submissions cannot be stored or read now', retryAfterSeconds: 1 },
     },
   },
   'not-implemented': {
     cause: 'The operation, plugin or form of input is not supported yet, for example an input with a uri.',
-    remedy: 'Use another form; {"uid": …} reads an attestation from its chain.',
+    remedy: 'Use another form of input; {"uid": …} reads an attestation from its chain.',
     example: {
       request: post('/compute/v0/area', {
         chainId: 84532,
@@ -203,13 +206,13 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, Explanation>> = 
       }),
       problem: {
         type: 'not-implemented',
-        detail: 'geometry: attestations behind a uri are not supported yet',
+        detail: 'geometry: off-chain attestations (uid and uri) are not supported yet',
         places: [
           {
             pointer: '#/geometry',
-            detail: 'attestations behind a uri are not supported yet',
+            detail: 'off-chain attestations (uid and uri) are not supported yet',
             code: 'offchain-input',
-            hint: 'send the geometry itself, or {"uid": "0x…"} of an on-chain attestation',
+            hint: 'send the geometry, or {"uid": "0x…"} of an on-chain attestation',
           },
         ],
       },
@@ -217,11 +220,11 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ProblemType, Explanation>> = 
   },
   overloaded: {
     cause: 'More work is waiting than can be done in time.',
-    remedy: 'Try again after the seconds of Retry-After, with fewer requests at once.',
+    remedy: 'Try again after the seconds in Retry-After, with fewer requests at the same time.',
     example: {
       request: {
         path: '/compute/v0/area',
-        situation: 'Requests come faster than they are computed, or the service is stopping.',
+        situation: 'Requests arrive faster than they are computed, or the service is stopping.',
       },
       problem: { type: 'overloaded', detail: 'the service is stopping', retryAfterSeconds: 1 },
     },

@@ -1,13 +1,13 @@
 import { PROBLEMS } from '../problem.ts'
-import type { ExplainedRefusal, Explanation } from './explanation.ts'
+import type { ExampleError, Explanation } from './explanation.ts'
 import { PROBLEM_EXPLANATIONS } from './problem-explanations.ts'
 import { isRecordPath, recordErrorJson } from './record-error.ts'
 import { RECORD_EXPLANATIONS } from './record-explanations.ts'
 import { problemJson } from './respond.ts'
 
-/** What one page below `/errors` says. */
+/** The content of one page below `/errors`. */
 export interface ProblemPage {
-  /** Last part of its address. */
+  /** Last segment of its path. */
   readonly name: string
   readonly type: string
   /** Title of a problem type, or message of the record API. */
@@ -18,47 +18,47 @@ export interface ProblemPage {
   readonly example: { readonly request: string; readonly answer: object }
 }
 
-/** Where the service that shows the pages is reached. */
+/** Base URLs of the service that shows the pages. */
 export interface PageAddresses {
   readonly baseUrl: string
   readonly errorTypeBase: string
 }
 
-/** UTF-16 units of a body that examples show. */
-const MAX_SHOWN = 400
+/** Maximum UTF-16 units of a request body in an example. */
+const MAX_BODY_LENGTH = 400
 
-/** `Invalid bbox format` → `invalid-bbox-format`. */
+/** Converts a message to a page name: `Invalid bbox format` becomes `invalid-bbox-format`. */
 export function pageName(message: string): string {
   return message.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 }
 
-/** Every page: problem types first, then what the record API says. */
+/** Returns every page: problem types first, then the messages of the record API. */
 export function problemPages(addresses: PageAddresses): readonly ProblemPage[] {
-  const ofTypes = Object.entries(PROBLEM_EXPLANATIONS).map(([name, explanation]) =>
-    pageOf(name, PROBLEMS[name as keyof typeof PROBLEMS].title, explanation, addresses),
+  const typePages = Object.entries(PROBLEM_EXPLANATIONS).map(([name, explanation]) =>
+    buildPage(name, PROBLEMS[name as keyof typeof PROBLEMS].title, explanation, addresses),
   )
-  const ofRecords = Object.entries(RECORD_EXPLANATIONS).map(([message, explanation]) =>
-    pageOf(pageName(message), message, explanation, addresses),
+  const recordPages = Object.entries(RECORD_EXPLANATIONS).map(([message, explanation]) =>
+    buildPage(pageName(message), message, explanation, addresses),
   )
-  return [...ofTypes, ...ofRecords]
+  return [...typePages, ...recordPages]
 }
 
-/** Body of `GET /errors`. */
+/** Returns the body of `GET /errors`. */
 export function problemListJson(addresses: PageAddresses): string {
-  return JSON.stringify({ problems: problemPages(addresses).map(membersOf) })
+  return JSON.stringify({ problems: problemPages(addresses).map(toJsonMembers) })
 }
 
-/** Body of `GET /errors/:type`; undefined when there is no such page. */
+/** Returns the body of `GET /errors/:type`; undefined if there is no such page. */
 export function problemPageJson(name: string, addresses: PageAddresses): string | undefined {
   const page = problemPages(addresses).find((candidate) => candidate.name === name)
-  return page === undefined ? undefined : JSON.stringify(membersOf(page))
+  return page === undefined ? undefined : JSON.stringify(toJsonMembers(page))
 }
 
-function membersOf({ name: _, ...members }: ProblemPage): object {
+function toJsonMembers({ name: _, ...members }: ProblemPage): object {
   return members
 }
 
-function pageOf(name: string, title: string, explanation: Explanation, addresses: PageAddresses): ProblemPage {
+function buildPage(name: string, title: string, explanation: Explanation, addresses: PageAddresses): ProblemPage {
   const { cause, remedy, example } = explanation
   return {
     name,
@@ -68,26 +68,27 @@ function pageOf(name: string, title: string, explanation: Explanation, addresses
     cause,
     remedy,
     example: {
-      request: requestText(example, addresses.baseUrl),
+      request: describeRequest(example, addresses.baseUrl),
       answer: exampleAnswer(example, addresses.errorTypeBase),
     },
   }
 }
 
-/** The body that the refused request gets, with `example` for the id of the request. */
-export function exampleAnswer({ request, problem }: ExplainedRefusal, errorTypeBase: string): object {
+/** Returns the body of the error response, with `example` as the request id. */
+export function exampleAnswer({ request, problem }: ExampleError, errorTypeBase: string): object {
   const path = request.path.replace(/\?.*/, '')
   const context = { path, errorTypeBase, requestId: 'example' }
   return JSON.parse(isRecordPath(path) ? recordErrorJson(path, problem) : problemJson(context, problem))
 }
 
-/** As a command line, or in words. */
-function requestText({ request }: ExplainedRefusal, baseUrl: string): string {
+/** Describes the request as a command line, or in words. */
+function describeRequest({ request }: ExampleError, baseUrl: string): string {
   if ('situation' in request) return request.situation
   const { method, path, headers = {}, body } = request
   const parts = [`curl -s '${baseUrl}${path}'`]
   if (method === 'POST' && body === undefined) parts.push('-X POST')
   for (const [name, value] of Object.entries(headers)) parts.push(`-H '${name}: ${value}'`)
-  if (body !== undefined) parts.push(`-d '${body.length > MAX_SHOWN ? `${body.slice(0, MAX_SHOWN)}…` : body}'`)
+  if (body !== undefined)
+    parts.push(`-d '${body.length > MAX_BODY_LENGTH ? `${body.slice(0, MAX_BODY_LENGTH)}…` : body}'`)
   return parts.join(' ')
 }

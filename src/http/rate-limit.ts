@@ -1,14 +1,14 @@
 import type { Tier } from '../config.ts'
 import type { ProblemData } from '../problem.ts'
 
-/** Whose requests are counted together: an address key or the name of an API key. */
+/** Key under which requests are counted together: an address key, or `key:` and the digest of an API key. */
 export type Subject = number | string
 
-/** The running hour of one subject. */
+/** The current hour of one subject. */
 export interface RateWindow {
   /** Requests counted, at most the limit. */
   used: number
-  /** Unix seconds; the window is over from then on. */
+  /** Unix seconds; the window has expired from then on. */
   readonly endSeconds: number
 }
 
@@ -17,9 +17,9 @@ const WINDOW_SECONDS = 3600
 /**
  * Counts requests in windows of one hour, each beginning with its subject's first request (decision 91).
  *
- * All windows have the same length, so the map's order of insertion is the order of their ends, and what is over stands
- * in front. When the map is full the oldest window goes: memory stays bounded, at the price that its
- * subject begins a new hour early.
+ * All windows have the same length, so the insertion order of the map is the order of their ends, and expired windows come
+ * first. When the map is full, the oldest window is evicted. This bounds the memory; the price is that the evicted subject
+ * begins a new hour early.
  */
 export class RateLimiter {
   readonly #windows = new Map<Subject, RateWindow>()
@@ -33,67 +33,67 @@ export class RateLimiter {
     return this.#windows.size
   }
 
-  /** @returns undefined when the subject has no running window; none is begun */
+  /** Returns the current window of a subject; undefined if there is none. Begins no window. */
   peek(subject: Subject, nowMs: number): RateWindow | undefined {
     const window = this.#windows.get(subject)
     return window !== undefined && window.endSeconds * 1000 > nowMs ? window : undefined
   }
 
-  /** The subject's running window; begins one when there is none. */
+  /** Returns the current window of a subject; begins one if there is none. */
   open(subject: Subject, nowMs: number): RateWindow {
     const window = this.#windows.get(subject)
     if (window !== undefined) {
       if (window.endSeconds * 1000 > nowMs) return window
       this.#windows.delete(subject)
     }
-    this.#forgetSome(nowMs)
-    // From the start of the second: what the client is told is exactly what counts.
-    const fresh = { used: 0, endSeconds: Math.floor(nowMs / 1000) + WINDOW_SECONDS }
-    this.#windows.set(subject, fresh)
-    return fresh
+    this.#evictSome(nowMs)
+    // From the start of the second, so that the reported reset time is exactly the one that counts.
+    const created = { used: 0, endSeconds: Math.floor(nowMs / 1000) + WINDOW_SECONDS }
+    this.#windows.set(subject, created)
+    return created
   }
 
-  /** Two a new one: the map shrinks faster than it grows, and nobody pays for a long sweep. */
-  #forgetSome(nowMs: number): void {
+  /** Removes up to two windows for each new one: the map shrinks faster than it grows, and no request pays for a long scan. */
+  #evictSome(nowMs: number): void {
     let isFull = this.#windows.size >= this.#maxSubjects
-    let looked = 0
+    let visited = 0
     for (const [subject, window] of this.#windows) {
-      if (looked++ === 2 || (!isFull && window.endSeconds * 1000 > nowMs)) return
+      if (visited++ === 2 || (!isFull && window.endSeconds * 1000 > nowMs)) return
       this.#windows.delete(subject)
       isFull = false
     }
   }
 }
 
-/** Counts as many of some requests as the window still has. @returns how many */
-export function takeSome(window: RateWindow, limit: number, requests: number): number {
+/** Takes requests from the quota of a window. @returns how many were granted */
+export function takeQuota(window: RateWindow, limit: number, requests: number): number {
   const granted = Math.max(0, Math.min(requests, limit - window.used))
   window.used += granted
   return granted
 }
 
-/** Where an answer says how long to wait: a refusal as a whole has `Retry-After`, what is refused within an answer has not. */
-const WAITS = {
+/** Where a client reads how long to wait: a rejected request has `Retry-After`, a rejected item within a response has not. */
+const WAIT_HINTS = {
   answer: 'Retry-After has the seconds to wait',
   item: 'X-RateLimit-Reset has the Unix seconds when the hour ends',
 } as const
 
 /**
- * The refusal of what the window does not allow any more.
+ * Returns the problem for requests that exceed the hourly limit.
  *
- * @param tier of the caller: only who has no key is told to send one
+ * @param tier of the caller: only callers without a key get the hint to send one
  */
-export function limitReached(limit: number, tier: Tier, refused: keyof typeof WAITS): ProblemData {
+export function rateLimitProblem(limit: number, tier: Tier, rejected: keyof typeof WAIT_HINTS): ProblemData {
   const reached = `the limit of ${limit} requests per hour is reached`
   const more = tier === 'public' ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit' : ''
   return {
     type: 'rate-limited',
-    detail: `${reached}; ${WAITS[refused]}${more}`,
+    detail: `${reached}; ${WAIT_HINTS[rejected]}${more}`,
     places: [{ pointer: '#', detail: reached, code: 'limit' }],
   }
 }
 
-/** The numbers of the headers, as the request that carries them saw them. */
+/** The state of the limit for the response headers. */
 export interface RateStatus {
   limit: number
   remaining: number
@@ -101,14 +101,14 @@ export interface RateStatus {
   resetSeconds: number
 }
 
-/** @param window undefined: nothing was counted yet, an hour would begin now */
+/** @param window undefined if nothing was counted yet: an hour would begin now */
 export function rateStatus(window: RateWindow | undefined, limit: number, nowMs: number): RateStatus {
   return window === undefined
     ? { limit, remaining: limit, resetSeconds: Math.floor(nowMs / 1000) + WINDOW_SECONDS }
     : { limit, remaining: Math.max(0, limit - window.used), resetSeconds: window.endSeconds }
 }
 
-/** Seconds until the reset, at least 0; what `Retry-After` and `RateLimit-Reset` say. */
+/** Returns the seconds until the reset, at least 0, for `Retry-After` and `RateLimit-Reset`. */
 export function secondsUntil(resetSeconds: number, nowMs: number): number {
   return Math.max(0, resetSeconds - Math.floor(nowMs / 1000))
 }

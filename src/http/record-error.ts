@@ -1,7 +1,7 @@
 import { PROBLEMS, type ProblemData } from '../problem.ts'
 import { clip, MAX_DETAIL } from './clip.ts'
 
-/** Paths whose errors have the shape of the record API (decisions 43 and 90). */
+/** Returns true for paths whose errors have the shape of the record API (decisions 43 and 90). */
 export function isRecordPath(path: string): boolean {
   return isBelow(path, '/api') || isBelow(path, '/proofs') || isOgcPath(path) || isGraphqlPath(path)
 }
@@ -18,7 +18,10 @@ function isBelow(path: string, folder: string): boolean {
   return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/')
 }
 
-/** Below `/ogc` also the two members of an exception (OGC API Features, Part 1, 7.5.1), in GraphQL also its errors. */
+/**
+ * Serializes a problem in the shape of the record API. Paths below `/ogc` add the two members of an exception (OGC API Features,
+ * Part 1, 7.5.1), and GraphQL adds its `errors`.
+ */
 export function recordErrorJson(path: string, problem: ProblemData): string {
   const message = problem.message ?? RECORD_MESSAGES[problem.type] ?? PROBLEMS[problem.type].title
   const detail = clip(problem.detail, MAX_DETAIL)

@@ -1,12 +1,12 @@
 import type { ProblemData } from '../problem.ts'
 
 /**
- * The header fields this service looks at. Both adapters feed every line in, so a repeated field looks the same on both:
- * uWebSockets.js would give the first one, node:http drops or joins depending on the name.
+ * The header fields that this service reads. Both adapters add every line, so that a repeated field gives the same value on
+ * both. By themselves, uWebSockets.js would return the first line, and node:http drops or joins lines depending on the name.
  */
 export class RequestHead {
   lines = 0
-  /** Of HTTP, as the request line says. */
+  /** HTTP version of the request line. */
   version = '1.1'
   contentLength: string | undefined = undefined
   contentLengthLines = 0
@@ -16,9 +16,9 @@ export class RequestHead {
   contentType: string | undefined = undefined
   host: string | undefined = undefined
   hostLines = 0
-  /** The value of Host in a request whose target names the host. */
+  /** Value of Host if the request target is absolute and names the host itself. */
   overruledHost: string | undefined = undefined
-  /** Repeated lines are joined with commas, which makes a key that no table holds. */
+  /** Repeated lines are joined with commas, which never gives a valid key. */
   apiKey: string | undefined = undefined
   authorization: string | undefined = undefined
   requestId: string | undefined = undefined
@@ -29,7 +29,7 @@ export class RequestHead {
   prefer: string | undefined = undefined
   lastEventId: string | undefined = undefined
   origin: string | undefined = undefined
-  /** Somebody passed the request on: `Forwarded`, `Via`, `X-Real-IP`, any `X-Forwarded…`, or what a hosted proxy writes instead. */
+  /** True if a proxy forwarded the request: it has `Forwarded`, `Via`, `X-Real-IP`, any `X-Forwarded…`, or a vendor's header. */
   isForwarded = false
   idempotencyKey: string | undefined = undefined
 
@@ -46,7 +46,7 @@ export class RequestHead {
         this.transferEncodingLines++
         break
       case 'content-encoding':
-        this.contentEncoding = joined(this.contentEncoding, value)
+        this.contentEncoding = appendLine(this.contentEncoding, value)
         break
       case 'content-type':
         this.contentType = value
@@ -56,16 +56,16 @@ export class RequestHead {
         this.hostLines++
         break
       case 'x-api-key':
-        this.apiKey = joined(this.apiKey, value)
+        this.apiKey = appendLine(this.apiKey, value)
         break
       case 'authorization':
-        this.authorization = joined(this.authorization, value)
+        this.authorization = appendLine(this.authorization, value)
         break
       case 'x-request-id':
-        this.requestId = joined(this.requestId, value)
+        this.requestId = appendLine(this.requestId, value)
         break
       case 'x-forwarded-for':
-        this.forwardedFor = joined(this.forwardedFor, value)
+        this.forwardedFor = appendLine(this.forwardedFor, value)
         this.isForwarded = true
         break
       case 'forwarded':
@@ -82,25 +82,25 @@ export class RequestHead {
         this.isForwarded = true
         break
       case 'origin':
-        this.origin = joined(this.origin, value)
+        this.origin = appendLine(this.origin, value)
         break
       case 'accept':
-        this.accept = joined(this.accept, value)
+        this.accept = appendLine(this.accept, value)
         break
       case 'accept-encoding':
-        this.acceptEncoding = joined(this.acceptEncoding, value)
+        this.acceptEncoding = appendLine(this.acceptEncoding, value)
         break
       case 'if-none-match':
-        this.ifNoneMatch = joined(this.ifNoneMatch, value)
+        this.ifNoneMatch = appendLine(this.ifNoneMatch, value)
         break
       case 'prefer':
-        this.prefer = joined(this.prefer, value)
+        this.prefer = appendLine(this.prefer, value)
         break
       case 'last-event-id':
-        this.lastEventId = joined(this.lastEventId, value)
+        this.lastEventId = appendLine(this.lastEventId, value)
         break
       case 'idempotency-key':
-        this.idempotencyKey = joined(this.idempotencyKey, value)
+        this.idempotencyKey = appendLine(this.idempotencyKey, value)
         break
       default:
         // -Host, -Proto, -Port, -Server, -Prefix …
@@ -114,64 +114,64 @@ export class RequestHead {
     this.host = authority
   }
 
-  /** Bytes of the body; undefined when it is chunked; NaN never: `framingProblem` refuses what is no number. */
+  /** Size of the body in bytes; undefined if it is chunked. Never NaN, because `framingProblem` rejects other values. */
   get bodyBytes(): number | undefined {
     if (this.transferEncodingLines > 0) return undefined
     return this.contentLength === undefined ? 0 : Number(this.contentLength)
   }
 }
 
-function joined(before: string | undefined, value: string): string {
+function appendLine(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`
 }
 
-/** Header lines of one request; uWebSockets.js drops a connection at about the same number by itself. */
+/** Maximum header lines of one request; uWebSockets.js itself drops a connection at about the same number. */
 export const MAX_HEADER_LINES = 100
 
 /**
- * What makes the end of a request ambiguous, so that two servers in a row could disagree where the next one begins
- * (RFC 9112, section 11.2; decision 108). The connection has to be closed with the answer.
+ * Returns a problem if the end of a request is ambiguous: two servers in a row could then disagree about where the next
+ * request begins (RFC 9112, section 11.2; decision 108). The connection must be closed with the response.
  */
 export function framingProblem(method: string, head: RequestHead): ProblemData | undefined {
   const { contentLength, contentLengthLines, transferEncodingLines } = head
-  if (!isMethodName(method)) return refusal('the method is not a word of capital letters')
+  if (!isMethodName(method)) return badRequest('the method must consist of capital letters')
   if (head.version !== '1.1' && head.version !== '1.0') {
-    return refusal(`HTTP/${head.version} is not spoken here; use HTTP/1.1`)
+    return badRequest(`HTTP/${head.version} is not supported; use HTTP/1.1`)
   }
-  if (head.hostLines === 0) return refusal('Host is missing')
-  if (contentLengthLines > 1) return refusal('Content-Length stands more than once')
-  if (head.hostLines > 1) return refusal('Host stands more than once')
-  if (!isHost(head.host!)) return refusal('Host is not a name or address with an optional port')
+  if (head.hostLines === 0) return badRequest('Host is missing')
+  if (contentLengthLines > 1) return badRequest('Content-Length appears more than once')
+  if (head.hostLines > 1) return badRequest('Host appears more than once')
+  if (!isHost(head.host!)) return badRequest('Host is not a name or address with an optional port')
   if (head.overruledHost !== undefined && (head.host === '' || !isHost(head.overruledHost))) {
-    return refusal('an absolute target needs http://, a host, and a Host of the same form')
+    return badRequest('an absolute target needs http://, a host, and a Host of the same form')
   }
   if (transferEncodingLines > 0) {
-    if (head.version === '1.0') return refusal('HTTP/1.0 has no Transfer-Encoding; send Content-Length')
-    if (contentLength !== undefined) return refusal('Content-Length and Transfer-Encoding exclude each other')
+    if (head.version === '1.0') return badRequest('HTTP/1.0 has no Transfer-Encoding; send Content-Length')
+    if (contentLength !== undefined) return badRequest('Content-Length and Transfer-Encoding exclude each other')
     if (transferEncodingLines > 1 || head.transferEncoding!.toLowerCase() !== 'chunked') {
-      return refusal('the only Transfer-Encoding accepted is exactly chunked')
+      return badRequest('the only Transfer-Encoding accepted is exactly chunked')
     }
   }
   if (contentLength !== undefined && !isByteCount(contentLength))
-    return refusal('Content-Length is not a number of bytes')
-  if (head.lines > MAX_HEADER_LINES) return refusal(`more than ${MAX_HEADER_LINES} header lines`)
+    return badRequest('Content-Length is not a number of bytes')
+  if (head.lines > MAX_HEADER_LINES) return badRequest(`more than ${MAX_HEADER_LINES} header lines`)
   return undefined
 }
 
-/** Capital letters only: leftovers of a request before end up here as well. */
+/** Returns true for capital letters only. Leftover bytes of a previous request end up here as well. */
 function isMethodName(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
     if (code < 0x41 || code > 0x5a) return false
   }
   return true
 }
 
-/** Empty is allowed: an old client has no better value. */
+/** Empty is allowed, because old clients send nothing better. */
 const HOST = /^(?:[\w.~-]{0,255}|\[[\da-fA-F:.]{2,45}\])(?::\d{0,5})?$/
 let knownHost = ''
 
-/** Most requests name the same host: a comparison is cheaper than the pattern. */
+/** Checks a Host value. Most requests name the same host, and a comparison is cheaper than the pattern. */
 function isHost(text: string): boolean {
   if (text === knownHost) return true
   if (!HOST.test(text)) return false
@@ -179,16 +179,16 @@ function isHost(text: string): boolean {
   return true
 }
 
-/** One to fifteen digits: below 2⁵³. */
+/** Returns true for one to fifteen digits, which stay below 2⁵³. */
 function isByteCount(text: string): boolean {
   if (text.length === 0 || text.length > 15) return false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
     if (code < 0x30 || code > 0x39) return false
   }
   return true
 }
 
-function refusal(detail: string): ProblemData {
+function badRequest(detail: string): ProblemData {
   return { type: 'bad-request', detail }
 }

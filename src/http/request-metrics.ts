@@ -2,9 +2,9 @@ import type { Tier } from '../config.ts'
 import type { Metrics, Series } from '../metrics.ts'
 import type { ProblemType } from '../problem.ts'
 
-/** One finished request as the metrics see it. */
+/** The labels and the duration of a finished request. */
 export interface FinishedRequest {
-  /** The route's path with its placeholders, or `none`: a client cannot make new series. */
+  /** The route's path with its placeholders, or `none`, so that clients cannot create new series. */
   readonly route: string
   readonly method: string
   readonly status: number
@@ -13,40 +13,49 @@ export interface FinishedRequest {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 
-/** @returns what counts a finished request */
+/** Returns a function that counts a finished request. */
 export function createRequestMetrics(metrics: Metrics): (request: FinishedRequest) => void {
-  const requests = metrics.counter('http_requests_total', 'Requests answered, 499 where the client left before')
-  const durations = metrics.histogram('http_request_duration_seconds', 'From the head of a request to its answer')
-  // By route, then method and status: text is made for a line once.
+  const requests = metrics.counter(
+    'http_requests_total',
+    'Requests answered; status 499 if the client disconnected before',
+  )
+  const durations = metrics.histogram(
+    'http_request_duration_seconds',
+    'Time from the head of a request to its response',
+  )
+  // By route, then by method and status, so that the labels of a series are built only once.
   const known = new Map<string, Map<string, Series>>()
 
   return ({ route, method, status, durationMs }) => {
     durations.observe(durationMs / 1000)
-    let ofRoute = known.get(route)
-    if (ofRoute === undefined) {
-      ofRoute = new Map()
-      known.set(route, ofRoute)
+    let routeSeries = known.get(route)
+    if (routeSeries === undefined) {
+      routeSeries = new Map()
+      known.set(route, routeSeries)
     }
     const key = `${method} ${status}`
-    let series = ofRoute.get(key)
+    let series = routeSeries.get(key)
     if (series === undefined) {
       series = requests.series({ route, method: METHODS.has(method) ? method : 'other', status: String(status) })
-      if (METHODS.has(method)) ofRoute.set(key, series)
+      if (METHODS.has(method)) routeSeries.set(key, series)
     }
     series.count++
   }
 }
 
-/** Items of batches, each of which is a request by itself. */
+/** Counts the items of batches. */
 export interface ItemMetrics {
   countItems(outcome: 'ok' | ProblemType, items: number): void
-  /** Items that the hourly limit refused. */
+  /** Counts items that the hourly limit rejected. */
   countRejected(tier: Tier, items: number): void
 }
 
 export function createItemMetrics(metrics: Metrics): ItemMetrics {
-  const items = metrics.counter('batch_items_total', 'Items of batches answered, by ok or the type of their problem')
-  const rejected = metrics.counter('ratelimit_rejected_items_total', 'Items of batches beyond the hourly limit')
+  const items = metrics.counter('batch_items_total', 'Batch items answered, by ok or problem type')
+  const rejected = metrics.counter(
+    'ratelimit_rejected_items_total',
+    'Batch items rejected because the hourly limit was reached',
+  )
   const known = new Map<string, Series>()
   return {
     countItems(outcome, count) {

@@ -4,27 +4,27 @@ import type { KeyHolder } from './api-keys.ts'
 import type { Exchange } from './port.ts'
 import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
 import type { RequestHead } from './request-head.ts'
-import type { AnswerContext } from './respond.ts'
+import type { ResponseContext } from './respond.ts'
 import type { Route, RouteRequest } from './routes.ts'
 
-/** What is known of a request while it is in flight: everything its answer needs. */
-export class RequestState implements AnswerContext, RouteRequest {
+/** The state of a request in flight: everything that its response needs. */
+export class RequestState implements ResponseContext, RouteRequest {
   readonly exchange: Exchange
   readonly requestId: string
   readonly nowMs: number
   readonly #config: Config
-  /** The valid key it came with, or what is wrong with it. */
+  /** Holder of the request's valid key; `invalid` for a wrong key; undefined without a key. */
   readonly holder: KeyHolder | 'invalid' | undefined
-  /** Whose window counts: the key's, else the address's. */
+  /** Subject of the rate limit: the key, else the address. */
   readonly subject: Subject
-  /** undefined until somebody looked at the window. */
+  /** undefined until the window was read. */
   knownRate: RateStatus | undefined = undefined
   route: Route | undefined = undefined
-  /** Value of `Allow` when the method was wrong. */
+  /** Value of `Allow` if the path does not support the method. */
   allow: string | undefined = undefined
   parameter = ''
-  /** Called when the client leaves a stream. */
-  onGone: (() => void) | undefined = undefined
+  /** Called when the client disconnects during a stream. */
+  onDisconnect: (() => void) | undefined = undefined
 
   constructor(
     exchange: Exchange,
@@ -52,7 +52,7 @@ export class RequestState implements AnswerContext, RouteRequest {
     return this.#config.requestsPerHour[this.tier]
   }
 
-  /** A full hour when nobody looked: what a subject without a window has. */
+  /** State of the limit; the full quota if the window was not read, as for a subject without a window. */
   get rate(): RateStatus {
     return this.knownRate ?? rateStatus(undefined, this.limit, this.nowMs)
   }
@@ -68,7 +68,7 @@ export class RequestState implements AnswerContext, RouteRequest {
   }
 
   get baseUrl(): string {
-    return baseUrlOf(this.#config, this.exchange.head)
+    return resolveBaseUrl(this.#config, this.exchange.head)
   }
 
   get errorTypeBase(): string {
@@ -76,8 +76,8 @@ export class RequestState implements AnswerContext, RouteRequest {
   }
 }
 
-/** `PUBLIC_URL`, or the host the client named when it can stand in an address. */
-export function baseUrlOf(config: Config, head: RequestHead | undefined): string {
+/** Returns `PUBLIC_URL`, or a URL with the client's Host if that is safe to use in one, else with the configured address. */
+export function resolveBaseUrl(config: Config, head: RequestHead | undefined): string {
   if (config.publicUrl !== undefined) return config.publicUrl
   const host = head?.host
   return host !== undefined && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host)

@@ -1,23 +1,23 @@
-/** The one place where an answer or a problem becomes a reply. */
-import { PROBLEMS, type ProblemData, type ProblemPlace } from '../problem.ts'
+/** Turns results and problems into HTTP responses; nothing else does. */
+import { type InvalidPart, PROBLEMS, type ProblemData } from '../problem.ts'
 import { clip, MAX_DETAIL } from './clip.ts'
-import { DEPRECATION, isOlderPath, olderError } from './older-error.ts'
-import type { HeaderBlock, Reply } from './port.ts'
+import { DEPRECATION, isOlderPath, toOlderError } from './older-error.ts'
+import type { HeaderBlock, ResponseData } from './port.ts'
 import { type RateStatus, secondsUntil } from './rate-limit.ts'
 import { isRecordPath, recordErrorJson } from './record-error.ts'
 
-/** What an answer says about the request it belongs to. */
-export interface AnswerContext {
+/** What a response reports about its request. */
+export interface ResponseContext {
   readonly requestId: string
   readonly rate: RateStatus
   readonly nowMs: number
-  /** Decoded by nobody, as sent. */
+  /** As sent, not decoded. */
   readonly path: string
-  /** Names of problem types are appended to it. */
+  /** Prefix of problem type URIs; a slash and the name of the type follow. */
   readonly errorTypeBase: string
 }
 
-/** `asset`: the answer itself says its type and how long it may be kept. */
+/** Selects the constant headers. With `asset`, the response itself sets Content-Type and Cache-Control. */
 export type ContentKind = keyof typeof CONTENT_TYPES | 'asset'
 
 const CONTENT_TYPES = {
@@ -41,7 +41,7 @@ const SECURITY = [
   ['Cache-Control', 'no-store'],
 ] as const
 
-/** A public API without cookies: any page may read it. */
+/** The API is public and has no cookies, so any page may read it. */
 const CORS = [
   ['Access-Control-Allow-Origin', '*'],
   [
@@ -59,11 +59,13 @@ const PREFLIGHT = [
 
 function headerBlock(lines: readonly (readonly [string, string])[]): HeaderBlock {
   const [[firstName, firstValue]] = lines as readonly [readonly [string, string]]
-  const rest = lines.slice(1).map(([name, value]) => `\r\n${name}: ${value}`)
-  return { pairs: lines.flat(), firstName, rest: firstValue + rest.join('') }
+  const otherLines = lines.slice(1).map(([name, value]) => `\r\n${name}: ${value}`)
+  return { pairs: lines.flat(), firstName, remainder: firstValue + otherLines.join('') }
 }
 
-function blocksOf(cors: readonly (readonly [string, string])[]): Readonly<Record<ContentKind | 'empty', HeaderBlock>> {
+function buildHeaderBlocks(
+  cors: readonly (readonly [string, string])[],
+): Readonly<Record<ContentKind | 'empty', HeaderBlock>> {
   const block = (kind: keyof typeof CONTENT_TYPES) =>
     headerBlock([['Content-Type', CONTENT_TYPES[kind]], ...SECURITY, ...cors])
   return {
@@ -88,36 +90,44 @@ function blocksOf(cors: readonly (readonly [string, string])[]): Readonly<Record
   }
 }
 
-const PUBLIC_BLOCKS = blocksOf(CORS)
-const PRIVATE_BLOCKS = blocksOf([])
+const PUBLIC_BLOCKS = buildHeaderBlocks(CORS)
+const PRIVATE_BLOCKS = buildHeaderBlocks([])
 const PREFLIGHT_BLOCK = headerBlock([...SECURITY, ...CORS, ...PREFLIGHT])
 
-/** Paths no page of another origin may read (decision 85). */
+/** Returns true for paths that no page of another origin may read (decision 85). */
 export function isPrivatePath(path: string): boolean {
   return path.startsWith('/api/sync') || path.startsWith('/metrics')
 }
 
-/** @param extra more lines of this answer; values a client had a hand in must have gone through `isFieldValue` */
-export function contentReply<Body extends string | Uint8Array>(
-  context: AnswerContext,
+/**
+ * Builds a response with a body.
+ *
+ * @param extra more header lines; values that a client can influence must have passed `isFieldValue`
+ */
+export function contentResponse<Body extends string | Uint8Array>(
+  context: ResponseContext,
   status: number,
   kind: ContentKind,
   body: Body,
   extra: readonly string[] = [],
-): Reply<Body> {
+): ResponseData<Body> {
   const blocks = isPrivatePath(context.path) ? PRIVATE_BLOCKS : PUBLIC_BLOCKS
   const lines = isOlderPath(context.path) ? [...extra, ...DEPRECATION] : extra
   return { status, headers: blocks[kind], fields: requestFields(context, lines), body }
 }
 
-/** The answer to `OPTIONS`, also as a preflight of a browser. */
-export function preflightReply(context: AnswerContext, allow: string): Reply {
+/** Builds the response to `OPTIONS`, which is also the preflight of browsers. */
+export function preflightResponse(context: ResponseContext, allow: string): ResponseData {
   const headers = isPrivatePath(context.path) ? PRIVATE_BLOCKS.empty : PREFLIGHT_BLOCK
   return { status: 204, headers, fields: requestFields(context, ['Allow', allow]), body: '' }
 }
 
-/** @param allow methods of the path, for 405 */
-export function problemReply(context: AnswerContext, problem: ProblemData, allow?: string): Reply<string> {
+/**
+ * Builds the response for a problem, in the error format of its path.
+ *
+ * @param allow methods of the path, for 405
+ */
+export function problemResponse(context: ResponseContext, problem: ProblemData, allow?: string): ResponseData<string> {
   const extra: string[] = []
   const retryAfterSeconds =
     problem.retryAfterSeconds ??
@@ -126,23 +136,23 @@ export function problemReply(context: AnswerContext, problem: ProblemData, allow
   if (problem.type === 'unauthorized') extra.push('WWW-Authenticate', 'Bearer')
   if (allow !== undefined) extra.push('Allow', allow)
   if (isOlderPath(context.path)) {
-    const { status, json } = olderError(problem)
-    return contentReply(context, status, 'json', json, extra)
+    const { status, json } = toOlderError(problem)
+    return contentResponse(context, status, 'json', json, extra)
   }
   const { status } = PROBLEMS[problem.type]
   return isRecordPath(context.path)
-    ? contentReply(context, status, 'json', recordErrorJson(context.path, problem), extra)
-    : contentReply(context, status, 'problem', problemJson(context, problem), extra)
+    ? contentResponse(context, status, 'json', recordErrorJson(context.path, problem), extra)
+    : contentResponse(context, status, 'problem', problemJson(context, problem), extra)
 }
 
-/** Bytes that never became a request have no id and no path. */
-export function unparsableReply(status: 400 | 408 | 431, context: AnswerContext): Reply<string> {
+/** Builds the response to bytes that are not a valid request. */
+export function unparsableResponse(status: 400 | 408 | 431, context: ResponseContext): ResponseData<string> {
   if (status === 431) {
     const title = 'Request Header Fields Too Large'
-    const body = JSON.stringify({ type: 'about:blank', title, status, detail: 'the header lines are too large' })
-    return contentReply(context, status, 'problem', body)
+    const body = JSON.stringify({ type: 'about:blank', title, status, detail: 'the header is too large' })
+    return contentResponse(context, status, 'problem', body)
   }
-  return problemReply(
+  return problemResponse(
     context,
     status === 408
       ? { type: 'request-timeout', detail: 'the request did not arrive in time' }
@@ -150,7 +160,7 @@ export function unparsableReply(status: 400 | 408 | 431, context: AnswerContext)
   )
 }
 
-function requestFields({ requestId, rate, nowMs }: AnswerContext, extra: readonly string[]): string[] {
+function requestFields({ requestId, rate, nowMs }: ResponseContext, extra: readonly string[]): string[] {
   const limit = String(rate.limit)
   const remaining = String(rate.remaining)
   const fields = [
@@ -173,10 +183,10 @@ function requestFields({ requestId, rate, nowMs }: AnswerContext, extra: readonl
   return fields
 }
 
-/** False for a value that would end its line or is no header text: the transport writes it as it is. */
+/** Returns true for printable ASCII. Other values could end their line, because the transport writes them unchecked. */
 export function isFieldValue(value: string): boolean {
-  for (let at = 0; at < value.length; at++) {
-    const code = value.charCodeAt(at)
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index)
     if (code < 0x20 || code > 0x7e) return false
   }
   return true
@@ -184,18 +194,18 @@ export function isFieldValue(value: string): boolean {
 
 const MAX_PROBLEM_BYTES = 4095
 const MAX_PLACES = 10
-/** UTF-16 units of other texts in a problem. */
+/** Maximum UTF-16 units of the other texts in a problem. */
 const MAX_PLACE_TEXT = 300
 const MAX_INSTANCE = 200
 
-/** RFC 9457; below 4 KB whatever the client sent. */
+/** Serializes a problem (RFC 9457), in less than 4 KB whatever the client sent. */
 export function problemJson(
-  context: Pick<AnswerContext, 'errorTypeBase' | 'path' | 'requestId'>,
+  context: Pick<ResponseContext, 'errorTypeBase' | 'path' | 'requestId'>,
   problem: ProblemData,
 ): string {
   const { status, title } = PROBLEMS[problem.type]
   let detail = clip(problem.detail, MAX_DETAIL)
-  let places = (problem.places ?? []).slice(0, MAX_PLACES).map(clipPlace)
+  let places = (problem.places ?? []).slice(0, MAX_PLACES).map(clipPointer)
   for (;;) {
     const text = JSON.stringify({
       type: `${context.errorTypeBase}/${problem.type}`,
@@ -212,7 +222,7 @@ export function problemJson(
   }
 }
 
-function clipPlace({ pointer, detail, code, hint }: ProblemPlace): ProblemPlace {
+function clipPointer({ pointer, detail, code, hint }: InvalidPart): InvalidPart {
   return {
     pointer: clip(pointer, MAX_PLACE_TEXT),
     detail: clip(detail, MAX_PLACE_TEXT),

@@ -11,7 +11,7 @@ export interface RootPage {
 const TITLE = 'Trigpoint'
 const DESCRIPTION = 'Answers spatial questions with signed facts: geodesic measures and predicates as attestations'
 
-/** Relations of the record API first, as its clients expect them, then ours (decision 48). One without a route is left out. */
+/** Relations of the record API first, as its clients expect, then the others (decision 48). Links without a route are left out. */
 const LINKS: readonly (readonly [rel: string, path: string, type?: string])[] = [
   ['self', '/'],
   ['api', '/api/v0'],
@@ -27,7 +27,7 @@ const LINKS: readonly (readonly [rel: string, path: string, type?: string])[] = 
   ['llms', '/llms.txt', 'text/plain'],
 ]
 
-/** Body of `GET /`: what the record API's clients read and what the compute API's clients read (decision 87). */
+/** Returns the body of `GET /`, with the members that clients of the record API and of the compute API read (decision 87). */
 export function rootJson({ baseUrl, identity, routes }: RootPage): string {
   return JSON.stringify({
     title: TITLE,
@@ -41,28 +41,28 @@ export function rootJson({ baseUrl, identity, routes }: RootPage): string {
       }),
     ),
     name: TITLE,
-    endpoints: endpointsOf(routes),
+    endpoints: describeEndpoints(routes),
     attester: identity.attester,
     commit: identity.commit,
   })
 }
 
-/** Body of the index of one folder, `/api/v0` say: what `GET /` says of the routes below it. */
+/** Returns the index of one folder, e.g. `/api/v0`: the routes below it as in `GET /`. */
 export function folderJson({ baseUrl, routes }: Omit<RootPage, 'identity'>, folder: string): string {
   const below = routes.filter(({ path }) => path.startsWith(`${folder}/`))
   return JSON.stringify({
     title: TITLE,
     version: 'v0',
     links: [{ rel: 'self', href: `${baseUrl}${folder}`, type: 'application/json' }],
-    endpoints: endpointsOf(below),
+    endpoints: describeEndpoints(below),
   })
 }
 
-function endpointsOf(routes: readonly Route[]): Readonly<Record<string, string>> {
+function describeEndpoints(routes: readonly Route[]): Readonly<Record<string, string>> {
   return Object.fromEntries(routes.map(({ method, path, summary }) => [path, `${method}: ${summary}`]))
 }
 
-/** The same for a browser. */
+/** Returns `GET /` as HTML, for installations without the explorer. */
 export function rootHtml({ baseUrl, identity, routes }: RootPage): string {
   const rows = routes.map(
     ({ method, path, summary }) =>

@@ -1,48 +1,48 @@
 import type { Route } from './routes.ts'
 
-/** The rows of one path. */
+/** The routes of one path. */
 export interface PathRoutes {
   readonly GET: Route | undefined
   readonly POST: Route | undefined
   /** Value of `Allow`. */
   readonly allow: string
-  /** Set when the last segment is a parameter. */
+  /** Path before the parameter; undefined if the path has none. */
   readonly prefix: string | undefined
-  /** True when the parameter may hold slashes. */
-  readonly isDeep: boolean
+  /** True if the parameter may contain slashes. */
+  readonly allowsSlashes: boolean
 }
 
-/** @returns a look-up by path; one slash at the end makes no difference, and nothing is decoded */
+/** Returns a look-up by path. One trailing slash makes no difference, and nothing is decoded. */
 export function createRouter(routes: readonly Route[]): (path: string) => PathRoutes | undefined {
   const exact = new Map<string, PathRoutes>()
   const prefixed: PathRoutes[] = []
   for (const path of new Set(routes.map((route) => route.path))) {
-    const rows = routes.filter((route) => route.path === path)
-    const GET = rows.find(({ method }) => method === 'GET')
-    const POST = rows.find(({ method }) => method === 'POST')
+    const pathRoutes = routes.filter((route) => route.path === path)
+    const GET = pathRoutes.find(({ method }) => method === 'GET')
+    const POST = pathRoutes.find(({ method }) => method === 'POST')
     const allow = [...(GET ? ['GET', 'HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS'].join(', ')
-    const at = path.search(/[:*]/)
-    const prefix = at < 0 ? undefined : path.slice(0, at)
-    const entry: PathRoutes = { GET, POST, allow, prefix, isDeep: path[at] === '*' }
+    const parameterStart = path.search(/[:*]/)
+    const prefix = parameterStart < 0 ? undefined : path.slice(0, parameterStart)
+    const entry: PathRoutes = { GET, POST, allow, prefix, allowsSlashes: path[parameterStart] === '*' }
     if (prefix === undefined) exact.set(path, entry)
     else prefixed.push(entry)
   }
   return (path) => {
-    const found = exact.get(path)
-    if (found !== undefined) return found
+    const exactMatch = exact.get(path)
+    if (exactMatch !== undefined) return exactMatch
     if (path.length > 1 && path.endsWith('/')) {
       const trimmed = exact.get(path.slice(0, -1))
       if (trimmed !== undefined) return trimmed
     }
-    return prefixed.find(({ prefix, isDeep }) => {
-      const rest = path.startsWith(prefix!) ? path.slice(prefix!.length) : ''
-      return rest !== '' && rest !== '/' && (isDeep || !rest.slice(0, -1).includes('/'))
+    return prefixed.find(({ prefix, allowsSlashes: isDeep }) => {
+      const remaining = path.startsWith(prefix!) ? path.slice(prefix!.length) : ''
+      return remaining !== '' && remaining !== '/' && (isDeep || !remaining.slice(0, -1).includes('/'))
     })
   }
 }
 
-/** What stands in the place of the last segment. */
-export function parameterOf(path: string, prefix: string | undefined): string {
+/** Returns the value of the path parameter; empty if the route has none. */
+export function pathParameter(path: string, prefix: string | undefined): string {
   if (prefix === undefined) return ''
   return path.endsWith('/') ? path.slice(prefix.length, -1) : path.slice(prefix.length)
 }

@@ -3,12 +3,12 @@ import type { Metrics } from '../metrics.ts'
 import type { ProblemData } from '../problem.ts'
 import type { BatchContext, Services, SubmissionCaller } from '../service/services.ts'
 import { batchRoute } from './batch-route.ts'
-import { get } from './get-route.ts'
+import { getRoute } from './get-route.ts'
 import { graphqlRoutes } from './graphql-routes.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { ogcRoutes } from './ogc-routes.ts'
 import { builtPage, openExplorer, pageRoutes, wantsHtml } from './page-routes.ts'
-import type { AnswerStream, Exchange } from './port.ts'
+import type { Exchange, ResponseStream } from './port.ts'
 import { prefers } from './prefer.ts'
 import { recordRoutes } from './record-routes.ts'
 import type { ContentKind } from './respond.ts'
@@ -18,60 +18,61 @@ import { syncRoutes } from './sync-routes.ts'
 /** A request as a route sees it. */
 export interface RouteRequest {
   readonly exchange: Exchange
-  /** Absolute address of this service as the client reaches it, without a slash at the end. */
+  /** Absolute URL under which the client reaches this service, without a trailing slash. */
   readonly baseUrl: string
   readonly errorTypeBase: string
-  /** What stands in the place of `:name` or `*` in the route's path. */
+  /** Value of `:name` or `*` in the route's path. */
   readonly parameter: string
   readonly caller: SubmissionCaller
 }
 
-export interface RouteAnswer {
-  /** The body, of whatever kind. */
+export interface RouteResult {
+  /** The body, not only for JSON. */
   readonly json: string | Uint8Array
-  /** Header lines of this answer alone. */
+  /** Additional header lines of this response. */
   readonly headers?: Readonly<Record<string, string>>
-  /** 200 unless said otherwise. */
+  /** 200 by default. */
   readonly status?: number
-  /** `json` unless said otherwise. */
+  /** `json` by default. */
   readonly kind?: ContentKind
 }
 
 export interface Route {
-  /** `GET` answers `HEAD` too; `OPTIONS` needs no row. */
+  /** `GET` routes also serve `HEAD`; `OPTIONS` needs no route. */
   readonly method: 'GET' | 'POST'
-  /** Exact, or with one `:name` as its last segment, or `*` there for any number of segments. */
+  /** Exact path, or a path whose last segment is `:name`, or `*` for any number of segments. */
   readonly path: string
-  /** What it does, for `GET /`. */
+  /** What the route does, for `GET /`. */
   readonly summary: string
-  /** True when each request counts towards the hourly limit, and a wrong API key is refused (decision 46). */
+  /** True if each request counts towards the hourly limit and an invalid API key is rejected (decision 46). */
   readonly counts: boolean
-  /** Why this caller may not use it, looked at before the body is read; undefined when he may. */
+  /** Called before the body is read. Returns a problem if the client may not use this route. */
   readonly refusal?: (exchange: Exchange) => ProblemData | undefined
   /** @param body empty unless the method is `POST` */
-  run(request: RouteRequest, body: Uint8Array): RouteAnswer | Promise<RouteAnswer>
-  /** Instead of `run`: reads and answers by itself, piece by piece. */
+  run(request: RouteRequest, body: Uint8Array): RouteResult | Promise<RouteResult>
+  /** Used instead of `run` by routes that read and write piece by piece. */
   readonly stream?: (request: StreamRequest) => void
 }
 
-/** A request whose route reads its body and writes its answer itself. */
+/** A request whose route reads the body and writes the response itself. */
 export interface StreamRequest extends RouteRequest, BatchContext {
-  /** Who the body counts for. */
+  /** Key under which open bodies are counted. */
   readonly owner: number | string
   /**
-   * Begins the answer with status 200; undefined when nobody waits any more.
+   * Begins the response with status 200.
    *
-   * @param extra header lines of this answer alone: [name, value, …]
+   * @param extra additional header lines: [name, value, …]
+   * @returns undefined if the client has disconnected or a response was sent already
    */
-  begin(kind: ContentKind, extra?: readonly string[]): AnswerStream | undefined
-  /** Calls back, once, when the client leaves before the end. */
-  onGone(listener: () => void): void
-  /** Ends it: what `begin` gave, or a problem in its place. */
-  finish(stream: AnswerStream): void
+  begin(kind: ContentKind, extra?: readonly string[]): ResponseStream | undefined
+  /** Registers a listener that is called once if the client disconnects before the end. */
+  onDisconnect(listener: () => void): void
+  /** Ends the stream that `begin` returned. */
+  finish(stream: ResponseStream): void
   fail(error: unknown): void
 }
 
-/** Every route there is: a new endpoint is a new row. */
+/** Creates all routes; a new endpoint is a new row. */
 export function createRoutes(services: Services, config: Config, metrics: Metrics): readonly Route[] {
   const explorer = openExplorer()
   const routes: Route[] = [
@@ -91,32 +92,34 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     {
       method: 'POST',
       path: '/verify/v0/stamp',
-      summary: 'judges one piece of location evidence',
+      summary: 'verifies one stamp, a piece of location evidence',
       counts: true,
       run: ({ exchange }, body) => services.verifyStamp(body, exchange),
     },
     {
       method: 'POST',
       path: '/verify/v0/proof',
-      summary: 'judges a claim with its evidence, and signs the result for a chain',
+      summary: 'verifies a proof, a claim with its stamps, and signs the result for a chain',
       counts: true,
       run: ({ exchange, caller }, body) => services.verifyProof(body, exchange, caller),
     },
     {
       method: 'GET',
       path: '/verify/v0/submissions/:id',
-      summary: 'what became of an attestation that was to be submitted',
+      summary: 'state of an attestation that the service submits to its chain',
       counts: true,
       run: ({ exchange, parameter }) => services.submission(parameter, exchange),
     },
-    get('/verify/v0/plugins', 'kinds of evidence that are judged here', () => ({ json: services.pluginsJson })),
+    getRoute('/verify/v0/plugins', 'plugins: the kinds of evidence that can be verified', () => ({
+      json: services.pluginsJson,
+    })),
     ...(config.olderVerify ? olderVerifyRoutes(services) : []),
     batchRoute(services, config.limits.maxBatchBytes),
     ...recordRoutes(services),
     ...syncRoutes(services.sync, config),
     ...ogcRoutes(services.ogc),
     ...(services.graphql === undefined ? [] : graphqlRoutes(services.graphql)),
-    get('/', 'this list; the explorer for browsers', (request) => {
+    getRoute('/', 'this list; the explorer for browsers', (request) => {
       const page = { baseUrl: request.baseUrl, identity: services.identity, routes }
       if (!wantsHtml(request)) return { json: rootJson(page), headers: VARY_ACCEPT }
       if (explorer.has('')) return builtPage(request, explorer, '')
@@ -125,7 +128,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
     folder('/api/v0', 'the routes of the record API'),
     folder('/compute/v0', 'the routes of the compute API'),
     folder('/verify/v0', 'the routes of the verify API'),
-    get('/health', 'whether the service is alive', () => ({
+    getRoute('/health', 'whether the service is alive', () => ({
       json: JSON.stringify({
         status: 'ok',
         message: 'Location service is running',
@@ -133,19 +136,21 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
         commit: services.identity.commit,
       }),
     })),
-    get('/ready', 'whether the service can do its work', () => {
+    getRoute('/ready', 'whether the service can handle requests', () => {
       const { ready, checks } = services.readiness()
       const json = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks })
       return ready ? { json } : { json, status: 503, headers: RETRY_SOON }
     }),
     metricsRoute(metrics, config),
     ...pageRoutes(explorer),
-    get('/.well-known/attester.json', 'who signs here', () => ({ json: attesterJson(services) })),
+    getRoute('/.well-known/attester.json', 'address, chains and schemas of the attester', () => ({
+      json: attesterJson(services),
+    })),
   ]
   return routes
 
   function folder(path: string, summary: string): Route {
-    return get(path, summary, ({ baseUrl }) => ({ json: folderJson({ baseUrl, routes }, path) }))
+    return getRoute(path, summary, ({ baseUrl }) => ({ json: folderJson({ baseUrl, routes }, path) }))
   }
 
   function compute(operation: Parameters<Services['compute']>[0], summary: string): Route {
@@ -160,7 +165,7 @@ export function createRoutes(services: Services, config: Config, metrics: Metric
   }
 }
 
-/** The generation before `/verify/v0` (decision 74). */
+/** Returns the routes of the generation before `/verify/v0` (decision 74). */
 function olderVerifyRoutes({ olderVerify }: Services): Route[] {
   return [
     {
@@ -177,7 +182,7 @@ function olderVerifyRoutes({ olderVerify }: Services): Route[] {
       counts: true,
       run: ({ exchange, caller }, body) => olderVerify.proof(body, exchange, caller),
     },
-    get('/v1/verify/plugins', 'older form of /verify/v0/plugins', () => ({ json: olderVerify.pluginsJson })),
+    getRoute('/v1/verify/plugins', 'older form of /verify/v0/plugins', () => ({ json: olderVerify.pluginsJson })),
   ]
 }
 

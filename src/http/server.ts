@@ -6,9 +6,9 @@ import { createUwsServer } from './uws-adapter.ts'
 import { loadInstalledUws, type UwsLoad } from './uws-binary.ts'
 
 /**
- * The transport that `HTTP_ADAPTER` names, or node:http with one warning that says why.
+ * Creates the transport that `HTTP_ADAPTER` names. If uWebSockets.js does not load, logs the reason and uses node:http.
  *
- * @param load a parameter for tests
+ * @param load replaced by tests
  */
 export function createHttpServer(
   config: Config,

@@ -1,7 +1,7 @@
-import { limitReached, type RateLimiter, rateStatus, takeSome } from './rate-limit.ts'
+import { type RateLimiter, rateLimitProblem, rateStatus, takeQuota } from './rate-limit.ts'
 import type { ItemMetrics } from './request-metrics.ts'
 import type { RequestState } from './request-state.ts'
-import { contentReply, problemJson } from './respond.ts'
+import { contentResponse, problemJson } from './respond.ts'
 import type { StreamRequest } from './routes.ts'
 
 export interface StreamRequestParts {
@@ -13,11 +13,11 @@ export interface StreamRequestParts {
   readonly finish: (state: RequestState, status: number) => void
 }
 
-/** What a route gets that reads and answers piece by piece. Its first item was counted with the request. */
+/** Creates the request object of a streaming route. The first item was counted together with the request. */
 export function streamRequest(state: RequestState, parts: StreamRequestParts): StreamRequest {
   const { limiter, items: metrics, now, fail, finish } = parts
   const { exchange, subject, limit, tier } = state
-  let counted = 1
+  let prepaidItems = 1
   return {
     exchange,
     owner: subject,
@@ -30,22 +30,22 @@ export function streamRequest(state: RequestState, parts: StreamRequestParts): S
     },
     deadlineMs: exchange.deadlineMs,
     takeQuota(items) {
-      const free = Math.min(items, counted)
-      counted -= free
-      const granted = free + takeSome(limiter.open(subject, now()), limit, items - free)
+      const prepaid = Math.min(items, prepaidItems)
+      prepaidItems -= prepaid
+      const granted = prepaid + takeQuota(limiter.open(subject, now()), limit, items - prepaid)
       if (granted < items) metrics.countRejected(tier, items - granted)
       return granted
     },
     countItems: (outcome, items) => metrics.countItems(outcome, items),
-    quotaProblem: limitReached(limit, tier, 'item'),
+    quotaProblem: rateLimitProblem(limit, tier, 'item'),
     problemJson: (problem) => problemJson(state, problem),
-    onGone(listener) {
-      state.onGone = listener
+    onDisconnect(listener) {
+      state.onDisconnect = listener
     },
     begin(kind, extra) {
       const nowMs = now()
       state.knownRate = rateStatus(limiter.open(subject, nowMs), limit, nowMs)
-      return exchange.beginAnswer(contentReply(state, 200, kind, '', extra))
+      return exchange.beginResponse(contentResponse(state, 200, kind, '', extra))
     },
     finish(stream) {
       if (exchange.aborted) return

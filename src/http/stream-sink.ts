@@ -1,27 +1,27 @@
 import type { EventSink } from '../service/record-services.ts'
 import type { BatchSink } from '../service/services.ts'
-import type { AnswerStream } from './port.ts'
+import type { ResponseStream } from './port.ts'
 import type { ContentKind } from './respond.ts'
 import type { StreamRequest } from './routes.ts'
 
-/** Begins the answer with the first text, and holds the writer back while the client does not read. */
+/** Begins the response with the first piece, and makes the writer wait while the client does not read. */
 export class StreamSink implements EventSink, BatchSink {
   readonly #request: StreamRequest
   readonly #kind: ContentKind
   #extra: readonly string[]
-  #stream: AnswerStream | undefined
-  /** Set while the client has not taken what was written. */
-  #goOn: (() => void) | undefined
+  #stream: ResponseStream | undefined
+  /** Resumes the writer; set while the client has not read what was written. */
+  #resume: (() => void) | undefined
   readonly #goneListeners: (() => void)[] = []
 
-  /** @param extra header lines of the answer: [name, value, …] */
+  /** @param extra additional header lines: [name, value, …] */
   constructor(request: StreamRequest, kind: ContentKind, extra: readonly string[] = []) {
     this.#request = request
     this.#kind = kind
     this.#extra = extra
-    request.onGone(() => {
-      // Nobody waits for a client that is gone.
-      this.#goOn?.()
+    request.onDisconnect(() => {
+      // A writer must not wait for a client that has disconnected.
+      this.#resume?.()
       for (const listener of this.#goneListeners) listener()
     })
   }
@@ -33,22 +33,22 @@ export class StreamSink implements EventSink, BatchSink {
   }
 
   write(piece: string | Uint8Array): void | Promise<void> {
-    // A piece of no bytes ends a chunked body.
+    // An empty chunk would end a chunked body.
     if (piece.length === 0) return
     this.#stream ??= this.#request.begin(this.#kind, this.#extra)
     const stream = this.#stream
     if (stream === undefined || stream.write(piece)) return
     return new Promise((resolve) => {
-      this.#goOn = () => {
-        this.#goOn = undefined
+      this.#resume = () => {
+        this.#resume = undefined
         resolve()
       }
-      stream.onWritable(() => this.#goOn?.())
+      stream.onWritable(() => this.#resume?.())
     })
   }
 
   tryWrite(text: string): void {
-    if (this.#goOn === undefined) void this.write(text)
+    if (this.#resume === undefined) void this.write(text)
   }
 
   onGone(listener: () => void): void {

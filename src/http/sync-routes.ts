@@ -1,14 +1,14 @@
 import type { Config } from '../config.ts'
 import type { SyncService } from '../service/record-services.ts'
-import { EVENT_LINES } from './feed-routes.ts'
+import { NO_BUFFERING_HEADER } from './feed-routes.ts'
 import { createInternalCheck } from './internal-check.ts'
 import type { Route } from './routes.ts'
 import { StreamSink } from './stream-sink.ts'
 
-/** The sync API, for this deployment itself (decision 85). */
+/** Returns the routes of the sync API, which are internal to the deployment (decision 85). */
 export function syncRoutes(sync: SyncService, config: Config): Route[] {
-  const refusal = createInternalCheck(config)
-  const common = { counts: false, refusal }
+  const checkInternal = createInternalCheck(config)
+  const common = { counts: false, refusal: checkInternal }
   return [
     {
       ...common,
@@ -21,17 +21,17 @@ export function syncRoutes(sync: SyncService, config: Config): Route[] {
       ...common,
       method: 'GET',
       path: '/api/sync/status',
-      summary: 'how far the chains are read; internal',
+      summary: 'how far each chain has been read; internal',
       run: ({ exchange }) => sync.status(exchange),
     },
     {
       ...common,
       method: 'GET',
       path: '/api/sync/events',
-      summary: 'the same as server-sent events, whenever it changes; internal',
+      summary: 'the sync status as server-sent events, after each change; internal',
       run: () => ({ json: '', kind: 'events' }),
       stream(request) {
-        const sink = new StreamSink(request, 'events', EVENT_LINES)
+        const sink = new StreamSink(request, 'events', NO_BUFFERING_HEADER)
         sync.watch(sink).then(
           () => sink.end(),
           (error) => request.fail(error),
@@ -42,14 +42,14 @@ export function syncRoutes(sync: SyncService, config: Config): Route[] {
       ...common,
       method: 'POST',
       path: '/api/sync/revocations',
-      summary: 'compares all valid records with their chains now; internal',
+      summary: 'checks all valid records for revocation now; internal',
       run: () => sync.revocations(),
     },
     {
       ...common,
       method: 'POST',
       path: '/api/sync/worker',
-      summary: 'starts or stops the reading in the background: ?action=start or stop; internal',
+      summary: 'starts or stops the background worker, with ?action=start or ?action=stop; internal',
       run: ({ exchange }) => sync.worker(exchange.query, exchange),
     },
   ]

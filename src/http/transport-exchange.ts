@@ -1,15 +1,15 @@
 import type { ProblemData } from '../problem.ts'
 import { BodyBudget } from './body-budget.ts'
 import type { InFlight } from './in-flight.ts'
-import type { AnswerStream, BodyFlow, BodyReceiver, Exchange, HttpHandler, Reply } from './port.ts'
+import type { BodyFlow, BodyReceiver, Exchange, HttpHandler, ResponseData, ResponseStream } from './port.ts'
 import { overloaded, tooLarge } from './transport-problems.ts'
 import { Wire, type WireRequest } from './wire.ts'
 
-/** What both transports share of one request. A class with fields instead of closures: one is made for each request. */
-export abstract class TransportExchange extends Wire implements Exchange, BodyFlow, AnswerStream {
+/** One request, as far as both transports share it. A class instead of closures, because one is created for each request. */
+export abstract class TransportExchange extends Wire implements Exchange, BodyFlow, ResponseStream {
   readonly startedMs: number
-  /** When the request began, or something last moved in one of its streams. */
-  movedMs: number
+  /** Time when the request began, or of the last activity of its streams. */
+  lastActivityMs: number
   abstract readonly peer: Uint8Array
   answered = false
   aborted = false
@@ -22,20 +22,20 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   readonly #inFlight: InFlight
   readonly #handler: HttpHandler
   #receiver: BodyReceiver | undefined = undefined
-  /** True between the head and the end of an answer that is written piece by piece. */
+  /** True between the head and the end of a streamed response. */
   #isStreaming = false
   #closesAtEnd = false
-  #hasLeft = false
+  #hasEnded = false
   #isLate = false
   #owner: number | string = 0
   readonly #budget: BodyBudget
-  /** True when every byte of the body was seen, or there is none. */
+  /** True once the whole body has arrived, or if there is none. */
   #bodyEnded: boolean
 
   constructor(inFlight: InFlight, handler: HttpHandler, request: WireRequest) {
     super(request)
     this.startedMs = performance.now()
-    this.movedMs = this.startedMs
+    this.lastActivityMs = this.startedMs
     this.#inFlight = inFlight
     this.#handler = handler
     this.#budget = new BodyBudget(inFlight)
@@ -43,11 +43,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     inFlight.add(this)
   }
 
-  /**
-   * Runs the handler so that it cannot end without an answer.
-   *
-   * @param isTooMany true answers without looking: more connections than the service wants
-   */
+  /** Runs the handler so that it cannot end without a response. @param isTooMany true rejects it: too many connections */
   run(isTooMany: boolean): void {
     try {
       if (isTooMany) this.#handler.decline(this, overloaded('too many connections'), true)
@@ -57,9 +53,9 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     }
   }
 
-  /** True when the body has no limit, because it is taken piece by piece. */
+  /** True if the body has no limit because it is processed piece by piece. */
   get isStreamed(): boolean {
-    return this.#budget.mostBytes === Number.POSITIVE_INFINITY
+    return this.#budget.maxBytes === Number.POSITIVE_INFINITY
   }
 
   get isReceiving(): boolean {
@@ -71,18 +67,22 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     receive: (body: Uint8Array) => void,
     maxBodyBytes = this.#inFlight.limits.maxBodyBytes,
   ): void {
-    this.#budget.mostBytes = maxBodyBytes
+    this.#budget.maxBytes = maxBodyBytes
     if (this.#bodyEnded) receive(new Uint8Array(0))
-    // Said before a byte is read; a chunked body announces nothing and is counted.
-    else if ((this.head.bodyBytes ?? 0) > maxBodyBytes) this.#refuse(tooLarge(maxBodyBytes))
-    else this.#open(owner, this.#inFlight.collector({ announcedBytes: this.head.bodyBytes, own: this.own, receive }))
+    // Rejected before a byte is read. A chunked body does not announce its size, so its bytes are counted as they arrive.
+    else if ((this.head.bodyBytes ?? 0) > maxBodyBytes) this.#reject(tooLarge(maxBodyBytes))
+    else
+      this.#open(
+        owner,
+        this.#inFlight.collector({ announcedBytes: this.head.bodyBytes, copyChunk: this.copyChunk, receive }),
+      )
   }
 
   streamBody(owner: number | string, receiver: BodyReceiver): BodyFlow {
-    this.#budget.mostBytes = Number.POSITIVE_INFINITY
-    // Not in this call: the caller has not got the flow yet.
-    if (this.#bodyEnded) setImmediate(() => this.#give(receiver, new Uint8Array(0), true))
-    else if (this.#inFlight.draining) this.#refuse(overloaded('the service is stopping'))
+    this.#budget.maxBytes = Number.POSITIVE_INFINITY
+    // Deferred, because the caller does not have the flow yet.
+    if (this.#bodyEnded) setImmediate(() => this.#deliver(receiver, new Uint8Array(0), true))
+    else if (this.#inFlight.isDraining) this.#reject(overloaded('the service is stopping'))
     else this.#open(owner, receiver)
     return this
   }
@@ -92,13 +92,13 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   }
 
   release(bytes: number): void {
-    // With the end of the exchange everything was released.
-    if (!this.#hasLeft) this.#budget.release(bytes)
+    // The end of the exchange has released everything.
+    if (!this.#hasEnded) this.#budget.release(bytes)
   }
 
   #open(owner: number | string, receiver: BodyReceiver): void {
     if (!this.#inFlight.openBody(owner)) {
-      this.#refuse(overloaded('too many unfinished bodies from one address'))
+      this.#reject(overloaded('too many unfinished bodies from one address'))
       return
     }
     this.#owner = owner
@@ -106,56 +106,57 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     this.startBody()
   }
 
-  /** @param chunk valid for this call; ignored once nobody wants it */
+  /** @param chunk valid only during this call; ignored once receiving has stopped */
   protected take(chunk: Uint8Array, isLast: boolean): void {
     const receiver = this.#receiver
     if (receiver === undefined) return
-    const refusal = this.#budget.keep(chunk.byteLength)
-    if (refusal !== undefined) {
-      this.#refuse(refusal)
+    const problem = this.#budget.reserve(chunk.byteLength)
+    if (problem !== undefined) {
+      this.#reject(problem)
       return
     }
-    // A body that has a limit has to be here in time as a whole.
+    // Only streams restart the clock: a body with a size limit must arrive as a whole in time.
     if (this.isStreamed) this.#inFlight.touch(this)
     if (this.isPaused) this.pauseBody()
     if (isLast) {
       this.#bodyEnded = true
       this.#stopReceiving()
     }
-    this.#give(receiver, chunk, isLast)
+    this.#deliver(receiver, chunk, isLast)
   }
 
-  /** Runs the receiver so that what it throws ends this exchange and nothing else: nobody above would catch it. */
-  #give(receiver: BodyReceiver, chunk: Uint8Array, isLast: boolean): void {
-    if (this.#hasLeft) return
+  /** Runs the receiver. An error ends only this exchange; no caller above would catch it. */
+  #deliver(receiver: BodyReceiver, chunk: Uint8Array, isLast: boolean): void {
+    if (this.#hasEnded) return
     try {
-      if (chunk.byteLength > 0) receiver.take(receiver.takesCopies || this.own === undefined ? chunk : this.own(chunk))
+      if (chunk.byteLength > 0)
+        receiver.take(receiver.takesCopies || this.copyChunk === undefined ? chunk : this.copyChunk(chunk))
       if (isLast) receiver.end()
     } catch (error) {
-      this.#failed(error)
+      this.#handleError(error)
     }
   }
 
-  #failed(error: unknown): void {
+  #handleError(error: unknown): void {
     if (this.#isStreaming) this.breakStream()
     else this.#handler.fail(this, error)
   }
 
-  answer(reply: Reply): void {
+  answer(reply: ResponseData): void {
     if (this.answered || this.aborted) return
     this.answered = true
-    const mustClose = this.#inFlight.draining || !this.#canKeepConnection()
-    this.#leave()
-    // A request whose end is unknown has no body that could be read.
+    const mustClose = this.#inFlight.isDraining || !this.#canKeepConnection()
+    this.#finish()
+    // If the end of the request is unknown, there is no body that could be discarded.
     if (reply.close === true || !mustClose || this.#bodyEnded) this.send(reply, reply.close === true || mustClose)
     else this.sendAndDiscard(reply, this.#inFlight.discardLimits(this.#isLate))
   }
 
-  beginAnswer(head: Omit<Reply, 'body'>): AnswerStream | undefined {
+  beginResponse(head: Omit<ResponseData, 'body'>): ResponseStream | undefined {
     if (this.answered || this.aborted) return undefined
     this.answered = true
     this.#isStreaming = true
-    this.#closesAtEnd = head.close === true || this.#inFlight.draining
+    this.#closesAtEnd = head.close === true || this.#inFlight.isDraining
     this.sendHead(head, this.#closesAtEnd)
     return this
   }
@@ -173,7 +174,7 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   end(): void {
     if (!this.#isStreaming) return
     this.#isStreaming = false
-    this.#leave()
+    this.#finish()
     if (!this.#bodyEnded) this.#inFlight.linger()
     this.sendEnd(this.#closesAtEnd || !this.#bodyEnded, !this.#bodyEnded)
   }
@@ -184,16 +185,16 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     this.hangUp()
   }
 
-  /** The client is gone. */
+  /** Ends the exchange: the client has disconnected. */
   protected abandon(): void {
     if (this.aborted || (this.answered && !this.#isStreaming)) return
     this.#isStreaming = false
     this.aborted = true
-    this.#leave()
+    this.#finish()
     this.#handler.abandoned(this)
   }
 
-  /** The service stops: a stream, which may have no end, ends here. */
+  /** Ends the body stream, which may be endless, because the service stops. */
   cut(): void {
     const receiver = this.#receiver
     if (receiver?.cut === undefined) return
@@ -201,45 +202,45 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
     try {
       receiver.cut()
     } catch (error) {
-      this.#failed(error)
+      this.#handleError(error)
     }
   }
 
-  /** What followed the head was no body. */
+  /** Rejects the request: the bytes after the head are not a valid body. */
   breakOff(): void {
-    if (this.isReceiving) this.#refuse({ type: 'bad-request', detail: 'the body is not framed as its header says' })
+    if (this.isReceiving) this.#reject({ type: 'bad-request', detail: 'the body framing does not match the header' })
   }
 
-  /** Time is up. The service below sees `aborted`, so that nobody works for an answer that was given already. */
+  /** Ends the request because its time is up. The service sees `aborted` and stops working on it. */
   expire(): void {
     this.#isLate = true
-    if (this.isReceiving) this.#refuse({ type: 'request-timeout', detail: 'the body did not arrive in time' })
-    else this.#refuse(overloaded(`no answer within ${this.#inFlight.limits.requestDeadlineMs} ms`))
+    if (this.isReceiving) this.#reject({ type: 'request-timeout', detail: 'the body did not arrive in time' })
+    else this.#reject(overloaded(`no result within ${this.#inFlight.limits.requestDeadlineMs} ms`))
     this.aborted = true
   }
 
-  #refuse(problem: ProblemData): void {
+  #reject(problem: ProblemData): void {
     if (this.#isStreaming) this.breakStream()
     else this.#handler.decline(this, problem, false)
   }
 
-  /** True when the rest is known to be small: it is read and thrown away, and the connection stays. */
+  /** Returns true if the remaining body is known to be small: it is then discarded, and the connection stays open. */
   #canKeepConnection(): boolean {
     if (this.#bodyEnded) return true
     const { bodyBytes = Number.POSITIVE_INFINITY } = this.head
-    return !this.isReceiving && !this.isStreamed && bodyBytes <= this.#budget.mostBytes
+    return !this.isReceiving && !this.isStreamed && bodyBytes <= this.#budget.maxBytes
   }
 
   #stopReceiving(): void {
     if (!this.isReceiving) return
     this.#receiver = undefined
     this.#inFlight.closeBody(this.#owner)
-    // The connection may have requests to come; one that stays paused never hears of them.
+    // More requests may arrive on the connection, and a paused one would never see them.
     this.resume()
   }
 
-  #leave(): void {
-    this.#hasLeft = true
+  #finish(): void {
+    this.#hasEnded = true
     this.#receiver?.drop?.()
     this.#stopReceiving()
     this.#budget.releaseAll()

@@ -8,14 +8,14 @@ import type { UwsBinary } from './uws-binary.ts'
 import { UwsExchange } from './uws-exchange.ts'
 
 /**
- * The port on uWebSockets.js. Never to be used in a worker thread: a worker that ends while it serves aborts the process.
+ * Creates the transport on uWebSockets.js. Never use it in a worker thread: if a worker ends while it serves, the process aborts.
  *
  * @param uws as loaded by `loadUws`
  */
 export function createUwsServer(uws: UwsBinary, config: Config, handler: HttpHandler): HttpServer {
   const { limits } = config
   const inFlight = new InFlight(limits)
-  // The name of the transport is not for clients to see.
+  // Hides the name of the transport from clients.
   uws._cfg?.('silent')
   let connections = 0
   let listening: us_listen_socket | undefined
@@ -23,7 +23,7 @@ export function createUwsServer(uws: UwsBinary, config: Config, handler: HttpHan
 
   const onRequest = (response: HttpResponse, request: HttpRequest): void => {
     const exchange = new UwsExchange(inFlight, handler, response, request)
-    // First of all: a handler that ends with neither an answer nor this aborts the process.
+    // Must come first: a handler that ends with neither a response nor this listener aborts the process.
     response.onAborted(() => exchange.leave())
     exchange.run(connections > limits.maxConnections)
   }
@@ -41,12 +41,12 @@ export function createUwsServer(uws: UwsBinary, config: Config, handler: HttpHan
         connections += Number(change)
       })
       server.any('/*', onRequest)
-      // Without the option a second server could take the same port and half of the connections.
+      // Without this option, a second server could listen on the same port and take half of the connections.
       const token = await new Promise<us_listen_socket | false>((resolve) => {
         const listen = server.listen.bind(server) as unknown as ListenWithOptions
         listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve)
       })
-      if (token === false) throw new ListenError(host, port, await reasonOf(host, port))
+      if (token === false) throw new ListenError(host, port, await findErrorCode(host, port))
       listening = token
       inFlight.start()
       return uws.us_socket_local_port(token)
@@ -68,8 +68,8 @@ type ListenWithOptions = (
   then: (token: us_listen_socket | false) => void,
 ) => void
 
-/** uWebSockets.js says only that it failed: another listener on the same port learns why. */
-function reasonOf(host: string, port: number): Promise<string | undefined> {
+/** Finds out why listening failed, by listening on the same port with node:net: uWebSockets.js does not report the reason. */
+function findErrorCode(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer()
     probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))

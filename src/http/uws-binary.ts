@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** What is used of the package; its types know neither the constant's place nor `_cfg`. */
+/** The parts of the package that are used. Its own types put the constant elsewhere and lack `_cfg`. */
 export type UwsBinary = Pick<typeof Uws, 'App' | 'us_listen_socket_close' | 'us_socket_local_port'> & {
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number
   readonly _cfg?: (key: string) => void
@@ -14,8 +14,8 @@ export type UwsBinary = Pick<typeof Uws, 'App' | 'us_listen_socket_close' | 'us_
 export type UwsLoad = { readonly ok: true; readonly uws: UwsBinary } | { readonly ok: false; readonly reason: string }
 
 /**
- * SHA-256 of each binary of uwebsockets 3.0.6 for a Node release of ours (115: Node 20, 127: Node 22, 137: Node 24).
- * The package is a repack by a third party, and native code runs with all our rights: only these bytes are loaded.
+ * SHA-256 of each binary of uwebsockets 3.0.6 for the supported Node releases (115: Node 20, 127: Node 22, 137: Node 24).
+ * A third party repackages them, and native code runs with all rights of this process, so only these bytes are loaded.
  */
 const KNOWN_SUMS: Readonly<Record<string, string>> = {
   'uws_darwin_arm64_115.node': 'f6132ac4d0954ce32ed716d5b367270904c5885bc6e01dcc8ae5809a8967d504',
@@ -36,18 +36,18 @@ const KNOWN_SUMS: Readonly<Record<string, string>> = {
   'uws_win32_x64_137.node': 'ad2eff4924594a5dba3b451334f432bd526c33885960f8b68e85261b0ac4ff07',
 }
 
-/** `uws_<platform>_<arch>_<abi>.node`, the file the running Node would load. */
+/** Returns `uws_<platform>_<arch>_<abi>.node`, the file for the running Node. */
 export function uwsFileName(): string {
   return `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
 }
 
-/** Loaded once: a second copy would have its own event loop. */
+/** Loaded only once, because a second copy would have its own event loop. */
 let loaded: UwsLoad | undefined
 
 /**
- * Loads the native transport, if there is one for this machine and it is the one we know.
+ * Loads the native transport, if there is a binary for this machine and its hash is known.
  *
- * @param folders where a private copy may be made, besides the folder of temporary files: that one often runs no programs
+ * @param folders tried for the private copy after the folder of temporary files, which is often mounted noexec
  */
 export function loadInstalledUws(folders: readonly string[]): UwsLoad {
   const require = createRequire(import.meta.url)
@@ -56,12 +56,12 @@ export function loadInstalledUws(folders: readonly string[]): UwsLoad {
 }
 
 /**
- * The binary is read once. What is loaded is a copy of the bytes that were checked, in a folder that only this user can
- * enter: the package's folder may change between the check and the load.
+ * Reads the binary once, checks its hash, and loads a copy of the checked bytes from a folder that only this user can enter. The
+ * file in the package's folder could change between the check and the load.
  *
- * @param resolvePackage path of the package's entry file
- * @param load turns the binary into its exports
- * @param folders for the copy, tried in their order
+ * @param resolvePackage returns the path of the package's entry file
+ * @param load loads a binary and returns its exports
+ * @param folders for the copy, tried in this order
  */
 export function loadUws(
   resolvePackage: () => string,
@@ -83,26 +83,26 @@ export function loadUws(
   let reason = ''
   for (const folder of folders) {
     try {
-      return { ok: true, uws: withCopy(bytes, folder, name, load) as UwsBinary }
+      return { ok: true, uws: loadCopy(bytes, folder, name, load) as UwsBinary }
     } catch (error) {
-      // Most often a C library older than the binary wants: "version `GLIBC_2.38' not found".
+      // Usually the C library is too old: "version `GLIBC_2.38' not found".
       reason ||= firstLine(error)
     }
   }
   return { ok: false, reason: `${name} does not load: ${reason}` }
 }
 
-function withCopy(bytes: Buffer, folder: string, name: string, load: (path: string) => unknown): unknown {
-  const own = mkdtempSync(join(folder, 'trigpoint-'))
+function loadCopy(bytes: Buffer, folder: string, name: string, load: (path: string) => unknown): unknown {
+  const privateFolder = mkdtempSync(join(folder, 'trigpoint-'))
   try {
-    const path = join(own, name)
+    const path = join(privateFolder, name)
     writeFileSync(path, bytes, { flag: 'wx', mode: 0o500 })
     return load(path)
   } finally {
     try {
-      rmSync(own, { recursive: true })
+      rmSync(privateFolder, { recursive: true })
     } catch {
-      // Windows keeps a file that is loaded.
+      // Windows cannot remove a loaded file.
     }
   }
 }
@@ -115,6 +115,6 @@ function dlopen(path: string): unknown {
 
 function firstLine(error: unknown): string {
   const [line = ''] = String(error instanceof Error ? error.message : error).split('\n')
-  // The message begins with the path, which is nobody's business in a log.
+  // The message begins with the path, which does not belong in a log.
   return line.slice(line.lastIndexOf('/') + 1)
 }

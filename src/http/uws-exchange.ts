@@ -2,31 +2,31 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
 import { Discard, type DiscardLimits } from './discard.ts'
 import type { InFlight } from './in-flight.ts'
-import { type HttpHandler, isBodiless, type Reply } from './port.ts'
+import { type HttpHandler, isBodiless, type ResponseData } from './port.ts'
 import { RequestHead } from './request-head.ts'
 import { splitTarget } from './request-target.ts'
 import { TransportExchange } from './transport-exchange.ts'
 import { UwsWriter } from './uws-writer.ts'
 
-/** One request of uWebSockets.js. */
+/** One request on uWebSockets.js. */
 export class UwsExchange extends TransportExchange {
   readonly #response: HttpResponse
   #isInHandler = false
   #hasBodyReader = false
   #isGone = false
-  /** Made for the few answers that are written piece by piece. */
-  #pieces: UwsWriter | undefined = undefined
+  /** Created only for streamed responses. */
+  #streamWriter: UwsWriter | undefined = undefined
   #discard: Discard | undefined = undefined
-  /** Bytes of the body that came after its refusal. */
+  /** Bytes of the body that arrived after its rejection. */
   #discardedBytes = 0
 
   constructor(inFlight: InFlight, handler: HttpHandler, response: HttpResponse, request: HttpRequest) {
-    // uWebSockets.js frees the request after the handler returns: everything is copied here.
+    // uWebSockets.js frees the request after the handler returns, so everything is copied here.
     const head = new RequestHead()
     request.forEach((name, value) => {
       head.add(name, value)
     })
-    // An absolute target is refused by the older parsers, and given whole by the newer ones.
+    // Older versions of the parser reject an absolute target; newer ones return all of it.
     const { path, authority } = splitTarget(request.getUrl())
     if (authority !== undefined) head.overruleHost(authority)
     const query = request.getQuery() ?? ''
@@ -44,10 +44,10 @@ export class UwsExchange extends TransportExchange {
     this.#isInHandler = false
   }
 
-  /** The connection is gone, answered or not. */
+  /** Called when the connection has closed, answered or not. */
   leave(): void {
     this.#isGone = true
-    this.#pieces?.stop()
+    this.#streamWriter?.stop()
     this.#discard?.stop()
     this.abandon()
   }
@@ -70,8 +70,8 @@ export class UwsExchange extends TransportExchange {
   }
 
   /**
-   * uWebSockets.js ends a connection whose body brings less than 160 KB in ten seconds. Only `resume` starts those ten
-   * seconds again, so a slow stream needs it regularly; `InFlight` ends a stream that is silent for too long.
+   * Keeps a slow stream alive. uWebSockets.js closes a connection whose body brings less than 160 KB in ten seconds, and only
+   * `resume` restarts these ten seconds. `InFlight` ends a stream that is silent for too long.
    */
   #keepAlive(): void {
     const timer = setInterval(() => {
@@ -79,24 +79,24 @@ export class UwsExchange extends TransportExchange {
         clearInterval(timer)
         return
       }
-      // While the client is held back there is no time limit; a writer that waits for room keeps the connection itself.
-      if (this.isPaused || this.#pieces?.isWaiting === true) return
+      // A paused body has no time limit, and a writer that waits for room keeps the connection alive itself.
+      if (this.isPaused || this.#streamWriter?.isWaiting === true) return
       this.#response.pause()
       this.#response.resume()
     }, KEEP_ALIVE_MS)
     timer.unref()
   }
 
-  /** A chunk is emptied when its handler returns. */
-  protected get own() {
-    return copyOf
+  /** uWebSockets.js detaches a chunk when its handler returns. */
+  protected get copyChunk() {
+    return copyChunk
   }
 
-  protected send(reply: Reply, close: boolean): void {
+  protected send(reply: ResponseData, close: boolean): void {
     if (close && this.#isInHandler) {
-      // Inside its handler uWebSockets.js forgets to close when more bytes have arrived, and takes them for the next
-      // request: with an ambiguous length that is request smuggling. One turn later those bytes have ended the
-      // connection without an answer, or there were none.
+      // Inside its handler, uWebSockets.js does not close if more bytes have arrived, and parses them as the next request.
+      // With an ambiguous length that is request smuggling. One tick later, those bytes have ended the connection without a
+      // response, or there were none.
       setImmediate(() => {
         if (!this.#isGone) this.#write(reply, close)
       })
@@ -104,12 +104,13 @@ export class UwsExchange extends TransportExchange {
   }
 
   /**
-   * uWebSockets.js can end an answer only together with the connection, or so that the connection cannot be closed any
-   * more. So this answer is complete for the client, whom its Content-Length tells where it ends, and never ended here.
+   * Sends a response and keeps reading. uWebSockets.js can end a response either together with the connection, or in a way
+   * that the connection cannot be closed any more. So this response is never ended here; for the client it is complete,
+   * because Content-Length tells where it ends.
    */
-  protected sendAndDiscard(reply: Reply, limits: DiscardLimits): void {
+  protected sendAndDiscard(reply: ResponseData, limits: DiscardLimits): void {
     if (typeof reply.body !== 'string') {
-      // A line break follows what is written below: text may end with one, other bytes may not.
+      // The code below adds a line break to the body: text may end with one, binary data may not.
       this.send(reply, true)
       return
     }
@@ -117,7 +118,7 @@ export class UwsExchange extends TransportExchange {
     this.#discard = new Discard(
       limits,
       () => this.#discardedBytes,
-      // One turn later: a close inside a handler loses what was written in it.
+      // One tick later, because a close inside a handler loses what was written in it.
       () => setImmediate(() => this.hangUp()),
     )
     const isEmpty = this.method === 'HEAD' || isBodiless(reply.status)
@@ -134,7 +135,7 @@ export class UwsExchange extends TransportExchange {
     if (!this.#isGone) this.#response.resume()
   }
 
-  protected sendHead(reply: Omit<Reply, 'body'>, close: boolean): void {
+  protected sendHead(reply: Omit<ResponseData, 'body'>, close: boolean): void {
     this.#response.cork(() => {
       this.#writeHead(reply)
       if (close) this.#response.writeHeader('Connection', 'close')
@@ -151,7 +152,7 @@ export class UwsExchange extends TransportExchange {
   }
 
   protected sendEnd(close: boolean, isCut: boolean): void {
-    // A close here would not wait for what the client still sends: the connection ends with the server.
+    // A close here would not wait for what the client still sends, so the connection is left to end with the server.
     this.#writer.end(close && !isCut)
   }
 
@@ -160,23 +161,23 @@ export class UwsExchange extends TransportExchange {
   }
 
   get #writer(): UwsWriter {
-    this.#pieces ??= new UwsWriter(this.#response, () => this.#stayPaused())
-    return this.#pieces
+    this.#streamWriter ??= new UwsWriter(this.#response, () => this.#stayPaused())
+    return this.#streamWriter
   }
 
-  /** A write that the client has no room for makes uWebSockets.js listen to the socket again, whoever paused it. */
+  /** Pauses again: a write that the client has no room for makes uWebSockets.js read from the socket again. */
   #stayPaused(): void {
     if (this.isPaused) this.#response.pause()
   }
 
-  /** @param end more lines, each with its line break before it */
-  #writeHead(reply: Omit<Reply, 'body'>, end = ''): void {
+  /** @param end more header lines, each with a line break before it */
+  #writeHead(reply: Omit<ResponseData, 'body'>, end = ''): void {
     this.#response.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status))
-    // One call with all lines: each call costs about 100 ns, and this transport copies the value as it is.
-    this.#response.writeHeader(reply.headers.firstName, reply.headers.rest + linesOf(reply.fields) + end)
+    // One call for all lines, because each call costs about 100 ns. uWebSockets.js copies the value unchanged.
+    this.#response.writeHeader(reply.headers.firstName, reply.headers.remainder + formatLines(reply.fields) + end)
   }
 
-  #write(reply: Reply, close: boolean): void {
+  #write(reply: ResponseData, close: boolean): void {
     const response = this.#response
     response.cork(() => {
       this.#writeHead(reply)
@@ -184,14 +185,14 @@ export class UwsExchange extends TransportExchange {
       if (!isEmpty || close) response.end(isEmpty ? '' : reply.body, close)
       else {
         if (!isBodiless(reply.status)) response.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
-        // Without arguments only: with a length it waits for that many bytes, which never come.
+        // Must be called without arguments: with a length it would wait for that many bytes, which never come.
         response.endWithoutBody()
       }
     })
   }
 }
 
-/** The ten seconds of uWebSockets.js may be eight: its clock has steps of four seconds. */
+/** The ten seconds of uWebSockets.js may be eight, because its clock has steps of four seconds. */
 const KEEP_ALIVE_MS = 3000
 
 const SLAB_BYTES = 65_536
@@ -199,8 +200,8 @@ const MAX_SLAB_SHARE = 4096
 let slab = new Uint8Array(0)
 let slabUsed = SLAB_BYTES
 
-/** Small ones share an allocation: one a body costs more than the copy. */
-function copyOf(bytes: Uint8Array): Uint8Array {
+/** Copies bytes. Small copies share an allocation, because a separate one costs more than the copy itself. */
+function copyChunk(bytes: Uint8Array): Uint8Array {
   const { length } = bytes
   if (length > MAX_SLAB_SHARE) return bytes.slice()
   if (slabUsed + length > SLAB_BYTES) {
@@ -213,9 +214,9 @@ function copyOf(bytes: Uint8Array): Uint8Array {
   return copy
 }
 
-function linesOf(fields: readonly string[]): string {
+function formatLines(fields: readonly string[]): string {
   let text = ''
-  for (let at = 0; at < fields.length; at += 2) text += `\r\n${fields[at]}: ${fields[at + 1]}`
+  for (let index = 0; index < fields.length; index += 2) text += `\r\n${fields[index]}: ${fields[index + 1]}`
   return text
 }
 

@@ -1,7 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { freeBuffer } from '../free-buffer.ts'
 
-/** Bytes, or UTF-16 units of a text, that are kept to ask with. */
+/** Number of bytes, or of UTF-16 units of a text, that are held back for probes. */
 const PROBE_UNITS = 64
 const FIRST_PROBE_MS = 5
 const MAX_PROBE_MS = 500
@@ -9,17 +9,17 @@ const MAX_PROBE_MS = 500
 type Piece = string | Uint8Array
 
 /**
- * Writes an answer of uWebSockets.js piece by piece, and finds out when the client has room again.
+ * Writes a response of uWebSockets.js piece by piece, and finds out when the client has room again.
  *
- * A socket whose body is paused is told nothing any more, not even that it can be written to; so a writer that waits for
- * room asks again and again, with the last characters of what it was given: a write alone says whether there is room.
+ * A socket whose body is paused receives no events, not even that it is writable. Only a write tells whether there is room, so a
+ * waiting writer probes: it holds back the end of the last piece and writes it one unit at a time.
  */
 export class UwsWriter {
   readonly #response: HttpResponse
-  /** Run after each write: one that fails makes uWebSockets.js listen to the socket again, whoever paused it. */
+  /** Called after each write, because a write without room makes uWebSockets.js read from a paused socket again. */
   readonly #afterWrite: () => void
-  /** The end of what was given, not handed over yet: there is something only after a write that found no room. */
-  #rest: Piece = ''
+  /** The end of the last piece, not written yet; not empty only after a write that found no room. */
+  #heldBack: Piece = ''
   #listener: (() => void) | undefined = undefined
   #isListening = false
   #timer: NodeJS.Timeout | undefined = undefined
@@ -34,36 +34,36 @@ export class UwsWriter {
     return this.#listener !== undefined
   }
 
-  /** @returns false when the client has no room: wait for `onRoom` */
+  /** Writes one piece. @returns false if the client has no room: wait for `onRoom` */
   write(piece: Piece): boolean {
-    const before = this.#rest
-    const cut = probeStart(piece)
+    const previous = this.#heldBack
+    const probeIndex = probeStart(piece)
     let hasRoom = true
-    this.#rest = ''
+    this.#heldBack = ''
     this.#response.cork(() => {
-      if (before.length > 0) hasRoom = this.#response.write(before)
-      if (cut > 0) hasRoom = this.#response.write(part(piece, 0, cut))
-      const rest = part(piece, cut, piece.length)
-      if (hasRoom) hasRoom = this.#response.write(rest)
-      else this.#rest = typeof rest === 'string' ? rest : new Uint8Array(rest)
+      if (previous.length > 0) hasRoom = this.#response.write(previous)
+      if (probeIndex > 0) hasRoom = this.#response.write(slicePiece(piece, 0, probeIndex))
+      const end = slicePiece(piece, probeIndex, piece.length)
+      if (hasRoom) hasRoom = this.#response.write(end)
+      else this.#heldBack = typeof end === 'string' ? end : new Uint8Array(end)
     })
-    // All of it was copied.
+    // All bytes have been copied.
     if (typeof piece !== 'string') freeBuffer(piece.buffer)
     this.#afterWrite()
     return hasRoom
   }
 
-  /** Calls back once. */
+  /** Registers a listener that is called once, when the client has room. */
   onRoom(listener: () => void): void {
     this.#listener = listener
     this.#probeIn(FIRST_PROBE_MS)
     if (this.#isListening) return
     this.#isListening = true
     this.#response.onWritable(() => {
-      // With this listener it no longer sends by itself what it holds; an empty cork does.
+      // With this listener, uWebSockets.js no longer flushes its buffer; an empty cork does.
       this.#response.cork(() => {})
       this.#afterWrite()
-      this.#tell()
+      this.#notify()
       return true
     })
   }
@@ -72,12 +72,12 @@ export class UwsWriter {
   end(close: boolean): void {
     this.stop()
     this.#response.cork(() => {
-      if (this.#rest.length > 0) this.#response.write(this.#rest)
+      if (this.#heldBack.length > 0) this.#response.write(this.#heldBack)
       this.#response.end(undefined, close)
     })
   }
 
-  /** The client is gone, or the answer has ended. */
+  /** Stops waiting: the client has disconnected, or the response has ended. */
   stop(): void {
     this.#listener = undefined
     clearTimeout(this.#timer)
@@ -89,21 +89,21 @@ export class UwsWriter {
   }
 
   #probe(waitedMs: number): void {
-    // Without anything to ask with, the word of the socket is waited for.
-    const rest = this.#rest
-    if (rest.length === 0) return
-    const units = typeof rest === 'string' && rest.codePointAt(0)! > 0xffff ? 2 : 1
+    // With nothing to probe with, we wait for the event of the socket.
+    const end = this.#heldBack
+    if (end.length === 0) return
+    const units = typeof end === 'string' && end.codePointAt(0)! > 0xffff ? 2 : 1
     let hasRoom = true
     this.#response.cork(() => {
-      hasRoom = this.#response.write(part(rest, 0, units))
+      hasRoom = this.#response.write(slicePiece(end, 0, units))
     })
-    this.#rest = part(rest, units, rest.length)
+    this.#heldBack = slicePiece(end, units, end.length)
     this.#afterWrite()
-    if (hasRoom) this.#tell()
+    if (hasRoom) this.#notify()
     else this.#probeIn(Math.min(MAX_PROBE_MS, 2 * waitedMs))
   }
 
-  #tell(): void {
+  #notify(): void {
     clearTimeout(this.#timer)
     const listener = this.#listener
     this.#listener = undefined
@@ -111,12 +111,12 @@ export class UwsWriter {
   }
 }
 
-/** Where the characters begin that are kept, between two code points. */
+/** Returns the index where the part that is held back begins, between two code points. */
 function probeStart(piece: Piece): number {
   const start = Math.max(0, piece.length - PROBE_UNITS)
   return typeof piece === 'string' && (piece.charCodeAt(start) & 0xfc00) === 0xdc00 ? start + 1 : start
 }
 
-function part(piece: Piece, start: number, end: number): Piece {
+function slicePiece(piece: Piece, start: number, end: number): Piece {
   return typeof piece === 'string' ? piece.slice(start, end) : piece.subarray(start, end)
 }

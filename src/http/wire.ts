@@ -1,8 +1,8 @@
 import type { DiscardLimits } from './discard.ts'
-import type { Reply } from './port.ts'
+import type { ResponseData } from './port.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** What a transport has read when it begins a request. */
+/** What a transport has read when a request begins. */
 export interface WireRequest {
   readonly method: string
   readonly path: string
@@ -10,15 +10,15 @@ export interface WireRequest {
   readonly head: RequestHead
 }
 
-/** What a transport does for one request. */
+/** The operations of a transport on one request. */
 export abstract class Wire implements WireRequest {
   readonly method: string
   readonly path: string
   readonly query: string
   readonly head: RequestHead
-  /** Milliseconds the answer may take beyond what every answer may. */
-  moreMs = 0
-  #isHeld = false
+  /** Milliseconds that this response may take in addition to the common limit. */
+  extraMs = 0
+  #isPaused = false
 
   constructor({ method, path, query, head }: WireRequest) {
     this.method = method
@@ -27,38 +27,38 @@ export abstract class Wire implements WireRequest {
     this.head = head
   }
 
-  /** True while the client is held back: what a transport reads by itself nevertheless has to be stopped again. */
+  /** True while the body is paused. A transport that resumes reading by itself must pause again. */
   protected get isPaused(): boolean {
-    return this.#isHeld
+    return this.#isPaused
   }
 
   protected holdBody(): void {
-    this.#isHeld = true
+    this.#isPaused = true
     this.pauseBody()
   }
 
   resume(): void {
-    if (!this.#isHeld) return
-    this.#isHeld = false
+    if (!this.#isPaused) return
+    this.#isPaused = false
     this.resumeBody()
   }
 
-  /** Puts the answer on the wire. */
-  protected abstract send(reply: Reply, close: boolean): void
-  /** The same before the end of the body, the rest of which is thrown away; then closes the connection. */
-  protected abstract sendAndDiscard(reply: Reply, limits: DiscardLimits): void
-  /** Lets the body flow into `take`. */
+  /** Sends the whole response. */
+  protected abstract send(reply: ResponseData, close: boolean): void
+  /** Sends the response before the end of the body, discards the remaining body, then closes the connection. */
+  protected abstract sendAndDiscard(reply: ResponseData, limits: DiscardLimits): void
+  /** Starts to pass the body to `take`. */
   protected abstract startBody(): void
-  /** Makes bytes ours that the transport gives for the moment only; undefined when it leaves them to us. */
-  protected abstract readonly own: ((chunk: Uint8Array) => Uint8Array) | undefined
+  /** Copies bytes that are valid only during a call; undefined if the transport hands them over. */
+  protected abstract readonly copyChunk: ((chunk: Uint8Array) => Uint8Array) | undefined
   protected abstract pauseBody(): void
   protected abstract resumeBody(): void
-  /** Puts the head of an answer on the wire, and what follows in chunks. */
-  protected abstract sendHead(reply: Omit<Reply, 'body'>, close: boolean): void
+  /** Sends the head of a streamed response; chunks follow. */
+  protected abstract sendHead(reply: Omit<ResponseData, 'body'>, close: boolean): void
   protected abstract sendChunk(piece: string | Uint8Array): boolean
   protected abstract onDrain(listener: () => void): void
-  /** @param isCut true while the client may still send its body, of which nothing is taken any more */
+  /** @param isCut true if the client may still send its body, which is not read any more */
   protected abstract sendEnd(close: boolean, isCut: boolean): void
-  /** Ends a connection in the middle of an answer: the only way left to say that it failed. */
+  /** Closes the connection in the middle of a response, which is the only way left to report a failure. */
   protected abstract hangUp(): void
 }

@@ -3,16 +3,20 @@ import type { Writable } from 'node:stream'
 
 export interface AnvilOptions {
   readonly binary: string
-  /** 0: any free one. */
+  /** 0 for any free port. */
   readonly port: number
   readonly chainId: number
-  /** Where the chain is kept between runs; need not exist. */
+  /** File that keeps the chain between runs; it need not exist yet. */
   readonly stateFile: string
-  /** Of what the program may want to keep for itself. */
+  /** Home folder for the program's own files. */
   readonly home: string
+  /** Interval at which anvil saves its state. */
   readonly stateSeconds: number
+  /** Interval between blocks without transactions. */
   readonly blockSeconds: number
+  /** Time limit for the start. */
   readonly startMs: number
+  /** Time limit for a clean stop. */
   readonly stopMs: number
 }
 
@@ -20,28 +24,29 @@ export interface AnvilOptions {
 export interface AnvilProcess {
   readonly pid: number
   readonly url: string
-  /** Resolves when it is gone, with its last words. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<AnvilEnd>
-  /** Ends it, within `stopMs`; it writes its state before. */
+  /** Stops the process; it saves its state first. After `stopMs` it is killed. */
   stop(): Promise<void>
 }
 
 export interface AnvilEnd {
   readonly code: number | null
   readonly signal: string | null
-  /** The last lines it wrote, on one line. */
+  /** The last lines of its output, joined to one line. */
   readonly lastWords: string
 }
 
-/** Old states that can still be asked for, as a full node keeps them: memory would grow with the chain. */
-const STATES_KEPT = 128
+/** Number of past states that anvil keeps, as many as a full node. Without a limit, memory would grow with the chain. */
+const STATE_HISTORY_BLOCKS = 128
+/** Amount of output that is kept. */
 const TAIL_CHARACTERS = 2000
 /**
- * Ends anvil when we are gone, however that came about: the other end of descriptor 3 is ours, and a process that dies closes
- * what it has open. A line that is read there means that anvil is gone already; one that hangs is ended by force. `exec` keeps
- * the process id.
+ * Shell script that runs anvil and ends it when this process ends, for whatever reason. This process holds the other end of
+ * descriptor 3, which closes when the process dies; the guard then terminates anvil, and kills it after 5 s. If the guard reads a
+ * line instead, anvil has already ended. `exec` keeps the process id.
  */
-const GUARDED = `(
+const GUARD_SCRIPT = `(
   read -r _ <&3 && exit
   kill -TERM $$
   for _ in 1 2 3 4 5; do sleep 1; kill -0 $$ || exit; done
@@ -49,28 +54,35 @@ const GUARDED = `(
 ) >/dev/null 2>&1 & exec "$0" "$@" 3<&-`
 
 /**
- * Starts anvil on loopback. A transaction has its block at once, and there is one every `blockSeconds` without any.
+ * Starts anvil on the loopback interface. Each transaction gets a block at once; without transactions there is a block every
+ * `blockSeconds`.
  *
- * @throws {Error} with its last words when it ends, or listens on nothing within `startMs`
+ * @throws {Error} with anvil's last output when it ends or does not listen within `startMs`
  */
 export async function startAnvil(options: AnvilOptions): Promise<AnvilProcess> {
   const child = spawnGuarded(options.binary, [
     ...['--host', '127.0.0.1', '--port', String(options.port), '--chain-id', String(options.chainId)],
     ...['--state', options.stateFile, '--state-interval', String(options.stateSeconds)],
-    ...['--mixed-mining', '--block-time', String(options.blockSeconds), '--prune-history', String(STATES_KEPT)],
+    ...[
+      '--mixed-mining',
+      '--block-time',
+      String(options.blockSeconds),
+      '--prune-history',
+      String(STATE_HISTORY_BLOCKS),
+    ],
   ])
   let tail = ''
   const ended = new Promise<AnvilEnd>((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, lastWords: error.message }))
-    child.once('exit', (code, signal) => resolve({ code, signal, lastWords: lastLine(tail) }))
+    child.once('exit', (code, signal) => resolve({ code, signal, lastWords: lastLines(tail) }))
   })
   const guard = child.stdio[3] as Writable | undefined | null
-  guard?.on('error', () => {}) // it is gone, and so is what it guarded
-  // Its process id may be another's soon: the guard must not end that one.
+  guard?.on('error', () => {}) // the guard has ended, and so has anvil
+  // Another process may soon get anvil's process id, and the guard must not end that one.
   void ended.then(() => guard?.end('\n'))
   const listening = new Promise<string>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
-      // Goes on reading for as long as it writes, or the pipe would fill and stop it; of all that only the end is kept.
+      // Reads all output, because a full pipe would block anvil. Only the end of it is kept.
       stream?.on('data', (data: Buffer) => {
         tail = (tail + data.toString('latin1')).slice(-TAIL_CHARACTERS)
         const address = /^Listening on (127\.0\.0\.1:\d+)\s/m.exec(tail)?.[1]
@@ -81,8 +93,8 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilProcess> {
   const url = await within(options.startMs, listening, ended)
   if (typeof url === 'string') return { pid: child.pid!, url, ended, stop }
   child.kill('SIGKILL')
-  const why = url === undefined ? `listens on nothing after ${options.startMs} ms` : 'ended at its start'
-  throw new Error(`anvil ${why}: ${(url ?? (await ended)).lastWords}`)
+  const reason = url === undefined ? `does not listen after ${options.startMs} ms` : 'ended while it started'
+  throw new Error(`anvil ${reason}: ${(url ?? (await ended)).lastWords}`)
 
   async function stop(): Promise<void> {
     child.kill('SIGTERM')
@@ -91,11 +103,11 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilProcess> {
   }
 
   function spawnGuarded(binary: string, args: readonly string[]): ChildProcess {
-    // An environment of its own: ours may hold the signing key.
+    // Does not inherit our environment, which may contain the signing key.
     const env = { HOME: options.home, PATH: '/usr/bin:/bin' }
     if (process.platform === 'win32') return spawn(binary, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    // In a group of its own: a Ctrl-C at the terminal is for us, who still need the chain while we answer what is open.
-    return spawn('/bin/sh', ['-c', GUARDED, binary, ...args], {
+    // Detached into its own process group, so that Ctrl-C reaches only us: open requests still need the chain while we shut down.
+    return spawn('/bin/sh', ['-c', GUARD_SCRIPT, binary, ...args], {
       env,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -103,17 +115,18 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilProcess> {
   }
 }
 
-/** @returns undefined when none of them came in time */
-async function within<T>(timeoutMs: number, ...awaited: readonly Promise<T | AnvilEnd>[]) {
+/** Waits for the first promise to resolve. @returns undefined when none does within `timeoutMs` */
+async function within<T>(timeoutMs: number, ...promises: readonly Promise<T | AnvilEnd>[]) {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
+  const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), timeoutMs)
   })
-  const first = await Promise.race([...awaited, late])
+  const first = await Promise.race([...promises, timeout])
   clearTimeout(timer)
   return first
 }
 
-function lastLine(text: string): string {
+/** Returns the last three lines, joined to one. */
+function lastLines(text: string): string {
   return text.trim().split('\n').slice(-3).join(' | ').slice(-400)
 }

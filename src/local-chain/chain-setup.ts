@@ -8,12 +8,12 @@ import { attestSamples } from './sample-attestations.ts'
 
 export const LOCAL_CHAIN_ID = 31337
 
-/** Of anvil's ten accounts the first one sets up, the next ones attest the samples. */
+/** Anvil has ten accounts: the first deploys the contracts, the next three attest the samples. */
 const SAMPLE_ATTESTERS = 3
-/** How often the relay looks for submissions, where a block costs nothing. */
+/** Default poll interval of the relay: short, because blocks on this chain are immediate and free. */
 const SUBMIT_POLL_MS = '100'
-/** The samples are under our schema, which is registered, whatever the operator calls a location. */
-const OUR_SCHEMAS = {
+/** No configured schemas, so that the samples use the default location schema, which is registered on this chain. */
+const DEFAULT_SCHEMAS = {
   numeric: undefined,
   boolean: undefined,
   verify: undefined,
@@ -21,21 +21,21 @@ const OUR_SCHEMAS = {
   location: [],
 }
 
-/** `empty`: nothing happened on it yet. `partial`: what makes it was interrupted. */
+/** `empty`: a new chain. `partial`: its setup was interrupted. `whole`: its setup is complete. */
 export type SetupState = 'empty' | 'partial' | 'whole'
 
-/** @param accounts those of anvil */
+/** Finds how far the setup of a chain has come. @param accounts anvil's accounts */
 export async function setupState(rpc: Rpc, accounts: readonly Hex[]): Promise<SetupState> {
-  // The revocation is the last thing that is done on a new chain: the second transaction of its account.
+  // The last step of the setup is the revocation, which is the second transaction of account 1.
   if (Number(await rpc.request('eth_getTransactionCount', [accounts[1], 'latest'])) >= 2) return 'whole'
   return Number(await rpc.request('eth_getTransactionCount', [accounts[0], 'latest'])) === 0 ? 'empty' : 'partial'
 }
 
 /**
- * Makes of an empty chain one with EAS, our schemas and sample attestations.
+ * Sets up an empty chain with EAS, our schemas and sample attestations.
  *
- * @param nowSeconds of the newest event
- * @throws {Error} when the chain refuses
+ * @param parts `nowSeconds` is the time of the newest sample event
+ * @throws {Error} when an RPC call fails or a transaction reverts
  */
 export async function setUpChain(parts: {
   readonly rpc: Rpc
@@ -50,16 +50,16 @@ export async function setUpChain(parts: {
   await attestSamples({
     ...eas,
     attesters: accounts.slice(1, 1 + SAMPLE_ATTESTERS),
-    locationSchema: schemaUids({ schemas: OUR_SCHEMAS }).location,
+    locationSchema: schemaUids({ schemas: DEFAULT_SCHEMAS }).location,
     nowSeconds,
     chainIds: new Map([...chains.values()].map(({ id, name }) => [name, id])),
   })
 }
 
 /**
- * The chain table, in which chain 31337 is the one that is made here.
+ * Builds the chain table with the local chain as chain 31337.
  *
- * @throws {ConfigError} when somebody said already what that chain is
+ * @throws {ConfigError} when the settings already define that chain
  */
 export function localChainTable(config: Config): ReadonlyMap<number, Chain> {
   const {
@@ -69,22 +69,24 @@ export function localChainTable(config: Config): ReadonlyMap<number, Chain> {
     profile,
     easVersion,
   } = config.chains.get(LOCAL_CHAIN_ID) ?? {}
-  const given = [easAddress, schemaRegistryAddress, profile, easVersion].some((value) => value !== undefined)
-  if (rpcUrls.length === 0 && !given) return chainTable(config)
+  const isConfigured = [easAddress, schemaRegistryAddress, profile, easVersion].some((value) => value !== undefined)
+  if (rpcUrls.length === 0 && !isConfigured) return chainTable(config)
   const names = ['RPC_URL', 'EAS_ADDRESS', 'SCHEMA_REGISTRY', 'EAS_PROFILE', 'EAS_VERSION']
-  const all = names.map((name) => `${name}_${LOCAL_CHAIN_ID}`).join(', ')
-  throw new ConfigError(`--chain makes chain ${LOCAL_CHAIN_ID} itself: leave out ${all}, or --chain`)
+  const settings = names.map((name) => `${name}_${LOCAL_CHAIN_ID}`).join(', ')
+  throw new ConfigError(`--chain makes chain ${LOCAL_CHAIN_ID} itself: leave out ${settings}, or leave out --chain`)
 }
 
 /**
- * Names of the environment that make a service use the chain. Submission is free on it, and so is on; with an RPC of another
- * chain it would not be, and is left to the operator.
+ * Returns the environment variables that make the service use the local chain. Submission is enabled, because it is free on this
+ * chain. If another chain has an RPC, submission there would cost money, so the operator must decide.
  */
 export function localChainEnvironment({ chains, records }: Config, env: Environment, rpcUrl: string): Environment {
-  const isAlone = [...chains.values()].every(({ rpcUrls }) => rpcUrls.length === 0)
-  const submits = records && isAlone && !env['ENABLE_ONCHAIN_SUBMIT']
+  const isOnlyChain = [...chains.values()].every(({ rpcUrls }) => rpcUrls.length === 0)
+  const enablesSubmission = records && isOnlyChain && !env['ENABLE_ONCHAIN_SUBMIT']
   return {
     [`RPC_URL_${LOCAL_CHAIN_ID}`]: rpcUrl,
-    ...(submits ? { ENABLE_ONCHAIN_SUBMIT: '1', SUBMIT_POLL_MS: env['SUBMIT_POLL_MS'] || SUBMIT_POLL_MS } : {}),
+    ...(enablesSubmission
+      ? { ENABLE_ONCHAIN_SUBMIT: '1', SUBMIT_POLL_MS: env['SUBMIT_POLL_MS'] || SUBMIT_POLL_MS }
+      : {}),
   }
 }

@@ -22,10 +22,10 @@ export interface EasParts {
 const NO_RESOLVER: Hex = `0x${'0'.repeat(40)}`
 
 /**
- * Puts EAS and its registry on a new chain, at the addresses that the chain table has, and registers our schemas.
+ * Installs EAS and its schema registry on a new chain, at the addresses of the chain table, and registers our schemas.
  *
- * @param contracts of 1.2.0 unless told
- * @throws {Error} when the chain refuses
+ * @param contracts by default those of EAS 1.2.0
+ * @throws {Error} when an RPC call fails or a transaction reverts
  */
 export async function installEas(
   parts: EasParts,
@@ -43,8 +43,8 @@ export async function installEas(
 }
 
 /**
- * Runs the constructor at the address itself: what it stores stays there, what it returns becomes the code, so that immutable
- * values made from the contract's own address are right.
+ * Installs a contract at a given address by running its constructor there: the constructor's storage stays, and what it returns
+ * becomes the code. Immutable values that depend on the contract's address are then correct.
  */
 export async function installContract(
   { rpc, account, timeoutMs }: Omit<EasParts, 'chain'>,
@@ -57,7 +57,7 @@ export async function installContract(
   await rpc.request('anvil_setCode', [address, runtimeCode])
 }
 
-/** The ABI of the EAS contract that a local chain has. */
+/** Loads the ABI of the EAS contract on a local chain. */
 export async function easAbi(): Promise<Abi> {
   return (await readContracts()).eas.abi
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** Whether nobody listens on a port of 127.0.0.1. */
+/** Checks that no process listens on a port of 127.0.0.1. */
 export function isPortFree(port: number): Promise<boolean> {
   const server = createServer()
   return new Promise((resolve) => {

@@ -15,30 +15,30 @@ import { isPortFree } from './free-port.ts'
 import { endLeftover, noteProcess } from './leftover.ts'
 import { prepareState, removeState, stateFiles } from './state-file.ts'
 
-/** What an operator wants to know of it. */
+/** Facts about the chain for the operator. */
 export interface LocalChainFacts {
   readonly rpcUrl: string
   readonly chainId: number
   readonly easAddress: string
   readonly schemaRegistryAddress: string
-  /** Accounts with test money, whose keys everybody knows. */
+  /** Accounts with test money; their private keys are public. */
   readonly accounts: readonly string[]
 }
 
 export interface LocalChain {
   readonly facts: LocalChainFacts
-  /** Names of the environment that make a service use it; what the operator set stays. */
+  /** Environment variables that make the service use the chain; they do not replace the operator's settings. */
   readonly environment: Environment
-  /** Gives an account test money for its transactions, on this chain and on what it is started again as. */
+  /** Gives an account test money for its transactions, now and after each restart of the chain. */
   fund(account: string): Promise<void>
-  /** Ends it; its state is kept. */
+  /** Stops the chain; its state is kept. */
   close(): Promise<void>
 }
 
 export interface LocalChainParts {
   readonly config: Config
   readonly settings: LocalChainConfig
-  /** What the operator set, `PATH` included. */
+  /** The operator's environment, with `PATH`. */
   readonly env: Environment
   readonly log: Log
   /** Milliseconds since the epoch. */
@@ -46,16 +46,16 @@ export interface LocalChainParts {
 }
 
 const ANVIL_VERSION = '1.7.1'
-const USUAL_PORT = 8545
+const DEFAULT_PORT = 8545
 const MAX_RESPONSE_BYTES = 4 * 1_048_576
 /** 1000 ether, in wei. */
 const TEST_FUNDS = 1000n * 10n ** 18n
 
 /**
- * Starts anvil on the state below the data folder, or makes a new chain with EAS, our schemas and sample attestations. One
- * that ends is started again on the same port.
+ * Starts anvil with the state in the data folder, or sets up a new chain with EAS, our schemas and sample attestations. If anvil
+ * ends unexpectedly, it is started again on the same port.
  *
- * @throws {ConfigError} when there is no anvil, another setting contradicts or it cannot start; with the remedy
+ * @throws {ConfigError} that says what to do, when anvil is missing or cannot start, or another setting contradicts
  */
 export async function startLocalChain({ config, settings, env, log, now }: LocalChainParts): Promise<LocalChain> {
   const chains = localChainTable(config)
@@ -83,7 +83,7 @@ export async function startLocalChain({ config, settings, env, log, now }: Local
     },
     environment: localChainEnvironment(config, env, url),
     async fund(account) {
-      await give(account)
+      await topUp(account)
       funded.add(account)
     },
     async close() {
@@ -97,28 +97,28 @@ export async function startLocalChain({ config, settings, env, log, now }: Local
   async function openFirst(): Promise<AnvilProcess> {
     try {
       const ended = await endLeftover(noteFile, connect, settings.stopMs)
-      if (ended !== undefined) log.warn('a chain that a killed service left was ended', { pid: ended })
+      if (ended !== undefined) log.warn('a local chain that a killed service left running was ended', { pid: ended })
       const port = await choosePort()
       try {
         return await open(port)
       } catch (error) {
         if (port === 0 || settings.port !== undefined) throw error
-        return await open(0) // another program was quicker
+        return await open(0) // another program took the port in between
       }
     } catch (error) {
       unlock()
       if (error instanceof ConfigError) throw error
       throw new ConfigError(
-        `the local chain cannot start: ${(error as Error).message}. Remove ${folder} for a new one, or start without --chain`,
+        `the local chain cannot start: ${(error as Error).message}. Remove ${folder} to get a new chain, or start without --chain`,
       )
     }
   }
 
-  /** Starts anvil, and makes the chain where it is not there or not whole. */
+  /** Starts anvil, and sets up the chain if it is new or its setup is incomplete. */
   async function open(port: number): Promise<AnvilProcess> {
-    const found = prepareState(files)
-    if (found === 'older' || found === 'damaged') {
-      const instead = found === 'older' ? files.before : 'a new chain'
+    const previous = prepareState(files)
+    if (previous === 'older' || previous === 'damaged') {
+      const instead = previous === 'older' ? files.before : 'a new chain'
       log.warn('the state of the local chain is damaged', { kept: `${files.state}.damaged`, instead })
     }
     const { startMs, stopMs, stateSeconds, blockSeconds } = settings
@@ -141,13 +141,13 @@ export async function startLocalChain({ config, settings, env, log, now }: Local
       await started.stop()
       throw error
     }
-    // Less work to make another one than to find out what is missing.
+    // Creating a new chain is simpler than finding out what is missing.
     await started.stop()
     removeState(files)
     return await open(Number(new URL(started.url).port))
   }
 
-  async function give(account: string): Promise<void> {
+  async function topUp(account: string): Promise<void> {
     const balance = BigInt((await rpc.request('eth_getBalance', [account, 'latest'])) as string)
     if (balance < TEST_FUNDS / 10n) await rpc.request('anvil_setBalance', [account, `0x${TEST_FUNDS.toString(16)}`])
   }
@@ -164,7 +164,7 @@ export async function startLocalChain({ config, settings, env, log, now }: Local
 
   async function restart(attempt: number): Promise<void> {
     if (attempt > settings.maxRestarts) {
-      const hint = `start the service again; without ${folder} it makes a new chain`
+      const hint = `start the service again; if you remove ${folder} first, it sets up a new chain`
       log.error('the local chain is not started again', { attempts: settings.maxRestarts, hint })
       return
     }
@@ -173,7 +173,7 @@ export async function startLocalChain({ config, settings, env, log, now }: Local
     try {
       anvil = await open(Number(new URL(url).port))
       if (isClosing) return await anvil.stop()
-      for (const account of funded) await give(account)
+      for (const account of funded) await topUp(account)
       log.info('the local chain was started again', { rpcUrl: url })
       watch(anvil, attempt)
     } catch (error) {
@@ -184,15 +184,15 @@ export async function startLocalChain({ config, settings, env, log, now }: Local
 
   async function choosePort(): Promise<number> {
     const { port } = settings
-    if (port === 0 || (await isPortFree(port ?? USUAL_PORT))) return port ?? USUAL_PORT
+    if (port === 0 || (await isPortFree(port ?? DEFAULT_PORT))) return port ?? DEFAULT_PORT
     if (port === undefined) return 0
     throw new ConfigError(
-      `LOCAL_CHAIN_PORT=${port}: the port is in use: choose another one, or leave it out to take a free one`,
+      `LOCAL_CHAIN_PORT=${port}: the port is in use: set another one, or unset it to use any free port`,
     )
   }
 
-  function connect(at: string): Rpc {
-    return createRpc({ url: at, timeoutMs: settings.rpcTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES })
+  function connect(rpcUrl: string): Rpc {
+    return createRpc({ url: rpcUrl, timeoutMs: settings.rpcTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES })
   }
 }
 
@@ -201,7 +201,7 @@ function requireAnvil(env: Environment): string {
   if (binary !== undefined) return binary
   const name = anvilPackage(process.platform, process.arch)
   throw new ConfigError(
-    `--chain needs anvil, which is not here: npm install --no-save --ignore-scripts ${name}@${ANVIL_VERSION}, or have anvil from https://getfoundry.sh in PATH; or start without --chain`,
+    `--chain needs anvil, which was not found: npm install --no-save --ignore-scripts ${name}@${ANVIL_VERSION}, or install anvil from https://getfoundry.sh in PATH, or start without --chain`,
   )
 }
 

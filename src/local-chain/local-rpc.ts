@@ -11,19 +11,19 @@ interface Receipt {
 }
 
 export interface LocalTransaction {
-  /** One of anvil's own accounts, for which it signs. */
+  /** One of anvil's own accounts, which it signs for. */
   readonly from: Hex
   readonly to: Hex
   readonly data?: Hex
 }
 
-const LOOK_MS = 20
+const POLL_MS = 20
 
 /**
- * Sends a transaction of an unlocked account and waits for its block.
+ * Sends a transaction from an unlocked account and waits for its block.
  *
  * @returns the logs of the transaction
- * @throws {RpcError} when the chain does not answer
+ * @throws {RpcError} when an RPC call fails
  * @throws {Error} when the transaction reverts, or is in no block after `timeoutMs`
  */
 export async function sendTransaction(
@@ -32,14 +32,15 @@ export async function sendTransaction(
   timeoutMs: number,
 ): Promise<readonly LogEntry[]> {
   const hash = await rpc.request('eth_sendTransaction', [transaction])
-  const latestMs = performance.now() + timeoutMs
+  const deadlineMs = performance.now() + timeoutMs
   for (;;) {
     const receipt = (await rpc.request('eth_getTransactionReceipt', [hash])) as Receipt | null
     if (receipt !== null) {
       if (Number(receipt.status) !== 1) throw new Error(`a transaction to ${transaction.to} reverted`)
       return receipt.logs
     }
-    if (performance.now() > latestMs) throw new Error(`a transaction to ${transaction.to} is in no block`)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    if (performance.now() > deadlineMs)
+      throw new Error(`a transaction to ${transaction.to} was not included in a block in time`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }

@@ -7,43 +7,43 @@ import { type EasParts, easAbi } from './eas-contracts.ts'
 import { sendTransaction } from './local-rpc.ts'
 
 export interface SampleAttestationParts extends EasParts {
-  /** Each attests a share of the samples; the first one revokes one of them last. */
+  /** Each attests a share of the samples. At the end, the first one revokes one of its own. */
   readonly attesters: readonly Hex[]
   readonly locationSchema: Hex
-  /** Of the newest event. */
+  /** Time of the newest event. */
   readonly nowSeconds: number
-  /** Names of the built-in chains and their ids. */
+  /** Chain ids by chain name. */
   readonly chainIds: ReadonlyMap<string, number>
 }
 
-/** Attestations of one attester: a transaction of some 8 million gas, of the 30 million of a block. */
-const SAMPLES_EACH = 12
-const NO_REFERENCE: Hex = `0x${'0'.repeat(64)}`
+/** Attestations per attester, in one transaction of about 8 million gas; a block has 30 million. */
+const SAMPLES_PER_ATTESTER = 12
+const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 
 /**
- * Attests places, plots and ways that people could have recorded, and revokes one of them.
+ * Attests plausible sample locations (points, plots and paths), and revokes one of them.
  *
- * @throws {Error} when the chain refuses
+ * @throws {Error} when an RPC call fails or a transaction reverts
  */
 export async function attestSamples(parts: SampleAttestationParts): Promise<void> {
   const { rpc, chain, attesters, locationSchema, timeoutMs } = parts
   const abi = await easAbi()
-  const count = SAMPLES_EACH * attesters.length
-  // Made for several chains; what they say is attested on this one.
+  const count = SAMPLES_PER_ATTESTER * attesters.length
+  // The samples are made for several chains. Here their content is attested on the local chain.
   const ranges = sampleRanges({ count, newestSeconds: parts.nowSeconds, chains: parts.chainIds })
-  const records = [...ranges].flatMap(({ records: some }) => some)
-  let revocable: Hex | undefined
+  const records = [...ranges].flatMap(({ records: rangeRecords }) => rangeRecords)
+  let revocableUid: Hex | undefined
   for (const [index, from] of attesters.entries()) {
-    const some = records.slice(index * SAMPLES_EACH, (index + 1) * SAMPLES_EACH)
-    const data = multiAttest(abi, locationSchema, some)
+    const batch = records.slice(index * SAMPLES_PER_ATTESTER, (index + 1) * SAMPLES_PER_ATTESTER)
+    const data = multiAttest(abi, locationSchema, batch)
     const logs = await sendTransaction(rpc, { from, to: chain.easAddress, data }, timeoutMs)
     // Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schema)
-    if (index === 0) revocable = logs[0]!.data
+    if (index === 0) revocableUid = logs[0]!.data
   }
   const data = encodeFunctionData({
     abi,
     functionName: 'revoke',
-    args: [{ schema: locationSchema, data: { uid: revocable, value: 0n } }],
+    args: [{ schema: locationSchema, data: { uid: revocableUid, value: 0n } }],
   })
   await sendTransaction(rpc, { from: attesters[0]!, to: chain.easAddress, data }, timeoutMs)
 }
@@ -53,7 +53,7 @@ function multiAttest(abi: Abi, schema: Hex, records: readonly LocationRecord[]):
     recipient: record.subject,
     expirationTime: 0n,
     revocable: true,
-    refUID: NO_REFERENCE,
+    refUID: ZERO_UID,
     data: locationData(record),
     value: 0n,
   }))

@@ -1,26 +1,27 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What became of the state that the last run left. */
+/** What was done with the saved state: `none` existed, `kept`, replaced by an `older` copy, or `damaged` without a copy. */
 export type FoundState = 'none' | 'kept' | 'older' | 'damaged'
 
 export interface StateFiles {
-  /** That anvil reads when it starts, and writes in place. */
+  /** The file that anvil reads when it starts and overwrites in place. */
   readonly state: string
-  /** A copy of the state from before the last start. */
+  /** A copy of the state, made before the last start. */
   readonly before: string
 }
 
-/** @param folder of the local chain */
+/** Returns the paths of the state files. @param folder folder of the local chain */
 export function stateFiles(folder: string): StateFiles {
   return { state: join(folder, 'state.json'), before: join(folder, 'state-before.json') }
 }
 
 /**
- * Sees to it that anvil finds a state that it can read, or none: it writes the file in place, so a kill at that moment leaves
- * half of it, with which it would not start.
+ * Makes sure that the state file is valid or absent. Anvil overwrites the file in place, so if it is killed while it writes, the
+ * file is incomplete, and anvil would not start with it.
  *
- * @returns `older`: the copy from before the last start took the place of a damaged state; `damaged`: there was none
+ * @returns `none`: there is no state; `kept`: the state is valid; `older`: the state was damaged and was replaced by the copy from
+ *   before the last start; `damaged`: the state was damaged and there is no copy, so anvil starts without one
  */
 export function prepareState({ state, before }: StateFiles): FoundState {
   if (!existsSync(state)) return 'none'
@@ -34,7 +35,7 @@ export function prepareState({ state, before }: StateFiles): FoundState {
   return 'older'
 }
 
-/** Forgets the chain. */
+/** Deletes the state of the chain and its copy. */
 export function removeState({ state, before }: StateFiles): void {
   rmSync(state, { force: true })
   rmSync(before, { force: true })

@@ -8,23 +8,26 @@ import { standaloneSchema } from './standalone-schema.ts'
 import type { Arguments, JsonSchema, Tool } from './tool.ts'
 import { signedText, valueText } from './words.ts'
 
-/** What each operation tells, for a model that has to choose one. */
+/** What each operation computes, for a model that has to choose one. */
 export const MEANINGS: Readonly<Record<OperationName, string>> = {
-  distance: 'Geodesic distance in metres between the nearest places of two geometries on WGS 84; 0 where they meet.',
+  distance: 'Geodesic distance in metres between the nearest points of two geometries on WGS 84; 0 if they intersect.',
   area: 'Geodesic area in square metres of a Polygon or MultiPolygon on WGS 84.',
   length: 'Geodesic length in metres of a LineString or MultiLineString on WGS 84.',
   contains:
-    'Whether nothing of the containee lies outside the container and their interiors meet (OGC contains); what lies only on the boundary is not contained.',
-  within: 'Whether the distance of two geometries is at most a radius in metres.',
-  intersects: 'Whether two geometries share any place, boundaries included.',
+    'Whether no part of the containee is outside the container and their interiors intersect (OGC contains). A geometry that is only on the boundary is not contained.',
+  within: 'Whether the distance between two geometries is at most a radius in metres.',
+  intersects: 'Whether two geometries share at least one point, boundaries included.',
 }
 export const POSITIONS = 'Geometries are GeoJSON with positions [longitude, latitude] in degrees.'
-const REFERENCES = 'An input may also be {"uid": "0x…"} of a location attestation on the chain.'
+const REFERENCES = 'An input may also be {"uid": "0x…"}, the UID of a location attestation on the chain.'
 
-type Answer = NumericComputeResponse | BooleanComputeResponse
+type ComputeResponse = NumericComputeResponse | BooleanComputeResponse
 
 const CALLS: Readonly<
-  Record<OperationName, (compute: Client['compute'], given: Arguments, options: ComputeOptions) => Promise<Answer>>
+  Record<
+    OperationName,
+    (compute: Client['compute'], given: Arguments, options: ComputeOptions) => Promise<ComputeResponse>
+  >
 > = {
   distance: (compute, { from, to }, options) => compute.distance(from, to, options),
   area: (compute, { geometry }, options) => compute.area(geometry, options),
@@ -34,27 +37,27 @@ const CALLS: Readonly<
   intersects: (compute, { geometry1, geometry2 }, options) => compute.intersects(geometry1, geometry2, options),
 }
 
-/** One tool for each operation, whose answers the service signs. @param chainId of requests that name none */
-export function computeTools(client: Client, chainId: number | undefined): Tool[] {
+/** Creates one tool for each operation; the service signs the results. @param chainId default for calls without one */
+export function createComputeTools(client: Client, chainId: number | undefined): Tool[] {
   return Object.values(OPERATIONS).map(({ name, result }) => ({
     name: `compute_${name}`,
     title: `Compute: ${name}`,
-    description: `${MEANINGS[name]} ${POSITIONS} ${REFERENCES} The answer is signed as an attestation; nothing is written to a chain.`,
-    inputSchema: withDefaultChain(standaloneSchema(requestOf(name)), chainId),
+    description: `${MEANINGS[name]} ${POSITIONS} ${REFERENCES} The result is signed as an attestation; nothing is written to a chain.`,
+    inputSchema: withDefaultChain(standaloneSchema(requestSchemaReference(name)), chainId),
     outputSchema: standaloneSchema(
       `compute-response.schema.json#/$defs/${result.kind === 'numeric' ? 'Numeric' : 'Boolean'}ComputeResponse`,
     ),
     async call(given, signal) {
       const { schema, recipient } = given
       const chain: number | undefined = given['chainId'] ?? chainId
-      const answer = await CALLS[name](client.compute, given, { chainId: chain, schema, recipient, signal })
-      return { text: `${resultText(answer)}\n${signatureText(answer, chain!)}`, structured: answer }
+      const response = await CALLS[name](client.compute, given, { chainId: chain, schema, recipient, signal })
+      return { text: `${resultText(response)}\n${signatureText(response, chain!)}`, structured: response }
     },
   }))
 }
 
-/** The schema of its request. */
-export function requestOf(name: OperationName): string {
+/** Returns the reference of an operation's request schema. */
+export function requestSchemaReference(name: OperationName): string {
   return `compute-request.schema.json#/$defs/${name[0]!.toUpperCase()}${name.slice(1)}Request`
 }
 
@@ -65,11 +68,11 @@ function withDefaultChain(schema: JsonSchema, chainId: number | undefined): Json
   return { ...schema, required, properties: { ...properties, chainId: { ...properties['chainId'], default: chainId } } }
 }
 
-function resultText(answer: Answer): string {
-  const notes = (answer.notes ?? []).map((note) => `\nNote: ${noteText(note)}`).join('')
-  return `${answer.operation}: ${valueText(answer.result, 'units' in answer ? answer.units : undefined)}${notes}`
+function resultText(response: ComputeResponse): string {
+  const notes = (response.notes ?? []).map((note) => `\nNote: ${noteText(note)}`).join('')
+  return `${response.operation}: ${valueText(response.result, 'units' in response ? response.units : undefined)}${notes}`
 }
 
-function signatureText({ attestation, delegatedAttestation, inputRefs }: Answer, chainId: number): string {
+function signatureText({ attestation, delegatedAttestation, inputRefs }: ComputeResponse, chainId: number): string {
   return `${signedText(attestation, delegatedAttestation, chainId)}\nInputs: ${inputRefs.join(', ')}`
 }

@@ -1,11 +1,12 @@
 import { ApiError, ConnectionError } from '../client/api-error.ts'
 
 /**
- * What a model is told when a tool could not do what it was asked: the problem as the service worded it, with places and remedies.
+ * Describes an error to a model: the service's problem with pointers and hints, or what is wrong with the connection or an
+ * argument.
  *
- * @returns undefined for what is no fault of the request and nothing that the service said: a bug of ours
+ * @returns undefined for any other error, which is a bug of ours
  */
-export function errorText(error: unknown): string | undefined {
+export function describeError(error: unknown): string | undefined {
   if (error instanceof ApiError) {
     const { title, detail, errors = [] } = error.problem
     const hints = errors.flatMap(({ pointer, hint }) => (hint === undefined ? [] : [`${pointer}: ${hint}`]))
@@ -13,8 +14,8 @@ export function errorText(error: unknown): string | undefined {
     return [`${title} (${error.status}): ${detail}`, ...hints, ...wait].join('\n')
   }
   if (error instanceof ConnectionError) {
-    return `${error.message}. Start one there (npm start), or name another with --url.`
+    return `${error.message}. Start a service there (npm start), or pass another address with --url.`
   }
-  // The client's own refusals of an argument, each with its remedy.
+  // The client throws a TypeError, with a hint, on an invalid argument.
   return error instanceof TypeError ? error.message : undefined
 }

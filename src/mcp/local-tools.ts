@@ -1,48 +1,50 @@
-import { formOf } from '../client/inputs.ts'
+import { classifyInput } from '../client/inputs.ts'
 import { createRecompute } from '../client/recompute.ts'
 import type { Recompute } from '../client/verify-options.ts'
 import { OPERATIONS, type OperationRow } from '../compute/operations.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import type { Geometry } from '../types/generated.ts'
 import { CM_PER_METER, fromScaledInteger, toScaledInteger } from '../units.ts'
-import { MEANINGS, POSITIONS, requestOf } from './compute-tools.ts'
+import { MEANINGS, POSITIONS, requestSchemaReference } from './compute-tools.ts'
 import { standaloneSchema } from './standalone-schema.ts'
 import type { Arguments, JsonSchema, Tool } from './tool.ts'
 import { valueText } from './words.ts'
 
-/** Half of the Earth's circumference, beyond which a radius says nothing (decision 8). */
+/** Half of the Earth's circumference. Every point is within a larger radius (decision 8). */
 const MAX_RADIUS_METERS = 20_037_508
 
-/** One tool for each operation, computed in this process by the service's own code and not signed. */
-export function localComputeTools(): Tool[] {
+/** Creates one tool for each operation. Results are computed in this process, by the service's code, and are not signed. */
+export function createLocalComputeTools(): Tool[] {
   let recompute: Recompute | undefined
   return Object.values(OPERATIONS).map((row) => ({
     name: `compute_${row.name}`,
     title: `Compute: ${row.name}`,
-    description: `${MEANINGS[row.name]} ${POSITIONS} Computed on this machine, without a service; the answer is not signed.`,
+    description: `${MEANINGS[row.name]} ${POSITIONS} Computed on this machine, without a service; the result is not signed.`,
     inputSchema: unsignedRequest(row),
     async call(given) {
       recompute ??= createRecompute()
       const operation = row.name === 'within' ? `within:${radiusCm(given['radius'])}` : row.name
       const outcome = recompute(
         operation,
-        row.inputs.map((name) => geometryOf(given, name)),
+        row.inputs.map((name) => readGeometry(given, name)),
       )
       if (!outcome.ok) throw new TypeError(outcome.reason)
-      if (row.result.kind === 'boolean') return answerOf(operation, outcome.result as boolean)
-      return answerOf(operation, fromScaledInteger(outcome.result as bigint, row.result.scale), row.result.units)
+      if (row.result.kind === 'boolean') return toToolAnswer(operation, outcome.result as boolean)
+      return toToolAnswer(operation, fromScaledInteger(outcome.result as bigint, row.result.scale), row.result.units)
     },
   }))
 }
 
-function answerOf(operation: string, result: number | boolean, units?: string) {
+function toToolAnswer(operation: string, result: number | boolean, units?: string) {
   const text = `${operation}: ${valueText(result, units)}\nComputed on this machine, not signed.`
   return { text, structured: { operation, result, ...(units === undefined ? {} : { units }), signed: false } }
 }
 
-/** The inputs of its request, which here are geometries, and what else the operation itself needs. */
+/** Builds the input schema of an operation: its inputs, which must be geometries here, and its radius if it has one. */
 function unsignedRequest({ name, inputs }: OperationRow): JsonSchema {
-  const { properties } = standaloneSchema(requestOf(name)) as { properties: Readonly<Record<string, JsonSchema>> }
+  const { properties } = standaloneSchema(requestSchemaReference(name)) as {
+    properties: Readonly<Record<string, JsonSchema>>
+  }
   const { $defs, ...geometry } = standaloneSchema('geometry.schema.json')
   const radius = properties['radius']
   return {
@@ -56,12 +58,13 @@ function unsignedRequest({ name, inputs }: OperationRow): JsonSchema {
   }
 }
 
-function geometryOf(given: Arguments, name: string): Geometry {
+function readGeometry(given: Arguments, name: string): Geometry {
   const input = given[name]
   if (input === undefined) throw new TypeError(`${name} is missing`)
-  const found = formOf(input)
-  if (found.form !== 'geometry') throw new TypeError(`${name} has to be a geometry: no service is asked here`)
-  const shaped = checkShape(found.geometry)
+  const classified = classifyInput(input)
+  if (classified.form !== 'geometry')
+    throw new TypeError(`${name} has to be a geometry, because no service is used here`)
+  const shaped = checkShape(classified.geometry)
   if (!shaped.ok) throw new TypeError(`${name} ${shaped.reason}`)
   return shaped.geometry
 }

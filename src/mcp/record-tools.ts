@@ -3,49 +3,49 @@ import type { LocationRecord } from '../types/generated.ts'
 import { standaloneSchema } from './standalone-schema.ts'
 import type { JsonSchema, Tool } from './tool.ts'
 
-/** A page that a model can read; more are asked for by `offset`. */
-const PAGE = { usual: 20, most: 100 }
-/** Most characters of a location that a text shows; all of it stands beside it. */
-const MOST_SHOWN = 120
+/** Records per page, few enough for a model to read; `offset` selects further pages. */
+const PAGE = { default: 20, max: 100 }
+/** Most characters of a location in the text; the structured content has all of them. */
+const MAX_SHOWN_CHARACTERS = 120
 
 const address = (description: string): JsonSchema => ({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description })
-const moment = (description: string): JsonSchema => ({ type: 'string', description: `${description}, ISO 8601` })
+const timestamp = (description: string): JsonSchema => ({ type: 'string', description: `${description}, ISO 8601` })
 
-/** Tools that read location attestations which the service gathered from its chains. */
-export function recordTools(client: Client): Tool[] {
+/** Creates the tools that read the location attestations that the service has stored from its chains. */
+export function createRecordTools(client: Client): Tool[] {
   return [
     {
       name: 'records_list',
       title: 'Records: list',
-      description: `Location attestations read from the chains, newest block first. count is how many match in all; ${PAGE.usual} are given unless limit says otherwise.`,
+      description: `Location attestations read from the chains, newest block first. count is the number of all matches; ${PAGE.default} are returned unless limit is set.`,
       inputSchema: {
         type: 'object',
         properties: {
           chain: { type: 'string', description: 'base, base-sepolia, sepolia, arbitrum or celo' },
-          prover: address('Who attested.'),
+          prover: address('Address of the attester.'),
           subject: address('Recipient of the attestation.'),
-          fromTimestamp: moment('Events since'),
-          toTimestamp: moment('Events until'),
+          fromTimestamp: timestamp('Earliest event'),
+          toTimestamp: timestamp('Latest event'),
           bbox: {
             type: 'array',
             items: { type: 'number' },
             minItems: 4,
             maxItems: 4,
-            description: 'West, south, east, north in degrees; west above east crosses the antimeridian.',
+            description: 'West, south, east, north in degrees; a box with west > east crosses the antimeridian.',
           },
-          limit: { type: 'integer', minimum: 1, maximum: PAGE.most, default: PAGE.usual },
+          limit: { type: 'integer', minimum: 1, maximum: PAGE.max, default: PAGE.default },
           offset: { type: 'integer', minimum: 0 },
         },
       },
       outputSchema: standaloneSchema('location-record-list.schema.json'),
-      async call({ limit = PAGE.usual, ...given }, signal) {
+      async call({ limit = PAGE.default, ...given }, signal) {
         const { chain, prover, subject, fromTimestamp, toTimestamp, bbox, offset } = given
         const filter = { chain, prover, subject, fromTimestamp, toTimestamp, bbox, offset }
-        const most = typeof limit === 'number' ? Math.min(limit, PAGE.most) : limit
-        const answer = await client.records.list({ ...filter, limit: most }, { signal })
-        const { count, data, offset: start } = answer
+        const cappedLimit = typeof limit === 'number' ? Math.min(limit, PAGE.max) : limit
+        const response = await client.records.list({ ...filter, limit: cappedLimit }, { signal })
+        const { count, data, offset: start } = response
         const range = data.length === 0 ? '' : `, these are ${start + 1} to ${start + data.length}`
-        return { text: [`${count} records match${range}.`, ...data.map(recordText)].join('\n'), structured: answer }
+        return { text: [`${count} records match${range}.`, ...data.map(recordText)].join('\n'), structured: response }
       },
     },
     {
@@ -66,7 +66,7 @@ export function recordTools(client: Client): Tool[] {
     {
       name: 'records_stats',
       title: 'Records: statistics',
-      description: 'How many location attestations there are, by chain and by time of the block.',
+      description: 'Number of location attestations, by chain and by block time.',
       inputSchema: { type: 'object', properties: {} },
       outputSchema: standaloneSchema('record-stats.schema.json'),
       async call(_, signal) {
@@ -82,9 +82,11 @@ export function recordTools(client: Client): Tool[] {
 
 function recordText(record: LocationRecord): string {
   const { uid, chain, event_timestamp, location, prover, subject, revoked, memo } = record
-  // Anybody attests anything: as JSON it stays in its line, where it cannot pass for words of this tool.
-  const shown = JSON.stringify(location.length > MOST_SHOWN ? `${location.slice(0, MOST_SHOWN)}…` : location)
+  // Anyone can attest any text. As JSON it stays on its line and cannot pass for words of this tool.
+  const shown = JSON.stringify(
+    location.length > MAX_SHOWN_CHARACTERS ? `${location.slice(0, MAX_SHOWN_CHARACTERS)}…` : location,
+  )
   const about = subject === prover ? '' : ` about ${subject}`
-  const rest = `${revoked ? ', REVOKED' : ''}${memo === null ? '' : `, memo ${JSON.stringify(memo.slice(0, MOST_SHOWN))}`}`
-  return `${uid} on ${chain}, event ${event_timestamp}, ${shown}, by ${prover}${about}${rest}`
+  const suffix = `${revoked ? ', REVOKED' : ''}${memo === null ? '' : `, memo ${JSON.stringify(memo.slice(0, MAX_SHOWN_CHARACTERS))}`}`
+  return `${uid} on ${chain}, event ${event_timestamp}, ${shown}, by ${prover}${about}${suffix}`
 }

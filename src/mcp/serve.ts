@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import {
@@ -11,43 +11,42 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { createClient } from '../client/client.ts'
 import { version } from '../version.ts'
-import { computeTools } from './compute-tools.ts'
-import { errorText } from './error-text.ts'
-import { localComputeTools } from './local-tools.ts'
-import { recordTools } from './record-tools.ts'
+import { createComputeTools } from './compute-tools.ts'
+import { describeError } from './error-text.ts'
+import { createLocalComputeTools } from './local-tools.ts'
+import { createRecordTools } from './record-tools.ts'
 import type { Tool } from './tool.ts'
-import { verifyResultTool, verifyTools } from './verify-tools.ts'
+import { createVerifyResultTool, createVerifyTools } from './verify-tools.ts'
 
 export interface McpOptions {
-  /** Of the service; asked only when a tool is called. */
+  /** Address of the service; it is contacted only when a tool is called. */
   readonly url: string
   readonly apiKey?: string | undefined
-  /** The chain answers are signed for, unless a call names another. */
+  /** The chain that results are signed for, unless a call names another one. */
   readonly chainId?: number | undefined
-  /** Computes in this process, unsigned, and asks no service: no tools for evidence and records then. */
+  /** Computes in this process, unsigned, without a service. There are then no tools for evidence and records. */
   readonly local?: boolean | undefined
 }
 
-/** In place of the process's own. Nothing but messages of the protocol goes to `output`. */
+/** Streams to use instead of standard input and output. Only protocol messages are written to `output`. */
 export interface McpStreams {
   readonly input: Readable
   readonly output: Writable
 }
 
 const SIGNED =
-  'Spatial facts that are computed exactly and signed. Positions are [longitude, latitude]. Cite what the text of an answer says; the whole of it stands in structuredContent, which verify_result and contracts take unchanged.'
-const UNSIGNED =
-  'Spatial facts that are computed exactly on this machine and not signed. Positions are [longitude, latitude].'
+  'Spatial facts, computed exactly and signed. Positions are [longitude, latitude]. Cite the text of a result; structuredContent has the whole response, which verify_result and contracts accept unchanged.'
+const UNSIGNED = 'Spatial facts, computed exactly on this machine and not signed. Positions are [longitude, latitude].'
 
 /**
- * Answers the Model Context Protocol over standard input and output until the input ends.
+ * Serves the Model Context Protocol over standard input and output until the input ends.
  *
- * @throws {TypeError} on an address that is none
+ * @throws {TypeError} when the address is not an http(s) URL
  */
 export async function serveMcp(options: McpOptions, streams?: McpStreams): Promise<void> {
   const input = streams?.input ?? process.stdin
   const output = streams?.output ?? process.stdout
-  const tools = toolsOf(options)
+  const tools = createTools(options)
   const calls = new Set<Promise<CallToolResult>>()
   const server = new Server(
     { name: 'trigpoint', title: 'Trigpoint', version },
@@ -56,20 +55,20 @@ export async function serveMcp(options: McpOptions, streams?: McpStreams): Promi
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(describe) }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name)
-    if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `no tool is called ${params.name}`)
+    if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `there is no tool ${params.name}`)
     const call = callTool(tool, params.arguments ?? {}, signal)
     calls.add(call)
     return call.finally(() => calls.delete(call))
   })
-  const ended = new Promise<void>((done) => {
-    server.onclose = done
+  const ended = new Promise<void>((resolve) => {
+    server.onclose = resolve
   })
-  // The transport does not notice the end of its input: without this a client that died would leave us behind. What was asked
-  // before the end is answered: each turn of the loop gives what was read time to become a call, or an answer to be written.
+  // The transport does not notice the end of its input, so without this handler the process would outlive its client. Requests
+  // that arrived before the end are still answered: the first tick lets input become calls, the second lets responses be written.
   input.once('end', async () => {
-    await nextTurn()
+    await nextTick()
     await Promise.allSettled(calls)
-    await nextTurn()
+    await nextTick()
     await server.close()
   })
   output.once('error', () => void server.close())
@@ -77,13 +76,18 @@ export async function serveMcp(options: McpOptions, streams?: McpStreams): Promi
   await ended
 }
 
-function toolsOf({ url, apiKey, chainId, local }: McpOptions): Tool[] {
-  if (local === true) return [...localComputeTools(), verifyResultTool(undefined)]
+function createTools({ url, apiKey, chainId, local }: McpOptions): Tool[] {
+  if (local === true) return [...createLocalComputeTools(), createVerifyResultTool(undefined)]
   const client = createClient({ baseUrl: url, apiKey, chainId })
-  return [...computeTools(client, chainId), ...verifyTools(client), verifyResultTool(client), ...recordTools(client)]
+  return [
+    ...createComputeTools(client, chainId),
+    ...createVerifyTools(client),
+    createVerifyResultTool(client),
+    ...createRecordTools(client),
+  ]
 }
 
-/** As a list of tools has it. Nothing here writes anywhere, and the same question may be asked again. */
+/** Describes a tool for the list of tools. All tools are read-only, and calls may be repeated. */
 function describe({ name, title, description, inputSchema, outputSchema }: Tool) {
   return {
     name,
@@ -100,7 +104,7 @@ async function callTool(tool: Tool, given: Parameters<Tool['call']>[0], signal: 
     const { text, structured } = await tool.call(given, signal)
     return { content: [{ type: 'text', text }], structuredContent: structured as Record<string, unknown> }
   } catch (error) {
-    const text = errorText(error)
+    const text = describeError(error)
     if (text === undefined) throw error
     return { content: [{ type: 'text', text }], isError: true }
   }

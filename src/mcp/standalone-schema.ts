@@ -28,20 +28,20 @@ const FILES: readonly SchemaFile[] = [
   verifyRequest,
   verifyResponse,
 ]
-/** What is there for other tools, and names that a model does not need. */
-const LEFT_OUT = ['$schema', '$id', '$defs', 'tsType', 'title']
+/** Keywords to remove: those for other programs, and titles, which a model does not need. */
+const REMOVED_KEYWORDS = ['$schema', '$id', '$defs', 'tsType', 'title']
 
-/** In place of what is long and comes from an answer of the service, not from a model's head. */
-const SHORTENED: Readonly<Record<string, JsonSchema>> = {
-  'verified-proof.schema.json': { type: 'object', description: 'An answer of verify_proof, whole and unchanged.' },
+/** Short replacements for long schemas of values that a model copies from a response and does not write. */
+const REPLACEMENTS: Readonly<Record<string, JsonSchema>> = {
+  'verified-proof.schema.json': { type: 'object', description: 'A response of verify_proof, complete and unchanged.' },
   'input.schema.json#/$defs/OffchainInput': { not: {} },
 }
 
 /**
- * A schema of `schemas/` in one piece: what it refers to stands in its own `$defs`, as tools of MCP need it.
+ * Returns a schema of `schemas/` without references to other files, as MCP tools need it: what it refers to is in its `$defs`.
  *
  * @param reference e.g. `compute-request.schema.json#/$defs/AreaRequest`
- * @throws {RangeError} on a reference that leads nowhere: a mistake in `schemas/`
+ * @throws {RangeError} on a reference to a schema that does not exist, which is a mistake in `schemas/`
  */
 export function standaloneSchema(reference: string): JsonSchema {
   const definitions: Record<string, unknown> = {}
@@ -52,31 +52,31 @@ export function standaloneSchema(reference: string): JsonSchema {
     const [id = '', name] = from.split('#/$defs/')
     const file = FILES.find(({ $id }) => $id === id)
     const schema = name === undefined ? file : file?.$defs?.[name]
-    if (schema === undefined) throw new RangeError(`${from} is no schema`)
-    return rewrite(SHORTENED[from] ?? schema, id, false) as JsonSchema
+    if (schema === undefined) throw new RangeError(`there is no schema ${from}`)
+    return rewrite(REPLACEMENTS[from] ?? schema, id, false) as JsonSchema
   }
 
-  /** @param isNames of a `properties`: its keys are names, not words of a schema */
+  /** @param isNames true for the value of `properties`, whose keys are member names and not keywords */
   function rewrite(value: unknown, file: string, isNames: boolean): unknown {
     if (Array.isArray(value)) return value.map((member) => rewrite(member, file, false))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
       Object.entries(value)
-        .filter(([key]) => isNames || !LEFT_OUT.includes(key))
+        .filter(([key]) => isNames || !REMOVED_KEYWORDS.includes(key))
         .map(([key, member]) =>
           key === '$ref' && !isNames
-            ? [key, definitionOf(String(member), file)]
+            ? [key, addDefinition(String(member), file)]
             : [key, rewrite(member, file, key === 'properties' && !isNames)],
         ),
     )
   }
 
-  function definitionOf(target: string, file: string): string {
-    const whole = target.startsWith('#') ? file + target : target
-    const name = whole.split('/').at(-1)!.replace('.schema.json', '')
+  function addDefinition(target: string, file: string): string {
+    const fullReference = target.startsWith('#') ? file + target : target
+    const name = fullReference.split('/').at(-1)!.replace('.schema.json', '')
     if (!(name in definitions)) {
-      definitions[name] = {} // before what it holds is looked at, which may refer to it
-      definitions[name] = collect(whole)
+      definitions[name] = {} // set first, because its content may refer to it
+      definitions[name] = collect(fullReference)
     }
     return `#/$defs/${name}`
   }

@@ -6,31 +6,31 @@ import { standaloneSchema } from './standalone-schema.ts'
 import type { JsonSchema, Tool } from './tool.ts'
 import { metersText, shareText, signedText } from './words.ts'
 
-/** Most failed checks that a text names; all of them stand beside it. */
-const MOST_NAMED = 8
+/** Most failed checks in the text; the structured content has all of them. */
+const MAX_SHOWN_CHECKS = 8
 
-/** Tools that judge evidence, by the service. */
-export function verifyTools(client: Client): Tool[] {
+/** Creates the tools that have the service evaluate evidence. */
+export function createVerifyTools(client: Client): Tool[] {
   const { properties, ...proofRequest } = standaloneSchema('verify-request.schema.json#/$defs/VerifyProofRequest')
   return [
     {
       name: 'verify_stamp',
       title: 'Verify: one stamp',
       description:
-        'Judges one location stamp (an observation by one proof-of-location system): its signatures, its form, its signals. Every check stands in details.',
+        'Evaluates one location stamp (an observation by one proof-of-location system): its signatures, its structure, its signals. details lists every check.',
       inputSchema: standaloneSchema('verify-request.schema.json#/$defs/VerifyStampRequest'),
       outputSchema: standaloneSchema('verify-response.schema.json#/$defs/VerifyStampResponse'),
       async call({ stamp, media }, signal) {
-        const answer = await client.verify.stamp(stamp, { media, signal })
-        return { text: stampText(answer), structured: answer }
+        const response = await client.verify.stamp(stamp, { media, signal })
+        return { text: stampText(response), structured: response }
       },
     },
     {
       name: 'verify_proof',
       title: 'Verify: a proof',
       description:
-        'Judges a location proof (a claim with its stamps) into a vector of numbers: spatial, temporal, validity, independence. There is no single score, and "verified" does not mean true. With options.chainId the outcome is signed.',
-      // Without submitOnchain: a model does not spend the operator's money.
+        'Evaluates a location proof (a claim with its stamps) to a vector of numbers: spatial, temporal, validity, independence. There is no single score, and "verified" does not mean true. With options.chainId the evaluation is signed.',
+      // submitOnchain is left out: a model must not spend the operator's money.
       inputSchema: {
         ...proofRequest,
         properties: { proof: (properties as Record<string, unknown>)['proof'], options: PROOF_OPTIONS },
@@ -38,8 +38,8 @@ export function verifyTools(client: Client): Tool[] {
       outputSchema: standaloneSchema('verify-response.schema.json#/$defs/VerifyProofResponse'),
       async call({ proof, options }, signal) {
         const { chainId, recipient } = options ?? {}
-        const answer = await client.verify.proof(proof, { chainId, recipient, signal })
-        return { text: proofText(answer), structured: answer }
+        const response = await client.verify.proof(proof, { chainId, recipient, signal })
+        return { text: proofText(response), structured: response }
       },
     },
   ]
@@ -48,30 +48,34 @@ export function verifyTools(client: Client): Tool[] {
 const PROOF_OPTIONS: JsonSchema = {
   type: 'object',
   properties: {
-    chainId: { type: 'integer', minimum: 1, description: 'Signs the outcome for this chain.' },
-    recipient: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'Of the attestation.' },
+    chainId: { type: 'integer', minimum: 1, description: 'Signs the evaluation for this chain.' },
+    recipient: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'Recipient of the attestation.' },
   },
 }
 
 /**
- * The tool that checks an answer in this process, without trusting who answered.
+ * Creates the tool that checks a signed response in this process, without trusting the service.
  *
- * @param client asked for nothing but who signs there, when no attester is named; undefined without a service
+ * @param client only used to read who signs there, when a call names no attester; undefined without a service
  */
-export function verifyResultTool(client: Client | undefined): Tool {
+export function createVerifyResultTool(client: Client | undefined): Tool {
   return {
     name: 'verify_result',
-    title: 'Verify: an answer',
+    title: 'Verify: a response',
     description:
-      'Checks a signed answer (of a compute or verify_proof tool, a batch, an attestation) on this machine: signer, signature, data, deadline; with inputs also the references, and the result computed again. Name the attester you trust; else it is the one that the service names, or anybody.',
+      'Checks a signed response (of a compute tool or verify_proof, a batch, an attestation) on this machine: signer, signature, data, deadline. With inputs it also checks the references and computes the result again. Name the attester that you trust; otherwise it is the one that the service names, or, without a service, any.',
     inputSchema: {
       type: 'object',
       required: ['answer'],
       properties: {
-        answer: { type: 'object', description: 'The answer, whole and unchanged.' },
+        answer: { type: 'object', description: 'The response, complete and unchanged.' },
         attester: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'Address that should have signed.' },
         chainId: { type: 'integer', minimum: 1, description: 'Chain that it should be signed for.' },
-        inputs: { type: 'array', items: { type: 'object' }, description: 'What was asked, in the order of inputRefs.' },
+        inputs: {
+          type: 'array',
+          items: { type: 'object' },
+          description: 'The inputs of the request, in the order of inputRefs.',
+        },
       },
     },
     outputSchema: {
@@ -79,7 +83,10 @@ export function verifyResultTool(client: Client | undefined): Tool {
       required: ['kind', 'ok', 'checks'],
       properties: {
         kind: { type: 'string' },
-        ok: { type: 'boolean', description: 'Something was signed and no check fails; read the skipped ones.' },
+        ok: {
+          type: 'boolean',
+          description: 'True when a signature was verified and no check failed. Read the skipped checks too.',
+        },
         checks: {
           type: 'array',
           items: {
@@ -119,7 +126,7 @@ function stampText({
   details,
 }: VerifyStampResponse): string {
   const parts = [
-    `The stamp is ${valid ? 'valid' : 'not valid'}: signatures ${yes(signaturesValid, 'verify', 'do not verify')}, form ${yes(structureValid, 'holds', 'does not hold')}, signals ${yes(signalsConsistent, 'are consistent', 'are not consistent')}.`,
+    `The stamp is ${valid ? 'valid' : 'not valid'}: signatures ${either(signaturesValid, 'verify', 'do not verify')}, form ${either(structureValid, 'holds', 'does not hold')}, signals ${either(signalsConsistent, 'are consistent', 'are not consistent')}.`,
     ...details.signatures.filter(({ ok }) => !ok).map(({ index, reason }) => `signature ${index}: ${reason}`),
     ...failed([...details.structure, ...details.checks]),
   ]
@@ -129,28 +136,28 @@ function stampText({
 function failed(checks: readonly EvidenceCheck[]): string[] {
   const lines = checks
     .filter(({ ok, severity }) => !ok && severity !== 'info')
-    .map(({ id, severity, measured, limit }) => `${severity} ${id}: ${measured}, wanted ${limit}`)
-  const more = lines.length - MOST_NAMED
-  return more > 0 ? [...lines.slice(0, MOST_NAMED), `and ${more} more`] : lines
+    .map(({ id, severity, measured, limit }) => `${severity} ${id}: ${measured}, expected ${limit}`)
+  const more = lines.length - MAX_SHOWN_CHECKS
+  return more > 0 ? [...lines.slice(0, MAX_SHOWN_CHECKS), `and ${more} more`] : lines
 }
 
-function proofText(answer: VerifyProofResponse): string {
-  const { dimensions, stampResults, meta } = answer.credibility
+function proofText(response: VerifyProofResponse): string {
+  const { dimensions, stampResults, meta } = response.credibility
   const { spatial, temporal, validity, independence } = dimensions
   const parts = [
     `${meta.stampCount} stamps: ${metersText(spatial.meanDistanceMeters)} from the claim on average, ${metersText(spatial.maxDistanceMeters)} at most, ${shareText(spatial.withinRadiusFraction)} within its radius.`,
-    `Time: ${shareText(temporal.meanOverlap)} overlap on average. Valid: ${shareText(validity.signaturesValidFraction)} of signatures, ${shareText(validity.structureValidFraction)} of forms, ${shareText(validity.signalsConsistentFraction)} of signals.`,
+    `Time: ${shareText(temporal.meanOverlap)} overlap on average. Valid signatures: ${shareText(validity.signaturesValidFraction)}, valid structure: ${shareText(validity.structureValidFraction)}, consistent signals: ${shareText(validity.signalsConsistentFraction)}.`,
     `Independence: ${independence.pluginNames.join(', ')}; the stamps agree to ${shareText(independence.spatialAgreement)}.`,
   ]
-  const bad = stampResults.filter(({ signaturesValid, structureValid }) => !(signaturesValid && structureValid))
-  if (bad.length > 0) parts.push(`Not to be believed: stamps ${bad.map(({ stampIndex }) => stampIndex).join(', ')}.`)
-  const { attestation, delegatedAttestation, chainId } = answer
+  const invalid = stampResults.filter(({ signaturesValid, structureValid }) => !(signaturesValid && structureValid))
+  if (invalid.length > 0) parts.push(`Do not trust stamps ${invalid.map(({ stampIndex }) => stampIndex).join(', ')}.`)
+  const { attestation, delegatedAttestation, chainId } = response
   if (attestation !== undefined && delegatedAttestation !== undefined && chainId !== undefined) {
     parts.push(signedText(attestation, delegatedAttestation, chainId))
   }
   return parts.join('\n')
 }
 
-function yes(value: boolean, then: string, otherwise: string): string {
-  return value ? then : otherwise
+function either(value: boolean, ifTrue: string, ifFalse: string): string {
+  return value ? ifTrue : ifFalse
 }

@@ -1,45 +1,45 @@
-import { attestationHead, attestationTail } from '../attest/attestation-text.ts'
+import { attestationJsonHead, attestationJsonTail } from '../attest/attestation-text.ts'
 import type { Hex } from '../messages.ts'
 import type { Attested } from './attest.ts'
 
-/** A result signed without a nonce, beside its attestation (decision 104). */
+/** The signature of a result without a nonce, in addition to its attestation (decision 104). */
 export interface ResultSignature {
   readonly signature: Hex
   readonly deadlineSeconds: number
   readonly salt: Hex
 }
 
-/** Everything an answer to a compute request says. */
-export interface ComputeAnswer extends Attested {
-  /** What `resultMembers` says of the result. */
+/** Everything in the response to a compute request. */
+export interface ComputeResponse extends Attested {
+  /** JSON members of the result, from `resultMembers`. */
   readonly members: string
-  /** What authenticated proofs among the inputs said (decision 86); JSON texts. */
+  /** JSON summary of each authenticated proof among the inputs (decision 86). */
   readonly proofInputs: readonly string[]
-  /** Only for those who prefer one. */
+  /** Present only if the client asked for one. */
   readonly resultSignature: ResultSignature | undefined
 }
 
 /**
- * The body of a compute answer, as a template like `resultMembers`.
+ * Writes the body of a compute response. A template, for the reasons given at `resultMembers`.
  *
- * @param id `"id":…,` of a batch item
+ * @param id `"id":…,` for a batch item
  */
-export function computeAnswerJson(answer: ComputeAnswer, id = ''): string {
-  const proofInputs = proofInputsMember(answer.proofInputs)
-  return `{${id}${answer.members},${attestationMembers(answer)}${proofInputs}${resultSignatureMember(answer)}}`
+export function computeResponseJson(response: ComputeResponse, id = ''): string {
+  const proofInputs = proofInputsMember(response.proofInputs)
+  return `{${id}${response.members},${attestationMembers(response)}${proofInputs}${resultSignatureMember(response)}}`
 }
 
-/** With a comma before it, or nothing. */
+/** Returns the member `proofInputs` with a comma before it, or an empty string. */
 export function proofInputsMember(proofInputs: readonly string[]): string {
   return proofInputs.length === 0 ? '' : `,"proofInputs":[${proofInputs.join(',')}]`
 }
 
-/** The members `attestation` and `delegatedAttestation`, without braces around them. */
+/** Returns the members `attestation` and `delegatedAttestation`, without surrounding braces. */
 export function attestationMembers(attested: Attested): string {
-  return attestationHead(attested) + attestationTail(attested)
+  return attestationJsonHead(attested) + attestationJsonTail(attested)
 }
 
-function resultSignatureMember({ attester, resultSignature }: ComputeAnswer): string {
+function resultSignatureMember({ attester, resultSignature }: ComputeResponse): string {
   if (resultSignature === undefined) return ''
   const { signature, deadlineSeconds, salt } = resultSignature
   return (

@@ -3,7 +3,7 @@ import type { AttestationPayload, Hex, NonceSource } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 
-/** A delegated attestation as answers say it. */
+/** A delegated attestation as it appears in responses. */
 export interface Attested {
   readonly schema: Hex
   /** Checksummed. */
@@ -18,11 +18,11 @@ export interface Attested {
 }
 
 /**
- * Has a payload signed.
+ * Has the signer sign a payload.
  *
- * @param payload whose schema `ChainPolicy.requireSchema` has let pass
- * @param isBulk for a batch: single requests pass it
- * @throws {ProblemError} what the signer refuses it for
+ * @param payload its schema must have passed `ChainPolicy.requireSchema`
+ * @param isBulk true for a batch, which the signer serves after single requests
+ * @throws {ProblemError} if the signer does not sign it
  */
 export async function attest(
   payload: AttestationPayload,
@@ -48,7 +48,7 @@ const NO_HEADERS = {}
 const FROM_CACHE = { [NONCE_SOURCE]: 'cache' }
 const FROM_DEFAULT = { [NONCE_SOURCE]: 'default' }
 
-/** Said when the nonce was not read from the chain just now (decision 100). */
+/** Returns the response header that marks a nonce which was not just read from the chain (decision 100). */
 export function nonceHeaders({ nonceSource }: Pick<Attested, 'nonceSource'>): Readonly<Record<string, string>> {
   if (nonceSource === 'chain') return NO_HEADERS
   return nonceSource === 'cache' ? FROM_CACHE : FROM_DEFAULT

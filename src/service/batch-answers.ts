@@ -1,112 +1,123 @@
 import { checksumAddress } from '../attest/address.ts'
-import { leafMembers } from '../attest/leaf-text.ts'
+import { leafJson } from '../attest/leaf-text.ts'
 import type { TextsResult } from '../batch-messages.ts'
 import { utf8 } from '../crypto/hex.ts'
 import type { AttestationPayload, Hex, SignedAttestation } from '../messages.ts'
 import { pack } from '../packed-bytes.ts'
 import { type ProblemData, ProblemError, problemAt, underPath } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
-import { attestationMembers, computeAnswerJson, proofInputsMember } from './answer.ts'
+import { attestationMembers, computeResponseJson, proofInputsMember } from './answer.ts'
 import { type Attested, nonceHeaders } from './attest.ts'
 import type { BatchRun } from './batch.ts'
-import { areTexts, type BatchItem, type BatchItems, type ComputedItem, type LeafItem, textsOf } from './batch-items.ts'
+import {
+  areTexts,
+  type BatchItem,
+  type BatchItems,
+  type ComputedItem,
+  type LeafItem,
+  unpackTexts,
+} from './batch-items.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { Gate } from './gate.ts'
 import { attestMerkleRoot } from './merkle.ts'
-import type { SignedAnswers } from './signed-answer.ts'
+import type { ResponseSigner } from './signed-answer.ts'
 
-export interface BatchAnswerParts {
+export interface BatchAttestParts {
   readonly chains: ChainPolicy
-  readonly answers: SignedAnswers
+  readonly answers: ResponseSigner
   readonly signer: SignerClient
-  /** Of all batches together: single requests find room at the signer. */
+  /** Shared by all batches, so that single requests find room at the signer. */
   readonly signing: Gate
 }
 
-type Found = readonly BatchItem[]
+type Items = readonly BatchItem[]
 type Chunks = readonly BatchItems[]
 
-/** The results of a batch as JSON text with commas between them, in pieces; and what stands before them. */
+/** The results of a batch as comma-separated JSON in pieces, and the members that precede them. */
 export interface BatchTexts {
   readonly items: readonly string[] | readonly Uint8Array[]
-  /** JSON members with a comma after them, or empty. */
+  /** JSON members, each followed by a comma, or empty. */
   readonly head: string
 }
 
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 const ZERO_UID = `0x${'0'.repeat(64)}`
 
-/** Each result with an attestation of its own. */
-export function answerEach(run: BatchRun, found: Found, { answers, signing }: BatchAnswerParts): Promise<string[]> {
-  if (found.every((item) => typeof item === 'string')) return Promise.resolve(found as string[])
+/** Attests each result separately. */
+export function attestEach(run: BatchRun, items: Items, { answers, signing }: BatchAttestParts): Promise<string[]> {
+  if (items.every((item) => typeof item === 'string')) return Promise.resolve(items as string[])
   return signing.run(() =>
     Promise.all(
-      found.map(async (item) => {
-        if (!isComputed(item)) return textOf(item)
+      items.map(async (item) => {
+        if (!isComputed(item)) return finishedJson(item)
         const { id, computed, proofInputs, path } = item
         try {
-          const { json, headers = {} } = await answers.answer(computed, proofInputs, id)
-          run.tally.signed(1, headers)
+          const { json, headers = {} } = await answers.sign(computed, proofInputs, id)
+          run.tally.countSigned(1, headers)
           return json
         } catch (error) {
-          return run.tally.refuse(id, problemOf(error, path))
+          return run.tally.fail(id, problemFrom(error, path))
         }
       }),
     ),
   )
 }
 
-/** One attestation of the Merkle root over all results, and a proof for each (decision 103). */
-export async function answerUnderRoot(run: BatchRun, chunks: Chunks, parts: BatchAnswerParts): Promise<BatchTexts> {
+/** Attests the Merkle root over all results, and gives each result its Merkle proof (decision 103). */
+export async function attestUnderRoot(run: BatchRun, chunks: Chunks, parts: BatchAttestParts): Promise<BatchTexts> {
   const { chains, signer } = parts
   const { options, timestampSeconds } = run
   const chainId = options.chainId!
   chains.require(chainId)
   const settled = await Promise.all(
-    chunks.map((chunk) => (areTexts(chunk) ? chunk : allowedOnly(run, chunk, chainId, chains))),
+    chunks.map((chunk) => (areTexts(chunk) ? chunk : rejectDisallowed(run, chunk, chainId, chains))),
   )
-  const pieces = settled.flatMap((chunk) => (areTexts(chunk) ? [chunk] : piecesOf(chunk, chains)))
+  const pieces = settled.flatMap((chunk) => (areTexts(chunk) ? [chunk] : treePieces(chunk, chains)))
   const leafCount = pieces.reduce((sum, { leaves }) => sum + leaves.length / 32, 0)
   if (leafCount === 0)
-    return { items: [pieces.flatMap(({ texts }) => textsOf(texts)).join(',')], head: '"merkle":null,' }
+    return { items: [pieces.flatMap(({ texts }) => unpackTexts(texts)).join(',')], head: '"merkle":null,' }
   const { root, items } = await run.merkleTree(pieces)
   const recipient = (options.recipient?.toLowerCase() as Hex | undefined) ?? ZERO_ADDRESS
   const tree = { root, leafCount }
   const attested = await attestMerkleRoot({ chainId, recipient, timestampSeconds, tree }, { signer, chains })
-  run.tally.signed(leafCount, nonceHeaders(attested))
+  run.tally.countSigned(leafCount, nonceHeaders(attested))
   const head = `"merkle":{"root":"${root}","leafCount":${leafCount},${attestationMembers(attested)}},`
   return { items, head }
 }
 
-/** Items as the thread of the tree takes them: those with leaves in a row are one piece, and so are those without. */
-function piecesOf(items: Found, chains: ChainPolicy): TextsResult[] {
-  const rows: { readonly texts: Uint8Array[]; readonly leaves: Uint8Array[] }[] = []
+/**
+ * Groups the items for the thread that builds the tree: consecutive items with leaves form one piece, and so do those without.
+ */
+function treePieces(items: Items, chains: ChainPolicy): TextsResult[] {
+  const treeParts: { readonly texts: Uint8Array[]; readonly leaves: Uint8Array[] }[] = []
   for (const item of items) {
     const isLeaf = typeof item !== 'string'
-    const text = typeof item === 'string' ? item : 'text' in item ? item.text : leafTextOf(item, chains)
-    let row = rows.at(-1)
-    if (row === undefined || row.leaves.length > 0 !== isLeaf) {
-      row = { texts: [], leaves: [] }
-      rows.push(row)
+    const text = typeof item === 'string' ? item : 'text' in item ? item.text : leafText(item, chains)
+    let piece = treeParts.at(-1)
+    if (piece === undefined || piece.leaves.length > 0 !== isLeaf) {
+      piece = { texts: [], leaves: [] }
+      treeParts.push(piece)
     }
-    row.texts.push(utf8(`${text},`))
-    if (isLeaf) row.leaves.push(item.leaf!)
+    piece.texts.push(utf8(`${text},`))
+    if (isLeaf) piece.leaves.push(item.leaf!)
   }
-  return rows.map(({ texts, leaves }) => ({ texts: pack(texts), leaves: new Uint8Array(Buffer.concat(leaves)) }))
+  return treeParts.map(({ texts, leaves }) => ({ texts: pack(texts), leaves: new Uint8Array(Buffer.concat(leaves)) }))
 }
 
-/** As the compute threads write it for items without a schema of their own. */
-function leafTextOf({ id, computed, proofInputs }: ComputedItem, chains: ChainPolicy): string {
+/** Writes the JSON of a result under a root, in the same form as the compute threads write it for items that name no schema. */
+function leafText({ id, computed, proofInputs }: ComputedItem, chains: ChainPolicy): string {
   const { kind, schema = chains.defaultSchema(kind), recipient, data, members } = computed
-  return `{${id}${members},${leafMembers(schema, recipient, data)}${proofInputsMember(proofInputs)}`
+  return `{${id}${members},${leafJson(schema, recipient, data)}${proofInputsMember(proofInputs)}`
 }
 
-/** Attestations with consecutive nonces, grouped as `multiAttestByDelegation` consumes them (decision 102). */
-export async function answerInSequence(run: BatchRun, chunks: Chunks, parts: BatchAnswerParts): Promise<BatchTexts> {
+/**
+ * Attests the results with consecutive nonces, grouped in the way that `multiAttestByDelegation` consumes them (decision 102).
+ */
+export async function attestInSequence(run: BatchRun, chunks: Chunks, parts: BatchAttestParts): Promise<BatchTexts> {
   const { chains, signer } = parts
   const chainId = run.options.chainId!
-  const found = chunks.flatMap((chunk) => (areTexts(chunk) ? textsOf(chunk.texts) : chunk))
-  const allowed = await allowedOnly(run, found, chainId, chains)
+  const items = chunks.flatMap((chunk) => (areTexts(chunk) ? unpackTexts(chunk.texts) : chunk))
+  const allowed = await rejectDisallowed(run, items, chainId, chains)
   const payloads = new Map<ComputedItem, AttestationPayload>()
   for (const item of allowed) {
     if (!isComputed(item)) continue
@@ -122,26 +133,26 @@ export async function answerInSequence(run: BatchRun, chunks: Chunks, parts: Bat
   if (ordered.length === 0) return { items: [allowed.join(',')], head: '"multi":[],' }
   const signed = await signer.sign({ kind: 'sequence', chainId, items: ordered.map(([, payload]) => payload) })
   if (!signed.ok) throw new ProblemError(signed.problem)
-  const attestedOf = new Map(
-    ordered.map(([item, payload], index) => [item, attestedAs(payload, signed.items[index]!, signer.address)]),
+  const attestedByItem = new Map(
+    ordered.map(([item, payload], index) => [item, toAttested(payload, signed.items[index]!, signer.address)]),
   )
-  run.tally.signed(ordered.length, nonceHeaders(signed.items[0]!))
-  const items = allowed.map((item) => {
-    if (!isComputed(item)) return textOf(item)
+  run.tally.countSigned(ordered.length, nonceHeaders(signed.items[0]!))
+  const itemsJson = allowed.map((item) => {
+    if (!isComputed(item)) return finishedJson(item)
     const { computed, proofInputs, id } = item
     const { members } = computed
-    return computeAnswerJson({ members, ...attestedOf.get(item)!, proofInputs, resultSignature: undefined }, id)
+    return computeResponseJson({ members, ...attestedByItem.get(item)!, proofInputs, resultSignature: undefined }, id)
   })
   const multi = [...groups].map(([schema, members]) =>
     groupJson(
       schema,
-      members.map(([item]) => attestedOf.get(item)!),
+      members.map(([item]) => attestedByItem.get(item)!),
     ),
   )
-  return { items: [items.join(',')], head: `"multi":[${multi.join(',')}],` }
+  return { items: [itemsJson.join(',')], head: `"multi":[${multi.join(',')}],` }
 }
 
-/** One argument of `multiAttestByDelegation`; contracts before 1.2.0 have no deadline and leave it out. */
+/** Writes one argument of `multiAttestByDelegation`. Callers of contracts before 1.2.0, which have no deadline, leave it out. */
 function groupJson(schema: Hex, attested: readonly Attested[]): string {
   return JSON.stringify({
     schema,
@@ -164,7 +175,7 @@ function groupJson(schema: Hex, attested: readonly Attested[]): string {
   })
 }
 
-function attestedAs(payload: AttestationPayload, signed: SignedAttestation, attester: string): Attested {
+function toAttested(payload: AttestationPayload, signed: SignedAttestation, attester: string): Attested {
   const { signature, nonce, nonceSource, deadlineSeconds } = signed
   const recipient = checksumAddress(payload.recipient)
   return {
@@ -179,30 +190,33 @@ function attestedAs(payload: AttestationPayload, signed: SignedAttestation, atte
   }
 }
 
-/** What is signed together is for one chain, under schemas that our signature may stand under. */
-async function allowedOnly(run: BatchRun, found: Found, chainId: number, chains: ChainPolicy): Promise<Found> {
+/**
+ * Replaces results that must not be signed with their problem: those for another chain, and those with a schema we may not sign
+ * under.
+ */
+async function rejectDisallowed(run: BatchRun, items: Items, chainId: number, chains: ChainPolicy): Promise<Items> {
   const chain = chains.require(chainId)
   const check = async (item: ComputedItem) => {
     const { id, computed, path } = item
     try {
-      if (computed.chainId !== chainId) throw otherChain(computed.chainId, chainId)
+      if (computed.chainId !== chainId) throw otherChainProblem(computed.chainId, chainId)
       if (computed.schema !== undefined) await chains.requireSchema(chain, computed.kind, computed.schema)
       return item
     } catch (error) {
-      return run.tally.refuse(id, problemOf(error, path))
+      return run.tally.fail(id, problemFrom(error, path))
     }
   }
-  return Promise.all(found.map((item) => (isComputed(item) ? check(item) : item)))
+  return Promise.all(items.map((item) => (isComputed(item) ? check(item) : item)))
 }
 
-function otherChain(found: number, wanted: number): ProblemError {
-  return problemAt('invalid-input', ['chainId'], `is ${found}, the batch is signed for ${wanted}`, {
+function otherChainProblem(chainId: number, batchChainId: number): ProblemError {
+  return problemAt('invalid-input', ['chainId'], `is ${chainId}, but the batch is signed for ${batchChainId}`, {
     code: 'other-chain',
     hint: 'leave it out, or send another batch',
   })
 }
 
-function problemOf(error: unknown, path: readonly (string | number)[]): ProblemData {
+function problemFrom(error: unknown, path: readonly (string | number)[]): ProblemData {
   if (error instanceof ProblemError) return underPath(error.data, path)
   throw error
 }
@@ -211,8 +225,8 @@ function isComputed(item: BatchItem): item is ComputedItem {
   return typeof item !== 'string' && 'computed' in item
 }
 
-/** Leaves are signed under their root alone. */
-function textOf(item: string | LeafItem): string {
-  if (typeof item !== 'string') throw new RangeError('a leaf has no answer without its tree')
+/** Returns finished JSON. @throws {RangeError} for a leaf, which is signed only under its root */
+function finishedJson(item: string | LeafItem): string {
+  if (typeof item !== 'string') throw new RangeError('a leaf has no finished JSON without its tree')
   return item
 }

@@ -5,24 +5,29 @@ import type { ProblemData } from '../problem.ts'
 import type { BatchOptions } from '../validation/batch.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 
-/** Makes what travels to a compute thread of the items of one caller's batch. */
+/** Makes the messages that carry the items of one batch to compute threads. */
 export class ChunkMaker {
   readonly #common: Omit<ComputeChunk, 'items' | 'firstIndex' | 'granted' | 'attester' | 'resolved'>
 
-  /** @param refusal what items beyond the caller's limit are told */
+  /** @param quotaProblem problem of the items beyond the caller's quota */
   constructor(
     { config, chains }: { readonly config: Config; readonly chains: ChainPolicy },
     { chainId, recipient, attest }: BatchOptions,
-    refusal: ProblemData,
+    quotaProblem: ProblemData,
     timestampSeconds: number,
   ) {
     const { maxBodyBytes: maxItemBytes } = config.limits
     const schemas = { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') }
-    this.#common = { chainId, recipient, attest, refusal, maxItemBytes, schemas, timestampSeconds }
+    this.#common = { chainId, recipient, attest, quotaProblem: quotaProblem, maxItemBytes, schemas, timestampSeconds }
   }
 
-  /** @param attester who will sign each result by itself; undefined when main wants to look at them */
-  whole(
+  /**
+   * Makes a chunk of several items.
+   *
+   * @param granted number of items that the caller's quota allows
+   * @param attester checksummed address that will sign each result; undefined if the results should come back as objects
+   */
+  chunk(
     items: PackedBytes,
     firstIndex: number | undefined,
     granted: number,
@@ -31,20 +36,20 @@ export class ChunkMaker {
     return { ...this.#common, items, firstIndex, granted, attester, resolved: [] }
   }
 
-  /** One item of a chunk by itself, for main to look at. */
-  alone(chunk: ComputeChunk, index: number, resolved: ComputeChunk['resolved']): ComputeChunk {
+  /** Makes a chunk of one item, whose result comes back as an object. */
+  singleItem(chunk: ComputeChunk, index: number, resolved: ComputeChunk['resolved']): ComputeChunk {
     const firstIndex = chunk.firstIndex === undefined ? undefined : chunk.firstIndex + index
     const items = pack([unpack(chunk.items, index)])
-    return { ...this.whole(items, firstIndex, index < chunk.granted ? 1 : 0, undefined), resolved }
+    return { ...this.chunk(items, firstIndex, index < chunk.granted ? 1 : 0, undefined), resolved }
   }
 
-  /** All of them, each by itself. */
-  eachOf(chunk: ComputeChunk): ComputeChunk[] {
-    return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) => this.alone(chunk, index, []))
+  /** Makes a chunk of one item for each item of a chunk. */
+  singleItems(chunk: ComputeChunk): ComputeChunk[] {
+    return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) => this.singleItem(chunk, index, []))
   }
 }
 
-/** What travels to a thread is given away; this stays for a second try. */
-export function copyOf({ buffer, offsets }: PackedBytes): PackedBytes {
+/** Copies the items. A buffer sent to a thread is transferred, and the original is needed for a second try. */
+export function copyPacked({ buffer, offsets }: PackedBytes): PackedBytes {
   return { buffer: buffer.slice(0), offsets }
 }

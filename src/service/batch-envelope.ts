@@ -1,20 +1,20 @@
 import { MAX_SEQUENCE } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
 import type { BatchOptions } from '../validation/batch.ts'
-import { HOW_TO_SEND_ITEMS } from '../validation/sentences.ts'
+import { ITEMS_HINT } from '../validation/sentences.ts'
 import type { BatchRun } from './batch.ts'
 
-/** How the answer to a JSON batch begins. */
-export function headOf({ chainId, attest }: BatchOptions): string {
+/** Returns the beginning of the response to a JSON batch. */
+export function responseHead({ chainId, attest }: BatchOptions): string {
   return `{"chainId":${chainId},"attest":"${attest}",`
 }
 
-/** How it ends. */
-export function tailOf({ tally: { failed } }: BatchRun, count: number): string {
+/** Returns the end of the response. */
+export function responseTail({ tally: { failed } }: BatchRun, count: number): string {
   return `],"count":${count},"failed":${failed}}`
 }
 
-/** @throws {ProblemError} when results cannot be a sequence */
+/** @throws {ProblemError} if the results cannot be signed as a sequence */
 export function checkSequence({ attest }: BatchOptions, count: number): void {
   if (attest !== 'each') {
     throw problemAt('invalid-input', ['sequence'], `consecutive nonces need attest "each", found "${attest}"`, {
@@ -22,22 +22,22 @@ export function checkSequence({ attest }: BatchOptions, count: number): void {
     })
   }
   if (count <= MAX_SEQUENCE) return
-  throw problemAt('invalid-input', ['items'], `has ${count} items, a sequence at most ${MAX_SEQUENCE}`, {
+  throw problemAt('invalid-input', ['items'], `has ${count} items; a sequence can have at most ${MAX_SEQUENCE}`, {
     code: 'sequence-too-long',
-    hint: 'one transaction takes no more; attest "merkle" puts any number under one signature',
+    hint: 'one transaction cannot take more; attest "merkle" covers any number of items with one signature',
   })
 }
 
-export function largeEnvelope(bytes: number, most: number): ProblemError {
-  const detail = `what stands beside the items has ${bytes} bytes, more than ${most}`
-  const hint = 'beside the items there are only chainId, recipient, attest and sequence'
-  const place = { pointer: '#', detail, code: 'envelope-too-large', hint }
-  return new ProblemError({ type: 'payload-too-large', detail, places: [place] })
+export function envelopeTooLarge(bytes: number, maxBytes: number): ProblemError {
+  const detail = `the batch without its items has ${bytes} bytes, more than ${maxBytes}`
+  const hint = 'besides items, a batch has only chainId, recipient, attest and sequence'
+  const entry = { pointer: '#', detail, code: 'envelope-too-large', hint }
+  return new ProblemError({ type: 'payload-too-large', detail, places: [entry] })
 }
 
-export function noItems(): ProblemError {
+export function missingItems(): ProblemError {
   return problemAt('invalid-input', ['items'], 'must be a list of operations', {
     code: 'wrong-type',
-    hint: HOW_TO_SEND_ITEMS,
+    hint: ITEMS_HINT,
   })
 }

@@ -4,46 +4,46 @@ import { type PackedBytes, unpack } from '../packed-bytes.ts'
 import type { ProblemData } from '../problem.ts'
 import { proofInputsMember } from './answer.ts'
 
-/** What is known of an item before it is attested: its finished text, or what is to be attested. */
+/** An item before it is attested: its finished JSON, or the result that is to be attested. */
 export type BatchItem = string | LeafItem | ComputedItem
 
-/** The items of a chunk: each by itself when main has to look at some of them, else their texts as they came. */
+/** The items of a chunk: a list if the main thread has to handle some of them, otherwise the JSON that the thread returned. */
 export type BatchItems = readonly BatchItem[] | TextsResult
 
 export function areTexts(items: BatchItems): items is TextsResult {
   return 'texts' in items
 }
 
-/** Texts that wait for a signature each, and where they stand in the body. */
+/** JSON of results that each await a signature, and their index in the batch. */
 export type UnsignedItems = UnsignedResult & Pick<ComputeChunk, 'firstIndex'>
 
-export type FoundItem = ChunkItem | LeafItem
+export type ReturnedItem = ChunkItem | LeafItem
 
-/** A result under a Merkle root: its answer's text waits for the proof. */
+/** A result under a Merkle root: JSON that awaits its Merkle proof. */
 export interface LeafItem {
   readonly text: string
   /** 32 bytes. */
   readonly leaf: Uint8Array
 }
 
-/** A result that waits for what attests it. */
+/** A result that awaits its attestation. */
 export interface ComputedItem {
-  /** `"id":…,` as JSON text, empty when the item had none. */
+  /** `"id":…,` as JSON, empty if the item has none. */
   readonly id: string
   readonly computed: Extract<ComputeResult, { ok: true }>
-  /** What authenticated proofs among the inputs said. */
+  /** JSON summary of each authenticated proof among the inputs (decision 86). */
   readonly proofInputs: readonly string[]
-  /** For a Merkle tree. */
+  /** Leaf for a Merkle tree, 32 bytes; undefined in other batches. */
   readonly leaf: Uint8Array | undefined
-  /** Where it stands in the body. */
+  /** Pointer of the item in the body. */
   readonly path: readonly (string | number)[]
 }
 
-/** One by one what a thread has given. */
-export function foundItems(given: ItemsResult | TextsResult): FoundItem[] {
-  const { leaves } = given
-  const items = 'texts' in given ? textsOf(given.texts) : given.items
-  if (leaves.length === 0) return items as FoundItem[]
+/** Splits a thread's result into single items. */
+export function splitItems(threadResult: ItemsResult | TextsResult): ReturnedItem[] {
+  const { leaves } = threadResult
+  const items = 'texts' in threadResult ? unpackTexts(threadResult.texts) : threadResult.items
+  if (leaves.length === 0) return items as ReturnedItem[]
   let next = 0
   return items.map((item) => {
     if (typeof item !== 'string') return item
@@ -52,31 +52,34 @@ export function foundItems(given: ItemsResult | TextsResult): FoundItem[] {
   })
 }
 
-/** Without the byte behind each. */
-export function textsOf(texts: PackedBytes): string[] {
+/** Unpacks texts into strings, without the separator byte after each. */
+export function unpackTexts(texts: PackedBytes): string[] {
   return Array.from({ length: texts.offsets.length - 1 }, (_, index) =>
     Buffer.from(unpack(texts, index)).toString('utf8', 0, texts.offsets[index + 1]! - texts.offsets[index]! - 1),
   )
 }
 
-/** Problems come back from a thread as copies. */
-export function isSame(problem: ProblemData, other: ProblemData): boolean {
+/** Compares problems by value, because they come back from a thread as copies. */
+export function isSameProblem(problem: ProblemData, other: ProblemData): boolean {
   return problem.type === other.type && problem.detail === other.detail
 }
 
-/** True for a text and for what waits for its proof alone. */
-export function isFinal(item: FoundItem | ProblemData): item is string | LeafItem {
+/** Returns true if the item needs no further work on the main thread: it is finished, or awaits only its Merkle proof. */
+export function isFinal(item: ReturnedItem | ProblemData): item is string | LeafItem {
   return typeof item === 'string' || 'text' in item
 }
 
-/** What authenticated proofs said joins the text of the thread, which did not know it. */
+/** Adds the summary of authenticated proofs to JSON that a thread wrote without knowing it. */
 export function withProofInputs(item: string | LeafItem, proofInputs: readonly string[]): string | LeafItem {
   const member = proofInputsMember(proofInputs)
   if (typeof item !== 'string') return { ...item, text: item.text + member }
   return `${item.slice(0, -1)}${member}}`
 }
 
-/** In a list of items, places begin at the list. */
-export function pathOf({ firstIndex }: Pick<ComputeChunk, 'firstIndex'>, index: number): readonly (string | number)[] {
+/** Returns the path of an item: from the list of items in a JSON batch, empty in a stream of lines. */
+export function itemPath(
+  { firstIndex }: Pick<ComputeChunk, 'firstIndex'>,
+  index: number,
+): readonly (string | number)[] {
   return firstIndex === undefined ? [] : ['items', firstIndex + index]
 }

@@ -1,13 +1,16 @@
 import type { TextsResult } from '../batch-messages.ts'
 import type { TextSink } from './services.ts'
 
-/** Signed results written at a time: 64 KB. Strings of more than twice that are mapped and unmapped by the system each. */
+/**
+ * Signed results written at a time: 64 KB. For strings more than twice as long, the operating system maps and unmaps memory each
+ * time.
+ */
 const WRITTEN_ITEMS = 32
 
-/** Of a chunk: texts, or all of them as bytes. */
+/** The results of a chunk: JSON texts, or all of them as bytes. */
 export type Results = readonly string[] | Uint8Array
 
-/** @param separator between results that are strings; bytes have theirs */
+/** @param separator between results that are strings; bytes already contain it */
 export async function writeResults(sink: TextSink, results: Results, separator: string): Promise<void> {
   if (results instanceof Uint8Array) return sink.write(results)
   for (let begin = 0; begin < results.length; begin += WRITTEN_ITEMS) {
@@ -16,7 +19,7 @@ export async function writeResults(sink: TextSink, results: Results, separator: 
   }
 }
 
-/** With the byte behind each result. */
-export function bytesOf({ texts }: TextsResult): Uint8Array {
+/** Returns the bytes of all results, each followed by its separator. */
+export function resultBytes({ texts }: TextsResult): Uint8Array {
   return new Uint8Array(texts.buffer, 0, texts.offsets[texts.offsets.length - 1])
 }

@@ -1,4 +1,4 @@
-import { attestationTail } from '../attest/attestation-text.ts'
+import { attestationJsonTail } from '../attest/attestation-text.ts'
 import type { TextsResult } from '../batch-messages.ts'
 import { freeBuffer } from '../free-buffer.ts'
 import type { NonceSource, SignedAttestation } from '../messages.ts'
@@ -7,61 +7,61 @@ import { type ProblemData, ProblemError, underPath } from '../problem.ts'
 import { payloadChainId, readSigned, SIGNED_BYTES } from '../signing-records.ts'
 import { nonceHeaders } from './attest.ts'
 import type { BatchRun } from './batch.ts'
-import type { BatchAnswerParts } from './batch-answers.ts'
-import { pathOf, type UnsignedItems } from './batch-items.ts'
+import type { BatchAttestParts } from './batch-answers.ts'
+import { itemPath, type UnsignedItems } from './batch-items.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 
 /**
- * Results of a chunk, each with an attestation of its own: their texts go from the compute thread to the client as bytes, and
- * their payloads as bytes to the signer.
+ * Attests each result of a chunk separately. The JSON goes from the compute thread to the client as bytes, and so do the payloads
+ * to the signer.
  *
- * @param separator one ASCII character behind each result
+ * @param separator one ASCII character that follows each result
  */
 export async function signTexts(
   run: BatchRun,
-  found: UnsignedItems,
+  items: UnsignedItems,
   separator: string,
-  { chains, signer, signing }: BatchAnswerParts,
+  { chains, signer, signing }: BatchAttestParts,
 ): Promise<TextsResult> {
-  const { unsigned, payloads, idLengths } = found
-  const problems = ofRefusedChains(payloads, chains)
-  const signable = problems.size === 0 ? payloads : without(payloads, problems)
+  const { unsigned, payloads, idLengths } = items
+  const problems = unsupportedChainProblems(payloads, chains)
+  const signable = problems.size === 0 ? payloads : withoutProblems(payloads, problems)
   const { signed, refusals } = await signing.run(() => signer.signBlock(signable))
   const sources = new Map<NonceSource, number>()
   let next = 0
-  // What follows each text, or stands in its place.
-  const rests = Array.from(idLengths, (_, index) => {
+  // For each item, the end of its JSON; for a failed item, its whole JSON.
+  const ends = Array.from(idLengths, (_, index) => {
     const problem = problems.get(index) ?? refusals.get(next)
     if (!problems.has(index)) next++
     if (problem !== undefined) {
       problems.set(index, problem)
-      return run.tally.refuse(idOf(found, index), underPath(problem, pathOf(found, index))) + separator
+      return run.tally.fail(idMember(items, index), underPath(problem, itemPath(items, index))) + separator
     }
     const attestation = readSigned(signed, (next - 1) * SIGNED_BYTES) as SignedAttestation
     sources.set(attestation.nonceSource, (sources.get(attestation.nonceSource) ?? 0) + 1)
-    return `${attestationTail({ ...attestation, attester: signer.address })}}${separator}`
+    return `${attestationJsonTail({ ...attestation, attester: signer.address })}}${separator}`
   })
-  for (const [nonceSource, count] of sources) run.tally.signed(count, nonceHeaders({ nonceSource }))
-  const texts = join(unsigned, rests, problems)
+  for (const [nonceSource, count] of sources) run.tally.countSigned(count, nonceHeaders({ nonceSource }))
+  const texts = joinTexts(unsigned, ends, problems)
   freeBuffer(unsigned.buffer)
   freeBuffer(payloads.buffer)
   return { texts, leaves: new Uint8Array(0) }
 }
 
-/** Main knows first which chains turned out to be others. */
-function ofRefusedChains(payloads: PackedBytes, chains: ChainPolicy): Map<number, ProblemData> {
+/** Finds payloads for chains that are not supported. The main thread is the first to know which chains are refused. */
+function unsupportedChainProblems(payloads: PackedBytes, chains: ChainPolicy): Map<number, ProblemData> {
   const problems = new Map<number, ProblemData>()
   const byChain = new Map<number, ProblemData | undefined>()
   for (let index = 0; index < payloads.offsets.length - 1; index++) {
     const chainId = payloadChainId(unpack(payloads, index))
-    if (!byChain.has(chainId)) byChain.set(chainId, refusalOf(chainId, chains))
+    if (!byChain.has(chainId)) byChain.set(chainId, unsupportedChainProblem(chainId, chains))
     const problem = byChain.get(chainId)
     if (problem !== undefined) problems.set(index, problem)
   }
   return problems
 }
 
-function refusalOf(chainId: number, chains: ChainPolicy): ProblemData | undefined {
+function unsupportedChainProblem(chainId: number, chains: ChainPolicy): ProblemData | undefined {
   try {
     chains.require(chainId)
     return undefined
@@ -71,35 +71,39 @@ function refusalOf(chainId: number, chains: ChainPolicy): ProblemData | undefine
   }
 }
 
-function without(payloads: PackedBytes, problems: ReadonlyMap<number, ProblemData>): PackedBytes {
+function withoutProblems(payloads: PackedBytes, problems: ReadonlyMap<number, ProblemData>): PackedBytes {
   const indexes = Array.from({ length: payloads.offsets.length - 1 }, (_, index) => index)
   return pack(indexes.filter((index) => !problems.has(index)).map((index) => unpack(payloads, index)))
 }
 
-/** `"id":…,` as it stands in the text. */
-function idOf({ unsigned, idLengths }: UnsignedItems, index: number): string {
+/** Returns `"id":…,` from the JSON of an item. */
+function idMember({ unsigned, idLengths }: UnsignedItems, index: number): string {
   return Buffer.from(unpack(unsigned, index)).toString('utf8', 1, 1 + idLengths[index]!)
 }
 
-/** @param problems of the items whose text is left out */
-function join(
+/**
+ * Appends its end to the JSON of each item.
+ *
+ * @param problems problems by item; the JSON of these items is left out, because `ends` holds all of theirs
+ */
+function joinTexts(
   unsigned: PackedBytes,
-  rests: readonly string[],
+  ends: readonly string[],
   problems: ReadonlyMap<number, ProblemData>,
 ): PackedBytes {
-  const size = rests.reduce((sum, rest) => sum + Buffer.byteLength(rest), unsigned.buffer.byteLength)
+  const size = ends.reduce((sum, end) => sum + Buffer.byteLength(end), unsigned.buffer.byteLength)
   const target = Buffer.from(new ArrayBuffer(size))
-  const offsets = new Uint32Array(rests.length + 1)
-  let at = 0
-  rests.forEach((rest, index) => {
-    if (problems.has(index)) at += target.write(rest, at)
+  const offsets = new Uint32Array(ends.length + 1)
+  let offset = 0
+  ends.forEach((end, index) => {
+    if (problems.has(index)) offset += target.write(end, offset)
     else {
       const text = unpack(unsigned, index)
-      target.set(text, at)
-      at += text.length
-      at += target.write(rest, at, 'latin1')
+      target.set(text, offset)
+      offset += text.length
+      offset += target.write(end, offset, 'latin1')
     }
-    offsets[index + 1] = at
+    offsets[index + 1] = offset
   })
   return { buffer: target.buffer as ArrayBuffer, offsets }
 }

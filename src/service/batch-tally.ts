@@ -1,42 +1,47 @@
 import type { ProblemData } from '../problem.ts'
 import { NONCE_SOURCE } from './attest.ts'
-import { isSame } from './batch-items.ts'
+import { isSameProblem } from './batch-items.ts'
 import type { BatchContext } from './services.ts'
 
-/** How the items of one caller's batch came out, and what its head says of them. */
+/** Counts how the items of one batch came out, and collects the response headers. */
 export class BatchTally {
   readonly #context: Pick<BatchContext, 'countItems' | 'problemJson' | 'quotaProblem'>
   failed = 0
-  /** Header lines of the answer: where the nonces came from that were not read from the chain just now (decision 100). */
+  /** Response headers: the source of nonces that were not just read from the chain (decision 100). */
   headers: Readonly<Record<string, string>> = {}
-  #quotaText: string | undefined
+  #quotaProblemJson: string | undefined
 
   constructor(context: Pick<BatchContext, 'countItems' | 'problemJson' | 'quotaProblem'>) {
     this.#context = context
   }
 
-  /** @param headers as a single answer would have them: a nonce by default is worse news than one remembered */
-  signed(items: number, headers: Readonly<Record<string, string>>): void {
+  /**
+   * @param headers as for a single response; a default nonce is reported rather than a cached one, because it is the worse news
+   */
+  countSigned(items: number, headers: Readonly<Record<string, string>>): void {
     this.#context.countItems('ok', items)
     if (this.headers[NONCE_SOURCE] !== 'default') this.headers = { ...this.headers, ...headers }
   }
 
-  /** Answers that nobody signs. */
-  finished(items: number): void {
+  /** Counts results that are not signed. */
+  countUnsigned(items: number): void {
     this.#context.countItems('ok', items)
   }
 
   /**
-   * @param id `"id":…,` as JSON text, or empty
-   * @returns the text in the place of an item that has no answer
+   * Counts an item that failed.
+   *
+   * @param id `"id":…,` as JSON, or empty
+   * @returns the JSON of the item
    */
-  refuse(id: string, problem: ProblemData): string {
+  fail(id: string, problem: ProblemData): string {
     this.failed++
     this.#context.countItems(problem.type, 1)
-    // Said of thousands in a row: a caller beyond its limit must not cost more than one within.
-    if (isSame(problem, this.#context.quotaProblem)) {
-      this.#quotaText ??= this.#context.problemJson(problem)
-      return `{${id}"error":${this.#quotaText}}`
+    // Cached because thousands of items in a row may exceed the quota, and rejecting an item must not cost more than computing
+    // it.
+    if (isSameProblem(problem, this.#context.quotaProblem)) {
+      this.#quotaProblemJson ??= this.#context.problemJson(problem)
+      return `{${id}"error":${this.#quotaProblemJson}}`
     }
     return `{${id}"error":${this.#context.problemJson(problem)}}`
   }

@@ -15,15 +15,15 @@ import { type ProblemData, ProblemError, underPath } from '../problem.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
 import type { ChunkJob } from '../threads/jobs.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
-import { type BatchOptions, batchItemIdOf } from '../validation/batch.ts'
-import { ChunkMaker, copyOf } from './batch-chunks.ts'
+import { type BatchOptions, readBatchItemId } from '../validation/batch.ts'
+import { ChunkMaker, copyPacked } from './batch-chunks.ts'
 import {
   type BatchItem,
   type BatchItems,
-  type FoundItem,
-  foundItems,
   isFinal,
-  pathOf,
+  itemPath,
+  type ReturnedItem,
+  splitItems,
   type UnsignedItems,
   withProofInputs,
 } from './batch-items.ts'
@@ -44,15 +44,18 @@ export interface BatchParts {
   readonly now: () => number
 }
 
-/** Runs the items of one caller's batch, chunk by chunk. Every item becomes a result, or the text of its problem. */
+/** Runs the items of one batch, chunk by chunk. Every item becomes a result, or the JSON of its problem. */
 export class BatchRun {
   readonly #parts: BatchParts
   readonly options: BatchOptions
   readonly #context: BatchContext
   readonly timestampSeconds: number
-  /** True once anything was computed: from then on what fails is said in the place of its items. */
+  /**
+   * True once a chunk has been computed. From then on, a failed chunk gives each of its items a problem; before, it fails the
+   * batch.
+   */
   #isStarted = false
-  /** Of a batch whose items were counted at once: how many more of them may be computed. */
+  /** Quota reserved by `reserve` and not yet used, in items; undefined if each chunk takes its own quota. */
   #reserved: number | undefined
   readonly tally: BatchTally
   readonly #chunks: ChunkMaker
@@ -67,15 +70,17 @@ export class BatchRun {
   }
 
   /**
-   * @param firstIndex of the items in the batch; undefined for lines of a stream
-   * @returns in order, what was computed or the finished text
-   * @throws {ProblemError} `overloaded` when nothing of the chunk can be computed now
+   * Computes a chunk.
+   *
+   * @param firstIndex index of the first item in the batch; undefined for lines of a stream
+   * @returns in order, unsigned results and finished JSON
+   * @throws {ProblemError} `overloaded` if the first chunk of a batch cannot be computed now
    */
   compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems> {
     return this.#compute(items, firstIndex, undefined) as Promise<BatchItems>
   }
 
-  /** The same; where each result is signed by itself, the texts before their signatures. */
+  /** The same, but if each result gets its own signature, returns the JSON of the results up to there. */
   computeTexts(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems | UnsignedItems> {
     const attester = this.options.attest === 'each' ? this.#parts.signer.address : undefined
     return this.#compute(items, firstIndex, attester)
@@ -87,28 +92,28 @@ export class BatchRun {
     attester: string | undefined,
   ): Promise<BatchItems | UnsignedItems> {
     const count = items.offsets.length - 1
-    const chunk = this.#chunks.whole(items, firstIndex, this.#grant(count), attester)
-    const given = await this.#runChunk(chunk)
-    if ('unsigned' in given) {
+    const chunk = this.#chunks.chunk(items, firstIndex, this.#grant(count), attester)
+    const chunkResult = await this.#runChunk(chunk)
+    if ('unsigned' in chunkResult) {
       freeBuffer(items.buffer)
-      return { ...given, firstIndex }
+      return { ...chunkResult, firstIndex }
     }
-    if ('texts' in given) {
-      // Those under a root are counted when it is signed.
-      if (given.leaves.length === 0) this.tally.finished(count)
+    if ('texts' in chunkResult) {
+      // Results under a Merkle root are counted when the root is signed.
+      if (chunkResult.leaves.length === 0) this.tally.countUnsigned(count)
       freeBuffer(items.buffer)
-      return given
+      return chunkResult
     }
-    return this.#settleAll(given, chunk)
+    return this.#settleAll(chunkResult, chunk)
   }
 
-  #settleAll(found: readonly FoundItem[], chunk: ComputeChunk): BatchItem[] | Promise<BatchItem[]> {
-    const settled = found.map((item, index) => (isFinal(item) ? item : this.#settle(item, chunk, index)))
-    this.tally.finished(countOfTexts(found))
+  #settleAll(items: readonly ReturnedItem[], chunk: ComputeChunk): BatchItem[] | Promise<BatchItem[]> {
+    const settled = items.map((item, index) => (isFinal(item) ? item : this.#settle(item, chunk, index)))
+    this.tally.countUnsigned(countTexts(items))
     return settled.some((item) => item instanceof Promise) ? Promise.all(settled) : (settled as BatchItem[])
   }
 
-  /** Counts all items of a batch at once, so that its head can say what is left of the caller's limit. */
+  /** Reserves quota for the whole batch up front, because the response headers report what remains. */
   reserve(items: number): void {
     this.#reserved = this.#context.takeQuota(items)
   }
@@ -120,69 +125,72 @@ export class BatchRun {
     return granted
   }
 
-  /** A chunk whose thread died goes again item by item: one of them may have killed it, the others get their answers. */
-  async #runChunk(chunk: ComputeChunk): Promise<FoundItem[] | TextsResult | UnsignedResult> {
+  /**
+   * Runs a chunk. If its thread dies, runs its items one by one: one of them may have killed the thread, the others still get
+   * results.
+   */
+  async #runChunk(chunk: ComputeChunk): Promise<ReturnedItem[] | TextsResult | UnsignedResult> {
     try {
-      const given = await this.#submit(chunk)
+      const chunkResult = await this.#submit(chunk)
       this.#isStarted = true
-      return 'items' in given ? foundItems(given) : given
+      return 'items' in chunkResult ? splitItems(chunkResult) : chunkResult
     } catch (error) {
       if (error instanceof ProblemError) {
         if (!this.#isStarted) throw error
         return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) =>
-          this.#refusal(error.data, chunk, index),
+          this.#failedItem(error.data, chunk, index),
         )
       }
-      const alone = this.#chunks.eachOf(chunk).map(async (item, index): Promise<FoundItem> => {
+      const singles = this.#chunks.singleItems(chunk).map(async (item, index): Promise<ReturnedItem> => {
         try {
-          return await this.#runAlone(item)
+          return await this.#runSingle(item)
         } catch (cause) {
-          return this.#refusal(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
+          return this.#failedItem(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
         }
       })
-      return Promise.all(alone)
+      return Promise.all(singles)
     }
   }
 
-  /** What stands in the place of an item that no thread has answered. */
-  #refusal(problem: ProblemData, chunk: ComputeChunk, index: number): ChunkItem {
+  /** Makes the problem of an item for which no thread returned a result. */
+  #failedItem(problem: ProblemData, chunk: ComputeChunk, index: number): ChunkItem {
     const { maxJsonDepth, maxBatchEnvelopeBytes } = this.#parts.config.limits
     const bytes = unpack(chunk.items, index)
-    // No more is read on this thread than of an envelope.
-    const id = bytes.length > maxBatchEnvelopeBytes ? '' : batchItemIdOf(bytes, maxJsonDepth)
-    return { id, result: { ok: false, problem: underPath(problem, pathOf(chunk, index)) } }
+    // This thread reads no more bytes for an id than it reads for an envelope.
+    const id = bytes.length > maxBatchEnvelopeBytes ? '' : readBatchItemId(bytes, maxJsonDepth)
+    return { id, result: { ok: false, problem: underPath(problem, itemPath(chunk, index)) } }
   }
 
-  async #runAlone(item: ComputeChunk): Promise<FoundItem> {
-    const given = await this.#submit(item)
-    if ('unsigned' in given) throw new RangeError('an item alone is for main to look at')
-    return foundItems(given)[0]!
+  async #runSingle(item: ComputeChunk): Promise<ReturnedItem> {
+    const chunkResult = await this.#submit(item)
+    if ('unsigned' in chunkResult) throw new RangeError('a single item must come back as an object, not as bytes')
+    return splitItems(chunkResult)[0]!
   }
 
   #submit(chunk: ComputeChunk): Promise<ChunkResult> {
-    return this.#parts.pool.runChunk(this.#job({ ...chunk, items: copyOf(chunk.items) }))
+    return this.#parts.pool.runChunk(this.#job({ ...chunk, items: copyPacked(chunk.items) }))
   }
 
   /**
-   * The tree over the results, and its items with their proofs.
+   * Builds the Merkle tree over the results and returns its items with their proofs.
    *
-   * @throws {ProblemError} `overloaded` when it cannot be built now
+   * @throws {ProblemError} `overloaded` if it cannot be built now
    */
   async merkleTree(pieces: readonly TextsResult[]): Promise<MerkleResult> {
-    const job = () => this.#job({ pieces: pieces.map((piece) => ({ ...piece, texts: copyOf(piece.texts) })) })
+    const job = () => this.#job({ pieces: pieces.map((piece) => ({ ...piece, texts: copyPacked(piece.texts) })) })
     try {
       const result = await this.#parts.pool.runTree(job())
       for (const { texts } of pieces) freeBuffer(texts.buffer)
       return result
     } catch (error) {
       if (error instanceof ProblemError) throw error
-      return this.#parts.pool.runTree(job()) // its thread died of somebody else's work
+      return this.#parts.pool.runTree(job()) // the thread died from other work: try once more
     }
   }
 
   #job<Work>(chunk: Work): ChunkJob<Work> {
     const { now, config } = this.#parts
-    // Each chunk has the time of a request: a stream may last for hours.
+    // A stream may last for hours, so each chunk gets the deadline of a single request.
     const deadlineMs = now() + config.limits.requestDeadlineMs
     return { chunk, deadlineMs, isAborted: () => this.#context.aborted }
   }
@@ -193,14 +201,14 @@ export class BatchRun {
     index: number,
     proofInputs: readonly string[] = [],
   ): BatchItem | Promise<BatchItem> {
-    if (!('result' in item)) return this.tally.refuse('', item)
+    if (!('result' in item)) return this.tally.fail('', item)
     const { id, result, leaf } = item
-    if (result.ok === false) return this.tally.refuse(id, result.problem)
+    if (result.ok === false) return this.tally.fail(id, result.problem)
     if (result.ok === 'unresolved') return this.#resolve(item, result, chunk, index)
-    return { id, computed: result, proofInputs, leaf, path: pathOf(chunk, index) }
+    return { id, computed: result, proofInputs, leaf, path: itemPath(chunk, index) }
   }
 
-  /** References are looked up here, and the item goes again by itself. */
+  /** Resolves the references of an item and runs it again, separately. */
   async #resolve(
     { id }: OpenItem,
     { chainId, inputs }: Unresolved,
@@ -210,26 +218,26 @@ export class BatchRun {
     const { chains, resolver } = this.#parts
     try {
       chains.require(chainId)
-      const open = inputs.map(({ input }) => input)
-      const { resolved, proofInputs } = await resolver.resolve(chainId, open, {
+      const unresolvedInputs = inputs.map(({ input }) => input)
+      const { resolved, proofInputs } = await resolver.resolve(chainId, unresolvedInputs, {
         aborted: this.#context.aborted,
         deadlineMs: this.#parts.now() + this.#parts.config.limits.requestDeadlineMs,
       })
-      const again = await this.#runAlone(this.#chunks.alone(chunk, index, [resolved]))
-      this.tally.finished(countOfTexts([again]))
-      if (isFinal(again)) return withProofInputs(again, proofInputs)
-      if (again.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
-      return this.#settle(again, chunk, index, proofInputs)
+      const retried = await this.#runSingle(this.#chunks.singleItem(chunk, index, [resolved]))
+      this.tally.countUnsigned(countTexts([retried]))
+      if (isFinal(retried)) return withProofInputs(retried, proofInputs)
+      if (retried.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
+      return this.#settle(retried, chunk, index, proofInputs)
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
-      return this.tally.refuse(id, underPath(error.data, pathOf(chunk, index)))
+      return this.tally.fail(id, underPath(error.data, itemPath(chunk, index)))
     }
   }
 }
 
-/** A text alone is an answer that nobody signs; the others wait for their signature. */
-function countOfTexts(found: readonly FoundItem[]): number {
-  return found.filter((item) => typeof item === 'string').length
+/** Counts the plain strings: finished, unsigned results. Other items still await a signature. */
+function countTexts(items: readonly ReturnedItem[]): number {
+  return items.filter((item) => typeof item === 'string').length
 }
 
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }

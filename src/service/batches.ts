@@ -3,15 +3,15 @@ import { type PackedBytes, pack } from '../packed-bytes.ts'
 import { type BatchOptions, readBatchEnvelope, readBatchQuery } from '../validation/batch.ts'
 import { type BatchParts, BatchRun } from './batch.ts'
 import {
-  answerEach,
-  answerInSequence,
-  answerUnderRoot,
-  type BatchAnswerParts,
+  attestEach,
+  attestInSequence,
+  attestUnderRoot,
+  type BatchAttestParts,
   type BatchTexts,
 } from './batch-answers.ts'
-import { checkSequence, headOf, largeEnvelope, noItems, tailOf } from './batch-envelope.ts'
-import { areTexts, type BatchItems, textsOf, type UnsignedItems } from './batch-items.ts'
-import { bytesOf, type Results, writeResults } from './batch-results.ts'
+import { checkSequence, envelopeTooLarge, missingItems, responseHead, responseTail } from './batch-envelope.ts'
+import { areTexts, type BatchItems, type UnsignedItems, unpackTexts } from './batch-items.ts'
+import { type Results, resultBytes, writeResults } from './batch-results.ts'
 import { signTexts } from './batch-signing.ts'
 import { Gate } from './gate.ts'
 import { type SplitBatch, splitBatch } from './item-splitter.ts'
@@ -19,32 +19,35 @@ import { LineCutter } from './line-cutter.ts'
 import { OrderedLane } from './ordered-lane.ts'
 import type { BatchContext, BatchSink, LineStream, Services } from './services.ts'
 
-export type BatchServiceParts = BatchParts & Omit<BatchAnswerParts, 'signing'>
+export type BatchServiceParts = BatchParts & Omit<BatchAttestParts, 'signing'>
 
-/** Batches as JSON and as streams of lines: one line of work, two ways in and out. */
-export function createBatchService(given: BatchServiceParts): Pick<Services, 'batch' | 'openBatch'> {
-  const { limits } = given.config
-  const parts = { ...given, signing: new Gate(SIGNED_CHUNKS) }
-  // The signer takes longer for a chunk than the threads: what they do ahead of it only waits, in memory.
-  const widthOf = ({ attest }: BatchOptions) => (attest === 'each' ? 2 : 2 * limits.largeThreads + 2)
-  const assembling = new Gate(ASSEMBLED_BATCHES)
+/**
+ * Makes the batch service. JSON batches and streams of lines share the same processing and differ only in how items come and go.
+ */
+export function createBatchService(serviceParts: BatchServiceParts): Pick<Services, 'batch' | 'openBatch'> {
+  const { limits } = serviceParts.config
+  const parts = { ...serviceParts, signing: new Gate(MAX_SIGNING_CHUNKS) }
+  // The signer takes longer for a chunk than the compute threads. If they ran further ahead, results would only pile up in
+  // memory.
+  const laneWidth = ({ attest }: BatchOptions) => (attest === 'each' ? 2 : 2 * limits.largeThreads + 2)
+  const assembling = new Gate(MAX_ASSEMBLING_BATCHES)
 
   return {
     async batch(body, context, sink) {
       const split = splitBatch(body, limits.maxBatchItems)
-      // Without a list of items the envelope says what is missing.
+      // Without a list of items, check the whole body as an envelope: that reports other errors first.
       const envelope = split?.envelope ?? body
       if (envelope.length > limits.maxBatchEnvelopeBytes) {
-        throw split === undefined ? noItems() : largeEnvelope(envelope.length, limits.maxBatchEnvelopeBytes)
+        throw split === undefined ? missingItems() : envelopeTooLarge(envelope.length, limits.maxBatchEnvelopeBytes)
       }
       const options = readBatchEnvelope(envelope, limits.maxJsonDepth)
-      if (split === undefined) throw noItems()
+      if (split === undefined) throw missingItems()
       const isSequence = options.sequence === 'consecutive'
       if (isSequence) checkSequence(options, split.count)
       const run = new BatchRun(parts, options, context)
       run.reserve(split.count)
-      if (options.attest === 'merkle') await writeTogether(run, body, split, sink, answerUnderRoot)
-      else if (isSequence) await writeTogether(run, body, split, sink, answerInSequence)
+      if (options.attest === 'merkle') await writeTogether(run, body, split, sink, attestUnderRoot)
+      else if (isSequence) await writeTogether(run, body, split, sink, attestInSequence)
       else await writeAsComputed(run, body, split, sink)
     },
 
@@ -53,7 +56,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     },
   }
 
-  /** What needs no look at the others is written as it comes. */
+  /** Writes the results as they are computed, for batches whose items do not depend on each other. */
   async function writeAsComputed(run: BatchRun, body: Uint8Array, split: SplitBatch, sink: BatchSink): Promise<void> {
     let isStarted = false
     await inChunks(
@@ -61,37 +64,41 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
       split,
       run.options,
       async (items, first) => {
-        const found = await answered(run, await run.computeTexts(items, first), ',')
-        return areTexts(found) ? bytesOf(found).subarray(0, -1) : found
+        const results = await toResults(run, await run.computeTexts(items, first), ',')
+        return areTexts(results) ? resultBytes(results).subarray(0, -1) : results
       },
       async (results) => {
-        const head = isStarted ? ',' : `${headOf(run.options)}"results":[`
+        const head = isStarted ? ',' : `${responseHead(run.options)}"results":[`
         isStarted = true
         sink.addHeaders(run.tally.headers)
         await sink.write(head)
         await writeResults(sink, results, ',')
       },
     )
-    await sink.write(`${isStarted ? '' : `${headOf(run.options)}"results":[`}${tailOf(run, split.count)}`)
+    await sink.write(`${isStarted ? '' : `${responseHead(run.options)}"results":[`}${responseTail(run, split.count)}`)
   }
 
-  /** @param separator behind each result that is bytes */
-  function answered(
+  /**
+   * Has the items signed where necessary and returns their finished JSON.
+   *
+   * @param separator follows each result that is returned as bytes
+   */
+  function toResults(
     run: BatchRun,
-    found: BatchItems | UnsignedItems,
+    items: BatchItems | UnsignedItems,
     separator: string,
   ): TextsResult | Promise<TextsResult | string[]> {
-    if ('unsigned' in found) return signTexts(run, found, separator, parts)
-    return areTexts(found) ? found : answerEach(run, found, parts)
+    if ('unsigned' in items) return signTexts(run, items, separator, parts)
+    return areTexts(items) ? items : attestEach(run, items, parts)
   }
 
-  /** What is signed together is written when all of it is there. */
+  /** Computes and signs all items before it writes the first result, for batches that are signed together. */
   async function writeTogether(
     run: BatchRun,
     body: Uint8Array,
     split: SplitBatch,
     sink: BatchSink,
-    answerAll: (run: BatchRun, chunks: readonly BatchItems[], parts: BatchAnswerParts) => Promise<BatchTexts>,
+    answerAll: (run: BatchRun, chunks: readonly BatchItems[], parts: BatchAttestParts) => Promise<BatchTexts>,
   ): Promise<void> {
     const { items, head } = await assembling.run(async () => {
       const chunks: BatchItems[] = []
@@ -105,9 +112,9 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
       return answerAll(run, chunks, parts)
     })
     sink.addHeaders(run.tally.headers)
-    await sink.write(`${headOf(run.options)}${head}"results":[`)
+    await sink.write(`${responseHead(run.options)}${head}"results":[`)
     for (const piece of items) await sink.write(piece)
-    await sink.write(tailOf(run, split.count))
+    await sink.write(responseTail(run, split.count))
   }
 
   async function inChunks<T>(
@@ -118,7 +125,7 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     write: (piece: T) => void | Promise<void>,
   ): Promise<void> {
     let begin = 0
-    const lane = new OrderedLane<T>({ width: widthOf(options), write, onRoom: fill })
+    const lane = new OrderedLane<T>({ width: laneWidth(options), write, onRoom: fill })
     function fill(): void {
       while (begin < count && !lane.isFull) {
         const first = begin
@@ -139,28 +146,28 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
   ): LineStream {
     const cutter = new LineCutter(limits.maxBodyBytes)
     const sizes: number[] = []
-    let begunBytes = 0
-    const isFull = () => lane.isFull || begunBytes >= limits.maxStreamBytes / 2
+    let startedBytes = 0
+    const isFull = () => lane.isFull || startedBytes >= limits.maxStreamBytes / 2
     const lane = new OrderedLane<Results>({
-      width: widthOf(run.options),
+      width: laneWidth(run.options),
       write(results) {
         sink.addHeaders(run.tally.headers)
         return writeResults(sink, results, '')
       },
       onRoom() {
         const bytes = sizes.shift()!
-        begunBytes -= bytes
+        startedBytes -= bytes
         fill()
         onRoom(bytes)
       },
     })
-    // Lines wait as bytes: cut, the shortest would take a hundred times their room.
+    // Lines wait as uncut bytes. Cut into lines, the shortest would take a hundred times the memory.
     function fill(): void {
       while (!isFull()) {
         const group = cutter.next()
         if (group === undefined) return
         sizes.push(group.streamBytes)
-        begunBytes += group.streamBytes
+        startedBytes += group.streamBytes
         lane.add(() => answerLines(run, context, group.lines))
       }
     }
@@ -180,39 +187,42 @@ export function createBatchService(given: BatchServiceParts): Pick<Services, 'ba
     }
   }
 
-  /** @param lines a number stands for a line of so many bytes, which is too long */
+  /** @param lines a number is the byte length of a line that was too long */
   async function answerLines(
     run: BatchRun,
     context: BatchContext,
     lines: readonly (Uint8Array | number)[],
   ): Promise<Results> {
-    const whole = lines.filter((line) => typeof line !== 'number')
-    const found = whole.length === 0 ? [] : await answered(run, await run.computeTexts(pack(whole), undefined), '\n')
-    if (areTexts(found) && whole.length === lines.length) return bytesOf(found)
-    const answers = areTexts(found) ? textsOf(found.texts) : found
+    const acceptedLines = lines.filter((line) => typeof line !== 'number')
+    const results =
+      acceptedLines.length === 0
+        ? []
+        : await toResults(run, await run.computeTexts(pack(acceptedLines), undefined), '\n')
+    if (areTexts(results) && acceptedLines.length === lines.length) return resultBytes(results)
+    const texts = areTexts(results) ? unpackTexts(results.texts) : results
     let next = 0
-    return lines.map((line) => `${typeof line === 'number' ? tooLong(context, line) : answers[next++]!}\n`)
+    return lines.map((line) => `${typeof line === 'number' ? lineTooLongJson(context, line) : texts[next++]!}\n`)
   }
 
-  function tooLong(context: BatchContext, bytes: number): string {
+  function lineTooLongJson(context: BatchContext, bytes: number): string {
     context.countItems('payload-too-large', 1)
     const detail = `the line has ${bytes} bytes, more than ${limits.maxBodyBytes}`
-    const place = { pointer: '#', detail, code: 'line-too-long', hint: 'send fewer vertices, or end lines with \\n' }
-    return `{"error":${context.problemJson({ type: 'payload-too-large', detail, places: [place] })}}`
+    const entry = { pointer: '#', detail, code: 'line-too-long', hint: 'send fewer vertices, or end lines with \\n' }
+    return `{"error":${context.problemJson({ type: 'payload-too-large', detail, places: [entry] })}}`
   }
 }
 
-/** Work for a thread that is worth a message. */
-const CHUNK_ITEMS = 256
-const CHUNK_BYTES = 32_768
-/** Batches whose results are gathered until all of them are there, at one time: 10,000 are 20 MB of text. */
-const ASSEMBLED_BATCHES = 2
-/** Chunks at the signer at one time. */
-const SIGNED_CHUNKS = 4
+/** Limits of a chunk: enough work to be worth a message to a thread. */
+const MAX_CHUNK_ITEMS = 256
+const MAX_CHUNK_BYTES = 32_768
+/** Number of batches that may gather all their results in memory at one time: 10,000 results are 20 MB of JSON. */
+const MAX_ASSEMBLING_BATCHES = 2
+/** Number of chunks that may be at the signer at one time. */
+const MAX_SIGNING_CHUNKS = 4
 
 function endOfChunk(starts: Uint32Array, ends: Uint32Array, begin: number, count: number): number {
   let end = begin
-  while (end < count && end - begin < CHUNK_ITEMS && ends[end]! - starts[begin]! <= CHUNK_BYTES) end++
+  while (end < count && end - begin < MAX_CHUNK_ITEMS && ends[end]! - starts[begin]! <= MAX_CHUNK_BYTES) end++
   return Math.max(end, begin + 1)
 }
 

@@ -6,23 +6,25 @@ import type { ChainClient } from '../threads/chain-client.ts'
 
 export interface ChainPolicyParts {
   readonly chains: ReadonlyMap<number, Chain>
-  /** UID that is used when a request names none. */
+  /** UIDs used when a request names no schema. */
   readonly schemas: Readonly<Record<SchemaKind, Hex>>
-  /** Every UID computed from our schema strings or configured for one, with its kind. */
+  /** The kind of every schema UID that is computed from our schema strings or configured for one of them. */
   readonly builtInKinds: ReadonlyMap<string, SchemaKind>
   readonly allowAnySchema: boolean
-  /** undefined without any RPC. */
+  /** Undefined if no RPC is configured. */
   readonly chainClient: ChainClient | undefined
 }
 
-/** Which chains and schemas a request may name (decisions 17 and 84). */
+/** Decides which chains and schemas a request may name (decisions 17 and 84). */
 export interface ChainPolicy {
   /**
-   * @param path of the chain in the request, `chainId` unless said otherwise
-   * @throws {ProblemError} `invalid-input` that lists the supported chains
+   * Returns a supported chain.
+   *
+   * @param path pointer of the chain in the request; by default `chainId`
+   * @throws {ProblemError} `invalid-input` with the list of supported chains
    */
   require(chainId: number, path?: readonly string[]): Chain
-  /** @throws {ProblemError} when our signature under `schema` could be read as something else than it says */
+  /** @throws {ProblemError} if our signature under `schema` could be read as a statement other than the result */
   requireSchema(chain: Chain, kind: SchemaKind, schema: string | undefined): Promise<void>
   defaultSchema(kind: SchemaKind): Hex
 }
@@ -39,8 +41,8 @@ export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
       const refusal = chainClient?.refusal(chainId)
       if (chain !== undefined && refusal === undefined) return chain
       const supported = [...chains.values()].filter(({ id }) => chainClient?.refusal(id) === undefined)
-      const why = refusal === undefined ? 'is not supported' : `is refused: ${refusal}`
-      throw problemAt('invalid-input', path, `chain ${chainId} ${why}; ${supportedChains(supported)}`, {
+      const reason = refusal === undefined ? 'is not supported' : `is refused: ${refusal}`
+      throw problemAt('invalid-input', path, `chain ${chainId} ${reason}; ${supportedChains(supported)}`, {
         code: 'unsupported-chain',
       })
     },
@@ -57,31 +59,31 @@ export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
         if (!allowAnySchema) throw schemaProblem('is not a schema of this service')
         return
       }
-      const registered = await lookUp(chainClient, chain.id, schema as Hex)
+      const registered = await readSchemaString(chainClient, chain.id, schema as Hex)
       if (registered === undefined) {
         if (!allowAnySchema) throw schemaProblem(`is not registered on chain ${chain.id}`)
         return
       }
-      // Spaces make another UID but the same encoding.
+      // Spaces in the schema string change the UID but not the encoding.
       if (normalise(registered) !== normalise(SCHEMA_STRINGS[kind])) {
-        throw schemaProblem(`is registered on chain ${chain.id} for other data than a ${kind} result`)
+        throw schemaProblem(`is registered on chain ${chain.id}, but not for the data of a ${kind} result`)
       }
     },
   }
 }
 
-/** For the end of a refusal: `supported chains: 8453 (base), …`. */
+/** Returns the end of an error text: `supported chains: 8453 (base), …`. */
 export function supportedChains(chains: Iterable<Chain>): string {
   return `supported chains: ${[...chains].map(({ id, name }) => `${id} (${name})`).join(', ')}`
 }
 
-async function lookUp(client: ChainClient, chainId: number, schema: Hex): Promise<string | undefined> {
-  const found = await client.schemaString(chainId, schema)
-  if (found.ok) return found.value
-  throw chainProblem(chainId, found, 'the schema could not be looked up')
+async function readSchemaString(client: ChainClient, chainId: number, schema: Hex): Promise<string | undefined> {
+  const reply = await client.schemaString(chainId, schema)
+  if (reply.ok) return reply.value
+  throw chainProblem(chainId, reply, 'the schema could not be looked up')
 }
 
-/** 500: an RPC did not answer, or its answer cannot be true. The operator can tell which by the detail. */
+/** Makes the problem for an RPC that did not answer, or whose answer is wrong (500). The detail tells the operator which. */
 export function chainProblem(
   chainId: number,
   { cause, reason }: Extract<ChainResult<unknown>, { ok: false }>,

@@ -6,25 +6,26 @@ import type { ComputePool } from '../threads/compute-pool.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 import type { InputResolver } from './inputs.ts'
-import { type RequestContext, requireWaiting, type ServiceAnswer } from './services.ts'
-import type { Computed, SignedAnswers } from './signed-answer.ts'
+import { type RequestContext, rejectExpired, type ServiceResponse } from './services.ts'
+import type { Computed, ResponseSigner } from './signed-answer.ts'
 
 export interface ComputeServiceParts {
   readonly config: Config
   readonly pool: ComputePool
   readonly chains: ChainPolicy
   readonly resolver: InputResolver
-  readonly answers: SignedAnswers
+  readonly answers: ResponseSigner
   readonly signer: Pick<SignerClient, 'waitForRoom'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
 /**
- * The whole line of a compute request: to a compute thread as bytes, back unsigned, signed, answered. Only a reference in it
- * (an attestation's UID, a verified proof) comes back before, to be resolved here.
+ * Makes the function that handles a compute request from end to end. A compute thread gets the body as bytes and returns an
+ * unsigned result; the signer signs it. If an input is a reference (an attestation's UID, a verified proof), the thread returns
+ * the request unresolved; the main thread resolves the reference and submits the request again.
  *
- * @throws {ProblemError} whatever the client has to be told
+ * The function throws a ProblemError for every error that the client should see.
  */
 export function createComputeService(parts: ComputeServiceParts) {
   const { config, pool, chains, resolver, answers, signer, now } = parts
@@ -35,17 +36,17 @@ export function createComputeService(parts: ComputeServiceParts) {
     body: Uint8Array,
     context: RequestContext,
     prefersResultSignature: boolean,
-  ): Promise<ServiceAnswer> {
-    // What a thread computes waits there.
-    const room = body.byteLength <= limits.inlineBodyBytes ? signer.waitForRoom() : undefined
-    if (room !== undefined) {
-      await room
-      requireWaiting(context, now())
+  ): Promise<ServiceResponse> {
+    // Only bodies computed here wait for room at the signer. Larger ones are computed on a thread, and wait there.
+    const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForRoom() : undefined
+    if (roomAtSigner !== undefined) {
+      await roomAtSigner
+      rejectExpired(context, now())
     }
     const timestampSeconds = Math.floor(now() / 1000)
     const task: ComputeTask = { operation, body, resolved: [], timestampSeconds }
     const sign = (computed: Computed, proofInputs: readonly string[]) =>
-      answers.answer(computed, proofInputs, undefined, prefersResultSignature)
+      answers.sign(computed, proofInputs, undefined, prefersResultSignature)
     const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
     if (first.ok !== 'unresolved') {
       if (isLarge(body)) freeBuffer(body.buffer)
@@ -54,17 +55,20 @@ export function createComputeService(parts: ComputeServiceParts) {
     chains.require(first.chainId)
     const inputs = first.inputs.map(({ input }) => input)
     const { resolved, proofInputs } = await resolver.resolve(first.chainId, inputs, context)
-    // A reference may stand for a geometry of any size.
+    // A referenced geometry may have any size.
     const size = resolved.reduce((sum, { geometry }) => sum + geometry.length, body.byteLength)
     const second = await run({ ...task, resolved }, size <= limits.smallBodyBytes, context)
     if (second.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
     return sign(second, proofInputs)
   }
 
-  /** How much work a small request needs is not seen from its size: the small lane gives up, and the large one takes it. */
+  /**
+   * Runs a task in the lane for its size. The size does not show how much work a small request needs: if it needs too much, the
+   * small lane gives up and the large lane takes it.
+   */
   async function run(task: ComputeTask, isSmall: boolean, context: RequestContext): Promise<ComputeResult> {
-    const atOnce = isSmall ? pool.runAtOnce(task) : undefined
-    if (atOnce !== undefined) return atOnce
+    const inlineResult = isSmall ? pool.runAtOnce(task) : undefined
+    if (inlineResult !== undefined) return inlineResult
     const job = { task, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
     const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)
     return isSmall && needsMoreWork(first) ? pool.runLarge(job) : first

@@ -8,26 +8,27 @@ import { runPluginTrial } from '../threads/plugin-trial.ts'
 import { readDeviceTrust } from '../verify/device/read-trust.ts'
 import { readDidDocuments } from './did-documents.ts'
 
-/** What an operator says about evidence, and what the kinds that he adds say of themselves. */
+/** The operator's settings for evidence, and the descriptions of the plugins that the operator adds. */
 export interface AddedEvidence {
   readonly settings: EvidenceSettings
   readonly plugins: readonly AddedPlugin[]
 }
 
 /**
- * Reads the file on devices, and tries each added module once in a thread of its own: what cannot be loaded ends the
- * start instead of every later request.
+ * Reads the device trust file and the DID documents, and tries each added plugin once in a separate thread. A plugin that cannot
+ * be loaded stops the service at startup, rather than failing every later request.
  *
- * @throws {ConfigError} naming the setting and what is wrong with it
+ * @throws {ConfigError} with the setting and its fault
  */
 export async function readEvidenceSettings(config: Config): Promise<AddedEvidence> {
   const pluginUrls = config.pluginFiles.map((file) => pathToFileURL(resolve(file)).href)
   const plugins: AddedPlugin[] = []
   for (const [index, url] of pluginUrls.entries()) {
     const result = await runPluginTrial(url, 'describe', config)
-    const refuse = (why: string) => new ConfigError(`PLUGINS: ${config.pluginFiles[index]}: ${why}`)
-    if (!result.ok) throw refuse(result.reason)
-    if (plugins.some(({ name }) => name === result.plugin.name)) throw refuse(`${result.plugin.name} is there already`)
+    const pluginError = (reason: string) => new ConfigError(`PLUGINS: ${config.pluginFiles[index]}: ${reason}`)
+    if (!result.ok) throw pluginError(result.reason)
+    if (plugins.some(({ name }) => name === result.plugin.name))
+      throw pluginError(`a plugin named ${result.plugin.name} already exists`)
     plugins.push(result.plugin)
   }
   const deviceTrust = config.deviceTrustFile === undefined ? undefined : readTrustFile(config.deviceTrustFile)

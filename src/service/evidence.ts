@@ -2,28 +2,29 @@ import { TOO_MUCH_WORK } from '../compute/operations.ts'
 import type { Config } from '../config.ts'
 import type { VerifyResult, VerifyTask } from '../evidence-messages.ts'
 import type { ComputePool } from '../threads/compute-pool.ts'
-import { type RequestContext, requireWaiting } from './services.ts'
+import { type RequestContext, rejectExpired } from './services.ts'
 
-/** Asks the compute threads about evidence. Problems come back as data. */
-export type EvidenceQuestions = (task: VerifyTask, context: RequestContext) => Promise<VerifyResult>
+/** Runs a task about evidence in the compute threads. Problems come back as data. */
+export type EvidenceRunner = (task: VerifyTask, context: RequestContext) => Promise<VerifyResult>
 
 /**
- * How much work locations need is not seen from their size: the small lane gives up, and the large one takes it.
+ * Makes the function that runs such tasks in the lane for their size. The size does not show how much work the locations need: if
+ * they need too much, the small lane gives up and the large lane takes the task.
  *
  * @param now milliseconds since the epoch
  */
-export function createEvidenceQuestions(
+export function createEvidenceRunner(
   { limits }: Pick<Config, 'limits'>,
   pool: Pick<ComputePool, 'runVerify'>,
   now: () => number,
-): EvidenceQuestions {
+): EvidenceRunner {
   return async (task, context) => {
     const job = { task, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
     const isSmall = task.body.byteLength <= limits.smallBodyBytes
     const first = await pool.runVerify(job, isSmall)
     const result = isSmall && needsMoreWork(first) ? await pool.runVerify(job, false) : first
-    // Evidence may come to its end after its deadline: whoever was refused must not be attested.
-    requireWaiting(context, now())
+    // The task may finish after the deadline. A client that already got an error must not get an attestation.
+    rejectExpired(context, now())
     return result
   }
 }

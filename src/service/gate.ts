@@ -1,7 +1,7 @@
-/** Lets a bounded number of tasks through at one time; the others wait in the order they came. */
+/** Runs a bounded number of tasks at a time; the others wait in order of arrival. */
 export class Gate {
   readonly #width: number
-  #inside = 0
+  #running = 0
   readonly #waiting: (() => void)[] = []
 
   constructor(width: number) {
@@ -9,14 +9,14 @@ export class Gate {
   }
 
   async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#inside >= this.#width) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    else this.#inside++
+    if (this.#running >= this.#width) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else this.#running++
     try {
       return await task()
     } finally {
       const next = this.#waiting.shift()
-      // The place passes from hand to hand: nobody who comes now can take it.
-      if (next === undefined) this.#inside--
+      // The slot goes directly to the next waiting task, so a task that arrives now cannot overtake it.
+      if (next === undefined) this.#running--
       else next()
     }
   }

@@ -9,23 +9,23 @@ import {
 } from 'graphql'
 import type { Limits } from '../config.ts'
 
-/** What a question to the store counts for, in fields of an answer. */
-const QUESTION_COST = 500
-/** What the description of the schema counts for, whose lists are as long as the schema is. */
+/** Cost of one store query, in fields of a response. */
+const STORE_QUERY_COST = 500
+/** Cost of introspection, whose lists are as long as the schema. */
 const INTROSPECTION_COST = 4000
 /** Length of a list that names no limit. */
 const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 1000
 
 /**
- * Refuses what would take too deep an answer or too large a one, by what it asks for: the fields of an answer, those of a record
- * as many times as the list may be long, and the questions to the store. Counting ends where the limit is passed, so that
- * fragments within fragments cost nothing more.
+ * Rejects a query whose response would be too deep or too large. The cost is the number of fields in the response plus a cost for
+ * each store query; the fields of a record count as many times as the list may have records. Counting stops at the limit, so
+ * nested fragments cannot make the check itself expensive.
  *
- * @param document validated: no fragment contains itself
- * @throws {GraphQLError}
+ * @param document must be validated: no fragment contains itself
+ * @throws {GraphQLError} if a limit is exceeded
  */
-export function refuseDearQuery(
+export function rejectCostlyQuery(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
@@ -37,53 +37,53 @@ export function refuseDearQuery(
       .map((definition) => [definition.name.value, definition.selectionSet]),
   )
   let cost = 0
-  count(operation.selectionSet, { times: 1, length: 1, depth: 1, isDescription: false })
+  count(operation.selectionSet, { times: 1, length: 1, depth: 1, isWithinIntrospection: false })
 
-  function count(set: SelectionSetNode, place: Place): void {
+  function count(set: SelectionSetNode, level: Level): void {
     for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) countField(selection, place)
-      else if (selection.kind === Kind.INLINE_FRAGMENT) count(selection.selectionSet, place)
-      else count(fragments.get(selection.name.value)!, place)
+      if (selection.kind === Kind.FIELD) countField(selection, level)
+      else if (selection.kind === Kind.INLINE_FRAGMENT) count(selection.selectionSet, level)
+      else count(fragments.get(selection.name.value)!, level)
     }
   }
 
-  function countField(field: FieldNode, { times, length, depth, isDescription }: Place): void {
+  function countField(field: FieldNode, { times, length, depth, isWithinIntrospection }: Level): void {
     const name = field.name.value
-    // How deep descriptions may go is the matter of a validation rule.
-    const describes = isDescription || name === '__schema' || name === '__type'
-    if (!describes && depth > limits.maxGraphqlDepth) {
-      throw refusal(field, `the question is deeper than ${limits.maxGraphqlDepth} fields`)
+    // A validation rule limits the depth of introspection.
+    const isIntrospection = isWithinIntrospection || name === '__schema' || name === '__type'
+    if (!isIntrospection && depth > limits.maxGraphqlDepth) {
+      throw queryError(field, `the query is deeper than ${limits.maxGraphqlDepth} fields`)
     }
     cost += times
-    if (depth === 1 && name !== '__typename') cost += describes ? INTROSPECTION_COST : QUESTION_COST
+    if (depth === 1 && name !== '__typename') cost += isIntrospection ? INTROSPECTION_COST : STORE_QUERY_COST
     if (cost > limits.maxGraphqlCost) {
-      throw refusal(
+      throw queryError(
         field,
-        `the question costs more than ${limits.maxGraphqlCost}: ask for fewer records or fields at once`,
+        `the query costs more than ${limits.maxGraphqlCost}: request fewer records or fields at once`,
       )
     }
     if (field.selectionSet === undefined) return
     count(field.selectionSet, {
       times: name === 'data' ? times * length : times,
-      length: name === 'locationRecords' ? limitOf(field, variables) : 1,
+      length: name === 'locationRecords' ? listLimit(field, variables) : 1,
       depth: depth + 1,
-      isDescription: describes,
+      isWithinIntrospection: isIntrospection,
     })
   }
 }
 
-/** Where fields stand. */
-interface Place {
-  /** How many times the answer may have each of them. */
+/** The level of a selection set in the query. */
+interface Level {
+  /** How many times the response may contain each field of this level. */
   readonly times: number
-  /** Of the list that is among them. */
+  /** Largest length of the list on this level. */
   readonly length: number
   readonly depth: number
-  readonly isDescription: boolean
+  readonly isWithinIntrospection: boolean
 }
 
-/** Records that a list may have: what is not said, or cannot be read here, counts as the longest. */
-function limitOf(field: FieldNode, variables: Readonly<Record<string, unknown>>): number {
+/** Returns the largest number of records in a list. A limit that cannot be read here counts as the maximum. */
+function listLimit(field: FieldNode, variables: Readonly<Record<string, unknown>>): number {
   const value = field.arguments?.find((argument) => argument.name.value === 'limit')?.value
   if (value === undefined) return DEFAULT_LIMIT
   const limit =
@@ -95,6 +95,6 @@ function limitOf(field: FieldNode, variables: Readonly<Record<string, unknown>>)
   return limit >= 1 && limit <= MAX_LIMIT ? limit : MAX_LIMIT
 }
 
-function refusal(field: FieldNode, reason: string): GraphQLError {
+function queryError(field: FieldNode, reason: string): GraphQLError {
   return new GraphQLError(reason, { nodes: [field] })
 }

@@ -1,6 +1,6 @@
-/** Records as the record API shows them, member by member; names and bounds of the parameters are the same too. */
+/** The GraphQL schema. Members, parameter names and limits are the same as in the record API. */
 export const GRAPHQL_SCHEMA = `"""
-Location records: attestations that were read from their chains
+Location records: location attestations read from their chains
 """
 type Query {
   """
@@ -20,17 +20,17 @@ type Query {
     "1 to 1000"
     limit: Int = 100
     offset: Int
-    "the next of another page, in place of an offset"
+    "value of next from the previous page, instead of an offset"
     cursor: String
   ): LocationRecordPage!
-  "null when there is none"
+  "null if there is no such record"
   locationRecord("0x and 64 hex digits" uid: String!): LocationRecord
   locationRecordStats: LocationRecordStats!
 }
 
 type LocationRecordPage {
   data: [LocationRecord!]!
-  "all that match, not those of this page"
+  "number of all matching records, not only of this page"
   count: Int!
   limit: Int!
   offset: Int!
@@ -41,7 +41,7 @@ type LocationRecordPage {
 type LocationRecord {
   uid: String!
   chain: String!
-  "who attested"
+  "the attester"
   prover: String!
   "the recipient"
   subject: String!
@@ -52,7 +52,7 @@ type LocationRecord {
   location_type: String!
   "GeoJSON geometry as text"
   location: String!
-  "of points alone"
+  "only for points"
   longitude: Float
   latitude: Float
   recipe_types: [String!]!
@@ -63,7 +63,7 @@ type LocationRecord {
   revoked: Boolean!
   created_at: String!
   updated_at: String!
-  "whether its chain takes the block for final"
+  "whether the block is final on its chain"
   finalized: Boolean!
 }
 

@@ -13,10 +13,10 @@ import {
 import type { Config } from '../config.ts'
 import { ProblemError } from '../problem.ts'
 import { readGraphqlBody, readGraphqlSearch } from '../validation/graphql-request.ts'
-import { refuseDearQuery } from './graphql-cost.ts'
+import { rejectCostlyQuery } from './graphql-cost.ts'
 import { GRAPHQL_SCHEMA } from './graphql-schema.ts'
 import { pageTooLarge } from './record-questions.ts'
-import type { GraphqlAnswer, GraphqlService, RecordService } from './record-services.ts'
+import type { GraphqlResponse, GraphqlService, RecordService } from './record-services.ts'
 import type { RequestContext } from './services.ts'
 
 export interface GraphqlServiceParts {
@@ -24,37 +24,44 @@ export interface GraphqlServiceParts {
   readonly records: RecordService
 }
 
-/** What a question is refused with at most: the first mistakes say enough. */
+/** A faulty query gets at most this many errors. */
 const MAX_ERRORS = 5
-/** UTF-16 units of a list. Taking it apart, executing and writing are a piece of some milliseconds each: others are answered between. */
+/**
+ * Largest list in UTF-16 code units. Parsing, executing and writing it take some milliseconds each; other requests are served in
+ * between.
+ */
 const MAX_PAGE_UNITS = 1_048_576
 
 /**
- * Records by GraphQL. A question is parsed within a limit of tokens, validated, and its depth and cost are known before anything
- * is asked for: what is too much is refused, not begun.
+ * Makes the GraphQL service. A query is parsed within a limit of tokens and validated. Its depth and cost are checked before
+ * execution, so a query that is too large is rejected and never started.
  */
 export function createGraphqlService({ config, records }: GraphqlServiceParts): GraphqlService {
   const { limits } = config
   const schema = buildSchema(GRAPHQL_SCHEMA)
   const rules = config.graphqlIntrospection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
 
-  async function answer(request: ReturnType<typeof readGraphqlBody>, context: RequestContext): Promise<GraphqlAnswer> {
+  async function respond(
+    request: ReturnType<typeof readGraphqlBody>,
+    context: RequestContext,
+  ): Promise<GraphqlResponse> {
     const { query, variables, operationName } = request
     let document: DocumentNode
     try {
       document = parse(query, { maxTokens: limits.maxGraphqlTokens, noLocation: false })
     } catch (error) {
-      return refusal([asGraphqlError(error)])
+      return errorResponse([asGraphqlError(error)])
     }
-    const mistakes = validate(schema, document, rules, { maxErrors: MAX_ERRORS })
-    if (mistakes.length > 0) return refusal(mistakes)
+    const errors = validate(schema, document, rules, { maxErrors: MAX_ERRORS })
+    if (errors.length > 0) return errorResponse(errors)
     const operation = getOperationAST(document, operationName)
-    if (!operation) return refusal([new GraphQLError('name one operation of the document as operationName')])
-    if (operation.operation !== 'query') return refusal([new GraphQLError('records are only read here: send a query')])
+    if (!operation) return errorResponse([new GraphQLError('operationName must name one operation of the document')])
+    if (operation.operation !== 'query')
+      return errorResponse([new GraphQLError('only queries are supported, because records are read-only')])
     try {
-      refuseDearQuery(document, operation, variables, limits)
+      rejectCostlyQuery(document, operation, variables, limits)
     } catch (error) {
-      return refusal([asGraphqlError(error)])
+      return errorResponse([asGraphqlError(error)])
     }
     const result = await execute({
       schema,
@@ -64,27 +71,27 @@ export function createGraphqlService({ config, records }: GraphqlServiceParts): 
       ...(operationName === undefined ? {} : { operationName }),
     })
     for (const { originalError } of result.errors ?? []) {
-      // What the client did wrong stands beside what could be answered; anything else fails the whole request.
-      const isClients = originalError instanceof ProblemError && originalError.data.type === 'invalid-input'
-      if (originalError != null && !(originalError instanceof GraphQLError) && !isClients) throw originalError
+      // A client's mistake is reported next to the data of the other fields. Any other error fails the whole request.
+      const isClientError = originalError instanceof ProblemError && originalError.data.type === 'invalid-input'
+      if (originalError != null && !(originalError instanceof GraphQLError) && !isClientError) throw originalError
     }
-    // Without data a variable or an argument was wrong: nothing was begun.
+    // If there is no data, a variable or an argument was wrong and execution did not start: status 400.
     await setImmediate()
     return { json: JSON.stringify(result), status: result.data === undefined ? 400 : 200 }
   }
 
   return {
     schemaText: GRAPHQL_SCHEMA,
-    query: async (search, context) => answer(readGraphqlSearch(search), context),
-    post: async (body, context) => answer(readGraphqlBody(body, limits.maxGraphqlBytes, limits.maxJsonDepth), context),
+    query: async (search, context) => respond(readGraphqlSearch(search), context),
+    post: async (body, context) => respond(readGraphqlBody(body, limits.maxGraphqlBytes, limits.maxJsonDepth), context),
   }
 }
 
-function refusal(errors: readonly GraphQLError[]): GraphqlAnswer {
+function errorResponse(errors: readonly GraphQLError[]): GraphqlResponse {
   return { json: JSON.stringify({ errors }), status: 400 }
 }
 
-/** @throws whatever is no mistake of the question */
+/** @throws the error itself if it is not a mistake in the query */
 function asGraphqlError(error: unknown): GraphQLError {
   if (error instanceof GraphQLError) return error
   throw error
@@ -92,16 +99,20 @@ function asGraphqlError(error: unknown): GraphQLError {
 
 type ListArguments = Readonly<Record<string, string | number | readonly number[] | null | undefined>>
 
-/** The same answers as of the record API, with the same checks. */
+/** Makes the resolvers. They return the same data as the record API, after the same checks. */
 function resolvers(records: RecordService, context: RequestContext): object {
   return {
     async locationRecords(args: ListArguments) {
-      const given = Object.entries(args).filter(([, value]) => value !== null && value !== undefined)
-      const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))
-      const { json: bytes, headers } = await orSaying(records.list('location-records', search.toString(), '', context))
+      const presentArguments = Object.entries(args).filter(([, value]) => value !== null && value !== undefined)
+      const search = new URLSearchParams(
+        presentArguments.map(([name, value]): [string, string] => [name, String(value)]),
+      )
+      const { json: bytes, headers } = await withMessage(
+        records.list('location-records', search.toString(), '', context),
+      )
       const json = bytes.toString()
       if (json.length > MAX_PAGE_UNITS)
-        throw saying(pageTooLarge(`${json.length} characters; ${MAX_PAGE_UNITS} may be taken apart here`))
+        throw joinMessage(pageTooLarge(`the page has ${json.length} characters, more than ${MAX_PAGE_UNITS}`))
       const link = /<\?([^>]*)>/.exec(headers?.['Link'] ?? '')?.[1]
       const page = JSON.parse(json)
       await setImmediate()
@@ -112,7 +123,7 @@ function resolvers(records: RecordService, context: RequestContext): object {
         return JSON.parse((await records.record('location-records', uid, context)).json)
       } catch (error) {
         if (error instanceof ProblemError && error.data.type === 'not-found') return null
-        throw saying(error)
+        throw joinMessage(error)
       }
     },
     async locationRecordStats() {
@@ -122,16 +133,16 @@ function resolvers(records: RecordService, context: RequestContext): object {
   }
 }
 
-async function orSaying<T>(answer: Promise<T>): Promise<T> {
+async function withMessage<T>(response: Promise<T>): Promise<T> {
   try {
-    return await answer
+    return await response
   } catch (error) {
-    throw saying(error)
+    throw joinMessage(error)
   }
 }
 
-/** A refusal whose text says both halves of what the record API says. */
-function saying(error: unknown): unknown {
+/** Joins `message` and `detail` of a problem of the record API into one text. */
+function joinMessage(error: unknown): unknown {
   if (!(error instanceof ProblemError) || error.data.message === undefined) return error
   const { message, detail } = error.data
   return new ProblemError({ ...error.data, detail: `${message}: ${detail}` }, { cause: error })

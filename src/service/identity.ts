@@ -14,7 +14,7 @@ export interface IdentityParts {
   readonly commit: string
 }
 
-/** Who signs here and for which contracts: what a resolver contract compares with. */
+/** Builds the service's identity: its attester and the contracts it signs for. Resolver contracts compare against it. */
 export function createIdentity({ config, chains, schemas, signer, version, commit }: IdentityParts): Identity {
   const { numeric, boolean, verify, 'merkle-root': merkleRoot } = schemas
   return {

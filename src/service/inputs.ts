@@ -8,27 +8,29 @@ import { chainProblem } from './chain-policy.ts'
 import type { RequestContext } from './services.ts'
 import type { ProofReader } from './verified-proof.ts'
 
-/** Most characters of a location type that an error shows. */
-const MOST_SHOWN = 60
+/** An error shows at most this many characters of a location type. */
+const MAX_SHOWN_CHARACTERS = 60
 
-/** What a compute thread needs of the inputs it cannot see itself, and what the answer says about proofs. */
+/** The resolved inputs for a compute thread, and the part of the response about proofs. */
 export interface Resolution {
   readonly resolved: readonly ResolvedInput[]
-  /** JSON texts. */
+  /** JSON summary of each authenticated proof (decision 86). */
   readonly proofInputs: readonly string[]
 }
 
 export interface InputResolver {
   /**
+   * Resolves references to on-chain attestations and verified proofs.
+   *
    * @param inputs of form `onchain` or `proof`
-   * @throws {ProblemError} `invalid-input` that says why it cannot be used; `internal` when the chain is unreachable
+   * @throws {ProblemError} `invalid-input` if an input cannot be used; `internal` if the chain cannot be reached
    */
   resolve(chainId: number, inputs: readonly Input[], context: RequestContext): Promise<Resolution>
 }
 
 export interface InputResolverParts {
   readonly chainClient: ChainClient | undefined
-  /** Of location attestations. */
+  /** Layouts of location attestations by schema UID. */
   readonly locations: ReadonlyMap<Hex, LocationLayout>
   readonly readProof: ProofReader
   /** Milliseconds since the epoch. */
@@ -44,8 +46,8 @@ export function createInputResolver({ chainClient, locations, readProof, now }: 
             case 'onchain':
               return { resolved: await resolveOnchain(chainId, input.uid as Hex, input.path) }
             case 'proof': {
-              const { proofInput, ...found } = await readProof(input.verifiedProof, input.path, context)
-              return { resolved: { field: String(input.path[0]), ...found }, proofInput }
+              const { proofInput, ...resolvedProof } = await readProof(input.verifiedProof, input.path, context)
+              return { resolved: { field: String(input.path[0]), ...resolvedProof }, proofInput }
             }
             default:
               throw new RangeError('a geometry needs no resolution')
@@ -61,23 +63,23 @@ export function createInputResolver({ chainClient, locations, readProof, now }: 
 
   async function resolveOnchain(chainId: number, uid: Hex, path: Input['path']): Promise<ResolvedInput> {
     const attestation = await readAttestation(chainId, uid, path)
-    const refuse = refuser(path, uid)
-    if (attestation === undefined) throw refuse(`was not found on chain ${chainId}`, 'uid-not-found')
+    const problem = problemMaker(path, uid)
+    if (attestation === undefined) throw problem(`was not found on chain ${chainId}`, 'uid-not-found')
     const layout = locations.get(attestation.schema)
-    if (layout === undefined) throw refuse('is not a location attestation', 'uid-not-a-location')
-    if (attestation.revocationTimeSeconds !== 0) throw refuse('is revoked', 'uid-revoked')
+    if (layout === undefined) throw problem('is not a location attestation', 'uid-not-a-location')
+    if (attestation.revocationTimeSeconds !== 0) throw problem('is revoked', 'uid-revoked')
     const expires = attestation.expirationTimeSeconds
-    if (expires !== 0 && expires * 1000 <= now()) throw refuse('has expired', 'uid-expired')
+    if (expires !== 0 && expires * 1000 <= now()) throw problem('has expired', 'uid-expired')
     const location = decodeLocation(attestation.data, layout)
-    if (!location.ok) throw refuse(`cannot be decoded: ${location.reason}`, 'uid-undecodable')
+    if (!location.ok) throw problem(`cannot be decoded: ${location.reason}`, 'uid-undecodable')
     const { srs, locationType, location: geometry } = location.value
     const code = foreignEpsgCode(srs)
-    if (code !== undefined) throw refuse(`holds a location in EPSG:${code}; coordinates are WGS 84 here`, 'uid-srs')
+    if (code !== undefined) throw problem(`holds a location in EPSG:${code}; coordinates are WGS 84 here`, 'uid-srs')
     if (isReadableLocation(locationType, geometry)) {
       return { field: String(path[0]), ref: uid, geometry, locationType }
     }
-    const shown = JSON.stringify(locationType.slice(0, MOST_SHOWN))
-    throw refuse(`holds a location of the type ${shown}, which is not understood`, 'uid-unknown-location-type')
+    const shown = JSON.stringify(locationType.slice(0, MAX_SHOWN_CHARACTERS))
+    throw problem(`holds a location of the type ${shown}, which is not understood`, 'uid-unknown-location-type')
   }
 
   async function readAttestation(
@@ -91,13 +93,13 @@ export function createInputResolver({ chainClient, locations, readProof, now }: 
         hint: `send the geometry itself, or set RPC_URL_${chainId} on the service`,
       })
     }
-    const found = await chainClient.attestation(chainId, uid)
-    if (found.ok) return found.value
-    throw chainProblem(chainId, found, `${uid} could not be read`)
+    const reply = await chainClient.attestation(chainId, uid)
+    if (reply.ok) return reply.value
+    throw chainProblem(chainId, reply, `${uid} could not be read`)
   }
 }
 
-function refuser(path: Input['path'], uid: Hex) {
-  return (why: string, code: string) =>
-    problemAt('invalid-input', [...path, 'uid'], `attestation ${uid.slice(0, 10)}… ${why}`, { code })
+function problemMaker(path: Input['path'], uid: Hex) {
+  return (reason: string, code: string) =>
+    problemAt('invalid-input', [...path, 'uid'], `attestation ${uid.slice(0, 10)}… ${reason}`, { code })
 }

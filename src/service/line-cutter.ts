@@ -1,33 +1,33 @@
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 const SPACE = 0x20
-/** Work for a thread that is worth a message. */
-const GROUP_LINES = 256
-const GROUP_BYTES = 32_768
-/** A piece from this size on is not copied when nothing waits before it; smaller ones share a buffer. */
+/** Limits of a group: enough work to be worth a message to a thread. */
+const MAX_GROUP_LINES = 256
+const MAX_GROUP_BYTES = 32_768
+/** Pieces of at least this size are not copied if the buffer is empty. Smaller pieces share a buffer. */
 const OWN_BUFFER_BYTES = 4096
 
-/** Lines that travel together. */
+/** Lines that go to a thread in one message. */
 export interface LineGroup {
-  /** A number stands for a line of so many bytes, which is too long. */
+  /** A number is the byte length of a line that was too long. */
   readonly lines: readonly (Uint8Array | number)[]
-  /** Bytes of the stream that are done with, once these lines are: blank lines and newlines too. */
+  /** Bytes of the stream that these lines account for, with newlines and blank lines. */
   readonly streamBytes: number
 }
 
 /**
- * Cuts pieces of a stream into lines, and lines into groups, when asked for the next one: what is not asked for stays bytes
- * in one buffer, at most twice as large, in however small pieces it came. Blank lines are dropped. A line that is too long
- * is never held: its bytes are counted and thrown away.
+ * Cuts a stream into lines, and lines into groups. It cuts a group only when `next` is called. Uncut bytes stay in one buffer of
+ * at most twice their size, however small the pieces were in which they arrived. Blank lines are dropped. A line that is too long
+ * is never held: its bytes are counted and discarded.
  */
 export class LineCutter {
   readonly #maxLineBytes: number
-  /** Bytes [start, end) are to be cut, [start, searched) hold no newline. What was given away is never written again. */
+  /** Bytes [start, end) are uncut, and [start, searched) hold no newline. Bytes of returned lines are never overwritten. */
   #buffer: Uint8Array = new Uint8Array(0)
   #start = 0
   #searched = 0
   #end = 0
-  /** Bytes thrown away of a line that has not ended. */
+  /** Number of bytes discarded from a line that has not ended yet. */
   #skippedBytes = 0
   #isEnded = false
 
@@ -35,7 +35,7 @@ export class LineCutter {
     this.#maxLineBytes = maxLineBytes
   }
 
-  /** @param bytes stay valid */
+  /** @param bytes must not change afterwards: returned lines may be views of them */
   take(bytes: Uint8Array): void {
     const heldBytes = this.#end - this.#start
     if (heldBytes === 0 && bytes.byteLength >= OWN_BUFFER_BYTES) {
@@ -50,19 +50,19 @@ export class LineCutter {
     this.#end += bytes.byteLength
   }
 
-  /** The last line may lack its newline. */
+  /** Marks the end of the stream. The last line may lack its newline. */
   end(): void {
     this.#isEnded = true
   }
 
-  /** Whole lines, as many as are worth a message or there are; undefined when there are none. */
+  /** Returns the next group of complete lines, or undefined if there is none. */
   next(): LineGroup | undefined {
     const lines: (Uint8Array | number)[] = []
     let lineBytes = 0
     let streamBytes = 0
-    // Not the room behind it: every call would search all of that.
+    // Without the unused space after the data, which every call would search otherwise.
     const held = this.#buffer.subarray(0, this.#end)
-    while (lines.length < GROUP_LINES && lineBytes < GROUP_BYTES) {
+    while (lines.length < MAX_GROUP_LINES && lineBytes < MAX_GROUP_BYTES) {
       const end = this.#nextEnd(held)
       if (end === undefined) break
       const size = this.#skippedBytes + end - this.#start
@@ -81,21 +81,21 @@ export class LineCutter {
       this.#searched = next
       this.#skippedBytes = 0
     }
-    const restBytes = this.#end - this.#start
-    const isWhollySearched = this.#searched === this.#end
-    if (isWhollySearched && this.#skippedBytes + restBytes > this.#maxLineBytes) streamBytes += this.#skip()
+    const remainingBytes = this.#end - this.#start
+    const isFullySearched = this.#searched === this.#end
+    if (isFullySearched && this.#skippedBytes + remainingBytes > this.#maxLineBytes) streamBytes += this.#skip()
     return lines.length === 0 && streamBytes === 0 ? undefined : { lines, streamBytes }
   }
 
-  /** Where the first line ends, if it does. */
+  /** Returns the offset at which the first line ends, or undefined if it is incomplete. */
   #nextEnd(held: Uint8Array): number | undefined {
-    const found = held.indexOf(NEWLINE, this.#searched)
-    if (found >= 0) return found
+    const newline = held.indexOf(NEWLINE, this.#searched)
+    if (newline >= 0) return newline
     this.#searched = this.#end
     return this.#isEnded && this.#skippedBytes + this.#end - this.#start > 0 ? this.#end : undefined
   }
 
-  /** @returns bytes of an unfinished line that nobody will read */
+  /** Discards the held bytes of a line that is already too long. @returns their number */
   #skip(): number {
     const bytes = this.#end - this.#start
     this.#skippedBytes += bytes
@@ -104,7 +104,7 @@ export class LineCutter {
     return bytes
   }
 
-  /** Another buffer with what is held: of twice the size, so that many small pieces are not copied again for each. */
+  /** Moves the held bytes to a buffer of twice their size, so that many small pieces do not each cause a copy. */
   #grow(heldBytes: number, moreBytes: number): void {
     const buffer = new Uint8Array(Math.max(heldBytes + moreBytes, 2 * heldBytes, OWN_BUFFER_BYTES))
     buffer.set(this.#buffer.subarray(this.#start, this.#end))

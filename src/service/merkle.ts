@@ -6,22 +6,22 @@ import { type Attested, attest } from './attest.ts'
 import type { ChainPolicy } from './chain-policy.ts'
 
 export interface MerkleRootRequest {
-  /** Supported: `ChainPolicy.require` has seen it. */
+  /** Must have passed `ChainPolicy.require`. */
   readonly chainId: number
-  /** Of the root's attestation; each leaf has its own. Lower case. */
+  /** Recipient of the root's attestation, lower case. Each leaf has its own recipient. */
   readonly recipient: Hex
-  /** When the results were computed. */
+  /** Time at which the results were computed. */
   readonly timestampSeconds: number
   readonly tree: Pick<MerkleTree, 'root' | 'leafCount'>
 }
 
 /**
- * One delegated attestation that stands for every leaf of a tree (decision 103).
+ * Makes one delegated attestation that covers every leaf of a tree (decision 103).
  *
- * The signer sees the root alone, so whoever builds the tree answers for its leaves: each is a result of ours, its schema
- * passed by `ChainPolicy.requireSchema` for the kind of its data.
+ * The signer sees only the root. The caller must therefore make sure that each leaf is a result of this service, and that its
+ * schema passed `ChainPolicy.requireSchema` for the kind of its data.
  *
- * @throws {ProblemError} what the signer refuses it for
+ * @throws {ProblemError} if the signer does not sign it
  */
 export function attestMerkleRoot(
   { chainId, recipient, timestampSeconds, tree }: MerkleRootRequest,

@@ -2,9 +2,9 @@ import { DEFAULT_LIMIT, MAX_LIMIT } from '../validation/record-query.ts'
 import { COLLECTION } from './ogc-documents.ts'
 
 /**
- * The description of everything below `/ogc`, in OpenAPI 3.0 as the conformance class `oas30` wants it.
+ * Returns the OpenAPI 3.0 description of everything below `/ogc`, as the conformance class `oas30` requires.
  *
- * @param chains names of the chains that can be asked for
+ * @param chains names of the chains that requests may filter by
  */
 export function openApiJson(baseUrl: string, version: string, chains: readonly string[]): string {
   const collection = `/collections/${COLLECTION}`
@@ -14,24 +14,24 @@ export function openApiJson(baseUrl: string, version: string, chains: readonly s
     servers: [{ url: `${baseUrl}/ogc` }],
     paths: {
       '/': get('landingPage', 'Landing page', 'The landing page'),
-      '/conformance': get('conformance', 'Conformance classes', 'Addresses of the conformance classes'),
+      '/conformance': get('conformance', 'Conformance classes', 'URIs of the conformance classes'),
       '/api': get('api', 'This document', 'OpenAPI 3.0', { type: 'application/vnd.oai.openapi+json;version=3.0' }),
-      '/collections': get('collections', 'Collections', 'The one collection there is'),
+      '/collections': get('collections', 'Collections', 'The only collection'),
       [collection]: get('collection', 'The collection', 'Its title, extent and links'),
       [`${collection}/items`]: get('features', 'Features, newest first', 'One page of features', {
         type: 'application/geo+json',
         schema: FEATURE_COLLECTION,
         parameters: itemParameters(chains),
-        others: ['400', '503'],
+        errorStatuses: ['400', '503'],
       }),
       [`${collection}/items/{featureId}`]: get('feature', 'One feature', 'The feature', {
         type: 'application/geo+json',
         schema: FEATURE,
         parameters: [
-          { name: 'featureId', in: 'path', required: true, description: 'uid', schema: hexSchema(64) },
+          { name: 'featureId', in: 'path', required: true, description: 'UID of the record', schema: hexSchema(64) },
           FORMAT_PARAMETER,
         ],
-        others: ['400', '404', '503'],
+        errorStatuses: ['400', '404', '503'],
       }),
     },
     components: { schemas: { exception: EXCEPTION } },
@@ -41,7 +41,7 @@ export function openApiJson(baseUrl: string, version: string, chains: readonly s
 const FORMAT_PARAMETER = {
   name: 'f',
   in: 'query',
-  description: 'format; both names stand for the only one there is',
+  description: 'response format; both names mean GeoJSON',
   schema: { type: 'string', enum: ['json', 'geojson'] },
 }
 
@@ -51,7 +51,11 @@ const FEATURE = {
   properties: {
     type: { type: 'string', enum: ['Feature'] },
     id: { type: 'string' },
-    geometry: { type: 'object', nullable: true, description: 'GeoJSON geometry; null when none was attested' },
+    geometry: {
+      type: 'object',
+      nullable: true,
+      description: 'GeoJSON geometry; null if the attested location is not a GeoJSON geometry',
+    },
     properties: { type: 'object', description: 'the record without its location' },
     links: { type: 'array', items: { type: 'object' } },
   },
@@ -79,7 +83,7 @@ const EXCEPTION = {
 }
 
 const ERRORS: Readonly<Record<string, string>> = {
-  '400': 'A parameter that is unknown or malformed; the description names it',
+  '400': 'A parameter is unknown or malformed; the description names it',
   '404': 'There is no such feature',
   '503': 'The records cannot be read now; Retry-After says when to try again',
 }
@@ -88,12 +92,12 @@ interface Operation {
   readonly type?: string
   readonly schema?: object
   readonly parameters?: readonly object[]
-  readonly others?: readonly string[]
+  readonly errorStatuses?: readonly string[]
 }
 
 function get(operationId: string, summary: string, description: string, operation: Operation = {}): object {
   const { type = 'application/json', schema = { type: 'object' }, parameters = [FORMAT_PARAMETER] } = operation
-  const errors = (operation.others ?? ['400']).map((status) => [
+  const errors = (operation.errorStatuses ?? ['400']).map((status) => [
     status,
     {
       description: ERRORS[status],
@@ -116,7 +120,7 @@ function itemParameters(chains: readonly string[]): readonly object[] {
     ...more,
   })
   return [
-    query('bbox', 'west, south, east, north in degrees, west above east across the antimeridian; heights are ignored', {
+    query('bbox', 'west, south, east, north in degrees; west > east crosses the antimeridian; heights are ignored', {
       type: 'array',
       oneOf: [
         { minItems: 4, maxItems: 4 },
@@ -124,19 +128,23 @@ function itemParameters(chains: readonly string[]): readonly object[] {
       ],
       items: { type: 'number' },
     }),
-    query('datetime', 'time of the event: one, or two with a slash between them of which one may be ..', {
-      type: 'string',
-    }),
-    query('limit', 'features of a page; more than the maximum gives the maximum', {
+    query(
+      'datetime',
+      'time of the event: a time, or an interval of two times with a slash between them; one of the two may be ..',
+      {
+        type: 'string',
+      },
+    ),
+    query('limit', 'number of features per page; a larger number than the maximum gives the maximum', {
       type: 'integer',
       minimum: 1,
       maximum: MAX_LIMIT,
       default: DEFAULT_LIMIT,
     }),
-    query('chain', 'chain where it was attested', { type: 'string', enum: chains }),
-    query('prover', 'address that attested', hexSchema(40)),
+    query('chain', 'chain of the attestation', { type: 'string', enum: chains }),
+    query('prover', 'address of the attester', hexSchema(40)),
     query('subject', 'address of the recipient', hexSchema(40)),
-    query('cursor', 'where the page begins: part of the address of a next link', { type: 'string' }),
+    query('cursor', 'start of the page; taken from the URL of a next link', { type: 'string' }),
     FORMAT_PARAMETER,
   ]
 }

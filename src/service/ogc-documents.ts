@@ -1,15 +1,15 @@
-/** The resources of OGC API Features that say what there is. Every address in them is absolute. */
+/** The descriptive resources of OGC API Features. Every URL in them is absolute. */
 
-/** Name of the one collection. */
+/** Name of the only collection. */
 export const COLLECTION = 'location-records'
 
 const CONFORMANCE = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf'
-/** Longitude, latitude on WGS 84: the one coordinate reference system of GeoJSON. */
+/** Longitude and latitude on WGS 84, the coordinate reference system of GeoJSON. */
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84'
 const GREGORIAN = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian'
 
 const TITLE = 'Location records'
-const DESCRIPTION = 'Location attestations read from their chains, newest first; revoked ones say so'
+const DESCRIPTION = 'Location attestations read from their chains, newest first; revoked ones are marked'
 
 type Link = readonly [rel: string, path: string, type: string, title: string]
 
@@ -55,7 +55,7 @@ function collection(baseUrl: string): object {
       ['self', path, 'application/json', TITLE],
       ['items', `${path}/items`, 'application/geo+json', 'Features'],
     ]),
-    // What the records could cover: what they do cover changes with each block.
+    // The extent that records may cover. The extent that they do cover changes with each block.
     extent: {
       spatial: { bbox: [[-180, -90, 180, 90]], crs: CRS84 },
       temporal: { interval: [[null, null]], trs: GREGORIAN },

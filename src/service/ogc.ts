@@ -1,24 +1,24 @@
 import type { Chain } from '../attest/chains.ts'
 import { ProblemError } from '../problem.ts'
 import { readFormatOnly, readItemsQuery } from '../validation/ogc-query.ts'
-import { cursorText, readUid } from '../validation/record-query.ts'
+import { encodeCursor, readUid } from '../validation/record-query.ts'
 import { openApiJson } from './ogc-api.ts'
 import { COLLECTION, collectionJson, collectionsJson, conformanceJson, landingJson } from './ogc-documents.ts'
 import { featureText, featureTexts, lastKey } from './record-documents.ts'
-import type { RecordQuestion } from './record-questions.ts'
+import type { StoreAccess } from './record-questions.ts'
 import type { OgcDocument, OgcService } from './record-services.ts'
 
 export interface OgcServiceParts {
   readonly chains: ReadonlyMap<number, Chain>
-  readonly ask: RecordQuestion
-  /** Of this program. */
+  readonly ask: StoreAccess
+  /** Version of this program. */
   readonly version: string
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
 /**
- * OGC API Features over the records: one collection, in WGS 84 longitude and latitude.
+ * Makes OGC API Features over the records: one collection, in WGS 84 longitude and latitude.
  *
  * @see OGC 17-069r4, OGC API - Features - Part 1: Core, version 1.0.1
  */
@@ -49,7 +49,7 @@ export function createOgcService({ chains, ask, version, now }: OgcServiceParts)
       if (page.length === query.limit && end < page.count) {
         const next = new URLSearchParams(filters as [string, string][])
         next.set('limit', String(query.limit))
-        next.set('cursor', cursorText(lastKey(page.documents, idsByName), end))
+        next.set('cursor', encodeCursor(lastKey(page.documents, idsByName), end))
         links.push(link('next', `${address}?${next}`))
         headers['Link'] = `<${address}?${next}>; rel="next"; type="application/geo+json"`
       }

@@ -1,25 +1,25 @@
-/**
- * Work that runs side by side and comes out in order: at most `width` pieces are begun and not written. Whoever reads slowly
- * holds everything back, so memory stays bounded whatever the length of the stream.
- */
 export interface OrderedLaneOptions<T> {
-  /** Pieces begun and not yet written. */
+  /** Largest number of tasks that are started and whose results are not yet written. */
   readonly width: number
-  /** Resolves when there is room for more. */
+  /** Writes a result. Resolves when the receiver can take more. */
   readonly write: (result: T) => void | Promise<void>
-  /** Called when a piece was written. */
+  /** Called after each result is written. */
   readonly onRoom: () => void
-  /** Called at once with the first rejection of a piece or of a write; nothing is begun or written after it. */
+  /** Called at once with the first rejection of a task or of a write. Nothing is started or written after it. */
   readonly onError?: (error: unknown) => void
 }
 
-/** Rejects to end the whole lane. */
-export type Piece<T> = () => Promise<T>
+/** A task. A rejection ends the whole lane. */
+export type LaneTask<T> = () => Promise<T>
 
+/**
+ * Runs tasks concurrently and writes their results in order. At most `width` tasks are started and not yet written. A slow reader
+ * holds everything back, so memory stays bounded for a stream of any length.
+ */
 export class OrderedLane<T> {
   readonly #options: OrderedLaneOptions<T>
-  readonly #waiting: Piece<T>[] = []
-  readonly #begun: Promise<T>[] = []
+  readonly #waiting: LaneTask<T>[] = []
+  readonly #started: Promise<T>[] = []
   #writing: Promise<void> | undefined
   #hasFailed = false
 
@@ -27,18 +27,18 @@ export class OrderedLane<T> {
     this.#options = options
   }
 
-  /** True when a piece that is added now would have to wait. */
+  /** True if a task that is added now would have to wait. */
   get isFull(): boolean {
-    return this.#hasFailed || this.#waiting.length > 0 || this.#begun.length >= this.#options.width
+    return this.#hasFailed || this.#waiting.length > 0 || this.#started.length >= this.#options.width
   }
 
-  add(piece: Piece<T>): void {
+  add(task: LaneTask<T>): void {
     if (this.#hasFailed) return
-    this.#waiting.push(piece)
-    this.#begin()
+    this.#waiting.push(task)
+    this.#startTasks()
     if (this.#writing !== undefined) return
     this.#writing = this.#writeAll()
-    // `finish` rejects too, for whoever waits there.
+    // The same rejection reaches the caller of `finish`.
     this.#writing.catch((error) => {
       this.#hasFailed = true
       this.#waiting.length = 0
@@ -46,25 +46,25 @@ export class OrderedLane<T> {
     })
   }
 
-  /** Resolves when everything was written; rejects with the first rejection of a piece or of a write. */
+  /** Resolves when everything is written. Rejects with the first rejection of a task or of a write. */
   async finish(): Promise<void> {
     await this.#writing
   }
 
-  #begin(): void {
-    while (this.#waiting.length > 0 && this.#begun.length < this.#options.width) {
+  #startTasks(): void {
+    while (this.#waiting.length > 0 && this.#started.length < this.#options.width) {
       const result = this.#waiting.shift()!()
       result.catch(() => {})
-      this.#begun.push(result)
+      this.#started.push(result)
     }
   }
 
   async #writeAll(): Promise<void> {
     const { write, onRoom } = this.#options
-    while (this.#begun.length > 0) {
-      await write(await this.#begun[0]!)
-      this.#begun.shift()
-      this.#begin()
+    while (this.#started.length > 0) {
+      await write(await this.#started[0]!)
+      this.#started.shift()
+      this.#startTasks()
       onRoom()
     }
     this.#writing = undefined

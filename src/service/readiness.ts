@@ -9,16 +9,16 @@ export interface ReadinessParts {
   readonly pool: ComputePool
   readonly signer: SignerClient
   readonly chainClient: ChainClient | undefined
-  /** Hears what is missing when that changes, not at each look. */
+  /** Gets a line when readiness or its reasons change, not at every check. */
   readonly log: { info(event: string): void; warn(event: string, fields: { readonly reason: string }): void }
-  /** undefined when no records are kept. */
+  /** Undefined if the service stores no records. */
   readonly store: StoreClient | undefined
 }
 
-/** What `GET /ready` says: whether a compute request would be answered now, and what is missing. */
+/** Makes the check for `GET /ready`: whether the service can handle a compute request now, and which checks fail. */
 export function createReadiness({ log, pool, signer, chainClient, store }: ReadinessParts): () => Readiness {
-  /** What was missing at the last look. */
-  let missing = ''
+  /** The failed checks at the last call. */
+  let lastFailures = ''
   return () => {
     const checks: Record<string, { ok: boolean; detail?: string }> = {
       compute: pool.isReady ? { ok: true } : { ok: false, detail: 'no compute thread is running' },
@@ -31,13 +31,13 @@ export function createReadiness({ log, pool, signer, chainClient, store }: Readi
         state.state === 'refused' ? { ok: false, detail: state.reason } : { ok: true, detail: state.state }
     }
     if (store !== undefined) checks['database'] = databaseCheck(store.state)
-    // A refused chain is shown, yet does not make the service unready: it serves the others.
+    // A refused chain is reported but does not make the service unready, because the other chains still work.
     const ready = checks['compute']!.ok && checks['signer']!.ok && checks['database']?.ok !== false
-    const found = ready ? '' : missingText(checks)
-    if (found !== missing) {
-      missing = found
+    const failures = ready ? '' : failureText(checks)
+    if (failures !== lastFailures) {
+      lastFailures = failures
       if (ready) log.info('ready again')
-      else log.warn('not ready', { reason: found })
+      else log.warn('not ready', { reason: failures })
     }
     return { ready, checks }
   }
@@ -45,13 +45,13 @@ export function createReadiness({ log, pool, signer, chainClient, store }: Readi
 
 function databaseCheck(state: StoreState): { ok: boolean; detail?: string } {
   if (!state.isOpen) return { ok: false, detail: `${state.engine}: ${state.reason}` }
-  // What the embedded engine wrote is handed to the system, not to the disk.
+  // The embedded engine hands its writes to the operating system, but does not force them to the disk.
   const durability = state.engine === 'embedded' ? ', durability: process-crash' : ''
   return { ok: true, detail: `${state.engine} ${state.version}${durability}` }
 }
 
-/** Chains are left out: a refused one does not make the service unready. */
-function missingText(checks: Readonly<Record<string, { ok: boolean; detail?: string }>>): string {
+/** Lists the failed checks. Chains are left out, because a refused chain does not make the service unready. */
+function failureText(checks: Readonly<Record<string, { ok: boolean; detail?: string }>>): string {
   return Object.entries(checks)
     .filter(([name, { ok }]) => !ok && !name.startsWith('chain-'))
     .map(([name, { detail }]) => `${name}: ${detail}`)

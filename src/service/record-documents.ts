@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { RecordKey } from '../store-messages.ts'
 
-/** Depth of the positions in `coordinates`. */
+/** Nesting depth of the positions in `coordinates`. */
 const DEPTHS: Readonly<Record<string, number>> = {
   Point: 0,
   MultiPoint: 1,
@@ -12,24 +12,24 @@ const DEPTHS: Readonly<Record<string, number>> = {
 }
 const MAX_COLLECTION_DEPTH = 8
 
-/** Takes records apart that the store gave joined with commas. */
+/** Splits the comma-separated records that the store returns. */
 export function splitDocuments(documents: string): readonly string[] {
   if (documents === '') return []
-  // Quotes within values are escaped, so this is the beginning of a record and nothing else.
+  // Quotes inside values are escaped, so this text can only be the beginning of a record.
   return documents
-    .slice(BEGIN.length)
-    .split(`,${BEGIN}`)
-    .map((rest) => BEGIN + rest)
+    .slice(DOCUMENT_START.length)
+    .split(`,${DOCUMENT_START}`)
+    .map((remainder) => DOCUMENT_START + remainder)
 }
 
 /**
- * The place of the last of several documents in the order of lists.
+ * Returns the sort key of the last of several documents.
  *
- * @param documents text, or its UTF-8
- * @param idsByName chains of this deployment
+ * @param documents JSON, or its UTF-8 bytes
+ * @param idsByName chain ids by name
  */
 export function lastKey(documents: string | Buffer, idsByName: ReadonlyMap<string, number>): RecordKey {
-  const start = documents.lastIndexOf(BEGIN)
+  const start = documents.lastIndexOf(DOCUMENT_START)
   const last = typeof documents === 'string' ? documents.slice(start) : documents.toString('utf8', start)
   const { uid, chain, timestamp } = JSON.parse(last)
   return {
@@ -39,60 +39,60 @@ export function lastKey(documents: string | Buffer, idsByName: ReadonlyMap<strin
   }
 }
 
-const BEGIN = '{"uid":"'
+const DOCUMENT_START = '{"uid":"'
 const LOCATION = ',"location":'
 const LONGITUDE = ',"longitude":'
 
 /**
- * A record as a GeoJSON Feature: its uid is the id, everything but the location its properties.
+ * Returns a record as a GeoJSON Feature: its UID is the id, and everything except the location is in the properties.
  *
- * @param document the record as JSON text
- * @param more further members of the Feature, as JSON text that begins with a comma
+ * @param document the record as JSON
+ * @param more further members of the Feature, as JSON that begins with a comma
  */
 export function featureText(document: string, more = ''): string {
   const start = document.indexOf(LOCATION)
   const end = document.indexOf(LONGITUDE, start)
   const location = JSON.parse(document.slice(start + LOCATION.length, end)) as string
-  const uid = document.slice(BEGIN.length, document.indexOf('"', BEGIN.length))
+  const uid = document.slice(DOCUMENT_START.length, document.indexOf('"', DOCUMENT_START.length))
   const properties = document.slice(0, start) + document.slice(end)
-  return `{"type":"Feature","id":"${uid}","geometry":${geometryText(location)},"properties":${properties}${more}}`
+  return `{"type":"Feature","id":"${uid}","geometry":${geometryJson(location)},"properties":${properties}${more}}`
 }
 
-/** UTF-16 units made into features in one go: a few milliseconds, in which nobody else is answered. */
-const UNITS_AT_ONCE = 131_072
+/** UTF-16 code units converted in one go. This takes a few milliseconds, during which no other request is served. */
+const MAX_UNITS_AT_ONCE = 131_072
 
-/** Features of a page, joined with commas; others are answered meanwhile. */
+/** Returns the features of a page, joined with commas. Yields to other requests in between. */
 export async function featureTexts(documents: string): Promise<string> {
   const features: string[] = []
   let units = 0
   for (const document of splitDocuments(documents)) {
     features.push(featureText(document))
     units += document.length
-    if (units < UNITS_AT_ONCE) continue
+    if (units < MAX_UNITS_AT_ONCE) continue
     units = 0
     await setImmediate()
   }
   return features.join(',')
 }
 
-/** What was attested as a location may be any text: it is shown when it is a GeoJSON geometry, else there is none. */
-function geometryText(location: string): string {
+/** Returns the location as JSON if it is a GeoJSON geometry, otherwise `null`: any text can be attested as a location. */
+function geometryJson(location: string): string {
   try {
-    return JSON.stringify(geometryOf(JSON.parse(location), 0) ?? null)
+    return JSON.stringify(readGeometry(JSON.parse(location), 0) ?? null)
   } catch {
     return 'null'
   }
 }
 
-function geometryOf(value: unknown, depth: number): object | undefined {
+function readGeometry(value: unknown, depth: number): object | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_COLLECTION_DEPTH) return undefined
   const { type, coordinates, geometries } = value as Record<string, unknown>
   if (type === 'GeometryCollection' && Array.isArray(geometries)) {
-    const members = geometries.map((member) => geometryOf(member, depth + 1))
+    const members = geometries.map((member) => readGeometry(member, depth + 1))
     return members.includes(undefined) ? undefined : { type, geometries: members }
   }
-  const positions = typeof type === 'string' && Object.hasOwn(DEPTHS, type) ? DEPTHS[type] : undefined
-  return positions !== undefined && arePositions(coordinates, positions) ? { type, coordinates } : undefined
+  const positionDepth = typeof type === 'string' && Object.hasOwn(DEPTHS, type) ? DEPTHS[type] : undefined
+  return positionDepth !== undefined && arePositions(coordinates, positionDepth) ? { type, coordinates } : undefined
 }
 
 function arePositions(value: unknown, depth: number): boolean {

@@ -3,22 +3,22 @@ import type { Config } from '../config.ts'
 import type { RecordQuery, RecordSlice } from '../store-messages.ts'
 import { readExportQuery } from '../validation/feed-query.ts'
 import { featureText, splitDocuments } from './record-documents.ts'
-import { type RecordQuestion, recordsUnavailable } from './record-questions.ts'
+import { recordsUnavailable, type StoreAccess } from './record-questions.ts'
 import type { ExportFormat, RecordFeeds } from './record-services.ts'
 
 export interface RecordExportParts {
   readonly config: Config
   /** Chain ids by name. */
   readonly chains: ReadonlyMap<string, number>
-  readonly ask: RecordQuestion
+  readonly ask: StoreAccess
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** UTF-16 units written at once: a client that takes as many within the time of a request is not too slow. */
+/** UTF-16 code units per write. A client that takes this much within a request deadline is fast enough. */
 const PIECE_UNITS = 65_536
 
-/** U+001E before each record (RFC 8142, section 2). */
+/** U+001E, which precedes each record (RFC 8142, section 2). */
 const SEQUENCE_MARK = '\x1e'
 
 const LINES: Readonly<Record<ExportFormat, (document: string) => string>> = {
@@ -27,35 +27,35 @@ const LINES: Readonly<Record<ExportFormat, (document: string) => string>> = {
 }
 
 /**
- * Writes lists of any length. The store is asked for the next slice when the client has taken the last one, so that an
- * export holds one slice, whatever its length and however slow its client.
+ * Writes lists of any length. It reads the next slice from the store only when the client has taken the previous one. So an
+ * export holds one slice in memory, however long the list and however slow the client.
  */
 export function createRecordExport({ config, chains, ask, now }: RecordExportParts): RecordFeeds['export'] {
   const { maxExports, exportPiece, requestDeadlineMs } = config.limits
-  let open = 0
+  let running = 0
 
   return async (format, search, context, sink) => {
     const query = readExportQuery(search, chains)
-    if (open >= maxExports) throw recordsUnavailable(`${open} exports are under way; try again`)
-    open++
+    if (running >= maxExports) throw recordsUnavailable(`${running} exports are running; try again`)
+    running++
     try {
       let after: typeof query.after
       do {
-        const place: RecordQuery = after === undefined ? query : { ...query, after }
+        const sliceQuery: RecordQuery = after === undefined ? query : { ...query, after }
         const slice: RecordSlice = await ask(
           'slice',
-          { query: place, size: exportPiece },
+          { query: sliceQuery, size: exportPiece },
           { deadlineMs: now() + requestDeadlineMs },
         )
         for (const piece of pieces(splitDocuments(slice.documents), LINES[format])) {
           await sink.write(piece)
           if (context.aborted) return
-          await setImmediate() // a client that reads at once would have the thread for a whole slice
+          await setImmediate() // otherwise a fast client would occupy the thread for a whole slice
         }
         after = slice.next
       } while (after !== undefined && !context.aborted)
     } finally {
-      open--
+      running--
     }
   }
 }

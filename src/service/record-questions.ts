@@ -4,27 +4,27 @@ import { type StoreArgument, StoreFault, type StoreOperation, type StoreResult }
 import type { StoreClient } from '../threads/store-client.ts'
 import type { RequestContext } from './services.ts'
 
-/** Seconds after which a store that is too busy, opening or damaged is worth another try. */
+/** Seconds after which a client may try again when the store is busy, opening or damaged. */
 const RETRY_SECONDS = 1
 const OPENING_RETRY_SECONDS = 2
 const DAMAGED_RETRY_SECONDS = 60
 
-/** Asks the store for a client: what it cannot answer is refused, never an empty answer. */
-export type RecordQuestion = <O extends StoreOperation>(
+/** Runs a store operation for a client. A fault of the store becomes a problem, never an empty result. */
+export type StoreAccess = <O extends StoreOperation>(
   operation: O,
   argument: StoreArgument<O>,
   context: Pick<RequestContext, 'deadlineMs'>,
 ) => Promise<StoreResult<O>>
 
-export interface RecordQuestionParts {
+export interface StoreAccessParts {
   readonly config: Config
-  /** undefined when no records are kept. */
+  /** Undefined if the service stores no records. */
   readonly store: StoreClient | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-export function createRecordQuestions({ config, store, now }: RecordQuestionParts): RecordQuestion {
+export function createStoreAccess({ config, store, now }: StoreAccessParts): StoreAccess {
   return async (operation, argument, context) => {
     if (store === undefined) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
     try {
@@ -38,7 +38,7 @@ export function createRecordQuestions({ config, store, now }: RecordQuestionPart
         throw recordsUnavailable('the store is opening; try again in a few seconds', error, OPENING_RETRY_SECONDS)
       if (error.kind === 'damaged') throw recordsUnavailable(DAMAGED, error, DAMAGED_RETRY_SECONDS)
       if (error.kind === 'late')
-        throw recordsUnavailable('the database did not answer in time; try again, or ask for less', error)
+        throw recordsUnavailable('the database did not answer in time; try again, or request fewer records', error)
       if (error.kind === 'large') throw pageTooLarge(error.message, error)
       throw error
     }
@@ -48,13 +48,13 @@ export function createRecordQuestions({ config, store, now }: RecordQuestionPart
 const DAMAGED =
   'the store is damaged: its operator has to restore a backup or let the records be read from the chains again'
 
-/** 400: the client can ask for less. */
-export function pageTooLarge(found: string, cause?: unknown): ProblemError {
-  const detail = `${found}: ask for a smaller limit, or for an export`
+/** Makes the problem for a page that is too large (400); the client can request a smaller one. */
+export function pageTooLarge(size: string, cause?: unknown): ProblemError {
+  const detail = `${size}: ask for a smaller limit, or for an export`
   return new ProblemError({ type: 'invalid-input', message: 'Page too large', detail }, { cause })
 }
 
-/** 503 in the words of the record API. */
+/** Makes the record API's problem for records that cannot be read now (503). */
 export function recordsUnavailable(detail: string, cause?: unknown, retryAfterSeconds = RETRY_SECONDS): ProblemError {
   return new ProblemError(
     { type: 'overloaded', message: 'Records are not available', detail, retryAfterSeconds },

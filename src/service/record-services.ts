@@ -1,21 +1,23 @@
-/** What `http` asks of the records and their sync. */
-import type { RequestContext, ServiceAnswer, TextSink } from './services.ts'
+/** The interface between the HTTP layer and the records and their sync. */
+import type { RequestContext, ServiceResponse, TextSink } from './services.ts'
 
-/** The two generations of the record API. */
+/** The routes of the two generations of the record API. */
 export type RecordRoute = 'location-proofs' | 'location-records'
 
-/** As the interface shows records, or as GeoJSON features. */
+/** Records as JSON objects, or as GeoJSON features. */
 export type RecordFormat = 'json' | 'geojson'
 
-/** A list is long, and kept as the bytes that go out. */
-export type ListAnswer = Omit<ServiceAnswer, 'json'> & { readonly json: Buffer }
+/** The response to a list. Lists are long, so they are cached as the bytes that are sent. */
+export type ListResponse = Omit<ServiceResponse, 'json'> & { readonly json: Buffer }
 
-/** The record API. Its refusals have a `message`. */
+/** The record API. Its problems have a `message`. */
 export interface RecordService {
-  config(): ServiceAnswer
+  config(): ServiceResponse
   /**
-   * @param search parameters as sent
-   * @param address of the list, for the link to the next page
+   * Returns one page of records.
+   *
+   * @param search query parameters as sent
+   * @param address URL of the list, for the link to the next page
    */
   list(
     route: RecordRoute,
@@ -23,94 +25,94 @@ export interface RecordService {
     address: string,
     context: RequestContext,
     format?: RecordFormat,
-  ): Promise<ListAnswer>
-  record(route: RecordRoute, uid: string, context: RequestContext, format?: RecordFormat): Promise<ServiceAnswer>
-  stats(context: RequestContext): Promise<ServiceAnswer>
+  ): Promise<ListResponse>
+  record(route: RecordRoute, uid: string, context: RequestContext, format?: RecordFormat): Promise<ServiceResponse>
+  stats(context: RequestContext): Promise<ServiceResponse>
 }
 
-/** Records and changes as they come, for those who want all of them. Refusals have a `message`. */
+/** Feeds of all records and of all changes. Problems have a `message`. */
 export interface RecordFeeds {
   /**
    * Writes every record that matches, newest first.
    *
-   * @param search filters as sent; no limit and no offset
-   * @throws {ProblemError} before the first piece: it cannot be begun
+   * @param search filters as sent, without limit or offset
+   * @throws {ProblemError} before the first piece, if the export cannot start
    */
   export(format: ExportFormat, search: string, context: RequestContext, sink: TextSink): Promise<void>
   /**
    * Writes changes as server-sent events until the client leaves.
    *
    * @param search filters as sent
-   * @param lastEventId where the client was, in the words of its last event
-   * @param client who counts as one
-   * @throws {ProblemError} before the first event: it cannot be begun
+   * @param lastEventId ID of the last event that the client has seen
+   * @param client key by which streams are counted and limited
+   * @throws {ProblemError} before the first event, if the stream cannot start
    */
   stream(search: string, lastEventId: string | undefined, client: number | string, sink: EventSink): Promise<void>
-  /** Ends every stream; none begins any more. */
+  /** Ends every stream. No new one can start afterwards. */
   close(): void
 }
 
-/** How the records are kept up with the chains. Refusals have a `message`. */
+/** The sync API: controls and reports how the chains are read. Problems have a `message`. */
 export interface SyncService {
   /**
-   * Reads the chains now: all of them, or the one that is named.
+   * Reads all chains now, or only the chain that the request names.
    *
-   * @param search parameters as sent
+   * @param search query parameters as sent
    */
-  trigger(search: string): Promise<SyncAnswer>
-  /** Compares the records that are valid with the chains. */
-  revocations(): Promise<SyncAnswer>
-  /** Starts or stops the reading in the background. */
-  worker(search: string, context: RequestContext): Promise<SyncAnswer>
-  status(context: RequestContext): Promise<SyncAnswer>
-  /** Writes the status as server-sent events, whenever it changes, until the client leaves. */
+  trigger(search: string): Promise<SyncResponse>
+  /** Checks the records that are not revoked against their chains. */
+  revocations(): Promise<SyncResponse>
+  /** Starts or stops the background sync. */
+  worker(search: string, context: RequestContext): Promise<SyncResponse>
+  status(context: RequestContext): Promise<SyncResponse>
+  /** Writes the status as a server-sent event whenever it changes, until the client leaves. */
   watch(sink: EventSink): Promise<void>
   /** Ends every `watch`. */
   close(): void
 }
 
-export interface SyncAnswer extends ServiceAnswer {
+export interface SyncResponse extends ServiceResponse {
   readonly status: number
 }
 
-/** As records line by line, or as features in a GeoJSON text sequence (RFC 8142). */
+/** NDJSON with one record per line, or a GeoJSON text sequence of features (RFC 8142). */
 export type ExportFormat = 'ndjson' | 'geojsonseq'
 
-/** Where a stream of events goes. */
+/** Receives a stream of server-sent events. */
 export interface EventSink extends TextSink {
-  /** Calls back when the client is gone. */
+  /** Calls the listener when the client has disconnected. */
   onGone(listener: () => void): void
-  /** Writes only when the client has taken everything before. */
+  /** Writes the text only if the client has taken everything written before; otherwise drops it. */
   tryWrite(text: string): void
 }
 
-/** Records by GraphQL. Mistakes in a question are an answer with `errors`; what is no question is a refusal. */
+/** Records by GraphQL. A faulty query gets a response with `errors`; a request that contains no query gets a problem. */
 export interface GraphqlService {
-  /** In the schema definition language. */
+  /** The schema in the GraphQL schema definition language. */
   readonly schemaText: string
   /** @param search `query`, `variables` and `operationName` as sent */
-  query(search: string, context: RequestContext): Promise<GraphqlAnswer>
-  post(body: Uint8Array, context: RequestContext): Promise<GraphqlAnswer>
+  query(search: string, context: RequestContext): Promise<GraphqlResponse>
+  post(body: Uint8Array, context: RequestContext): Promise<GraphqlResponse>
 }
 
-export interface GraphqlAnswer extends ServiceAnswer {
-  /** 400 when nothing was begun. */
+export interface GraphqlResponse extends ServiceResponse {
+  /** 400 if execution did not start. */
   readonly status: 200 | 400
 }
 
-/** OGC API Features, Part 1, over the records. Its refusals have a `message`. */
+/** OGC API Features, Part 1, over the records. Its problems have a `message`. */
 export interface OgcService {
   /**
-   * A resource that says what there is: `''` is the landing page.
+   * Returns a descriptive resource; `''` is the landing page.
    *
-   * @param search parameters as sent
-   * @param baseUrl of the service, without a slash at the end
+   * @param search query parameters as sent
+   * @param baseUrl URL of the service, without a trailing slash
    */
-  document(name: OgcDocument, search: string, baseUrl: string): ServiceAnswer
-  /** One page of features. */
-  items(search: string, baseUrl: string, context: RequestContext): Promise<ServiceAnswer>
-  /** One feature, by its uid. */
-  item(uid: string, search: string, baseUrl: string, context: RequestContext): Promise<ServiceAnswer>
+  document(name: OgcDocument, search: string, baseUrl: string): ServiceResponse
+  /** Returns one page of features. */
+  items(search: string, baseUrl: string, context: RequestContext): Promise<ServiceResponse>
+  /** Returns one feature by its UID. */
+  item(uid: string, search: string, baseUrl: string, context: RequestContext): Promise<ServiceResponse>
 }
 
 export type OgcDocument = '' | 'conformance' | 'api' | 'collections' | 'collection'

@@ -5,57 +5,56 @@ import type { Config } from '../config.ts'
 import { freeBuffer } from '../free-buffer.ts'
 import { ProblemError } from '../problem.ts'
 import type { EncodedPage } from '../store-messages.ts'
-import { cursorText, readRecordQuery, readUid } from '../validation/record-query.ts'
-import { WeighedMap } from '../weighed-map.ts'
+import { encodeCursor, readRecordQuery, readUid } from '../validation/record-query.ts'
+import { LruCache } from '../weighed-map.ts'
 import { featureText, featureTexts, lastKey } from './record-documents.ts'
-import type { RecordQuestion } from './record-questions.ts'
-import type { ListAnswer, RecordFormat, RecordRoute, RecordService } from './record-services.ts'
-import type { ServiceAnswer } from './services.ts'
+import type { StoreAccess } from './record-questions.ts'
+import type { ListResponse, RecordFormat, RecordRoute, RecordService } from './record-services.ts'
+import type { ServiceResponse } from './services.ts'
 
 export interface RecordServiceParts {
   readonly config: Config
   readonly chains: ReadonlyMap<number, Chain>
-  readonly ask: RecordQuestion
+  readonly ask: StoreAccess
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** The chains of the interface, in its order; the others stand beside them (decision 52). */
+/** The chains that the wire contract lists, in its order. Other chains appear only in `chains_all` (decision 52). */
 const CONFIG_CHAINS = ['arbitrum', 'celo', 'sepolia', 'base'] as const
 
-/** Of answers that are kept as they went out: twice as many are given in the same time. */
-const MAX_KEPT_BYTES = 16 * 1_048_576
-/** What stands beside the bytes of one, generously. */
+/** Size of the cache of list responses. With it the service answers twice as many list requests in the same time. */
+const MAX_CACHED_BYTES = 16 * 1_048_576
+/** Generous estimate of the memory of a cache entry besides its bytes. */
 const ENTRY_BYTES = 8192
 
-type ListQuestion = ReturnType<typeof readRecordQuery>
+type ListQuery = ReturnType<typeof readRecordQuery>
 
-interface KeptList {
-  readonly question: ListQuestion
+interface CachedList {
+  readonly listQuery: ListQuery
   readonly mark: string
-  readonly answer: ListAnswer
+  readonly response: ListResponse
 }
 
-/** What the record API answers. Records come as finished texts, and go out as they are. */
+/** Makes the record API. Records come from the store as finished JSON and are sent unchanged. */
 export function createRecordService({ config, chains, ask, now }: RecordServiceParts): RecordService {
   const idsByName = new Map([...chains.values()].map(({ id, name }) => [name, id]))
-  const isEnabled = (name: string) =>
-    [...chains.values()].some((chain) => chain.name === name && chain.rpcUrls.length > 0)
+  const hasRpc = (name: string) => [...chains.values()].some((chain) => chain.name === name && chain.rpcUrls.length > 0)
   const [schema, layout] = [...locationSchemas(config)][0]!
   const configJson = JSON.stringify({
     chains: Object.fromEntries(
-      CONFIG_CHAINS.map((name) => [name, isEnabled(name) || (name === 'base' && isEnabled('base-sepolia'))]),
+      CONFIG_CHAINS.map((name) => [name, hasRpc(name) || (name === 'base' && hasRpc('base-sepolia'))]),
     ),
-    chains_all: Object.fromEntries([...idsByName.keys()].map((name) => [name, isEnabled(name)])),
+    chains_all: Object.fromEntries([...idsByName.keys()].map((name) => [name, hasRpc(name)])),
     schema,
     schema_fields: LOCATION_STRINGS[layout],
     version: 'v0',
   })
 
-  // The store says whether they are still true.
-  const lists = new WeighedMap<KeptList>(
-    MAX_KEPT_BYTES,
-    ({ answer }, key) => answer.json.length + 2 * key.length + ENTRY_BYTES,
+  // Each use asks the store whether the cached list is still current.
+  const lists = new LruCache<CachedList>(
+    MAX_CACHED_BYTES,
+    ({ response }, key) => response.json.length + 2 * key.length + ENTRY_BYTES,
   )
 
   return {
@@ -63,16 +62,16 @@ export function createRecordService({ config, chains, ask, now }: RecordServiceP
 
     async list(route, search, address, context, format = 'json') {
       const key = `${route} ${format} ${address}?${search}`
-      const kept = lists.get(key)
-      const question = kept?.question ?? readRecordQuery(search, idsByName)
-      const { mark, page } = await ask('newPage', { query: question.query, mark: kept?.mark }, context)
-      if (page === undefined) return kept!.answer
-      const answer = await listOf(page, question, { route, address, format })
-      lists.set(key, { question, mark, answer })
-      return answer
+      const cached = lists.get(key)
+      const listQuery = cached?.listQuery ?? readRecordQuery(search, idsByName)
+      const { mark, page } = await ask('newPage', { query: listQuery.query, mark: cached?.mark }, context)
+      if (page === undefined) return cached!.response
+      const response = await makeList(page, listQuery, { route, address, format })
+      lists.set(key, { listQuery, mark, response })
+      return response
     },
 
-    async record(route, text, context, format = 'json'): Promise<ServiceAnswer> {
+    async record(route, text, context, format = 'json'): Promise<ServiceResponse> {
       const uid = readUid(text)
       const document = await ask('record', uid, context)
       if (document === undefined) {
@@ -82,8 +81,8 @@ export function createRecordService({ config, chains, ask, now }: RecordServiceP
           detail: `No attestation with UID ${uid} was found`,
         })
       }
-      const shown = inFormat(route, document)
-      return { json: format === 'geojson' ? featureText(shown) : shown }
+      const formatted = inRouteFormat(route, document)
+      return { json: format === 'geojson' ? featureText(formatted) : formatted }
     },
 
     async stats(context) {
@@ -103,16 +102,16 @@ export function createRecordService({ config, chains, ask, now }: RecordServiceP
     },
   }
 
-  async function listOf(
+  async function makeList(
     page: EncodedPage,
-    { query: { limit, offset }, filters }: ListQuestion,
+    { query: { limit, offset }, filters }: ListQuery,
     { route, address, format }: { route: RecordRoute; address: string; format: RecordFormat },
-  ): Promise<ListAnswer> {
+  ): Promise<ListResponse> {
     const documents = Buffer.from(page.documents.buffer, page.documents.byteOffset, page.documents.length)
     const headers: Record<string, string> = {}
     if (!page.isCountExact) headers['X-Count'] = 'estimated'
     if (page.length === limit && offset + limit < page.count) {
-      const cursor = cursorText(lastKey(documents, idsByName), offset + limit)
+      const cursor = encodeCursor(lastKey(documents, idsByName), offset + limit)
       const next = new URLSearchParams(filters as [string, string][])
       if (format !== 'json') next.set('f', format)
       next.set('limit', String(limit))
@@ -126,13 +125,13 @@ export function createRecordService({ config, chains, ask, now }: RecordServiceP
             ']}',
           ]
         : ['{"data":[', `],"count":${page.count},"limit":${limit},"offset":${offset}}`]
-    const json = Buffer.concat([Buffer.from(head), await shown(documents), Buffer.from(tail)])
+    const json = Buffer.concat([Buffer.from(head), await formatDocuments(documents), Buffer.from(tail)])
     freeBuffer(page.documents.buffer)
     return { json, headers }
 
-    async function shown(bytes: Buffer): Promise<Buffer> {
-      if (format === 'geojson') return Buffer.from(await featureTexts(inFormat(route, bytes.toString())))
-      return isLegacy(route) ? Buffer.from(inFormat(route, bytes.toString())) : bytes
+    async function formatDocuments(bytes: Buffer): Promise<Buffer> {
+      if (format === 'geojson') return Buffer.from(await featureTexts(inRouteFormat(route, bytes.toString())))
+      return isLegacy(route) ? Buffer.from(inRouteFormat(route, bytes.toString())) : bytes
     }
   }
 
@@ -140,10 +139,10 @@ export function createRecordService({ config, chains, ask, now }: RecordServiceP
     return config.legacyProofFormat && route === 'location-proofs'
   }
 
-  /** The older generation of the route named formats otherwise; only on the operator's word (decision 51). */
-  function inFormat(route: RecordRoute, documents: string): string {
+  /** Renames the formats as in the previous API generation, if the operator has enabled this (decision 51). */
+  function inRouteFormat(route: RecordRoute, documents: string): string {
     if (!isLegacy(route)) return documents
-    // Quotes within values are escaped, so this can only be the two members.
+    // Quotes inside values are escaped, so this text can only be the two members.
     return documents.replaceAll(
       '"srs":"EPSG:4326","location_type":"geojson-point"',
       '"srs":"WGS84","location_type":"point"',

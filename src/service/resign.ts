@@ -12,7 +12,7 @@ import { readResignRequest } from '../validation/resign-request.ts'
 import { attestationMembers } from './answer.ts'
 import { attest, nonceHeaders } from './attest.ts'
 import type { ChainPolicy } from './chain-policy.ts'
-import type { ServiceAnswer } from './services.ts'
+import type { ServiceResponse } from './services.ts'
 
 export interface ResignServiceParts {
   readonly config: Pick<Config, 'resignMaxAgeSeconds' | 'limits'>
@@ -22,16 +22,16 @@ export interface ResignServiceParts {
   readonly now: () => number
 }
 
-type Resigner = (body: Uint8Array) => Promise<ServiceAnswer>
+type Resigner = (body: Uint8Array) => Promise<ServiceResponse>
 
 /**
- * Signs again what we signed before, with the nonce of now and a new deadline: the answer of a compute request whose
- * nonce somebody else has used, or whose deadline has passed (decision 101).
+ * Makes the function that signs an earlier result again, with the current nonce and a new deadline. Clients need this when the
+ * nonce has been used by another attestation or the deadline has passed (decision 101).
  *
- * Nothing is kept of what was signed. That it was ours is seen from the signature itself, recovered over every field as
- * sent: whoever asks must have the answer unchanged, with its nonce and deadline, and name its chain.
+ * The service stores nothing about what it signed. It recovers the signer from the signature over every field as sent. So the
+ * client must send the earlier response unchanged, with its nonce and deadline, and name its chain.
  *
- * @throws {ProblemError} `invalid-input` that names the check which failed
+ * The function throws a ProblemError `invalid-input` that names the failed check.
  */
 export async function createResignService({ config, signer, chains, now }: ResignServiceParts): Promise<Resigner> {
   const keccak = await createKeccak()
@@ -50,7 +50,7 @@ export async function createResignService({ config, signer, chains, now }: Resig
       { attestation: { ...attestation, expirationTime: 0 }, delegatedAttestation: delegated },
       { chain, attesters: [signer.address.toLowerCase()], keccak, secp256k1 },
     )
-    if (!checked.ok) throw refusal(PLACES[checked.check], checked.check, checked.reason)
+    if (!checked.ok) throw resignProblem(POINTERS[checked.check], checked.check, checked.reason)
     const kind = requireKind(request)
     const schema = attestation.schema.toLowerCase() as Hex
     await chains.requireSchema(chain, kind, schema)
@@ -67,41 +67,42 @@ export async function createResignService({ config, signer, chains, now }: Resig
     return { json: `{${attestationMembers(attested)}}`, headers: nonceHeaders(attested) }
   }
 
-  /** The layouts of the two kinds exclude each other: no bytes are the data of both. */
+  /** Returns the kind of the data. The layouts of the two kinds exclude each other: no bytes are valid for both. */
   function requireKind({ attestation }: ResignRequest): 'numeric' | 'boolean' {
     const data = attestation.data as Hex
     const numeric = decodeNumeric(data)
     const decoded = numeric.ok ? numeric : decodeBoolean(data)
     if (!decoded.ok) {
-      throw refusal(
+      throw resignProblem(
         ['attestation', 'data'],
         'kind',
-        'is not the data of a numeric or boolean result: only these are signed again',
+        'is not the data of a numeric or boolean result; only these can be signed again',
       )
     }
     const { resignMaxAgeSeconds } = config
     const ageSeconds = BigInt(Math.floor(now() / 1000)) - decoded.value.timestampSeconds
     if (ageSeconds > BigInt(resignMaxAgeSeconds)) {
-      const detail = `was computed ${ageSeconds} s ago; results are signed again for ${resignMaxAgeSeconds} s`
-      throw refusal(['attestation', 'data'], 'age', detail, 'send the compute request again')
+      const detail = `was computed ${ageSeconds} s ago; a result can be signed again for ${resignMaxAgeSeconds} s`
+      throw resignProblem(['attestation', 'data'], 'age', detail, 'send the compute request again')
     }
-    if (ageSeconds < -CLOCK_SKEW_SECONDS) throw refusal(['attestation', 'data'], 'age', 'was computed in the future')
+    if (ageSeconds < -CLOCK_SKEW_SECONDS)
+      throw resignProblem(['attestation', 'data'], 'age', 'was computed in the future')
     return numeric.ok ? 'numeric' : 'boolean'
   }
 }
 
 const CLOCK_SKEW_SECONDS = 300n
 
-const PLACES = {
+const POINTERS = {
   attester: ['attestation', 'attester'],
   signature: ['delegatedAttestation', 'signature'],
 } as const
 
-function refusal(
+function resignProblem(
   path: readonly string[],
   check: string,
   detail: string,
-  hint = 'send attestation and delegatedAttestation of an answer of this service unchanged, with the chainId of its request',
+  hint = 'send attestation and delegatedAttestation of a response of this service unchanged, with the chainId of its request',
 ): ProblemError {
   return problemAt('invalid-input', path, detail, { code: `resign-${check}`, hint })
 }

@@ -3,22 +3,22 @@ import type { Hex } from '../messages.ts'
 import type { StoreClient } from '../threads/store-client.ts'
 import { sampleRanges } from './sample-records.ts'
 
-/** Enough for several pages, maps with something to see and a second of work. */
+/** Enough records for several pages and for maps with something on them; stored in about a second. */
 const SAMPLE_COUNT = 5000
-const LOOK_MS = 100
+const POLL_MS = 100
 
 export interface SampleFill {
-  /** Records that were stored; none where there were records already. */
+  /** Number of records stored; 0 if the store already had records. */
   readonly stored: number
-  /** Why none were, for people. */
+  /** Text that says why none were stored. */
   readonly reason?: string
 }
 
 /**
- * Fills a store that has no records with sample ones, as soon as it is open; completes a fill that was interrupted.
+ * Waits until the store is open, then fills it with sample records if it has none. Completes a fill that was interrupted.
  *
- * @param nowMs since the epoch: the newest sample is a minute older
- * @throws {StoreFault} when it cannot be written
+ * @param nowMs milliseconds since the epoch; the newest sample is a minute older
+ * @throws {StoreFault} if the records cannot be written
  */
 export async function fillWithSamples(
   store: StoreClient,
@@ -29,21 +29,21 @@ export async function fillWithSamples(
   const latestMs = nowMs() + limits.storeOpenMs
   while (!store.state.isOpen) {
     if (nowMs() > latestMs) return { stored: 0, reason: `the store is not open: ${store.state.reason}` }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
   const nowSeconds = Math.floor(nowMs() / 1000)
   const { byChain } = await store.ask('stats', { nowSeconds }, nowMs() + limits.storeReadMs)
   const ranges = [...sampleRanges({ count: SAMPLE_COUNT, newestSeconds: nowSeconds - 60, chains })]
   if (byChain.some(({ records }) => records > 0)) {
     const isStored = async (uid: Hex) => (await store.ask('record', uid, nowMs() + limits.storeReadMs)) !== undefined
-    // Ranges are stored in order, each whole or not at all, and the first only into an empty store.
-    if (!(await isStored(ranges[0]!.records[0]!.uid))) return { stored: 0, reason: 'the store has records already' }
+    // Ranges are stored in order, each completely or not at all, and the first only into an empty store.
+    if (!(await isStored(ranges[0]!.records[0]!.uid))) return { stored: 0, reason: 'the store already has records' }
     if (await isStored(ranges.at(-1)!.records[0]!.uid)) {
-      return { stored: 0, reason: 'the sample records are stored already' }
+      return { stored: 0, reason: 'the sample records are already stored' }
     }
   }
   let stored = 0
-  // A record that is stored already stays as it is.
+  // Records that are already stored stay unchanged.
   for (const range of ranges) {
     stored += (await store.ask('apply', range, nowMs() + limits.storeWriteMs)).inserted
   }

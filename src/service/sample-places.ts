@@ -1,9 +1,9 @@
-/** A place where sample records are made, degrees to two decimals: the middle of a city or of a landscape. */
+/** A place around which sample records are made: the middle of a city or of a landscape, in degrees with two decimals. */
 export interface SamplePlace {
   readonly name: string
   readonly longitude: number
   readonly latitude: number
-  /** How many records it has beside the others. */
+  /** Relative number of records at this place. */
   readonly weight: number
 }
 

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
-import { boundsOf } from '../geometry/bounds.ts'
+import { computeBounds } from '../geometry/bounds.ts'
 import type { Hex } from '../messages.ts'
 import type { BlockRange, LocationRecord } from '../store-messages.ts'
 import type { Geometry } from '../types/generated.ts'
 import { SAMPLE_PLACES, type SamplePlace } from './sample-places.ts'
 
 export interface SampleOptions {
-  /** Records that are made. */
+  /** Number of records to make. */
   readonly count: number
-  /** Of the newest record, seconds since the epoch. */
+  /** Time of the newest record, seconds since the epoch. */
   readonly newestSeconds: number
-  /** Names of the chains and their ids. */
+  /** Chain ids by name. */
   readonly chains: ReadonlyMap<string, number>
 }
 
-/** What a record of a kind is: its share of all, its words and its shape. */
+/** A kind of sample record: its share of all records, its texts and its geometry. */
 interface SampleKind {
   readonly share: number
   readonly memo: (place: SamplePlace) => string
@@ -23,7 +23,7 @@ interface SampleKind {
   readonly shape: (draw: Draw, place: SamplePlace) => Geometry
 }
 
-/** Uniform, 0 ≤ value < 1. */
+/** Returns a uniform random number, 0 ≤ value < 1. */
 type Draw = () => number
 
 const KINDS: readonly SampleKind[] = [
@@ -41,7 +41,7 @@ const KINDS: readonly SampleKind[] = [
     recipeType: 'simple-signature',
     shape: plot,
   },
-  { share: 0.1, memo: ({ name }) => `Sample: way of a bicycle through ${name}`, shape: track },
+  { share: 0.1, memo: ({ name }) => `Sample: bicycle track through ${name}`, shape: track },
 ]
 
 const CHAIN_SHARES = [
@@ -52,36 +52,36 @@ const CHAIN_SHARES = [
 ] as const
 
 /**
- * Every made-up UID begins with these 16 bytes, `trigpoint sample`: who shows records knows them by it, and nobody takes for made
- * up what is on a chain, where a UID is a hash, whatever its memo says.
+ * Every sample UID begins with these 16 bytes, `trigpoint sample`, so pages can recognise sample records. A real record cannot be
+ * mistaken for a sample, whatever its memo says, because UIDs on a chain are hashes.
  */
 const SAMPLE_UID = Buffer.from('trigpoint sample').toString('hex')
-const PROVERS = 60
+const PROVER_COUNT = 60
 const SPAN_SECONDS = 365 * 86_400
 const REVOKED_SHARE = 0.02
 const RECORDS_PER_RANGE = 500
 
 /**
- * A year of location records as people would make them: around cities, most of them lately, parcels, measurements, photos,
- * plantations and ways, a few of them across the antimeridian, a few revoked. The same for the same options. No chain
- * knows them, and each says that it is a sample.
+ * Generates a year of plausible location records: parcels, measurements, photos, plantations and tracks around cities, more of
+ * them recent than old. A few cross the antimeridian, and a few are revoked. The same options give the same records. They are on
+ * no chain, and each memo says that it is a sample.
  */
 export function* sampleRanges({ count, newestSeconds, chains }: SampleOptions): Generator<BlockRange> {
   const draw = mulberry32(2026)
   const byChain = new Map<string, LocationRecord[]>(CHAIN_SHARES.map(([chain]) => [chain, []]))
   for (let index = 0; index < count; index++) {
     const chain = pick(draw, CHAIN_SHARES, ([, share]) => share)[0]
-    // The newer, the more: half of them in the last quarter of the year.
+    // Recent records are more frequent: half of them lie in the last quarter of the year.
     const age = Math.floor(SPAN_SECONDS * (1 - index / count) ** 2)
     byChain.get(chain)!.push(sampleRecord(draw, index, chain, chains.get(chain)!, newestSeconds - age))
   }
   for (const [chain, records] of byChain) {
     for (let start = 0; start < records.length; start += RECORDS_PER_RANGE) {
-      const ofRange = records.slice(start, start + RECORDS_PER_RANGE)
-      const revocations = ofRange
+      const rangeRecords = records.slice(start, start + RECORDS_PER_RANGE)
+      const revocations = rangeRecords
         .filter(() => draw() < REVOKED_SHARE)
         .map(({ uid, blockNumber }) => ({ uid, blockNumber: blockNumber + 1 }))
-      yield { chainId: chains.get(chain)!, records: ofRange, revocations }
+      yield { chainId: chains.get(chain)!, records: rangeRecords, revocations }
     }
   }
 }
@@ -89,7 +89,7 @@ export function* sampleRanges({ count, newestSeconds, chains }: SampleOptions): 
 function sampleRecord(draw: Draw, index: number, chain: string, chainId: number, timeSeconds: number): LocationRecord {
   const place = pick(draw, SAMPLE_PLACES, ({ weight }) => weight)
   const kind = pick(draw, KINDS, ({ share }) => share)
-  const prover = address(`prover ${Math.floor(PROVERS * draw() ** 2)}`)
+  const prover = address(`prover ${Math.floor(PROVER_COUNT * draw() ** 2)}`)
   const shape = kind.shape(draw, place)
   const point = shape.type === 'Point' ? shape.coordinates : undefined
   return {
@@ -105,7 +105,7 @@ function sampleRecord(draw: Draw, index: number, chain: string, chainId: number,
     location: JSON.stringify(shape),
     longitude: point?.[0] ?? null,
     latitude: point?.[1] ?? null,
-    bounds: boundsOf(shape),
+    bounds: computeBounds(shape),
     recipeTypes: kind.recipeType === undefined ? [] : [kind.recipeType],
     recipePayloads: kind.recipeType === undefined ? [] : [Buffer.from(`sample ${index}`).toString('base64')],
     mediaTypes: kind.mediaType === undefined ? [] : [kind.mediaType],
@@ -119,11 +119,11 @@ function point(draw: Draw, place: SamplePlace): Geometry {
   return { type: 'Point', coordinates: near(draw, place, 0.08) }
 }
 
-/** A plot of four corners, some hundred metres wide. */
+/** Makes a plot with four corners, some hundred metres wide. */
 function plot(draw: Draw, place: SamplePlace): Geometry {
   const [west, south] = near(draw, place, 0.25)
   const [width, height] = [0.002 + draw() * 0.006, 0.002 + draw() * 0.004]
-  const corner = (x: number, y: number) => wrapped(west + x * width, south + y * height)
+  const corner = (x: number, y: number) => wrapPosition(west + x * width, south + y * height)
   const slant = draw() * 0.3
   const first = corner(0, 0)
   return {
@@ -132,7 +132,7 @@ function plot(draw: Draw, place: SamplePlace): Geometry {
   }
 }
 
-/** A way of some kilometres that turns a little at each step. */
+/** Makes a track of some kilometres that changes direction a little at each step. */
 function track(draw: Draw, place: SamplePlace): Geometry {
   let [longitude, latitude] = near(draw, place, 0.05)
   let direction = draw() * 2 * Math.PI
@@ -140,27 +140,27 @@ function track(draw: Draw, place: SamplePlace): Geometry {
     direction += draw() - 0.5
     longitude += Math.sin(direction) * 0.002
     latitude += Math.cos(direction) * 0.0015
-    return wrapped(longitude, latitude)
+    return wrapPosition(longitude, latitude)
   })
   return { type: 'LineString', coordinates }
 }
 
 function near(draw: Draw, { longitude, latitude }: SamplePlace, spreadDegrees: number): [number, number] {
-  const away = () => (draw() + draw() + draw() - 1.5) * spreadDegrees
-  return wrapped(longitude + away(), latitude + away())
+  const offset = () => (draw() + draw() + draw() - 1.5) * spreadDegrees
+  return wrapPosition(longitude + offset(), latitude + offset())
 }
 
-function wrapped(longitude: number, latitude: number): [number, number] {
-  return [round(longitude > 180 ? longitude - 360 : longitude), round(latitude)]
+function wrapPosition(longitude: number, latitude: number): [number, number] {
+  return [roundDegrees(longitude > 180 ? longitude - 360 : longitude), roundDegrees(latitude)]
 }
 
-const round = (degrees: number) => Math.round(degrees * 1e6) / 1e6
+const roundDegrees = (degrees: number) => Math.round(degrees * 1e6) / 1e6
 
-function pick<T>(draw: Draw, rows: readonly T[], weightOf: (row: T) => number): T {
-  let rest = draw() * rows.reduce((sum, row) => sum + weightOf(row), 0)
+function pick<T>(draw: Draw, rows: readonly T[], weight: (row: T) => number): T {
+  let remainingWeight = draw() * rows.reduce((sum, row) => sum + weight(row), 0)
   for (const row of rows) {
-    rest -= weightOf(row)
-    if (rest < 0) return row
+    remainingWeight -= weight(row)
+    if (remainingWeight < 0) return row
   }
   return rows.at(-1)!
 }
@@ -169,7 +169,7 @@ function address(name: string): Hex {
   return `0x${createHash('sha1').update(`sample ${name}`).digest('hex')}`
 }
 
-/** Uniform numbers from a 32-bit seed. */
+/** Returns a generator of uniform random numbers from a 32-bit seed (Mulberry32). */
 function mulberry32(seed: number): Draw {
   let state = seed
   return () => {

@@ -1,76 +1,76 @@
-/** What the HTTP layer asks of the service, without HTTP. */
+/** The interface between the HTTP layer and the service, without HTTP terms. */
 import type { Tier } from '../config.ts'
 import type { OperationName } from '../messages.ts'
 import { type ProblemData, ProblemError, type ProblemType } from '../problem.ts'
 import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './record-services.ts'
 
-/** One request as the service sees it: how long it may take, and whether anybody still waits. */
+/** One request as the service sees it: its deadline, and whether the client is still connected. */
 export interface RequestContext {
-  /** True once the client is gone. */
+  /** True once the client has disconnected. */
   readonly aborted: boolean
-  /** Milliseconds since the epoch after which the answer comes too late. */
+  /** Milliseconds since the epoch, after which the response is too late. */
   readonly deadlineMs: number
-  /** Milliseconds the answer may take beyond what every answer may. */
-  moreMs?: number
+  /** Extra milliseconds that this response may take, on top of the limit for all responses. */
+  extraMs?: number
 }
 
-/** @throws {ProblemError} for a client that left, or was told already */
-export function requireWaiting({ aborted, deadlineMs }: RequestContext, nowMs: number): void {
+/** @throws {ProblemError} if the client has disconnected or its deadline has passed */
+export function rejectExpired({ aborted, deadlineMs }: RequestContext, nowMs: number): void {
   if (!aborted && nowMs < deadlineMs) return
   throw new ProblemError({ type: 'overloaded', detail: 'the request waited longer than its deadline' })
 }
 
-/** For whom an attestation is submitted. */
+/** The client for whom an attestation is submitted. */
 export interface SubmissionCaller {
-  /** Of the API key, without the key; undefined without one. */
+  /** Name of the API key's account; undefined without a key. */
   readonly account: string | undefined
   readonly tier: Tier
-  /** As sent. */
+  /** Header value as sent. */
   readonly idempotencyKey: string | undefined
 }
 
-/** The same for a batch, each of whose items counts as a request and may fail by itself. */
+/** Context of a batch. Each item counts as one request, and items fail independently. */
 export interface BatchContext extends RequestContext {
   /**
-   * Counts items towards the caller's hourly limit.
+   * Takes items from the caller's hourly quota.
    *
-   * @returns how many of them are allowed
+   * @returns the number of items that are allowed
    */
   takeQuota(items: number): number
-  /** Counts items by how they came out: `ok`, or the type of their problem. */
+  /** Counts items in the metrics by outcome: `ok`, or the type of their problem. */
   countItems(outcome: 'ok' | ProblemType, items: number): void
-  /** What the items beyond the limit are told. */
+  /** The problem of items beyond the quota. */
   readonly quotaProblem: ProblemData
-  /** A problem as the object that a refused request would get. */
+  /** Returns the JSON of a problem, the same object that a rejected single request gets. */
   problemJson(problem: ProblemData): string
 }
 
-/** Where the text of a batch goes, piece by piece. */
+/** Receives the response to a batch piece by piece. */
 export interface TextSink {
-  /** Resolves when the client has room for more. Bytes are given away with the buffer they lie in. */
+  /** Resolves when the client can take more. The sink takes ownership of the bytes and of their whole buffer. */
   write(piece: string | Uint8Array): void | Promise<void>
 }
 
-/** The same with header lines, which are known when the first results are. */
+/** A sink that also takes response headers, which are known only with the first results. */
 export interface BatchSink extends TextSink {
-  /** Joins the head of the answer; nothing happens once that is on its way. */
+  /** Adds headers to the response. Has no effect once the head of the response has been sent. */
   addHeaders(headers: Readonly<Record<string, string>>): void
 }
 
-/** Takes the lines of a stream as bytes, in pieces that end anywhere. */
+/** Takes the lines of a stream as bytes, in pieces that may end in the middle of a line. */
 export interface LineStream {
   take(bytes: Uint8Array): void
-  /** True when it has enough for now. */
+  /** True while it should get no more bytes: its queue is full. */
   readonly isFull: boolean
   /**
-   * Resolves when every line was answered.
+   * Resolves when every line has been answered.
    *
-   * @param isCut true when there would be more: the beginning of a line at the end is none
+   * @param isCut true if the stream broke off; an incomplete last line is then dropped
    */
   end(isCut: boolean): Promise<void>
 }
 
-export interface ServiceAnswer {
+export interface ServiceResponse {
   /** The body. */
   readonly json: string
   readonly headers?: Readonly<Record<string, string>>
@@ -81,7 +81,7 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>
 }
 
-/** Who signs here, as `GET /.well-known/attester.json` says it. */
+/** The service's identity, as served by `GET /.well-known/attester.json`. */
 export interface Identity {
   /** Checksummed. */
   readonly attester: string
@@ -91,9 +91,9 @@ export interface Identity {
   readonly chains: readonly {
     readonly chainId: number
     readonly name: string
-    /** Which message the contract's signatures cover: see docs/attestations.md. */
+    /** Which message the contract's signatures cover; see docs/attestations.md. */
     readonly profile: string
-    /** In the EIP-712 domain. */
+    /** Version in the EIP-712 domain. */
     readonly easVersion: string
     readonly registry: string
     readonly schemaRegistry: string
@@ -107,65 +107,65 @@ export interface Services {
   /**
    * Runs one compute operation.
    *
-   * @param prefersResultSignature also signs the result without a nonce, and says so in `Preference-Applied`
-   * @throws {ProblemError} whatever the client has to be told
+   * @param prefersResultSignature also signs the result without a nonce, and confirms it in `Preference-Applied`
+   * @throws {ProblemError} for every error that the client should see
    */
   compute(
     operation: OperationName,
     body: Uint8Array,
     context: RequestContext,
     prefersResultSignature: boolean,
-  ): Promise<ServiceAnswer>
+  ): Promise<ServiceResponse>
   /**
-   * Signs an answer of this service again.
+   * Signs an earlier response of this service again.
    *
-   * @throws {ProblemError} whatever the client has to be told
+   * @throws {ProblemError} for every error that the client should see
    */
-  resign(body: Uint8Array): Promise<ServiceAnswer>
+  resign(body: Uint8Array): Promise<ServiceResponse>
   /**
-   * Runs a JSON batch; the answer goes to `sink` in pieces.
+   * Runs a JSON batch and writes the response to `sink` in pieces.
    *
-   * @throws {ProblemError} before the first piece: the batch as a whole cannot be taken
+   * @throws {ProblemError} before the first piece, if the batch as a whole is rejected
    */
   batch(body: Uint8Array, context: BatchContext, sink: BatchSink): Promise<void>
   /**
-   * Opens a batch whose items come as lines and go as lines.
+   * Opens a batch whose items and results are lines.
    *
    * @param query options as in `?chainId=84532&attest=none`
-   * @param onRoom called with the bytes of lines that were answered
-   * @throws {ProblemError} for options that are wrong
+   * @param onRoom called with the number of stream bytes whose lines have been answered
+   * @throws {ProblemError} for invalid options
    */
   openBatch(query: string, context: BatchContext, sink: BatchSink, onRoom: (bytes: number) => void): LineStream
   /**
-   * Judges one stamp.
+   * Verifies one stamp.
    *
-   * @throws {ProblemError} whatever the client has to be told; an invalid stamp is an answer
+   * @throws {ProblemError} for every error that the client should see; an invalid stamp is a result, not an error
    */
-  verifyStamp(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
+  verifyStamp(body: Uint8Array, context: RequestContext): Promise<ServiceResponse>
   /**
-   * Judges a proof, and signs the result when a chain is named.
+   * Verifies a proof, and signs the result if the request names a chain.
    *
-   * @throws {ProblemError} whatever the client has to be told
+   * @throws {ProblemError} for every error that the client should see
    */
-  verifyProof(body: Uint8Array, context: RequestContext, caller: SubmissionCaller): Promise<ServiceAnswer>
+  verifyProof(body: Uint8Array, context: RequestContext, caller: SubmissionCaller): Promise<ServiceResponse>
   /**
-   * What became of an attestation that was to be submitted.
+   * Reports the state of a submission.
    *
    * @throws {ProblemError} `not-found`
    */
-  submission(id: string, context: RequestContext): Promise<ServiceAnswer>
+  submission(id: string, context: RequestContext): Promise<ServiceResponse>
   /** The body of `GET /verify/v0/plugins`. */
   readonly pluginsJson: string
-  /** The same three in the shapes of the older generation. */
+  /** The same three endpoints with the request and response shapes of the previous API generation. */
   readonly olderVerify: {
-    stamp(body: Uint8Array, context: RequestContext): Promise<ServiceAnswer>
-    proof(body: Uint8Array, context: RequestContext, caller: SubmissionCaller): Promise<ServiceAnswer>
+    stamp(body: Uint8Array, context: RequestContext): Promise<ServiceResponse>
+    proof(body: Uint8Array, context: RequestContext, caller: SubmissionCaller): Promise<ServiceResponse>
     readonly pluginsJson: string
   }
   readonly records: RecordService
   readonly ogc: OgcService
   readonly feeds: RecordFeeds
-  /** undefined when it is not offered. */
+  /** Undefined if GraphQL is not enabled. */
   readonly graphql: GraphqlService | undefined
   readiness(): Readiness
   readonly identity: Identity

@@ -1,49 +1,52 @@
 import type { ComputeResult, Hex, ResultPayload } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
-import { computeAnswerJson, type ResultSignature } from './answer.ts'
+import { computeResponseJson, type ResultSignature } from './answer.ts'
 import { attest, nonceHeaders } from './attest.ts'
 import type { ChainPolicy } from './chain-policy.ts'
-import type { ServiceAnswer } from './services.ts'
+import type { ServiceResponse } from './services.ts'
 
-/** Results of the compute threads that have nothing left to resolve. */
+/** A compute thread's result with no input left to resolve. */
 export type Computed = Exclude<ComputeResult, { ok: 'unresolved' }>
 
-/** From an unsigned result to its answer: the schema is checked, the signer asked, the text made. */
-export interface SignedAnswers {
+/** Turns an unsigned result into a response: checks its schema, has it signed and writes the JSON. */
+export interface ResponseSigner {
   /**
-   * @param proofInputs what authenticated proofs among the inputs said (decision 86), JSON texts
-   * @param id `"id":…,` of a batch item, empty when it has none; single answers leave it out
+   * @param proofInputs JSON summary of each authenticated proof among the inputs (decision 86)
+   * @param id `"id":…,` of a batch item, empty if it has none; undefined for a single request
    * @param prefersResultSignature also signs the result without a nonce (decision 104)
-   * @throws {ProblemError} the result's own problem, a schema that must not be used, a signer that cannot sign now
+   * @throws {ProblemError} if the result is a problem, its schema must not be used, or the signer cannot sign now
    */
-  answer(
+  sign(
     computed: Computed,
     proofInputs: readonly string[],
     id?: string,
     prefersResultSignature?: boolean,
-  ): Promise<ServiceAnswer>
+  ): Promise<ServiceResponse>
 }
 
-/** @param randomSalt gives 32 random bytes */
-export function createSignedAnswers(
+/** @param randomSalt returns 32 random bytes */
+export function createResponseSigner(
   signer: Pick<SignerClient, 'address' | 'sign'>,
   chains: ChainPolicy,
   randomSalt: () => Hex,
-): SignedAnswers {
+): ResponseSigner {
   return {
-    async answer(computed, proofInputs, id, prefersResultSignature = false) {
+    async sign(computed, proofInputs, id, prefersResultSignature = false) {
       if (!computed.ok) throw new ProblemError(computed.problem)
       const { kind, chainId, recipient, data } = computed
       const chain = chains.require(chainId)
       if (computed.schema !== undefined) await chains.requireSchema(chain, kind, computed.schema)
       const payload = { chainId, schema: computed.schema ?? chains.defaultSchema(kind), recipient, data }
-      const attesting = attest({ kind, ...payload }, signer, id !== undefined)
-      // Asked for in the same turn, both travel to the signer in one message.
+      const pendingAttestation = attest({ kind, ...payload }, signer, id !== undefined)
+      // Both requests are made in the same tick, so they travel to the signer in one message.
       const [attested, resultSignature] = prefersResultSignature
-        ? await Promise.all([attesting, signResult({ kind: 'result', dataKind: kind, salt: randomSalt(), ...payload })])
-        : [await attesting, undefined]
-      const json = computeAnswerJson({ members: computed.members, ...attested, proofInputs, resultSignature }, id)
+        ? await Promise.all([
+            pendingAttestation,
+            signResult({ kind: 'result', dataKind: kind, salt: randomSalt(), ...payload }),
+          ])
+        : [await pendingAttestation, undefined]
+      const json = computeResponseJson({ members: computed.members, ...attested, proofInputs, resultSignature }, id)
       const headers = nonceHeaders(attested)
       return { json, headers: resultSignature === undefined ? headers : { ...headers, ...APPLIED } }
     },
@@ -56,5 +59,5 @@ export function createSignedAnswers(
   }
 }
 
-/** RFC 7240: the preference was heard. */
+/** Tells the client that its preference was applied (RFC 7240). */
 const APPLIED = { 'Preference-Applied': 'result-signature' }

@@ -4,24 +4,27 @@ import { StoreFault } from '../store-messages.ts'
 import type { RequestContext } from './services.ts'
 
 export interface SubmissionAdmissionParts {
-  /** Stores submissions in one transaction. Outcomes in the order of the submissions. */
+  /** Stores submissions in one database transaction and returns their outcomes in order. */
   readonly store: (submissions: readonly NewSubmission[]) => Promise<readonly SubmitOutcome[]>
-  /** Submissions that wait to be stored; beyond it the answer is 503. */
+  /** Number of submissions that may wait to be stored; a further one gets 503. */
   readonly maxWaiting: number
-  /** Submissions of one transaction. */
+  /** Largest number of submissions in one database transaction. */
   readonly maxTogether: number
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
 /**
- * Submissions that wait to be stored. One transaction of this process is under way at a time and takes all that wait, up to
- * `maxTogether`: all processes of a deployment store under one lock, which a burst would otherwise take once for each submission.
+ * Queues submissions until they are stored. This process runs one database transaction at a time, which stores all waiting
+ * submissions up to `maxTogether`. All processes of a deployment share one lock for this; a burst would otherwise take the lock
+ * once for each submission.
  */
 export interface SubmissionAdmission {
   /**
-   * @throws {ProblemError} `overloaded` when too many wait, or when the request's time is over
-   * @throws {StoreFault}
+   * Stores a submission.
+   *
+   * @throws {ProblemError} `overloaded` if too many submissions wait, or the request's deadline has passed
+   * @throws {StoreFault} if the store fails
    */
   admit(submission: NewSubmission, context: Pick<RequestContext, 'deadlineMs' | 'aborted'>): Promise<SubmitOutcome>
 }
@@ -39,7 +42,7 @@ const LATE = 'the submission was not stored in time; send the same request again
 
 export function createSubmissionAdmission(parts: SubmissionAdmissionParts): SubmissionAdmission {
   const { store, maxWaiting, maxTogether, now } = parts
-  /** By account, so that each of them has its turn. */
+  /** One queue per account, served round robin. */
   const queues = new Map<string, Waiting[]>()
   let size = 0
   let isStoring = false
@@ -48,7 +51,7 @@ export function createSubmissionAdmission(parts: SubmissionAdmissionParts): Subm
     admit(submission, context) {
       if (size >= maxWaiting) return Promise.reject(overloaded('too many submissions wait to be stored'))
       return new Promise((resolve, reject) => {
-        // A submission that is being stored may be stored all the same: sent again, it is the same one.
+        // It may still be stored after this. The client can send it again: the idempotency key makes it the same submission.
         const late = () => reject(overloaded(LATE))
         const timer = setTimeout(late, Math.max(0, context.deadlineMs - now()))
         const queue = queues.get(submission.account)
@@ -63,19 +66,19 @@ export function createSubmissionAdmission(parts: SubmissionAdmissionParts): Subm
 
   async function storeAll(): Promise<void> {
     isStoring = true
-    await Promise.resolve() // requests of the same tick go together
+    await Promise.resolve() // so that requests of the same tick are stored together
     while (size > 0) await storeTogether(takeNext())
     isStoring = false
   }
 
-  /** One of each account in turn, until there are enough. */
+  /** Takes one submission of each account in turn, up to `maxTogether`. */
   function takeNext(): Waiting[] {
     const taken: Waiting[] = []
     while (size > 0 && taken.length < maxTogether) {
       const [account, queue] = queues.entries().next().value!
       const entry = queue.shift()!
       size--
-      // To the end of the round.
+      // Move the account to the end of the round.
       queues.delete(account)
       if (queue.length > 0) queues.set(account, queue)
       if (!entry.context.aborted && now() < entry.context.deadlineMs) {
@@ -98,7 +101,7 @@ export function createSubmissionAdmission(parts: SubmissionAdmissionParts): Subm
       }
     } catch (error) {
       if (entries.length > 1 && error instanceof StoreFault && error.kind === 'refused') {
-        // One of them is to blame; the others must not fail with it.
+        // One submission caused this. Store them one by one, so that the others do not fail with it.
         for (const entry of entries) await storeTogether([entry])
         return
       }

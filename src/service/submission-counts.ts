@@ -6,7 +6,7 @@ import type { StoreClient } from '../threads/store-client.ts'
 
 export interface SubmissionCountsParts {
   readonly store: Pick<StoreClient, 'ask'>
-  /** Our account, lower case. */
+  /** The service's own account, lower case. */
   readonly sender: Hex
   readonly chainIds: readonly number[]
   readonly settings: Pick<SubmissionConfig, 'countMs'>
@@ -14,11 +14,11 @@ export interface SubmissionCountsParts {
   readonly now: () => number
 }
 
-/** How many submissions wait, by chain and status, as the store last said: for the metrics, which wait for nobody. */
+/** Counts submissions by chain and status. The metrics must not wait for the store, so they get the last known counts. */
 export interface SubmissionCounts {
-  /** Every chain with every status that is counted; nothing before the store has answered once. */
+  /** Returns a count for every chain and every counted status; empty until the store has answered once. */
   counts(): readonly SubmissionCount[]
-  /** Seconds that the oldest submission of each chain has waited for a block; 0 where none waits. */
+  /** Returns for each chain how long its oldest submission has waited for a block; 0 if none waits. */
   oldestSeconds(): readonly { readonly chainId: number; readonly seconds: number }[]
   close(): void
 }
@@ -33,37 +33,37 @@ export function createSubmissionCounts({
   settings,
   now,
 }: SubmissionCountsParts): SubmissionCounts {
-  let known: readonly SubmissionCount[] | undefined
-  const timer = setInterval(() => void look(), settings.countMs).unref()
-  void look()
+  let lastCounts: readonly SubmissionCount[] | undefined
+  const timer = setInterval(() => void poll(), settings.countMs).unref()
+  void poll()
   return {
     counts: () => {
-      if (known === undefined) return []
+      if (lastCounts === undefined) return []
       return chainIds.flatMap((chainId) =>
-        COUNTED.map((status) => foundOf(chainId, status) ?? { chainId, status, count: 0, oldestMs: now() }),
+        COUNTED.map((status) => findCount(chainId, status) ?? { chainId, status, count: 0, oldestMs: now() }),
       )
     },
     oldestSeconds: () => {
-      if (known === undefined) return []
+      if (lastCounts === undefined) return []
       return chainIds.map((chainId) => {
-        const waiting = known!.filter((found) => found.chainId === chainId && WAITING.includes(found.status))
-        const oldestMs = Math.min(now(), ...waiting.map((found) => found.oldestMs))
+        const waiting = lastCounts!.filter((entry) => entry.chainId === chainId && WAITING.includes(entry.status))
+        const oldestMs = Math.min(now(), ...waiting.map((entry) => entry.oldestMs))
         return { chainId, seconds: (now() - oldestMs) / 1000 }
       })
     },
     close: () => clearInterval(timer),
   }
 
-  function foundOf(chainId: number, status: string): SubmissionCount | undefined {
-    return known!.find((found) => found.chainId === chainId && found.status === status)
+  function findCount(chainId: number, status: string): SubmissionCount | undefined {
+    return lastCounts!.find((entry) => entry.chainId === chainId && entry.status === status)
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     try {
       const argument = { sender, chainIds, statuses: COUNTED }
-      known = await store.ask('submissionCounts', argument, now() + settings.countMs)
+      lastCounts = await store.ask('submissionCounts', argument, now() + settings.countMs)
     } catch (error) {
-      if (!(error instanceof StoreFault)) throw error // what it said last stays true enough until it answers again
+      if (!(error instanceof StoreFault)) throw error // keep the last counts until the store answers again
     }
   }
 }

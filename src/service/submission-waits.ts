@@ -2,20 +2,24 @@ import type { Submission } from '../relay-messages.ts'
 import type { RequestContext } from './services.ts'
 
 export interface SubmissionWaitParts {
-  /** Those of the ids that exist. */
+  /** Reads submissions by id; unknown ids are left out. */
   readonly read: (ids: readonly string[]) => Promise<readonly Submission[]>
   readonly pollMs: number
-  /** Requests that wait; beyond it the answer is what is known now. */
+  /** Number of requests that may wait. A further one gets the current state at once. */
   readonly maxWaiting: number
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** Requests that wait for the blocks of their submissions: all of them ask the store with one question. */
+/** Lets requests wait for the blocks of their submissions. One store query serves all waiting requests. */
 export interface SubmissionWaits {
-  /** @returns the submission in a block or failed, or as it was last seen when the time is over or nobody waits any more */
+  /**
+   * Waits until the submission is in a block or has failed, the time is over, or the client has disconnected.
+   *
+   * @returns the last known state
+   */
   wait(submission: Submission, untilMs: number, context: Pick<RequestContext, 'aborted'>): Promise<Submission>
-  /** Everybody is told what is known now; nobody waits any more. */
+  /** Ends every wait with the last known state. */
   close(): void
 }
 
@@ -28,14 +32,14 @@ interface Waiting {
 
 export function createSubmissionWaits({ read, pollMs, maxWaiting, now }: SubmissionWaitParts): SubmissionWaits {
   const waiting = new Set<Waiting>()
-  let isLooking = false
+  let isPolling = false
   let isClosed = false
   return {
     wait(submission, untilMs, context) {
-      if (isOver(submission) || isClosed || waiting.size >= maxWaiting) return Promise.resolve(submission)
+      if (isSettled(submission) || isClosed || waiting.size >= maxWaiting) return Promise.resolve(submission)
       return new Promise((resolve) => {
         waiting.add({ last: submission, untilMs, context, resolve })
-        if (!isLooking) void look()
+        if (!isPolling) void poll()
       })
     },
     close() {
@@ -44,20 +48,20 @@ export function createSubmissionWaits({ read, pollMs, maxWaiting, now }: Submiss
     },
   }
 
-  async function look(): Promise<void> {
-    isLooking = true
+  async function poll(): Promise<void> {
+    isPolling = true
     while (waiting.size > 0) {
       await new Promise((resolve) => setTimeout(resolve, pollMs))
       const entries = [...waiting]
-      // What the store does not answer now it may answer next time; the wait has its end anyway.
-      const found = await read([...new Set(entries.map(({ last }) => last.id))]).catch((): Submission[] => [])
-      const byId = new Map(found.map((submission) => [submission.id, submission]))
+      // A failed read is retried at the next poll. Each wait ends in time even if the store never answers.
+      const submissions = await read([...new Set(entries.map(({ last }) => last.id))]).catch((): Submission[] => [])
+      const byId = new Map(submissions.map((submission) => [submission.id, submission]))
       for (const entry of entries) {
         entry.last = byId.get(entry.last.id) ?? entry.last
-        if (isOver(entry.last) || entry.context.aborted || now() >= entry.untilMs) settle(entry)
+        if (isSettled(entry.last) || entry.context.aborted || now() >= entry.untilMs) settle(entry)
       }
     }
-    isLooking = false
+    isPolling = false
   }
 
   function settle(entry: Waiting): void {
@@ -66,6 +70,6 @@ export function createSubmissionWaits({ read, pollMs, maxWaiting, now }: Submiss
   }
 }
 
-function isOver({ status }: Submission): boolean {
+function isSettled({ status }: Submission): boolean {
   return status === 'mined' || status === 'finalized' || status === 'failed'
 }

@@ -8,13 +8,13 @@ import { type StoreArgument, StoreFault, type StoreOperation, type StoreResult }
 import type { RelayClient } from '../threads/relay-client.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { StoreClient } from '../threads/store-client.ts'
-import type { RequestContext, ServiceAnswer, SubmissionCaller } from './services.ts'
+import type { RequestContext, ServiceResponse, SubmissionCaller } from './services.ts'
 import { createSubmissionAdmission } from './submission-admission.ts'
 import { createSubmissionWaits } from './submission-waits.ts'
 
 export interface SubmissionServiceParts {
   readonly config: Config
-  /** undefined where nothing is submitted. */
+  /** Undefined if this service submits nothing. */
   readonly relay: RelayClient | undefined
   readonly store: Pick<StoreClient, 'ask' | 'untilOpen'> | undefined
   readonly signer: Pick<SignerClient, 'address'>
@@ -23,34 +23,34 @@ export interface SubmissionServiceParts {
   readonly now: () => number
 }
 
-/** Attestations that this service puts on their chains itself. */
+/** Submits attestations to their chains. */
 export interface SubmissionService {
-  /** @throws {ProblemError} when nothing is submitted to this chain, or not for this caller */
+  /** @throws {ProblemError} if the service does not submit to this chain, or not for this caller */
   require(chainId: number, caller: SubmissionCaller): void
   /**
-   * Takes an attestation and waits for its block, not for ever.
+   * Stores a submission and waits a limited time for its block.
    *
-   * @throws {ProblemError} when it is not taken
+   * @throws {ProblemError} if the submission is not accepted
    */
   submit(payload: AttestationPayload, caller: SubmissionCaller, context: RequestContext): Promise<Submission>
-  /** What became of a submission. @throws {ProblemError} `not-found` */
-  submission(id: string, context: RequestContext): Promise<ServiceAnswer>
+  /** Returns the state of a submission. @throws {ProblemError} `not-found` */
+  submission(id: string, context: RequestContext): Promise<ServiceResponse>
   /** Ends every wait. */
   close(): void
 }
 
 const OPTION = ['options', 'submitOnchain']
 const RETRY_SECONDS = 1
-/** Submissions of one transaction: a few milliseconds each, which the lock of all processes is held for. */
-const STORED_TOGETHER = 50
-/** A day's budget is over: the oldest of its submissions leaves it within hours. */
-const SPENT_RETRY_SECONDS = 3600
+/** Submissions per database transaction. Each takes a few milliseconds, during which the lock shared by all processes is held. */
+const MAX_STORED_TOGETHER = 50
+/** Retry time when the gas of 24 hours is used up: the oldest submissions leave this window within hours. */
+const GAS_RETRY_SECONDS = 3600
 const SUBMISSION_ID = /^[0-9a-f]{32}$/
-/** One word of visible characters, as clients make them. */
+/** One word of visible ASCII characters. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 /**
- * Gas of one attestation, from above: the contract writes each word of the data for 22,100 and the rest of it for about 160,000
- * (measured with 1 to 36 words on EAS 0.26 to 1.4).
+ * Upper bounds on the gas of one attestation. The contract writes each word of the data for 22,100 gas and everything else for
+ * about 160,000 (measured with 1 to 36 words on EAS 0.26 to 1.4).
  */
 const GAS = { base: 180_000, perWord: 26_000 }
 
@@ -68,7 +68,8 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
   const admission =
     settings &&
     createSubmissionAdmission({
-      // The wait for the lock of all processes is part of it: the request's own deadline ends the wait of a client.
+      // This deadline includes the wait for the lock shared by all processes. The client stops waiting at the request's own
+      // deadline.
       store: (submissions) =>
         askUntil(
           'submit',
@@ -76,7 +77,7 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
           now() + config.limits.storeWriteMs,
         ),
       maxWaiting: settings.maxUnstored,
-      maxTogether: STORED_TOGETHER,
+      maxTogether: MAX_STORED_TOGETHER,
       now,
     })
   return {
@@ -90,21 +91,22 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
       const submission = {
         id: randomBytes(16).toString('hex'),
         account: caller.account!,
-        idempotencyKey: idempotencyKeyOf(caller, payload, sender),
+        idempotencyKey: storedIdempotencyKey(caller, payload, sender),
         sender,
         payload,
         gas: GAS.base + GAS.perWord * Math.ceil((payload.data.length - 2) / 64),
       }
-      const outcome = await admission!.admit(submission, context).catch(refuse)
-      context.moreMs = waitMs
+      const outcome = await admission!.admit(submission, context).catch(throwStoreProblem)
+      context.extraMs = waitMs
       if (outcome.outcome === 'taken') return await waits!.wait(outcome.submission, now() + waitMs, context)
-      throw new ProblemError(REFUSALS[outcome.outcome])
+      throw new ProblemError(OUTCOME_PROBLEMS[outcome.outcome])
     },
 
     async submission(id, context) {
-      const [found] = settings !== undefined && SUBMISSION_ID.test(id) ? await ask('submissions', [id], context) : []
-      if (found === undefined) throw new ProblemError({ type: 'not-found', detail: 'there is no such submission' })
-      return { json: JSON.stringify(submissionJson(found)) }
+      const [submission] =
+        settings !== undefined && SUBMISSION_ID.test(id) ? await ask('submissions', [id], context) : []
+      if (submission === undefined) throw new ProblemError({ type: 'not-found', detail: 'there is no such submission' })
+      return { json: JSON.stringify(submissionJson(submission)) }
     },
 
     close: () => waits?.close(),
@@ -115,29 +117,33 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
     if (settings === undefined || state === undefined) {
       throw problemAt('not-implemented', OPTION, 'this service does not submit attestations to this chain', {
         code: 'no-submission',
-        hint: 'submit the delegated attestation of the answer yourself',
+        hint: 'submit the delegated attestation of the response yourself',
       })
     }
     if (account === undefined || tier === 'public') {
-      throw new ProblemError({ type: 'unauthorized', detail: 'submitOnchain spends money: it needs an API key' })
+      throw new ProblemError({ type: 'unauthorized', detail: 'submitOnchain costs money, so it needs an API key' })
     }
     if (state.state === 'unfunded') {
       throw problemAt('not-implemented', OPTION, `the account that submits to chain ${chainId} has too little money`, {
         code: 'no-funds',
-        hint: 'submit the delegated attestation of the answer yourself',
+        hint: 'submit the delegated attestation of the response yourself',
       })
     }
     if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
       throw new ProblemError({
         type: 'bad-request',
-        detail: 'Idempotency-Key: is not 1 to 255 visible ASCII characters without spaces',
+        detail: 'Idempotency-Key: must be 1 to 255 visible ASCII characters without spaces',
       })
     }
     return settings
   }
 
-  /** Without a key of the caller's the payload is its own: the same attestation is not paid for twice. */
-  function idempotencyKeyOf({ idempotencyKey }: SubmissionCaller, payload: AttestationPayload, sender: Hex): string {
+  /** Returns the caller's key, or else the hash of the payload, so that the same attestation is not paid for twice. */
+  function storedIdempotencyKey(
+    { idempotencyKey }: SubmissionCaller,
+    payload: AttestationPayload,
+    sender: Hex,
+  ): string {
     if (idempotencyKey !== undefined) return `key ${idempotencyKey}`
     const { chainId, schema, recipient, data } = payload
     return `payload ${keccak.hashHex(Buffer.from([chainId, sender, schema, recipient, data].join(' '), 'latin1'))}`
@@ -148,7 +154,9 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
     argument: StoreArgument<O>,
     { deadlineMs }: Pick<RequestContext, 'deadlineMs'>,
   ): Promise<StoreResult<O>> {
-    return askUntil(operation, argument, Math.min(deadlineMs, now() + config.limits.storeReadMs)).catch(refuse)
+    return askUntil(operation, argument, Math.min(deadlineMs, now() + config.limits.storeReadMs)).catch(
+      throwStoreProblem,
+    )
   }
 
   async function askUntil<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
@@ -157,8 +165,8 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
   }
 }
 
-/** The store's words are for the log: clients hear whether it is worth trying again. */
-function refuse(error: unknown): never {
+/** Turns a store fault into a problem that tells the client only whether to retry. The fault's own text goes to the log. */
+function throwStoreProblem(error: unknown): never {
   if (!(error instanceof StoreFault)) throw error
   const isBusy = error.kind === 'busy' || error.kind === 'late' || error.kind === 'opening'
   throw new ProblemError(
@@ -173,7 +181,7 @@ function refuse(error: unknown): never {
   )
 }
 
-const REFUSALS = {
+const OUTCOME_PROBLEMS = {
   conflict: {
     type: 'conflict',
     detail: 'Idempotency-Key: stands for another attestation already; use a new key for this one',
@@ -185,12 +193,12 @@ const REFUSALS = {
   },
   spent: {
     type: 'rate-limited',
-    detail: 'the gas that this API key may use in 24 hours is used up',
-    retryAfterSeconds: SPENT_RETRY_SECONDS,
+    detail: 'this API key has used up its gas for 24 hours',
+    retryAfterSeconds: GAS_RETRY_SECONDS,
   },
 } as const
 
-/** As answers show it; what is not known yet is left out. */
+/** Returns a submission as it appears in responses. Members that are not known yet are left out. */
 export function submissionJson(submission: Submission): object {
   const { id, chainId, status, uid, timeSeconds, transactionHash, blockNumber, error } = submission
   return { id, status, chainId, uid, time: timeSeconds, transactionHash, blockNumber, error }

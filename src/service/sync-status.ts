@@ -2,18 +2,18 @@ import type { Chain } from '../attest/chains.ts'
 import type { SyncKind, SyncStatus } from '../sync-messages.ts'
 
 /**
- * What `GET /api/sync/status` says.
+ * Returns the body of `GET /api/sync/status`.
  *
- * @param supported names of the chains that are read here
- * @param nowMs since the epoch
+ * @param supported names of the chains that this process reads
+ * @param nowMs milliseconds since the epoch
  */
-export function syncStatusOf(
-  { worker, runs, chains: known, errors }: SyncStatus,
+export function syncStatusBody(
+  { worker, runs, chains: stored, errors }: SyncStatus,
   chains: ReadonlyMap<number, Chain>,
   supported: readonly string[],
   nowMs: number,
 ): object {
-  const nameOf = (chainId: number) => chains.get(chainId)?.name ?? `chain-${chainId}`
+  const chainName = (chainId: number) => chains.get(chainId)?.name ?? `chain-${chainId}`
   const run = (kind: SyncKind) => runs.find((candidate) => candidate.kind === kind)
   const [attestations, revocations] = [run('attestations'), run('revocations')]
   const total = attestations?.total ?? 0
@@ -34,9 +34,11 @@ export function syncStatusOf(
       failedRuns: failed,
     },
     attestations: {
-      totalIngested: known.reduce((sum, { records }) => sum + records, 0),
-      byChain: Object.fromEntries(known.map(({ chainId, records }) => [nameOf(chainId), records])),
-      lastRunIngested: Object.fromEntries(known.map(({ chainId, lastIngested }) => [nameOf(chainId), lastIngested])),
+      totalIngested: stored.reduce((sum, { records }) => sum + records, 0),
+      byChain: Object.fromEntries(stored.map(({ chainId, records }) => [chainName(chainId), records])),
+      lastRunIngested: Object.fromEntries(
+        stored.map(({ chainId, lastIngested }) => [chainName(chainId), lastIngested]),
+      ),
     },
     revocationChecks: {
       lastRun: revocations?.lastEndAt ?? null,
@@ -44,8 +46,8 @@ export function syncStatusOf(
       totalRevoked: revocations?.revoked ?? 0,
     },
     supportedChains: supported,
-    recentErrors: errors.map(({ at, message, chainId }) => ({ timestamp: at, message, chain: nameOf(chainId) })),
-    chains: Object.fromEntries(known.map((chain) => [nameOf(chain.chainId), chainStatus(chain, nowMs)])),
+    recentErrors: errors.map(({ at, message, chainId }) => ({ timestamp: at, message, chain: chainName(chainId) })),
+    chains: Object.fromEntries(stored.map((chain) => [chainName(chain.chainId), chainStatus(chain, nowMs)])),
   }
 }
 
@@ -54,7 +56,7 @@ function chainStatus(chain: SyncStatus['chains'][number], nowMs: number): object
   return {
     block,
     blockHash: chain.blockHash,
-    finalized: chain.finalized === -1 ? null : chain.finalized, // no block is yet
+    finalized: chain.finalized === -1 ? null : chain.finalized, // -1: no block is final yet
     head,
     lagBlocks: head === null || block === null ? null : Math.max(0, head - block),
     lagSeconds: headSeconds === null ? null : Math.max(0, Math.floor(nowMs / 1000) - headSeconds),

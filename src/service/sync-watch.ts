@@ -3,42 +3,42 @@ import { recordsUnavailable } from './record-questions.ts'
 import type { EventSink } from './record-services.ts'
 
 export interface SyncWatch {
-  /** @throws {ProblemError} before the first event: it cannot be begun */
+  /** @throws {ProblemError} before the first event, if the stream cannot start */
   watch(sink: EventSink): Promise<void>
   close(): void
 }
 
-/** Members that grow by themselves: they are no news. */
-const CLOCKS = new Set(['uptime', 'lagSeconds'])
+/** Members that change all the time; a change in them alone is not sent. */
+const CLOCK_MEMBERS = new Set(['uptime', 'lagSeconds'])
 
 /**
- * The status as server-sent events, whenever it changes, for those who look at it.
+ * Streams the status as server-sent events whenever it changes.
  *
- * @param read the status as `GET /api/sync/status` gives it; rejects while the database is away
+ * @param read returns the body of `GET /api/sync/status`; rejects while the database is unavailable
  */
 export function createSyncWatch({ limits }: Config, read: () => Promise<object>): SyncWatch {
-  const leave = new Set<() => void>()
+  const openStreams = new Set<() => void>()
   return {
     async watch(sink) {
-      if (leave.size >= limits.maxStreamsPerClient)
-        throw recordsUnavailable(`${leave.size} streams are open; try again`)
-      let isGone = false
+      if (openStreams.size >= limits.maxStreamsPerClient)
+        throw recordsUnavailable(`${openStreams.size} streams are open; try again`)
+      let hasEnded = false
       let wake = () => {}
       const end = () => {
-        isGone = true
+        hasEnded = true
         wake()
       }
-      leave.add(end)
+      openStreams.add(end)
       sink.onGone(end)
-      const life = setTimeout(end, limits.streamLifeMs)
+      const lifeTimer = setTimeout(end, limits.streamLifeMs)
       const heartbeat = setInterval(() => sink.tryWrite(': \n\n'), limits.streamHeartbeatMs)
       try {
         let last = ''
-        for (let status: object | undefined = await read(); !isGone; status = await read().catch(() => undefined)) {
+        for (let status: object | undefined = await read(); !hasEnded; status = await read().catch(() => undefined)) {
           const text =
             status === undefined
               ? last
-              : JSON.stringify(status, (name, value) => (CLOCKS.has(name) ? undefined : value))
+              : JSON.stringify(status, (name, value) => (CLOCK_MEMBERS.has(name) ? undefined : value))
           if (text !== last) await sink.write(`event: status\ndata: ${JSON.stringify(status)}\n\n`)
           last = text
           await new Promise<void>((resolve) => {
@@ -50,13 +50,13 @@ export function createSyncWatch({ limits }: Config, read: () => Promise<object>)
           })
         }
       } finally {
-        clearTimeout(life)
+        clearTimeout(lifeTimer)
         clearInterval(heartbeat)
-        leave.delete(end)
+        openStreams.delete(end)
       }
     },
     close() {
-      for (const end of leave) end()
+      for (const end of openStreams) end()
     },
   }
 }

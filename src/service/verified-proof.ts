@@ -4,25 +4,25 @@ import type { SchemaKind } from '../attest/schemas.ts'
 import type { Config } from '../config.ts'
 import { createKeccak } from '../crypto/keccak.ts'
 import { loadSecp256k1 } from '../crypto/secp256k1.ts'
-import { OWN_EVALUATION, PROOF_HINT } from '../evidence-messages.ts'
+import { PROOF_HINT } from '../evidence-messages.ts'
 import type { Hex, Input } from '../messages.ts'
 import { ProblemError, problemAt, underPath } from '../problem.ts'
 import type { ChainClient } from '../threads/chain-client.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { VerifiedLocationProof } from '../types/generated.ts'
 import { chainProblem, supportedChains } from './chain-policy.ts'
-import type { EvidenceQuestions } from './evidence.ts'
+import type { EvidenceRunner } from './evidence.ts'
 import type { RequestContext } from './services.ts'
 
 type Path = Input['path']
 
-/** A verified proof as an input: the claimed location, and a reference to what vouches for it. */
+/** A verified proof as an input: the claimed location, and a reference to the proof or to its attestation. */
 export interface ProofInput {
   readonly ref: Hex
-  /** Text of the claim's location: GeoJSON, or of the notation that its type names. */
+  /** The claim's location as text: GeoJSON, or the notation that its location type names. */
   readonly geometry: string
   readonly locationType?: string | undefined
-  /** JSON text of what an authenticated proof says (decision 86). */
+  /** JSON summary of an authenticated proof (decision 86). */
   readonly proofInput?: string
 }
 
@@ -34,18 +34,17 @@ export interface ProofReaderParts {
   readonly schemas: Readonly<Record<SchemaKind, Hex>>
   readonly signer: SignerClient
   readonly chainClient: ChainClient | undefined
-  readonly ask: EvidenceQuestions
+  readonly ask: EvidenceRunner
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
 /**
- * Decides whether a verified proof may be an input (decision 21).
+ * Makes the function that decides whether a verified proof may be an input (decision 21).
  *
- * Without an attestation it is the caller's word: its geometry counts, under the hash of the proof. With one it has to
- * be ours: signed by our key over exactly this proof and the measures it gives when it is judged again, young enough, not
- * revoked. Everything else is refused by name of
- * the check, never taken for an unsigned one.
+ * A proof without an attestation is only the caller's word. Its geometry is used, under the hash of the proof. An attestation
+ * must be ours: signed by our key over exactly this proof and over the measures that a new evaluation gives, recent enough, and
+ * not revoked. Any other attestation is rejected with the name of the failed check; it is never treated as an unsigned proof.
  */
 export async function createProofReader(parts: ProofReaderParts): Promise<ProofReader> {
   const { config, chains, schemas, signer, chainClient, ask, now } = parts
@@ -54,40 +53,39 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
   const attesters = [signer.address.toLowerCase(), ...config.retiredAttesters]
 
   return async (verified, path, context) => {
-    const at = [...path, 'verifiedProof']
+    const pointer = [...path, 'verifiedProof']
     const { location, locationType } = verified.proof.claim
-    const place =
+    const located =
       typeof location === 'string' ? { geometry: location, locationType } : { geometry: JSON.stringify(location) }
     if (verified.attestation === undefined) {
-      const { proofHash } = await inThread('hash', verified, 0, at, context)
-      return { ref: proofHash!, ...place }
+      const { proofHash } = await runInThread('hash', verified, 0, pointer, context)
+      return { ref: proofHash!, ...located }
     }
-    const chain = authenticate(verified, at)
-    // The measures inside are ours, and yet judged again: the rules may have become better since.
-    const { members } = await inThread('recheck', verified, evaluatedAtOf(verified), at, context)
+    const chain = authenticate(verified, pointer)
+    // The signed measures are ours, but the proof is evaluated again: the rules may have improved since.
+    const { members } = await runInThread('recheck', verified, evaluationTime(verified), pointer, context)
     const uid = verified.attestation.uid.toLowerCase() as Hex
-    await requireNotRevoked(chain, uid, at)
-    return { ref: uid, ...place, proofInput: `{"ref":"${uid}",${members}}` }
+    await requireNotRevoked(chain, uid, pointer)
+    return { ref: uid, ...located, proofInput: `{"ref":"${uid}",${members}}` }
   }
 
-  /** Everything that is seen without the stamps. */
-  function authenticate(verified: VerifiedLocationProof, at: Path): Chain {
-    const { attestation, delegatedAttestation, chainId, evaluationMethod } = verified
+  /**
+   * Checks that do not need the stamps. `evaluationMethod` and `evaluationMode` are not compared: they are unsigned, the operator
+   * may have changed the settings since, and the response names the current ones.
+   */
+  function authenticate(verified: VerifiedLocationProof, pointer: Path): Chain {
+    const { attestation, delegatedAttestation, chainId } = verified
     if (attestation === undefined) throw new RangeError('nothing to authenticate')
-    if (delegatedAttestation === undefined) throw refusal([...at, 'delegatedAttestation'], 'complete', 'is missing')
-    if (chainId === undefined) throw refusal([...at, 'chainId'], 'complete', 'is missing')
+    if (delegatedAttestation === undefined)
+      throw proofProblem([...pointer, 'delegatedAttestation'], 'complete', 'is missing')
+    if (chainId === undefined) throw proofProblem([...pointer, 'chainId'], 'complete', 'is missing')
     const chain = chains.get(chainId)
     if (chain === undefined) {
-      const why = `chain ${chainId} is not supported; ${supportedChains(chains.values())}`
-      throw refusal([...at, 'chainId'], 'chain', why)
+      const reason = `chain ${chainId} is not supported; ${supportedChains(chains.values())}`
+      throw proofProblem([...pointer, 'chainId'], 'chain', reason)
     }
     if (attestation.schema.toLowerCase() !== schemas.verify) {
-      throw refusal([...at, 'attestation', 'schema'], 'schema', 'is not the schema of verified proofs')
-    }
-    // The name is not signed, and the proof is judged again: one from before the operator named a method is as good.
-    const methods = new Set([config.evaluation.method, OWN_EVALUATION.method])
-    if (evaluationMethod !== undefined && !methods.has(evaluationMethod)) {
-      throw refusal([...at, 'evaluationMethod'], 'method', `is not ${[...methods].join(' or ')}`)
+      throw proofProblem([...pointer, 'attestation', 'schema'], 'schema', 'is not the schema of verified proofs')
     }
     const checked = authenticateAttestation(
       { attestation, delegatedAttestation },
@@ -100,66 +98,79 @@ export async function createProofReader(parts: ProofReaderParts): Promise<ProofR
         secp256k1,
       },
     )
-    if (!checked.ok) throw refusal([...at, 'attestation'], checked.check, checked.reason)
-    requireSigningTimes(evaluatedAtOf(verified), attestation.time, delegatedAttestation.deadline, at)
+    if (!checked.ok) throw proofProblem([...pointer, 'attestation'], checked.check, checked.reason)
+    requireSigningTimes(evaluationTime(verified), attestation.time, delegatedAttestation.deadline, pointer)
     return chain
   }
 
-  async function inThread(
+  async function runInThread(
     question: 'hash' | 'recheck',
     { proof, credibility, attestation }: VerifiedLocationProof,
     nowSeconds: number,
-    at: Path,
+    pointer: Path,
     context: RequestContext,
   ) {
-    const told = question === 'recheck' ? { proof, credibility, data: attestation?.data } : { proof }
-    const result = await ask({ question, body: Buffer.from(JSON.stringify(told)), nowSeconds }, context)
+    const input = question === 'recheck' ? { proof, credibility, data: attestation?.data } : { proof }
+    const result = await ask({ kind: question, body: Buffer.from(JSON.stringify(input)), nowSeconds }, context)
     if (result.ok) return result
-    throw new ProblemError({ ...underPath(result.problem, at), type: 'invalid-input' })
+    throw new ProblemError({ ...underPath(result.problem, pointer), type: 'invalid-input' })
   }
 
   /**
-   * Neither time is signed, yet the UID and so the reference hang on the one, and what is found on the other: both have to
-   * be ones that the signed deadline allows. On chain the attestation's time becomes that of its block.
+   * Checks two times that are not signed. The attestation's time determines its UID and so the reference; the time of evaluation
+   * determines the measures. Both must be possible for the signed deadline. On chain, the time of the block replaces the
+   * attestation's time.
    */
-  function requireSigningTimes(evaluatedAt: number, timeSeconds: number, deadlineSeconds: number, at: Path): void {
+  function requireSigningTimes(evaluatedAt: number, timeSeconds: number, deadlineSeconds: number, pointer: Path): void {
     const isPossible = (seconds: number) =>
-      Number.isInteger(seconds) && seconds >= deadlineSeconds - LONGEST_TTL_SECONDS && seconds <= deadlineSeconds
+      Number.isInteger(seconds) && seconds >= deadlineSeconds - MAX_TTL_SECONDS && seconds <= deadlineSeconds
     if (!isPossible(evaluatedAt) || evaluatedAt > timeSeconds + CLOCK_SKEW_SECONDS) {
-      throw refusal([...at, 'evaluatedAt'], 'time', 'is not a time at which it can have been evaluated')
+      throw proofProblem(
+        [...pointer, 'evaluatedAt'],
+        'time',
+        'is not a possible time of evaluation: it does not fit the signed deadline or the time of the attestation',
+      )
     }
     if (isPossible(timeSeconds) && timeSeconds <= now() / 1000 + CLOCK_SKEW_SECONDS) return
-    throw refusal([...at, 'attestation', 'time'], 'time', 'is not a time at which it can have been signed')
+    throw proofProblem(
+      [...pointer, 'attestation', 'time'],
+      'time',
+      'is not a possible time of signing: it does not fit the signed deadline, or it is in the future',
+    )
   }
 
-  /** Legacy signatures carry no deadline, so there only the chain can say that an attestation still stands. */
-  async function requireNotRevoked(chain: Chain, uid: Hex, at: Path): Promise<void> {
-    const place = [...at, 'attestation', 'uid']
+  /** Legacy signatures carry no deadline, so only the chain can show that such an attestation is still valid. */
+  async function requireNotRevoked(chain: Chain, uid: Hex, pointer: Path): Promise<void> {
+    const uidPath = [...pointer, 'attestation', 'uid']
     if (chainClient === undefined || !chainClient.serves(chain.id)) {
       if (chain.profile !== 'legacy') return
-      throw refusal(place, 'on-chain', `chain ${chain.id} signs no deadline and cannot be read: the age is unknown`)
+      throw proofProblem(
+        uidPath,
+        'on-chain',
+        `chain ${chain.id} signs no deadline and cannot be read, so the age of the attestation is unknown`,
+      )
     }
-    const found = await chainClient.attestation(chain.id, uid)
-    if (!found.ok) {
-      throw chainProblem(chain.id, found, `${uid} could not be read`)
+    const reply = await chainClient.attestation(chain.id, uid)
+    if (!reply.ok) {
+      throw chainProblem(chain.id, reply, `${uid} could not be read`)
     }
-    if (found.value === undefined) {
-      if (chain.profile === 'legacy') throw refusal(place, 'on-chain', `was not found on chain ${chain.id}`)
+    if (reply.value === undefined) {
+      if (chain.profile === 'legacy') throw proofProblem(uidPath, 'on-chain', `was not found on chain ${chain.id}`)
       return
     }
-    if (found.value.revocationTimeSeconds !== 0) throw refusal(place, 'revoked', 'is revoked')
+    if (reply.value.revocationTimeSeconds !== 0) throw proofProblem(uidPath, 'revoked', 'is revoked')
   }
 }
 
-/** Longest `ATTESTATION_TTL_SECONDS` there may be (decision 76). */
-const LONGEST_TTL_SECONDS = 86_400
+/** Largest value that `ATTESTATION_TTL_SECONDS` may have (decision 76). */
+const MAX_TTL_SECONDS = 86_400
 const CLOCK_SKEW_SECONDS = 300
 
-function evaluatedAtOf({ evaluatedAt, attestation }: VerifiedLocationProof): number {
+function evaluationTime({ evaluatedAt, attestation }: VerifiedLocationProof): number {
   return evaluatedAt ?? attestation?.time ?? 0
 }
 
-function refusal(path: Path, check: string, detail: string): ProblemError {
+function proofProblem(path: Path, check: string, detail: string): ProblemError {
   return problemAt('invalid-input', path, detail, {
     code: `proof-${check}`,
     hint: PROOF_HINT,

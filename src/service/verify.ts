@@ -5,17 +5,17 @@ import type { AddedPlugin, ProofAttestationRequest, VerifyResult, VerifyTask } f
 import type { Hex } from '../messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
-import { type PluginDescription, pluginsOf } from '../verify/plugin-table.ts'
+import { listPlugins, type PluginDescription } from '../verify/plugin-table.ts'
 import { type Attested, attest, nonceHeaders } from './attest.ts'
 import type { ChainPolicy } from './chain-policy.ts'
-import type { EvidenceQuestions } from './evidence.ts'
+import type { EvidenceRunner } from './evidence.ts'
 import type { RequestContext, Services, SubmissionCaller } from './services.ts'
 import { type SubmissionService, submissionJson } from './submissions.ts'
 
 export interface VerifyServiceParts {
   readonly config: Config
-  readonly ask: EvidenceQuestions
-  /** Kinds of evidence that the operator adds. */
+  readonly ask: EvidenceRunner
+  /** Plugins that the operator adds. */
   readonly addedPlugins: readonly AddedPlugin[]
   readonly chains: ChainPolicy
   readonly signer: Pick<SignerClient, 'address' | 'sign'>
@@ -30,7 +30,10 @@ type Verified = Extract<VerifyResult, { ok: true }>
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 
-/** Evidence: judged in the compute threads, signed here when a chain is named. */
+/**
+ * Makes the service for stamps and proofs. Compute threads verify them; the service has the result signed if the request names a
+ * chain.
+ */
 export function createVerifyService(
   parts: VerifyServiceParts,
 ): Pick<Services, 'verifyStamp' | 'verifyProof' | 'pluginsJson' | 'olderVerify'> {
@@ -64,8 +67,8 @@ export function createVerifyService(
           return { json: `{${head(signed.uid)}${chainId},${signed.members}}`, headers: signed.headers }
         }
         const schema = chains.defaultSchema('verify')
-        const fields = fieldsOf({ schema, attester: signer.address, data: data!, recipient: ZERO_ADDRESS })
-        return { json: `{${head(attestationUid({ ...fields, ...timesOf(timestamp) }, keccak))}}` }
+        const fields = attestationFields({ schema, attester: signer.address, data: data!, recipient: ZERO_ADDRESS })
+        return { json: `{${head(attestationUid({ ...fields, ...attestationTimes(timestamp) }, keccak))}}` }
       },
       pluginsJson: pluginsJson(({ environments }) => [
         ...new Set(environments.flatMap((name) => OLDER_ENVIRONMENTS[name] ?? [name])),
@@ -73,10 +76,10 @@ export function createVerifyService(
     },
   }
 
-  function pluginsJson(environmentsOf: (plugin: PluginDescription) => readonly string[]): string {
-    const plugins = pluginsOf({ allowMock: config.allowMock, plugins: parts.addedPlugins }).map((plugin) => {
+  function pluginsJson(environmentNames: (plugin: PluginDescription) => readonly string[]): string {
+    const plugins = listPlugins({ allowMock: config.allowMock, plugins: parts.addedPlugins }).map((plugin) => {
       const { name, version, description } = plugin
-      return { name, version, environments: environmentsOf(plugin), description }
+      return { name, version, environments: environmentNames(plugin), description }
     })
     return JSON.stringify({ plugins })
   }
@@ -86,17 +89,19 @@ export function createVerifyService(
   }
 
   async function run(
-    question: VerifyTask['question'],
+    question: VerifyTask['kind'],
     body: Uint8Array,
     context: RequestContext,
     evaluatedAt: number,
   ): Promise<Verified> {
-    const result = await ask({ question, body, nowSeconds: evaluatedAt }, context)
+    const result = await ask({ kind: question, body, nowSeconds: evaluatedAt }, context)
     if (!result.ok) throw new ProblemError(result.problem)
     return result
   }
 
-  /** The members `attestation` and `delegatedAttestation`, and `submission` when the service submits it itself. */
+  /**
+   * Returns the members `attestation` and `delegatedAttestation`, and `submission` if the service submits the attestation itself.
+   */
   async function sign(
     { chainId, recipient, submitOnchain }: ProofAttestationRequest,
     data: Hex,
@@ -110,20 +115,20 @@ export function createVerifyService(
     const payload = { kind: 'verify', chainId, schema, recipient, data } as const
     const attested = await attest(payload, signer)
     const headers = nonceHeaders(attested)
-    const unsubmitted = attestationUid({ ...fieldsOf(attested), ...timesOf(timeSeconds) }, keccak)
+    const offchainUid = attestationUid({ ...attestationFields(attested), ...attestationTimes(timeSeconds) }, keccak)
     if (!submitOnchain) {
-      const members = proofAttestationMembers(attested, unsubmitted, timeSeconds)
-      return { uid: unsubmitted, members, isOnChain: false, headers }
+      const members = proofAttestationMembers(attested, offchainUid, timeSeconds)
+      return { uid: offchainUid, members, isOnChain: false, headers }
     }
     const submission = await submissions.submit(payload, caller, context)
-    // On the chain, both are what its block made them.
-    const { uid = unsubmitted, timeSeconds: time = timeSeconds } = submission
+    // Once the attestation is on chain, its block has determined both values.
+    const { uid = offchainUid, timeSeconds: time = timeSeconds } = submission
     const members = `${proofAttestationMembers(attested, uid, time)},"submission":${JSON.stringify(submissionJson(submission))}`
     return { uid, members, isOnChain: submission.blockNumber !== undefined, headers }
   }
 }
 
-/** What the older generation calls them. */
+/** The names of environments in the previous API generation. */
 const OLDER_ENVIRONMENTS: Readonly<Record<string, readonly string[]>> = {
   mobile: ['iOS', 'Android', 'React Native'],
   server: ['Node.js'],
@@ -132,18 +137,18 @@ const OLDER_ENVIRONMENTS: Readonly<Record<string, readonly string[]>> = {
 
 type Fields = Pick<Attested, 'schema' | 'attester' | 'recipient' | 'data'>
 
-function fieldsOf({ schema, attester, recipient, data }: Fields) {
+function attestationFields({ schema, attester, recipient, data }: Fields) {
   return { schema, attester, recipient, data, revocable: true, refUID: ZERO_UID }
 }
 
-function timesOf(timeSeconds: number) {
+function attestationTimes(timeSeconds: number) {
   return { timeSeconds, expirationTimeSeconds: 0 }
 }
 
-/** The members `attestation` and `delegatedAttestation`. */
+/** Returns the members `attestation` and `delegatedAttestation`. */
 function proofAttestationMembers(attested: Attested, uid: Hex, timeSeconds: number): string {
   const { attester, signature, nonce, deadlineSeconds } = attested
-  const fields = fieldsOf(attested)
+  const fields = attestationFields(attested)
   const attestation = { uid, ...fields, time: timeSeconds, expirationTime: 0, revocationTime: 0, signature }
   const delegatedAttestation = { signature, attester, deadline: deadlineSeconds, nonce }
   return `"attestation":${JSON.stringify(attestation)},"delegatedAttestation":${JSON.stringify(delegatedAttestation)}`

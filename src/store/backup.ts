@@ -7,14 +7,14 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { readCounters } from './counters.ts'
 import type { Database, Row, Session } from './database.ts'
 
-/** First line of a backup. */
+/** The first line of a backup. */
 const HEADER = { format: 'trigpoint records', version: 1 }
 const ROWS_PER_STATEMENT = 500
-/** What the synchronisation knows beside records: without it, what could not be read yet would never be asked for again. */
+/** State of the synchronisation besides records. Without it, quarantined attestations would never be retried. */
 const SYNC_TABLES = ['chain_sync', 'block_ladder', 'quarantine'] as const
 type SyncTable = (typeof SYNC_TABLES)[number]
 
-/** Columns of a row in a backup, as text; the order of both directions. */
+/** Columns of a row in a backup, as text. Backup and restore use this order. */
 const COLUMNS = [
   'uid',
   'chain_id',
@@ -30,14 +30,14 @@ const COLUMNS = [
 ] as const
 
 /**
- * Writes all records and checkpoints as they are at one moment into a compressed file of lines, which either engine of any
- * later version restores. A file of that name is replaced by a whole one, or stays.
+ * Writes one snapshot of all records and checkpoints into a compressed file of lines. Either engine of any later version can
+ * restore it. An existing file is replaced only when the backup is complete.
  *
- * @returns how many records it holds
+ * @returns the number of records in the backup
  */
 export async function backUp(database: Database, file: string): Promise<number> {
   let records = 0
-  const part = `${file}.part`
+  const partFile = `${file}.part`
   const write = async (session: Session) => {
     async function* lines() {
       yield `${JSON.stringify(HEADER)}\n`
@@ -45,7 +45,7 @@ export async function backUp(database: Database, file: string): Promise<number> 
         'select chain_id::text, block_number::text, block_hash from chain_checkpoint',
       )
       for (const checkpoint of checkpoints) yield `${JSON.stringify({ checkpoint })}\n`
-      for (const table of SYNC_TABLES) yield* linesOfTable(session, table)
+      for (const table of SYNC_TABLES) yield* tableLines(session, table)
       for (let last = '0'; ; ) {
         const rows = await session.query(
           `select id::text as last, encode(uid, 'hex') as uid, chain_id::text, encode(prover, 'hex') as prover,
@@ -60,40 +60,40 @@ export async function backUp(database: Database, file: string): Promise<number> 
         last = rows.at(-1)!['last'] as string
       }
     }
-    await pipeline(Readable.from(lines()), createGzip(), createWriteStream(part, { mode: 0o600, flush: true }))
+    await pipeline(Readable.from(lines()), createGzip(), createWriteStream(partFile, { mode: 0o600, flush: true }))
   }
   try {
     await database.readTransaction(write)
-    await rename(part, file)
+    await rename(partFile, file)
   } finally {
-    await rm(part, { force: true })
+    await rm(partFile, { force: true })
   }
   return records
 }
 
-/** Rows as the engine's own JSON, some a line. */
-async function* linesOfTable(session: Session, table: SyncTable): AsyncGenerator<string> {
+/** Yields the rows of a table as JSON that the engine writes, many rows per line. */
+async function* tableLines(session: Session, table: SyncTable): AsyncGenerator<string> {
   await session.query(`declare backup_${table} cursor for select row_to_json(${table})::text as line from ${table}`)
   for (;;) {
     const rows = await session.query(`fetch ${ROWS_PER_STATEMENT} from backup_${table}`)
     if (rows.length === 0) return
-    // As texts: their numbers may be beyond those of JavaScript.
+    // Rows stay text, because their integers may exceed what JavaScript numbers hold.
     yield `${JSON.stringify({ table, rows: rows.map((row) => row['line']) })}\n`
   }
 }
 
 /**
- * Fills an empty store from a backup, whole or not at all.
+ * Fills an empty store from a backup, completely or not at all.
  *
- * @returns how many records came in
- * @throws {Error} when the store has records, or the file is no whole backup
+ * @returns the number of restored records
+ * @throws {Error} when the store has records, or the file is not a complete backup
  */
 export async function restore(database: Database, file: string): Promise<number> {
   return database.transaction(async (session) => {
-    // Services on the same server wait with what they store: it comes behind all of this, or was there before.
+    // Makes other services on the same database wait: they stored before this transaction or store after it.
     await session.query('lock table location_record in share row exclusive mode')
     if ((await readCounters(session)).total > 0) {
-      throw new Error('the store has records already: restore into an empty one (another DATA_DIR or DATABASE_URL)')
+      throw new Error('the store already has records: restore into an empty one (another DATA_DIR or DATABASE_URL)')
     }
     let records = 0
     let rows: string[][] = []
@@ -104,7 +104,7 @@ export async function restore(database: Database, file: string): Promise<number>
     for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
       const value = JSON.parse(line) as BackupLine
       if (isFirst) {
-        if (value.format !== HEADER.format) throw new Error(`${file} is no backup of records`)
+        if (value.format !== HEADER.format) throw new Error(`${file} is not a backup of records`)
         if (value.version !== HEADER.version) throw new Error(`${file} was written by another version of this program`)
         isFirst = false
       } else if (value.checkpoint !== undefined) await restoreCheckpoint(session, value.checkpoint)
@@ -122,13 +122,13 @@ export async function restore(database: Database, file: string): Promise<number>
        on conflict (chain_id) do update set
          records = excluded.records, revoked = excluded.revoked, version = record_counter.version + 1`,
     )
-    // The journal says nothing of these records: whoever listens is told to read anew.
+    // The journal does not contain these records: the new epoch makes listeners read everything again.
     await session.query(`update record_journal set epoch = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)`)
     return records
   })
 }
 
-/** A record is an array, anything else an object. */
+/** A line of a backup: a record is an array, everything else an object. */
 type BackupLine = string[] &
   Partial<typeof HEADER> & { readonly checkpoint?: Row; readonly table?: string; readonly rows?: readonly string[] }
 
@@ -147,7 +147,7 @@ async function restoreCheckpoint(session: Session, checkpoint: Row): Promise<voi
   for (const table of SYNC_TABLES) {
     await session.query(`delete from ${table} where chain_id = $1`, [checkpoint['chain_id'] as string])
   }
-  // A store without records may know how far it has looked.
+  // A store without records may already have a checkpoint.
   await session.query(
     `insert into chain_checkpoint (chain_id, block_number, block_hash) values ($1, $2, $3)
      on conflict (chain_id) do update set block_number = excluded.block_number, block_hash = excluded.block_hash`,

@@ -1,5 +1,5 @@
 import type { Session } from './database.ts'
-import { ROW_TEXT } from './record-changes.ts'
+import { JOURNAL_ROW_SQL } from './record-changes.ts'
 
 export interface ChainCounter {
   readonly chainId: number
@@ -7,15 +7,15 @@ export interface ChainCounter {
   readonly revoked: number
 }
 
-/** Which state of the records something was found out under. */
+/** Identifies a state of the records, so that cached values can be matched with it. */
 export interface RecordState {
   /** Grows with every write. */
   readonly version: number
-  /** Where the journal stood: after a failover another state may have the same version. */
-  readonly place: string
+  /** The newest journal row. Needed because another state may have the same version after a failover. */
+  readonly journalPosition: string
 }
 
-/** How many records there are, by chain, and which state of the records that is true of. */
+/** The number of records by chain, and the state of the records that it is true of. */
 export interface Counters extends RecordState {
   readonly total: number
   readonly chains: readonly ChainCounter[]
@@ -24,8 +24,8 @@ export interface Counters extends RecordState {
 export async function readCounters(session: Session): Promise<Counters> {
   const rows = await session.query(
     `select chain_id::text as chain, records::int, revoked::int, version::int,
-       (select concat_ws(' ', epoch, (select concat_ws(' ', number, ${ROW_TEXT}) from record_change order by number desc limit 1))
-        from record_journal) as place
+       (select concat_ws(' ', epoch, (select concat_ws(' ', number, ${JOURNAL_ROW_SQL}) from record_change order by number desc limit 1))
+        from record_journal) as journal_position
      from record_counter order by chain_id`,
   )
   const chains = rows.map((row) => ({
@@ -35,12 +35,12 @@ export async function readCounters(session: Session): Promise<Counters> {
   }))
   return {
     version: rows.reduce((sum, row) => sum + (row['version'] as number), 0),
-    place: (rows[0]?.['place'] ?? '') as string,
+    journalPosition: (rows[0]?.['journal_position'] ?? '') as string,
     total: chains.reduce((sum, { records }) => sum + records, 0),
     chains,
   }
 }
 
-export function recordsOf({ total, chains }: Counters, chainId: number | undefined): number {
+export function countRecords({ total, chains }: Counters, chainId: number | undefined): number {
   return chainId === undefined ? total : (chains.find((chain) => chain.chainId === chainId)?.records ?? 0)
 }

@@ -2,23 +2,23 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../make-folder.ts'
 
-/** For how long a lock that says nothing may be one that is being written. */
+/** An empty lock file up to this age may still be being written by its owner. */
 const WRITING_MS = 1000
-const LOOK_MS = 20
+const POLL_MS = 20
 
 /**
- * Keeps a folder for one process of this machine: the embedded engine has no lock of its own, and two of them would each see
- * their own rows until the files are beyond repair.
+ * Locks a folder for one process of this machine. The embedded engine has no lock itself: two engines on one folder would
+ * each see their own rows and corrupt the files beyond repair.
  *
- * The lock is a file with the owner's process id. One whose process is gone, as after `kill -9`, is taken over.
+ * The lock is a file with the owner's process id. If that process has ended, as after `kill -9`, the lock is taken over.
  *
- * @returns releases the lock
- * @throws {Error} naming the process that holds the folder
+ * @returns a function that releases the lock
+ * @throws {Error} that names the process holding the folder
  */
 export function lockFolder(folder: string): () => void {
   makeFolder(folder)
   const file = join(folder, 'lock')
-  const own = `${process.pid} ${startOf(process.pid) ?? ''}`
+  const own = `${process.pid} ${readStartTicks(process.pid) ?? ''}`
   for (;;) {
     try {
       writeFileSync(file, own, { flag: 'wx', mode: 0o600 })
@@ -28,43 +28,46 @@ export function lockFolder(folder: string): () => void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
-    const found = readOwner(file)
-    const [owner = '', start = ''] = found.split(' ')
-    // Threads share the process: a store that was started again in this one takes over what its predecessor left.
+    const content = readOwner(file)
+    const [owner = '', start = ''] = content.split(' ')
+    // Threads share the process id: a store thread that restarts in this process takes over the lock of its predecessor.
     if (owner !== '' && Number(owner) !== process.pid && isRunning(Number(owner), start)) {
       throw new Error(
-        `${folder} is in use by process ${owner}: stop it, or choose another DATA_DIR (if process ${owner} is no trigpoint, remove ${file})`,
+        `${folder} is in use by process ${owner}: stop it, or choose another DATA_DIR (if process ${owner} is not Trigpoint, remove ${file})`,
       )
     }
-    if (isLeft(file, found)) takeAway(file, found)
+    if (isStale(file, content)) removeStaleLock(file, content)
     else pause()
   }
 }
 
-/** Whether the lock is the one that was found, and none that somebody is just writing. */
-function isLeft(file: string, found: string): boolean {
-  return readOwner(file) === found && (found !== '' || ageMs(file) > WRITING_MS)
+/** Tells whether the lock file still has this content and is not being written right now. */
+function isStale(file: string, content: string): boolean {
+  return readOwner(file) === content && (content !== '' || ageMs(file) > WRITING_MS)
 }
 
-/** Removes a lock that nobody holds. One process at a time looks and removes: it could be another's new lock by then. */
-function takeAway(file: string, found: string): void {
-  const turn = `${file}.turn`
+/**
+ * Removes a stale lock. A second file makes one process at a time check and remove; otherwise a process could remove the new
+ * lock of another one.
+ */
+function removeStaleLock(file: string, content: string): void {
+  const guardFile = `${file}.turn`
   try {
-    writeFileSync(turn, '', { flag: 'wx', mode: 0o600 })
+    writeFileSync(guardFile, '', { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    // What is done in a turn takes no time: an old one is that of a process that ended in it.
-    if (ageMs(turn) > WRITING_MS) rmSync(turn, { force: true })
+    // The guard is held for an instant only: an old one belongs to a process that ended while it held it.
+    if (ageMs(guardFile) > WRITING_MS) rmSync(guardFile, { force: true })
     pause()
     return
   }
-  if (isLeft(file, found)) rmSync(file, { force: true })
-  rmSync(turn, { force: true })
+  if (isStale(file, content)) rmSync(file, { force: true })
+  rmSync(guardFile, { force: true })
 }
 
-/** Opening is synchronous, on a thread that has nothing else to do. */
+/** Blocks the thread. Opening is synchronous, and the thread has nothing else to do. */
 function pause(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
 }
 
 function ageMs(file: string): number {
@@ -75,26 +78,30 @@ function readOwner(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    return '' // released just now
+    return '' // released in the meantime
   }
 }
 
-/** @param start when the owner began, as `startOf` gave it; a process with the same id may be another one */
+/**
+ * Tells whether the owner of a lock still runs.
+ *
+ * @param start start of the owner from `readStartTicks`: another process may have been given the same id
+ */
 function isRunning(pid: number, start: string): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
-  const now = startOf(pid)
-  return start === '' || now === undefined || now === start
+  const currentStart = readStartTicks(pid)
+  return start === '' || currentStart === undefined || currentStart === start
 }
 
-/** Clock ticks from the boot to the start of a process; undefined where there is no /proc. */
-function startOf(pid: number): string | undefined {
+/** Returns the clock ticks from boot to the start of a process, or undefined where there is no /proc. */
+function readStartTicks(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name in parentheses may hold spaces; the start is the 22nd field of all.
+    // The name in parentheses may contain spaces. The start time is the 22nd field.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
   } catch {
     return undefined

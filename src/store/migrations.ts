@@ -1,5 +1,5 @@
 import type { Database, Session } from './database.ts'
-import { SUBMISSION_SPENDING, SUBMISSION_TABLES } from './submission-tables.ts'
+import { SUBMISSION_GAS_COLUMN, SUBMISSION_TABLES } from './submission-tables.ts'
 import { SYNC_TABLES } from './sync-tables.ts'
 
 interface Migration {
@@ -7,13 +7,13 @@ interface Migration {
   readonly statements: readonly string[]
 }
 
-/** In the order they are applied. What stands here was applied somewhere: a change is a new row. */
+/** Migrations in the order in which they are applied. Never edit one, because users have applied it: add another. */
 const MIGRATIONS: readonly Migration[] = [
   {
     name: 'location records',
     statements: [
-      // Keys are bytes: half the size of text, in the same order. What is shown is the document alone, finished JSON in a
-      // table of its own, so that counting and walking read narrow rows: of a million records they fit into memory.
+      // Keys are bytes: half the size of text, with the same order. Clients get only the document, which is finished JSON in a
+      // separate table. Counts and scans therefore read narrow rows; a million of them fit into memory.
       `create table location_record (
         id bigint generated always as identity,
         uid bytea not null,
@@ -36,14 +36,14 @@ const MIGRATIONS: readonly Migration[] = [
       'create index location_record_event on location_record (event_time)',
       'create index location_record_block on location_record (chain_id, block_number)',
       'create index location_record_bounds on location_record using gist (bounds)',
-      // `version` counts the writes: what was counted under the same sum of versions still holds.
+      // `version` counts the writes: a cached count is valid while the sum of the versions is the same.
       `create table record_counter (
         chain_id bigint primary key,
         records bigint not null,
         revoked bigint not null,
         version bigint not null
       )`,
-      // Every thousandth record from the oldest on, of all chains (scope 0) and of each.
+      // Every thousandth record, counted from the oldest: for all chains together (scope 0) and for each chain.
       `create table page_mark (
         scope bigint not null,
         rank bigint not null,
@@ -63,8 +63,8 @@ const MIGRATIONS: readonly Migration[] = [
   {
     name: 'journal of changes',
     statements: [
-      // One row for what one range of blocks did of one kind: of new records their keys from first to last, of others the
-      // keys, of those that are gone what they were. Numbers without gaps, in the order in which they can be seen.
+      // One row per range of blocks and kind of change. New records: their first and last key. Revoked and restored records:
+      // their keys. Removed records: their identifying members. Numbers have no gaps and follow the order of visibility.
       `create table record_change (
         number bigint primary key,
         kind text not null,
@@ -75,23 +75,23 @@ const MIGRATIONS: readonly Migration[] = [
         ids text,
         removed text
       )`,
-      // Another database has another journal, whose numbers mean something else.
+      // Identifies the journal: the numbers of another database's journal mean something else.
       'create table record_journal (epoch text not null)',
       "insert into record_journal select substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)",
     ],
   },
   { name: 'submissions', statements: SUBMISSION_TABLES },
   { name: 'synchronisation', statements: SYNC_TABLES },
-  { name: 'gas of reverted submissions', statements: SUBMISSION_SPENDING },
+  { name: 'gas of reverted submissions', statements: SUBMISSION_GAS_COLUMN },
 ]
 
-/** Any number no other program on the same server is likely to lock. */
+/** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */
 const MIGRATION_LOCK = 5_831_907
 
 /**
- * Brings the schema to the newest form, in one transaction; several processes may do it at once.
+ * Brings the schema up to date in one transaction. Several processes may call this at the same time.
  *
- * @returns names of what was applied
+ * @returns the names of the migrations that were applied
  * @throws {Error} when the database was written by a newer version of this program
  */
 export async function migrate(database: Database): Promise<readonly string[]> {
@@ -116,10 +116,10 @@ export async function migrate(database: Database): Promise<readonly string[]> {
   })
 }
 
-/** How many changes of tables the next start makes; changes nothing. Negative: a newer version wrote the database. */
+/** Counts the migrations that the next start will apply. Negative when a newer version wrote the database. */
 export async function pendingMigrations(session: Session): Promise<number> {
-  const [found] = await session.query("select (to_regclass('schema_migration') is not null) as there")
-  if (found?.['there'] !== true) return MIGRATIONS.length
+  const [lookup] = await session.query("select (to_regclass('schema_migration') is not null) as there")
+  if (lookup?.['there'] !== true) return MIGRATIONS.length
   const [row] = await session.query('select count(*)::int as applied from schema_migration')
   return MIGRATIONS.length - (row!['applied'] as number)
 }

@@ -4,21 +4,21 @@ import type { Database, Session } from './database.ts'
 import { PageIdentity } from './page-identity.ts'
 import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './page-marks.ts'
 import { appendChanges, pruneChanges, readChanges } from './record-changes.ts'
-import { bytesOf } from './record-conditions.ts'
+import { bytesFromHex } from './record-conditions.ts'
 import { createRecordList } from './record-list.ts'
 import type { RecordMemory } from './record-memory.ts'
-import { shownText } from './record-page.ts'
+import { shownDocumentSql } from './record-page.ts'
 import { readSlice } from './record-slice.ts'
 import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './record-writes.ts'
 import { takeRelayStep } from './relay-steps.ts'
 import { readRelayWork } from './relay-work.ts'
-import { sharedRead } from './shared-read.ts'
+import { shareRead } from './shared-read.ts'
 import { countSubmissions, readSubmissions, submit } from './submissions.ts'
 import { createSyncControl } from './sync-control.ts'
 import { createSyncReads } from './sync-reads.ts'
-import { noteRange } from './sync-writes.ts'
+import { storeRangeNotes } from './sync-writes.ts'
 
-/** Marks set while a range is stored; the rest waits for `maintain`. */
+/** Marks set while a range is stored; `maintain` sets the remaining ones. */
 const MARKS_PER_RANGE = 5
 const MARKS_PER_MAINTENANCE = 200
 
@@ -26,47 +26,47 @@ const DAY_SECONDS = 86_400
 const WINDOWS = [DAY_SECONDS, 7 * DAY_SECONDS, 30 * DAY_SECONDS] as const
 
 /**
- * What can be asked of the records, on either engine.
+ * Creates the store's operations on either engine.
  *
- * @param nowIso the time that stands in records as theirs, ISO 8601 with milliseconds
- * @param memory what lists are narrowed by, outside of the database
+ * @param nowIso returns the time that is written into records, ISO 8601 with milliseconds
+ * @param memory columns in memory that filter lists without the database
  */
 export function createRecordStore(database: Database, nowIso: () => string, memory?: RecordMemory): RecordStore {
-  // The embedded engine has one writer, which is this: what it counted holds until it writes.
-  let known: Promise<Counters> | undefined
-  const readNow = sharedRead(() => readCounters(database.reads))
+  // This is the only writer of the embedded engine, so cached counters are valid until it writes.
+  let cachedCounters: Promise<Counters> | undefined
+  const readShared = shareRead(() => readCounters(database.reads))
   const readState = () => {
-    if (database.engine === 'postgres') return readNow()
-    known ??= readCounters(database.reads).catch((error: unknown) => {
-      known = undefined
+    if (database.engine === 'postgres') return readShared()
+    cachedCounters ??= readCounters(database.reads).catch((error: unknown) => {
+      cachedCounters = undefined
       throw error
     })
-    return known
+    return cachedCounters
   }
-  const page = createRecordList(database, readState, memory)
+  const listPage = createRecordList(database, readState, memory)
   const identity = new PageIdentity()
   return {
-    page,
+    page: listPage,
     async newPage({ query, mark }) {
-      const found = await page(query)
-      const its = identity.of(found)
+      const page = await listPage(query)
+      const ownMark = identity.nameOf(page)
       return {
-        mark: its,
-        page: its === mark ? undefined : { ...found, documents: new TextEncoder().encode(found.documents) },
+        mark: ownMark,
+        page: ownMark === mark ? undefined : { ...page, documents: new TextEncoder().encode(page.documents) },
       }
     },
     slice: ({ query, size }) => database.readTransaction((session) => readSlice(session, query, size)),
     changes: ({ after, size }) => database.readTransaction((session) => readChanges(session, after, size)),
     async record(uid) {
       const [row] = await database.reads.query(
-        `select ${shownText('document', 'block_number', 'finalized')} as document
+        `select ${shownDocumentSql('document', 'block_number', 'finalized')} as document
          from location_record join record_document using (id) left join chain_sync using (chain_id)
          where uid = $1 order by chain_id limit 1`,
-        [bytesOf(uid)],
+        [bytesFromHex(uid)],
       )
       return row?.['document'] as string | undefined
     },
-    stats: ({ nowSeconds }) => database.readTransaction((session) => statsOf(session, nowSeconds)),
+    stats: ({ nowSeconds }) => database.readTransaction((session) => readStats(session, nowSeconds)),
     async checkpoint({ chainId }) {
       const [row] = await database.reads.query(
         'select block_number::text, block_hash from chain_checkpoint where chain_id = $1',
@@ -79,7 +79,7 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
       try {
         return await database.transaction((session) => applyRange(session, range, nowIso()))
       } finally {
-        known = undefined
+        cachedCounters = undefined
       }
     },
     async ping() {
@@ -89,12 +89,12 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     async maintain() {
       const { chains } = await readCounters(database.reads)
       for (const scope of [ALL_CHAINS, ...chains.map(({ chainId }) => chainId)]) {
-        const set = () =>
+        const extend = () =>
           database.transaction(async (session) => {
             await lockMarks(session)
             return extendMarks(session, scope, MARKS_PER_MAINTENANCE)
           })
-        while ((await set()) === MARKS_PER_MAINTENANCE);
+        while ((await extend()) === MARKS_PER_MAINTENANCE);
       }
       await database.transaction(pruneChanges)
       await memory?.loaded()
@@ -103,60 +103,70 @@ export function createRecordStore(database: Database, nowIso: () => string, memo
     },
     submit: ({ submissions, ...limits }) => database.transaction((session) => submit(session, submissions, limits)),
     submissions: (ids) => readSubmissions(database.reads, ids),
-    submissionCounts: (question) => countSubmissions(database.reads, question),
+    submissionCounts: (query) => countSubmissions(database.reads, query),
     relayWork: (account) => database.readTransaction((session) => readRelayWork(session, account)),
-    relayStep: ({ change, ...place }) => takeRelayStep(database.transaction, place, change),
+    relayStep: ({ change, ...context }) => takeRelayStep(database.transaction, context, change),
     ...createSyncReads(database),
     ...createSyncControl(database),
   }
 }
 
-const NOTHING_UNDONE: RolledBack = { records: 0, revoked: 0, oldestSeconds: undefined, removed: '', restoredIds: [] }
+const NOTHING_ROLLED_BACK: RolledBack = {
+  records: 0,
+  revoked: 0,
+  oldestSeconds: undefined,
+  removed: '',
+  restoredIds: [],
+}
 
-/** Stores what a range of blocks says, together with the place in the chain up to which that is known. */
+/** Stores the records and revocations of a range of blocks together with the new checkpoint. */
 async function applyRange(session: Session, range: BlockRange, nowIso: string): Promise<AppliedRange> {
   const { chainId, checkpoint, rollBackTo } = range
-  const refused: AppliedRange = { ok: false, inserted: 0, revoked: 0, rolledBack: 0 }
-  if (checkpoint !== undefined && !(await moveCheckpoint(session, chainId, checkpoint))) return refused
-  const undone = rollBackTo === undefined ? NOTHING_UNDONE : await rollBackRecords(session, chainId, rollBackTo, nowIso)
+  const rejected: AppliedRange = { ok: false, inserted: 0, revoked: 0, rolledBack: 0 }
+  if (checkpoint !== undefined && !(await moveCheckpoint(session, chainId, checkpoint))) return rejected
+  const rolledBack =
+    rollBackTo === undefined ? NOTHING_ROLLED_BACK : await rollBackRecords(session, chainId, rollBackTo, nowIso)
   const { inserted, oldestSeconds, ids } = await insertRecords(session, chainId, range.records, nowIso)
   const revokedIds =
     range.revocations.length === 0 ? [] : await revokeRecords(session, chainId, range.revocations, nowIso)
   const revoked = revokedIds.length
-  await noteRange(session, range)
-  const change = { records: undone.records + inserted, revoked: undone.revoked + revoked }
-  if (inserted > 0 || revoked > 0 || undone.records !== 0 || undone.revoked !== 0) {
+  await storeRangeNotes(session, range)
+  const change = { records: rolledBack.records + inserted, revoked: rolledBack.revoked + revoked }
+  if (inserted > 0 || revoked > 0 || rolledBack.records !== 0 || rolledBack.revoked !== 0) {
     await countChange(session, chainId, change)
   }
-  const oldest = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, undone.oldestSeconds ?? Number.POSITIVE_INFINITY)
+  const oldest = Math.min(
+    oldestSeconds ?? Number.POSITIVE_INFINITY,
+    rolledBack.oldestSeconds ?? Number.POSITIVE_INFINITY,
+  )
   if (oldest !== Number.POSITIVE_INFINITY) {
     await lockMarks(session)
     await dropMarks(session, chainId, oldest)
     await extendMarks(session, ALL_CHAINS, MARKS_PER_RANGE)
     await extendMarks(session, chainId, MARKS_PER_RANGE)
   }
-  // Last of all: from here to the end of the transaction nobody else can append.
+  // Last, because it takes the journal lock until the end of the transaction.
   await appendChanges(session, [
-    { kind: 'rolled-back', removed: undone.removed },
-    { kind: 'restored', ids: undone.restoredIds },
+    { kind: 'rolled-back', removed: rolledBack.removed },
+    { kind: 'restored', ids: rolledBack.restoredIds },
     { kind: 'new', range: ids, size: inserted, chain: range.records[0]?.chain ?? '' },
     { kind: 'revoked', ids: revokedIds },
   ])
-  return { ok: true, inserted, revoked, rolledBack: Math.abs(undone.records) }
+  return { ok: true, inserted, revoked, rolledBack: Math.abs(rolledBack.records) }
 }
 
-/** Compare and swap: a leader that was replaced, and does not know it yet, changes nothing. */
+/** Moves the checkpoint by compare and swap: a process that has lost the lease without noticing changes nothing. */
 async function moveCheckpoint(
   session: Session,
   chainId: number,
   { from, to }: NonNullable<BlockRange['checkpoint']>,
 ): Promise<boolean> {
   if (to === null) {
-    const gone = await session.query(
+    const deleted = await session.query(
       'delete from chain_checkpoint where chain_id = $1 and block_hash = $2 returning 1 as moved',
       [chainId, from],
     )
-    return gone.length === 1
+    return deleted.length === 1
   }
   const rows =
     from === null
@@ -172,14 +182,14 @@ async function moveCheckpoint(
   return rows.length === 1
 }
 
-async function statsOf(session: Session, nowSeconds: number): Promise<RecordStats> {
+async function readStats(session: Session, nowSeconds: number): Promise<RecordStats> {
   const { chains, total } = await readCounters(session)
   const recent: number[] = []
   for (const window of WINDOWS) recent.push(await countSince(session, total, nowSeconds - window))
   return { byChain: chains, recent: recent as [number, number, number] }
 }
 
-/** Records whose block is not older than `seconds`: from the next mark on, by its rank; before it, one by one. */
+/** Counts records whose block is not older than `seconds`: one by one up to the next mark, and by rank from there on. */
 async function countSince(session: Session, total: number, seconds: number): Promise<number> {
   const [row] = await session.query(
     `with mark as (

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { RecordPage } from '../store-messages.ts'
 
-/** Names pages that are kept: the same name is the same page, also for who asks after the store has started again. */
+/**
+ * Names cached pages. Equal names mean the same page. The random prefix keeps names of a restarted store from matching those of
+ * its predecessor.
+ */
 export class PageIdentity {
   readonly #prefix = randomUUID()
   readonly #names = new WeakMap<RecordPage, string>()
   #next = 0
 
-  of(page: RecordPage): string {
+  nameOf(page: RecordPage): string {
     const known = this.#names.get(page)
     if (known !== undefined) return known
     const name = `${this.#prefix} ${this.#next++}`

@@ -4,32 +4,32 @@ import { PGlite, type Transaction } from '@electric-sql/pglite'
 import { makeFolder } from '../make-folder.ts'
 import { StoreFault } from '../store-messages.ts'
 import type { Database, Parameter, Row, Session } from './database.ts'
-import { faultOf } from './fault.ts'
+import { toStoreFault } from './fault.ts'
 import { lockFolder } from './folder-lock.ts'
 
-/** Major version of PostgreSQL in the embedded engine: files of another one cannot be opened. */
+/** Major version of PostgreSQL in the embedded engine. It cannot open files of another major version. */
 const ENGINE_MAJOR = 18
 
-/** Files of a new database, made by the build (`scripts/build-store.mjs`). Sources that run unbuilt take the last build's. */
+/** The files of an empty database, made by the build (`scripts/build-store.mjs`). Unbuilt sources use those of the last build. */
 const EMPTY_STORE = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/empty-store.tar.gz' : '../../empty-store.tar.gz',
   import.meta.url,
 )
 
-/** Files of the embedded engine below the data folder. */
+/** Returns the folder of the embedded engine below the data folder. */
 function embeddedFolder(dataDir: string): string {
   return join(dataDir, 'store')
 }
 
-/** More than the engine writes while it opens files that are whole. */
+/** More than the engine writes while it opens intact files. */
 const PROBE_BYTES = 1_048_576
 
 /**
- * Opens the embedded engine on a folder that no other process holds. It blocks the thread it runs in, and writes nothing
- * to stable storage by itself: what was acknowledged survives the end of the process, not the loss of power.
+ * Opens the embedded engine on a folder that no other process holds. The engine blocks the thread it runs in. It does not
+ * flush to stable storage: acknowledged writes survive the end of the process but not a power failure.
  *
  * @throws {Error} with the remedy, when the folder is in use or was written by another major version
- * @throws {StoreFault} `damaged`, with the remedy, when files that were whole once cannot be opened
+ * @throws {StoreFault} `damaged`, with the remedy, when files that were once complete cannot be opened
  */
 export async function openPglite(dataDir: string): Promise<Database> {
   const folder = embeddedFolder(dataDir)
@@ -37,23 +37,25 @@ export async function openPglite(dataDir: string): Promise<Database> {
   try {
     const format = join(folder, 'format.json')
     const files = join(folder, 'files')
-    const making = join(folder, 'making')
-    const isNew = guardFormat({ format, files, making }, dataDir)
-    const engine = await PGlite.create({ dataDir: files, ...(isNew ? emptyStore() : {}) }).catch((error: unknown) => {
-      if (isNew) throw error
-      requireRoom(folder)
-      throw damagedStore(folder, String((error as Error).message), error)
-    })
+    const incompleteMarker = join(folder, 'making')
+    const isNew = checkFormat({ format, files, incompleteMarker }, dataDir)
+    const engine = await PGlite.create({ dataDir: files, ...(isNew ? readEmptyStore() : {}) }).catch(
+      (error: unknown) => {
+        if (isNew) throw error
+        requireDiskSpace(folder)
+        throw damagedStore(folder, String((error as Error).message), error)
+      },
+    )
     writeFormat(format)
-    rmSync(making, { force: true })
+    rmSync(incompleteMarker, { force: true })
     await engine.exec("set jit = off; set timezone = 'UTC'")
     const { rows } = await engine.query<{ server_version: string }>('show server_version')
     return {
       engine: 'embedded',
       version: rows[0]!.server_version,
-      reads: sessionOf(engine),
-      readTransaction: (run) => engine.transaction((transaction) => run(sessionOf(transaction))),
-      transaction: (run) => engine.transaction((transaction) => run(sessionOf(transaction))),
+      reads: createSession(engine),
+      readTransaction: (run) => engine.transaction((transaction) => run(createSession(transaction))),
+      transaction: (run) => engine.transaction((transaction) => run(createSession(transaction))),
       maintain: async (statement) => void (await engine.exec(statement)),
       async close() {
         await engine.close()
@@ -66,44 +68,50 @@ export async function openPglite(dataDir: string): Promise<Database> {
   }
 }
 
-function sessionOf(engine: PGlite | Transaction): Session {
+function createSession(engine: PGlite | Transaction): Session {
   return {
     async query(statement, parameters = []) {
       try {
         return (await engine.query<Row>(statement, parameters as Parameter[])).rows
       } catch (error) {
-        throw faultOf(error)
+        throw toStoreFault(error)
       }
     },
   }
 }
 
-/** Without them the engine makes its files by initdb: the same, in seconds of processor time and 0.9 GB of memory. */
-function emptyStore(): { loadDataDir?: Blob } {
+/** Without these files the engine runs initdb: the same result for seconds of processor time and 0.9 GB of memory. */
+function readEmptyStore(): { loadDataDir?: Blob } {
   return existsSync(EMPTY_STORE) ? { loadDataDir: new Blob([readFileSync(EMPTY_STORE)]) } : {}
 }
 
 /**
- * @returns whether the database is to be made
+ * Checks which version wrote the files, and prepares the folder for a new database if there are none.
+ *
+ * @returns true when the database has to be created
  * @throws {Error} when the files are of another major version
  */
-function guardFormat(
-  { format, files, making }: { readonly format: string; readonly files: string; readonly making: string },
+function checkFormat(
+  {
+    format,
+    files,
+    incompleteMarker,
+  }: { readonly format: string; readonly files: string; readonly incompleteMarker: string },
   dataDir: string,
 ): boolean {
   const ownVersion = join(files, 'PG_VERSION')
   let engineMajor = readFormat(format)
-  const isWhole = engineMajor !== undefined || !existsSync(making)
-  // The engine would make an empty database in place of a store without it.
-  if (existsSync(format) && isWhole && !existsSync(ownVersion)) {
+  const isComplete = engineMajor !== undefined || !existsSync(incompleteMarker)
+  // Without PG_VERSION the engine would create an empty database in place of the store.
+  if (existsSync(format) && isComplete && !existsSync(ownVersion)) {
     throw damagedStore(embeddedFolder(dataDir), 'PG_VERSION is missing')
   }
-  // Our file may be lost or cut short; what the engine wrote itself still says what it is. Nothing is removed that was ever whole.
-  if (engineMajor === undefined && isWhole && existsSync(ownVersion)) {
+  // format.json may be lost or truncated; PG_VERSION still tells the version. Files that were ever complete are never removed.
+  if (engineMajor === undefined && isComplete && existsSync(ownVersion)) {
     engineMajor = Number(readFileSync(ownVersion, 'utf8'))
   }
   if (engineMajor === undefined) {
-    writeFileSync(making, '')
+    writeFileSync(incompleteMarker, '')
     rmSync(files, { recursive: true, force: true })
     makeFolder(files)
     return true
@@ -111,13 +119,13 @@ function guardFormat(
   if (engineMajor !== ENGINE_MAJOR) {
     throw new Error(
       `${files} was written by PostgreSQL ${engineMajor} and this version has ${ENGINE_MAJOR}: make a backup with the version that wrote it ` +
-        `(npm start -- --backup <file>), then restore it into an empty DATA_DIR; or remove ${embeddedFolder(dataDir)} and let the records be read from the chains again`,
+        `(npm start -- --backup <file>), then restore it into an empty DATA_DIR; or remove ${embeddedFolder(dataDir)}, and the service reads the records from the chains again`,
     )
   }
   return false
 }
 
-/** undefined when the file is missing, or was cut short by a loss of power. */
+/** Returns undefined when the file is missing or was truncated by a power failure. */
 function readFormat(format: string): unknown {
   try {
     return (JSON.parse(readFileSync(format, 'utf8')) as { engineMajor?: unknown }).engineMajor
@@ -133,11 +141,11 @@ function writeFormat(format: string): void {
 }
 
 /**
- * A disk without room stops the engine as damaged files do, and passes.
+ * Throws when the disk is full. A full disk stops the engine just as damaged files do, but is temporary.
  *
  * @throws {NodeJS.ErrnoException} such as ENOSPC
  */
-function requireRoom(folder: string): void {
+function requireDiskSpace(folder: string): void {
   const probe = join(folder, 'room-test')
   try {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES))
@@ -146,11 +154,11 @@ function requireRoom(folder: string): void {
   }
 }
 
-function damagedStore(folder: string, found: string, cause?: unknown): StoreFault {
+function damagedStore(folder: string, reason: string, cause?: unknown): StoreFault {
   return new StoreFault(
     'damaged',
-    `${folder} cannot be opened and is probably damaged (${found}): stop the service, move this folder to another folder and start again; ` +
-      'then restore a backup (npm start -- --restore <file>), or let the records be read from the chains again',
+    `${folder} cannot be opened and is probably damaged (${reason}): stop the service, move this folder elsewhere and start again; ` +
+      'then restore a backup (npm start -- --restore <file>), or wait until the service has read the records from the chains again',
     { cause },
   )
 }

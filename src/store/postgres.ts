@@ -1,18 +1,18 @@
 import pg from 'pg'
 import { StoreFault } from '../store-messages.ts'
 import type { Database, Parameter, Row, Session } from './database.ts'
-import { faultOf } from './fault.ts'
+import { toStoreFault } from './fault.ts'
 
 export interface PostgresOptions {
   readonly url: string
-  /** Connections for lists and look-ups. */
+  /** Connections for lists and lookups. */
   readonly readers: number
-  /** Connections for what changes records: a flood of questions cannot hold it back. */
+  /** Connections for writes; separate, so that a flood of reads cannot delay them. */
   readonly writers: number
   readonly connectTimeoutMs: number
   readonly readTimeoutMs: number
   readonly writeTimeoutMs: number
-  /** An idle connection broke; the pool makes another. */
+  /** Called when an idle connection breaks; the pool opens another. */
   readonly onLost: (reason: string) => void
 }
 
@@ -22,7 +22,7 @@ interface CountedPool {
   inUse: number
 }
 
-/** Time for the server to say that it ended a statement, before the connection is given up. */
+/** How much longer than its own timeout the server may take to report it before the connection is given up. */
 const GRACE_MS = 1000
 
 /**
@@ -47,7 +47,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     }
   } catch (error) {
     await close().catch(() => {})
-    throw faultOf(error)
+    throw toStoreFault(error)
   }
 }
 
@@ -61,22 +61,22 @@ function createPool(options: PostgresOptions, max: number, timeoutMs: number, se
     idle_in_transaction_session_timeout: timeoutMs + GRACE_MS,
     query_timeout: timeoutMs + GRACE_MS,
     application_name: 'trigpoint',
-    // A plan made for any parameters would be made for none of these: boxes and hosts of records differ by a million.
+    // A generic plan would fit no actual parameters: the number of matching records varies by a factor of a million.
     options: `-c jit=off -c plan_cache_mode=force_custom_plan -c timezone=UTC ${settings}`.trim(),
     keepAlive: true,
   })
-  // Without a listener the end of an idle connection would end the process.
+  // Without a listener, an error on an idle connection would end the process.
   pool.on('error', (error) => options.onLost(error.message))
   return { pool, max, inUse: 0 }
 }
 
-function sessionOf(client: pg.PoolClient): Session {
+function createSession(client: pg.PoolClient): Session {
   return {
     async query(statement, parameters = []) {
       try {
         return (await client.query<Row>(statement, parameters as Parameter[])).rows
       } catch (error) {
-        throw faultOf(error)
+        throw toStoreFault(error)
       }
     },
   }
@@ -84,39 +84,43 @@ function sessionOf(client: pg.PoolClient): Session {
 
 function poolSession(pool: CountedPool): Session {
   return {
-    query: (statement, parameters) => withClient(pool, (client) => sessionOf(client).query(statement, parameters)),
+    query: (statement, parameters) => withClient(pool, (client) => createSession(client).query(statement, parameters)),
   }
 }
 
 function inTransaction<T>(pool: CountedPool, begin: string, run: (session: Session) => Promise<T>): Promise<T> {
-  return withClient(pool, async (client, spoil) => {
-    const session = sessionOf(client)
+  return withClient(pool, async (client, markBroken) => {
+    const session = createSession(client)
     try {
       await session.query(begin)
       const result = await run(session)
       await session.query('commit')
       return result
     } catch (error) {
-      await client.query('rollback').catch(spoil)
+      await client.query('rollback').catch(markBroken)
       throw error
     }
   })
 }
 
-/** @param run calls `spoil` when the connection cannot be used again */
+/**
+ * Runs a function with a connection of the pool.
+ *
+ * @param run calls `markBroken` when the connection must not be reused
+ */
 async function withClient<T>(
   counted: CountedPool,
-  run: (client: pg.PoolClient, spoil: (error: Error) => void) => Promise<T>,
+  run: (client: pg.PoolClient, markBroken: (error: Error) => void) => Promise<T>,
 ): Promise<T> {
   const { pool, max } = counted
   const client = await pool.connect().catch((error: unknown) => {
-    const fault = faultOf(error)
-    // The wait was for a connection that others use; the server is there.
+    const fault = toStoreFault(error)
+    // The wait was for a free connection of the pool; the server itself is reachable.
     const isBusy = fault.kind === 'unavailable' && counted.inUse >= max
     throw isBusy ? new StoreFault('busy', 'every connection to the database is in use', { cause: error }) : fault
   })
   let broken: Error | undefined
-  // A connection that is held has its own errors, beside the pool's.
+  // A connection in use reports its errors itself; the pool's listener covers only idle ones.
   const onError = (error: Error) => {
     broken ??= error
   }

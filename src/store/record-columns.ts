@@ -1,59 +1,62 @@
 import type { Bounds, RecordQuery } from '../store-messages.ts'
 import { searchBoxes } from './bounds.ts'
-import { bytesOf } from './record-conditions.ts'
-import { GONE, RecordRows, UID_BYTES } from './record-rows.ts'
+import { bytesFromHex } from './record-conditions.ts'
+import { REMOVED_FLAG, RecordRows, UID_BYTES } from './record-rows.ts'
 
-/** Which records a page has, newest first, and how many match. */
+/** The records of a page, newest first, and the number of records that match. */
 export interface SelectedRecords {
   readonly count: number
   readonly keys: readonly { readonly uid: string; readonly chainId: number }[]
 }
 
 /**
- * What lists are narrowed and sorted by, of every record, as columns in memory: a million records are looked through in
- * a few milliseconds, whatever is asked for. About 100 bytes a record.
+ * Columns in memory, by which lists are filtered and sorted, for every record. Any filter scans a million records in a few
+ * milliseconds. About 100 bytes per record.
  */
 export class RecordColumns {
   readonly #rows: RecordRows
-  /** Rows from the newest to the oldest, of those that are sorted already, and the place of each row there. */
+  /** The rows that are sorted already, from the newest to the oldest. */
   #order = new Uint32Array(0)
+  /** The rank of each row in `#order`. */
   #ranks = new Uint32Array(0)
 
-  /** @param expected records that are about to come */
+  /** @param expected number of records that will be added */
   constructor(expected: number) {
     this.#rows = new RecordRows(expected)
   }
 
-  /** Records; those that are gone are not counted. */
+  /** Number of records, without removed ones. */
   get size(): number {
-    return this.#rows.count - this.#rows.gone
+    return this.#rows.count - this.#rows.removedCount
   }
 
-  /** Rows of records that are gone; they cost as much as others. */
-  get gone(): number {
-    return this.#rows.gone
+  /** Number of rows of removed records; they cost as much as others. */
+  get removedCount(): number {
+    return this.#rows.removedCount
   }
 
   /**
-   * @param bytes records as `RecordRows` has them
-   * @param mayBeKnown whether some of the records may be here already; each stays once
+   * Adds records.
+   *
+   * @param bytes rows in the format of `RecordRows`
+   * @param mayBeKnown true when some of the records may already be present; those are not added again
    */
   add(bytes: Uint8Array, mayBeKnown: boolean): void {
     this.#rows.add(bytes, mayBeKnown)
   }
 
-  /** Takes the records of these uids out, on whichever chain they are. */
+  /** Removes the records with these UIDs on every chain. */
   remove(uids: readonly string[]): void {
     this.#rows.remove(uids)
   }
 
-  /** The page of a query and the number of records that match it. */
+  /** Returns the page of a query and the number of records that match it. */
   select(query: RecordQuery): SelectedRecords {
     this.#sort()
     const matching = new Uint32Array(Math.ceil(this.#rows.count / 32))
     const count = this.#match(query, matching)
     const keys: { uid: string; chainId: number }[] = []
-    let [rank, skipped] = query.after === undefined ? [0, query.offset] : [this.#rankBehind(query.after), 0]
+    let [rank, skipped] = query.after === undefined ? [0, query.offset] : [this.#rankAfter(query.after), 0]
     while (rank < this.#rows.count && keys.length < query.limit) {
       const bits = matching[rank >>> 5]! >>> (rank & 31)
       if (bits === 0) {
@@ -72,19 +75,19 @@ export class RecordColumns {
       if (skipped > 0) skipped--
       else {
         const row = this.#order[rank]!
-        keys.push({ uid: this.#rows.uidOf(row), chainId: this.#rows.chainOf(row) })
+        keys.push({ uid: this.#rows.uid(row), chainId: this.#rows.chainId(row) })
       }
       rank++
     }
     return { count, keys }
   }
 
-  /** Sets a bit at the rank of each row that matches. */
+  /** Sets a bit at the rank of each row that matches, and returns the number of matches. */
   #match(query: RecordQuery, matching: Uint32Array): number {
     const { chainId, prover, subject, fromSeconds, toSeconds, bbox } = query
     const chain = chainId === undefined ? -1 : this.#rows.chainIds.indexOf(chainId)
-    const proverNumber = prover === undefined ? -1 : this.#rows.addresses.find(bytesOf(prover))
-    const subjectNumber = subject === undefined ? -1 : this.#rows.addresses.find(bytesOf(subject))
+    const proverNumber = prover === undefined ? -1 : this.#rows.addresses.find(bytesFromHex(prover))
+    const subjectNumber = subject === undefined ? -1 : this.#rows.addresses.find(bytesFromHex(subject))
     if ((chainId !== undefined && chain < 0) || proverNumber === undefined || subjectNumber === undefined) return 0
     const from = fromSeconds ?? Number.NEGATIVE_INFINITY
     const to = toSeconds ?? Number.POSITIVE_INFINITY
@@ -98,8 +101,8 @@ export class RecordColumns {
     const ranks = this.#ranks
     let count = 0
     for (let row = 0; row < this.#rows.count; row++) {
-      const itsChain = chains[row]!
-      if (itsChain >= GONE || (chain >= 0 && itsChain !== chain)) continue
+      const rowChain = chains[row]!
+      if (rowChain >= REMOVED_FLAG || (chain >= 0 && rowChain !== chain)) continue
       if (proverNumber >= 0 && provers[row] !== proverNumber) continue
       if (subjectNumber >= 0 && subjects[row] !== subjectNumber) continue
       if (eventTimes[row]! < from || eventTimes[row]! > to) continue
@@ -114,22 +117,22 @@ export class RecordColumns {
   #isWithin(row: number, boxes: readonly Bounds[]): boolean {
     const bounds = this.#rows.bounds
     for (const [west, south, east, north] of boxes) {
-      const isMet =
+      const overlaps =
         bounds[4 * row]! <= east &&
         bounds[4 * row + 2]! >= west &&
         bounds[4 * row + 1]! <= north &&
         bounds[4 * row + 3]! >= south
-      if (isMet) return true
+      if (overlaps) return true
     }
     return false
   }
 
-  /** Merges the rows that came since the last time into the order. */
+  /** Merges the rows that were added since the last call into the order. */
   #sort(): void {
     const sorted = this.#order.length
     if (sorted === this.#rows.count) return
     const added = Uint32Array.from({ length: this.#rows.count - sorted }, (_, i) => sorted + i)
-    // Read from the database they come in order, and a million of them are not sorted for nothing.
+    // Rows loaded from the database are already in order, which saves sorting a million of them.
     const isSorted = added.every((row, i) => i === 0 || this.#rows.compare(row - 1, row) < 0)
     if (!isSorted) added.sort((a, b) => this.#rows.compare(a, b))
     const order = new Uint32Array(this.#rows.count)
@@ -143,9 +146,9 @@ export class RecordColumns {
     this.#ranks = ranks
   }
 
-  /** First place in the order that is behind a key. */
-  #rankBehind({ timeSeconds, uid, chainId }: NonNullable<RecordQuery['after']>): number {
-    const key = bytesOf(uid)
+  /** Returns the first rank after a key. */
+  #rankAfter({ timeSeconds, uid, chainId }: NonNullable<RecordQuery['after']>): number {
+    const key = bytesFromHex(uid)
     let [low, high] = [0, this.#rows.count]
     while (low < high) {
       const middle = (low + high) >>> 1
@@ -153,7 +156,7 @@ export class RecordColumns {
       let difference = this.#rows.times[row]! - timeSeconds
       for (let i = 0; difference === 0 && i < UID_BYTES; i++)
         difference = this.#rows.uids[row * UID_BYTES + i]! - key[i]!
-      if (difference === 0) difference = this.#rows.chainOf(row) - chainId
+      if (difference === 0) difference = this.#rows.chainId(row) - chainId
       if (difference < 0) high = middle
       else low = middle + 1
     }

@@ -1,11 +1,11 @@
 import type { Bounds, RecordKey, RecordQuery } from '../store-messages.ts'
-import { boxText, searchBoxes } from './bounds.ts'
+import { formatBox, searchBoxes } from './bounds.ts'
 import type { Parameter } from './database.ts'
 
-/** What a list can be narrowed by. `chain` says little about a record, so no plan begins with it. */
+/** The conditions that filter a list. `chain` is not selective, so no plan starts with it. */
 export type ConditionName = 'chain' | 'prover' | 'subject' | 'event' | 'bbox'
 
-/** Writes `$1`, `$2` … and keeps what they stand for. */
+/** Writes the placeholders `$1`, `$2` and so on, and collects their values. */
 export class Parameters {
   readonly values: Parameter[] = []
 
@@ -14,11 +14,11 @@ export class Parameters {
   }
 }
 
-export function bytesOf(hex: string): Uint8Array {
+export function bytesFromHex(hex: string): Uint8Array {
   return Buffer.from(hex.slice(2), 'hex')
 }
 
-/** The conditions that a query has, without their values. */
+/** Returns the names of the conditions that a query has. */
 export function conditionNames({
   chainId,
   prover,
@@ -36,23 +36,23 @@ export function conditionNames({
   return names
 }
 
-/** A condition with its values, to know it again. */
+/** Returns a cache key for a condition with its values. */
 export function conditionKey(name: ConditionName, query: RecordQuery): string {
   const { chainId, prover, subject, fromSeconds, toSeconds, bbox } = query
   return JSON.stringify([name, { chain: chainId, prover, subject, event: [fromSeconds, toSeconds], bbox }[name]])
 }
 
-/** One condition as SQL that an index can serve; for `bbox` in one of the boxes it is looked for in. */
-export function conditionText(name: ConditionName, query: RecordQuery, parameters: Parameters): string {
+/** Returns a condition as SQL that an index can serve. For `bbox` any of the search boxes may match. */
+export function conditionSql(name: ConditionName, query: RecordQuery, parameters: Parameters): string {
   switch (name) {
     case 'chain':
       return `chain_id = ${parameters.add(query.chainId!, 'bigint')}`
     case 'prover':
-      return `prover = ${parameters.add(bytesOf(query.prover!), 'bytea')}`
+      return `prover = ${parameters.add(bytesFromHex(query.prover!), 'bytea')}`
     case 'subject':
-      return `subject = ${parameters.add(bytesOf(query.subject!), 'bytea')}`
+      return `subject = ${parameters.add(bytesFromHex(query.subject!), 'bytea')}`
     case 'event':
-      return eventText(query, parameters)
+      return eventSql(query, parameters)
     case 'bbox':
       return `(${searchBoxes(query.bbox!)
         .map((box) => boxCondition(box, parameters))
@@ -60,37 +60,38 @@ export function conditionText(name: ConditionName, query: RecordQuery, parameter
   }
 }
 
-function eventText({ fromSeconds, toSeconds }: RecordQuery, parameters: Parameters): string {
+function eventSql({ fromSeconds, toSeconds }: RecordQuery, parameters: Parameters): string {
   const parts: string[] = []
   if (fromSeconds !== undefined) parts.push(`event_time >= ${parameters.add(fromSeconds, 'bigint')}`)
   if (toSeconds !== undefined) parts.push(`event_time <= ${parameters.add(toSeconds, 'bigint')}`)
   return parts.join(' and ')
 }
 
-/** `&&` finds by the index and takes a millionth of a degree more than it should; the comparisons decide. */
+/** `&&` uses the index but matches up to a millionth of a degree too much; the comparisons decide. */
 function boxCondition(box: Bounds, parameters: Parameters): string {
   const [west, south, east, north] = box.map((degrees) => parameters.add(degrees, 'float8'))
   return (
-    `(bounds && ${parameters.add(boxText(box), 'box')} and (bounds[1])[0] <= ${east} and (bounds[0])[0] >= ${west} ` +
+    `(bounds && ${parameters.add(formatBox(box), 'box')} and (bounds[1])[0] <= ${east} and (bounds[0])[0] >= ${west} ` +
     `and (bounds[1])[1] <= ${north} and (bounds[0])[1] >= ${south})`
   )
 }
 
 /**
- * The same condition as a test of rows that are read anyway. The planner believes that any box holds half a percent of the
- * records, so it may not choose by boxes; within `case` it cannot.
+ * Returns the same condition as a filter on rows that are read anyway. `case` hides the condition from the planner: it assumes
+ * that every box matches half a percent of the records, and must not choose a plan by that.
  */
-export function testText(name: ConditionName, query: RecordQuery, parameters: Parameters): string {
-  return `case when ${conditionText(name, query, parameters)} then true else false end`
+export function filterSql(name: ConditionName, query: RecordQuery, parameters: Parameters): string {
+  return `case when ${conditionSql(name, query, parameters)} then true else false end`
 }
 
 /**
- * Rows that meet one condition, found by its index, as a subquery: each box in turn, and no row twice.
+ * Returns a subquery for the rows that match one condition, found by its index. It searches one box after the other and returns
+ * no row twice.
  *
- * @param columns of `location_record`
+ * @param columns columns of `location_record`
  * @param tests further conditions, as SQL
  */
-export function sourceText(
+export function matchingRowsSql(
   name: ConditionName,
   query: RecordQuery,
   parameters: Parameters,
@@ -100,21 +101,21 @@ export function sourceText(
   const boxes = name === 'bbox' ? searchBoxes(query.bbox!) : []
   const select = (conditions: readonly string[]) =>
     `select ${columns} from location_record where ${[...conditions, ...tests].join(' and ')}`
-  if (name !== 'bbox') return select([conditionText(name, query, parameters)])
-  const before: string[] = []
+  if (name !== 'bbox') return select([conditionSql(name, query, parameters)])
+  const excluded: string[] = []
   return boxes
     .map((box) => {
       const condition = boxCondition(box, parameters)
-      const text = select([condition, ...before])
-      before.push(`not ${condition}`)
-      return text
+      const sql = select([condition, ...excluded])
+      excluded.push(`not ${condition}`)
+      return sql
     })
     .join(' union all ')
 }
 
-/** Behind a place in the order of the list, which is newest first. */
-export function afterText(after: RecordKey, parameters: Parameters): string {
+/** Returns SQL for the records after a key in the order of the list, which is newest first. */
+export function afterKeySql(after: RecordKey, parameters: Parameters): string {
   const time = parameters.add(after.timeSeconds, 'bigint')
-  const uid = parameters.add(bytesOf(after.uid), 'bytea')
+  const uid = parameters.add(bytesFromHex(after.uid), 'bytea')
   return `(block_time, uid, chain_id) < (${time}, ${uid}, ${parameters.add(after.chainId, 'bigint')})`
 }

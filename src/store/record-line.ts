@@ -9,7 +9,7 @@ import {
   type StoreResult,
 } from '../store-messages.ts'
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (value: never) => void
   readonly reject: (fault: StoreFault) => void
 }
@@ -42,36 +42,36 @@ const OPERATIONS: readonly StoreOperation[] = [
   'lease',
 ]
 
-/** The store as another thread than main asks it, over a line of its own: `connect` of `StoreClient` lays it. */
-export function connectRecords(port: MessagePort): RecordStore {
-  const waiting = new Map<number, Waiting>()
+/** Connects a thread other than main to the store, over a separate message port that `StoreClient.connect` creates. */
+export function connectStore(port: MessagePort): RecordStore {
+  const pending = new Map<number, PendingCall>()
   let nextId = 0
   let isClosed = false
   port.on('message', (reply: StoreReply) => {
     if (reply.type !== 'answer') return
-    const entry = waiting.get(reply.id)
-    waiting.delete(reply.id)
+    const entry = pending.get(reply.id)
+    pending.delete(reply.id)
     if (reply.ok) entry?.resolve(reply.value as never)
     else entry?.reject(new StoreFault(reply.kind, reply.reason))
   })
   port.on('close', () => {
     isClosed = true
-    for (const { reject } of waiting.values()) reject(new StoreFault('unavailable', 'the store is starting again'))
-    waiting.clear()
+    for (const { reject } of pending.values()) reject(new StoreFault('unavailable', 'the store is restarting'))
+    pending.clear()
   })
-  return recordStoreOf((operation, argument) => {
-    if (isClosed) return Promise.reject(new StoreFault('unavailable', 'the store is starting again'))
+  return toRecordStore((operation, argument) => {
+    if (isClosed) return Promise.reject(new StoreFault('unavailable', 'the store is restarting'))
     const id = nextId++
     port.postMessage({ type: 'call', id, operation, argument } satisfies StoreRequest)
-    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
+    return new Promise((resolve, reject) => pending.set(id, { resolve, reject }))
   })
 }
 
-/** The operations as methods, from one way to ask for any of them. */
-export function recordStoreOf(
-  ask: <O extends StoreOperation>(operation: O, argument: StoreArgument<O>) => Promise<StoreResult<O>>,
+/** Builds the operations as methods from one function that calls any of them. */
+export function toRecordStore(
+  call: <O extends StoreOperation>(operation: O, argument: StoreArgument<O>) => Promise<StoreResult<O>>,
 ): RecordStore {
   return Object.fromEntries(
-    OPERATIONS.map((operation) => [operation, (argument: never) => ask(operation, argument)]),
+    OPERATIONS.map((operation) => [operation, (argument: never) => call(operation, argument)]),
   ) as RecordStore
 }

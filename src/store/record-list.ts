@@ -1,45 +1,46 @@
 import type { RecordPage, RecordQuery } from '../store-messages.ts'
-import { type Counters, type RecordState, recordsOf } from './counters.ts'
+import { type Counters, countRecords, type RecordState } from './counters.ts'
 import type { Database, Session } from './database.ts'
 import { pageByMarks } from './page-by-marks.ts'
 import type { SelectedRecords } from './record-columns.ts'
 import {
-  afterText,
+  afterKeySql,
   type ConditionName,
   conditionKey,
   conditionNames,
-  conditionText,
+  conditionSql,
+  filterSql,
+  matchingRowsSql,
   Parameters,
-  sourceText,
-  testText,
 } from './record-conditions.ts'
 import type { RecordMemory } from './record-memory.ts'
-import { KEY, limitText, ORDER, pageOf, pageText } from './record-page.ts'
+import { KEY_COLUMNS, limitSql, ORDER, pageSql, readPage } from './record-page.ts'
 import { StateMemory } from './state-memory.ts'
 
-/** Records that are collected and sorted rather than walked past: about what a page may cost. */
+/** The most records that are collected and sorted for a page; above it, the count is queried first. */
 const MAX_COLLECTED = 20_000
-/** Records of an address are counted in its index alone, so further. */
+/** How far matching records are counted. Those of an address are counted in its index only, so further. */
 const MAX_PROBED = { prover: 200_000, subject: 200_000, event: 100_000, bbox: MAX_COLLECTED, chain: 0 } as const
-/** What it costs to collect and sort a record, in records walked past. */
+/** Cost of collecting and sorting one record, relative to walking past one. */
 const COLLECTING_COST = 3
 const MAX_COUNTS = 20_000
-/** UTF-16 units of pages that are kept as they were answered. */
+/** Size of the page cache in UTF-16 code units. */
 const MAX_PAGE_UNITS = 16 * 1_048_576
 
 /**
- * Lists records. Four plans give the same page:
+ * Lists records. Four plans return the same page:
  *
- * - *columns* in memory say which records it has, and their documents are read; while they cannot, the other plans do
- * - *marks*, where nothing or a chain alone is asked for: the count is kept, and a far offset begins at a mark near by;
- * - *collect*: the rows of the condition that fewest records meet, sorted in memory. The count comes with them;
- * - *walk* along the index in the order of the list, past the rows that do not match: for conditions that many meet.
+ * - *columns*: columns in memory select the records, and only their documents are read. When they are not available, the
+ *   other plans are used;
+ * - *marks*: for lists without a filter or with a chain only. The count is stored, and a far offset starts at a nearby mark;
+ * - *collect*: reads the rows of the most selective condition and sorts them in memory. This also gives the count;
+ * - *walk*: reads the index in the order of the list and skips rows that do not match, for conditions that many records match.
  *
- * The planner cannot choose between the last two by itself, for it does not know how many records a box holds; so the
- * rows are counted first, up to a limit. Counts and pages are kept until a record changes or becomes final.
+ * PostgreSQL's planner cannot choose between the last two, because it does not know how many records a box holds. So the
+ * matching rows are counted first, up to a limit. Counts and pages are cached until a record changes or becomes final.
  *
- * @param memory none: the database decides alone
- * @param readState the counters as they are now; their state says whether what was kept still holds
+ * @param memory undefined: only the database selects records
+ * @param readState returns the current counters; their state tells whether cached values are still valid
  */
 export function createRecordList(
   database: Database,
@@ -53,17 +54,17 @@ export function createRecordList(
   return async (query) => {
     const counters = await readState()
     const key = JSON.stringify(query)
-    const kept = pages.get(counters, key)
-    if (kept !== undefined) return kept
+    const cachedPage = pages.get(counters, key)
+    if (cachedPage !== undefined) return cachedPage
     const names = conditionNames(query)
     const page = names.every((name) => name === 'chain')
       ? await pageByMarks(database.reads, query)
-      : await database.readTransaction((session) => pageOfMatching(session, query, names, counters))
+      : await database.readTransaction((session) => selectPage(session, query, names, counters))
     pages.set(counters, key, page)
     return page
   }
 
-  async function pageOfMatching(
+  async function selectPage(
     session: Session,
     query: RecordQuery,
     names: readonly ConditionName[],
@@ -71,12 +72,12 @@ export function createRecordList(
   ): Promise<RecordPage> {
     const selected = await memory?.select(session, query)
     if (selected !== undefined) {
-      const page = selected.keys.length === 0 ? emptyPage(selected.count) : await pageOfKeys(session, selected)
+      const page = selected.keys.length === 0 ? emptyPage(selected.count) : await readPageByKeys(session, selected)
       return { ...page, count: selected.count }
     }
     const key = JSON.stringify(names.map((name) => conditionKey(name, query)))
     let count = counts.get(counters, key)
-    if (count !== undefined && isBeyond(count, query)) return emptyPage(count)
+    if (count !== undefined && isPastEnd(count, query)) return emptyPage(count)
     const hits = await probe(session, query, names, counters)
     const [rarest] = hits
     if (names.length === 1 && rarest!.isExact) count = rarest!.records
@@ -84,7 +85,7 @@ export function createRecordList(
       count = await countMatching(session, query, names, rarest!.name)
       counts.set(counters, key, count)
     }
-    if (count !== undefined && isBeyond(count, query)) return emptyPage(count)
+    if (count !== undefined && isPastEnd(count, query)) return emptyPage(count)
     if (count !== undefined && isWalkCheaper(query, counters, count, hits)) {
       return { ...(await walk(session, query, names)), count, isCountExact: true }
     }
@@ -93,7 +94,7 @@ export function createRecordList(
     return page
   }
 
-  /** How many records meet each condition alone, counted up to a limit; the rarest first. */
+  /** Counts, up to a limit, the records that match each condition taken separately. Returns the most selective first. */
   async function probe(
     session: Session,
     query: RecordQuery,
@@ -105,7 +106,7 @@ export function createRecordList(
     if (unknown.length > 0) {
       const parameters = new Parameters()
       const parts = unknown.map((name) => {
-        const source = sourceText(name, query, parameters, '1')
+        const source = matchingRowsSql(name, query, parameters, '1')
         return `(select count(*) from (select 1 from (${source}) as met limit ${MAX_PROBED[name] + 1}) as hit)::int as ${name}`
       })
       const [row] = await session.query(`select ${parts.join(', ')}`, parameters.values)
@@ -125,47 +126,47 @@ export function createRecordList(
 interface Hits {
   readonly name: ConditionName
   readonly records: number
-  /** False when there are more than were counted. */
+  /** False when there are more than the limit of the count. */
   readonly isExact: boolean
 }
 
 function isWalkCheaper(query: RecordQuery, counters: Counters, count: number, hits: readonly Hits[]): boolean {
   const [rarest] = hits
   const base = hits.find(({ name }) => name === walkBase(hits.map((hit) => hit.name)))
-  const walked = base?.isExact ? base.records : recordsOf(counters, query.chainId)
+  const walked = base?.isExact ? base.records : countRecords(counters, query.chainId)
   return ((query.offset + query.limit) * walked) / count <= rarest!.records * COLLECTING_COST
 }
 
-/** Whose index is walked. */
+/** Returns the condition whose index is walked. */
 function walkBase(names: readonly ConditionName[]): ConditionName | undefined {
   return (['prover', 'subject', 'chain'] as const).find((name) => names.includes(name))
 }
 
-async function pageOfKeys(session: Session, { keys }: SelectedRecords) {
+async function readPageByKeys(session: Session, { keys }: SelectedRecords) {
   const [row] = await session.query(
-    `with ${pageText(
-      `select ${KEY} from unnest($1::text[], $2::text[]) as key (hex, chain)
+    `with ${pageSql(
+      `select ${KEY_COLUMNS} from unnest($1::text[], $2::text[]) as key (hex, chain)
        join location_record on uid = decode(hex, 'hex') and chain_id = chain::bigint`,
     )}`,
     [keys.map(({ uid }) => uid.slice(2)), keys.map(({ chainId }) => String(chainId))],
   )
-  return { ...pageOf(row!), isCountExact: true }
+  return { ...readPage(row!), isCountExact: true }
 }
 
 async function walk(session: Session, query: RecordQuery, names: readonly ConditionName[]) {
   const parameters = new Parameters()
   const base = walkBase(names)
   const conditions = names.map((name) =>
-    name === base ? conditionText(name, query, parameters) : testText(name, query, parameters),
+    name === base ? conditionSql(name, query, parameters) : filterSql(name, query, parameters),
   )
-  if (query.after !== undefined) conditions.push(afterText(query.after, parameters))
+  if (query.after !== undefined) conditions.push(afterKeySql(query.after, parameters))
   const [row] = await session.query(
-    `with ${pageText(
-      `select ${KEY} from location_record where ${conditions.join(' and ')} order by ${ORDER} ${limitText(query, parameters)}`,
+    `with ${pageSql(
+      `select ${KEY_COLUMNS} from location_record where ${conditions.join(' and ')} order by ${ORDER} ${limitSql(query, parameters)}`,
     )}`,
     parameters.values,
   )
-  return pageOf(row!)
+  return readPage(row!)
 }
 
 async function collect(
@@ -175,17 +176,17 @@ async function collect(
   first: ConditionName,
 ): Promise<RecordPage> {
   const parameters = new Parameters()
-  const tests = names.filter((name) => name !== first).map((name) => testText(name, query, parameters))
-  const source = sourceText(first, query, parameters, KEY, tests)
-  const after = query.after === undefined ? '' : `where ${afterText(query.after, parameters)}`
+  const tests = names.filter((name) => name !== first).map((name) => filterSql(name, query, parameters))
+  const source = matchingRowsSql(first, query, parameters, KEY_COLUMNS, tests)
+  const after = query.after === undefined ? '' : `where ${afterKeySql(query.after, parameters)}`
   const [row] = await session.query(
-    `with met as materialized (${source}), ${pageText(
-      `select ${KEY} from met ${after} order by ${ORDER} ${limitText(query, parameters)}`,
+    `with met as materialized (${source}), ${pageSql(
+      `select ${KEY_COLUMNS} from met ${after} order by ${ORDER} ${limitSql(query, parameters)}`,
       ', (select count(*) from met)::int as count',
     )}`,
     parameters.values,
   )
-  return { ...pageOf(row!), count: row!['count'] as number, isCountExact: true }
+  return { ...readPage(row!), count: row!['count'] as number, isCountExact: true }
 }
 
 async function countMatching(
@@ -195,15 +196,15 @@ async function countMatching(
   first: ConditionName,
 ): Promise<number> {
   const parameters = new Parameters()
-  const tests = names.filter((name) => name !== first).map((name) => testText(name, query, parameters))
+  const tests = names.filter((name) => name !== first).map((name) => filterSql(name, query, parameters))
   const [row] = await session.query(
-    `select count(*)::int as count from (${sourceText(first, query, parameters, '1', tests)}) as met`,
+    `select count(*)::int as count from (${matchingRowsSql(first, query, parameters, '1', tests)}) as met`,
     parameters.values,
   )
   return row!['count'] as number
 }
 
-function isBeyond(count: number, { offset, after }: RecordQuery): boolean {
+function isPastEnd(count: number, { offset, after }: RecordQuery): boolean {
   return count === 0 || (after === undefined && offset >= count)
 }
 

@@ -1,7 +1,7 @@
 import { AddressTable } from './address-table.ts'
-import { bytesOf } from './record-conditions.ts'
+import { bytesFromHex } from './record-conditions.ts'
 
-/** One record as it comes from the database: uid, chain, prover, subject, block time, event time, bounds; big-endian. */
+/** Size of a record as the database sends it: uid, chain, prover, subject, block time, event time, bounds; big-endian. */
 const ROW_BYTES = 32 + 8 + 20 + 20 + 8 + 8 + 32
 export const UID_BYTES = 32
 const CHAIN_AT = UID_BYTES
@@ -9,52 +9,54 @@ const PROVER_AT = CHAIN_AT + 8
 const SUBJECT_AT = PROVER_AT + 20
 const TIME_AT = SUBJECT_AT + 20
 const BOUNDS_AT = TIME_AT + 16
-/** Beside the chain of a row whose record is gone. */
-export const GONE = 0x8000
+/** Flag in `chains` for a row whose record was removed. */
+export const REMOVED_FLAG = 0x8000
 const MIN_ROWS = 1024
 
-/** Columns of all records, a row each, in the order in which they came. */
+/** Columns of all records, one row per record, in the order in which they were added. */
 export class RecordRows {
   readonly addresses = new AddressTable()
-  /** By the number that stands in `chains`. */
+  /** Chain ids by the index that `chains` holds. */
   readonly chainIds: number[] = []
-  /** Rows, those of records that are gone as well. */
+  /** Number of rows, including those of removed records. */
   count = 0
-  gone = 0
+  removedCount = 0
   uids = new Uint8Array(MIN_ROWS * UID_BYTES)
   chains = new Uint16Array(MIN_ROWS)
   provers = new Uint32Array(MIN_ROWS)
   subjects = new Uint32Array(MIN_ROWS)
   times = new Float64Array(MIN_ROWS)
   eventTimes = new Float64Array(MIN_ROWS)
-  /** West, south, east, north of each. */
+  /** West, south, east, north of each row. */
   bounds = new Float64Array(4 * MIN_ROWS)
 
-  /** @param expected rows that room is made for at once */
+  /** @param expected number of rows to allocate at first */
   constructor(expected: number) {
     this.#reserve(expected)
   }
 
   /**
-   * @param bytes rows of `ROW_BYTES`
-   * @param mayBeKnown whether some of the records may be here already; each stays once
+   * Adds records.
+   *
+   * @param bytes rows of `ROW_BYTES` each
+   * @param mayBeKnown true when some of the records may already be present; those are not added again
    */
   add(bytes: Uint8Array, mayBeKnown: boolean): void {
     const count = bytes.length / ROW_BYTES
-    const known = mayBeKnown ? this.#known(bytes) : undefined
+    const known = mayBeKnown ? this.#findKnown(bytes) : undefined
     this.#reserve(this.count + count)
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     for (let i = 0; i < count; i++) {
       const at = i * ROW_BYTES
-      if (known?.has(keyAt(bytes, at))) continue
+      if (known?.has(readKey(bytes, at))) continue
       const row = this.count++
       this.uids.set(bytes.subarray(at, at + UID_BYTES), row * UID_BYTES)
-      this.chains[row] = this.#ordinalOf(Number(view.getBigInt64(at + CHAIN_AT)))
+      this.chains[row] = this.#chainIndex(Number(view.getBigInt64(at + CHAIN_AT)))
       this.provers[row] = this.addresses.add(bytes, at + PROVER_AT)
       this.subjects[row] = this.addresses.add(bytes, at + SUBJECT_AT)
       this.times[row] = Number(view.getBigInt64(at + TIME_AT))
       this.eventTimes[row] = Number(view.getBigInt64(at + TIME_AT + 8))
-      // A box is sent with its upper right corner first.
+      // PostgreSQL sends the upper right corner of a box first.
       this.bounds[4 * row] = view.getFloat64(at + BOUNDS_AT + 16)
       this.bounds[4 * row + 1] = view.getFloat64(at + BOUNDS_AT + 24)
       this.bounds[4 * row + 2] = view.getFloat64(at + BOUNDS_AT)
@@ -62,19 +64,19 @@ export class RecordRows {
     }
   }
 
-  /** Takes the records of these uids out, on whichever chain they are. */
+  /** Removes the records with these UIDs on every chain. */
   remove(uids: readonly string[]): void {
-    const wanted = new Set(uids.map((uid) => uid.slice(2)))
-    const starts = new Set(uids.map((uid) => startAt(bytesOf(uid), 0)))
+    const hexUids = new Set(uids.map((uid) => uid.slice(2)))
+    const prefixes = new Set(uids.map((uid) => readPrefix(bytesFromHex(uid), 0)))
     for (let row = 0; row < this.count; row++) {
-      if (!starts.has(startAt(this.uids, row * UID_BYTES)) || this.isGone(row)) continue
-      if (!wanted.has(this.uidOf(row).slice(2))) continue
-      this.chains[row]! |= GONE
-      this.gone++
+      if (!prefixes.has(readPrefix(this.uids, row * UID_BYTES)) || this.isRemoved(row)) continue
+      if (!hexUids.has(this.uid(row).slice(2))) continue
+      this.chains[row]! |= REMOVED_FLAG
+      this.removedCount++
     }
   }
 
-  /** Newest first, then by uid and chain, the larger first. */
+  /** Sorts newest first, then by uid and chain in descending order. */
   compare(a: number, b: number): number {
     const byTime = this.times[b]! - this.times[a]!
     if (byTime !== 0) return byTime
@@ -82,36 +84,36 @@ export class RecordRows {
       const byUid = this.uids[b * UID_BYTES + i]! - this.uids[a * UID_BYTES + i]!
       if (byUid !== 0) return byUid
     }
-    return this.chainOf(b) - this.chainOf(a)
+    return this.chainId(b) - this.chainId(a)
   }
 
-  chainOf(row: number): number {
-    return this.chainIds[this.chains[row]! & ~GONE]!
+  chainId(row: number): number {
+    return this.chainIds[this.chains[row]! & ~REMOVED_FLAG]!
   }
 
-  isGone(row: number): boolean {
-    return this.chains[row]! >= GONE
+  isRemoved(row: number): boolean {
+    return this.chains[row]! >= REMOVED_FLAG
   }
 
-  uidOf(row: number): string {
+  uid(row: number): string {
     return `0x${Buffer.from(this.uids.buffer, row * UID_BYTES, UID_BYTES).toString('hex')}`
   }
 
-  /** Which of some rows are here already, by uid and chain. */
-  #known(bytes: Uint8Array): Set<string> {
-    const starts = new Set<number>()
-    for (let at = 0; at < bytes.length; at += ROW_BYTES) starts.add(startAt(bytes, at))
+  /** Returns the keys, uid and chain, of those rows that are already present. */
+  #findKnown(bytes: Uint8Array): Set<string> {
+    const prefixes = new Set<number>()
+    for (let at = 0; at < bytes.length; at += ROW_BYTES) prefixes.add(readPrefix(bytes, at))
     const known = new Set<string>()
     for (let row = 0; row < this.count; row++) {
-      if (!starts.has(startAt(this.uids, row * UID_BYTES)) || this.isGone(row)) continue
-      known.add(`${this.uidOf(row).slice(2)} ${this.chainOf(row)}`)
+      if (!prefixes.has(readPrefix(this.uids, row * UID_BYTES)) || this.isRemoved(row)) continue
+      known.add(`${this.uid(row).slice(2)} ${this.chainId(row)}`)
     }
     return known
   }
 
-  #ordinalOf(chainId: number): number {
-    const found = this.chainIds.indexOf(chainId)
-    return found >= 0 ? found : this.chainIds.push(chainId) - 1
+  #chainIndex(chainId: number): number {
+    const index = this.chainIds.indexOf(chainId)
+    return index >= 0 ? index : this.chainIds.push(chainId) - 1
   }
 
   #reserve(rows: number): void {
@@ -132,12 +134,12 @@ function enlarge<T extends { set(values: T): void }>(values: T, larger: T): T {
   return larger
 }
 
-/** The first bytes of a uid, to pass over most others quickly. */
-function startAt(bytes: Uint8Array, at: number): number {
+/** Returns the first 4 bytes of a uid as a number: comparing it rules out most other uids quickly. */
+function readPrefix(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
 }
 
-function keyAt(bytes: Uint8Array, at: number): string {
+function readKey(bytes: Uint8Array, at: number): string {
   const uid = Buffer.from(bytes.buffer, bytes.byteOffset + at, UID_BYTES).toString('hex')
   return `${uid} ${new DataView(bytes.buffer, bytes.byteOffset + at + CHAIN_AT, 8).getBigInt64(0)}`
 }

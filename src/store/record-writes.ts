@@ -1,25 +1,25 @@
 import type { Hex } from '../messages.ts'
 import type { LocationRecord, Revocation } from '../store-messages.ts'
-import { boxText } from './bounds.ts'
+import { formatBox } from './bounds.ts'
 import type { Parameter, Row, Session } from './database.ts'
-import { documentOf, withRevoked } from './document.ts'
+import { serializeRecord, setRevoked } from './document.ts'
 
-/** Changes of the counters of one chain. */
+/** Differences to add to the counters of one chain. */
 export interface CounterChange {
   records: number
   revoked: number
 }
 
-/** Keys of records in the order they were stored, the first and the last one. */
+/** The first and the last key of records, in the order in which they were stored. */
 export interface IdRange {
   readonly first: string
   readonly last: string
 }
 
-/** Rows of one statement: enough to make its cost per row that of the row. */
+/** Rows per statement: enough to make the cost of the statement itself negligible. */
 const ROWS_PER_STATEMENT = 500
 
-// A record that comes again changes nothing, unless a reorg put the same attestation into another block.
+// Storing a record again changes nothing, unless a reorganisation moved its attestation to another block.
 const INSERT = `
   with incoming as (
     select * from unnest(${Array.from({ length: 8 }, (_, index) => `string_to_array($${index + 1}, E'\\n')`).join(', ')})
@@ -40,9 +40,9 @@ const INSERT = `
     (min(id) filter (where is_new))::text as first_id, (max(id) filter (where is_new))::text as last_id from stored`
 
 /**
- * Stores records of one chain; each uid counts once, however often it comes.
+ * Stores records of one chain. A UID that occurs several times is stored and counted once.
  *
- * @param storedAt ISO 8601
+ * @param storedAt ISO 8601 with milliseconds
  */
 export async function insertRecords(
   session: Session,
@@ -61,45 +61,49 @@ export async function insertRecords(
     oldestSeconds = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, Number(oldest))
     ids = { first: ids?.first ?? (result['first_id'] as string), last: result['last_id'] as string }
   }
-  let next = unique.length === 0 ? undefined : parametersOf(unique.slice(0, ROWS_PER_STATEMENT), chainId, storedAt)
+  let next = unique.length === 0 ? undefined : insertParameters(unique.slice(0, ROWS_PER_STATEMENT), chainId, storedAt)
   for (let start = ROWS_PER_STATEMENT; next !== undefined; start += ROWS_PER_STATEMENT) {
     const storing = session.query(INSERT, next)
-    storing.catch(() => {}) // looked at below
-    // The next statement is written while the database works on this one.
+    storing.catch(() => {}) // awaited below
+    // Prepare the parameters of the next statement while the database works on this one.
     next =
       start < unique.length
-        ? parametersOf(unique.slice(start, start + ROWS_PER_STATEMENT), chainId, storedAt)
+        ? insertParameters(unique.slice(start, start + ROWS_PER_STATEMENT), chainId, storedAt)
         : undefined
     count((await storing)[0]!)
   }
   return { inserted, oldestSeconds, ids }
 }
 
-/** @throws {StoreFault} as `documentOf` */
-function parametersOf(rows: readonly LocationRecord[], chainId: number, storedAt: string): readonly Parameter[] {
+/**
+ * Builds the parameters of `INSERT`.
+ *
+ * @throws {StoreFault} when a record cannot be serialized
+ */
+function insertParameters(rows: readonly LocationRecord[], chainId: number, storedAt: string): readonly Parameter[] {
   return [
-    lines(rows, ({ uid }) => uid.slice(2)),
-    lines(rows, ({ prover }) => prover.slice(2)),
-    lines(rows, ({ subject }) => subject.slice(2)),
-    lines(rows, ({ timeSeconds }) => String(timeSeconds)),
-    lines(rows, ({ eventTimeSeconds }) => String(Math.floor(eventTimeSeconds))),
-    lines(rows, ({ blockNumber }) => String(blockNumber)),
-    lines(rows, ({ bounds }) => boxText(bounds)),
-    // JSON text has no line feed of its own.
-    lines(rows, (record) => documentOf(record, storedAt)),
+    joinLines(rows, ({ uid }) => uid.slice(2)),
+    joinLines(rows, ({ prover }) => prover.slice(2)),
+    joinLines(rows, ({ subject }) => subject.slice(2)),
+    joinLines(rows, ({ timeSeconds }) => String(timeSeconds)),
+    joinLines(rows, ({ eventTimeSeconds }) => String(Math.floor(eventTimeSeconds))),
+    joinLines(rows, ({ blockNumber }) => String(blockNumber)),
+    joinLines(rows, ({ bounds }) => formatBox(bounds)),
+    // JSON text contains no raw line feed.
+    joinLines(rows, (record) => serializeRecord(record, storedAt)),
     chainId,
   ]
 }
 
-/** A column of the rows, a line each: quoting documents as an array takes longer than making them. */
-function lines(rows: readonly LocationRecord[], textOf: (record: LocationRecord) => string): string {
+/** Joins a column of the rows, one line per row: quoting documents as an array would take longer than making them. */
+function joinLines(rows: readonly LocationRecord[], textOf: (record: LocationRecord) => string): string {
   return rows.map(textOf).join('\n')
 }
 
 /**
- * Marks records as revoked; one that is revoked already, or not stored, is left alone.
+ * Marks records as revoked. Records that are already revoked, or not stored, are skipped.
  *
- * @returns keys of those that were changed
+ * @returns keys of the changed records
  */
 export async function revokeRecords(
   session: Session,
@@ -119,24 +123,24 @@ export async function revokeRecords(
     rows.map((row) => ({
       id: row['id'] as string,
       uid: row['hex'] as Hex,
-      document: withRevoked(row['document'] as string, true, changedAt),
+      document: setRevoked(row['document'] as string, true, changedAt),
       block: blocks.get(row['hex'] as Hex)!,
     })),
   )
   return rows.map((row) => row['id'] as string)
 }
 
-/** What a rollback changed. */
+/** The changes that a rollback made. */
 export interface RolledBack extends CounterChange {
   readonly oldestSeconds: number | undefined
-  /** Of each record that went the members that say which it was, as JSON texts on lines of their own. */
+  /** The identifying members of each removed record as JSON, one record per line. */
   readonly removed: string
-  /** Keys of records whose revocation was taken back. */
+  /** Keys of records whose revocation was undone. */
   readonly restoredIds: readonly string[]
 }
 
 /**
- * Undoes every block after `blockNumber`: records of them go, revocations of them are taken back.
+ * Undoes every block after `blockNumber`: their records are removed and their revocations are undone.
  */
 export async function rollBackRecords(
   session: Session,
@@ -144,17 +148,17 @@ export async function rollBackRecords(
   blockNumber: number,
   changedAt: string,
 ): Promise<RolledBack> {
-  const [gone] = await session.query(
-    `with gone as (
+  const [removed] = await session.query(
+    `with removed_record as (
        delete from location_record where chain_id = $1 and block_number > $2 returning id, revoked, block_time
-     ), forgotten as (
-       delete from record_document where id in (select id from gone) returning id, split_part(document, ',"timestamp":', 1) || '}' as key
+     ), removed_document as (
+       delete from record_document where id in (select id from removed_record) returning id, split_part(document, ',"timestamp":', 1) || '}' as key
      ) select count(*)::int as records, count(*) filter (where revoked)::int as revoked, min(block_time)::text as oldest,
          coalesce(string_agg(key, E'\\n' order by id), '') as removed
-       from gone join forgotten using (id)`,
+       from removed_record join removed_document using (id)`,
     [chainId, blockNumber],
   )
-  const valid = await session.query(
+  const restored = await session.query(
     `select id::text, '0x' || encode(uid, 'hex') as hex, document from location_record join record_document using (id)
      where chain_id = $1 and revoked and revoked_block > $2 for update`,
     [chainId, blockNumber],
@@ -162,24 +166,28 @@ export async function rollBackRecords(
   await replaceDocuments(
     session,
     chainId,
-    valid.map((row) => ({
+    restored.map((row) => ({
       id: row['id'] as string,
       uid: row['hex'] as Hex,
-      document: withRevoked(row['document'] as string, false, changedAt),
+      document: setRevoked(row['document'] as string, false, changedAt),
       block: undefined,
     })),
   )
-  const oldest = gone!['oldest'] as string | null
+  const oldest = removed!['oldest'] as string | null
   return {
-    records: -(gone!['records'] as number),
-    revoked: -(gone!['revoked'] as number) - valid.length,
+    records: -(removed!['records'] as number),
+    revoked: -(removed!['revoked'] as number) - restored.length,
     oldestSeconds: oldest === null ? undefined : Number(oldest),
-    removed: gone!['removed'] as string,
-    restoredIds: valid.map((row) => row['id'] as string),
+    removed: removed!['removed'] as string,
+    restoredIds: restored.map((row) => row['id'] as string),
   }
 }
 
-/** @param rows `block` that revoked it, undefined for one that is valid again */
+/**
+ * Replaces documents and sets whether the records are revoked.
+ *
+ * @param rows `block` is the number of the revoking block, or undefined for a record that is valid again
+ */
 async function replaceDocuments(
   session: Session,
   chainId: number,
@@ -208,7 +216,7 @@ async function replaceDocuments(
   )
 }
 
-/** Adds to the counters of a chain, which every write passes: their version says that something changed. */
+/** Adds to the counters of a chain. Every write calls this, so their version tells that something changed. */
 export async function countChange(session: Session, chainId: number, change: CounterChange): Promise<void> {
   await session.query(
     `insert into record_counter as counter (chain_id, records, revoked, version) values ($1, $2, $3, 1)

@@ -1,78 +1,78 @@
 import type { RelayAccount, RelayAttempt, RelayBlock, RelayStep } from '../relay-messages.ts'
 import type { Session } from './database.ts'
 
-interface Place extends RelayAccount {
+interface StepContext extends RelayAccount {
   readonly nowMs: number
 }
 
 type StepOf<Name extends RelayStep['step']> = Extract<RelayStep, { step: Name }>
 
-/** Says that a step does not fit what is stored, so that its transaction is rolled back. Never leaves this file. */
-class Misfit extends Error {}
+/** Thrown when a step does not fit the stored state, so that its transaction is rolled back. Never leaves this file. */
+class StaleStepError extends Error {}
 
 /**
- * Takes one step in a transaction of its own.
+ * Takes one step in a separate transaction.
  *
- * @returns false when the state was another one than the step expects: nothing was changed
+ * @returns false when the stored state is not the one that the step expects; then nothing was changed
  */
 export async function takeRelayStep(
   transaction: <T>(run: (session: Session) => Promise<T>) => Promise<T>,
-  place: Place,
+  context: StepContext,
   change: RelayStep,
 ): Promise<boolean> {
   try {
-    await transaction((session) => take(session, place, change))
+    await transaction((session) => applyStep(session, context, change))
     return true
   } catch (error) {
-    if (error instanceof Misfit) return false
+    if (error instanceof StaleStepError) return false
     throw error
   }
 }
 
-async function take(session: Session, place: Place, change: RelayStep): Promise<void> {
+async function applyStep(session: Session, context: StepContext, change: RelayStep): Promise<void> {
   switch (change.step) {
     case 'begin':
-      return begin(session, place, change)
+      return begin(session, context, change)
     case 'raise':
-      return addAttempt(session, place, change.nonce, change.attempts, change.attempt)
+      return addAttempt(session, context, change.nonce, change.attempts, change.attempt)
     case 'mined':
-      return mined(session, place, change)
+      return markMined(session, context, change)
     case 'reverted':
-      return void (await setBlock(session, place, 'reverted', change.nonce, change.hash, change.block))
+      return void (await setBlock(session, context, 'reverted', change.nonce, change.hash, change.block))
     case 'vanished':
-      return vanished(session, place, change.nonces)
+      return markVanished(session, context, change.nonces)
     case 'finalized':
-      return finalized(session, place, change.blocks)
+      return markFinalized(session, context, change.blocks)
     case 'lost':
-      return lost(session, place, change)
+      return markLost(session, context, change)
     case 'failed':
-      return failed(session, place, change)
+      return markFailed(session, context, change)
     case 'forget':
-      return forget(session, place, change.beforeMs)
+      return forget(session, context, change.beforeMs)
   }
 }
 
-async function begin(session: Session, place: Place, { nonce, ids, attempt }: StepOf<'begin'>): Promise<void> {
-  const { chainId, sender, nowMs } = place
-  const taken = await session.query(
+async function begin(session: Session, context: StepContext, { nonce, ids, attempt }: StepOf<'begin'>): Promise<void> {
+  const { chainId, sender, nowMs } = context
+  const inserted = await session.query(
     `insert into relay_transaction (chain_id, sender, nonce, state, items, updated_ms) values ($1, $2, $3, 'sent', $4, $5)
      on conflict do nothing returning nonce::text`,
     [chainId, sender, nonce, ids.length, nowMs],
   )
-  if (taken.length === 0) throw new Misfit()
+  if (inserted.length === 0) throw new StaleStepError()
   const moved = await session.query(
     `update submission set status = 'sent', nonce = $3, place = member.place - 1, updated_ms = $5
      from unnest($4::text[]) with ordinality as member (id, place)
      where submission.id = member.id and chain_id = $1 and sender = $2 and status = 'queued' returning submission.id`,
     [chainId, sender, nonce, ids, nowMs],
   )
-  if (moved.length !== ids.length) throw new Misfit()
-  await addAttempt(session, place, nonce, 0, attempt)
+  if (moved.length !== ids.length) throw new StaleStepError()
+  await addAttempt(session, context, nonce, 0, attempt)
 }
 
 async function addAttempt(
   session: Session,
-  { chainId, sender }: Place,
+  { chainId, sender }: StepContext,
   nonce: number,
   number: number,
   { hash, raw, gas, maxFeePerGas, maxPriorityFeePerGas, sentBlock }: RelayAttempt,
@@ -84,28 +84,28 @@ async function addAttempt(
      on conflict do nothing returning number`,
     [chainId, sender, nonce, number, hash, raw, gas, String(maxFeePerGas), String(maxPriorityFeePerGas), sentBlock],
   )
-  if (rows.length === 0) throw new Misfit()
+  if (rows.length === 0) throw new StaleStepError()
 }
 
-async function mined(
+async function markMined(
   session: Session,
-  place: Place,
+  context: StepContext,
   { nonce, hash, block, uids, gasUsed }: StepOf<'mined'>,
 ): Promise<void> {
-  if ((await setBlock(session, place, 'mined', nonce, hash, block)) !== uids.length) throw new Misfit()
+  if ((await setBlock(session, context, 'mined', nonce, hash, block)) !== uids.length) throw new StaleStepError()
   const updated = await session.query(
     `update submission set status = 'mined', uid = member.uid, error = null, gas = $5, updated_ms = $6
      from unnest($4::text[]) with ordinality as member (uid, place)
      where chain_id = $1 and sender = $2 and nonce = $3 and submission.place = member.place - 1 returning id`,
-    [place.chainId, place.sender, nonce, uids, Math.ceil(gasUsed / Math.max(1, uids.length)), place.nowMs],
+    [context.chainId, context.sender, nonce, uids, Math.ceil(gasUsed / Math.max(1, uids.length)), context.nowMs],
   )
-  if (updated.length !== uids.length) throw new Misfit()
+  if (updated.length !== uids.length) throw new StaleStepError()
 }
 
-/** @returns submissions of the transaction */
+/** Stores the block of a transaction. Returns the number of its submissions. */
 async function setBlock(
   session: Session,
-  { chainId, sender, nowMs }: Place,
+  { chainId, sender, nowMs }: StepContext,
   state: 'mined' | 'reverted',
   nonce: number,
   hash: string,
@@ -116,27 +116,27 @@ async function setBlock(
      where chain_id = $1 and sender = $2 and nonce = $3 and state in ('sent', 'mined', 'reverted') returning items`,
     [chainId, sender, nonce, state, hash, block.number, block.hash, block.timeSeconds, nowMs],
   )
-  if (rows.length === 0) throw new Misfit()
+  if (rows.length === 0) throw new StaleStepError()
   return rows[0]!['items'] as number
 }
 
-async function vanished(session: Session, place: Place, nonces: readonly number[]): Promise<void> {
-  const account = [place.chainId, place.sender, nonces.map(String), place.nowMs]
+async function markVanished(session: Session, context: StepContext, nonces: readonly number[]): Promise<void> {
+  const parameters = [context.chainId, context.sender, nonces.map(String), context.nowMs]
   await session.query(
     `update relay_transaction set state = 'sent', hash = null, block_number = null, block_hash = null, block_time = null, updated_ms = $4
      where chain_id = $1 and sender = $2 and nonce = any($3::bigint[]) and state in ('mined', 'reverted')`,
-    account,
+    parameters,
   )
   await session.query(
     `update submission set status = 'sent', uid = null, updated_ms = $4
      where chain_id = $1 and sender = $2 and nonce = any($3::bigint[]) and status = 'mined'`,
-    account,
+    parameters,
   )
 }
 
-async function finalized(
+async function markFinalized(
   session: Session,
-  { chainId, sender, nowMs }: Place,
+  { chainId, sender, nowMs }: StepContext,
   blocks: StepOf<'finalized'>['blocks'],
 ): Promise<void> {
   await session.query(
@@ -152,39 +152,43 @@ async function finalized(
   )
 }
 
-async function lost(session: Session, place: Place, { nonce, maxAttempts, error }: StepOf<'lost'>): Promise<void> {
-  const account = [place.chainId, place.sender, nonce, place.nowMs]
+async function markLost(
+  session: Session,
+  context: StepContext,
+  { nonce, maxAttempts, error }: StepOf<'lost'>,
+): Promise<void> {
+  const parameters = [context.chainId, context.sender, nonce, context.nowMs]
   const rows = await session.query(
     `update relay_transaction set state = 'lost', updated_ms = $4
      where chain_id = $1 and sender = $2 and nonce = $3 and state in ('sent', 'reverted') returning hash`,
-    account,
+    parameters,
   )
-  if (rows.length === 0) throw new Misfit()
-  // A revert is paid for: it has a block, where a nonce that somebody else used has none of ours.
+  if (rows.length === 0) throw new StaleStepError()
+  // A reverted transaction cost gas and has a hash. When a foreign transaction used the nonce, none of ours is in a block.
   const isPaid = rows[0]!['hash'] !== null
   await session.query(
     `update submission set nonce = null, place = null, uid = null, error = $5, attempts = attempts + 1, updated_ms = $4,
        spent_gas = spent_gas + case when $7 then gas else 0 end,
        status = case when attempts + 1 >= $6 then 'failed' else 'queued' end
      where chain_id = $1 and sender = $2 and nonce = $3`,
-    [...account, error, maxAttempts, isPaid],
+    [...parameters, error, maxAttempts, isPaid],
   )
 }
 
-async function failed(session: Session, place: Place, { ids, error }: StepOf<'failed'>): Promise<void> {
+async function markFailed(session: Session, context: StepContext, { ids, error }: StepOf<'failed'>): Promise<void> {
   await session.query(
     `update submission set status = 'failed', error = $4, updated_ms = $5
      where chain_id = $1 and sender = $2 and id = any($3::text[]) and status = 'queued'`,
-    [place.chainId, place.sender, ids, error, place.nowMs],
+    [context.chainId, context.sender, ids, error, context.nowMs],
   )
 }
 
-async function forget(session: Session, { chainId, sender }: Place, beforeMs: number): Promise<void> {
+async function forget(session: Session, { chainId, sender }: StepContext, beforeMs: number): Promise<void> {
   await session.query(
     `delete from submission where chain_id = $1 and sender = $2 and status in ('finalized', 'failed') and updated_ms < $3`,
     [chainId, sender, beforeMs],
   )
-  // Their raw forms are long; the row of the nonce stays and says that it was used.
+  // Signed transactions are long, so they are deleted. The row of the nonce stays: it records that the nonce was used.
   await session.query(
     `delete from relay_attempt using relay_transaction as used
      where relay_attempt.chain_id = $1 and relay_attempt.sender = $2 and used.chain_id = $1 and used.sender = $2

@@ -2,10 +2,10 @@ import type { AttestationKind, AttestationPayload, Hex } from '../messages.ts'
 import type { OpenTransaction, RelayAccount, RelayAttempt, RelayWork } from '../relay-messages.ts'
 import type { Row, Session } from './database.ts'
 
-/** Transactions on their way that are looked after at once; there is more than one only after a reorg. */
+/** The most sent transactions that are handled at once. There is more than one only after a reorganisation. */
 const MAX_SENT = 16
 
-/** What the relay of one chain has to do, as one state of the store. */
+/** Reads the work of the relay of one chain. The session should be one snapshot. */
 export async function readRelayWork(
   session: Session,
   { chainId, sender, maxItems }: RelayAccount & { readonly maxItems: number },
@@ -37,18 +37,18 @@ export async function readRelayWork(
       return [{ ...common, state, hash, blockHash, blockNumber: Number(row['block_number']) }]
     }
     if (!sent.includes(row)) return []
-    const ofNonce = (other: Row) => other['nonce'] === row['nonce']
+    const hasSameNonce = (other: Row) => other['nonce'] === row['nonce']
     return [
       {
         ...common,
         state: 'sent',
-        attempts: attempts.filter(ofNonce).map(attemptOf),
-        items: items.filter(ofNonce).map((item) => payloadOf(item, chainId)),
+        attempts: attempts.filter(hasSameNonce).map(readAttempt),
+        items: items.filter(hasSameNonce).map((item) => readPayload(item, chainId)),
       },
     ]
   })
   return {
-    queued: queued.map((row) => ({ id: row['id'] as string, payload: payloadOf(row, chainId) })),
+    queued: queued.map((row) => ({ id: row['id'] as string, payload: readPayload(row, chainId) })),
     open,
     nextNonce: next!['nonce'] === null ? undefined : Number(next!['nonce']),
   }
@@ -70,7 +70,7 @@ function readItems(session: Session, chainId: number, sender: Hex, nonces: reado
   )
 }
 
-function attemptOf(row: Row): RelayAttempt {
+function readAttempt(row: Row): RelayAttempt {
   return {
     hash: row['hash'] as Hex,
     raw: row['raw'] as Hex,
@@ -81,7 +81,7 @@ function attemptOf(row: Row): RelayAttempt {
   }
 }
 
-function payloadOf(row: Row, chainId: number): AttestationPayload {
+function readPayload(row: Row, chainId: number): AttestationPayload {
   return {
     kind: row['kind'] as AttestationKind,
     chainId,

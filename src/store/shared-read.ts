@@ -1,39 +1,39 @@
-/** A read that takes longer is not waited for: its connection may be lost. */
+/** A running read is waited for no longer than this: its connection may be lost. */
 const MAX_JOIN_MS = 20
 
 /**
- * Lets those share one read who ask while another one is under way: theirs begins after they asked, so it sees whatever was
- * there when they did.
+ * Shares one read among all callers that call while another read is running. The shared read starts after their calls, so it
+ * sees everything that was committed before them.
  */
-export function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
+export function shareRead<T>(read: () => Promise<T>): () => Promise<T> {
   let next: Promise<T> | undefined
-  let underWay: Promise<unknown> | undefined
+  let running: Promise<unknown> | undefined
   return () => {
-    next ??= (underWay === undefined ? turn() : endOf(underWay)).then(() => {
+    next ??= (running === undefined ? nextTick() : settle(running)).then(() => {
       next = undefined
-      const answer = read()
-      const ended = answer.then(
+      const result = read()
+      const settled = result.then(
         () => {},
         () => {},
       )
-      underWay = ended
-      void ended.then(() => {
-        if (underWay === ended) underWay = undefined
+      running = settled
+      void settled.then(() => {
+        if (running === settled) running = undefined
       })
-      return answer
+      return result
     })
     return next
   }
 }
 
-function turn(): Promise<void> {
+function nextTick(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-function endOf(underWay: Promise<unknown>): Promise<void> {
+function settle(running: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, MAX_JOIN_MS)
-    void underWay.then(() => {
+    void running.then(() => {
       clearTimeout(timer)
       resolve()
     })

@@ -1,17 +1,17 @@
-import { WeighedMap } from '../weighed-map.ts'
+import { LruCache } from '../weighed-map.ts'
 import type { RecordState } from './counters.ts'
 
 /**
- * What was found out under one state of the records; all of it is forgotten when the state changes, so nothing here is ever
- * out of date. Bounded.
+ * A bounded cache of values that belong to one state of the records. It is cleared when the state changes, so it never returns
+ * outdated values.
  */
 export class StateMemory<T> {
-  readonly #entries: WeighedMap<T>
-  #state: RecordState = { version: -1, place: '' }
+  readonly #entries: LruCache<T>
+  #state: RecordState = { version: -1, journalPosition: '' }
 
-  /** @param weightOf in the unit of `maxWeight`; entries unless said otherwise */
+  /** @param weightOf weight of a value in the unit of `maxWeight`; by default each entry weighs 1 */
   constructor(maxWeight: number, weightOf?: (value: T) => number) {
-    this.#entries = new WeighedMap(maxWeight, weightOf)
+    this.#entries = new LruCache(maxWeight, weightOf)
   }
 
   get(state: RecordState, key: string): T | undefined {
@@ -19,16 +19,16 @@ export class StateMemory<T> {
   }
 
   set(state: RecordState, key: string, value: T): void {
-    // A question that took long may come back with an older state than what others found out meanwhile.
+    // A slow query may end with an older state than the one cached meanwhile.
     if (state.version < this.#state.version) return
     if (!this.#isSame(state)) {
       this.#entries.clear()
-      this.#state = { version: state.version, place: state.place }
+      this.#state = { version: state.version, journalPosition: state.journalPosition }
     }
     this.#entries.set(key, value)
   }
 
-  #isSame({ version, place }: RecordState): boolean {
-    return version === this.#state.version && place === this.#state.place
+  #isSame({ version, journalPosition }: RecordState): boolean {
+    return version === this.#state.version && journalPosition === this.#state.journalPosition
   }
 }

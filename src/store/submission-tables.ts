@@ -1,4 +1,4 @@
-/** Tables of what is submitted to chains; what was applied somewhere does not change here. */
+/** Tables of submissions: migration `submissions`. Never edit them, because users have applied them. */
 export const SUBMISSION_TABLES: readonly string[] = [
   `create table submission (
     position bigint generated always as identity primary key,
@@ -25,7 +25,8 @@ export const SUBMISSION_TABLES: readonly string[] = [
   'create index submission_work on submission (chain_id, sender, status, position)',
   'create index submission_spent on submission (account, created_ms)',
   'create index submission_nonce on submission (chain_id, sender, nonce)',
-  // One row a nonce of our account: whoever inserts it has it, so that two relays never use it for different attestations.
+  // One row per nonce of our account. The relay that inserts it owns the nonce, so two relays never use it for different
+  // attestations.
   `create table relay_transaction (
     chain_id bigint not null,
     sender text not null,
@@ -40,7 +41,7 @@ export const SUBMISSION_TABLES: readonly string[] = [
     primary key (chain_id, sender, nonce)
   )`,
   "create index relay_transaction_open on relay_transaction (chain_id, sender, nonce) where state in ('sent', 'mined', 'reverted')",
-  // Every form in which a nonce was signed: any of them may be the one in the block.
+  // Every signed transaction for a nonce: any of them may be the one in the block.
   `create table relay_attempt (
     chain_id bigint not null,
     sender text not null,
@@ -56,7 +57,7 @@ export const SUBMISSION_TABLES: readonly string[] = [
   )`,
 ]
 
-/** What transactions of a submission cost that reverted: it counts in the day's budget, whatever became of it. */
-export const SUBMISSION_SPENDING: readonly string[] = [
+/** Gas of reverted transactions of a submission. It counts towards the daily budget, whatever the outcome. */
+export const SUBMISSION_GAS_COLUMN: readonly string[] = [
   'alter table submission add column spent_gas bigint not null default 0',
 ]

@@ -3,8 +3,8 @@ import type { NewSubmission, Submission, SubmissionCount, SubmissionStatus, Subm
 import type { Row, Session } from './database.ts'
 
 const DAY_MS = 86_400_000
-/** Any number no other program on the same server is likely to lock; beside that of the migrations. */
-const SUBMIT_LOCK = 5_831_908
+/** Advisory lock: an arbitrary number that other programs on the same server are unlikely to use. */
+const SUBMIT_LOCK = 5_831_910
 
 const SELECT = `
   select id, chain_id::text, status, uid, error, hash, block_number::text, block_time::text
@@ -17,23 +17,23 @@ interface SubmitLimits {
 }
 
 /**
- * Takes attestations for their chains, independently and in this order. One lock covers all of them.
+ * Stores submissions in the given order, independently of each other. One lock covers all of them.
  *
- * @param gasPerDay what the submissions of one account may use in 24 hours
+ * @param limits `gasPerDay` is the gas that the submissions of one account may use in 24 hours
  */
 export async function submit(
   session: Session,
   submissions: readonly NewSubmission[],
   limits: SubmitLimits,
 ): Promise<readonly SubmitOutcome[]> {
-  // One transaction at a time, of all processes: what is counted below stays true until the rows are in.
+  // One transaction at a time across all processes: the counts below stay true until the rows are stored.
   await session.query('select pg_advisory_xact_lock($1)', [SUBMIT_LOCK])
   const outcomes: SubmitOutcome[] = []
   for (const submission of submissions) outcomes.push(await submitOne(session, submission, limits))
   return outcomes
 }
 
-/** Takes an attestation for its chain: once for each idempotency key of an account. One that failed before is taken anew. */
+/** Stores a submission once per account and idempotency key. One that failed before is queued again. */
 async function submitOne(
   session: Session,
   { id, account, idempotencyKey, sender, payload, gas }: NewSubmission,
@@ -41,13 +41,13 @@ async function submitOne(
 ): Promise<SubmitOutcome> {
   const { maxQueued, gasPerDay, nowMs } = limits
   const { kind, chainId, schema, recipient, data } = payload
-  const [before] = await session.query(
+  const [existing] = await session.query(
     `select id, status, (kind, chain_id, sender, schema, recipient, data) = ($3, $4::bigint, $5, $6, $7, $8) as is_same
      from submission where account = $1 and idempotency_key = $2`,
     [account, idempotencyKey, kind, chainId, sender, schema, recipient, data],
   )
-  if (before !== undefined && before['is_same'] !== true) return { outcome: 'conflict' }
-  if (before !== undefined && before['status'] !== 'failed') return taken(session, before['id'] as string)
+  if (existing !== undefined && existing['is_same'] !== true) return { outcome: 'conflict' }
+  if (existing !== undefined && existing['status'] !== 'failed') return takenOutcome(session, existing['id'] as string)
   const [used] = await session.query(
     `select
        (select count(*) from submission where chain_id = $1 and sender = $4 and status in ('queued', 'sent'))::int as queued,
@@ -65,21 +65,21 @@ async function submitOne(
      returning id`,
     [id, account, idempotencyKey, chainId, sender, kind, schema, recipient, data, gas, nowMs],
   )
-  return taken(session, row!['id'] as string)
+  return takenOutcome(session, row!['id'] as string)
 }
 
-async function taken(session: Session, id: string): Promise<SubmitOutcome> {
+async function takenOutcome(session: Session, id: string): Promise<SubmitOutcome> {
   const [submission] = await readSubmissions(session, [id])
   return { outcome: 'taken', submission: submission! }
 }
 
-/** Those of the ids that exist. */
+/** Reads the submissions with these ids; unknown ids are left out. */
 export async function readSubmissions(session: Session, ids: readonly string[]): Promise<readonly Submission[]> {
   const rows = await session.query(`${SELECT} where id = any($1::text[])`, [ids])
-  return rows.map(submissionOf)
+  return rows.map(readSubmission)
 }
 
-/** How many there are, by chain and status. */
+/** Counts the submissions of an account by chain and status. */
 export async function countSubmissions(
   session: Session,
   {
@@ -101,28 +101,28 @@ export async function countSubmissions(
   }))
 }
 
-/** Submissions of any account that are not over: queued, on their way or in a block that may go. */
-export async function countLive(session: Session): Promise<number> {
+/** Counts the submissions of all accounts that are not over: queued, sent, or in a block that is not final. */
+export async function countOpenSubmissions(session: Session): Promise<number> {
   const [row] = await session.query(
     "select count(*)::int as live from submission where status in ('queued', 'sent', 'mined')",
   )
   return row!['live'] as number
 }
 
-function submissionOf(row: Row): Submission {
+function readSubmission(row: Row): Submission {
   const status = row['status'] as SubmissionStatus
-  // Before the block is known, and after it is gone, what the transaction was is nobody's business.
+  // Outside a block, the fields of the transaction are not shown.
   const isInBlock = status === 'mined' || status === 'finalized'
-  const number = (name: string) => (isInBlock && row[name] !== null ? Number(row[name]) : undefined)
-  const hex = (name: string) => (isInBlock ? ((row[name] ?? undefined) as `0x${string}` | undefined) : undefined)
+  const readNumber = (name: string) => (isInBlock && row[name] !== null ? Number(row[name]) : undefined)
+  const readHex = (name: string) => (isInBlock ? ((row[name] ?? undefined) as `0x${string}` | undefined) : undefined)
   return {
     id: row['id'] as string,
     chainId: Number(row['chain_id']),
     status,
-    transactionHash: hex('hash'),
-    blockNumber: number('block_number'),
-    timeSeconds: number('block_time'),
-    uid: hex('uid'),
+    transactionHash: readHex('hash'),
+    blockNumber: readNumber('block_number'),
+    timeSeconds: readNumber('block_time'),
+    uid: readHex('uid'),
     error: (row['error'] ?? undefined) as string | undefined,
   }
 }

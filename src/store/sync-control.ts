@@ -1,16 +1,16 @@
 import type { SyncKind, SyncOperations, SyncStatus } from '../sync-messages.ts'
 import type { Database, Session } from './database.ts'
-import { noteProgress } from './sync-writes.ts'
+import { storeProgress } from './sync-writes.ts'
 
 type Operation<O extends keyof SyncOperations> = (
   argument: SyncOperations[O]['argument'],
 ) => Promise<SyncOperations[O]['result']>
 
-/** Errors kept for each chain. */
-const ERRORS_KEPT = 100
-const ISO = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+/** Errors kept per chain. */
+const MAX_ERRORS = 100
+const ISO_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 
-/** Runs, errors, the lease: what the synchronisation says of itself. Everything is in the database, so every node says the same. */
+/** Creates the operations for runs, errors and the lease. All of it is in the database, so every process reports the same. */
 export function createSyncControl(database: Database): {
   readonly [O in 'beginRun' | 'endRun' | 'syncStatus' | 'wantWorker' | 'lease']: Operation<O>
 } {
@@ -33,7 +33,7 @@ export function createSyncControl(database: Database): {
            where kind = $1`,
           [kind, ok ? 0 : 1, count, revoked, endedMs, Math.max(0, Math.round(endedMs - startedMs))],
         )
-        if (progress !== undefined) await noteProgress(session, chainId, progress)
+        if (progress !== undefined) await storeProgress(session, chainId, progress)
         if (kind === 'attestations') {
           await session.query(
             `insert into chain_sync (chain_id, last_ingested) values ($1, $2)
@@ -41,7 +41,7 @@ export function createSyncControl(database: Database): {
             [chainId, count],
           )
         }
-        if (errors.length > 0) await noteErrors(session, chainId, endedMs, errors)
+        if (errors.length > 0) await storeErrors(session, chainId, endedMs, errors)
       })
       return undefined
     },
@@ -74,7 +74,7 @@ export function createSyncControl(database: Database): {
   }
 }
 
-async function noteErrors(session: Session, chainId: number, atMs: number, errors: readonly string[]): Promise<void> {
+async function storeErrors(session: Session, chainId: number, atMs: number, errors: readonly string[]): Promise<void> {
   await session.query(
     `insert into sync_error (chain_id, at, message)
      select $1::bigint, to_timestamp($2::double precision / 1000), message from unnest($3::text[]) as message`,
@@ -84,19 +84,19 @@ async function noteErrors(session: Session, chainId: number, atMs: number, error
     `delete from sync_error where chain_id = $1 and id <= (
        select id from sync_error where chain_id = $1 order by id desc offset $2::bigint limit 1
      )`,
-    [chainId, ERRORS_KEPT],
+    [chainId, MAX_ERRORS],
   )
 }
 
 async function readStatus(session: Session, recentErrors: number): Promise<SyncStatus> {
   const [worker] = await session.query(
-    `select desired, coalesce(held_until >= clock_timestamp(), false) as held, to_char(started_at, '${ISO}') as started,
+    `select desired, coalesce(held_until >= clock_timestamp(), false) as held, to_char(started_at, '${ISO_FORMAT}') as started,
        coalesce(floor(extract(epoch from clock_timestamp() - started_at)), 0)::int as uptime from sync_worker`,
   )
   const isHeld = worker!['held'] as boolean
   const runs = await session.query(
-    `select kind, total::int, failed::int, counted::int, revoked::int, to_char(last_success, '${ISO}') as last_success,
-       to_char(last_end, '${ISO}') as last_end, last_duration_ms::int,
+    `select kind, total::int, failed::int, counted::int, revoked::int, to_char(last_success, '${ISO_FORMAT}') as last_success,
+       to_char(last_end, '${ISO_FORMAT}') as last_end, last_duration_ms::int,
        (select count(*) from sync_run where sync_run.kind = sync_counter.kind)::int as open
      from sync_counter order by kind`,
   )
@@ -108,10 +108,10 @@ async function readStatus(session: Session, recentErrors: number): Promise<SyncS
      from chain_sync full join record_counter using (chain_id) full join chain_checkpoint using (chain_id) order by chain_id`,
   )
   const errors = await session.query(
-    `select chain_id::text, to_char(at, '${ISO}') as at, message from sync_error order by sync_error.at desc, id desc limit $1::bigint`,
+    `select chain_id::text, to_char(at, '${ISO_FORMAT}') as at, message from sync_error order by sync_error.at desc, id desc limit $1::bigint`,
     [recentErrors],
   )
-  const number = (value: unknown) => (value === null || value === undefined ? null : Number(value))
+  const toNumber = (value: unknown) => (value === null || value === undefined ? null : Number(value))
   return {
     worker: {
       isDesired: worker!['desired'] as boolean,
@@ -123,7 +123,7 @@ async function readStatus(session: Session, recentErrors: number): Promise<SyncS
       kind: row['kind'] as SyncKind,
       total: row['total'] as number,
       failed: row['failed'] as number,
-      // What a process began that is gone is not under way.
+      // Without a holder of the lease, open runs belong to a process that has ended.
       open: isHeld ? (row['open'] as number) : 0,
       lastSuccessAt: row['last_success'] as string | null,
       lastEndAt: row['last_end'] as string | null,
@@ -135,12 +135,12 @@ async function readStatus(session: Session, recentErrors: number): Promise<SyncS
       chainId: Number(row['chain_id']),
       records: row['records'] as number,
       lastIngested: row['last_ingested'] as number,
-      block: number(row['block_number']),
+      block: toNumber(row['block_number']),
       blockHash: row['block_hash'] as string | null,
-      finalized: number(row['finalized']),
-      head: number(row['head']),
-      headSeconds: number(row['head_seconds']),
-      auditedTo: number(row['audited_to']),
+      finalized: toNumber(row['finalized']),
+      head: toNumber(row['head']),
+      headSeconds: toNumber(row['head_seconds']),
+      auditedTo: toNumber(row['audited_to']),
       quarantined: row['quarantined'] as number,
       reorgs: row['reorgs'] as number,
       deepestReorg: row['deepest'] as number,

@@ -6,7 +6,7 @@ type Operation<O extends keyof SyncOperations> = (
   argument: SyncOperations[O]['argument'],
 ) => Promise<SyncOperations[O]['result']>
 
-/** What the synchronisation of a chain asks before it stores. */
+/** Creates the operations that the synchronisation of a chain reads with. */
 export function createSyncReads(database: Database): {
   readonly [O in 'syncState' | 'known' | 'keptOfBlocks' | 'activeRecords' | 'quarantined']: Operation<O>
 } {
@@ -39,10 +39,10 @@ export function createSyncReads(database: Database): {
 
     async known({ chainId, uids }) {
       const rows = await reads.query(
-        `with wanted as (select decode(text, 'hex') as uid from unnest($2::text[]) as text)
-         select '0x' || encode(uid, 'hex') as hex from wanted
-         where exists (select from location_record where chain_id = $1 and location_record.uid = wanted.uid)
-           or exists (select from quarantine where chain_id = $1 and quarantine.uid = wanted.uid)`,
+        `with requested as (select decode(text, 'hex') as uid from unnest($2::text[]) as text)
+         select '0x' || encode(uid, 'hex') as hex from requested
+         where exists (select from location_record where chain_id = $1 and location_record.uid = requested.uid)
+           or exists (select from quarantine where chain_id = $1 and quarantine.uid = requested.uid)`,
         [chainId, uids.map((uid) => uid.slice(2))],
       )
       return rows.map((row) => row['hex'] as Hex)
@@ -55,7 +55,7 @@ export function createSyncReads(database: Database): {
            union all select 'attested', uid, block_number from quarantine where chain_id = $1 and block_number between $2 and $3
            union all select 'revoked', uid, revoked_block from location_record where chain_id = $1 and revoked_block between $2 and $3
            union all select 'revoked', uid, revoked_block from quarantine where chain_id = $1 and revoked_block between $2 and $3
-         ) as kept`,
+         ) as stored`,
         [chainId, from, to],
       )
       return rows.map((row) => ({

@@ -1,6 +1,6 @@
-/** Tables of the synchronisation with the chains: migration `synchronisation`. */
+/** Tables of the synchronisation: migration `synchronisation`. Never edit them, because users have applied them. */
 export const SYNC_TABLES: readonly string[] = [
-  // Blocks we have seen: each of those that are not final, and fewer and fewer of the older ones.
+  // Blocks we have seen: every block that is not final, and ever fewer of the older ones.
   'create table block_ladder (chain_id bigint not null, number bigint not null, hash text not null, primary key (chain_id, number))',
   `create table chain_sync (
         chain_id bigint primary key,
@@ -27,7 +27,7 @@ export const SYNC_TABLES: readonly string[] = [
       )`,
   'create index quarantine_block on quarantine (chain_id, block_number)',
   'create index location_record_revoked on location_record (chain_id, revoked_block) where revoked_block is not null',
-  // A pass that is under way: the process that began it may be gone, then the lease tells.
+  // A running pass. The process that began it may have ended; the lease tells.
   'create table sync_run (kind text not null, chain_id bigint not null, primary key (kind, chain_id))',
   `create table sync_counter (
         kind text primary key,

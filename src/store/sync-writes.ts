@@ -2,8 +2,8 @@ import type { BlockRange } from '../store-messages.ts'
 import type { ChainProgress } from '../sync-messages.ts'
 import type { Session } from './database.ts'
 
-/** Stores what a range of blocks says beside its records, after them and in their transaction. */
-export async function noteRange(session: Session, range: BlockRange): Promise<void> {
+/** Stores everything of a range of blocks except its records, after them and in the same transaction. */
+export async function storeRangeNotes(session: Session, range: BlockRange): Promise<void> {
   const { chainId, ladder, quarantine = [], released = [], revocations, progress } = range
   if (range.rollBackTo !== undefined) await rollBackNotes(session, chainId, range.rollBackTo)
   if (ladder !== undefined && ladder.remove.length > 0) {
@@ -23,12 +23,12 @@ export async function noteRange(session: Session, range: BlockRange): Promise<vo
   if (quarantine.length > 0) {
     const unique = [...new Map(quarantine.map((row) => [row.uid, row])).values()]
     await session.query(
-      `insert into quarantine as kept (chain_id, uid, block_number, stage, reason, attempts, retry_at, decoder)
+      `insert into quarantine as existing (chain_id, uid, block_number, stage, reason, attempts, retry_at, decoder)
        select $1::bigint, decode(uid, 'hex'), block_number::bigint, stage, reason, 1, nullif(retry_at, '')::bigint, decoder::bigint
        from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
          as row (uid, block_number, stage, reason, retry_at, decoder)
        on conflict (chain_id, uid) do update set block_number = excluded.block_number, stage = excluded.stage,
-         reason = excluded.reason, attempts = kept.attempts + 1, retry_at = excluded.retry_at, decoder = excluded.decoder`,
+         reason = excluded.reason, attempts = existing.attempts + 1, retry_at = excluded.retry_at, decoder = excluded.decoder`,
       [
         chainId,
         unique.map(({ uid }) => uid.slice(2)),
@@ -53,22 +53,22 @@ export async function noteRange(session: Session, range: BlockRange): Promise<vo
       [chainId, revocations.map(({ uid }) => uid.slice(2)), revocations.map(({ blockNumber }) => String(blockNumber))],
     )
   }
-  if (progress !== undefined) await noteProgress(session, chainId, progress)
+  if (progress !== undefined) await storeProgress(session, chainId, progress)
 }
 
 async function rollBackNotes(session: Session, chainId: number, blockNumber: number): Promise<void> {
-  const [gone] = await session.query(
+  const [ladderTop] = await session.query(
     'select coalesce(max(number), $2::bigint)::text as newest from block_ladder where chain_id = $1',
     [chainId, blockNumber],
   )
-  const depth = Math.max(0, Number(gone!['newest']) - blockNumber)
+  const depth = Math.max(0, Number(ladderTop!['newest']) - blockNumber)
   await session.query('delete from block_ladder where chain_id = $1 and number > $2', [chainId, blockNumber])
   await session.query('delete from quarantine where chain_id = $1 and block_number > $2', [chainId, blockNumber])
   await session.query('update quarantine set revoked_block = null where chain_id = $1 and revoked_block > $2', [
     chainId,
     blockNumber,
   ])
-  // Not by least(): of null, which says that nothing was compared, it makes a number.
+  // least() would turn null, which means that nothing was audited, into a number.
   await session.query(
     `insert into chain_sync as known (chain_id, reorgs, deepest_reorg) values ($1, 1, $3)
      on conflict (chain_id) do update set reorgs = known.reorgs + 1, deepest_reorg = greatest(known.deepest_reorg, $3),
@@ -78,11 +78,11 @@ async function rollBackNotes(session: Session, chainId: number, blockNumber: num
   )
 }
 
-/** What is left out stays as it is; what is final stays so until a reorganisation. */
-export async function noteProgress(session: Session, chainId: number, progress: ChainProgress): Promise<void> {
+/** Stores the progress of a chain. Omitted members stay as they are; `finalized` decreases only in a reorganisation. */
+export async function storeProgress(session: Session, chainId: number, progress: ChainProgress): Promise<void> {
   const { head, headSeconds, finalized, auditedTo } = progress
   if (finalized !== undefined) {
-    // Answers that were kept call them not final.
+    // Cached responses call these records not final, so the version has to change.
     await session.query(
       `update record_counter set version = version + 1 where chain_id = $1::bigint and exists (
          select from location_record where chain_id = $1::bigint and block_number <= $2::bigint

@@ -6,16 +6,16 @@ import { attestationUid } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { ChainAttestation, ChainState, Hex } from '../messages.ts'
 import { type EasAttestation, easCalls } from './eas-calls.ts'
-import { isWrongAnswer, type Rpc, RpcError, type RpcFailure } from './rpc.ts'
+import { isInvalidResponse, type Rpc, RpcError, type RpcFailure } from './rpc.ts'
 
-/** The contracts are others than those we sign for, or the chain's clock is: said to the operator, not passed over. */
+/** Thrown when the contracts or the clock of a chain are not those that we sign for. It is reported to the operator. */
 export class ChainRefusal extends Error {
   override readonly name = 'ChainRefusal'
 }
 
 export interface ChainAccessParts {
   readonly chain: Chain
-  /** In the order they are tried. */
+  /** In the order in which they are tried. */
   readonly rpcs: readonly Rpc[]
   readonly keccak: Keccak
   /** Seconds since the epoch. */
@@ -24,49 +24,51 @@ export interface ChainAccessParts {
   readonly onState: (state: ChainState) => void
 }
 
-/** Reads one chain. Nothing is read from an endpoint before it has shown that it serves the chain we sign for. */
+/** Reads one chain. An endpoint is used only after it has shown that it serves the chain that we sign for. */
 export interface ChainAccess {
   readonly state: ChainState
-  /** Compares every endpoint with the table again. */
+  /** Compares every endpoint with the chain table again. */
   check(): Promise<void>
-  /** Never rejects. */
+  /** Reads the nonce of an attester. Never rejects. */
   nonce(attester: Hex): Promise<NonceReading>
   /**
+   * Reads an attestation.
+   *
    * @returns undefined when the chain has no such attestation
-   * @throws {RpcError | ChainRefusal} when no endpoint gives a usable answer
+   * @throws {RpcError | ChainRefusal} when no endpoint gives a usable response
    */
   attestation(uid: Hex): Promise<ChainAttestation | undefined>
-  /** @returns undefined when no such schema is registered; throws as `attestation` */
+  /** Reads a schema string. Returns undefined when the schema is not registered. Throws as `attestation` does. */
   schemaString(uid: Hex): Promise<string | undefined>
 }
 
 interface Endpoint {
   readonly rpc: Rpc
   verdict: ChainState
-  /** How the last comparison failed. */
+  /** Why the last comparison failed. */
   failure: RpcFailure
-  /** The comparison under way: callers share it. */
+  /** The running comparison, which concurrent callers share. */
   verifying: Promise<void> | undefined
 }
 
 const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
-/** Code of a JSON-RPC error when the contract itself refuses the call. */
+/** JSON-RPC error code for a call that the contract reverted. */
 const REVERTED = 3
 const LARGEST_NONCE = 2n ** 48n - 1n
-/** Attestations with equal fields in one block differ by a counter; more than these are taken for a false answer. */
-const BUMPS_TRIED = 32
+/** Attestations with equal fields in one block differ by a counter. A response with a higher counter is treated as false. */
+const MAX_BUMPS = 32
 
 export function createChainAccess(parts: ChainAccessParts): ChainAccess {
   const { chain, rpcs, keccak, nowSeconds, maxHeadAheadSeconds, onState } = parts
   const expected = { separator: hex(domainSeparator(chain, keccak)), type: hex(attestTypeHash(chain.profile, keccak)) }
   const endpoints: Endpoint[] = rpcs.map((rpc) => ({
     rpc,
-    verdict: { state: 'unverified', reason: 'not asked yet' },
+    verdict: { state: 'unverified', reason: 'not checked yet' },
     failure: 'silent',
     verifying: undefined,
   }))
-  let state: ChainState = { state: 'unverified', reason: 'not asked yet' }
-  // The endpoint that answered last comes first: a dead one costs its time-out once.
+  let state: ChainState = { state: 'unverified', reason: 'not checked yet' }
+  // The endpoint that answered last is tried first, so a dead endpoint costs its timeout only once.
   let preferred = 0
 
   return {
@@ -89,34 +91,34 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
 
     attestation: (uid) =>
       read(async ({ rpc }) => {
-        const found = await easCalls.attestation(rpc, chain.easAddress, uid)
-        if (found.uid === ZERO_UID) return undefined
-        requireUid(found, uid)
-        return plain(found)
+        const attestation = await easCalls.attestation(rpc, chain.easAddress, uid)
+        if (attestation.uid === ZERO_UID) return undefined
+        requireUid(attestation, uid)
+        return toChainAttestation(attestation)
       }),
 
     schemaString: (uid) =>
       read(async ({ rpc }) => {
-        const { resolver, revocable, schema, ...found } = await easCalls.schema(rpc, chain.schemaRegistryAddress, uid)
-        if (found.uid === ZERO_UID) return undefined
-        if (found.uid === uid && schemaUid(schema, resolver, revocable, keccak) === uid) return schema
-        throw new RpcError('getSchema: the answer is not of the schema asked for')
+        const { resolver, revocable, schema, ...record } = await easCalls.schema(rpc, chain.schemaRegistryAddress, uid)
+        if (record.uid === ZERO_UID) return undefined
+        if (record.uid === uid && schemaUid(schema, resolver, revocable, keccak) === uid) return schema
+        throw new RpcError('getSchema: the response is not the requested schema')
       }),
   }
 
-  /** By the first endpoint that gives a usable answer; one wrong endpoint refuses the chain. */
+  /** Reads from the first endpoint that gives a usable response. One endpoint with a mismatch blocks the whole chain. */
   async function read<T>(ask: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     let failure = new RpcError('no endpoint', { failure: 'silent' })
-    for (let turn = 0; turn < endpoints.length; turn++) {
-      const index = (preferred + turn) % endpoints.length
+    for (let attempt = 0; attempt < endpoints.length; attempt++) {
+      const index = (preferred + attempt) % endpoints.length
       const endpoint = endpoints[index]!
       try {
         if (endpoint.verdict.state === 'unverified') await verify(endpoint)
         if (state.state === 'refused') throw new ChainRefusal(state.reason)
         if (endpoint.verdict.state !== 'ok') throw new RpcError(endpoint.verdict.reason, { failure: endpoint.failure })
-        const answer = await ask(endpoint)
+        const result = await ask(endpoint)
         preferred = index
-        return answer
+        return result
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
         failure = error
@@ -128,26 +130,26 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
   function verify(endpoint: Endpoint): Promise<void> {
     endpoint.verifying ??= compare(endpoint).finally(() => {
       endpoint.verifying = undefined
-      conclude()
+      updateState()
     })
     return endpoint.verifying
   }
 
-  /** Sets the verdict of an endpoint; one that was right and is silent now stays right. */
+  /** Sets the verdict of an endpoint. An endpoint that matched before and does not respond now keeps its verdict. */
   async function compare(endpoint: Endpoint): Promise<void> {
     try {
-      const mismatch = await mismatchOf(endpoint.rpc)
+      const mismatch = await findMismatch(endpoint.rpc)
       endpoint.verdict = mismatch === undefined ? { state: 'ok' } : { state: 'refused', reason: mismatch }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
-      const reason = isWrongAnswer(error) ? `wrong answer of an RPC: ${error.message}` : error.message
+      const reason = isInvalidResponse(error) ? `wrong response of an RPC: ${error.message}` : error.message
       endpoint.failure = error.failure
       if (error.code === REVERTED) endpoint.verdict = { state: 'refused', reason }
       else if (endpoint.verdict.state === 'unverified') endpoint.verdict = { state: 'unverified', reason }
     }
   }
 
-  function conclude(): void {
+  function updateState(): void {
     const verdicts = endpoints.map(({ verdict }) => verdict)
     const next =
       verdicts.find((verdict) => verdict.state === 'refused') ??
@@ -158,8 +160,8 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
     onState(state)
   }
 
-  /** What differs from the table, or undefined. */
-  async function mismatchOf(rpc: Rpc): Promise<string | undefined> {
+  /** Returns what differs from the chain table, or undefined. */
+  async function findMismatch(rpc: Rpc): Promise<string | undefined> {
     const { easAddress, easVersion, profile, id } = chain
     const [servedId, block] = await Promise.all([
       rpc.request('eth_chainId', []).then(requireQuantity),
@@ -172,45 +174,45 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
       easCalls.attestTypeHash(rpc, easAddress),
       easCalls.domainSeparator(rpc, easAddress),
     ])
-    if (type !== expected.type) return `the contract at ${easAddress} has another layout than profile ${profile}`
+    if (type !== expected.type) return `the contract at ${easAddress} does not have the layout of profile ${profile}`
     if (separator === expected.separator) return undefined
-    return `the contract at ${easAddress} has another EIP-712 domain than version ${easVersion} on chain ${id}`
+    return `the contract at ${easAddress} does not have the EIP-712 domain of version ${easVersion} on chain ${id}`
   }
 
-  /** The UID is a hash of the fields: an answer with other fields is no attestation of that UID. */
-  function requireUid(found: EasAttestation, uid: Hex): void {
-    const fields = { ...found, timeSeconds: found.time, expirationTimeSeconds: found.expirationTime }
-    for (let bump = 0; bump < BUMPS_TRIED && found.uid === uid; bump++) {
+  /** Throws unless the fields hash to the UID; otherwise the response is not the requested attestation. */
+  function requireUid(attestation: EasAttestation, uid: Hex): void {
+    const fields = { ...attestation, timeSeconds: attestation.time, expirationTimeSeconds: attestation.expirationTime }
+    for (let bump = 0; bump < MAX_BUMPS && attestation.uid === uid; bump++) {
       if (attestationUid(fields, keccak, bump) === uid) return
     }
-    throw new RpcError('getAttestation: the answer does not have the UID asked for')
+    throw new RpcError('getAttestation: the response does not have the requested UID')
   }
 }
 
-/** An integer as JSON-RPC writes it: 0x and hex digits. */
+/** Parses an integer as JSON-RPC writes it: 0x and hex digits. */
 function requireQuantity(value: unknown): number {
   const number = typeof value === 'string' && /^0x[0-9a-f]{1,13}$/i.test(value) ? Number(value) : Number.NaN
   if (Number.isSafeInteger(number)) return number
-  throw new RpcError('not a quantity of JSON-RPC')
+  throw new RpcError('not a JSON-RPC quantity')
 }
 
 function requireNonce(nonce: bigint): number {
-  if (nonce > LARGEST_NONCE) throw new RpcError('getNonce: no nonce can be that high')
+  if (nonce > LARGEST_NONCE) throw new RpcError('getNonce: the nonce is impossibly high')
   return Number(nonce)
 }
 
-function plain(found: EasAttestation): ChainAttestation {
+function toChainAttestation(attestation: EasAttestation): ChainAttestation {
   return {
-    uid: found.uid,
-    schema: found.schema,
-    timeSeconds: Number(found.time),
-    expirationTimeSeconds: Number(found.expirationTime),
-    revocationTimeSeconds: Number(found.revocationTime),
-    refUID: found.refUID,
-    recipient: found.recipient.toLowerCase() as Hex,
-    attester: found.attester.toLowerCase() as Hex,
-    revocable: found.revocable,
-    data: found.data,
+    uid: attestation.uid,
+    schema: attestation.schema,
+    timeSeconds: Number(attestation.time),
+    expirationTimeSeconds: Number(attestation.expirationTime),
+    revocationTimeSeconds: Number(attestation.revocationTime),
+    refUID: attestation.refUID,
+    recipient: attestation.recipient.toLowerCase() as Hex,
+    attester: attestation.attester.toLowerCase() as Hex,
+    revocable: attestation.revocable,
+    data: attestation.data,
   }
 }
 

@@ -1,69 +1,73 @@
 import type { AppliedRange, LocationRecord, RecordStore, Revocation } from '../store-messages.ts'
 import type { BlockId, ChainProgress, ChainSyncState, Quarantined, SyncOperations } from '../sync-messages.ts'
-import { cutAfter, extended, surplus } from './ladder.ts'
+import { extendLadder, findSurplusBlocks, truncateLadder } from './ladder.ts'
 
-/** What the synchronisation needs of the store. */
+/** The operations of the store that the synchronisation uses. */
 export type SyncStore = Pick<
   RecordStore,
   'apply' | Extract<keyof SyncOperations, 'syncState' | 'known' | 'keptOfBlocks' | 'activeRecords' | 'quarantined'>
 >
 
-/** What is to be stored at once. */
-export interface Step {
+/** Changes that are stored in one transaction. */
+export interface PositionStep {
   readonly records: readonly LocationRecord[]
   readonly revocations: readonly Revocation[]
   readonly quarantine: readonly Quarantined[]
   readonly released?: readonly `0x${string}`[]
-  /** Everything after this block goes first. */
+  /** Everything after this block is removed first. */
   readonly rollBackTo?: number
-  /** The new checkpoint: the same when left out, none when null. */
+  /** The new checkpoint. Omitted: it stays the same. null: it is deleted. */
   readonly to?: BlockId | null
   /** Blocks to remember. */
   readonly blocks?: readonly BlockId[]
   readonly progress?: ChainProgress
 }
 
-/** The stored checkpoint was moved by somebody else: what was read is thrown away. */
+/** Thrown when another process moved the stored checkpoint. What was read is discarded. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved'
 }
 
-/** Where one chain's records stand: what the store says, kept in memory as long as nobody else writes. */
+/** The stored state of one chain, cached in memory until a commit fails. */
 export interface ChainPosition {
-  /** Reads it from the store unless it is known. */
+  /** Reads the state from the store unless it is cached. */
   load(): Promise<ChainSyncState>
-  /** Known only between `load` and a failure. */
+  /** The cached state. Throws before `load` and after a failed commit. */
   readonly state: ChainSyncState
   /**
-   * Stores a step if the checkpoint is still the one we know.
+   * Stores a step if the stored checkpoint is still the cached one.
    *
-   * @throws {CheckpointMoved | StoreFault} and forgets the position: the store may have taken the step or not
+   * @throws {CheckpointMoved | StoreFault} and drops the cached state, because it is unknown whether the step was stored
    */
-  commit(step: Step): Promise<AppliedRange>
+  commit(step: PositionStep): Promise<AppliedRange>
 }
 
 export function createChainPosition(store: SyncStore, chainId: number): ChainPosition {
-  let known: ChainSyncState | undefined
-  const require = () => {
-    if (known === undefined) throw new RangeError('the position was not loaded')
-    return known
+  let cached: ChainSyncState | undefined
+  const requireState = () => {
+    if (cached === undefined) throw new RangeError('the position was not loaded')
+    return cached
   }
   return {
     async load() {
-      known ??= await store.syncState({ chainId })
-      return known
+      cached ??= await store.syncState({ chainId })
+      return cached
     },
     get state() {
-      return require()
+      return requireState()
     },
     async commit(step) {
-      const before = require()
-      known = undefined
+      const before = requireState()
+      cached = undefined
       const { to, blocks = [], rollBackTo, progress = {} } = step
       const checkpoint = to === undefined ? before.checkpoint : (to ?? undefined)
       const finalized = Math.max(progress.finalized ?? -1, before.finalized)
-      const rungs = extended(rollBackTo === undefined ? before.ladder : cutAfter(before.ladder, rollBackTo), blocks, [])
-      const remove = surplus(rungs, finalized)
+      const rungs = extendLadder(
+        rollBackTo === undefined ? before.ladder : truncateLadder(before.ladder, rollBackTo),
+        blocks,
+        [],
+      )
+      const removed = findSurplusBlocks(rungs, finalized)
       const applied = await store.apply({
         chainId,
         records: step.records,
@@ -71,27 +75,27 @@ export function createChainPosition(store: SyncStore, chainId: number): ChainPos
         quarantine: step.quarantine,
         ...(step.released === undefined ? {} : { released: step.released }),
         ...(rollBackTo === undefined ? {} : { rollBackTo }),
-        // Also a step that does not move it is refused when somebody else did.
-        checkpoint: { from: before.checkpoint?.hash ?? null, to: checkpointOf(checkpoint) },
-        ladder: { add: blocks.filter(({ number }) => !remove.includes(number)), remove },
+        // A step that does not move the checkpoint is also rejected when another process moved it.
+        checkpoint: { from: before.checkpoint?.hash ?? null, to: toCheckpoint(checkpoint) },
+        ladder: { add: blocks.filter(({ number }) => !removed.includes(number)), remove: removed },
         progress,
       })
       if (!applied.ok) throw new CheckpointMoved('another process moved the checkpoint')
-      known = {
+      cached = {
         checkpoint,
-        ladder: extended(rungs, [], remove),
+        ladder: extendLadder(rungs, [], removed),
         finalized: rollBackTo === undefined ? finalized : Math.min(finalized, rollBackTo),
-        auditedTo: auditedAfter(before.auditedTo, step),
+        auditedTo: auditedToAfter(before.auditedTo, step),
       }
       return applied
     },
   }
 }
 
-function checkpointOf(block: BlockId | undefined): { blockNumber: number; blockHash: `0x${string}` } | null {
+function toCheckpoint(block: BlockId | undefined): { blockNumber: number; blockHash: `0x${string}` } | null {
   return block === undefined ? null : { blockNumber: block.number, blockHash: block.hash }
 }
 
-function auditedAfter(before: number, { rollBackTo, progress }: Step): number {
+function auditedToAfter(before: number, { rollBackTo, progress }: PositionStep): number {
   return progress?.auditedTo ?? (rollBackTo === undefined ? before : Math.min(before, rollBackTo))
 }

@@ -5,23 +5,23 @@ import type { PassResult } from './chain-sync.ts'
 import type { OpenChainSync } from './open-chain-sync.ts'
 import type { RpcList } from './rpc-list.ts'
 
-/** One chain as it is given to the worker. */
-export interface WorkedChain extends OpenChainSync {
+/** A chain as the worker receives it. */
+export interface SyncedChain extends OpenChainSync {
   readonly chainId: number
   readonly pollMs: number
   readonly rpcs: RpcList
-  /** Gives and forgets what was found worth saying since the last call. */
+  /** Returns and clears the problems reported since the last call. */
   readonly takeProblems: () => string[]
 }
 
-/** One chain and what is under way on it. */
-export interface Chain extends WorkedChain {
-  /** What is under way; the next waits for it. */
+/** A chain with the state of its work. */
+export interface SyncedChainState extends SyncedChain {
+  /** The running task; the next one waits for it. */
   busy: Promise<unknown>
   isReading: boolean
-  notedMs: number
-  auditMs: number
-  sweepMs: number
+  lastStoredMs: number
+  lastAuditMs: number
+  lastSweepMs: number
   wake: () => void
 }
 
@@ -32,29 +32,29 @@ export interface ChainRunsParts {
   readonly onEvent: (event: SyncEvent) => void
 }
 
-/** Passes and sweeps, written down in the store with what went wrong. */
+/** Runs passes and sweeps and stores their outcome and errors. */
 export interface ChainRuns {
-  /** One thing at a time on a chain. */
-  exclusively<T>(chain: Chain, run: () => Promise<T>): Promise<T>
-  /** @returns undefined when it failed */
-  pass(chain: Chain): Promise<PassResult | undefined>
-  /** Compares all valid records of a chain with it; new blocks come in between two pieces. */
-  sweep(chain: Chain, isOver: () => boolean): Promise<void>
+  /** Runs one task at a time on a chain. */
+  exclusively<T>(chain: SyncedChainState, run: () => Promise<T>): Promise<T>
+  /** Runs one pass. Returns undefined when it failed. */
+  pass(chain: SyncedChainState): Promise<PassResult | undefined>
+  /** Compares all valid records of a chain with the contract. Passes may run between two pieces. */
+  sweep(chain: SyncedChainState, isOver: () => boolean): Promise<void>
 }
 
-/** Passes that found nothing are written down this often at most. */
-const IDLE_NOTE_MS = 5000
+/** Passes that find nothing are stored at most this often. */
+const IDLE_STORE_MS = 5000
 
 export function createChainRuns({ store, now, limits, onEvent }: ChainRunsParts): ChainRuns {
   return { exclusively, pass, sweep }
 
-  function exclusively<T>(chain: Chain, run: () => Promise<T>): Promise<T> {
+  function exclusively<T>(chain: SyncedChainState, run: () => Promise<T>): Promise<T> {
     const result = chain.busy.then(run)
     chain.busy = result.catch(() => {})
     return result
   }
 
-  async function pass(chain: Chain): Promise<PassResult | undefined> {
+  async function pass(chain: SyncedChainState): Promise<PassResult | undefined> {
     const { chainId } = chain
     const startedMs = now()
     let result: PassResult | undefined
@@ -78,10 +78,10 @@ export function createChainRuns({ store, now, limits, onEvent }: ChainRunsParts)
       const { inserted, revoked, rolledBack, head } = result
       onEvent({ kind: 'progress', chainId, inserted, revoked, rolledBack, block: result.block, head })
     }
-    if (isReading || errors.length > 0 || now() - chain.notedMs > IDLE_NOTE_MS) {
-      chain.notedMs = now()
+    if (isReading || errors.length > 0 || now() - chain.lastStoredMs > IDLE_STORE_MS) {
+      chain.lastStoredMs = now()
       const progress = result === undefined ? undefined : { head: result.head, headSeconds: result.headSeconds }
-      await note(
+      await storeRun(
         chain,
         'attestations',
         startedMs,
@@ -93,8 +93,8 @@ export function createChainRuns({ store, now, limits, onEvent }: ChainRunsParts)
     return result
   }
 
-  async function note(
-    { chainId }: Chain,
+  async function storeRun(
+    { chainId }: SyncedChainState,
     kind: SyncKind,
     startedMs: number,
     done: { readonly ok: boolean; readonly count: number; readonly revoked: number },
@@ -108,13 +108,13 @@ export function createChainRuns({ store, now, limits, onEvent }: ChainRunsParts)
       onEvent({
         kind: 'problem',
         chainId,
-        message: `the store did not take what happened: ${(error as Error).message}`,
+        message: `the outcome of a run could not be stored: ${(error as Error).message}`,
       })
     }
   }
 
-  async function sweep(chain: Chain, isOver: () => boolean): Promise<void> {
-    chain.sweepMs = now()
+  async function sweep(chain: SyncedChainState, isOver: () => boolean): Promise<void> {
+    chain.lastSweepMs = now()
     const startedMs = now()
     const done = { ok: true, count: 0, revoked: 0 }
     const errors: string[] = []
@@ -133,6 +133,6 @@ export function createChainRuns({ store, now, limits, onEvent }: ChainRunsParts)
     }
     errors.push(...chain.takeProblems())
     for (const message of errors) onEvent({ kind: 'problem', chainId: chain.chainId, message })
-    await note(chain, 'revocations', startedMs, done, errors)
+    await storeRun(chain, 'revocations', startedMs, done, errors)
   }
 }

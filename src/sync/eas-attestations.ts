@@ -8,121 +8,121 @@ import { type RpcClient, RpcError } from './rpc.ts'
 
 /** `getAttestation(bytes32)` */
 const SELECTOR = 'a3112a64'
-/** Attestations of one message. As JSON-RPC each is a call of its own; providers cap arrays, and the gas of one call. */
+/** Attestations per message: a JSON-RPC batch has a call for each. Providers limit the batch size, and the gas of one call. */
 const CALLS_PER_BATCH = 200
 const CALLS_PER_AGGREGATE = 100
-/** The endpoint works on one while we read the other. */
+/** Two batches at once, so that the endpoint works on one while we read the other. */
 const BATCHES_AT_ONCE = 2
 
-/** An attestation as an endpoint gave it, compared with its UID. */
+/** An attestation from an endpoint after comparison with its UID. */
 export type ReadAttestation =
   | ({
       readonly state: 'ok'
-      /** Seconds; 0 while it is valid. */
+      /** Time of the revocation in seconds; 0 while the attestation is valid. */
       readonly revokedSeconds: number
     } & AttestedFields)
-  /** The contract has none. */
+  /** The contract has no such attestation. */
   | { readonly state: 'missing'; readonly uid: Hex }
-  /** Fields that are not those of the UID, or of another schema: whoever answered lies or is broken. */
+  /** The fields do not match the UID, or the schema is another one: the endpoint lies or is broken. */
   | { readonly state: 'wrong'; readonly uid: Hex }
-  /** The answer is larger than what is read of an RPC. */
+  /** The response exceeds the size limit of RPC responses. */
   | { readonly state: 'too-large'; readonly uid: Hex }
 
 export interface AttestationReaderParts {
   readonly source: LogSource
   readonly keccak: Keccak
-  /** Attestations with equal fields in one block differ by a counter; beyond this many an answer is taken for a false one. */
+  /** Attestations with equal fields in one block differ by a counter. A response with a higher counter is treated as false. */
   readonly maxBumps: number
 }
 
 export interface AttestationReader {
   /**
-   * Reads attestations as they are now: what their UID covers never changes, so it does not matter at which block.
+   * Reads attestations at the latest block. The fields that a UID covers never change, so the block does not matter.
    *
-   * @returns one for each UID, in their order
-   * @throws {RpcError} when the endpoint does not answer
+   * @returns one result for each UID, in the same order
+   * @throws {RpcError} when the endpoint does not respond
    */
   read(rpc: RpcClient, uids: readonly Hex[]): Promise<ReadAttestation[]>
 }
 
 export function createAttestationReader({ source, keccak, maxBumps }: AttestationReaderParts): AttestationReader {
   const { easAddress, schemas } = source
-  /** Whether an endpoint's chain has Multicall3; asked once. */
+  /** Whether an endpoint's chain has Multicall3; looked up once. */
   const hasMulticall = new WeakMap<RpcClient, boolean>()
-  /** Of contents met in this process, how many there were: equal attestations of one block differ by it. */
+  /** The last counter seen for each content: equal attestations of one block differ by it. */
   const bumps = new Map<string, number>()
 
   return {
     async read(rpc, uids) {
-      const found: ReadAttestation[] = []
+      const attestations: ReadAttestation[] = []
       bumps.clear()
       const useMulticall = uids.length > 8 && (await findMulticall(rpc))
       const size = useMulticall ? CALLS_PER_AGGREGATE : CALLS_PER_BATCH
       for (let start = 0; start < uids.length; start += BATCHES_AT_ONCE * size) {
         const batches = Array.from({ length: BATCHES_AT_ONCE }, (_, index) =>
-          readSome(rpc, uids.slice(start + index * size, start + (index + 1) * size), useMulticall),
+          readBatch(rpc, uids.slice(start + index * size, start + (index + 1) * size), useMulticall),
         )
-        found.push(...(await Promise.all(batches)).flat())
+        attestations.push(...(await Promise.all(batches)).flat())
       }
-      return found
+      return attestations
     },
   }
 
   async function findMulticall(rpc: RpcClient): Promise<boolean> {
-    let answer = hasMulticall.get(rpc)
-    if (answer === undefined) {
+    let hasCode = hasMulticall.get(rpc)
+    if (hasCode === undefined) {
       const code = await rpc.request('eth_getCode', [MULTICALL3, 'latest'])
-      answer = typeof code === 'string' && code.length > 2
-      hasMulticall.set(rpc, answer)
+      hasCode = typeof code === 'string' && code.length > 2
+      hasMulticall.set(rpc, hasCode)
     }
-    return answer
+    return hasCode
   }
 
-  async function readSome(rpc: RpcClient, uids: readonly Hex[], useMulticall: boolean): Promise<ReadAttestation[]> {
+  async function readBatch(rpc: RpcClient, uids: readonly Hex[], useMulticall: boolean): Promise<ReadAttestation[]> {
     if (uids.length === 0) return []
     try {
-      const answers = useMulticall ? await aggregate(rpc, uids) : await single(rpc, uids)
-      return answers.map((answer, index) => judge(uids[index]!, answer))
+      const responses = useMulticall ? await callAggregate(rpc, uids) : await callSeparately(rpc, uids)
+      return responses.map((response, index) => checkAttestation(uids[index]!, response))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       if (useMulticall && error.failure === 'error') {
         hasMulticall.set(rpc, false)
-        return readSome(rpc, uids, false)
+        return readBatch(rpc, uids, false)
       }
       if (error.failure !== 'too-large') throw error
       if (uids.length === 1) return [{ state: 'too-large', uid: uids[0]! }]
       const half = uids.length >> 1
       return [
-        ...(await readSome(rpc, uids.slice(0, half), useMulticall)),
-        ...(await readSome(rpc, uids.slice(half), useMulticall)),
+        ...(await readBatch(rpc, uids.slice(0, half), useMulticall)),
+        ...(await readBatch(rpc, uids.slice(half), useMulticall)),
       ]
     }
   }
 
-  async function single(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
-    const answers = await rpc.requestAll(
+  async function callSeparately(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
+    const responses = await rpc.requestAll(
       uids.map((uid) => ({
         method: 'eth_call',
         params: [{ to: easAddress, data: `0x${SELECTOR}${uid.slice(2)}` }, 'latest'],
       })),
     )
-    return answers.map((answer) => {
-      if (!answer.ok) throw answer.error
-      return typeof answer.value === 'string' ? answer.value : ''
+    return responses.map((response) => {
+      if (!response.ok) throw response.error
+      return typeof response.value === 'string' ? response.value : ''
     })
   }
 
-  async function aggregate(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
+  async function callAggregate(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
     const data = encodeAggregate(
       easAddress,
       uids.map((uid) => SELECTOR + uid.slice(2)),
     )
-    const answer = await rpc.request('eth_call', [{ to: MULTICALL3, data }, 'latest'])
-    return decodeAggregate(answer, uids.length)
+    const response = await rpc.request('eth_call', [{ to: MULTICALL3, data }, 'latest'])
+    return decodeAggregate(response, uids.length)
   }
 
-  function judge(uid: Hex, answer: string): ReadAttestation {
-    const fields = decodeAttestation(answer)
+  function checkAttestation(uid: Hex, response: string): ReadAttestation {
+    const fields = decodeAttestation(response)
     if (fields === undefined) return { state: 'wrong', uid }
     if (/^0*$/.test(fields.uid)) return { state: 'missing', uid }
     const layout = schemas.get(`0x${fields.schema}`)
@@ -139,7 +139,7 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
     }
   }
 
-  /** The UID is a hash of the fields: an answer with other fields is no attestation of that UID. */
+  /** Tells whether the fields hash to the UID; otherwise they are not of this attestation. */
   function hasUid(fields: RawAttestation, uid: Hex): boolean {
     const covered = {
       schema: `0x${fields.schema}`,
@@ -153,7 +153,7 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
     }
     const first = attestationUid(covered, keccak, 0)
     if (first === uid) return true
-    // Of many equal ones in a block the next is likely the one after the last that was met.
+    // Among many equal attestations of a block, the next one most likely has the counter after the last one seen.
     const next = (bumps.get(first) ?? 0) + 1
     for (let tried = 0, bump = next; tried < maxBumps; tried++, bump = (bump % maxBumps) + 1) {
       if (attestationUid(covered, keccak, bump) !== uid) continue
@@ -164,7 +164,7 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
   }
 }
 
-/** Hex digits without 0x, lower case. */
+/** The fields as lower case hex digits without 0x. */
 interface RawAttestation {
   readonly uid: string
   readonly schema: string
@@ -180,28 +180,28 @@ interface RawAttestation {
 
 const WORD = 64
 const HEAD_WORDS = 10
-/** Of the data within the structure. */
+/** Offset of the data within the structure. */
 const DATA_OFFSET = `${'0'.repeat(61)}140`
 const STRUCT_OFFSET = `${'0'.repeat(62)}20`
 
 /**
- * The structure that `getAttestation` returns, cut from its hex digits: a general decoder takes thirty times as long.
+ * Cuts the structure that `getAttestation` returns from its hex digits. A general decoder takes thirty times as long.
  *
- * @returns undefined when the answer is not one
+ * @returns undefined when the response is not such a structure
  */
-function decodeAttestation(answer: string): RawAttestation | undefined {
-  if (!/^0x[0-9a-fA-F]*$/.test(answer)) return undefined
-  const digits = answer.slice(2).toLowerCase()
+function decodeAttestation(response: string): RawAttestation | undefined {
+  if (!/^0x[0-9a-fA-F]*$/.test(response)) return undefined
+  const digits = response.slice(2).toLowerCase()
   const word = (index: number) => digits.slice((index + 1) * WORD, (index + 2) * WORD)
-  const short = (index: number, length: number) => {
+  const shortWord = (index: number, length: number) => {
     const text = word(index)
     return text.startsWith('0'.repeat(WORD - length)) ? text.slice(WORD - length) : undefined
   }
   if (digits.length < (HEAD_WORDS + 2) * WORD || !digits.startsWith(STRUCT_OFFSET) || word(9) !== DATA_OFFSET)
     return undefined
-  const dataLength = short(HEAD_WORDS, 12)
-  const [time, expirationTime, revocationTime] = [short(2, 16), short(3, 16), short(4, 16)]
-  const [recipient, attester, revocable] = [short(6, 40), short(7, 40), short(8, 1)]
+  const dataLength = shortWord(HEAD_WORDS, 12)
+  const [time, expirationTime, revocationTime] = [shortWord(2, 16), shortWord(3, 16), shortWord(4, 16)]
+  const [recipient, attester, revocable] = [shortWord(6, 40), shortWord(7, 40), shortWord(8, 1)]
   if (dataLength === undefined || time === undefined || expirationTime === undefined || revocationTime === undefined)
     return undefined
   if (recipient === undefined || attester === undefined || (revocable !== '0' && revocable !== '1')) return undefined

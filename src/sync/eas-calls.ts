@@ -1,4 +1,4 @@
-/** What we read of the EAS contracts, the same in every version. */
+/** Calls of the EAS contracts; these functions are the same in every version. */
 import { type Abi, decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
 import type { Hex } from '../messages.ts'
 import { type Rpc, RpcError } from './rpc.ts'
@@ -15,7 +15,7 @@ const REGISTRY = parseAbi([
   'function getSchema(bytes32 uid) view returns (SchemaRecord)',
 ])
 
-/** As the contract returns it; all zero when there is none. */
+/** An attestation as the contract returns it; all fields are zero when there is none. */
 export interface EasAttestation {
   readonly uid: Hex
   readonly schema: Hex
@@ -36,7 +36,7 @@ export interface SchemaRecord {
   readonly schema: string
 }
 
-/** Every function throws {RpcError} when there is no usable answer. */
+/** Calls the EAS contracts. Every function throws {RpcError} when there is no usable response. */
 export const easCalls = {
   domainSeparator: (rpc: Rpc, eas: Hex) => call<Hex>(rpc, eas, EAS, 'getDomainSeparator', []),
   attestTypeHash: (rpc: Rpc, eas: Hex) => call<Hex>(rpc, eas, EAS, 'getAttestTypeHash', []),
@@ -51,8 +51,8 @@ async function call<T>(rpc: Rpc, to: Hex, abi: Abi, functionName: string, args: 
   try {
     return decodeFunctionResult({ abi, functionName, data: result as Hex }) as T
   } catch {
-    // An address without code answers nothing at all.
-    throw new RpcError(`${functionName}: ${result === '0x' ? 'no contract' : 'undecodable answer'} at ${to}`, {
+    // A call to an address without code returns `0x`.
+    throw new RpcError(`${functionName}: ${result === '0x' ? 'no contract' : 'undecodable response'} at ${to}`, {
       code: 3,
     })
   }

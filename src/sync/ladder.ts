@@ -1,38 +1,38 @@
 import type { BlockId } from '../sync-messages.ts'
 
-/** Of finalised blocks one is kept for each eighth of its distance from finality: a hundred of them span any chain. */
+/** Final blocks are spaced by an eighth of their distance from finality, so a hundred of them span any chain. */
 const SPACING = 8
 
 /**
- * The blocks we have seen of one chain, newest first: every one that is not final, and of the older ones fewer and fewer, so
- * that however deep a reorg goes there is an ancestor to go back to.
+ * Blocks of one chain that we have seen, newest first: every block that is not final, and ever fewer of the older ones. So a
+ * reorganisation of any depth has a common ancestor to roll back to.
  */
 export type Ladder = readonly BlockId[]
 
-/** Blocks of a ladder that need not be remembered any more; the newest and the oldest one always are. */
-export function surplus(ladder: Ladder, finalized: number): number[] {
-  const gone: number[] = []
-  let kept: number | undefined
+/** Returns the numbers of blocks that a ladder no longer needs. The newest and the oldest block always stay. */
+export function findSurplusBlocks(ladder: Ladder, finalized: number): number[] {
+  const removed: number[] = []
+  let lastKept: number | undefined
   for (const [index, { number }] of ladder.entries()) {
     if (number > finalized || index === 0 || index === ladder.length - 1) {
-      kept = number
+      lastKept = number
       continue
     }
     const gap = (finalized - number) / SPACING
-    if (kept !== undefined && kept - number < gap) gone.push(number)
-    else kept = number
+    if (lastKept !== undefined && lastKept - number < gap) removed.push(number)
+    else lastKept = number
   }
-  return gone
+  return removed
 }
 
-/** The ladder after blocks came and others went; blocks of equal numbers replace older ones. */
-export function extended(ladder: Ladder, add: readonly BlockId[], remove: readonly number[]): Ladder {
-  const gone = new Set([...remove, ...add.map(({ number }) => number)])
-  const rungs = [...ladder.filter(({ number }) => !gone.has(number)), ...add]
+/** Returns the ladder after adding and removing blocks. An added block replaces one of the same number. */
+export function extendLadder(ladder: Ladder, add: readonly BlockId[], remove: readonly number[]): Ladder {
+  const removed = new Set([...remove, ...add.map(({ number }) => number)])
+  const rungs = [...ladder.filter(({ number }) => !removed.has(number)), ...add]
   return rungs.sort((a, b) => b.number - a.number)
 }
 
-/** The ladder up to a block. */
-export function cutAfter(ladder: Ladder, number: number): Ladder {
+/** Returns the ladder up to and including a block number. */
+export function truncateLadder(ladder: Ladder, number: number): Ladder {
   return ladder.filter((rung) => rung.number <= number)
 }

@@ -5,35 +5,35 @@ export interface LeaseParts {
   readonly owner: string
   readonly holdMs: number
   readonly onChange: (isHeld: boolean) => void
-  /** The chains are not to be read, because an operator stopped the worker: now, or before this process started. */
+  /** Called when the worker is stopped by an operator: now, or before this process started. */
   readonly onStopped: () => void
 }
 
 /**
- * The right to read the chains: one process of those on a database has it. It keeps two from doing the same work; that they do
- * no harm is what the compare and swap of the checkpoint is for.
+ * The right to read the chains. One process per database holds it, so that two do not do the same work. It is not needed for
+ * correctness: the compare and swap of the checkpoint makes concurrent readers harmless.
  */
 export interface Lease {
-  /** Whether the chains are to be read by this process now. */
+  /** Whether this process should read the chains now. */
   readonly mayWork: boolean
-  /** Asks again now. Never rejects. */
+  /** Renews the lease now. Never rejects. */
   renew(): Promise<void>
   /**
-   * Holds it for a job that somebody asked for, also when the chains are not to be read by themselves.
+   * Holds the lease for a requested job, even while the worker is stopped.
    *
-   * @returns gives it back; undefined when another process has it
+   * @returns a function that ends the job; undefined when another process holds the lease
    */
   holdForJob(): Promise<(() => void) | undefined>
-  /** Gives it back, so that another process need not wait for its end. */
+  /** Releases the lease, so that another process need not wait until it expires. */
   close(): Promise<void>
 }
 
-/** Renewed so often within the time it is held. */
+/** Number of renewals within the time of the lease. */
 const RENEWALS = 3
 
 export function createLease({ store, owner, holdMs, onChange, onStopped }: LeaseParts): Lease {
   let isHeld = false
-  /** undefined until the store answers. */
+  /** undefined until the store responds. */
   let isDesired: boolean | undefined
   let jobs = 0
   let renewing: Promise<void> | undefined
@@ -69,23 +69,23 @@ export function createLease({ store, owner, holdMs, onChange, onStopped }: Lease
   }
 
   function renew(): Promise<void> {
-    renewing ??= ask().finally(() => {
+    renewing ??= requestLease().finally(() => {
       renewing = undefined
     })
     return renewing
   }
 
-  async function ask(): Promise<void> {
+  async function requestLease(): Promise<void> {
     const before = isHeld && isDesired === true
     try {
-      const answer = await store.lease({ owner, holdMs, always: jobs > 0 })
-      // Nobody is to read the chains any more: the status shall not say that somebody does.
-      if (isHeld && !answer.isHeld && !answer.isDesired) await store.lease({ owner, holdMs: 0, always: false })
-      isHeld = answer.isHeld
-      if (!answer.isDesired && isDesired !== false) onStopped()
-      isDesired = answer.isDesired
+      const lease = await store.lease({ owner, holdMs, always: jobs > 0 })
+      // The worker was stopped: release the lease, so that the status does not report a running worker.
+      if (isHeld && !lease.isHeld && !lease.isDesired) await store.lease({ owner, holdMs: 0, always: false })
+      isHeld = lease.isHeld
+      if (!lease.isDesired && isDesired !== false) onStopped()
+      isDesired = lease.isDesired
     } catch {
-      isHeld = false // the store is away: it will be asked again, and until then nothing can be stored
+      isHeld = false // the store is unavailable: the next renewal tries again, and until then nothing can be stored
     }
     const after = isHeld && isDesired === true
     if (before !== after) onChange(after)

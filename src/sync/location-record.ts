@@ -1,7 +1,7 @@
 import { decodeLocation } from '../attest/decode.ts'
 import type { LocationLayout } from '../config.ts'
 import { readAttestedLocation } from '../geometry/attested-location.ts'
-import { boundsOf } from '../geometry/bounds.ts'
+import { computeBounds } from '../geometry/bounds.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import type { FormatLimits } from '../geometry/format-budget.ts'
 import { trimAscii } from '../geometry/notation.ts'
@@ -11,43 +11,43 @@ import type { LocationRecord } from '../store-messages.ts'
 import type { QuarantineStage } from '../sync-messages.ts'
 import type { Geometry } from '../types/generated.ts'
 
-/** Grows whenever more attestations can be read: then those in quarantine are tried again. */
+/** Incremented whenever more attestations can be decoded; quarantined ones are then retried. */
 export const DECODER_VERSION = 2
 
-/** What of an attestation becomes a record. Hex is lower case. */
+/** The fields of an attestation that a record is made of. Hex is lower case. */
 export interface AttestedFields {
   readonly uid: Hex
   readonly attester: Hex
   readonly recipient: Hex
   readonly timeSeconds: number
-  /** Of the schema it was attested under. */
+  /** Layout of the schema of the attestation. */
   readonly layout: LocationLayout
   readonly data: Hex
 }
 
-export interface RecordPlace {
+export interface RecordContext {
   readonly chainId: number
-  /** Name of the chain on the wire. */
+  /** Name of the chain in the API. */
   readonly chain: string
   readonly blockNumber: number
-  /** Largest data of an attestation that is kept. */
+  /** Limit of an attestation's data; larger ones are quarantined. */
   readonly maxDataBytes: number
 }
 
-export type Converted =
+export type ConversionResult =
   | { readonly ok: true; readonly record: LocationRecord }
   | { readonly ok: false; readonly stage: QuarantineStage; readonly reason: string }
 
 const LAST_SECOND = 253_402_300_799n // 9999-12-31T23:59:59Z
 
-/** A location attestation as a record. Never throws on what somebody attested. */
-export function recordOf(
+/** Converts a location attestation into a record. Never throws because of the attested content. */
+export function toLocationRecord(
   { uid, attester, recipient, timeSeconds, layout, data }: AttestedFields,
-  place: RecordPlace,
-): Converted {
+  context: RecordContext,
+): ConversionResult {
   const bytes = (data.length - 2) / 2
-  if (bytes > place.maxDataBytes) {
-    return { ok: false, stage: 'size', reason: `has ${bytes} bytes of data, more than ${place.maxDataBytes}` }
+  if (bytes > context.maxDataBytes) {
+    return { ok: false, stage: 'size', reason: `has ${bytes} bytes of data, more than ${context.maxDataBytes}` }
   }
   const decoded = decodeLocation(data, layout)
   if (!decoded.ok) return { ok: false, stage: 'data', reason: `its data ${decoded.reason}` }
@@ -68,8 +68,8 @@ export function recordOf(
     ok: true,
     record: {
       uid,
-      chainId: place.chainId,
-      chain: place.chain,
+      chainId: context.chainId,
+      chain: context.chain,
       prover: attester,
       subject: recipient,
       timeSeconds,
@@ -79,18 +79,18 @@ export function recordOf(
       location: location.text,
       longitude: point?.[0] ?? null,
       latitude: point?.[1] ?? null,
-      bounds: boundsOf(geometry),
+      bounds: computeBounds(geometry),
       recipeTypes: value.recipeType,
       recipePayloads: value.recipePayload.map((payload) => Buffer.from(payload.slice(2), 'hex').toString('base64')),
       mediaTypes: value.mediaType,
       mediaData: value.mediaData,
       memo: value.memo === '' ? null : value.memo,
-      blockNumber: place.blockNumber,
+      blockNumber: context.blockNumber,
     },
   }
 }
 
-/** The bytes of an attestation are bounded (`maxDataBytes`), and with them what they can hold. */
+/** Vertices and parts need no limit, because `maxDataBytes` limits the attestation. */
 const LIMITS: FormatLimits = {
   maxVertices: Number.POSITIVE_INFINITY,
   maxParts: Number.POSITIVE_INFINITY,
@@ -101,7 +101,7 @@ type RecordLocation =
   | {
       readonly ok: true
       readonly geometry: Geometry
-      /** A GeoJSON geometry: what was attested when it is one, else what it means. */
+      /** A GeoJSON geometry: the attested text itself if it is one, else its conversion. */
       readonly text: string
     }
   | { readonly ok: false; readonly reason: string }

@@ -9,52 +9,52 @@ const SELECTOR = '82ad56cb'
 const WORD = 64
 
 /**
- * Calldata that asks one contract several things at once; a call that reverts leaves the others their answers.
+ * Encodes several calls of one contract as one. A call that reverts does not affect the others.
  *
- * @param calls calldata of each, hex digits without 0x
+ * @param calls calldata of each call, hex digits without 0x
  */
 export function encodeAggregate(target: Hex, calls: readonly string[]): Hex {
-  const address = word(target.slice(2).toLowerCase())
-  const bodies = calls.map((call) => {
+  const address = padWord(target.slice(2).toLowerCase())
+  const encodedCalls = calls.map((call) => {
     const padded = call.padEnd(Math.ceil(call.length / WORD) * WORD, '0')
-    return address + number(1) + number(96) + number(call.length / 2) + padded
+    return address + encodeNumber(1) + encodeNumber(96) + encodeNumber(call.length / 2) + padded
   })
   let offset = 32 * calls.length
   let offsets = ''
-  for (const body of bodies) {
-    offsets += number(offset)
-    offset += body.length / 2
+  for (const encodedCall of encodedCalls) {
+    offsets += encodeNumber(offset)
+    offset += encodedCall.length / 2
   }
-  return `0x${SELECTOR}${number(32)}${number(calls.length)}${offsets}${bodies.join('')}`
+  return `0x${SELECTOR}${encodeNumber(32)}${encodeNumber(calls.length)}${offsets}${encodedCalls.join('')}`
 }
 
 /**
- * The answers to `encodeAggregate`.
+ * Decodes the response to calldata of `encodeAggregate`.
  *
- * @param count how many were asked for
- * @returns `0x` and hex digits of each; `0x` alone for one that reverted
- * @throws {RpcError} when the answer is not of that form
+ * @param count number of calls
+ * @returns the result of each call in hex; `0x` for a call that reverted
+ * @throws {RpcError} when the response has another form
  */
-export function decodeAggregate(answer: unknown, count: number): string[] {
-  const digits = typeof answer === 'string' && /^0x[0-9a-fA-F]*$/.test(answer) ? answer.slice(2) : ''
-  /** The number at a byte offset. */
-  const at = (byte: number): number => {
+export function decodeAggregate(response: unknown, count: number): string[] {
+  const digits = typeof response === 'string' && /^0x[0-9a-fA-F]*$/.test(response) ? response.slice(2) : ''
+  /** Reads the number at a byte offset. */
+  const readNumber = (byte: number): number => {
     const text = digits.slice(2 * byte, 2 * byte + WORD)
     const value = text.length === WORD && /^0{52}/.test(text) ? Number.parseInt(text.slice(52), 16) : Number.NaN
-    if (Number.isNaN(value)) throw new RpcError('aggregate3: an answer that ends within itself')
+    if (Number.isNaN(value)) throw new RpcError('aggregate3: the response is truncated')
     return value
   }
-  const list = at(0)
-  if (at(list) !== count) throw new RpcError('aggregate3: another number of answers than of questions')
+  const list = readNumber(0)
+  if (readNumber(list) !== count) throw new RpcError('aggregate3: the number of results is not the number of calls')
   const base = list + 32
   return Array.from({ length: count }, (_, index) => {
-    const item = base + at(base + 32 * index)
-    const bytes = item + at(item + 32)
-    const end = 2 * (bytes + 32 + at(bytes))
-    if (end > digits.length) throw new RpcError('aggregate3: an answer that ends within itself')
-    return at(item) === 1 ? `0x${digits.slice(2 * (bytes + 32), end)}` : '0x'
+    const item = base + readNumber(base + 32 * index)
+    const bytes = item + readNumber(item + 32)
+    const end = 2 * (bytes + 32 + readNumber(bytes))
+    if (end > digits.length) throw new RpcError('aggregate3: the response is truncated')
+    return readNumber(item) === 1 ? `0x${digits.slice(2 * (bytes + 32), end)}` : '0x'
   })
 }
 
-const word = (digits: string) => digits.padStart(WORD, '0')
-const number = (value: number) => word(value.toString(16))
+const padWord = (digits: string) => digits.padStart(WORD, '0')
+const encodeNumber = (value: number) => padWord(value.toString(16))

@@ -13,31 +13,31 @@ import { createSweep, type Sweep } from './sweep.ts'
 
 export interface OpenChainSyncParts {
   readonly chain: Pick<Chain, 'id' | 'name' | 'easAddress' | 'startBlock' | 'finalityDepth'>
-  /** Of location attestations: UIDs, lower case, with their layouts. */
+  /** Schemas of location attestations: UIDs in lower case with their layouts. */
   readonly schemas: ReadonlyMap<Hex, LocationLayout>
   readonly limits: SyncLimits & {
-    /** Largest data of an attestation that becomes a record. */
+    /** Limit of an attestation's data; larger ones are quarantined. */
     readonly maxDataBytes: number
-    /** Equal attestations of one block that are told apart. */
+    /** The most equal attestations of one block that can be distinguished. */
     readonly maxBumps: number
   }
   readonly rpcs: RpcList
   readonly store: SyncStore
   readonly keccak: Keccak
   readonly nowSeconds: () => number
-  /** Something an operator should know; it holds no secret. */
+  /** Reports something to the operator. Messages contain no secrets. */
   readonly onProblem: (message: string) => void
 }
 
-/** Everything that reads one chain, on one position: never more than one of them at a time. */
+/** The tasks that read one chain. They share one position, so only one of them may run at a time. */
 export interface OpenChainSync {
   readonly sync: ChainSync
   readonly audit: Audit
   readonly sweep: Sweep
 }
 
-export function openChainSync(given: OpenChainSyncParts): OpenChainSync {
-  const { chain, schemas, limits, rpcs, store, keccak, nowSeconds, onProblem } = given
+export function openChainSync(options: OpenChainSyncParts): OpenChainSync {
+  const { chain, schemas, limits, rpcs, store, keccak, nowSeconds, onProblem } = options
   const source = { easAddress: chain.easAddress, schemas }
   const { startBlock } = chain
   const chainId = chain.id
@@ -49,7 +49,7 @@ export function openChainSync(given: OpenChainSyncParts): OpenChainSync {
     chain: chain.name,
     startBlock,
     maxDataBytes: limits.maxDataBytes,
-    patience: Math.max(2, rpcs.size),
+    maxFailedReads: Math.max(2, rpcs.size),
     reader,
     attestations,
     store,

@@ -1,30 +1,40 @@
-/** Values as JSON-RPC writes them. */
+/** Parses and writes values of JSON-RPC. */
 import type { Hex } from '../messages.ts'
 import { RpcError } from './rpc.ts'
 
-/** As JSON-RPC writes integers. */
-export function hexOf(number: number): string {
+/** Formats an integer as JSON-RPC writes it. */
+export function toQuantity(number: number): string {
   return `0x${number.toString(16)}`
 }
 
-/** @throws {RpcError} on anything but an integer below 2⁵³ */
-export function quantity(value: unknown): number {
-  const number = Number(bigQuantity(value))
+/**
+ * Parses an integer below 2⁵³.
+ *
+ * @throws {RpcError} on anything else
+ */
+export function parseQuantity(value: unknown): number {
+  const number = Number(parseBigQuantity(value))
   if (Number.isSafeInteger(number)) return number
-  throw new RpcError('a quantity of JSON-RPC that is too large')
-}
-
-/** @throws {RpcError} on anything but an integer of at most 256 bits */
-export function bigQuantity(value: unknown): bigint {
-  if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
-  throw new RpcError('not a quantity of JSON-RPC')
+  throw new RpcError('the JSON-RPC quantity is too large')
 }
 
 /**
- * @returns lower case
- * @throws {RpcError} on anything but 32 bytes
+ * Parses an integer of at most 256 bits.
+ *
+ * @throws {RpcError} on anything else
  */
-export function bytes32(value: unknown): Hex {
+export function parseBigQuantity(value: unknown): bigint {
+  if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
+  throw new RpcError('not a JSON-RPC quantity')
+}
+
+/**
+ * Parses 32 bytes.
+ *
+ * @returns lower case
+ * @throws {RpcError} on anything else
+ */
+export function parseBytes32(value: unknown): Hex {
   if (typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)) return value.toLowerCase() as Hex
-  throw new RpcError('not 32 bytes of JSON-RPC')
+  throw new RpcError('not 32 bytes of JSON-RPC data')
 }

@@ -4,8 +4,8 @@ import type { Gatherer } from './gather.ts'
 import { DECODER_VERSION } from './location-record.ts'
 import type { RpcClient } from './rpc.ts'
 
-const RETRY_EVERY_SECONDS = 5
-const RETRIED_AT_ONCE = 100
+const RETRY_INTERVAL_SECONDS = 5
+const MAX_RETRIES_AT_ONCE = 100
 
 export interface QuarantineRetryParts {
   readonly chainId: number
@@ -16,9 +16,9 @@ export interface QuarantineRetryParts {
 }
 
 /**
- * Tries again what was set aside and is due, some of it at a time.
+ * Creates a function that retries quarantined attestations that are due, at most 100 at a time.
  *
- * @returns undefined when nothing is due; throws {RpcError | StoreFault | CheckpointMoved}
+ * @returns the function; it returns undefined when nothing is due, and throws {RpcError | StoreFault | CheckpointMoved}
  */
 export function createQuarantineRetry(
   parts: QuarantineRetryParts,
@@ -27,12 +27,12 @@ export function createQuarantineRetry(
   let nextSeconds = Number.NEGATIVE_INFINITY
   return async (rpc) => {
     if (nowSeconds() < nextSeconds) return undefined
-    nextSeconds = nowSeconds() + RETRY_EVERY_SECONDS
+    nextSeconds = nowSeconds() + RETRY_INTERVAL_SECONDS
     const due = await store.quarantined({
       chainId,
       nowSeconds: nowSeconds(),
       decoder: DECODER_VERSION,
-      limit: RETRIED_AT_ONCE,
+      limit: MAX_RETRIES_AT_ONCE,
     })
     return due.length === 0 ? undefined : position.commit(await gatherer.retry(rpc, due))
   }

@@ -1,23 +1,23 @@
 import type { RpcError } from './rpc.ts'
 
 const FIRST_BLOCKS = 2000
-/** Logs that an answer should have at most for the next range to be wider. */
-const FEW_LOGS = 1000
+/** A range widens only while a response has fewer logs than this. */
+const MAX_LOGS_TO_GROW = 1000
 
-/** What an endpoint says of its own limits, as providers word it; each with the numbers it holds. */
+/** Error texts in which providers state their limits, with groups for the numbers. */
 const RANGE_HINT = /\[\s*(0x[0-9a-f]+|\d+)\s*,\s*(0x[0-9a-f]+|\d+)\s*\]/i
 const SIZE_HINT =
   /(?:limited to|limit(?:ed)? (?:is|of)|max(?:imum)?(?: is| range| block range)?:?|up to|exceeds?(?: the range)?(?: allowed)?(?: of| limit of)?|more than|larger than|no more than)\s*(?:a |an )?(\d[\d,_]*)(k?)/i
-/** Refusals that no narrower range would change. */
-const NOT_THE_RANGE =
+/** Error texts of rejections that a narrower range would not avoid. */
+const OTHER_REJECTION =
   /\brate\b|too many requests|credits|quota|unauthori[sz]ed|forbidden|api key|method not (?:found|supported)/i
 
-/** Blocks one question about logs spans: as many as the endpoint takes, found by trying. */
+/** The number of blocks in one `eth_getLogs` request. It adapts to what the endpoint accepts. */
 export class RangeSize {
   readonly #max: number
   #blocks: number
 
-  /** @param max blocks never asked for at once */
+  /** @param max upper limit of the number of blocks */
   constructor(max: number) {
     this.#max = max
     this.#blocks = Math.min(FIRST_BLOCKS, max)
@@ -27,34 +27,34 @@ export class RangeSize {
     return this.#blocks
   }
 
-  /** The range was answered. */
-  grow(asked: number, logs: number): void {
-    if (asked >= this.#blocks && logs < FEW_LOGS) this.#blocks = Math.min(this.#blocks * 2, this.#max)
+  /** Call this when a range succeeded: widens the next range if this one was full width and had few logs. */
+  grow(requestedBlocks: number, logs: number): void {
+    if (requestedBlocks >= this.#blocks && logs < MAX_LOGS_TO_GROW) this.#blocks = Math.min(this.#blocks * 2, this.#max)
   }
 
   /**
-   * The range was refused.
+   * Call this when a range was rejected: narrows the next range.
    *
-   * @returns false when a narrower one would be refused as well
+   * @returns false when a narrower range would be rejected as well
    */
-  shrink(from: number, asked: number, error: RpcError): boolean {
-    const isOfRange = error.failure === 'error' || error.failure === 'too-large' || error.failure === 'late'
-    if (asked <= 1 || !isOfRange || NOT_THE_RANGE.test(error.said)) return false
-    const hinted = hintedBlocks(from, error.said)
-    // A number that is no narrower is one of results, not of blocks.
-    this.#blocks = hinted !== undefined && hinted < asked ? hinted : asked >> 1
+  shrink(from: number, requestedBlocks: number, error: RpcError): boolean {
+    const mayBeRange = error.failure === 'error' || error.failure === 'too-large' || error.failure === 'late'
+    if (requestedBlocks <= 1 || !mayBeRange || OTHER_REJECTION.test(error.endpointMessage)) return false
+    const hinted = parseBlockLimit(from, error.endpointMessage)
+    // A number that is not smaller is a limit of results, not of blocks.
+    this.#blocks = hinted !== undefined && hinted < requestedBlocks ? hinted : requestedBlocks >> 1
     return true
   }
 }
 
-/** Blocks that the endpoint says it would take from a block on. */
-export function hintedBlocks(from: number, said: string): number | undefined {
-  const range = RANGE_HINT.exec(said)
+/** Returns how many blocks, starting at `from`, the endpoint's error message says it accepts. */
+export function parseBlockLimit(from: number, endpointMessage: string): number | undefined {
+  const range = RANGE_HINT.exec(endpointMessage)
   if (range !== null) {
     const [low, high] = [Number(range[1]), Number(range[2])]
     if (low <= from && high >= from) return high - from + 1
   }
-  const size = SIZE_HINT.exec(said)
+  const size = SIZE_HINT.exec(endpointMessage)
   if (size === null) return undefined
   const blocks = Number(size[1]!.replaceAll(/[,_]/g, '')) * (size[2] === '' ? 1 : 1000)
   return blocks >= 1 ? blocks : undefined

@@ -1,7 +1,7 @@
-/** What nodes answer the relay, before anything of it is believed. */
+/** Responses of nodes to the relay, before any check. */
 import type { RpcError } from './rpc.ts'
 
-/** `eth_getBlockByNumber`. */
+/** Response of `eth_getBlockByNumber`. */
 export interface Block {
   readonly number?: unknown
   readonly hash?: unknown
@@ -9,12 +9,12 @@ export interface Block {
   readonly baseFeePerGas?: unknown
 }
 
-/** With its transactions. */
+/** A block with its transactions. */
 export interface FullBlock extends Block {
   readonly transactions?: readonly { readonly from?: string; readonly nonce?: unknown; readonly hash?: unknown }[]
 }
 
-/** `eth_getTransactionReceipt`. */
+/** Response of `eth_getTransactionReceipt`. */
 export interface Receipt {
   readonly transactionHash?: string
   readonly blockHash?: string
@@ -29,12 +29,12 @@ export interface Receipt {
   }[]
 }
 
-/** Codes with which nodes say that a call reverts; -32015 is Nethermind's and Parity's. */
-const REVERTS = new Set([3, -32015])
-/** What nodes say of a call that reverts, or needs more gas than any transaction may have, where they have no code for it. */
-const REVERT_WORDS = /\brevert|\bgas required exceeds\b|\bout of gas\b/i
+/** JSON-RPC error codes for a call that reverts; -32015 is used by Nethermind and Parity. */
+const REVERT_CODES = new Set([3, -32015])
+/** Error texts of nodes without such a code, for a call that reverts or needs more gas than any transaction may have. */
+const REVERT_TEXT = /\brevert|\bgas required exceeds\b|\bout of gas\b/i
 
-/** Whether the contract refuses a call, and not the node. */
-export function isRevert({ code, said }: RpcError): boolean {
-  return code !== undefined && (REVERTS.has(code) || REVERT_WORDS.test(said))
+/** Tells whether a call failed because the contract reverted it, and not because of the node. */
+export function isRevert({ code, endpointMessage }: RpcError): boolean {
+  return code !== undefined && (REVERT_CODES.has(code) || REVERT_TEXT.test(endpointMessage))
 }

@@ -4,65 +4,66 @@ import type { RelayChain } from './relay-chain.ts'
 
 type Queued = RelayWork['queued'][number]
 
-/** What goes into the next transaction, and what can never go into one. */
+/** The submissions for the next transaction, and those that can never be in one. */
 export interface Batch {
   readonly chosen: readonly Queued[]
   readonly gas: number
-  /** The contract refuses each of them alone. */
-  readonly refused: readonly Queued[]
+  /** Submissions whose attestations the contract rejects even separately. */
+  readonly rejected: readonly Queued[]
 }
 
-/** State that others change before our transaction is in a block may cost more: a fifth above what the head says. */
+/** Gas may rise if others change the state before our transaction is mined: allow a fifth more than the estimate. */
 const HEADROOM = 1.2
 
 /**
- * Chooses attestations that go through together, after trying them on the head: those that revert alone are out, and where
- * the others revert together or need too much gas, half of them wait.
+ * Chooses attestations that succeed together in a trial on the head. Those that revert separately are excluded. While the others
+ * revert together or need too much gas, half of them are left for later.
  *
- * @param maxGas of one transaction
- * @throws {RpcError} when the endpoint says neither gas nor revert of one alone
+ * @param maxGas gas limit of one transaction
+ * @throws {RpcError} when the endpoint reports neither gas nor a revert for a single attestation
  */
 export async function chooseBatch(chain: RelayChain, queued: readonly Queued[], maxGas: number): Promise<Batch> {
-  let candidates = withoutEquals(queued).slice(0, MAX_SEQUENCE)
-  let refused: readonly Queued[] = []
-  let areTriedAlone = false
+  let candidates = dropRepeated(queued).slice(0, MAX_SEQUENCE)
+  let rejected: readonly Queued[] = []
+  let areTriedSeparately = false
   while (candidates.length > 0) {
     const trial = await chain.estimate(candidates.map(({ payload }) => payload))
     if (trial.ok && trial.gas <= maxGas) {
       const gas = Math.min(Math.ceil(trial.gas * HEADROOM), maxGas)
-      return { chosen: candidates, gas, refused }
+      return { chosen: candidates, gas, rejected }
     }
-    // A node has limits of its own, and says so in its own words: fewer may be within them.
+    // The error may be a limit of the node in its own words; fewer attestations may be within it.
     const isUnclear = !trial.ok && trial.error !== undefined
     if (candidates.length === 1) {
       if (isUnclear) throw trial.error
-      return { chosen: [], gas: 0, refused: [...refused, ...candidates] }
+      return { chosen: [], gas: 0, rejected: [...rejected, ...candidates] }
     }
-    if (!trial.ok && !isUnclear && !areTriedAlone) {
+    if (!trial.ok && !isUnclear && !areTriedSeparately) {
       const trials = await chain.estimateEach(candidates.map(({ payload }) => payload))
-      for (const alone of trials) if (!alone.ok && alone.error !== undefined) throw alone.error
-      const isOut = candidates.map((_, index) => !trials[index]!.ok)
-      refused = candidates.filter((_, index) => isOut[index])
-      candidates = candidates.filter((_, index) => !isOut[index])
-      areTriedAlone = true
-      if (refused.length > 0) continue
+      for (const separateTrial of trials)
+        if (!separateTrial.ok && separateTrial.error !== undefined) throw separateTrial.error
+      const isReverted = candidates.map((_, index) => !trials[index]!.ok)
+      rejected = candidates.filter((_, index) => isReverted[index])
+      candidates = candidates.filter((_, index) => !isReverted[index])
+      areTriedSeparately = true
+      if (rejected.length > 0) continue
     }
     candidates = candidates.slice(0, Math.ceil(candidates.length / 2))
   }
-  return { chosen: [], gas: 0, refused }
+  return { chosen: [], gas: 0, rejected }
 }
 
-/** Equal attestations in one block have UIDs that differ by a counter: each waits for a block of its own. */
-function withoutEquals(queued: readonly Queued[]): Queued[] {
+/** Drops repeated attestations: UIDs of equal ones in one block would differ by a counter, so each waits for another block. */
+function dropRepeated(queued: readonly Queued[]): Queued[] {
   const seen = new Set<string>()
   return queued.filter(({ payload }) => {
-    const text = textOf(payload)
-    if (seen.has(text)) return false
-    seen.add(text)
+    const key = payloadKey(payload)
+    if (seen.has(key)) return false
+    seen.add(key)
     return true
   })
 }
 
-function textOf({ schema, recipient, data }: AttestationPayload): string {
+function payloadKey({ schema, recipient, data }: AttestationPayload): string {
   return `${schema} ${recipient} ${data}`
 }

@@ -1,52 +1,52 @@
-/** What a unit of gas costs at most, in wei. */
+/** The most that a unit of gas may cost, in wei. */
 export interface Fees {
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
 }
 
-/** What nobody may make us pay more than, in wei for a unit of gas. */
+/** Upper limits of what we pay, in wei per unit of gas. */
 export interface FeeCeilings {
   readonly feePerGas: bigint
-  /** The part that goes to whoever makes the block. It is what a node says, and unlike the base fee all of it is paid. */
+  /** Limit of the part that goes to the block producer. A node proposes it, and unlike the base fee it is paid in full. */
   readonly priorityFeePerGas: bigint
 }
 
-/** Nodes take a transaction in the place of another only for a tenth more in both fees; an eighth is on the safe side. */
-const RAISE = { numerator: 9n, denominator: 8n }
+/** Nodes accept a replacement transaction only if both fees rise by a tenth; an eighth leaves a margin. */
+const RAISE_FACTOR = { numerator: 9n, denominator: 8n }
 
 /**
- * Fees for the next blocks: the base fee may double before the transaction is too cheap.
+ * Chooses fees for the next blocks. The base fee may double before the transaction is too cheap.
  *
- * @param baseFeePerGas of the head
- * @param priority what a node asks for; of more than half of the ceiling the half is paid, so that it can be raised
- * @returns undefined when the base fee alone is beyond the ceiling
+ * @param baseFeePerGas base fee of the head
+ * @param priority priority fee that a node proposes; at most half of the ceiling is used, so that it can be raised later
+ * @returns undefined when the base fee already exceeds the ceiling
  */
 export function chooseFees(baseFeePerGas: bigint, priority: bigint, ceilings: FeeCeilings): Fees | undefined {
   const ceiling = ceilings.feePerGas
   if (baseFeePerGas > ceiling) return undefined
-  const believed = min(priority, ceilings.priorityFeePerGas / 2n)
-  const maxFeePerGas = min(2n * baseFeePerGas + believed, ceiling)
-  // A fee of nothing is no fee: chains without any still want a transaction that pays something.
+  const priorityFee = min(priority, ceilings.priorityFeePerGas / 2n)
+  const maxFeePerGas = min(2n * baseFeePerGas + priorityFee, ceiling)
+  // Even chains without fees reject a transaction whose fee is 0, so pay at least 1 wei.
   const paid = maxFeePerGas === 0n ? min(1n, ceiling) : maxFeePerGas
-  return { maxFeePerGas: paid, maxPriorityFeePerGas: min(believed, paid) }
+  return { maxFeePerGas: paid, maxPriorityFeePerGas: min(priorityFee, paid) }
 }
 
 /**
- * Fees with which a transaction takes the place of the last one with its nonce.
+ * Computes fees with which a transaction replaces the last one with its nonce.
  *
- * @param now what would be chosen for a new one
- * @returns undefined when they would be beyond a ceiling
+ * @param now fees that would be chosen for a new transaction
+ * @returns undefined when they would exceed a ceiling
  */
 export function raiseFees(last: Fees, now: Fees, ceilings: FeeCeilings): Fees | undefined {
-  const maxFeePerGas = max(raised(last.maxFeePerGas), now.maxFeePerGas)
-  const maxPriorityFeePerGas = min(max(raised(last.maxPriorityFeePerGas), now.maxPriorityFeePerGas), maxFeePerGas)
+  const maxFeePerGas = max(raiseFee(last.maxFeePerGas), now.maxFeePerGas)
+  const maxPriorityFeePerGas = min(max(raiseFee(last.maxPriorityFeePerGas), now.maxPriorityFeePerGas), maxFeePerGas)
   const isBeyond = maxFeePerGas > ceilings.feePerGas || maxPriorityFeePerGas > ceilings.priorityFeePerGas
   return isBeyond ? undefined : { maxFeePerGas, maxPriorityFeePerGas }
 }
 
-/** By more than nothing, whatever it was. */
-function raised(fee: bigint): bigint {
-  const { numerator, denominator } = RAISE
+/** Raises a fee by an eighth, and by at least 1 wei. */
+function raiseFee(fee: bigint): bigint {
+  const { numerator, denominator } = RAISE_FACTOR
   return max((fee * numerator + denominator - 1n) / denominator, fee + 1n)
 }
 

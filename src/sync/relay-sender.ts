@@ -13,17 +13,17 @@ import type {
 import type { ChainHead, RelayChain } from './relay-chain.ts'
 import { chooseFees, type Fees, raiseFees } from './relay-fees.ts'
 
-export type Sent = Extract<OpenTransaction, { state: 'sent' }>
+export type SentTransaction = Extract<OpenTransaction, { state: 'sent' }>
 
-/** What one look at a chain found. */
-export interface Scene {
+/** The chain as one endpoint shows it during one tick. */
+export interface ChainSnapshot {
   readonly chain: RelayChain
-  /** Of the endpoint. */
-  readonly place: number
+  /** Number of the endpoint. */
+  readonly endpointIndex: number
   readonly head: ChainHead
   readonly finalized: number
-  /** Nonces that the account has used at the head. */
-  readonly used: number
+  /** Number of nonces that the account has used at the head. */
+  readonly usedNonces: number
 }
 
 export interface RelaySenderParts {
@@ -37,28 +37,28 @@ export interface RelaySenderParts {
 export const READY: RelayState = { state: 'ready' }
 const GWEI = 10n ** 9n
 
-/** The half of the relay that spends money: every transaction is stored before a node sees it. */
+/** The half of the relay that spends money. Every transaction is stored before a node sees it. */
 export function createRelaySender({ chainId, sign, step, settings, note }: RelaySenderParts) {
   const ceilings = relayCeilings(settings)
-  return { begin, raise, resend, feesNow, tooDear, fundsFor }
+  return { begin, raise, resend, readFees, waitForLowerFees, checkFunds }
 
-  /** Stores a transaction, then sends it. @returns false when the nonce or one of the submissions is another's */
+  /** Stores a transaction, then sends it. Returns false when another relay already took the nonce or one of the submissions. */
   async function begin(
-    scene: Scene,
+    snapshot: ChainSnapshot,
     nonce: number,
     ids: readonly string[],
     items: readonly AttestationPayload[],
     gas: number,
     fees: Fees,
   ): Promise<RelayState | false> {
-    const attempt = await makeAttempt(scene, nonce, items, gas, fees)
+    const attempt = await makeAttempt(snapshot, nonce, items, gas, fees)
     if ('state' in attempt) return attempt
     if (!(await step({ step: 'begin', nonce, ids, attempt }))) return false
-    return await send(scene.chain, attempt.raw)
+    return await send(snapshot.chain, attempt.raw)
   }
 
   async function makeAttempt(
-    { head }: Scene,
+    { head }: ChainSnapshot,
     nonce: number,
     items: readonly AttestationPayload[],
     gas: number,
@@ -71,17 +71,20 @@ export function createRelaySender({ chainId, sign, step, settings, note }: Relay
     return { hash, raw, gas, maxFeePerGas, maxPriorityFeePerGas, sentBlock: head.number }
   }
 
-  async function feesNow({ chain, head }: Scene): Promise<Fees | undefined> {
+  async function readFees({ chain, head }: ChainSnapshot): Promise<Fees | undefined> {
     return chooseFees(head.baseFeePerGas, await chain.priorityFee(), ceilings)
   }
 
-  function tooDear({ head }: Scene): RelayState {
-    return waiting(`gas costs ${head.baseFeePerGas} wei a unit, and the ceiling is ${ceilings.feePerGas}`)
+  function waitForLowerFees({ head }: ChainSnapshot): RelayState {
+    return waiting(`the base fee is ${head.baseFeePerGas} wei per gas, above the ceiling of ${ceilings.feePerGas} wei`)
   }
 
-  async function resend({ chain }: Scene, { attempts }: Pick<Sent, 'attempts'>): Promise<RelayState> {
+  async function resend(
+    { chain }: ChainSnapshot,
+    { attempts }: Pick<SentTransaction, 'attempts'>,
+  ): Promise<RelayState> {
     const { hash, raw } = attempts.at(-1)!
-    if (await chain.knows(hash)) return READY
+    if (await chain.hasTransaction(hash)) return READY
     return await send(chain, raw)
   }
 
@@ -90,33 +93,33 @@ export function createRelaySender({ chainId, sign, step, settings, note }: Relay
     return objection === undefined ? READY : waiting(objection)
   }
 
-  /** The same attestations with the same nonce, for more. */
-  async function raise(scene: Scene, open: Sent): Promise<RelayState> {
+  /** Replaces a transaction by one with the same nonce and attestations but higher fees. */
+  async function raise(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
     const { nonce, attempts, items } = open
     const last = attempts.at(-1)!
-    const now = await feesNow(scene)
+    const now = await readFees(snapshot)
     const fees = now && raiseFees(last, now, ceilings)
     if (fees === undefined) {
-      await resend(scene, open)
-      if (now === undefined) return tooDear(scene)
+      await resend(snapshot, open)
+      if (now === undefined) return waitForLowerFees(snapshot)
       const { feePerGas, priorityFeePerGas } = ceilings
       return waiting(
-        `no fee above that of ${last.hash}: the ceiling is ${feePerGas} wei, ${priorityFeePerGas} for the tip`,
+        `the fees of ${last.hash} cannot be raised: the ceilings are ${feePerGas} wei per gas and ${priorityFeePerGas} wei of priority fee`,
       )
     }
-    const funds = await fundsFor(scene.chain, fees.maxFeePerGas * BigInt(last.gas))
+    const funds = await checkFunds(snapshot.chain, fees.maxFeePerGas * BigInt(last.gas))
     if (funds.state !== 'ready') {
-      await resend(scene, open) // what was paid for may be lost from the pool all the same
+      await resend(snapshot, open) // the pool may have dropped the last transaction
       return funds
     }
-    const attempt = await makeAttempt(scene, nonce, items, last.gas, fees)
+    const attempt = await makeAttempt(snapshot, nonce, items, last.gas, fees)
     if ('state' in attempt) return attempt
     if (!(await step({ step: 'raise', nonce, attempts: attempts.length, attempt }))) return READY // another relay was first
     note('fee raised', { chainId, nonce, hash: attempt.hash, maxFeePerGas: String(fees.maxFeePerGas) })
-    return await send(scene.chain, attempt.raw)
+    return await send(snapshot.chain, attempt.raw)
   }
 
-  async function fundsFor(chain: RelayChain, costWei: bigint): Promise<RelayState> {
+  async function checkFunds(chain: RelayChain, costWei: bigint): Promise<RelayState> {
     const floor = BigInt(Math.round(settings.minBalanceEther * 1e9)) * GWEI
     const balance = await chain.balance()
     if (balance >= floor + costWei) return READY
@@ -124,7 +127,7 @@ export function createRelaySender({ chainId, sign, step, settings, note }: Relay
   }
 }
 
-/** Why nothing goes on for now. */
+/** Returns the state of a relay that cannot continue for now. */
 export function waiting(reason: string): RelayState {
   return { state: 'waiting', reason }
 }

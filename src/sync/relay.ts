@@ -14,10 +14,10 @@ import type { RecordStore } from '../store-messages.ts'
 import { chooseBatch } from './relay-batch.ts'
 import { type ChainHead, createRelayChain } from './relay-chain.ts'
 import { createRelayJudge } from './relay-judge.ts'
-import { createRelaySender, READY, type Scene, type Sent, waiting } from './relay-sender.ts'
+import { type ChainSnapshot, createRelaySender, READY, type SentTransaction, waiting } from './relay-sender.ts'
 import { type RpcEndpoint, RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
-import { createAskAnother } from './second-opinion.ts'
+import { createSecondOpinion } from './second-opinion.ts'
 
 export interface RelayParts {
   readonly chain: Pick<Chain, 'id' | 'easAddress' | 'finalityDepth'>
@@ -30,73 +30,73 @@ export interface RelayParts {
   readonly settings: SubmissionConfig
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number
-  /** What an operator wants to read later. */
+  /** Logs an event for the operator. */
   readonly note: (event: string, facts: RelayFacts) => void
 }
 
-/** Puts the submissions of one chain into its blocks. */
+/** Sends the submissions of one chain and follows them until they are final. */
 export interface Relay {
   /**
-   * Looks once at what is stored and at the chain, and does what follows from both. Nothing is remembered that the store does
-   * not know: a relay may end at any moment, and another one goes on.
+   * Reads the stored state and the chain once, and takes the steps that follow. All state that matters is in the store, so a
+   * relay may end at any moment and another one continues.
    *
    * @throws {StoreFault}
    */
   tick(): Promise<RelayState>
 }
 
-/** How often a relay without work looks whether the account still has money, and forgets what is over. */
+/** How often a relay without work checks the account's balance and deletes old submissions. */
 const CHECK_MS = 60_000
-/** How often it looks at blocks that have to become final. */
-const CALM_MS = 4000
-/** Ticks after which a head below a block that was seen counts as a reorg, not as a node that lags. */
-const PATIENT_TICKS = 3
-/** Without any progress for so long, the endpoints are asked in turn: the quickest may hold back what another one has. */
+/** How often the relay checks blocks that have to become final. */
+const FINALITY_CHECK_MS = 4000
+/** After this many ticks, a head below a block that was seen counts as a reorganisation, not as a lagging node. */
+const MAX_LAGGING_TICKS = 3
+/** After this long without progress, the relay alternates between endpoints: the fastest may withhold what another one has. */
 const STUCK_MS = 15_000
 
 /**
- * The relay of one chain. One transaction is on its way at a time, of up to 40 attestations by `multiAttest`.
+ * Creates the relay of one chain. It has one transaction in flight at a time: a `multiAttest` of up to 40 attestations.
  *
- * A nonce belongs to its submissions from the moment both are stored, before anything is sent: whatever is sent again for it,
- * and however often, attests the same, once. It is given up only when the chain shows, in a block that stays, that another
- * transaction used it or that ours reverted; where there is a second endpoint, it has to say so too.
+ * A nonce belongs to its submissions from the moment both are stored, which is before anything is sent. Every transaction sent
+ * with that nonce makes the same attestations, so they are made once. The nonce is given up only when a final block shows that
+ * another transaction used it or that ours reverted. A second endpoint, if there is one, has to confirm this.
  */
 export function createRelay(parts: RelayParts): Relay {
   const { rpcs, store, sender, settings, nowMs, note } = parts
   const { id: chainId, easAddress, finalityDepth } = parts.chain
   const chainParts = { chainId, sender, easAddress, keccak: parts.keccak }
   const transactions = createRelaySender({ chainId, sign: parts.sign, step, settings, note })
-  const askAnother = createAskAnother(rpcs, chainParts)
-  const judge = createRelayJudge({ chainId, finalityDepth, settings, step, askAnother, nowMs, note })
-  let state: RelayState = { state: 'unknown', reason: 'the chain was not asked yet' }
-  let lookedMs = Number.NEGATIVE_INFINITY
-  let forgotMs = Number.NEGATIVE_INFINITY
-  let movedMs = nowMs()
-  let lastPlace: number | undefined
+  const askAnother = createSecondOpinion(rpcs, chainParts)
+  const judge = createRelayJudge({ chainId, finalityDepth, settings, step, askSecondEndpoint: askAnother, nowMs, note })
+  let state: RelayState = { state: 'unknown', reason: 'the chain has not been checked yet' }
+  let lastCheckMs = Number.NEGATIVE_INFINITY
+  let lastForgetMs = Number.NEGATIVE_INFINITY
+  let lastProgressMs = nowMs()
+  let lastEndpointIndex: number | undefined
   let ticksBehind = 0
-  /** In this tick: an endpoint was passed over because its head is behind. */
+  /** Whether this tick skipped an endpoint because its head is behind. */
   let isBehind = false
   return { tick }
 
   async function tick(): Promise<RelayState> {
     const work = await readWork()
-    const isCalm = work.queued.length === 0 && work.open.every((open) => open.state !== 'sent')
-    const isIdle = isCalm && work.open.length === 0
+    const isNothingSent = work.queued.length === 0 && work.open.every((open) => open.state !== 'sent')
+    const isIdle = isNothingSent && work.open.length === 0
     const now = nowMs()
-    if (isCalm) movedMs = now
-    if (isCalm && !isOver(now, lookedMs, isIdle ? CHECK_MS : CALM_MS)) return state
-    lookedMs = now
-    if (isOver(now, forgotMs, CHECK_MS)) {
-      await step({ step: 'forget', beforeMs: now - settings.keepMs })
-      forgotMs = now
+    if (isNothingSent) lastProgressMs = now
+    if (isNothingSent && !isOver(now, lastCheckMs, isIdle ? CHECK_MS : FINALITY_CHECK_MS)) return state
+    lastCheckMs = now
+    if (isOver(now, lastForgetMs, CHECK_MS)) {
+      await step({ step: 'forget', beforeMs: now - settings.retentionMs })
+      lastForgetMs = now
     }
     isBehind = false
     try {
-      state = await ask(isOver(now, movedMs, STUCK_MS), async (rpc) => {
-        lastPlace = rpc.place
+      state = await useEndpoint(isOver(now, lastProgressMs, STUCK_MS), async (rpc) => {
+        lastEndpointIndex = rpc.index
         const chain = createRelayChain(rpc, chainParts)
         await chain.requireChain()
-        return isIdle ? await transactions.fundsFor(chain, 0n) : await advance({ chain, place: rpc.place })
+        return isIdle ? await transactions.checkFunds(chain, 0n) : await advance({ chain, endpointIndex: rpc.index })
       })
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
@@ -106,16 +106,16 @@ export function createRelay(parts: RelayParts): Relay {
     return state
   }
 
-  /** The best endpoint, or when nothing moves another than last time. */
-  async function ask(isStuck: boolean, look: (rpc: RpcEndpoint) => Promise<RelayState>): Promise<RelayState> {
-    if (isStuck && rpcs.size > 1 && lastPlace !== undefined) {
+  /** Uses the best endpoint or, without progress, another one than last time. */
+  async function useEndpoint(isStuck: boolean, run: (rpc: RpcEndpoint) => Promise<RelayState>): Promise<RelayState> {
+    if (isStuck && rpcs.size > 1 && lastEndpointIndex !== undefined) {
       try {
-        return await rpcs.use(look, new Set([lastPlace]))
+        return await rpcs.use(run, new Set([lastEndpointIndex]))
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
       }
     }
-    return await rpcs.use(look)
+    return await rpcs.use(run)
   }
 
   function readWork(): Promise<RelayWork> {
@@ -124,122 +124,126 @@ export function createRelay(parts: RelayParts): Relay {
 
   async function step(change: RelayStep): Promise<boolean> {
     const isTaken = await store.relayStep({ chainId, sender, change, nowMs: nowMs() })
-    // A higher fee brings nothing forward by itself.
-    if (isTaken && change.step !== 'raise' && change.step !== 'forget') movedMs = nowMs()
+    // Raising a fee is not progress.
+    if (isTaken && change.step !== 'raise' && change.step !== 'forget') lastProgressMs = nowMs()
     return isTaken
   }
 
-  async function advance({ chain, place }: Pick<Scene, 'chain' | 'place'>): Promise<RelayState> {
-    // Read again: before this endpoint another one may have done a part of it.
+  async function advance({
+    chain,
+    endpointIndex,
+  }: Pick<ChainSnapshot, 'chain' | 'endpointIndex'>): Promise<RelayState> {
+    // Read again, because an attempt with another endpoint may already have taken some steps.
     const work = await readWork()
     const head = await chain.head()
     const finalized = await chain.finalizedNumber(head, finalityDepth)
-    const scene = { chain, place, head, finalized, used: await chain.transactionCount() }
-    const settled = await settleInBlocks(scene, work)
-    if (settled === 'gone') return READY // what is gone is looked after next
-    const unsettled: Sent[] = []
+    const snapshot = { chain, endpointIndex, head, finalized, usedNonces: await chain.transactionCount() }
+    const settled = await settleInBlocks(snapshot, work)
+    if (settled === 'changed') return READY // the next tick handles it
+    const unsettled: SentTransaction[] = []
     for (const open of work.open) {
-      if (open.state === 'sent' && !(await judge.settleSent(scene, open))) unsettled.push(open)
+      if (open.state === 'sent' && !(await judge.settleSent(snapshot, open))) unsettled.push(open)
     }
     const [first, ...others] = unsettled
-    for (const open of others) await transactions.resend(scene, open)
-    if (first !== undefined) return await urge(scene, first)
+    for (const open of others) await transactions.resend(snapshot, open)
+    if (first !== undefined) return await advanceOldest(snapshot, first)
     if (work.queued.length === 0) return settled
-    return await sendNext(scene, work)
+    return await sendNext(snapshot, work)
   }
 
-  /** What was in a block: gone with it, final, or neither. */
-  async function settleInBlocks(scene: Scene, work: RelayWork): Promise<RelayState | 'gone'> {
-    const { chain, head } = scene
+  /** Settles transactions that were in a block: the block left the chain, or is final, or neither. */
+  async function settleInBlocks(snapshot: ChainSnapshot, work: RelayWork): Promise<RelayState | 'changed'> {
+    const { chain, head } = snapshot
     const inBlocks = work.open.filter((open) => open.state !== 'sent')
-    const gone: number[] = []
-    // From the newest on: a block that is still there says so of every block before it.
+    const vanished: number[] = []
+    // Newest first: if a block is still in the chain, so is every block before it.
     for (const open of inBlocks.toSorted((left, right) => right.blockNumber - left.blockNumber)) {
-      if (open.blockNumber > head.number && isPatient(open.blockNumber, head)) return READY
+      if (open.blockNumber > head.number && isLagging(open.blockNumber, head)) return READY
       if ((await chain.block(open.blockNumber))?.hash === open.blockHash) break
-      gone.push(open.nonce)
+      vanished.push(open.nonce)
     }
     ticksBehind = 0
-    if (gone.length === 0) return await judge.settleFinal(scene, inBlocks)
-    await step({ step: 'vanished', nonces: gone })
-    note('submissions vanished with their block', { chainId, nonces: gone.join(' ') })
-    return 'gone'
+    if (vanished.length === 0) return await judge.settleFinal(snapshot, inBlocks)
+    await step({ step: 'vanished', nonces: vanished })
+    note('submissions vanished with their block', { chainId, nonces: vanished.join(' ') })
+    return 'changed'
   }
 
   /**
-   * Whether a head before a block that was seen is taken for that of a node that lags.
+   * Tells whether a head below a block that was seen is treated as that of a lagging node.
    *
-   * @throws {RpcError} when there are other nodes to ask
+   * @throws {RpcError} when there are other endpoints to try
    */
-  function isPatient(seen: number, head: ChainHead): boolean {
-    if (rpcs.size === 1) return ++ticksBehind < PATIENT_TICKS
-    if (ticksBehind >= PATIENT_TICKS) return false
+  function isLagging(seen: number, head: ChainHead): boolean {
+    if (rpcs.size === 1) return ++ticksBehind < MAX_LAGGING_TICKS
+    if (ticksBehind >= MAX_LAGGING_TICKS) return false
     isBehind = true
-    throw new RpcError(`its head is ${head.number}, and block ${seen} was seen`)
+    throw new RpcError(`its head is ${head.number}, below block ${seen} that was already seen`)
   }
 
-  /** Does what can be done for the oldest transaction that is in no block. */
-  async function urge(scene: Scene, open: Sent): Promise<RelayState> {
-    const { head, used } = scene
+  /** Advances the oldest transaction that is not in a block. */
+  async function advanceOldest(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
+    const { head, usedNonces } = snapshot
     const { nonce, attempts } = open
-    if (used > nonce) return await judge.judgeUsed(scene, open)
-    if (used < nonce && isOverdue(head, attempts[0]!)) return await fillGap(scene, open)
-    const isDue = used === nonce && isOverdue(head, attempts.at(-1)!)
-    return isDue ? await transactions.raise(scene, open) : await transactions.resend(scene, open)
+    if (usedNonces > nonce) return await judge.settleUsedNonce(snapshot, open)
+    if (usedNonces < nonce && isOverdue(head, attempts[0]!)) return await fillGap(snapshot, open)
+    const isDue = usedNonces === nonce && isOverdue(head, attempts.at(-1)!)
+    return isDue ? await transactions.raise(snapshot, open) : await transactions.resend(snapshot, open)
   }
 
-  /** Blocks went by without it. A head that is far before the one of then was no head of this chain. */
-  function isOverdue(head: ChainHead, { sentBlock }: Sent['attempts'][number]): boolean {
+  /** Tells whether enough blocks passed without the transaction. A much lower head means that the former one was wrong. */
+  function isOverdue(head: ChainHead, { sentBlock }: SentTransaction['attempts'][number]): boolean {
     return head.number - sentBlock >= settings.bumpBlocks || sentBlock - head.number > finalityDepth
   }
 
-  /** Nonces before ours that nobody used: an endpoint had said they were. Empty transactions use them up. */
-  async function fillGap(scene: Scene, open: Sent): Promise<RelayState> {
-    const { used } = scene
-    const missing = open.nonce - used
+  /** Fills unused nonces before ours, which an endpoint had reported as used, with empty transactions. */
+  async function fillGap(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
+    const { usedNonces } = snapshot
+    const missing = open.nonce - usedNonces
     if (missing > settings.maxNonceGap) {
-      return waiting(`the chain is ${missing} nonces behind ours: only transactions with them help`)
+      return waiting(`${missing} nonces before ours are unused: send transactions with these nonces from the account`)
     }
-    const doubt = await judge.gapDoubt(scene, open.nonce)
+    const doubt = await judge.checkNonceGap(snapshot, open.nonce)
     if (doubt !== undefined) return waiting(doubt)
-    const fees = await transactions.feesNow(scene)
-    if (fees === undefined) return transactions.tooDear(scene)
-    const trial = await scene.chain.estimate([])
+    const fees = await transactions.readFees(snapshot)
+    if (fees === undefined) return transactions.waitForLowerFees(snapshot)
+    const trial = await snapshot.chain.estimate([])
     if (!trial.ok) {
       if (trial.error !== undefined) throw trial.error
-      return waiting('the contract refuses an empty multiAttest')
+      return waiting('the contract rejects an empty multiAttest')
     }
-    for (let nonce = used; nonce < open.nonce; nonce++) {
-      // A nonce that is stored and over was used when it was final: then the endpoint is behind.
-      const filled = await transactions.begin(scene, nonce, [], [], 2 * trial.gas, fees)
+    for (let nonce = usedNonces; nonce < open.nonce; nonce++) {
+      // A stored nonce was used in a final block, so the endpoint is behind.
+      const filled = await transactions.begin(snapshot, nonce, [], [], 2 * trial.gas, fees)
       if (!filled) return waiting('the endpoint is behind')
       if (filled.state !== 'ready') return filled
     }
-    return await transactions.resend(scene, open)
+    return await transactions.resend(snapshot, open)
   }
 
-  async function sendNext(scene: Scene, { queued, nextNonce: known }: RelayWork): Promise<RelayState> {
-    const { chain, used, head } = scene
-    const nextNonce = known ?? used
-    if (used < nextNonce) return waiting(`the endpoint counts ${used} nonces where ${nextNonce} are used`)
-    const doubt = await judge.countDoubt(scene, known)
+  async function sendNext(snapshot: ChainSnapshot, { queued, nextNonce: storedNonce }: RelayWork): Promise<RelayState> {
+    const { chain, usedNonces, head } = snapshot
+    const nextNonce = storedNonce ?? usedNonces
+    if (usedNonces < nextNonce)
+      return waiting(`the endpoint counts ${usedNonces} used nonces, but ${nextNonce} are used`)
+    const doubt = await judge.checkNonceCount(snapshot, storedNonce)
     if (doubt !== undefined) return waiting(doubt)
-    const fees = await transactions.feesNow(scene)
-    if (fees === undefined) return transactions.tooDear(scene)
-    const { chosen, gas, refused } = await chooseBatch(chain, queued, settings.maxGas)
-    const refusal = refused.length === 0 ? READY : await judge.refuse(scene, refused)
-    if (chosen.length === 0) return refusal
-    const funds = await transactions.fundsFor(chain, fees.maxFeePerGas * BigInt(gas))
+    const fees = await transactions.readFees(snapshot)
+    if (fees === undefined) return transactions.waitForLowerFees(snapshot)
+    const { chosen, gas, rejected } = await chooseBatch(chain, queued, settings.maxGas)
+    const rejectionState = rejected.length === 0 ? READY : await judge.failRejected(snapshot, rejected)
+    if (chosen.length === 0) return rejectionState
+    const funds = await transactions.checkFunds(chain, fees.maxFeePerGas * BigInt(gas))
     if (funds.state !== 'ready') return funds
     const ids = chosen.map(({ id }) => id)
     const payloads = chosen.map(({ payload }) => payload)
-    const sent = await transactions.begin(scene, used, ids, payloads, gas, fees)
-    if (sent) note('submissions sent', { chainId, nonce: used, submissions: ids.length, head: head.number })
+    const sent = await transactions.begin(snapshot, usedNonces, ids, payloads, gas, fees)
+    if (sent) note('submissions sent', { chainId, nonce: usedNonces, submissions: ids.length, head: head.number })
     return sent || READY // otherwise another relay was first
   }
 }
 
-/** Whether so long has passed. A clock that was put back says nothing: then it has. */
+/** Tells whether a pause is over. If the clock was set back, the pause counts as over. */
 function isOver(nowMs: number, sinceMs: number, pauseMs: number): boolean {
   return nowMs < sinceMs || nowMs - sinceMs >= pauseMs
 }

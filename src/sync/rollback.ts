@@ -4,16 +4,16 @@ import type { Ladder } from './ladder.ts'
 import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
-/** Rungs compared with one message. */
+/** Blocks of the ladder that are compared with one message. */
 const RUNGS_AT_ONCE = 32
 
 /**
- * The newest block of a ladder that is in the chain as an endpoint sees it.
+ * Finds the newest block of a ladder that an endpoint also has.
  *
- * @param headNumber of the endpoint: beyond it there is nothing to compare
- * @returns undefined when none is
+ * @param headNumber the endpoint's head; blocks after it are not compared
+ * @returns undefined when there is none
  */
-export async function commonAncestor(
+export async function findCommonAncestor(
   rpc: RpcClient,
   reader: ChainReader,
   ladder: Ladder,
@@ -21,54 +21,57 @@ export async function commonAncestor(
 ): Promise<BlockId | undefined> {
   const rungs = ladder.filter(({ number }) => number <= headNumber)
   for (let start = 0; start < rungs.length; start += RUNGS_AT_ONCE) {
-    const some = rungs.slice(start, start + RUNGS_AT_ONCE)
+    const batch = rungs.slice(start, start + RUNGS_AT_ONCE)
     const blocks = await reader.blocks(
       rpc,
-      some.map(({ number }) => number),
+      batch.map(({ number }) => number),
     )
-    const found = some.find(({ hash }, index) => blocks[index]?.hash === hash)
-    if (found !== undefined) return found
+    const ancestor = batch.find(({ hash }, index) => blocks[index]?.hash === hash)
+    if (ancestor !== undefined) return ancestor
   }
   return undefined
 }
 
 /**
- * Asks an endpoint again which chain it serves: behind one address may stand nodes of several, and the contracts and the schema
- * have the same names on many chains.
+ * Checks again which chain an endpoint serves. One address may lead to nodes of several chains, and the contracts and the schema
+ * have the same addresses and UIDs on many chains.
  *
- * @throws {RpcError} when it serves another one
+ * @throws {RpcError} when the endpoint serves another chain
  */
 export async function confirmChain(rpc: RpcClient, chainId: number): Promise<void> {
   const served = await rpc.request('eth_chainId', [])
   if (typeof served === 'string' && Number(served) === chainId) return
-  throw new RpcError(`an endpoint for chain ${chainId} serves chain ${Number(served)} by now`)
+  throw new RpcError(`an endpoint for chain ${chainId} now serves chain ${Number(served)}`)
 }
 
 /**
- * Asks the other endpoints whether a block that was taken for final is gone indeed: one that says so alone is not believed.
+ * Asks the other endpoints whether a final block really left the chain. One endpoint is not trusted with this.
  *
  * @throws {RpcError} when another endpoint still has the block
  */
-export async function confirmGone(
+export async function confirmRemoved(
   rpcs: RpcList,
-  asked: RpcEndpoint,
+  accuser: RpcEndpoint,
   reader: ChainReader,
   block: BlockId,
 ): Promise<void> {
   if (rpcs.size < 2) return
-  let stillThere: boolean
+  let isStillThere: boolean
   try {
-    stillThere = await rpcs.use(
+    isStillThere = await rpcs.use(
       async (other) => {
-        const [seen] = await reader.blocks(other, [block.number])
-        return seen?.hash === block.hash
+        const [otherBlock] = await reader.blocks(other, [block.number])
+        return otherBlock?.hash === block.hash
       },
-      new Set([asked.place]),
+      new Set([accuser.index]),
     )
   } catch (error) {
-    // Nobody else answers: then the one that does is what there is.
+    // No other endpoint responds, so trust the one that does.
     if (error instanceof RpcError) return
     throw error
   }
-  if (stillThere) throw new RpcError(`an endpoint denies block ${block.number}, which is final for another one`)
+  if (isStillThere)
+    throw new RpcError(
+      `an endpoint does not have block ${block.number}, which another endpoint has and which was final`,
+    )
 }

@@ -3,41 +3,41 @@ import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
 export interface RpcListParts {
   readonly chainId: number
   readonly clients: readonly RpcClient[]
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** 0 ≤ value < 1: endpoints that failed together are not asked again together. */
+  /** Returns 0 ≤ value < 1. Spreads the retries of endpoints that failed at the same time. */
   readonly random: () => number
-  /** Longest time an endpoint is left alone. */
-  readonly maxBenchMs: number
-  /** Told once each time an endpoint is left alone; `place` counts from 1 in the order of the configuration. */
-  readonly onBench?: (place: number, reason: string) => void
+  /** The longest suspension of an endpoint. */
+  readonly maxSuspensionMs: number
+  /** Called once for each suspension of an endpoint, with its number from 1 in the order of the configuration. */
+  readonly onSuspend?: (index: number, reason: string) => void
 }
 
-/** How an endpoint does. */
-export interface RpcStanding {
-  /** Counts from 1 in the order of the configuration: names and addresses may be secrets. */
-  readonly place: number
-  readonly isBenched: boolean
+/** The state of an endpoint. */
+export interface EndpointStatus {
+  /** Counts from 1 in the order of the configuration. Messages use it because addresses may be secret. */
+  readonly index: number
+  readonly isSuspended: boolean
   readonly failures: number
   readonly latencyMs: number | undefined
 }
 
-/** The endpoints of one chain, the best of them first. */
+/** The endpoints of one chain, ordered by quality. */
 export interface RpcList {
   /**
-   * Asks the best endpoint that is not left alone, then the next. One whose answer is an `RpcError` is left alone for a while:
-   * 2ⁿ seconds after the n-th failure in a row.
+   * Tries the best endpoint that is not suspended, then the next. An endpoint that fails with an `RpcError` is suspended: for
+   * at most 1, 2, 4 … seconds after the first, second, third … failure in a row, up to the longest suspension.
    *
-   * @param ask throws {RpcError} to go on with the next endpoint
-   * @param except places not to be asked
-   * @throws {RpcError} of the last one, when none is left
+   * @param ask throws {RpcError} to continue with the next endpoint
+   * @param except endpoints to skip
+   * @throws {RpcError} of the last endpoint, when none is left
    */
   use<T>(ask: (endpoint: RpcEndpoint) => Promise<T>, except?: ReadonlySet<number>): Promise<T>
-  /** Leaves an endpoint alone whose answers were found to be wrong later. */
-  bench(place: number, reason: string): void
+  /** Suspends an endpoint whose responses turned out to be wrong later. */
+  suspend(index: number, reason: string): void
   readonly size: number
-  standings(): readonly RpcStanding[]
-  /** All of them as one: answers of JSON-RPC that are errors are the caller's, everything else goes to the next endpoint. */
+  statuses(): readonly EndpointStatus[]
+  /** All endpoints as one client. JSON-RPC errors go to the caller; after any other failure the next endpoint is tried. */
   readonly client: RpcClient
 }
 
@@ -45,29 +45,29 @@ interface Entry {
   readonly endpoint: RpcEndpoint
   isVerified: boolean
   failures: number
-  benchedUntilMs: number
-  /** Moving average. */
+  suspendedUntilMs: number
+  /** Moving average of the response time. */
   latencyMs: number | undefined
 }
 
-const FIRST_BENCH_MS = 1000
-/** Weight of the newest answer in the average. */
+const FIRST_SUSPENSION_MS = 1000
+/** Weight of the newest response in the average. */
 const NEWEST_SHARE = 0.2
-/** Failures in a row weigh as much as that slow an answer. */
-const FAILURE_MS = 1000
+/** Each failure in a row counts as this much latency. */
+const FAILURE_PENALTY_MS = 1000
 
 export function createRpcList(parts: RpcListParts): RpcList {
-  const { chainId, clients, now, random, maxBenchMs, onBench } = parts
+  const { chainId, clients, now, random, maxSuspensionMs: maxBenchMs, onSuspend: onBench } = parts
   const entries: Entry[] = clients.map((client, index) => {
     const entry: Entry = {
       endpoint: {
-        place: index + 1,
-        request: (method, params) => timed(entry, client.request(method, params)),
-        requestAll: (calls) => timed(entry, client.requestAll(calls)),
+        index: index + 1,
+        request: (method, params) => measureLatency(entry, client.request(method, params)),
+        requestAll: (calls) => measureLatency(entry, client.requestAll(calls)),
       },
       isVerified: false,
       failures: 0,
-      benchedUntilMs: Number.NEGATIVE_INFINITY,
+      suspendedUntilMs: Number.NEGATIVE_INFINITY,
       latencyMs: undefined,
     }
     return entry
@@ -78,51 +78,51 @@ export function createRpcList(parts: RpcListParts): RpcList {
       let failure: RpcError | undefined
       const tried = new Set<Entry>()
       for (;;) {
-        const entry = best((candidate) => !tried.has(candidate) && !except?.has(candidate.endpoint.place))
+        const entry = findBest((candidate) => !tried.has(candidate) && !except?.has(candidate.endpoint.index))
         if (entry === undefined) break
         tried.add(entry)
         try {
           await verify(entry)
-          const answer = await ask(entry.endpoint)
+          const result = await ask(entry.endpoint)
           entry.failures = 0
-          return answer
+          return result
         } catch (error) {
           if (!(error instanceof RpcError)) throw error
           failure = error
-          leaveAlone(entry, error.message)
+          suspend(entry, error.message)
         }
       }
-      throw failure ?? new RpcError('every endpoint of this chain is left alone for a while', { failure: 'silent' })
+      throw failure ?? new RpcError('every endpoint of this chain is suspended', { failure: 'silent' })
     },
-    bench(place, reason) {
-      leaveAlone(entries[place - 1]!, reason)
+    suspend(index, reason) {
+      suspend(entries[index - 1]!, reason)
     },
     size: entries.length,
-    standings: () =>
-      entries.map(({ endpoint, benchedUntilMs, failures, latencyMs }) => ({
-        place: endpoint.place,
-        isBenched: now() < benchedUntilMs,
+    statuses: () =>
+      entries.map(({ endpoint, suspendedUntilMs, failures, latencyMs }) => ({
+        index: endpoint.index,
+        isSuspended: now() < suspendedUntilMs,
         failures,
         latencyMs,
       })),
     client: {
-      request: (method, params) => unwrapped((rpc) => rpc.request(method, params)),
-      requestAll: (calls) => unwrapped((rpc) => rpc.requestAll(calls)),
+      request: (method, params) => passThrough((rpc) => rpc.request(method, params)),
+      requestAll: (calls) => passThrough((rpc) => rpc.requestAll(calls)),
     },
   }
   return list
 
-  async function timed<T>(entry: Entry, answer: Promise<T>): Promise<T> {
+  async function measureLatency<T>(entry: Entry, response: Promise<T>): Promise<T> {
     const startedMs = now()
     try {
-      return await answer
+      return await response
     } finally {
       const tookMs = now() - startedMs
       entry.latencyMs = (entry.latencyMs ?? tookMs) * (1 - NEWEST_SHARE) + tookMs * NEWEST_SHARE
     }
   }
 
-  async function unwrapped<T>(ask: (rpc: RpcClient) => Promise<T>): Promise<T> {
+  async function passThrough<T>(ask: (rpc: RpcClient) => Promise<T>): Promise<T> {
     const outcome = await list.use(async (rpc) => {
       try {
         return { value: await ask(rpc) }
@@ -135,17 +135,17 @@ export function createRpcList(parts: RpcListParts): RpcList {
     return outcome.value
   }
 
-  function best(isOpen: (entry: Entry) => boolean): Entry | undefined {
-    const cost = ({ failures, latencyMs }: Entry) => failures * FAILURE_MS + (latencyMs ?? 0)
+  function findBest(isCandidate: (entry: Entry) => boolean): Entry | undefined {
+    const cost = ({ failures, latencyMs }: Entry) => failures * FAILURE_PENALTY_MS + (latencyMs ?? 0)
     return entries
-      .filter((entry) => isOpen(entry) && now() >= entry.benchedUntilMs)
+      .filter((entry) => isCandidate(entry) && now() >= entry.suspendedUntilMs)
       .reduce<Entry | undefined>(
         (left, right) => (left === undefined || cost(right) < cost(left) ? right : left),
         undefined,
       )
   }
 
-  /** Before its first answer is believed, and again whenever it failed: behind a name may stand another node by then. */
+  /** Checks the chain id before the first use and after each failure, because the address may then reach another node. */
   async function verify(entry: Entry): Promise<void> {
     if (entry.isVerified) return
     const served = await entry.endpoint.request('eth_chainId', [])
@@ -155,11 +155,11 @@ export function createRpcList(parts: RpcListParts): RpcList {
     entry.isVerified = true
   }
 
-  function leaveAlone(entry: Entry, reason: string): void {
-    const benchMs = Math.min(FIRST_BENCH_MS * 2 ** entry.failures, maxBenchMs)
+  function suspend(entry: Entry, reason: string): void {
+    const suspensionMs = Math.min(FIRST_SUSPENSION_MS * 2 ** entry.failures, maxBenchMs)
     entry.failures++
     entry.isVerified = false
-    entry.benchedUntilMs = now() + benchMs * (0.5 + random() / 2)
-    onBench?.(entry.endpoint.place, reason)
+    entry.suspendedUntilMs = now() + suspensionMs * (0.5 + random() / 2)
+    onBench?.(entry.endpoint.index, reason)
   }
 }

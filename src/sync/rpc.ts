@@ -1,32 +1,40 @@
-/** How a question to an endpoint came to nothing. `error`: the endpoint answered with an error of JSON-RPC. */
+/**
+ * How a request to an endpoint failed. `silent`: no connection. `late`: it timed out. `status`: an HTTP status without JSON, or
+ * too many requests. `too-large`: the response exceeds the limit. `malformed`: not a usable JSON-RPC response. `error`: the
+ * endpoint returned a JSON-RPC error.
+ */
 export type RpcFailure = 'silent' | 'late' | 'status' | 'too-large' | 'malformed' | 'error'
 
-/** Why an RPC gave no usable answer. Messages never hold its URL, for that may hold a key of the operator's. */
+/** Thrown when an endpoint gives no usable response. Messages never contain its URL, because that may contain an API key. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
-  /** Code of a JSON-RPC error; 3 is a revert. */
+  /** Code of the JSON-RPC error; 3 means that a call reverted. */
   readonly code: number | undefined
   readonly failure: RpcFailure
-  /** What the endpoint said of a JSON-RPC error. To be read by the program alone: it may repeat the URL. */
-  readonly said: string
+  /** The endpoint's message of a JSON-RPC error. Only the program may read it: never log it, it may repeat the URL. */
+  readonly endpointMessage: string
 
   constructor(
     message: string,
-    options: ErrorOptions & { readonly code?: number; readonly failure?: RpcFailure; readonly said?: string } = {},
+    options: ErrorOptions & {
+      readonly code?: number
+      readonly failure?: RpcFailure
+      readonly endpointMessage?: string
+    } = {},
   ) {
     super(message, options)
     this.code = options.code
     this.failure = options.failure ?? (options.code === undefined ? 'malformed' : 'error')
-    this.said = options.said ?? ''
+    this.endpointMessage = options.endpointMessage ?? ''
   }
 }
 
 /**
- * True when an endpoint answered and the answer cannot be true: another chain, no contract where one must be, other data than was
- * asked for, no JSON-RPC. An error that the endpoint names itself, such as a quota, is not one.
+ * Tells whether an endpoint's response cannot be true: another chain, no contract where one must be, other data than was
+ * requested, or no JSON-RPC. An error that the endpoint reports itself, such as an exceeded quota, does not count.
  */
-export function isWrongAnswer({ failure, code, said }: RpcError): boolean {
-  return failure === 'malformed' || (code === 3 && said === '')
+export function isInvalidResponse({ failure, code, endpointMessage }: RpcError): boolean {
+  return failure === 'malformed' || (code === 3 && endpointMessage === '')
 }
 
 export interface RpcOptions {
@@ -36,9 +44,13 @@ export interface RpcOptions {
   readonly maxResponseBytes: number
 }
 
-/** Who answers questions of JSON-RPC. */
+/** Something that handles JSON-RPC requests. */
 export interface Rpc {
-  /** @throws {RpcError} when there is no answer in time, none of the right form, or an error */
+  /**
+   * Sends a request and returns its result.
+   *
+   * @throws {RpcError} when the response is late, malformed or an error
+   */
   request(method: string, params: readonly unknown[]): Promise<unknown>
 }
 
@@ -47,92 +59,96 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-export type RpcAnswer =
+export type RpcResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: RpcError }
 
-/** The same, with several questions in one message. */
+/** An `Rpc` that can send several calls in one message. */
 export interface RpcClient extends Rpc {
   /**
-   * @returns the answers in the order of the questions; one that was refused has its error in its place
-   * @throws {RpcError} when the message as a whole came to nothing
+   * Sends several calls in one message.
+   *
+   * @returns the results in the order of the calls; a call that failed has its error instead of a value
+   * @throws {RpcError} when the whole message fails
    */
-  requestAll(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]>
+  requestAll(calls: readonly RpcCall[]): Promise<readonly RpcResult[]>
 }
 
-/** One of several endpoints of a chain, for questions whose answers must come from the same one. */
+/** One of several endpoints of a chain, for calls that must all go to the same endpoint. */
 export interface RpcEndpoint extends RpcClient {
-  /** Counts from 1 in the order of the configuration: names and addresses may be secrets. */
-  readonly place: number
+  /** Counts from 1 in the order of the configuration. Messages use it because addresses may be secret. */
+  readonly index: number
 }
 
-/** Refusals of one moment, not of arrays. */
-const TOO_MANY = /\brate\b|too many|quota|credits|throttl/i
-/** Questions asked at one time of an endpoint that takes no arrays of them. */
-const SINGLE_AT_ONCE = 10
+/** Error texts of a temporary limit, as opposed to an endpoint that does not support batches. */
+const RATE_LIMIT_ERROR = /\brate\b|too many|quota|credits|throttl/i
+/** Calls sent concurrently to an endpoint that does not support batches. */
+const MAX_CONCURRENT_CALLS = 10
 
-/** One JSON-RPC endpoint over HTTP. */
+/** Creates a client of one JSON-RPC endpoint over HTTP. */
 export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): RpcClient {
   let nextId = 1
-  let takesArrays = true
-  // `fetch` takes no name and password in an address.
-  const address = URL.canParse(url) ? new URL(url) : undefined
-  const user = [address?.username ?? '', address?.password ?? ''].map(unescaped).join(':')
-  if (address !== undefined) Object.assign(address, { username: '', password: '' })
+  let supportsBatches = true
+  // `fetch` rejects credentials in a URL, so they go into a header.
+  const endpointUrl = URL.canParse(url) ? new URL(url) : undefined
+  const credentials = [endpointUrl?.username ?? '', endpointUrl?.password ?? ''].map(decodePercent).join(':')
+  if (endpointUrl !== undefined) Object.assign(endpointUrl, { username: '', password: '' })
   const headers: Record<string, string> = { 'content-type': 'application/json' }
-  if (user !== ':') headers['authorization'] = `Basic ${Buffer.from(user).toString('base64')}`
+  if (credentials !== ':') headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
   return { request, requestAll }
 
   async function request(method: string, params: readonly unknown[]): Promise<unknown> {
     const id = nextId++
-    const reply = await exchange(method, { jsonrpc: '2.0', id, method, params })
-    const answer = answerOf(method, id, reply)
-    if (!answer.ok) throw answer.error
-    return answer.value
+    const response = await exchange(method, { jsonrpc: '2.0', id, method, params })
+    const outcome = readResponse(method, id, response)
+    if (!outcome.ok) throw outcome.error
+    return outcome.value
   }
 
-  async function requestAll(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
+  async function requestAll(calls: readonly RpcCall[]): Promise<readonly RpcResult[]> {
     if (calls.length === 0) return []
-    if (!takesArrays || calls.length === 1) return oneByOne(calls)
+    if (!supportsBatches || calls.length === 1) return sendSeparately(calls)
     const firstId = nextId
     nextId += calls.length
     const name = `${calls.length} × ${calls[0]!.method}`
-    const replies = await exchange(
+    const responses = await exchange(
       name,
       calls.map(({ method, params }, index) => ({ jsonrpc: '2.0', id: firstId + index, method, params })),
     )
-    if (!Array.isArray(replies)) {
-      const { error } = (replies ?? {}) as { error?: { code?: unknown; message?: unknown } }
-      if (TOO_MANY.test(String(error?.message)))
-        throw new RpcError(`${name}: too many questions`, { failure: 'status' })
-      // An error for all of them: this endpoint, or its tariff, knows no arrays.
-      takesArrays = false
-      return oneByOne(calls)
+    if (!Array.isArray(responses)) {
+      const { error } = (responses ?? {}) as { error?: { code?: unknown; message?: unknown } }
+      if (RATE_LIMIT_ERROR.test(String(error?.message)))
+        throw new RpcError(`${name}: too many requests`, { failure: 'status' })
+      // One error for the whole array: this endpoint, or its pricing plan, does not support batches.
+      supportsBatches = false
+      return sendSeparately(calls)
     }
-    const byId = new Map(replies.map((reply: { id?: unknown } | null) => [reply?.id, reply]))
-    return calls.map(({ method }, index) => answerOf(method, firstId + index, byId.get(firstId + index)))
+    const byId = new Map(responses.map((response: { id?: unknown } | null) => [response?.id, response]))
+    return calls.map(({ method }, index) => readResponse(method, firstId + index, byId.get(firstId + index)))
   }
 
-  async function oneByOne(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
-    const answers: RpcAnswer[] = []
-    for (let start = 0; start < calls.length; start += SINGLE_AT_ONCE) {
-      const some = calls.slice(start, start + SINGLE_AT_ONCE).map(async ({ method, params }): Promise<RpcAnswer> => {
-        try {
-          return { ok: true, value: await request(method, params) }
-        } catch (error) {
-          if (error instanceof RpcError && error.failure === 'error') return { ok: false, error }
-          throw error
-        }
-      })
-      answers.push(...(await Promise.all(some)))
+  async function sendSeparately(calls: readonly RpcCall[]): Promise<readonly RpcResult[]> {
+    const results: RpcResult[] = []
+    for (let start = 0; start < calls.length; start += MAX_CONCURRENT_CALLS) {
+      const batch = calls
+        .slice(start, start + MAX_CONCURRENT_CALLS)
+        .map(async ({ method, params }): Promise<RpcResult> => {
+          try {
+            return { ok: true, value: await request(method, params) }
+          } catch (error) {
+            if (error instanceof RpcError && error.failure === 'error') return { ok: false, error }
+            throw error
+          }
+        })
+      results.push(...(await Promise.all(batch)))
     }
-    return answers
+    return results
   }
 
   async function exchange(name: string, message: unknown): Promise<unknown> {
     let text: string
     try {
-      const response = await fetch(address ?? url, {
+      const response = await fetch(endpointUrl ?? url, {
         method: 'POST',
         headers,
         body: JSON.stringify(message),
@@ -140,15 +156,15 @@ export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): Rpc
         signal: AbortSignal.timeout(timeoutMs),
       })
       text = await readText(response, maxResponseBytes)
-      // Some nodes answer a JSON-RPC error with a status of 4xx, and the error says more.
+      // Some nodes send a JSON-RPC error with a 4xx status. The error says more than the status.
       if (!response.ok && !/^\s*[{[]/.test(text)) {
         throw new RpcError(`${name}: status ${response.status}`, { failure: 'status' })
       }
     } catch (error) {
       if (error instanceof RpcError) throw error
       const isLate = (error as Error).name === 'TimeoutError'
-      const why = isLate ? `no answer in ${timeoutMs} ms` : 'no connection'
-      throw new RpcError(`${name}: ${why}`, { failure: isLate ? 'late' : 'silent' })
+      const reason = isLate ? `no response within ${timeoutMs} ms` : 'no connection'
+      throw new RpcError(`${name}: ${reason}`, { failure: isLate ? 'late' : 'silent' })
     }
     try {
       return JSON.parse(text)
@@ -158,11 +174,11 @@ export function createRpc({ url, timeoutMs, maxResponseBytes }: RpcOptions): Rpc
   }
 }
 
-function unescaped(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // a percent sign that is one
+    return text // the percent sign is literal
   }
 }
 
@@ -171,24 +187,28 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
-    if (size > maxBytes) throw new RpcError(`answer of more than ${maxBytes} bytes`, { failure: 'too-large' })
+    if (size > maxBytes) throw new RpcError(`the response exceeds ${maxBytes} bytes`, { failure: 'too-large' })
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** One reply of JSON-RPC as an answer to the question with this id. */
-function answerOf(method: string, id: number, reply: unknown): RpcAnswer {
-  const { error, result, ...rest } = (reply ?? {}) as {
+/**
+ * Reads a JSON-RPC response to the call with this id.
+ *
+ * @throws {RpcError} when it is not one
+ */
+function readResponse(method: string, id: number, response: unknown): RpcResult {
+  const { error, result, ...envelope } = (response ?? {}) as {
     id?: unknown
     result?: unknown
     error?: { code?: unknown; message?: unknown }
   }
   const code = error?.code
   if (typeof code === 'number') {
-    const said = typeof error?.message === 'string' ? error.message.slice(0, 1000) : ''
-    return { ok: false, error: new RpcError(`${method}: error ${code}`, { code, said }) }
+    const endpointMessage = typeof error?.message === 'string' ? error.message.slice(0, 1000) : ''
+    return { ok: false, error: new RpcError(`${method}: error ${code}`, { code, endpointMessage }) }
   }
-  if (rest.id !== id || result === undefined) throw new RpcError(`${method}: not an answer of JSON-RPC`)
+  if (envelope.id !== id || result === undefined) throw new RpcError(`${method}: not a JSON-RPC response`)
   return { ok: true, value: result }
 }

@@ -1,43 +1,43 @@
 import type { Hex } from '../messages.ts'
 
 export interface SchemaCacheOptions {
-  /** Asks the chain; undefined when no such schema is registered. */
-  readonly look: (uid: Hex) => Promise<string | undefined>
+  /** Reads a schema string from the chain; undefined when the schema is not registered. */
+  readonly fetchSchema: (uid: Hex) => Promise<string | undefined>
   readonly maxEntries: number
-  /** How long "not registered" is believed. */
+  /** How long "not registered" is cached. */
   readonly unregisteredMs: number
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
 }
 
 /**
- * Schema strings of one chain. A registered one never changes and stays until there is no room; one that is not
- * registered is asked for again after a while. Equal questions at one time cost one call.
+ * Creates a cache of the schema strings of one chain. A registered schema never changes and stays until it is evicted. A schema
+ * that is not registered is read again after a while. Concurrent lookups of one schema share one call.
  */
-export function createSchemaCache({ look, maxEntries, unregisteredMs, now }: SchemaCacheOptions) {
-  const known = new Map<Hex, { readonly text: string | undefined; readonly untilMs: number }>()
-  const asked = new Map<Hex, Promise<string | undefined>>()
+export function createSchemaCache({ fetchSchema: look, maxEntries, unregisteredMs, now }: SchemaCacheOptions) {
+  const cached = new Map<Hex, { readonly text: string | undefined; readonly untilMs: number }>()
+  const pending = new Map<Hex, Promise<string | undefined>>()
 
-  async function ask(uid: Hex): Promise<string | undefined> {
+  async function fetchSchema(uid: Hex): Promise<string | undefined> {
     try {
       const text = await look(uid)
-      if (known.size >= maxEntries) known.delete(known.keys().next().value!)
-      known.set(uid, { text, untilMs: text === undefined ? now() + unregisteredMs : Number.POSITIVE_INFINITY })
+      if (cached.size >= maxEntries) cached.delete(cached.keys().next().value!)
+      cached.set(uid, { text, untilMs: text === undefined ? now() + unregisteredMs : Number.POSITIVE_INFINITY })
       return text
     } finally {
-      asked.delete(uid)
+      pending.delete(uid)
     }
   }
 
   return (uid: Hex): Promise<string | undefined> => {
-    const entry = known.get(uid)
+    const entry = cached.get(uid)
     if (entry !== undefined && now() < entry.untilMs) return Promise.resolve(entry.text)
-    known.delete(uid)
-    let answer = asked.get(uid)
-    if (answer === undefined) {
-      answer = ask(uid)
-      asked.set(uid, answer)
+    cached.delete(uid)
+    let lookup = pending.get(uid)
+    if (lookup === undefined) {
+      lookup = fetchSchema(uid)
+      pending.set(uid, lookup)
     }
-    return answer
+    return lookup
   }
 }

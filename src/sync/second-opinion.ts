@@ -2,21 +2,24 @@ import { createRelayChain, type RelayChain, type RelayChainParts } from './relay
 import { RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
-/** What another endpoint says of what one said. `alone`: there is no other. `silent`: none of them answers now. */
-export type SecondOpinion = 'alone' | 'agrees' | 'differs' | 'silent'
+/** What a second endpoint says about the first. `single`: there is only one endpoint. `silent`: none of the others responds. */
+export type SecondOpinion = 'single' | 'agrees' | 'differs' | 'silent'
 
 /**
- * Asks an endpoint whether another one is right.
+ * Asks a second endpoint whether the first one is right.
  *
- * @param place of the one that is not to be asked
- * @param isRight by the chain as the other endpoint shows it
+ * @param index of the first endpoint, which is not asked
+ * @param isRight evaluates the chain as the second endpoint shows it
  */
-export type AskAnother = (place: number, isRight: (chain: RelayChain) => Promise<boolean>) => Promise<SecondOpinion>
+export type AskSecondEndpoint = (
+  index: number,
+  isRight: (chain: RelayChain) => Promise<boolean>,
+) => Promise<SecondOpinion>
 
-/** The endpoints of a chain as witnesses of each other: what costs money or loses a submission is believed of none alone. */
-export function createAskAnother(rpcs: Pick<RpcList, 'use' | 'size'>, parts: RelayChainParts): AskAnother {
-  return async (place, isRight) => {
-    if (rpcs.size === 1) return 'alone'
+/** Creates the check by a second endpoint. One endpoint is never trusted with what costs money or loses a submission. */
+export function createSecondOpinion(rpcs: Pick<RpcList, 'use' | 'size'>, parts: RelayChainParts): AskSecondEndpoint {
+  return async (index, isRight) => {
+    if (rpcs.size === 1) return 'single'
     try {
       return await rpcs.use(
         async (rpc) => {
@@ -24,7 +27,7 @@ export function createAskAnother(rpcs: Pick<RpcList, 'use' | 'size'>, parts: Rel
           await chain.requireChain()
           return (await isRight(chain)) ? 'agrees' : 'differs'
         },
-        new Set([place]),
+        new Set([index]),
       )
     } catch (error) {
       if (error instanceof RpcError) return 'silent'

@@ -3,7 +3,7 @@ import type { Revocation } from '../store-messages.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import type { ChainReader } from './chain-reader.ts'
 import type { AttestationReader } from './eas-attestations.ts'
-import { BLOCKS_OF_A_SECOND, firstBlockAt } from './gather.ts'
+import { findFirstBlockAt, MAX_BLOCKS_PER_SECOND } from './gather.ts'
 import type { RpcClient } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 
@@ -18,18 +18,20 @@ export interface SweepParts {
   readonly onProblem: (message: string) => void
 }
 
-/** What a piece of the sweep found, and where the next one begins; null at the end. */
+/** The result of one piece of a sweep. `next` is where the next piece begins; null at the end. */
 export interface SweepPiece {
   readonly checked: number
   readonly revoked: number
   readonly next: Hex | null
 }
 
-/** Compares records that are valid with the contract, all of them, piece by piece. */
+/** Compares all valid records with the contract, piece by piece. */
 export interface Sweep {
   /**
-   * @param after where the piece before ended; null begins
-   * @throws {RpcError} when no endpoint answers; {StoreFault | CheckpointMoved}
+   * Compares the next piece and stores missed revocations.
+   *
+   * @param after `next` of the previous piece; null starts a sweep
+   * @throws {RpcError} when no endpoint responds; {StoreFault | CheckpointMoved}
    */
   piece(after: Hex | null): Promise<SweepPiece>
 }
@@ -47,7 +49,7 @@ export function createSweep(parts: SweepParts): Sweep {
       const applied =
         revocations.length === 0 ? undefined : await position.commit({ records: [], revocations, quarantine: [] })
       const revoked = applied?.revoked ?? 0
-      if (revoked > 0) onProblem(`${revoked} revocations had been missed and came in now`)
+      if (revoked > 0) onProblem(`${revoked} revocations had been missed and are stored now`)
       return { checked: rows.length, revoked, next: rows.length < RECORDS_PER_PIECE ? null : rows.at(-1)!.uid }
     },
   }
@@ -62,21 +64,21 @@ export function createSweep(parts: SweepParts): Sweep {
       rows.map(({ uid }) => uid),
     )
     const missing = reads.filter(({ state }) => state === 'missing').length
-    // What is not final may leave the chain at any time, and then the next pass takes it back.
+    // Records that are not final may leave the chain at any time; the next pass then removes them.
     const isFinal = rows.every(({ blockNumber }) => blockNumber <= position.state.finalized)
     if (missing > 0 && isFinal) onProblem(`an endpoint does not know ${missing} of our records`)
-    const found: Revocation[] = []
+    const revocations: Revocation[] = []
     for (const read of reads) {
       if (read.state !== 'ok' || read.revokedSeconds === 0) continue
       const { uid, revokedSeconds } = read
-      const first = await firstBlockAt(rpc, reader, revokedSeconds, startBlock, last)
-      // Later than what was read: it comes with its log.
+      const first = await findFirstBlockAt(rpc, reader, revokedSeconds, startBlock, last)
+      // The revocation is later than the checkpoint and will be read with its log.
       if (first === undefined) continue
-      const end = Math.min(first + BLOCKS_OF_A_SECOND - 1, last)
+      const end = Math.min(first + MAX_BLOCKS_PER_SECOND - 1, last)
       const { logs } = await reader.range(rpc, first, end, [])
       const log = logs.find((candidate) => candidate.kind === 'revoked' && candidate.uid === uid)
-      if (log !== undefined) found.push({ uid, blockNumber: log.blockNumber })
+      if (log !== undefined) revocations.push({ uid, blockNumber: log.blockNumber })
     }
-    return found
+    return revocations
   }
 }

@@ -1,12 +1,12 @@
 import type { RecordStore } from '../store-messages.ts'
 import type { SyncAction, SyncEvent, SyncOutcome } from '../sync-messages.ts'
-import { type Chain, createChainRuns, type WorkedChain } from './chain-runs.ts'
+import { createChainRuns, type SyncedChain, type SyncedChainState } from './chain-runs.ts'
 import { createLease } from './lease.ts'
 
 export interface SyncWorkerParts {
-  readonly chains: readonly WorkedChain[]
+  readonly chains: readonly SyncedChain[]
   readonly store: Pick<RecordStore, 'beginRun' | 'endRun' | 'lease'>
-  /** A name no other process has. */
+  /** A name that is unique to this process. */
   readonly owner: string
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -21,22 +21,29 @@ export interface SyncWorkerLimits {
   readonly sweepMs: number
 }
 
-/** Keeps the records on their chains: one loop a chain, none of which waits for another. */
+/** Keeps the records up to date with the chains. Each chain has an independent loop. */
 export interface SyncWorker {
   act(action: SyncAction): Promise<SyncOutcome>
   close(): Promise<void>
 }
 
-export function createSyncWorker({ chains: worked, store, owner, now, limits, onEvent }: SyncWorkerParts): SyncWorker {
-  const chains = worked.map(
-    (chain): Chain => ({
+export function createSyncWorker({
+  chains: workedChains,
+  store,
+  owner,
+  now,
+  limits,
+  onEvent,
+}: SyncWorkerParts): SyncWorker {
+  const chains = workedChains.map(
+    (chain): SyncedChainState => ({
       ...chain,
       busy: Promise.resolve(),
       isReading: false,
-      notedMs: 0,
-      auditMs: now(),
-      // The first sweep of a process comes soon, for it may have been away for long.
-      sweepMs: now() - limits.sweepMs + 10 * limits.auditMs,
+      lastStoredMs: 0,
+      lastAuditMs: now(),
+      // The first sweep comes soon after the start, because the process may have been down for long.
+      lastSweepMs: now() - limits.sweepMs + 10 * limits.auditMs,
       wake: () => {},
     }),
   )
@@ -83,10 +90,10 @@ export function createSyncWorker({ chains: worked, store, owner, now, limits, on
     for (const chain of chains) chain.wake()
   }
 
-  async function loop(chain: Chain): Promise<void> {
+  async function loop(chain: SyncedChainState): Promise<void> {
     while (!isClosed) {
       let isCaughtUp = true
-      if (lease.mayWork && !isAsleep(chain)) {
+      if (lease.mayWork && !isSuspended(chain)) {
         const result = await exclusively(chain, () => runs.pass(chain))
         isCaughtUp = result?.isCaughtUp ?? true
         if (isCaughtUp && result !== undefined) await compare(chain)
@@ -95,12 +102,12 @@ export function createSyncWorker({ chains: worked, store, owner, now, limits, on
     }
   }
 
-  /** Every endpoint is left alone for a while: asking would only say so again. */
-  function isAsleep({ rpcs }: Chain): boolean {
-    return rpcs.standings().every(({ isBenched }) => isBenched)
+  /** Tells whether every endpoint is suspended, so that a pass could only fail. */
+  function isSuspended({ rpcs }: SyncedChainState): boolean {
+    return rpcs.statuses().every(({ isSuspended }) => isSuspended)
   }
 
-  function pause(chain: Chain): Promise<void> {
+  function pause(chain: SyncedChainState): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, chain.pollMs)
       chain.wake = () => {
@@ -110,21 +117,21 @@ export function createSyncWorker({ chains: worked, store, owner, now, limits, on
     })
   }
 
-  /** What is due beside new blocks: a range from a second endpoint, a look at all valid records. */
-  async function compare(chain: Chain): Promise<void> {
-    if (now() - chain.auditMs >= limits.auditMs) {
+  /** Runs what is due besides new blocks: an audit step with a second endpoint, and a sweep of all valid records. */
+  async function compare(chain: SyncedChainState): Promise<void> {
+    if (now() - chain.lastAuditMs >= limits.auditMs) {
       const missed = await exclusively(chain, () => chain.audit.step()).catch((error: Error) => {
         onEvent({ kind: 'problem', chainId: chain.chainId, message: error.message })
         return undefined
       })
-      // A range that was left to compare is followed by the next at once, until the end.
-      if (missed === undefined) chain.auditMs = now()
+      // After an audited range the next follows immediately, until there is none left.
+      if (missed === undefined) chain.lastAuditMs = now()
     }
-    if (now() - chain.sweepMs >= limits.sweepMs) await runs.sweep(chain, () => isClosed)
+    if (now() - chain.lastSweepMs >= limits.sweepMs) await runs.sweep(chain, () => isClosed)
   }
 
-  /** @returns false when it failed */
-  async function catchUp(chain: Chain, onCount: (inserted: number) => void = () => {}): Promise<boolean> {
+  /** Reads a chain until it is caught up. Returns false when a pass failed. */
+  async function catchUp(chain: SyncedChainState, onCount: (inserted: number) => void = () => {}): Promise<boolean> {
     for (;;) {
       const result = await exclusively(chain, () => runs.pass(chain))
       if (result === undefined) return false
@@ -145,10 +152,10 @@ export function createSyncWorker({ chains: worked, store, owner, now, limits, on
     )
     if ('state' in job) return job
     let timer: NodeJS.Timeout | undefined
-    const waited = new Promise<'late'>((resolve) => {
+    const timeout = new Promise<'late'>((resolve) => {
       timer = setTimeout(resolve, waitMs, 'late')
     })
-    const end = await Promise.race([job.end, waited])
+    const end = await Promise.race([job.end, timeout])
     clearTimeout(timer)
     if (end === 'late') return { state: 'continues', count }
     return end ? { state: 'done', count } : { state: 'failed', reason: 'the chain or the store does not answer' }
@@ -159,12 +166,12 @@ export function createSyncWorker({ chains: worked, store, owner, now, limits, on
     return 'state' in job ? job : { state: 'started' }
   }
 
-  /** Begins a job unless the same one, or another process, is at it. Also while the chains are not to be read by themselves. */
+  /** Begins a job unless the same job is running or another process holds the lease. Works even while the worker is stopped. */
   async function begin<T>(
     name: string,
     run: () => Promise<T>,
   ): Promise<Extract<SyncOutcome, { state: 'busy' | 'failed' }> | { readonly end: Promise<T> }> {
-    if (jobs.has(name)) return { state: 'busy', reason: 'it was asked for before and is under way' }
+    if (jobs.has(name)) return { state: 'busy', reason: 'the same request is already running' }
     jobs.add(name)
     const release = await lease.holdForJob()
     if (release === undefined) {

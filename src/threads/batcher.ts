@@ -1,40 +1,40 @@
 /**
- * Adaptive micro-batching: what arrives in one turn of the event loop travels together.
+ * Options of adaptive micro-batching: requests that arrive in the same tick of the event loop travel together.
  *
- * A message to a thread costs more than a small request itself; a batch pays it once. At one connection a batch is one
- * request and nothing waits for company. At most `lanes` batches are out at a time, so the receiver's own queue stays
- * empty and the order is first in, first out.
+ * A message to a thread costs more than a small request itself; a batch pays for it once. With one connection a batch
+ * is one request, and it does not wait for others. At most `lanes` batches are out at a time, so the receiver's own
+ * queue stays empty and the order is first in, first out.
  */
 export interface BatcherOptions<Item, Result> {
-  /** Batches that may be out at one time: one per thread behind `run`. */
+  /** Batches that may be out at a time: one per thread behind `run`. */
   readonly lanes: number
   readonly maxBatchSize: number
   readonly maxQueueSize: number
-  /** Longest wait that is worth queueing for, as estimated from how long items took lately. */
+  /** The longest wait for which an item is queued; the wait is estimated from how long recent items took. */
   readonly maxWaitMs: number
-  /** Results in the order of the items; may reject when the thread behind it died. */
+  /** Returns results in the order of the items; may reject when the thread behind it died. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
-  /** True for an item nobody waits for any more: it is dropped before it is sent. */
+  /** Returns true for an item whose caller no longer waits; it is dropped instead of being sent. */
   readonly isStale: (item: Item) => boolean
-  /** What the caller of a stale item gets. */
+  /** Creates the error for the caller of a stale item. */
   readonly staleError: (item: Item) => Error
-  /** True when the thread died, so that another may do better; false when the time was over. */
+  /** Returns true when the thread died, so that a retry may succeed; false when the time limit ended the batch. */
   readonly isRetryable: (error: unknown) => boolean
   /** Milliseconds on a clock that only goes forward. */
   readonly nowMs: () => number
 }
 
-interface Waiting<Item, Result> {
+interface Pending<Item, Result> {
   readonly item: Item
   readonly sinceMs: number
   readonly resolve: (result: Result) => void
   readonly reject: (error: Error) => void
 }
 
-/** Thrown at once when `maxQueueSize` items wait already, or a new one would wait longer than `maxWaitMs`. */
+/** Thrown at once when `maxQueueSize` items are already waiting, or a new one would wait longer than `maxWaitMs`. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
-  /** When the queue may be short enough again. */
+  /** Time after which the queue may be short enough again. */
   readonly retryAfterSeconds: number
 
   constructor(waitMs: number) {
@@ -43,30 +43,31 @@ export class QueueFullError extends Error {
   }
 }
 
-/** Share of the newest batch in the running average of the time an item takes. */
+/** Weight of the newest batch in the moving average of the time per item. */
 const NEWEST_SHARE = 0.2
-/** A lane's work that is worth waking another one for half of it. */
-const LANE_MS = 0.5
+/** Work, in milliseconds, that one lane should have before another lane is woken to share it. */
+const MIN_LANE_MS = 0.5
 
+/** Queues items and sends them in batches to idle lanes. See `BatcherOptions`. */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
-  #queue: Waiting<Item, Result>[] = []
+  #queue: Pending<Item, Result>[] = []
   #batchesOut = 0
-  readonly #out = new Set<Waiting<Item, Result>[]>()
-  #flushPlanned = false
-  /** Of a lane's time, one item. */
+  readonly #out = new Set<Pending<Item, Result>[]>()
+  #isFlushPlanned = false
+  /** Moving average of the time that one item takes a lane. */
   #itemMs = 0
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
   }
 
-  /** Items waiting, those already sent not counted. */
+  /** The number of waiting items, not counting those already sent. */
   get queueSize(): number {
     return this.#queue.length
   }
 
-  /** How long an item that came now would wait. */
+  /** How long an item submitted now would wait. */
   get estimatedWaitMs(): number {
     return (this.#queue.length * this.#itemMs) / this.#options.lanes
   }
@@ -83,7 +84,10 @@ export class Batcher<Item, Result> {
     })
   }
 
-  /** The estimate alone would turn a burst away that comes after slow work, as at the start: somebody must be waiting long. */
+  /**
+   * Returns true when the estimated wait is too long and the oldest item really waits long. The estimate alone would
+   * reject a burst that follows slow work, for example at startup.
+   */
   #isTooSlow(atMs: number): boolean {
     const { maxWaitMs } = this.#options
     const first = this.#queue[0]
@@ -91,11 +95,11 @@ export class Batcher<Item, Result> {
   }
 
   #planFlush(): void {
-    if (this.#flushPlanned || this.#batchesOut >= this.#options.lanes) return
-    this.#flushPlanned = true
-    // After the poll phase: every request whose bytes are already here joins the batch.
+    if (this.#isFlushPlanned || this.#batchesOut >= this.#options.lanes) return
+    this.#isFlushPlanned = true
+    // `setImmediate` runs after the poll phase, so every request whose bytes have already arrived joins the batch.
     setImmediate(() => {
-      this.#flushPlanned = false
+      this.#isFlushPlanned = false
       this.#flush()
     })
   }
@@ -103,16 +107,16 @@ export class Batcher<Item, Result> {
   #flush(): void {
     const { lanes, maxBatchSize } = this.#options
     while (this.#queue.length > 0 && this.#batchesOut < lanes) {
-      // An even share for each idle lane, so that a burst uses every thread at once; but waking one costs more than a few
-      // quick items.
+      // An even share for each idle lane lets a burst use every thread at once. But waking a thread costs more than a
+      // few quick items, so a batch has at least that many.
       const evenShare = Math.ceil(this.#queue.length / (lanes - this.#batchesOut))
-      const worthWaking = this.#itemMs === 0 ? 1 : Math.ceil(LANE_MS / this.#itemMs)
+      const worthWaking = this.#itemMs === 0 ? 1 : Math.ceil(MIN_LANE_MS / this.#itemMs)
       const batch = this.#takeFresh(Math.min(Math.max(evenShare, worthWaking), maxBatchSize))
       if (batch.length > 0) void this.#send(batch)
     }
   }
 
-  #takeFresh(count: number): Waiting<Item, Result>[] {
+  #takeFresh(count: number): Pending<Item, Result>[] {
     const { isStale, staleError } = this.#options
     return this.#queue.splice(0, count).filter(({ item, reject }) => {
       if (!isStale(item)) return true
@@ -121,7 +125,7 @@ export class Batcher<Item, Result> {
     })
   }
 
-  async #send(batch: Waiting<Item, Result>[]): Promise<void> {
+  async #send(batch: Pending<Item, Result>[]): Promise<void> {
     const startMs = this.#options.nowMs()
     this.#batchesOut++
     this.#out.add(batch)
@@ -131,7 +135,7 @@ export class Batcher<Item, Result> {
         resolve(results[index]!)
       })
     } catch (error) {
-      if (this.#options.isRetryable(error)) await this.#sendAlone(batch)
+      if (this.#options.isRetryable(error)) await this.#sendOneByOne(batch)
       else for (const { reject } of batch) reject(error as Error)
     } finally {
       const itemMs = (this.#options.nowMs() - startMs) / batch.length
@@ -142,11 +146,14 @@ export class Batcher<Item, Result> {
     }
   }
 
-  /** One item may have killed the thread: each goes again alone, so that the others get their answer. */
-  async #sendAlone(batch: Waiting<Item, Result>[]): Promise<void> {
+  /**
+   * Sends the items of a failed batch again one by one: one of them may have killed the thread, and the others must
+   * succeed.
+   */
+  async #sendOneByOne(batch: Pending<Item, Result>[]): Promise<void> {
     const { isStale, staleError } = this.#options
     for (const { item, resolve, reject } of batch) {
-      // Asked anew each time: the one before may have taken all the time there was.
+      // Check before each item: the previous one may have used up the time.
       if (isStale(item)) {
         reject(staleError(item))
         continue
@@ -160,7 +167,7 @@ export class Batcher<Item, Result> {
     }
   }
 
-  /** Refuses everything that waits or is out; what comes back later is dropped. */
+  /** Rejects every item that waits or is out. Results that come back later are dropped. */
   abandon(error: Error): void {
     for (const { reject } of this.#queue.splice(0)) reject(error)
     for (const batch of this.#out) for (const { reject } of batch) reject(error)

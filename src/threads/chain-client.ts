@@ -8,45 +8,47 @@ import { heapLimits, workerUrl } from './spawn.ts'
 import type { StoreClient } from './store-client.ts'
 import { logSyncEvent } from './sync-log.ts'
 
-/** Main's side of the chain thread, which alone talks to RPCs. */
+/** The main thread's side of the sync thread, which is the only one that talks to RPC endpoints. */
 export interface ChainClient {
-  /** True for a chain that has an RPC. */
+  /** Returns true for a chain that has an RPC endpoint. */
   serves(chainId: number): boolean
-  /** Never rejects: an unreachable chain is `ok: false`, an unknown UID `value: undefined`. */
+  /**
+   * Looks up an attestation. Never rejects: an unreachable chain gives `ok: false`, an unknown UID `value: undefined`.
+   */
   attestation(chainId: number, uid: Hex): Promise<ChainResult<ChainAttestation>>
-  /** The string registered under a schema UID; as `attestation`. */
+  /** Looks up the string registered under a schema UID; otherwise as `attestation`. */
   schemaString(chainId: number, uid: Hex): Promise<ChainResult<string>>
-  /** Why nothing is signed for a chain, or undefined. */
+  /** Returns why nothing is signed for a chain; undefined when it may be signed for. */
   refusal(chainId: number): string | undefined
-  /** Every chain that has an RPC. */
+  /** Returns the state of every chain that has an RPC endpoint. */
   states(): ReadonlyMap<number, ChainState>
-  /** Tells the thread what to do with the records of the chains. Never rejects. */
+  /** Runs an action of record synchronisation in the thread. Never rejects. */
   sync(action: SyncAction): Promise<SyncOutcome>
-  /** Gives the thread another line of main's, now and whenever it starts again. */
-  connect(give: (post: (request: ChainRequest, port: MessagePort) => void) => void): void
+  /** Calls `connector` with a function that posts a port to the thread, now and after every restart. */
+  connect(connector: (post: (request: ChainRequest, port: MessagePort) => void) => void): void
   close(): Promise<void>
 }
 
-type Question = Omit<Extract<ChainRequest, { type: 'attestation' }>, 'id' | 'type'> & {
+type LookupRequest = Omit<Extract<ChainRequest, { type: 'attestation' }>, 'id' | 'type'> & {
   readonly type: 'attestation' | 'schema'
 }
-type Answer = ChainResult<ChainAttestation | string>
+type LookupResult = ChainResult<ChainAttestation | string>
 
-interface Waiting {
-  readonly resolve: (answer: Answer) => void
+interface PendingLookup {
+  readonly resolve: (result: LookupResult) => void
   readonly timer: NodeJS.Timeout
 }
 
 const START_TIMEOUT_MS = 30_000
 const CLOSE_MS = 3000
-const SYNC_LOST: SyncOutcome = { state: 'failed', reason: 'the sync thread is starting again' }
+const SYNC_LOST: SyncOutcome = { state: 'failed', reason: 'the sync thread is restarting' }
 const LONGEST_RESTART_PAUSE_MS = 5000
 
 /**
- * Starts the chain thread, waits until it has compared every chain it can reach with the table, and gives the signer its
- * line to it. A thread that dies is started again; what it was asked meanwhile is answered as unreachable.
+ * Starts the sync thread, waits until it has verified the contracts of every chain it can reach, and connects the
+ * signer to it. A thread that dies is restarted; until it is back, look-ups give `unreachable`.
  *
- * @returns undefined when no chain has an RPC
+ * @returns undefined when no chain has an RPC endpoint
  */
 export async function startChainAccess(
   config: Config,
@@ -58,11 +60,11 @@ export async function startChainAccess(
   if (served.length === 0) return undefined
   const { maxQueuedRequests, requestDeadlineMs } = config.limits
   const states = new Map<number, ChainState>(
-    served.map((chainId) => [chainId, { state: 'unverified', reason: 'not asked yet' }]),
+    served.map((chainId) => [chainId, { state: 'unverified', reason: 'not checked yet' }]),
   )
-  const waiting = new Map<number, Waiting>()
-  const acting = new Map<number, (outcome: SyncOutcome) => void>()
-  const givers: ((post: (request: ChainRequest, port: MessagePort) => void) => void)[] = []
+  const pending = new Map<number, PendingLookup>()
+  const pendingActions = new Map<number, (outcome: SyncOutcome) => void>()
+  const connectors: ((post: (request: ChainRequest, port: MessagePort) => void) => void)[] = []
   let worker: Worker | undefined
   let nextId = 0
   let isClosing = false
@@ -70,8 +72,9 @@ export async function startChainAccess(
 
   return {
     serves: (chainId) => states.has(chainId),
-    attestation: (chainId, uid) => ask({ type: 'attestation', chainId, uid }) as Promise<ChainResult<ChainAttestation>>,
-    schemaString: (chainId, uid) => ask({ type: 'schema', chainId, uid }) as Promise<ChainResult<string>>,
+    attestation: (chainId, uid) =>
+      lookUp({ type: 'attestation', chainId, uid }) as Promise<ChainResult<ChainAttestation>>,
+    schemaString: (chainId, uid) => lookUp({ type: 'schema', chainId, uid }) as Promise<ChainResult<string>>,
     refusal(chainId) {
       const state = states.get(chainId)
       return state?.state === 'refused' ? state.reason : undefined
@@ -81,11 +84,11 @@ export async function startChainAccess(
       if (worker === undefined) return Promise.resolve(SYNC_LOST)
       const id = nextId++
       worker.postMessage({ type: 'sync', id, action } satisfies ChainRequest)
-      return new Promise((resolve) => acting.set(id, resolve))
+      return new Promise((resolve) => pendingActions.set(id, resolve))
     },
-    connect(give) {
-      givers.push(give)
-      if (worker !== undefined) give(postTo(worker))
+    connect(connector) {
+      connectors.push(connector)
+      if (worker !== undefined) connector(postTo(worker))
     },
     async close() {
       isClosing = true
@@ -99,32 +102,32 @@ export async function startChainAccess(
     },
   }
 
-  function ask(question: Question): Promise<Answer> {
-    if (worker === undefined) return Promise.resolve(unreachable('the chain thread is starting again'))
-    if (waiting.size >= maxQueuedRequests) return Promise.resolve(unreachable('too many look-ups are waiting'))
+  function lookUp(request: LookupRequest): Promise<LookupResult> {
+    if (worker === undefined) return Promise.resolve(unreachable('the sync thread is restarting'))
+    if (pending.size >= maxQueuedRequests) return Promise.resolve(unreachable('too many look-ups are waiting'))
     const id = nextId++
-    worker.postMessage({ ...question, id } satisfies ChainRequest)
+    worker.postMessage({ ...request, id } satisfies ChainRequest)
     return new Promise((resolve) => {
       const timer = setTimeout(
         () => settle(id, unreachable('the look-up took longer than its deadline')),
         requestDeadlineMs,
       )
-      waiting.set(id, { resolve, timer })
+      pending.set(id, { resolve, timer })
     })
   }
 
-  function settle(id: number, answer: Answer): void {
-    const entry = waiting.get(id)
+  function settle(id: number, result: LookupResult): void {
+    const entry = pending.get(id)
     if (entry === undefined) return
-    waiting.delete(id)
+    pending.delete(id)
     clearTimeout(entry.timer)
-    entry.resolve(answer)
+    entry.resolve(result)
   }
 
   async function open(): Promise<void> {
     const started = new Worker(workerUrl('sync'), {
       name: 'sync',
-      env: {}, // no thread but the signer sees the environment
+      env: {}, // only the signer thread sees the environment
       workerData: {
         chains: config.chains,
         schemas: config.schemas,
@@ -137,7 +140,7 @@ export async function startChainAccess(
       resourceLimits: heapLimits(config),
     })
     started.on('message', onReply)
-    started.on('error', (error) => log.error('chain thread failed', { reason: String(error) }))
+    started.on('error', (error) => log.error('sync thread failed', { reason: String(error) }))
     await untilReady(started)
     if (isClosing) {
       await started.terminate()
@@ -146,11 +149,11 @@ export async function startChainAccess(
     worker = started
     started.once('exit', (code) => {
       worker = undefined
-      for (const id of [...waiting.keys()]) settle(id, unreachable('the chain thread is starting again'))
-      for (const resolve of acting.values()) resolve(SYNC_LOST)
-      acting.clear()
+      for (const id of [...pending.keys()]) settle(id, unreachable('the sync thread is restarting'))
+      for (const resolve of pendingActions.values()) resolve(SYNC_LOST)
+      pendingActions.clear()
       if (isClosing) return
-      log.error('chain thread ended', { code })
+      log.error('sync thread ended', { code })
       void reopen(100)
     })
     signer.connectNonces(() => {
@@ -160,9 +163,9 @@ export async function startChainAccess(
     })
     store?.connect((port) => {
       if (worker === started) started.postMessage({ type: 'store', port } satisfies ChainRequest, [port])
-      else port.close() // of a thread that is gone; the next one has asked for its own
+      else port.close() // it belongs to a thread that has ended; the next one connects with its own port
     })
-    for (const give of givers) give(postTo(started))
+    for (const connector of connectors) connector(postTo(started))
   }
 
   async function reopen(pauseMs: number): Promise<void> {
@@ -170,9 +173,9 @@ export async function startChainAccess(
     if (isClosing) return
     try {
       await open()
-      log.info('chain thread started again')
+      log.info('sync thread started again')
     } catch (error) {
-      log.error('chain thread cannot start', { reason: String(error) })
+      log.error('sync thread cannot start', { reason: String(error) })
       await reopen(Math.min(pauseMs * 2, LONGEST_RESTART_PAUSE_MS))
     }
   }
@@ -181,8 +184,8 @@ export async function startChainAccess(
     if (reply.type === 'found') settle(reply.id, reply.result)
     else if (reply.type === 'event') logSyncEvent(log, reply.event)
     else if (reply.type === 'synced') {
-      acting.get(reply.id)?.(reply.outcome)
-      acting.delete(reply.id)
+      pendingActions.get(reply.id)?.(reply.outcome)
+      pendingActions.delete(reply.id)
     }
     if (reply.type !== 'state') return
     const { chainId, state } = reply
@@ -200,11 +203,11 @@ function postTo(worker: Worker): (request: ChainRequest, port: MessagePort) => v
 function untilReady(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => end(new Error(`the chain thread did not start in ${START_TIMEOUT_MS} ms`)),
+      () => end(new Error(`the sync thread did not start in ${START_TIMEOUT_MS} ms`)),
       START_TIMEOUT_MS,
     )
     const onMessage = ({ type }: ChainReply) => type === 'ready' && end()
-    const onExit = (code: number) => end(new Error(`the chain thread ended at its start (${code})`))
+    const onExit = (code: number) => end(new Error(`the sync thread ended while starting (${code})`))
     function end(error?: Error): void {
       clearTimeout(timer)
       worker.off('message', onMessage)
@@ -220,6 +223,6 @@ function untilReady(worker: Worker): Promise<void> {
   })
 }
 
-function unreachable(reason: string): Answer {
+function unreachable(reason: string): LookupResult {
   return { ok: false, reason, cause: 'unreachable' }
 }

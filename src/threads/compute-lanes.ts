@@ -9,71 +9,74 @@ import { heapLimits, workerUrl } from './spawn.ts'
 import { TimeLimits } from './time-limits.ts'
 
 export type Work = ComputeBatch | ComputeChunk | MerkleTask | VerifyBatch
-export type Done = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
-/** What main computes itself: the worst request within these takes a fraction of a millisecond. */
+export type WorkResult = ComputeResult[] | ChunkResult | MerkleResult | VerifyResult[]
+/** Limits of what the main thread computes itself. The worst request within them takes a fraction of a millisecond. */
 const INLINE_LIMITS = { maxVertices: 16, maxParts: 4, maxDistanceSolves: 64, maxPreparedBytes: 1_048_576 }
 
-/** @param leftMs until the first of its callers goes */
-type Run = (work: Work, leftMs: number) => Promise<Done>
+/** @param leftMs time until the first deadline among the callers of `work` */
+type Run = (work: Work, leftMs: number) => Promise<WorkResult>
 
-/** What the operator says about evidence. */
+/** The operator's settings for evidence. */
 export type EvidenceSettings = Pick<
   ComputeWorkerData,
   'allowMock' | 'witnesses' | 'deviceTrust' | 'didKeys' | 'evaluation' | 'pluginUrls'
 >
 
-/** What a compute thread is told beside its limits. */
-export interface Told {
+/** The settings of a compute thread besides its limits. */
+export interface ThreadSettings {
   readonly chainIds: readonly number[]
   readonly evidence: EvidenceSettings
 }
 
-/** Threads of one priority. */
+/** The compute threads of one priority. */
 export interface Lane {
   readonly threads: number
-  /** Longest wait that is worth queueing for. */
+  /** The longest wait for which a request is queued. */
   readonly maxWaitMs: number
   readonly run: Run
   isReady(): boolean
   close(): Promise<void>
 }
 
-/** The compute threads of one priority, each with the kernel loaded and tested. */
-export async function createLane(config: Config, told: Told, large: boolean): Promise<Lane> {
-  const threads = large ? config.limits.largeThreads : config.limits.computeThreads
+/** Starts the compute threads of one priority. Resolves when each has loaded and tested the kernel. */
+export async function createLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
+  const threads = isLarge ? config.limits.largeThreads : config.limits.computeThreads
   const limits = new TimeLimits(() => performance.now())
   const workerData: ComputeWorkerData = {
-    limits: computeLimits(config, told.chainIds, large),
-    ...told.evidence,
-    lowPriority: large,
+    limits: computeLimits(config, settings.chainIds, isLarge),
+    ...settings.evidence,
+    lowPriority: isLarge,
   }
-  const pool = new Piscina<Work, Done>({
+  const pool = new Piscina<Work, WorkResult>({
     filename: workerUrl('compute').href,
     minThreads: threads,
     maxThreads: threads,
     idleTimeout: Number.POSITIVE_INFINITY,
-    // Two tasks a worker are packed on one thread while another idles; our own queues stand before this one.
+    // With two tasks per worker, Piscina fills one thread while another idles. The queues of `Batcher` stand in front
+    // of this one.
     concurrentTasksPerWorker: 1,
     maxQueue: threads * 2,
     resourceLimits: heapLimits(config),
-    env: {}, // no thread but the signer sees the environment
+    env: {}, // only the signer thread sees the environment
     workerData,
     recordTiming: false,
   })
-  // A thread that dies is reported by the task that it failed; without a listener the event would end the process.
+  // The task of a thread that dies reports the error. Without a listener this event would end the process.
   pool.on('error', () => {})
   await Promise.all(Array.from({ length: threads }, () => pool.run(batchOf([]))))
   const { evidenceGraceMs } = config.limits
-  // An added kind may never come to an end; with one, threads use nothing that cannot be ended.
-  const graceMs = told.evidence.pluginUrls.length > 0 ? 0 : evidenceGraceMs
-  const evidence = new Set<Promise<Done>>()
+  // The rules of an added plugin may run forever. Threads then use only backends that survive termination, so no grace
+  // is needed.
+  const graceMs = settings.evidence.pluginUrls.length > 0 ? 0 : evidenceGraceMs
+  const evidence = new Set<Promise<WorkResult>>()
   return {
     threads,
-    maxWaitMs: maxWaitMs(config, large),
+    maxWaitMs: maxWaitMs(config, isLarge),
     run(work, leftMs) {
-      const start = (signal: EventEmitter) => pool.run(work, { transferList: buffersOf(work), signal })
+      const start = (signal: EventEmitter) => pool.run(work, { transferList: transferables(work), signal })
       if (!('questions' in work)) return limits.run(leftMs, start)
-      // Ended in the middle of the addon, a thread takes the process with it: its signatures are over long before this.
+      // Terminating a thread inside the native addon would crash the process. Its signatures finish long before the
+      // grace ends.
       const done = limits.run(leftMs, start, graceMs)
       evidence.add(done)
       return done.finally(() => evidence.delete(done))
@@ -86,32 +89,32 @@ export async function createLane(config: Config, told: Told, large: boolean): Pr
   }
 }
 
-/** Waits for work of clients that left, not for ever. */
-async function settled(work: ReadonlySet<Promise<Done>>, mostMs: number): Promise<void> {
+/** Waits for work whose clients left, up to `maxMs`. */
+async function settled(work: ReadonlySet<Promise<WorkResult>>, maxMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, mostMs)
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(resolve, maxMs)
   })
-  await Promise.race([Promise.allSettled(work), late])
+  await Promise.race([Promise.allSettled(work), timeout])
   clearTimeout(timer)
 }
 
-/** One core: everything on the main thread, by the same code. */
-export async function createInlineLane(config: Config, told: Told, large: boolean): Promise<Lane> {
+/** Creates the lane for `COMPUTE_THREADS=0`: the same code, run on the main thread. */
+export async function createInlineLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
   const { createComputeRunner, runWork } = (await import(workerUrl('compute').href)) as {
     createComputeRunner(data: ComputeWorkerData): Promise<unknown>
-    runWork(runner: unknown, work: Work): Done | Promise<Done>
+    runWork(runner: unknown, work: Work): WorkResult | Promise<WorkResult>
   }
   const runner = await createComputeRunner({
-    limits: computeLimits(config, told.chainIds, large),
-    ...told.evidence,
+    limits: computeLimits(config, settings.chainIds, isLarge),
+    ...settings.evidence,
     lowPriority: false,
   })
   return {
     threads: 1,
-    maxWaitMs: maxWaitMs(config, large),
+    maxWaitMs: maxWaitMs(config, isLarge),
     async run(work) {
-      // A turn of the event loop between: this thread also answers /health and ends deadlines.
+      // Yield one tick of the event loop: this thread also answers /health and enforces deadlines.
       await new Promise((resolve) => setImmediate(resolve))
       return runWork(runner, work)
     },
@@ -120,8 +123,8 @@ export async function createInlineLane(config: Config, told: Told, large: boolea
   }
 }
 
-/** What computes the least of requests on the thread that has them. */
-export async function loadInline({ limits }: Config, { chainIds }: Told) {
+/** Loads the function that computes tiny requests on the main thread. */
+export async function loadInline({ limits }: Config, { chainIds }: ThreadSettings) {
   const { createInlineCompute } = (await import(workerUrl('inline').href)) as {
     createInlineCompute(limits: ComputeWorkerData['limits']): (task: ComputeTask) => ComputeResult | undefined
   }
@@ -129,25 +132,27 @@ export async function loadInline({ limits }: Config, { chainIds }: Told) {
   return createInlineCompute({ ...INLINE_LIMITS, maxCollectionDepth, maxJsonDepth, chainIds })
 }
 
-/** Large work takes its time: whoever sends it waits for half the deadline. */
-function maxWaitMs({ limits }: Config, large: boolean): number {
-  return large ? limits.requestDeadlineMs / 2 : limits.maxQueueMs
+/** Large requests take long, so they may wait for half of their deadline. */
+function maxWaitMs({ limits }: Config, isLarge: boolean): number {
+  return isLarge ? limits.requestDeadlineMs / 2 : limits.maxQueueMs
 }
 
-/** In the small lane little work is allowed, so that nobody there waits long; what needs more goes to the large lane. */
-function computeLimits({ limits }: Config, chainIds: readonly number[], large: boolean): ComputeWorkerData['limits'] {
+/**
+ * The small lane allows little work, so that no request there waits long. Requests that need more go to the large lane.
+ */
+function computeLimits({ limits }: Config, chainIds: readonly number[], isLarge: boolean): ComputeWorkerData['limits'] {
   const { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxPreparedBytes } = limits
-  const maxDistanceSolves = large ? limits.maxDistanceSolves : limits.maxSmallDistanceSolves
+  const maxDistanceSolves = isLarge ? limits.maxDistanceSolves : limits.maxSmallDistanceSolves
   return { maxVertices, maxParts, maxCollectionDepth, maxJsonDepth, maxDistanceSolves, maxPreparedBytes, chainIds }
 }
 
-/** Bodies in one buffer, which is given away. */
+/** Packs tasks into one message; the bodies share a buffer that is transferred. */
 export function batchOf(tasks: readonly ComputeTask[]): ComputeBatch {
   return { bytes: pack(tasks.map(({ body }) => body)), heads: tasks.map(({ body: _, ...head }) => head) }
 }
 
-/** What is given away with it. */
-function buffersOf(work: Work): ArrayBuffer[] {
+/** Returns the buffers to transfer with a message. */
+function transferables(work: Work): ArrayBuffer[] {
   if ('pieces' in work) return work.pieces.map(({ texts }) => texts.buffer)
   return ['items' in work ? work.items.buffer : work.bytes.buffer]
 }

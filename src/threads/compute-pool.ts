@@ -5,50 +5,58 @@ import type { ComputeResult, ComputeTask } from '../messages.ts'
 import { pack } from '../packed-bytes.ts'
 import { ProblemError } from '../problem.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
-import { batchOf, createInlineLane, createLane, type Done, type Lane, loadInline, type Told } from './compute-lanes.ts'
+import {
+  batchOf,
+  createInlineLane,
+  createLane,
+  type Lane,
+  loadInline,
+  type ThreadSettings,
+  type WorkResult,
+} from './compute-lanes.ts'
 import type { ChunkJob, ComputeJob, Job, VerifyJob } from './jobs.ts'
 
 export interface ComputePool {
   /**
-   * A body of at most `inlineBodyBytes`, computed at once and here: it takes less time than the messages would.
+   * Computes a body of at most `inlineBodyBytes` at once, on this thread. That takes less time than the messages would.
    *
-   * @returns undefined for what is larger, or not plainly right and quick: it belongs to one of the lanes
+   * @returns undefined when the body is larger, invalid, or too much work; it then goes to one of the lanes
    */
   runAtOnce(task: ComputeTask): ComputeResult | undefined
-  /** Small bodies: micro-batched, high priority. */
+  /** Computes a small body: micro-batched, on the threads of normal priority. */
   runSmall(job: ComputeJob): Promise<ComputeResult>
-  /** Bodies beyond `smallBodyBytes`: one at a time and thread, on threads of lowered priority. */
+  /** Computes a body beyond `smallBodyBytes`: one at a time on each thread, on the threads of low priority. */
   runLarge(job: ComputeJob): Promise<ComputeResult>
   /**
-   * A chunk of a batch, on the threads of lowered priority.
+   * Computes a chunk of a batch on the threads of low priority.
    *
-   * @throws {Error} that is no ProblemError when its thread died
+   * @throws {Error} other than `ProblemError` when its thread died
    */
   runChunk(job: ChunkJob): Promise<ChunkResult>
-  /** The same for the tree over all results of a batch. */
+  /** Builds the Merkle tree over all results of a batch; otherwise as `runChunk`. */
   runTree(job: ChunkJob<MerkleTask>): Promise<MerkleResult>
-  /** A request about evidence: small ones micro-batched, others on the threads of lowered priority. */
+  /** Runs a request about evidence: micro-batched if it is small, otherwise on the threads of low priority. */
   runVerify(job: VerifyJob, isSmall: boolean): Promise<VerifyResult>
   readonly queueSize: number
   /** False while no thread of the small lane is alive. */
   readonly isReady: boolean
-  /** Answers `overloaded` to everybody who still waits. */
+  /** Rejects every pending job with `overloaded`. */
   abandon(): void
-  /** Ends the threads; whoever still waits gets no answer, so `abandon` or wait first. */
+  /** Ends the threads. Pending jobs never settle then, so call `abandon` or wait for them first. */
   close(): Promise<void>
 }
 
 /**
  * Starts the compute threads and waits until each has loaded and tested the kernel.
  *
- * @param told the chains that are supported at all, and what the operator says about evidence
- * @throws {Error} when a thread fails its self-test: the service must not start then (decision 97)
+ * @param settings the supported chains, and the operator's settings for evidence
+ * @throws {Error} when a thread fails its self-test: the service must not start with a broken kernel (decision 97)
  */
-export async function startComputePool(config: Config, told: Told): Promise<ComputePool> {
+export async function startComputePool(config: Config, settings: ThreadSettings): Promise<ComputePool> {
   const { limits } = config
   const isInline = limits.computeThreads === 0
   const create = isInline ? createInlineLane : createLane
-  const [small, large] = await Promise.all([create(config, told, false), create(config, told, true)])
+  const [small, large] = await Promise.all([create(config, settings, false), create(config, settings, true)])
   const requests = [
     requestBatcher(config, small, isInline ? 1 : limits.maxBatchSize),
     requestBatcher(config, large, 1),
@@ -58,7 +66,7 @@ export async function startComputePool(config: Config, told: Told): Promise<Comp
     verifyBatcher(config, large, 1),
   ] as const
   const chunks = chunkBatcher(config, large)
-  const runInline = isInline || limits.inlineBodyBytes === 0 ? undefined : await loadInline(config, told)
+  const runInline = isInline || limits.inlineBodyBytes === 0 ? undefined : await loadInline(config, settings)
   const batchers = [...requests, ...evidence, chunks]
   return {
     runAtOnce: (task) => (task.body.byteLength <= limits.inlineBodyBytes ? runInline?.(task) : undefined),
@@ -97,16 +105,19 @@ function verifyBatcher(config: Config, lane: Lane, maxBatchSize: number) {
     maxBatchSize,
     run: async (jobs) => {
       const tasks = jobs.map(({ task }) => task)
-      const work = { bytes: pack(tasks.map(({ body }) => body)), questions: tasks.map(({ body: _, ...rest }) => rest) }
+      const work = { bytes: pack(tasks.map(({ body }) => body)), questions: tasks.map(({ body: _, ...head }) => head) }
       return (await lane.run(work, leftMs(jobs))) as VerifyResult[]
     },
     isRetryable: (error) => !isTimeout(error),
   })
 }
 
-/** A chunk is a batch already. Whoever sent it knows better how to try again. */
+/**
+ * Creates the batcher for chunks. A chunk is a batch already, so they are not grouped; their sender decides about
+ * retries.
+ */
 function chunkBatcher(config: Config, lane: Lane) {
-  return new Batcher<ChunkJob<ComputeChunk | MerkleTask>, Done>({
+  return new Batcher<ChunkJob<ComputeChunk | MerkleTask>, WorkResult>({
     ...commonOptions(config, lane),
     maxBatchSize: 1,
     run: async (jobs) => [await lane.run(jobs[0]!.chunk, leftMs(jobs))],

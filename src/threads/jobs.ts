@@ -2,11 +2,11 @@ import type { ComputeChunk } from '../batch-messages.ts'
 import type { VerifyTask } from '../evidence-messages.ts'
 import type { ComputeTask } from '../messages.ts'
 
-/** What the main thread knows about the caller of a task. */
+/** The caller of a task, as the main thread knows it. */
 export interface Job {
-  /** Milliseconds since the epoch after which nobody waits for the answer. */
+  /** When the caller stops waiting for the response, in milliseconds since the epoch. */
   readonly deadlineMs: number
-  /** True once the client is gone. */
+  /** Returns true once the client has disconnected. */
   readonly isAborted: () => boolean
 }
 

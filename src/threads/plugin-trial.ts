@@ -4,10 +4,10 @@ import type { PluginTrialData, PluginTrialResult } from '../evidence-messages.ts
 import { heapLimits, workerUrl } from './spawn.ts'
 
 /**
- * Loads a module with a kind of evidence in a thread of its own, with an empty environment, and ends the thread.
+ * Loads a plugin module in a separate thread with an empty environment, then ends the thread.
  *
  * @param url of the module
- * @returns a failure for whatever the module does, also when it never comes to an end
+ * @returns a failure for any misbehaviour of the module, also when it never finishes
  */
 export function runPluginTrial(url: string, task: PluginTrialData['task'], config: Config): Promise<PluginTrialResult> {
   const { limits } = config
@@ -18,7 +18,7 @@ export function runPluginTrial(url: string, task: PluginTrialData['task'], confi
   const worker = new Worker(workerUrl('plugin-trial'), { env: {}, workerData, resourceLimits: heapLimits(config) })
   return new Promise<PluginTrialResult>((resolve) => {
     const fail = (reason: string) => resolve({ ok: false, reason })
-    const timer = setTimeout(() => fail(`did not come to an end within ${timeoutMs} ms`), timeoutMs)
+    const timer = setTimeout(() => fail(`did not finish within ${timeoutMs} ms`), timeoutMs)
     worker.once('message', resolve)
     worker.once('error', (error) => fail(error.message))
     worker.once('exit', (code) => fail(`ended its thread with code ${code}`))

@@ -6,17 +6,17 @@ import type { ChainClient } from './chain-client.ts'
 import type { SignerClient } from './signer-client.ts'
 import type { StoreClient } from './store-client.ts'
 
-/** Main's side of the relay, which runs in the chain thread and submits what the store holds. */
+/** The main thread's side of the relay, which runs in the sync thread and sends the submissions in the store. */
 export interface RelayClient {
-  /** How the relay of a chain does; undefined for a chain without one. */
+  /** Returns the state of the relay of a chain; undefined for a chain without a relay. */
   state(chainId: number): RelayState | undefined
-  /** What became of submissions since this process began. */
+  /** Returns how many submissions were sent, mined and reverted since this process started. */
   events(): readonly RelayEvent[]
-  /** Every chain that has one. */
+  /** Every chain that has a relay. */
   readonly chainIds: readonly number[]
 }
 
-/** Submissions of one chain that a transaction took along, found in a block, or had revert. */
+/** The number of submissions of one chain that were sent, mined or reverted. */
 export interface RelayEvent {
   readonly chainId: number
   readonly event: string
@@ -30,31 +30,31 @@ export interface RelayClientParts {
   readonly log: Log
 }
 
-/** Notes of the relay that are counted. */
+/** The counted notes of the relay, and the event that each counts as. */
 const COUNTED: Readonly<Record<string, string>> = {
   'submissions sent': 'sent',
   'submissions mined': 'mined',
   'submissions reverted': 'reverted',
 }
-const UNKNOWN: RelayState = { state: 'unknown', reason: 'the chain was not asked yet' }
+const UNKNOWN: RelayState = { state: 'unknown', reason: 'the relay has not reported yet' }
 
-/** Gives the chain thread what the relay needs: whose account it is, the store, and signatures. */
+/** Starts the relay in the sync thread and provides what it needs: the account, the store and signatures. */
 export function startRelay({ chainClient, signer, store, log }: RelayClientParts): RelayClient {
   const states = new Map<number, RelayState>()
   const chainIds = [...chainClient.states().keys()]
   const events = chainIds.flatMap((chainId) => Object.values(COUNTED).map((event) => ({ chainId, event, count: 0 })))
-  let line: MessagePort | undefined
+  let current: MessagePort | undefined
   chainClient.connect((post) => {
     const { port1, port2 } = new MessageChannel()
     states.clear()
-    line = port1
-    port1.on('message', (reply: RelayReply) => void take(port1, reply))
-    // Ends the process's waiting for it: a relay that is idle keeps nothing alive.
+    current = port1
+    port1.on('message', (reply: RelayReply) => void onReply(port1, reply))
+    // An open port must not keep the process alive.
     port1.unref()
     post({ type: 'relay', sender: signer.address.toLowerCase() as Hex, port: port2 }, port2)
     store.connect((port) => {
-      // Of a thread that is gone: its successor has a line of its own.
-      if (line !== port1) port.close()
+      // The port belongs to a thread that has ended; the next thread gets a new one.
+      if (current !== port1) port.close()
       else port1.postMessage({ type: 'store', port } satisfies RelayRequest, [port])
     })
   })
@@ -64,7 +64,7 @@ export function startRelay({ chainClient, signer, store, log }: RelayClientParts
     chainIds,
   }
 
-  async function take(port: MessagePort, reply: RelayReply): Promise<void> {
+  async function onReply(port: MessagePort, reply: RelayReply): Promise<void> {
     if (reply.type === 'sign') {
       const result = await signer.sign(reply.payload)
       port.postMessage({ type: 'signed', id: reply.id, result } satisfies RelayRequest)

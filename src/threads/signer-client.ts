@@ -18,47 +18,50 @@ import { ProblemError } from '../problem.ts'
 import type { RelayPayload, RelaySigningResult } from '../relay-messages.ts'
 import { joinRecords } from '../signing-records.ts'
 import { endThread, type SignerThread, startThread } from './signer-thread.ts'
-import { overloaded, refusedBlock, type SignedBlock, TOO_MANY } from './signing-block.ts'
+import { overloaded, rejectedBlock, type SignedBlock, TOO_MANY_WAITING } from './signing-block.ts'
 import { SigningQueue } from './signing-queue.ts'
 
-/** Main's side of the signer thread, which alone holds the key. */
+/** The main thread's side of the signer thread, which is the only one that holds the key. */
 export interface SignerClient {
   /** Checksummed. */
   readonly address: string
   readonly keyKind: SigningKeyKind
   /** The secp256k1 backend, its library and version: `system (libsecp256k1 0.2, /usr/lib/…/libsecp256k1.so.1.0.0)`. */
   readonly backend: string
-  /** False while the thread starts again. */
+  /** False while the thread restarts. */
   readonly isReady: boolean
   /**
-   * Resolves with a problem as data, `overloaded` when the thread died or took too long; never rejects.
+   * Signs one payload. Never rejects: problems are data, `overloaded` when the thread died or took too long.
    *
-   * @param isBulk for a batch: single requests pass it
+   * @param isBulk true for an item of a batch; single requests overtake it
    */
   sign(payload: AttestationPayload, isBulk?: boolean): Promise<SigningResult>
   sign(payload: ResultPayload): Promise<ResultSigningResult>
   sign(payload: SequencePayload): Promise<SequenceSigningResult>
   sign(payload: RelayPayload): Promise<RelaySigningResult>
   /**
-   * Attestations of a batch, which single requests pass; never rejects.
+   * Signs the attestations of a chunk of a batch; single requests overtake them. Never rejects.
    *
    * @param payloads as `putPayload` writes them
    */
   signBlock(payloads: PackedBytes): Promise<SignedBlock>
   /**
-   * Asked before an answer is computed that will be signed alone.
+   * Waits for a free slot. Call it before computing a result that will be signed as a single payload.
    *
-   * @returns undefined: go on; else resolves when there is room for its payload
-   * @throws {ProblemError} `overloaded` when too many wait already
+   * @returns undefined when there is a slot now; otherwise a promise that resolves when there is one
+   * @throws {ProblemError} `overloaded` when too many requests are already waiting
    */
   waitForRoom(): Promise<void> | undefined
   /**
-   * Gives the thread its line to the chain thread, now and whenever it starts again.
+   * Connects the thread to the sync thread, now and after every restart.
    *
-   * @param connect makes a channel and hands its other end to the chain thread
+   * @param connect makes a channel, passes one end to the sync thread and returns the other
    */
   connectNonces(connect: () => MessagePort): void
-  /** Resolves when the thread is lost for good: its key came from the environment and is nowhere else. */
+  /**
+   * Resolves when the thread ended and cannot restart, because its key came from the environment and is stored nowhere
+   * else.
+   */
   readonly lost: Promise<Error>
   close(): Promise<void>
 }
@@ -66,23 +69,23 @@ export interface SignerClient {
 const LONGEST_RESTART_PAUSE_MS = 5000
 
 /**
- * Starts the signer thread. No other thread may start before it is ready: until then the key is in the environment they
- * would share.
+ * Starts the signer thread. No other thread may start before it is ready, because until then the key is in the
+ * environment, which threads can share.
  *
- * A thread that dies is started again when its key is in a file (development key, keystore). A key from the environment
- * was deleted there and main never had it: then `lost` resolves, and the process has to end for its supervisor to start
- * it anew.
+ * A thread that dies is restarted when its key is in a file (development key, keystore). A key from the environment is
+ * gone: it was deleted there, and the main thread never had it. Then `lost` resolves, and the process has to end so
+ * that its supervisor restarts it.
  *
- * @throws {ConfigError} when the key or a chain is not configured rightly, with the remedy
+ * @throws {ConfigError} when the key or a chain is configured wrongly; the message says what to change
  */
 export async function startSigner(config: Config, log: Log): Promise<SignerClient> {
   const { maxQueuedRequests, maxBatchSize, requestDeadlineMs } = config.limits
   let thread: SignerThread | undefined
   let connect: (() => MessagePort) | undefined
   let isClosing = false
-  let announceLoss: (error: Error) => void = () => {}
+  let resolveLost: (error: Error) => void = () => {}
   const lost = new Promise<Error>((resolve) => {
-    announceLoss = resolve
+    resolveLost = resolve
   })
   const post = (request: SignerRequest, transfer: readonly (MessagePort | ArrayBuffer)[] = []) =>
     thread?.worker.postMessage(request, transfer)
@@ -97,7 +100,7 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
   })
 
   const first = await startThread(config, onReply)
-  adopt(first)
+  attachThread(first)
   const { address, keyKind, backend } = first
 
   return {
@@ -110,16 +113,16 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
     },
     sign,
     waitForRoom() {
-      if (queue.room.isFull) throw new ProblemError(overloaded(TOO_MANY).problem)
+      if (queue.room.isFull) throw new ProblemError(overloaded(TOO_MANY_WAITING).problem)
       return queue.room.enter()
     },
     async signBlock(payloads) {
       if (thread !== undefined) return queue.submitBlock(payloads)
-      return refusedBlock(payloads.offsets.length - 1, overloaded('the signer is starting again').problem)
+      return rejectedBlock(payloads.offsets.length - 1, overloaded('the signer is restarting').problem)
     },
-    connectNonces(give) {
-      connect = give
-      connectLine()
+    connectNonces(connectThread) {
+      connect = connectThread
+      connectPort()
     },
     async close() {
       isClosing = true
@@ -132,9 +135,9 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
   function sign(payload: SequencePayload): Promise<SequenceSigningResult>
   function sign(payload: RelayPayload): Promise<RelaySigningResult>
   function sign(payload: SigningPayload, isBulk?: boolean): Promise<unknown> {
-    // The result of an id is of its payload's kind.
+    // Each result has the kind that belongs to its payload.
     return thread === undefined
-      ? Promise.resolve(overloaded('the signer is starting again'))
+      ? Promise.resolve(overloaded('the signer is restarting'))
       : queue.submit(payload, isBulk)
   }
 
@@ -143,24 +146,24 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
     else if (reply.type === 'fault') log.error('signing failed', { reason: reply.reason })
   }
 
-  function adopt(started: SignerThread): void {
+  function attachThread(started: SignerThread): void {
     thread = started
     started.worker.on('error', (error) => log.error('signer thread failed', { reason: String(error) }))
     started.worker.once('exit', (code) => {
       thread = undefined
-      queue.fail('the signer is starting again')
+      queue.fail('the signer is restarting')
       if (isClosing) return
       log.error('signer thread ended', { code })
       if (keyKind === 'private-key' || keyKind === 'mnemonic') {
-        announceLoss(new Error(`the signer thread ended and its ${keyKind} is no longer in the environment`))
+        resolveLost(new Error(`the signer thread ended and its ${keyKind} is no longer in the environment`))
       } else {
         void restart(100)
       }
     })
-    connectLine()
+    connectPort()
   }
 
-  function connectLine(): void {
+  function connectPort(): void {
     if (thread === undefined || connect === undefined) return
     const port = connect()
     post({ type: 'nonces', port }, [port])
@@ -173,9 +176,9 @@ export async function startSigner(config: Config, log: Log): Promise<SignerClien
       const started = await startThread(config, onReply)
       if (started.address !== address) {
         await started.worker.terminate()
-        return announceLoss(new Error('the signer started again with another key'))
+        return resolveLost(new Error('the signer started again with another key'))
       }
-      adopt(started)
+      attachThread(started)
       log.info('signer thread started again')
     } catch (error) {
       log.error('signer thread cannot start', { reason: String(error) })

@@ -3,7 +3,7 @@ import { type Config, ConfigError, type SignerConfig } from '../config.ts'
 import type { SignerReply, SignerRequest, SigningKeyKind } from '../messages.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 
-/** The signer thread, ready. */
+/** A signer thread that is ready. */
 export interface SignerThread {
   readonly worker: Worker
   readonly address: string
@@ -11,12 +11,12 @@ export interface SignerThread {
   readonly backend: string
 }
 
-// Opening a keystore takes a second of scrypt, more on a busy machine.
+// Opening a keystore takes scrypt one second, more on a busy machine.
 const START_TIMEOUT_MS = 30_000
-/** A signature takes microseconds, a message of them milliseconds. */
+/** A signature takes microseconds, and a message of signatures takes milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000
 
-/** Ended by force in the middle of a signature, native code would take the process with it. */
+/** Asks the thread to exit and waits. Terminating it during a signature in native code would crash the process. */
 export async function endThread(worker: Worker): Promise<void> {
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   worker.postMessage({ type: 'close' } satisfies SignerRequest)
@@ -25,10 +25,15 @@ export async function endThread(worker: Worker): Promise<void> {
   clearTimeout(timer)
 }
 
+/**
+ * Starts a signer thread and waits until it is ready.
+ *
+ * @throws {ConfigError} when the key or a chain is configured wrongly
+ */
 export async function startThread(config: Config, onReply: (reply: SignerReply) => void): Promise<SignerThread> {
   const worker = new Worker(workerUrl('signer'), {
     name: 'signer',
-    env: SHARE_ENV, // so that it can take the key out of it
+    env: SHARE_ENV, // so that it can remove the key from it
     workerData: signerConfig(config),
     resourceLimits: heapLimits(config),
   })
@@ -53,7 +58,7 @@ function firstReply(worker: Worker): Promise<Omit<SignerThread, 'worker'>> {
       else reject(new ConfigError(reply.type === 'refused' ? reply.reason : 'the signer did not start'))
     })
     worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`the signer ended at its start (${code})`)))
+    worker.once('exit', (code) => reject(new Error(`the signer ended while starting (${code})`)))
     worker.once('exit', () => clearTimeout(timer))
     worker.once('message', () => clearTimeout(timer))
   })

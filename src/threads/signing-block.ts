@@ -1,43 +1,43 @@
-import type { SigningRefusal, UnpackedPayload } from '../messages.ts'
+import type { SigningFailure, UnpackedPayload } from '../messages.ts'
 import { type PackedBytes, unpack } from '../packed-bytes.ts'
 import type { ProblemData } from '../problem.ts'
 import { SIGNED_BYTES, signedId } from '../signing-records.ts'
 
-/** Payloads for one message: those of single answers, those of batches, those without a record. */
+/** The payloads of one message: of single requests, of batches, and those that have no byte encoding. */
 export interface SigningMessage {
   readonly records: Records
   readonly bulk: Records
   readonly others: readonly (readonly [id: number, payload: UnpackedPayload])[]
 }
 
-/** Payloads as bytes, and their IDs. */
+/** Payloads as bytes, with their IDs. */
 export interface Records {
   readonly ids: number[]
   readonly records: Uint8Array[]
 }
 
-export const TOO_MANY = 'too many answers wait for a signature'
+export const TOO_MANY_WAITING = 'too many results are waiting for a signature'
 
-/** A refusal after which the same request may succeed. */
-export function overloaded(detail: string): SigningRefusal {
+/** Creates a problem after which the same request may succeed when it is sent again. */
+export function overloaded(detail: string): SigningFailure {
   return { ok: false, problem: { type: 'overloaded', detail, retryAfterSeconds: 1 } }
 }
 
-/** What became of the payloads of a chunk. */
+/** The outcome for each payload of a chunk. */
 export interface SignedBlock {
-  /** `SIGNED_BYTES` for each payload, by index, as `putSigned` writes them; zeros where it was refused. */
+  /** `SIGNED_BYTES` for each payload, by index, as `putSigned` writes them; zeros where there is a problem instead. */
   readonly signed: Buffer
-  /** By index. */
+  /** Problems by index of the payload. */
   readonly refusals: ReadonlyMap<number, ProblemData>
 }
 
-/** @param count of payloads that nobody can sign now */
-export function refusedBlock(count: number, problem: ProblemData): SignedBlock {
+/** Creates the outcome for `count` payloads that cannot be signed now. */
+export function rejectedBlock(count: number, problem: ProblemData): SignedBlock {
   const refusals = new Map(Array.from({ length: count }, (_, index) => [index, problem]))
   return { signed: Buffer.alloc(count * SIGNED_BYTES), refusals }
 }
 
-/** Payloads of a chunk of a batch on their way through the signer, a few at a time. */
+/** The payloads of a chunk of a batch, which pass through the signer a few at a time. */
 export class SigningBlock {
   readonly sinceMs: number
   readonly #firstId: number
@@ -49,7 +49,7 @@ export class SigningBlock {
   #sent = 0
   #open: number
 
-  /** @param firstId of as many IDs as there are payloads */
+  /** @param firstId the payloads have consecutive IDs from this one */
   constructor(firstId: number, payloads: PackedBytes, sinceMs: number, resolve: (block: SignedBlock) => void) {
     this.#firstId = firstId
     this.#payloads = payloads
@@ -60,7 +60,7 @@ export class SigningBlock {
     this.#isSettled = new Uint8Array(this.#open)
   }
 
-  /** How many have no result yet. */
+  /** The number of payloads without a result. */
   get open(): number {
     return this.#open
   }
@@ -73,16 +73,20 @@ export class SigningBlock {
     return id >= this.#firstId && id < this.#firstId + this.#isSettled.length
   }
 
-  /** The next payloads that were not sent. */
-  take(most: number, ids: number[], records: Uint8Array[]): void {
-    const end = Math.min(this.#sent + most, this.#isSettled.length)
+  /** Appends the next unsent payloads, at most `max`, to `ids` and `records`. */
+  take(max: number, ids: number[], records: Uint8Array[]): void {
+    const end = Math.min(this.#sent + max, this.#isSettled.length)
     for (; this.#sent < end; this.#sent++) {
       ids.push(this.#firstId + this.#sent)
       records.push(unpack(this.#payloads, this.#sent))
     }
   }
 
-  /** @param bytes with the signature of one of them at `at` */
+  /**
+   * Stores a signature.
+   *
+   * @param bytes with the signature of one of the payloads at `at`
+   */
   settle(bytes: Uint8Array, at: number): void {
     const index = signedId(bytes, at) - this.#firstId
     if (this.#isSettled[index] !== 0) return
@@ -90,16 +94,16 @@ export class SigningBlock {
     this.#close(index)
   }
 
-  refuse(id: number, problem: ProblemData): void {
+  reject(id: number, problem: ProblemData): void {
     const index = id - this.#firstId
     if (this.#isSettled[index] !== 0) return
     this.#refusals.set(index, problem)
     this.#close(index)
   }
 
-  /** The same for all that have no result. */
-  refuseRest(problem: ProblemData): void {
-    for (let index = 0; index < this.#isSettled.length; index++) this.refuse(this.#firstId + index, problem)
+  /** Ends all payloads without a result with the same problem. */
+  rejectRemaining(problem: ProblemData): void {
+    for (let index = 0; index < this.#isSettled.length; index++) this.reject(this.#firstId + index, problem)
   }
 
   #close(index: number): void {

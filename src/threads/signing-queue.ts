@@ -5,11 +5,11 @@ import { packPayload, readSigned, SIGNED_BYTES, signedId } from '../signing-reco
 import {
   overloaded,
   type Records,
-  refusedBlock,
+  rejectedBlock,
   type SignedBlock,
   SigningBlock,
   type SigningMessage,
-  TOO_MANY,
+  TOO_MANY_WAITING,
 } from './signing-block.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -21,17 +21,20 @@ export interface SigningQueueOptions {
   readonly send: (message: SigningMessage) => void
 }
 
-/** One being signed, others on their way: the thread never idles while main is busy, and what piles up meanwhile travels together. */
-const MESSAGES_OUT = 3
-/** Payloads of single answers that wait here, before the next request is computed. */
-const QUEUED_AHEAD = 64
-/** Payloads of batches in a message that has no others (1 ms of signing), and in one that has. */
-const BULK_ALONE = 24
-const BULK_BESIDE = 4
+/**
+ * Messages out at a time: one being signed and two waiting keep the thread busy; what piles up meanwhile travels
+ * together.
+ */
+const MAX_MESSAGES_OUT = 3
+/** Payloads of single requests that may wait here; while there are more, no further request is computed. */
+const MAX_QUEUED_AHEAD = 64
+/** Batch payloads in a message without single ones (1 ms of signing), and in a message with some. */
+const MAX_BULK_ONLY = 24
+const MAX_BULK_MIXED = 4
 /** IDs travel in 32 bits. */
 const ID_LIMIT = 2 ** 32
 
-interface Waiting {
+interface Pending {
   readonly resolve: (result: AnySigningResult) => void
   readonly sinceMs: number
 }
@@ -42,35 +45,36 @@ interface Queued {
 }
 
 /**
- * Micro-batches payloads for the signer thread: one message a payload costs main 11 µs, 32 in a message 1 µs each.
+ * Micro-batches payloads for the signer thread. A message for each payload costs the main thread 11 µs; with 32 in a
+ * message it is 1 µs each.
  *
- * Results come back by id and in any order, for a payload may have to wait for a nonce while those after it need not.
+ * Results come back by id, in any order, because a payload that waits for a nonce does not hold up later ones.
  */
 export class SigningQueue {
   readonly #options: SigningQueueOptions
-  /** Every payload that has no result yet, oldest first, queued or sent. */
-  readonly #waiting = new Map<number, Waiting>()
+  /** Every payload without a result, queued or sent, oldest first. */
+  readonly #pending = new Map<number, Pending>()
   #queue: Queued[] = []
-  /** Payloads of batches: whoever asks for one answer does not stand behind a thousand. */
+  /** Payloads of batches. They queue separately, so that a single request does not wait behind a thousand items. */
   #bulk: Queued[] = []
-  /** Chunks of batches that have no result yet, oldest first, whole or in part queued or sent. */
+  /** Chunks of batches that are not finished, oldest first; each may be queued, partly sent or sent. */
   #blocks: SigningBlock[] = []
   #nextId = 0
   #messagesOut = 0
-  #flushPlanned = false
+  #isFlushPlanned = false
   #sweep: NodeJS.Timeout | undefined
 
-  /** For requests whose answers will be submitted. */
+  /** Where requests wait before they are computed and submitted here. */
   readonly room: WaitingRoom
 
   constructor(options: SigningQueueOptions) {
     this.#options = options
-    this.room = new WaitingRoom(options.maxQueueSize, () => QUEUED_AHEAD - this.#queue.length)
+    this.room = new WaitingRoom(options.maxQueueSize, () => MAX_QUEUED_AHEAD - this.#queue.length)
   }
 
-  /** @param isBulk for a batch: it lets single requests pass */
+  /** @param isBulk true for an item of a batch; single requests overtake it */
   submit(payload: SigningPayload, isBulk = false): Promise<AnySigningResult> {
-    if (this.#isFull()) return Promise.resolve(overloaded(TOO_MANY))
+    if (this.#isFull()) return Promise.resolve(overloaded(TOO_MANY_WAITING))
     const isPacked = payload.kind !== 'sequence' && payload.kind !== 'relay-transaction'
     let packed: Uint8Array | UnpackedPayload
     try {
@@ -81,7 +85,7 @@ export class SigningQueue {
     }
     return new Promise((resolve) => {
       const id = this.#takeIds(1)
-      this.#waiting.set(id, { resolve, sinceMs: performance.now() })
+      this.#pending.set(id, { resolve, sinceMs: performance.now() })
       const queue = isBulk ? this.#bulk : this.#queue
       queue.push({ id, payload: packed })
       this.#planFlush()
@@ -89,12 +93,12 @@ export class SigningQueue {
     })
   }
 
-  /** @param payloads of a chunk of a batch, as `putPayload` writes them: they let single requests pass */
+  /** @param payloads of a chunk of a batch, as `putPayload` writes them; single requests overtake them */
   submitBlock(payloads: PackedBytes): Promise<SignedBlock> {
     const count = payloads.offsets.length - 1
     if (count === 0) return Promise.resolve({ signed: Buffer.alloc(0), refusals: new Map() })
-    // Whole or not at all: chunks are bounded by whoever sends them.
-    if (this.#isFull()) return Promise.resolve(refusedBlock(count, overloaded(TOO_MANY).problem))
+    // A chunk is accepted whole or not at all; its sender bounds its size.
+    if (this.#isFull()) return Promise.resolve(rejectedBlock(count, overloaded(TOO_MANY_WAITING).problem))
     return new Promise((resolve) => {
       this.#blocks.push(new SigningBlock(this.#takeIds(count), payloads, performance.now(), resolve))
       this.#planFlush()
@@ -102,7 +106,7 @@ export class SigningQueue {
     })
   }
 
-  /** What came back; results nobody waits for any more are dropped. */
+  /** Takes results from the signer thread. Drops those whose caller no longer waits. */
   take(
     signed: Uint8Array,
     others: readonly (readonly [id: number, result: AnySigningResult])[],
@@ -111,12 +115,12 @@ export class SigningQueue {
     const bytes = Buffer.from(signed.buffer, signed.byteOffset, signed.length)
     for (let at = 0; at < bytes.length; at += SIGNED_BYTES) {
       const id = signedId(bytes, at)
-      if (this.#waiting.has(id)) this.#settle(id, readSigned(bytes, at))
-      else this.#blockOf(id)?.settle(bytes, at)
+      if (this.#pending.has(id)) this.#settle(id, readSigned(bytes, at))
+      else this.#findBlock(id)?.settle(bytes, at)
     }
     for (const [id, result] of others) {
-      if (this.#waiting.has(id) || result.ok) this.#settle(id, result)
-      else this.#blockOf(id)?.refuse(id, result.problem)
+      if (this.#pending.has(id) || result.ok) this.#settle(id, result)
+      else this.#findBlock(id)?.reject(id, result.problem)
     }
     if (this.#blocks.some(({ open }) => open === 0)) this.#blocks = this.#blocks.filter(({ open }) => open > 0)
     if (!isBatchEnd) return
@@ -124,28 +128,28 @@ export class SigningQueue {
     if (this.#hasMore) this.#planFlush()
   }
 
-  /** The thread died: everybody who waits may try again. */
+  /** Ends every wait with a problem that the client may retry, after the signer thread died. */
   fail(detail: string): void {
     this.#messagesOut = 0
     this.#queue = []
     this.#bulk = []
     const blocks = this.#blocks
     this.#blocks = []
-    for (const block of blocks) block.refuseRest(overloaded(detail).problem)
-    for (const id of [...this.#waiting.keys()]) this.#settle(id, overloaded(detail))
+    for (const block of blocks) block.rejectRemaining(overloaded(detail).problem)
+    for (const id of [...this.#pending.keys()]) this.#settle(id, overloaded(detail))
     this.room.release()
   }
 
   #isFull(): boolean {
     const inBlocks = this.#blocks.reduce((sum, { open }) => sum + open, 0)
-    return this.#waiting.size + inBlocks >= this.#options.maxQueueSize
+    return this.#pending.size + inBlocks >= this.#options.maxQueueSize
   }
 
   get #hasMore(): boolean {
     return this.#queue.length + this.#bulk.length > 0 || this.#blocks.some(({ isSent }) => !isSent)
   }
 
-  #blockOf(id: number): SigningBlock | undefined {
+  #findBlock(id: number): SigningBlock | undefined {
     return this.#blocks.find((block) => block.has(id))
   }
 
@@ -157,42 +161,43 @@ export class SigningQueue {
   }
 
   #planFlush(): void {
-    if (this.#flushPlanned || this.#messagesOut >= MESSAGES_OUT) return
-    this.#flushPlanned = true
+    if (this.#isFlushPlanned || this.#messagesOut >= MAX_MESSAGES_OUT) return
+    this.#isFlushPlanned = true
     setImmediate(() => {
-      this.#flushPlanned = false
+      this.#isFlushPlanned = false
       this.#flush()
     })
   }
 
   #flush(): void {
     const { maxBatchSize, send } = this.#options
-    while (this.#hasMore && this.#messagesOut < MESSAGES_OUT) {
+    while (this.#hasMore && this.#messagesOut < MAX_MESSAGES_OUT) {
       this.#messagesOut++
       const others: (readonly [number, UnpackedPayload])[] = []
-      const records = this.#takeWaiting(this.#queue.splice(0, maxBatchSize), others)
-      // Few beside others, so that those are soon back; never none, so that a batch ends under any load.
-      const isAlone = records.ids.length + others.length === 0
-      send({ records, bulk: this.#takeBulk(isAlone ? BULK_ALONE : BULK_BESIDE, others), others })
+      const records = this.#takePending(this.#queue.splice(0, maxBatchSize), others)
+      // With single payloads in the message, add only a few of batches, so that the single ones return soon. Never add
+      // none, so that a batch progresses under any load.
+      const isBulkOnly = records.ids.length + others.length === 0
+      send({ records, bulk: this.#takeBulk(isBulkOnly ? MAX_BULK_ONLY : MAX_BULK_MIXED, others), others })
     }
     this.room.release()
   }
 
-  #takeBulk(most: number, others: (readonly [number, UnpackedPayload])[]): Records {
+  #takeBulk(max: number, others: (readonly [number, UnpackedPayload])[]): Records {
     const isShared = this.#blocks.some(({ isSent }) => !isSent)
-    const bulk = this.#takeWaiting(this.#bulk.splice(0, isShared ? Math.ceil(most / 2) : most), others)
+    const bulk = this.#takePending(this.#bulk.splice(0, isShared ? Math.ceil(max / 2) : max), others)
     for (const block of this.#blocks) {
-      if (bulk.ids.length >= most) break
-      block.take(most - bulk.ids.length, bulk.ids, bulk.records)
+      if (bulk.ids.length >= max) break
+      block.take(max - bulk.ids.length, bulk.ids, bulk.records)
     }
     return bulk
   }
 
-  /** Those whose caller still waits. */
-  #takeWaiting(queued: readonly Queued[], others: (readonly [number, UnpackedPayload])[]): Records {
+  /** Picks the payloads whose caller still waits. */
+  #takePending(queued: readonly Queued[], others: (readonly [number, UnpackedPayload])[]): Records {
     const taken: Records = { ids: [], records: [] }
     for (const { id, payload } of queued) {
-      if (!this.#waiting.has(id)) continue
+      if (!this.#pending.has(id)) continue
       if (!(payload instanceof Uint8Array)) others.push([id, payload])
       else {
         taken.ids.push(id)
@@ -203,39 +208,39 @@ export class SigningQueue {
   }
 
   #planSweep(): void {
-    this.#sweep ??= setTimeout(() => this.#endOverdue(), this.#options.timeoutMs).unref()
+    this.#sweep ??= setTimeout(() => this.#expireOverdue(), this.#options.timeoutMs).unref()
   }
 
-  /** One timer for all: ends those who waited too long, and looks again when the oldest of the others is due. */
-  #endOverdue(): void {
+  /** Ends waits that are overdue. One timer serves all: it fires next when the oldest remaining wait is due. */
+  #expireOverdue(): void {
     const { timeoutMs } = this.#options
     this.#sweep = undefined
     const overdueMs = performance.now() - timeoutMs
     const late = overloaded('the signature took longer than its deadline')
-    for (const block of this.#blocks) if (block.sinceMs <= overdueMs) block.refuseRest(late.problem)
+    for (const block of this.#blocks) if (block.sinceMs <= overdueMs) block.rejectRemaining(late.problem)
     this.#blocks = this.#blocks.filter(({ open }) => open > 0)
-    for (const [id, { sinceMs }] of this.#waiting) {
+    for (const [id, { sinceMs }] of this.#pending) {
       if (sinceMs > overdueMs) break
       this.#settle(id, late)
     }
-    const [oldest] = this.#waiting.values()
+    const [oldest] = this.#pending.values()
     const oldestMs = Math.min(
       oldest?.sinceMs ?? Number.POSITIVE_INFINITY,
       this.#blocks[0]?.sinceMs ?? Number.POSITIVE_INFINITY,
     )
-    // A thread that hangs must not find all those when it comes back whose time is over.
-    const isWaiting = ({ id }: Queued) => this.#waiting.has(id)
-    this.#queue = this.#queue.filter(isWaiting)
-    this.#bulk = this.#bulk.filter(isWaiting)
+    // When a thread that hung comes back, it must not find payloads whose time is over.
+    const isPending = ({ id }: Queued) => this.#pending.has(id)
+    this.#queue = this.#queue.filter(isPending)
+    this.#bulk = this.#bulk.filter(isPending)
     this.room.release()
     if (oldestMs < Number.POSITIVE_INFINITY) {
-      this.#sweep = setTimeout(() => this.#endOverdue(), oldestMs - overdueMs).unref()
+      this.#sweep = setTimeout(() => this.#expireOverdue(), oldestMs - overdueMs).unref()
     }
   }
 
   #settle(id: number, result: AnySigningResult): void {
-    const waiting = this.#waiting.get(id)
-    this.#waiting.delete(id)
-    waiting?.resolve(result)
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    pending?.resolve(result)
   }
 }

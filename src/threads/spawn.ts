@@ -3,27 +3,28 @@ import type { ResourceLimits } from 'node:worker_threads'
 import type { Config } from '../config.ts'
 
 /**
- * Where the entry of a worker thread, or what main loads of theirs, is: in `dist/workers`, also when this file runs from its source under a test, for
- * Node.js 20 starts no thread from TypeScript.
+ * Returns the URL of the entry of a worker thread, or of a worker module that the main thread loads. It is in
+ * `dist/workers` even when this file runs from source under a test, because Node.js 20 cannot start a thread from
+ * TypeScript.
  *
- * @param name file name without its ending
+ * @param name file name without extension
  */
 export function workerUrl(name: 'compute' | 'inline' | 'plugin-trial' | 'signer' | 'store' | 'sync'): URL {
   const fromSource = import.meta.url.endsWith('.ts')
   return new URL(`${fromSource ? '../../dist' : '../..'}/workers/${name}.js`, import.meta.url)
 }
 
-/** What a thread that is started next may take of memory before it is ended. */
+/** Returns the memory limits of the thread that is started next; beyond them Node.js ends it. */
 export function heapLimits({ limits }: Config): ResourceLimits {
   boundYoungHeap(limits.workerYoungHeapMb)
   return { maxOldGenerationSizeMb: limits.workerHeapMb, maxYoungGenerationSizeMb: limits.workerYoungHeapMb }
 }
 
 /**
- * Bounds the young heap of a thread that is started next. What it is given itself would not: V8 puts the flag that bounds main's
- * before it, and reads that again for each thread.
+ * Bounds the young heap of the thread that is started next. The thread's own resource limits are not enough: V8 reads
+ * the flag that bounds the main thread's young heap again for each thread, and the flag takes precedence.
  *
- * @param megabytes three times a semi-space
+ * @param megabytes size of the young heap, which is three semi-spaces
  */
 export function boundYoungHeap(megabytes: number): void {
   setFlagsFromString(`--max-semi-space-size=${Math.max(1, Math.round(megabytes / 3))}`)

@@ -9,24 +9,26 @@ import {
   type StoreReply,
   type StoreResult,
 } from '../store-messages.ts'
-import { faultOfState, type StoreCondition, StoreStanding, type StoreState } from './store-state.ts'
+import { type StoreCondition, type StoreState, StoreStateTracker, toStoreFault } from './store-state.ts'
 import { createStoreThread } from './store-thread.ts'
 
-/** Main's side of the store's thread, where either engine runs. */
+/** The main thread's side of the store thread, where either engine runs. */
 export interface StoreClient {
   /**
-   * @param deadlineMs since the epoch; the answer is of no use after it
-   * @throws {StoreFault}
+   * Runs an operation in the store.
+   *
+   * @param deadlineMs since the epoch; afterwards the result is useless
+   * @throws {StoreFault} when there is no result, with the kind of failure
    */
   ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number): Promise<StoreResult<O>>
-  /** Starts the thread; until it is open every question is refused. */
+  /** Starts the thread. Until the store is open, every call is rejected. */
   open(): void
-  /** As `StoreStanding.untilOpen`: asked before a question that may wait for the store to open. */
+  /** As `StoreStateTracker.untilOpen`. Call it before a call that may wait for the store to open. */
   untilOpen(deadlineMs: number): Promise<void> | undefined
-  /** Whether questions are answered now, and if not, why. */
+  /** Whether the store accepts calls now, and if not, why. */
   readonly state: StoreState
-  /** Gives another thread its own line, now and whenever the store starts again. */
-  connect(give: (port: MessagePort) => void): void
+  /** Passes a port connected to the store to `onPort`, now and after every restart of the store. */
+  connect(onPort: (port: MessagePort) => void): void
   close(): Promise<void>
 }
 
@@ -35,30 +37,30 @@ interface Call {
   readonly argument: unknown
   readonly resolve: (value: never) => void
   readonly reject: (fault: StoreFault) => void
-  /** Fires when the caller waits no longer. */
+  /** Fires when the caller stops waiting. */
   timer?: NodeJS.Timeout
 }
 
 /**
- * The store's thread, which `open` starts without waiting: the store opens behind the listener (decision 115). A thread
- * that dies, or that does not come back from a statement, is started again, and a server that is gone is asked until it
- * answers; meanwhile every question is refused at once.
+ * Creates the client of the store thread. `open` starts the thread without waiting, so that the service listens while
+ * the store opens (decision 115). A thread that dies, or that hangs in a statement, is restarted. A database server
+ * that is gone is pinged until it answers. Meanwhile every call is rejected at once.
  */
 export function createStoreClient(config: Config, log: Log): StoreClient {
   const { limits } = config
   const engine: StoreEngine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
-  // One question is under way in the embedded engine and one behind it, so that the thread never waits for the next.
-  const maxUnderWay = engine === 'embedded' ? 2 : limits.storeReaders
+  // The embedded engine runs one call while the next already waits in its thread, so that the thread never idles.
+  const maxRunning = engine === 'embedded' ? 2 : limits.storeReaders
   const queue: Call[] = []
-  const underWay = new Map<number, Call>()
-  const closed = (reason: string, condition: StoreCondition = 'away'): StoreState => ({
+  const running = new Map<number, Call>()
+  const closedState = (reason: string, condition: StoreCondition = 'away'): StoreState => ({
     isOpen: false,
     engine,
     reason,
     condition,
   })
-  const standing = new StoreStanding(closed('it is being opened', 'opening'), limits.maxStoreQueue)
-  /** What the state is when the database answers; undefined while no thread has opened it. */
+  const standing = new StoreStateTracker(closedState('it is opening', 'opening'), limits.maxStoreQueue)
+  /** The state to report while the database answers; undefined while no thread has opened it. */
   let openState: StoreState | undefined
   let watchdog: NodeJS.Timeout | undefined
   let isBusyForOthers = false
@@ -67,7 +69,7 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
   let nextId = 0
   const thread = createStoreThread(config, { onReply, onEnd })
   const maintenance = setInterval(maintain, limits.storeMaintenanceMs).unref()
-  // A server may go away while nobody asks; the embedded engine goes with its thread.
+  // A server may go away while there are no calls, so it is pinged. The embedded engine can only end with its thread.
   const pulse = engine === 'postgres' ? setInterval(ping, limits.storePulseMs).unref() : undefined
 
   return {
@@ -84,8 +86,8 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
       clearInterval(pulse)
       clearTimeout(watchdog)
       const reason = 'the service is stopping'
-      standing.set(closed(reason))
-      refuseAll([...underWay.values(), ...queue], reason)
+      standing.set(closedState(reason))
+      rejectAll([...running.values(), ...queue], reason)
       await thread.close()
     },
   }
@@ -93,53 +95,53 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
   function ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
     return new Promise<StoreResult<O>>((resolve, reject) => {
       const { state } = standing
-      if (!state.isOpen) return reject(faultOfState(state))
+      if (!state.isOpen) return reject(toStoreFault(state))
       if (queue.length >= limits.maxStoreQueue) {
-        return reject(new StoreFault('busy', `${queue.length} questions are waiting for it`))
+        return reject(new StoreFault('busy', `${queue.length} calls are waiting for it`))
       }
       const call: Call = { operation, argument, resolve, reject }
-      call.timer = setTimeout(() => giveUp(call), Math.max(0, deadlineMs - Date.now()))
+      call.timer = setTimeout(() => expire(call), Math.max(0, deadlineMs - Date.now()))
       queue.push(call)
       send()
     })
   }
 
-  /** The caller is told; a question that is under way goes on, and its answer is dropped. */
-  function giveUp(call: Call): void {
+  /** Rejects a call whose deadline passed. If it is already running, it continues, and its reply is dropped. */
+  function expire(call: Call): void {
     const position = queue.indexOf(call)
     if (position >= 0) queue.splice(position, 1)
     call.reject(new StoreFault('late', 'it did not answer in time'))
   }
 
   function send(): void {
-    while (standing.state.isOpen && underWay.size < maxUnderWay && queue.length > 0) {
+    while (standing.state.isOpen && running.size < maxRunning && queue.length > 0) {
       post(queue.shift()!)
-      if (underWay.size === 1) watch()
+      if (running.size === 1) watch()
     }
   }
 
   function post(call: Call): void {
     const id = nextId++
-    underWay.set(id, call)
+    running.set(id, call)
     thread.post({ type: 'call', id, operation: call.operation, argument: call.argument })
   }
 
-  /** The embedded engine has no time limit of its own: the oldest question under way is what it works on. */
+  /** Watches the running call, which is the oldest one sent, because the embedded engine has no time limit itself. */
   function watch(): void {
     clearTimeout(watchdog)
     if (engine !== 'embedded') return
-    const [oldest] = underWay.values()
+    const [oldest] = running.values()
     if (oldest === undefined && !isBusyForOthers) return
     const limitMs = isBusyForOthers || oldest === undefined ? limits.storeWriteMs : limitOf(oldest.operation)
     watchdog = setTimeout(() => {
-      log.error('the store does not come back from a statement: starting it again', { limitMs })
+      log.error('the store hangs in a statement and is restarted', { limitMs })
       thread.restart()
     }, limitMs)
   }
 
   function limitOf(operation: StoreOperation): number {
     if (operation === 'maintain') return limits.storeMaintenanceMs
-    // A start costs seconds in which nobody is answered: on a starved machine the cure would be worse than the wait.
+    // A restart costs seconds without any reply. On an overloaded machine that would be worse than waiting.
     return operation === 'apply' ? limits.storeWriteMs : limits.storeStuckMs
   }
 
@@ -163,16 +165,16 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
     clearTimeout(watchdog)
     isBusyForOthers = false
     openState = undefined
-    standing.set(closed(reason, condition))
-    refuseAll([...underWay.values(), ...queue.splice(0)], reason)
-    underWay.clear()
+    standing.set(closedState(reason, condition))
+    rejectAll([...running.values(), ...queue.splice(0)], reason)
+    running.clear()
     log.error('store not open', { engine, reason, retryMs })
   }
 
   function settle(reply: Extract<StoreReply, { type: 'answer' }>): void {
-    const call = underWay.get(reply.id)
+    const call = running.get(reply.id)
     if (call === undefined) return
-    underWay.delete(reply.id)
+    running.delete(reply.id)
     clearTimeout(call.timer)
     watch()
     if (reply.ok) {
@@ -182,7 +184,7 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
       }
       call.resolve(reply.value as never)
     } else {
-      if (reply.kind === 'unavailable' && engine === 'postgres') interrupt(reply.reason)
+      if (reply.kind === 'unavailable' && engine === 'postgres') markUnreachable(reply.reason)
       else if (reply.kind !== 'late' && reply.kind !== 'busy' && reply.kind !== 'large')
         log.error('store call failed', { operation: call.operation, reason: reply.reason })
       call.reject(new StoreFault(reply.kind, reply.reason))
@@ -190,27 +192,27 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
     send()
   }
 
-  /** Nobody waits for a server that is gone: until it answers a ping, questions are refused at once. */
-  function interrupt(reason: string): void {
+  /** Marks the server as gone. Until it answers a ping, calls are rejected at once instead of waiting. */
+  function markUnreachable(reason: string): void {
     if (!standing.state.isOpen) return
     log.error('database does not answer', { reason })
-    standing.set(closed(reason))
-    refuseAll(queue.splice(0), reason)
+    standing.set(closedState(reason))
+    rejectAll(queue.splice(0), reason)
     setTimeout(ping, limits.storeRetryMs).unref()
   }
 
-  /** Goes past the queue, also while the server is believed to be gone. One at a time. */
+  /** Pings the database, bypassing the queue, even while the server counts as gone. One ping at a time. */
   function ping(): void {
     if (openState === undefined || isClosing || isPinging) return
     isPinging = true
-    const over = () => {
+    const endPing = () => {
       isPinging = false
       if (!standing.state.isOpen) setTimeout(ping, limits.storeRetryMs).unref()
     }
-    post({ operation: 'ping', argument: undefined, resolve: over, reject: over })
+    post({ operation: 'ping', argument: undefined, resolve: endPing, reject: endPing })
   }
 
-  function refuseAll(calls: readonly Call[], reason: string): void {
+  function rejectAll(calls: readonly Call[], reason: string): void {
     for (const call of calls) {
       clearTimeout(call.timer)
       call.reject(new StoreFault('unavailable', reason))

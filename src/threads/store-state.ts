@@ -1,6 +1,6 @@
 import { type StoreEngine, StoreFault } from '../store-messages.ts'
 
-/** Why a store is not open: it is opening, cannot be reached or opened, or its files are damaged. */
+/** Why a store is not open: it is opening, it cannot be reached or opened (`away`), or its files are damaged. */
 export type StoreCondition = 'opening' | 'away' | 'damaged'
 
 export type StoreState =
@@ -8,22 +8,23 @@ export type StoreState =
   | {
       readonly isOpen: false
       readonly engine: StoreEngine
-      /** For the operator; it may name folders. */
+      /** For operators only, because it may name folders. */
       readonly reason: string
       readonly condition: StoreCondition
     }
 
-export function faultOfState({ condition, reason }: Extract<StoreState, { isOpen: false }>): StoreFault {
+/** Returns the error for a call while the store is not open. */
+export function toStoreFault({ condition, reason }: Extract<StoreState, { isOpen: false }>): StoreFault {
   return new StoreFault(condition === 'away' ? 'unavailable' : condition, reason)
 }
 
-/** The state of the store, and the requests that wait while it opens. */
-export class StoreStanding {
+/** The state of the store, and the requests that wait for it to open. */
+export class StoreStateTracker {
   #state: StoreState
   readonly #maxWaiting: number
-  readonly #waiting = new Set<() => void>()
+  readonly #waiters = new Set<() => void>()
 
-  /** @param maxWaiting requests that wait at one time */
+  /** @param maxWaiting the most requests that may wait at a time */
   constructor(state: StoreState, maxWaiting: number) {
     this.#state = state
     this.#maxWaiting = maxWaiting
@@ -33,31 +34,35 @@ export class StoreStanding {
     return this.#state
   }
 
-  /** Requests that wait go on unless the store is still opening: they ask it, and get an answer or the reason. */
+  /**
+   * Sets the state. Unless the store is still opening, waiting requests continue; each then gets a reply or the reason
+   * for none.
+   */
   set(state: StoreState): void {
     this.#state = state
-    if (!this.#isOpening) for (const end of [...this.#waiting]) end()
+    if (!this.#isOpening) for (const end of [...this.#waiters]) end()
   }
 
   /**
-   * Waits for a store that is opening; one that is open, away or damaged is not waited for.
+   * Waits for a store that is opening. Does not wait for a store that is open, away or damaged.
    *
    * @param deadlineMs since the epoch
-   * @returns undefined when there is nothing to wait for; else a promise that rejects with a {StoreFault} `opening` when the wait is over
-   * @throws {StoreFault} `opening` when too many wait already
+   * @returns undefined when there is nothing to wait for; otherwise a promise, which rejects with a {StoreFault}
+   *   `opening` when the deadline passes
+   * @throws {StoreFault} `opening` when too many requests are already waiting
    */
   untilOpen(deadlineMs: number): Promise<void> | undefined {
     if (!this.#isOpening) return undefined
-    if (this.#waiting.size >= this.#maxWaiting) throw this.#fault()
+    if (this.#waiters.size >= this.#maxWaiting) throw this.#fault()
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer)
-        this.#waiting.delete(end)
+        this.#waiters.delete(end)
         if (this.#isOpening) reject(this.#fault())
         else resolve()
       }
       const timer = setTimeout(end, Math.max(0, deadlineMs - Date.now()))
-      this.#waiting.add(end)
+      this.#waiters.add(end)
     })
   }
 

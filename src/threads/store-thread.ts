@@ -4,22 +4,22 @@ import type { StoreReply, StoreRequest } from '../store-messages.ts'
 import { boundYoungHeap, workerUrl } from './spawn.ts'
 import type { StoreCondition } from './store-state.ts'
 
-/** The thread in which the store lives, started again whenever it ends. */
+/** The store thread, restarted whenever it ends. */
 export interface StoreThread {
   open(): void
-  /** @returns false while there is no thread that has opened the store */
+  /** Sends a request. Returns false while no thread has opened the store; the request is then dropped. */
   post(request: StoreRequest): boolean
-  /** Ends it at once; it comes again. */
+  /** Terminates the thread at once; it is then started again. */
   restart(): void
-  /** Gives somebody a line of his own, now and whenever the thread is another one. */
-  connect(give: (port: MessagePort) => void): void
-  /** Ends it in order, for good. */
+  /** Passes a port connected to the store to `onPort`, now and after every restart. */
+  connect(onPort: (port: MessagePort) => void): void
+  /** Shuts the thread down for good. */
   close(): Promise<void>
 }
 
 export interface StoreThreadEvents {
   onReply(reply: StoreReply): void
-  /** @param retryMs until it is started again */
+  /** @param retryMs time until the thread is started again */
   onEnd(reason: string, condition: StoreCondition, retryMs: number): void
 }
 
@@ -31,7 +31,7 @@ export function createStoreThread(
   { databaseUrl, dataDir, limits }: Config,
   { onReply, onEnd }: StoreThreadEvents,
 ): StoreThread {
-  const takers: ((port: MessagePort) => void)[] = []
+  const subscribers: ((port: MessagePort) => void)[] = []
   let worker: Worker | undefined
   let isOpen = false
   let isClosing = false
@@ -44,15 +44,15 @@ export function createStoreThread(
       return isOpen
     },
     restart: () => void worker?.terminate(),
-    connect(give) {
-      takers.push(give)
-      if (isOpen) layLine(give)
+    connect(onPort) {
+      subscribers.push(onPort)
+      if (isOpen) connectPort(onPort)
     },
     async close() {
       isClosing = true
       if (worker === undefined) return
       const closing = worker
-      // While it opens it hears nothing; what it has begun to make is made anew next time.
+      // While it opens, it reads no messages. Whatever it had begun is redone at the next start.
       if (!isOpen) return void (await closing.terminate())
       const ended = new Promise<void>((resolve) => closing.once('exit', () => resolve()))
       closing.postMessage({ type: 'close' } satisfies StoreRequest)
@@ -66,7 +66,7 @@ export function createStoreThread(
     boundYoungHeap(limits.storeYoungHeapMb)
     const started = new Worker(workerUrl('store'), {
       name: 'store',
-      env: {}, // no thread but the signer sees the environment
+      env: {}, // only the signer thread sees the environment
       workerData: { databaseUrl, dataDir, limits } satisfies StoreThreadConfig,
     })
     worker = started
@@ -82,7 +82,7 @@ export function createStoreThread(
         clearTimeout(opening)
         pauseMs = FIRST_PAUSE_MS
         isOpen = true
-        for (const give of takers) layLine(give)
+        for (const onPort of subscribers) connectPort(onPort)
       }
       onReply(reply)
     })
@@ -91,7 +91,7 @@ export function createStoreThread(
     })
     started.once('exit', () => {
       clearTimeout(opening)
-      // A thread that had opened the store most likely opens it again; one that had not may never.
+      // A thread that had opened the store will most likely open it again; one that had not may never succeed.
       const condition = isDamaged ? 'damaged' : isOpen ? 'opening' : 'away'
       worker = undefined
       isOpen = false
@@ -103,9 +103,9 @@ export function createStoreThread(
     })
   }
 
-  function layLine(give: (port: MessagePort) => void): void {
+  function connectPort(onPort: (port: MessagePort) => void): void {
     const { port1, port2 } = new MessageChannel()
     worker!.postMessage({ type: 'connect', port: port2 } satisfies StoreRequest, [port2])
-    give(port1)
+    onPort(port1)
   }
 }

@@ -1,10 +1,10 @@
 import type { Log } from '../log.ts'
 import type { SyncEvent } from '../sync-messages.ts'
 
-/** Some minutes of reading by ranges of ten thousand. */
-const LONG_WAY_BLOCKS = 1_000_000
+/** Reading this many blocks in ranges of ten thousand takes some minutes. */
+const MANY_BLOCKS = 1_000_000
 
-/** Says on the terminal what the sync thread did. */
+/** Logs an event of the sync thread. */
 export function logSyncEvent(log: Log, event: SyncEvent): void {
   switch (event.kind) {
     case 'progress': {
@@ -17,9 +17,9 @@ export function logSyncEvent(log: Log, event: SyncEvent): void {
       break
     case 'began': {
       const { chainId, from, block, head } = event
-      // Hours of questions, and a tariff's worth of them, for blocks in which there may be nothing.
-      const isLong = from === 0 && head - block > LONG_WAY_BLOCKS
-      const hint = `START_BLOCK_${chainId} in the environment of a new database leaves out older blocks: docs/sync.md`
+      // Reading all blocks may take hours and use up an RPC quota, although the old ones may contain nothing.
+      const isLong = from === 0 && head - block > MANY_BLOCKS
+      const hint = `to skip older blocks, set START_BLOCK_${chainId} for a new database: docs/sync.md`
       log.info('a chain is read for the first time', { chainId, from, block, head, ...(isLong ? { hint } : {}) })
       break
     }

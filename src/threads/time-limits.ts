@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 
 /**
- * Ends tasks that take too long, by one timer for all of them. An `AbortSignal.timeout` for each would cost more than a
- * small request: a timer, a weak reference and a finalizer.
+ * Ends tasks that take too long, with one timer for all of them. An `AbortSignal.timeout` for each task would cost more
+ * than a small request: a timer, a weak reference and a finalizer.
  */
 export class TimeLimits {
   readonly #running = new Set<Limit>()
@@ -15,8 +15,11 @@ export class TimeLimits {
   }
 
   /**
-   * @param start begins a task that ends itself when the signal says `abort`: at most `SWEEP_MS` late
-   * @param graceMs how much later, from when it is seen that the time is over: whatever stopped this clock stopped the task
+   * Runs a task with a time limit.
+   *
+   * @param start begins a task that ends when the signal emits `abort`, which comes at most `SWEEP_MS` late
+   * @param graceMs extra time, counted from the sweep that sees the limit passed; whatever stalled this timer stalled
+   *   the task too
    */
   async run<T>(leftMs: number, start: (signal: EventEmitter) => Promise<T>, graceMs = 0): Promise<T> {
     const limit = { signal: new EventEmitter(), dueMs: this.#nowMs() + leftMs, graceMs }

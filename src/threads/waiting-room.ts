@@ -1,7 +1,8 @@
 /**
- * Where tiny requests wait before they are computed on main, while enough others wait for their signature. Until then a request is
- * its bytes and little else: what 256 clients wait for behind a thread that is busy would be copied from collection to
- * collection, a quarter of main's time. Whoever is let in takes its place, or leaves, in the same turn.
+ * Holds tiny requests before they are computed on the main thread, while enough others wait for their signature. A held
+ * request is little more than its bytes. Had they been computed, the garbage collector would copy the state of 256
+ * clients again and again, for a quarter of the main thread's time. A request that is let in occupies a slot, or
+ * leaves, in the same tick.
  */
 export class WaitingRoom {
   readonly #maxWaiting: number
@@ -9,30 +10,30 @@ export class WaitingRoom {
   readonly #waiting: (() => void)[] = []
   #isPlanned = false
 
-  /** @param free for how many there is a place now; whoever makes more places calls `release` */
+  /** @param free returns the number of free slots; code that frees slots must call `release` */
   constructor(maxWaiting: number, free: () => number) {
     this.#maxWaiting = maxWaiting
     this.#free = free
   }
 
-  /** True when nobody more may wait. */
+  /** True when no more requests may wait. */
   get isFull(): boolean {
     return this.#waiting.length >= this.#maxWaiting
   }
 
-  /** @returns undefined: come in; else resolves when it is one's turn */
+  /** @returns undefined when the request may proceed at once; otherwise a promise that resolves when it may */
   enter(): Promise<void> | undefined {
     if (this.#waiting.length === 0 && this.#free() > 0) return undefined
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Lets in as many as there are places, in the order they came. */
+  /** Lets in as many requests as there are free slots, in order of arrival. */
   release(): void {
     const free = this.#free()
     if (this.#waiting.length === 0 || free <= 0) return
     for (const enter of this.#waiting.splice(0, free)) enter()
     if (this.#waiting.length === 0 || this.#isPlanned) return
-    // Some of them may have left meanwhile and take no place.
+    // Some of them may have left meanwhile and occupy no slot.
     this.#isPlanned = true
     setImmediate(() => {
       this.#isPlanned = false

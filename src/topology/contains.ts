@@ -1,68 +1,76 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { CoverSweep } from './cover-sweep.ts'
-import { containsInPlane, type Touches } from './in-plane.ts'
-import { sceneOf } from './lay-geometry.ts'
+import { ContainsSweep } from './cover-sweep.ts'
+import { containsInPlane, type TouchingEdges } from './in-plane.ts'
+import { buildSegmentSet } from './lay-geometry.ts'
 import { LineBoundary } from './line-boundary.ts'
-import { type Meeting, meet, neededOfTouches } from './meeting.ts'
-import { geometryOf, preparedOf, type Topology } from './prepared.ts'
-import type { Scene } from './scene.ts'
-import type { PoleOf } from './unwrap.ts'
+import { type ContactSummary, findContacts, segmentsToSweep } from './meeting.ts'
+import { type Topology, toGeometry, toPrepared } from './prepared.ts'
+import type { SegmentSet } from './scene.ts'
+import type { PoleResolver } from './unwrap.ts'
 
 /**
- * Whether a contains b, in the plane of lon and lat, with the seam at ±180 closed and each pole one place: nothing of b lies
- * outside a, and their interiors meet. So what lies only on a's boundary is not contained. The elements of a collection count as their union: polygons before lines before points,
- * shared edges inside the union are interior; lines have the boundary of the mod-2 rule.
+ * Tells whether a contains b: no point of b lies outside a, and their interiors meet. So what lies only on the boundary of a is
+ * not contained.
  *
- * @param a of valid polygons (`findInvalidity`), as sent or prepared; for invalid ones the answer means nothing
+ * Geometries are compared in the plane of longitude and latitude, in which −180 and 180 are one meridian and each pole is one
+ * point. A collection counts as the union of its elements: polygons take precedence over lines and lines over points, and shared
+ * edges inside the union are interior. Lines have the boundary of the mod-2 rule.
+ *
+ * @param a has valid polygons (`findInvalidity`), as received or prepared; the result for invalid ones is undefined
  * @param b likewise
- * @param poleOf asked for rings that wind around the axis
- * @param kernel passes over large geometries faster; the answer is the same without it
- * @throws {UndecidableError} when it cannot be decided exactly with reasonable effort
+ * @param resolvePole is called for rings that wind around the axis
+ * @param kernel makes passes over large geometries faster; the result is the same without it
+ * @throws {UndecidableError} when an exact decision would cost too much
  * @see OGC 06-103r4, 6.1.15; JTS RelateNG for the union of collections
  */
-export function contains(a: Topology, b: Topology, poleOf: PoleOf, kernel?: Kernel): boolean {
-  const inPlane = containsInPlane(preparedOf(a), b, kernel)
+export function contains(a: Topology, b: Topology, resolvePole: PoleResolver, kernel?: Kernel): boolean {
+  const inPlane = containsInPlane(toPrepared(a), b, kernel)
   if (typeof inPlane === 'boolean') return inPlane
-  return containsBySweep(geometryOf(a), geometryOf(b), poleOf, inPlane)
+  return containsBySweep(toGeometry(a), toGeometry(b), resolvePole, inPlane)
 }
 
-/** @param touches known in the plane; undefined on the cylinder */
-function containsBySweep(a: FlatGeometry, b: FlatGeometry, poleOf: PoleOf, touches: Touches | undefined): boolean {
-  const scene = sceneOf(a, b, poleOf)
+/** @param touches what the comparison in the plane found; undefined when the plane does not suffice */
+function containsBySweep(
+  a: FlatGeometry,
+  b: FlatGeometry,
+  resolvePole: PoleResolver,
+  touches: TouchingEdges | undefined,
+): boolean {
+  const segments = buildSegmentSet(a, b, resolvePole)
   if (touches !== undefined) {
-    const needed = neededOfTouches(scene, [a, b], touches)
-    return new CoverSweep(scene, new LineBoundary(a, true)).decide(needed)
+    const active = segmentsToSweep(segments, [a, b], touches)
+    return new ContainsSweep(segments, new LineBoundary(a, true)).decide(active)
   }
   let isInteriorMet = false
-  for (const [own, others] of scene.poles) {
-    if (others === 'exterior') continue
-    if (own === 'exterior') return false
-    if (own === 'interior' && others === 'interior') isInteriorMet = true
+  for (const [inA, inB] of segments.poles) {
+    if (inB === 'exterior') continue
+    if (inA === 'exterior') return false
+    if (inA === 'interior' && inB === 'interior') isInteriorMet = true
   }
-  // Nothing of b stands elsewhere.
-  if (scene.count === 0) return isInteriorMet
-  const meeting = meet(scene, () => false)
-  const answer = meeting.kind === 'apart' ? containsApart(scene, meeting) : undefined
-  if (answer !== undefined) return answer
-  // Before the sweep is made: it may add places to the scene.
-  const needed = meeting.needed()
-  return new CoverSweep(scene, new LineBoundary(a, false)).decide(needed, isInteriorMet)
+  // b lies at the poles only.
+  if (segments.count === 0) return isInteriorMet
+  const contacts = findContacts(segments, () => false)
+  const result = contacts.kind === 'apart' ? containsApart(segments, contacts) : undefined
+  if (result !== undefined) return result
+  // Must come before the sweep is constructed, because it may add points to the segment set.
+  const active = contacts.segmentsToSweep()
+  return new ContainsSweep(segments, new LineBoundary(a, false)).decide(active, isInteriorMet)
 }
 
 /**
- * No edge of b meets an edge of a: one place of each part tells.
+ * Decides when no edge of b meets an edge of a. One position of each part then represents the whole part.
  *
- * @returns undefined when there are too many parts, or more has to be known
+ * @returns undefined when there are too many parts, or when these positions do not decide
  */
-function containsApart(scene: Scene, meeting: Meeting): boolean | undefined {
-  const places = meeting.locate()
-  if (places === undefined) return undefined
-  // What touches nothing of a is inside its polygons or outside of a altogether.
-  if (places.some(({ operand, depth }) => operand === 1 && depth === 0)) return false
-  // A ring of a inside b has the outside of a on one side, unless another polygon of a lies there.
-  const isRingInside = places.some(
-    ({ operand, depth, segment }) => operand === 0 && depth > 0 && scene.dimension[segment] === 2,
+function containsApart(segments: SegmentSet, contacts: ContactSummary): boolean | undefined {
+  const locations = contacts.locateParts()
+  if (locations === undefined) return undefined
+  // What does not touch a lies either inside its polygons or outside of a entirely.
+  if (locations.some(({ operand, depth }) => operand === 1 && depth === 0)) return false
+  // A ring of a that lies inside b has the exterior of a on one side, unless another polygon of a covers that side.
+  const isRingInside = locations.some(
+    ({ operand, depth, segment }) => operand === 0 && depth > 0 && segments.dimension[segment] === 2,
   )
   return isRingInside ? undefined : true
 }

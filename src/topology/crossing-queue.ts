@@ -1,6 +1,6 @@
 import { type Crossing, compareCrossings } from './crossing.ts'
 
-/** Crossings ahead of the sweep, the first one at hand: a binary heap. */
+/** The event queue for the crossings ahead of the sweep line: a binary heap. The ends of segments are sorted beforehand. */
 export class CrossingQueue {
   readonly #heap: Crossing[] = []
 
@@ -21,8 +21,8 @@ export class CrossingQueue {
     heap[child] = crossing
   }
 
-  /** Takes away the first crossing and all others at its place. */
-  removeFirstPlace(): void {
+  /** Removes the first crossing and all others at the same point. */
+  removeFirstPoint(): void {
     const first = this.first
     if (first === undefined) return
     do this.#removeFirst()
@@ -31,17 +31,17 @@ export class CrossingQueue {
 
   #removeFirst(): void {
     const heap = this.#heap
-    const moved = heap.pop()
-    if (moved === undefined || heap.length === 0) return
+    const last = heap.pop()
+    if (last === undefined || heap.length === 0) return
     let parent = 0
     for (;;) {
       let child = 2 * parent + 1
       if (child >= heap.length) break
       if (child + 1 < heap.length && compareCrossings(heap[child + 1]!, heap[child]!) < 0) child++
-      if (compareCrossings(moved, heap[child]!) <= 0) break
+      if (compareCrossings(last, heap[child]!) <= 0) break
       heap[parent] = heap[child]!
       parent = child
     }
-    heap[parent] = moved
+    heap[parent] = last
   }
 }

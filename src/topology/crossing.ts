@@ -1,12 +1,16 @@
-import { binaryPlaces, scaledInteger, scaledLongitude } from './exact.ts'
-import type { Scene } from './scene.ts'
-
-/** Rounded places further apart than this are surely different: rounding stays below 1e-8 degrees after 16,000 turns. */
-const SURE = 1e-7
+import { countFractionBits, scaledInteger, scaledLongitude } from './exact.ts'
+import type { SegmentSet } from './scene.ts'
 
 /**
- * The point in which two segments cross, as an exact fraction (x/w, y/w) · 2^-places, with a rounded copy as filter.
- * Made only where a crossing is allowed and the sweep has to go on over it.
+ * Rounded coordinates that differ by more than this belong to different points: rounding stays below 1e-8° up to 16,000 turns.
+ */
+const CERTAIN_DEGREES = 1e-7
+
+/**
+ * The point at which two segments cross, as the exact fraction (x/w, y/w) · 2^-places, with a rounded copy that serves as a
+ * filter.
+ *
+ * It is computed only where a crossing is allowed and the sweep has to continue past it.
  */
 export interface Crossing {
   readonly lower: number
@@ -15,94 +19,119 @@ export interface Crossing {
   readonly y: bigint
   /** > 0 */
   readonly w: bigint
-  readonly places: number
-  /** Rounded as a function of the fraction alone: equal places have equal copies. */
+  readonly fractionBits: number
+  /** Depends only on the value of the fraction, so equal points have equal copies. */
   readonly lon: number
   readonly lat: number
 }
 
-/** @returns the crossing of two segments that are not parallel */
-export function crossingOf(scene: Scene, lower: number, upper: number): Crossing {
-  const a = scene.left[lower]!
-  const b = scene.right[lower]!
-  const c = scene.left[upper]!
-  const d = scene.right[upper]!
-  const places = Math.max(placesOf(scene, a), placesOf(scene, b), placesOf(scene, c), placesOf(scene, d))
-  const ax = longitude(scene, a, places)
-  const ay = latitude(scene, a, places)
-  const ux = longitude(scene, b, places) - ax
-  const uy = latitude(scene, b, places) - ay
-  const cx = longitude(scene, c, places)
-  const cy = latitude(scene, c, places)
-  const vx = longitude(scene, d, places) - cx
-  const vy = latitude(scene, d, places) - cy
+/** Returns the point at which two segments cross. They must not be parallel. */
+export function computeCrossing(segments: SegmentSet, lower: number, upper: number): Crossing {
+  const a = segments.left[lower]!
+  const b = segments.right[lower]!
+  const c = segments.left[upper]!
+  const d = segments.right[upper]!
+  const fractionBits = Math.max(
+    fractionBitsOfPosition(segments, a),
+    fractionBitsOfPosition(segments, b),
+    fractionBitsOfPosition(segments, c),
+    fractionBitsOfPosition(segments, d),
+  )
+  const ax = longitude(segments, a, fractionBits)
+  const ay = latitude(segments, a, fractionBits)
+  const ux = longitude(segments, b, fractionBits) - ax
+  const uy = latitude(segments, b, fractionBits) - ay
+  const cx = longitude(segments, c, fractionBits)
+  const cy = latitude(segments, c, fractionBits)
+  const vx = longitude(segments, d, fractionBits) - cx
+  const vy = latitude(segments, d, fractionBits) - cy
   const cross = ux * vy - uy * vx
   const along = (cx - ax) * vy - (cy - ay) * vx
   const sign = cross < 0n ? -1n : 1n
   const x = (ax * cross + ux * along) * sign
   const y = (ay * cross + uy * along) * sign
   const w = cross * sign
-  return { lower, upper, x, y, w, places, lon: quotient(x, w, places), lat: quotient(y, w, places) }
+  return {
+    lower,
+    upper,
+    x,
+    y,
+    w,
+    fractionBits: fractionBits,
+    lon: quotient(x, w, fractionBits),
+    lat: quotient(y, w, fractionBits),
+  }
 }
 
-/** Order of two crossings by longitude, then latitude. */
+/** Compares two crossings by longitude, then latitude. */
 export function compareCrossings(p: Crossing, q: Crossing): number {
-  // Rounding keeps order: where the copies differ, the fractions do, in the same direction.
+  // Rounding is monotonic: where the copies differ, the fractions differ in the same direction.
   if (p.lon !== q.lon) return p.lon - q.lon
-  const byLon = compareFractions(p.x, p.w, p.places, q.x, q.w, q.places)
+  const byLon = compareFractions(p.x, p.w, p.fractionBits, q.x, q.w, q.fractionBits)
   if (byLon !== 0) return byLon
   if (p.lat !== q.lat) return p.lat - q.lat
-  return compareFractions(p.y, p.w, p.places, q.y, q.w, q.places)
+  return compareFractions(p.y, p.w, p.fractionBits, q.y, q.w, q.fractionBits)
 }
 
-/** Order of a crossing and a position. */
-export function comparePosition(scene: Scene, p: Crossing, position: number): number {
-  const { positions } = scene
-  if (Math.abs(p.lon - positions.x[position]!) > SURE) return p.lon - positions.x[position]!
-  const places = placesOf(scene, position)
-  const byLon = compareFractions(p.x, p.w, p.places, longitude(scene, position, places), 1n, places)
+/** Compares a crossing with a position by longitude, then latitude. */
+export function compareToPosition(segments: SegmentSet, p: Crossing, position: number): number {
+  const { positions } = segments
+  if (Math.abs(p.lon - positions.x[position]!) > CERTAIN_DEGREES) return p.lon - positions.x[position]!
+  const fractionBits = fractionBitsOfPosition(segments, position)
+  const byLon = compareFractions(
+    p.x,
+    p.w,
+    p.fractionBits,
+    longitude(segments, position, fractionBits),
+    1n,
+    fractionBits,
+  )
   if (byLon !== 0) return byLon
-  return compareFractions(p.y, p.w, p.places, latitude(scene, position, places), 1n, places)
+  return compareFractions(p.y, p.w, p.fractionBits, latitude(segments, position, fractionBits), 1n, fractionBits)
 }
 
-/** Whether a crossing lies on the line of a segment. */
-export function liesOn(scene: Scene, p: Crossing, segment: number): boolean {
+/** Tells whether a crossing lies on the line of a segment. */
+export function liesOn(segments: SegmentSet, p: Crossing, segment: number): boolean {
   if (segment === p.lower || segment === p.upper) return true
-  const { x, lat } = scene.positions
-  const a = scene.left[segment]!
-  const b = scene.right[segment]!
+  const { x, lat } = segments.positions
+  const a = segments.left[segment]!
+  const b = segments.right[segment]!
   const ux = x[b]! - x[a]!
   const uy = lat[b]! - lat[a]!
   const size = Math.abs(ux) + Math.abs(uy)
-  if (size > 1e-200 && Math.abs(ux * (p.lat - lat[a]!) - uy * (p.lon - x[a]!)) > SURE * size) return false
-  const places = Math.max(placesOf(scene, a), placesOf(scene, b), p.places)
-  const ax = longitude(scene, a, places)
-  const ay = latitude(scene, a, places)
-  const scale = BigInt(places - p.places)
+  if (size > 1e-200 && Math.abs(ux * (p.lat - lat[a]!) - uy * (p.lon - x[a]!)) > CERTAIN_DEGREES * size) return false
+  const fractionBits = Math.max(
+    fractionBitsOfPosition(segments, a),
+    fractionBitsOfPosition(segments, b),
+    p.fractionBits,
+  )
+  const ax = longitude(segments, a, fractionBits)
+  const ay = latitude(segments, a, fractionBits)
+  const scale = BigInt(fractionBits - p.fractionBits)
   return (
-    (longitude(scene, b, places) - ax) * ((p.y << scale) - ay * p.w) ===
-    (latitude(scene, b, places) - ay) * ((p.x << scale) - ax * p.w)
+    (longitude(segments, b, fractionBits) - ax) * ((p.y << scale) - ay * p.w) ===
+    (latitude(segments, b, fractionBits) - ay) * ((p.x << scale) - ax * p.w)
   )
 }
 
-function compareFractions(a: bigint, aw: bigint, aPlaces: number, b: bigint, bw: bigint, bPlaces: number): number {
-  const left = (a * bw) << BigInt(Math.max(0, bPlaces - aPlaces))
-  const right = (b * aw) << BigInt(Math.max(0, aPlaces - bPlaces))
+function compareFractions(a: bigint, aw: bigint, aBits: number, b: bigint, bw: bigint, bBits: number): number {
+  const left = (a * bw) << BigInt(Math.max(0, bBits - aBits))
+  const right = (b * aw) << BigInt(Math.max(0, aBits - bBits))
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-function placesOf({ positions }: Scene, position: number): number {
-  return Math.max(binaryPlaces(positions.lon[position]!), binaryPlaces(positions.lat[position]!))
+function fractionBitsOfPosition({ positions }: SegmentSet, position: number): number {
+  return Math.max(countFractionBits(positions.lon[position]!), countFractionBits(positions.lat[position]!))
 }
 
-function longitude({ positions }: Scene, position: number, places: number): bigint {
-  return scaledLongitude(positions.lon[position]!, positions.planar ? 0 : positions.turn[position]!, places)
+function longitude({ positions }: SegmentSet, position: number, fractionBits: number): bigint {
+  return scaledLongitude(positions.lon[position]!, positions.planar ? 0 : positions.turn[position]!, fractionBits)
 }
 
-function latitude({ positions }: Scene, position: number, places: number): bigint {
-  return scaledInteger(positions.lat[position]!, places)
+function latitude({ positions }: SegmentSet, position: number, fractionBits: number): bigint {
+  return scaledInteger(positions.lat[position]!, fractionBits)
 }
 
-function quotient(numerator: bigint, denominator: bigint, places: number): number {
-  return Number((numerator << 64n) / (denominator << BigInt(places))) / 2 ** 64
+function quotient(numerator: bigint, denominator: bigint, fractionBits: number): number {
+  return Number((numerator << 64n) / (denominator << BigInt(fractionBits))) / 2 ** 64
 }

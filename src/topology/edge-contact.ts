@@ -1,11 +1,11 @@
 import { FILTER, orientation } from './orientation.ts'
 import { APART, type Contact, CROSS, TOUCH } from './segment-contact.ts'
 
-/** Products below it may have lost bits to underflow. */
+/** Products below this may have lost bits to underflow. */
 const SMALLEST_PRODUCT = 1e-250
 
-/** Whether two positions surely lie on one side of the line a → b: the common case, by floating point alone. */
-function areSurelyOnOneSide(
+/** Tells whether c and d certainly lie on the same side of the line a → b. This is the common case; floating point decides it. */
+function areCertainlyOnOneSide(
   ax: number,
   ay: number,
   bx: number,
@@ -21,17 +21,15 @@ function areSurelyOnOneSide(
   const right1 = uy * (cx - ax)
   const left2 = ux * (dy - ay)
   const right2 = uy * (dx - ax)
-  // Above the bound of both, on the same side.
+  // Both sides exceed the error bound and have the same sign.
   const bound = FILTER * (Math.abs(left1) + Math.abs(right1) + Math.abs(left2) + Math.abs(right2)) + SMALLEST_PRODUCT
   const side1 = left1 - right1
   const side2 = left2 - right2
   return (side1 > bound && side2 > bound) || (side1 < -bound && side2 < -bound)
 }
 
-/**
- * How the segments a–b and c–d in the plane meet. Exact for all segments, those of no length among them.
- */
-export function contactOfEdges(
+/** Returns how the segments a–b and c–d in the plane meet. Exact for all segments, including those of zero length. */
+export function findEdgeContact(
   ax: number,
   ay: number,
   bx: number,
@@ -41,8 +39,8 @@ export function contactOfEdges(
   dx: number,
   dy: number,
 ): Contact {
-  if (areSurelyOnOneSide(ax, ay, bx, by, cx, cy, dx, dy)) return APART
-  if (areSurelyOnOneSide(cx, cy, dx, dy, ax, ay, bx, by)) return APART
+  if (areCertainlyOnOneSide(ax, ay, bx, by, cx, cy, dx, dy)) return APART
+  if (areCertainlyOnOneSide(cx, cy, dx, dy, ax, ay, bx, by)) return APART
   const sideC = orientation(ax, ay, bx, by, cx, cy)
   const sideD = orientation(ax, ay, bx, by, dx, dy)
   if ((sideC > 0 && sideD > 0) || (sideC < 0 && sideD < 0)) return APART
@@ -51,7 +49,7 @@ export function contactOfEdges(
   if ((sideA > 0 && sideB > 0) || (sideA < 0 && sideB < 0)) return APART
   if (sideA !== 0 && sideB !== 0 && sideC !== 0 && sideD !== 0) return CROSS
   if (sideA !== 0 || sideB !== 0 || sideC !== 0 || sideD !== 0) return TOUCH
-  // On one line: they meet when their ranges do, in both coordinates.
+  // All four are collinear: the segments meet if their ranges overlap in both coordinates.
   const isApart =
     Math.max(ax, bx) < Math.min(cx, dx) ||
     Math.max(cx, dx) < Math.min(ax, bx) ||
@@ -60,7 +58,7 @@ export function contactOfEdges(
   return isApart ? APART : TOUCH
 }
 
-/** Whether the way a → b → c turns back on itself at b. */
+/** Tells whether the path a → b → c turns back on itself at b. */
 export function foldsBack(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): boolean {
   if (orientation(ax, ay, bx, by, cx, cy) !== 0) return false
   return ax === bx && cx === bx ? ay < by === cy < by : ax < bx === cx < bx

@@ -1,37 +1,38 @@
-import { contactOfEdges, foldsBack } from './edge-contact.ts'
+import { findEdgeContact, foldsBack } from './edge-contact.ts'
 import { type EdgeTree, FANOUT } from './edge-tree.ts'
 import { APART, type Contact } from './segment-contact.ts'
 import type { JoinEnd } from './segment-index.ts'
 
-/** Effort of one exact contact, in comparisons of boxes. */
+/** Cost of one exact contact test, in comparisons of boxes. */
 const CONTACT_EFFORT = 4
 
 /**
- * Visits the pairs of edges, one of each tree, that meet. An edge is named by the vertex it starts at; a point has one of no
- * length.
+ * Visits all pairs of edges, one of each tree, that meet. An edge is identified by the vertex at which it starts; a point counts
+ * as an edge of zero length.
  *
- * @param budget effort in comparisons of boxes after which it gives up
- * @param visit answers false to stop
+ * @param budget comparisons of boxes after which the join gives up
+ * @param visit returns false to stop
  */
 export function joinEdges(
   a: EdgeTree,
   b: EdgeTree,
   budget: number,
-  visit: (contact: Contact, own: number, others: number) => boolean,
+  visit: (contact: Contact, edgeA: number, edgeB: number) => boolean,
 ): JoinEnd {
-  if (a.leafCount === 0 || b.leafCount === 0 || areBoxesApart(a.boxes, rootOf(a), b.boxes, rootOf(b))) return 'done'
-  let left = budget
+  if (a.leafCount === 0 || b.leafCount === 0 || areBoxesApart(a.boxes, rootOffset(a), b.boxes, rootOffset(b)))
+    return 'done'
+  let remaining = budget
   // Pairs of (level, node) of both trees.
-  const stack = [a.top, 0, b.top, 0]
+  const stack = [a.rootLevel, 0, b.rootLevel, 0]
   while (stack.length > 0) {
     const nodeB = stack.pop()!
     const levelB = stack.pop()!
     const nodeA = stack.pop()!
     const levelA = stack.pop()!
     if (levelA === 0 && levelB === 0) {
-      left = joinLeaves(a, nodeA, b, nodeB, left, visit)
-      if (left === STOPPED) return 'stopped'
-      if (left < 0) return 'exhausted'
+      remaining = joinLeaves(a, nodeA, b, nodeB, remaining, visit)
+      if (remaining === STOPPED) return 'stopped'
+      if (remaining < 0) return 'exhausted'
       continue
     }
     const splitsA = levelA >= levelB
@@ -42,8 +43,8 @@ export function joinEdges(
     const end = Math.min(first + FANOUT, split.levels[level + 1]! - start)
     const fixedBoxes = splitsA ? b.boxes : a.boxes
     const fixed = 4 * (splitsA ? b.levels[levelB]! + nodeB : a.levels[levelA]! + nodeA)
-    left -= end - first
-    if (left < 0) return 'exhausted'
+    remaining -= end - first
+    if (remaining < 0) return 'exhausted'
     for (let child = end - 1; child >= first; child--) {
       if (areBoxesApart(split.boxes, 4 * (start + child), fixedBoxes, fixed)) continue
       if (splitsA) stack.push(level, child, levelB, nodeB)
@@ -55,14 +56,14 @@ export function joinEdges(
 
 const STOPPED = Number.NEGATIVE_INFINITY
 
-/** @returns what is left of the budget, STOPPED when the visitor ended it */
+/** @returns the remaining budget, or STOPPED when the visitor ended the join */
 function joinLeaves(
   a: EdgeTree,
   leafA: number,
   b: EdgeTree,
   leafB: number,
   budget: number,
-  visit: (contact: Contact, own: number, others: number) => boolean,
+  visit: (contact: Contact, edgeA: number, edgeB: number) => boolean,
 ): number {
   const v = a.vertices
   const w = b.vertices
@@ -73,7 +74,7 @@ function joinLeaves(
   const south = b.boxes[4 * leafB + 1]!
   const east = b.boxes[4 * leafB + 2]!
   const north = b.boxes[4 * leafB + 3]!
-  let left = budget
+  let remaining = budget
   let i = a.leafFirst[leafA]!
   do {
     const i2 = Math.min(i + 1, lastA)
@@ -85,10 +86,10 @@ function joinLeaves(
     const ownEast = ax < bx ? bx : ax
     const ownSouth = ay < by ? ay : by
     const ownNorth = ay < by ? by : ay
-    left--
+    remaining--
     if (ownWest <= east && ownEast >= west && ownSouth <= north && ownNorth >= south) {
       let j = firstB
-      left -= lastB - firstB
+      remaining -= lastB - firstB
       do {
         const j2 = Math.min(j + 1, lastB)
         const cx = w[2 * j]!
@@ -101,8 +102,8 @@ function joinLeaves(
           (cy <= ownNorth || dy <= ownNorth) &&
           (cy >= ownSouth || dy >= ownSouth)
         if (isNear) {
-          left -= CONTACT_EFFORT
-          const contact = contactOfEdges(ax, ay, bx, by, cx, cy, dx, dy)
+          remaining -= CONTACT_EFFORT
+          const contact = findEdgeContact(ax, ay, bx, by, cx, cy, dx, dy)
           if (contact !== APART && !visit(contact, i, j)) return STOPPED
         }
         j++
@@ -110,23 +111,23 @@ function joinLeaves(
     }
     i++
   } while (i < lastA)
-  return left
+  return remaining
 }
 
 /**
- * Whether rings meet neither themselves nor each other but where one edge goes on from another. Chains that run in one
- * direction are not looked into.
+ * Tells whether rings intersect neither themselves nor each other: only consecutive edges of a ring share an end. A monotone
+ * chain, whose edges all run in one direction, is skipped, because it cannot intersect itself.
  *
- * @param tree of rings alone
- * @param isSimple by sequence: 1 for rings known to meet themselves nowhere
- * @param budget effort in comparisons of boxes after which it gives up
- * @returns false also when that is not certain: after the budget, and with repeated vertices
+ * @param tree holds rings only
+ * @param isSimple by sequence: 1 for rings known not to intersect themselves
+ * @param budget comparisons of boxes after which the check gives up
+ * @returns false also when the outcome is uncertain: when the budget is spent, and for repeated vertices
  */
 export function areRingsSimple(tree: EdgeTree, isSimple: Uint8Array, budget: number): boolean {
   const { boxes, levels, trends, leafSequence } = tree
-  let left = budget
-  // Pairs of nodes of one level; a node with itself stands for what is inside.
-  const stack = [tree.top, 0, 0]
+  let remaining = budget
+  // Pairs of nodes of one level; a node paired with itself stands for the pairs inside it.
+  const stack = [tree.rootLevel, 0, 0]
   while (stack.length > 0) {
     const second = stack.pop()!
     const first = stack.pop()!
@@ -136,8 +137,8 @@ export function areRingsSimple(tree: EdgeTree, isSimple: Uint8Array, budget: num
     if (level === 0) {
       const sequence = leafSequence[first]!
       if (sequence === leafSequence[second] && isSimple[sequence] === 1) continue
-      left = joinRingLeaves(tree, first, second, left)
-      if (left < 0) return false
+      remaining = joinRingLeaves(tree, first, second, remaining)
+      if (remaining < 0) return false
       continue
     }
     const below = levels[level - 1]!
@@ -148,10 +149,10 @@ export function areRingsSimple(tree: EdgeTree, isSimple: Uint8Array, budget: num
       if (first === second) stack.push(level - 1, child, child)
       const o = 4 * (below + child)
       let other = first === second ? child + 1 : FANOUT * second
-      left -= secondEnd - other
+      remaining -= secondEnd - other
       for (; other < secondEnd; other++) {
         if (areBoxesApart(boxes, o, boxes, 4 * (below + other))) continue
-        // One chain in one direction over both.
+        // Both nodes belong to one monotone chain.
         if (
           other === child + 1 &&
           (trends[below + child]! & trends[below + other]!) !== 0 &&
@@ -162,15 +163,15 @@ export function areRingsSimple(tree: EdgeTree, isSimple: Uint8Array, budget: num
         stack.push(level - 1, child, other)
       }
     }
-    if (left < 0) return false
+    if (remaining < 0) return false
   }
   return true
 }
 
 /**
- * Edges of two leaves, or of one.
+ * Tests the edges of two leaves, or of one leaf, against each other.
  *
- * @returns what is left of the budget, STOPPED when they meet
+ * @returns the remaining budget, or STOPPED when two edges meet
  */
 function joinRingLeaves(tree: EdgeTree, leafA: number, leafB: number, budget: number): number {
   const { vertices: v, sequenceStarts, leafFirst, leafLast, leafSequence, boxes } = tree
@@ -183,7 +184,7 @@ function joinRingLeaves(tree: EdgeTree, leafA: number, leafB: number, budget: nu
   const south = boxes[4 * leafB + 1]!
   const east = boxes[4 * leafB + 2]!
   const north = boxes[4 * leafB + 3]!
-  let left = budget - (lastA - leafFirst[leafA]!)
+  let remaining = budget - (lastA - leafFirst[leafA]!)
   for (let i = leafFirst[leafA]!; i < lastA; i++) {
     const ax = v[2 * i]!
     const ay = v[2 * i + 1]!
@@ -194,7 +195,7 @@ function joinRingLeaves(tree: EdgeTree, leafA: number, leafB: number, budget: nu
     const ownSouth = ay < by ? ay : by
     const ownNorth = ay < by ? by : ay
     if (ownWest > east || ownEast < west || ownSouth > north || ownNorth < south) continue
-    left -= lastB - leafFirst[leafB]!
+    remaining -= lastB - leafFirst[leafB]!
     for (let j = leafA === leafB ? i + 1 : leafFirst[leafB]!; j < lastB; j++) {
       const cx = v[2 * j]!
       const cy = v[2 * j + 1]!
@@ -204,20 +205,20 @@ function joinRingLeaves(tree: EdgeTree, leafA: number, leafB: number, budget: nu
       if (cx > ownEast && dx > ownEast) continue
       if (cy < ownSouth && dy < ownSouth) continue
       if (cy > ownNorth && dy > ownNorth) continue
-      left -= CONTACT_EFFORT
+      remaining -= CONTACT_EFFORT
       if (isOneRing && j === i + 1) {
         if (foldsBack(ax, ay, bx, by, dx, dy)) return STOPPED
       } else if (isOneRing && i === ringFirst && j + 1 === ringLast) {
         if (foldsBack(cx, cy, ax, ay, bx, by)) return STOPPED
-      } else if (contactOfEdges(ax, ay, bx, by, cx, cy, dx, dy) !== APART) {
+      } else if (findEdgeContact(ax, ay, bx, by, cx, cy, dx, dy) !== APART) {
         return STOPPED
       }
     }
   }
-  return left
+  return remaining
 }
 
-function rootOf({ levels }: EdgeTree): number {
+function rootOffset({ levels }: EdgeTree): number {
   return 4 * levels[levels.length - 2]!
 }
 

@@ -2,57 +2,63 @@ import { type EdgeTree, FANOUT } from './edge-tree.ts'
 import { FILTER, orientation } from './orientation.ts'
 import { isOnSegment } from './point-in-ring.ts'
 
-/** What is kept by sequence, as bits. */
+/** Flags that are kept by sequence. */
 export const ODD = 1
 export const ON = 2
 const SEEN = 4
 
-/** Products below it may have lost bits to underflow. */
-const SMALLEST = 1e-250
+/** Products below this may have lost bits to underflow. */
+const SMALLEST_PRODUCT = 1e-250
 
-/** Where a position lies to the rings of a tree: the two answers of one ray. */
+/**
+ * Locates positions among the rings of an edge tree by ray casting. A ray runs from the position to the east; the position is
+ * inside when the ray crosses an odd number of edges.
+ *
+ * Only nodes whose box is on the latitude of the position and not wholly to its west or east are opened. A node wholly to the
+ * east holds a run of vertices, and the latitudes at its ends say whether the ray crosses it an odd number of times.
+ */
 export class EdgeRay {
-  /** Edges of rings that the ray from the position to the east passes: whether their number is odd, over all rings. */
+  /** Whether the ray crosses an odd number of edges, over all rings. */
   isOdd = false
-  /** The position lies on an edge. */
+  /** Whether the position lies on an edge. */
   isOnRing = false
-  /** With a margin: the position is too close to an edge to tell. */
-  isUnsure = false
-  /** By sequence: `ODD` when the number of its edges passed is odd, and `ON` when the position lies on it. */
-  readonly sequences: Uint8Array | undefined
-  /** The sequences for which there is something in `sequences`, each once. */
-  readonly seen: number[] = []
-  /** Leaves looked into since the ray was made: what it costs. */
-  effort = 0
+  /** With a margin only: the position is too close to an edge to decide. */
+  isUncertain = false
+  /** By sequence: `ODD` when the ray crosses an odd number of its edges, and `ON` when the position lies on it. */
+  readonly flagsBySequence: Uint8Array | undefined
+  /** The sequences that have a flag, each once. */
+  readonly flaggedSequences: number[] = []
+  /** Number of leaves opened so far, as a measure of cost. */
+  openedLeaves = 0
   readonly #tree: EdgeTree
   readonly #margin: number
   #lon = 0
   #lat = 0
 
   /**
-   * @param tree of the edges
-   * @param keepsSequences whether the parity is wanted by sequence. Over all rings it means something when the tree holds rings
-   *   alone; by sequence, for the sequences that are rings.
-   * @param margin in degrees by which longitudes may be wrong; what that leaves open is unsure
+   * @param tree the edges
+   * @param keepsSequences whether parities are kept by sequence. The parity over all rings is meaningful when the tree holds
+   *   rings only, the parity of a sequence when that sequence is a ring.
+   * @param margin largest error of a longitude, degrees; what it leaves open is reported as unsure
    */
   constructor(tree: EdgeTree, keepsSequences: boolean, margin = 0) {
     this.#tree = tree
     this.#margin = margin
-    this.sequences = keepsSequences ? new Uint8Array(tree.sequenceStarts.length - 1) : undefined
+    this.flagsBySequence = keepsSequences ? new Uint8Array(tree.sequenceStarts.length - 1) : undefined
   }
 
-  /** Exact. Looks only into boxes around the position: what lies east of it as a whole is passed as its ends say. */
+  /** Casts the ray from a position. Exact when the margin is 0. */
   cast(lon: number, lat: number): this {
     this.#lon = lon
     this.#lat = lat
     this.isOdd = false
     this.isOnRing = false
-    this.isUnsure = false
-    if (this.sequences !== undefined) {
-      for (const sequence of this.seen) this.sequences[sequence] = 0
-      this.seen.length = 0
+    this.isUncertain = false
+    if (this.flagsBySequence !== undefined) {
+      for (const sequence of this.flaggedSequences) this.flagsBySequence[sequence] = 0
+      this.flaggedSequences.length = 0
     }
-    if (this.#tree.leafCount > 0) this.#visit(this.#tree.top, 0)
+    if (this.#tree.leafCount > 0) this.#visit(this.#tree.rootLevel, 0)
     return this
   }
 
@@ -62,7 +68,7 @@ export class EdgeRay {
     const lat = this.#lat
     const o = 4 * (levels[level]! + node)
     if (lat < boxes[o + 1]! || lat > boxes[o + 3]! || lon > boxes[o + 2]! + this.#margin) return
-    if (lon < boxes[o]! - this.#margin) this.#pass(level, node)
+    if (lon < boxes[o]! - this.#margin) this.#crossNode(level, node)
     else if (level === 0) this.#margin === 0 ? this.#visitLeaf(node) : this.#visitRoundedLeaf(node)
     else {
       const end = Math.min(FANOUT * node + FANOUT, levels[level]! - levels[level - 1]!)
@@ -70,8 +76,8 @@ export class EdgeRay {
     }
   }
 
-  /** All edges of a node lie east: whole rings are passed an even number of times. */
-  #pass(level: number, node: number): void {
+  /** Counts the crossings of a node that lies wholly to the east. A whole ring in it is crossed an even number of times. */
+  #crossNode(level: number, node: number): void {
     const { leafFirst, leafLast, leafSequence, sequenceStarts, vertices, leafCount } = this.#tree
     const width = FANOUT ** level
     const firstLeaf = width * node
@@ -84,16 +90,16 @@ export class EdgeRay {
       if (isFirstAbove !== isLastAbove) this.#toggle(first)
       return
     }
-    // The rest of the first ring, which ends where it began, and the beginning of the last.
+    // The end of the first ring, which leads back to that ring's start, and the beginning of the last ring.
     if (isFirstAbove !== vertices[2 * sequenceStarts[first]! + 1]! > this.#lat) this.#toggle(first)
     if (isLastAbove !== vertices[2 * sequenceStarts[last]! + 1]! > this.#lat) this.#toggle(last)
   }
 
   #toggle(sequence: number): void {
     this.isOdd = !this.isOdd
-    if (this.sequences === undefined) return
-    if (this.sequences[sequence] === 0) this.seen.push(sequence)
-    this.sequences[sequence] = (this.sequences[sequence]! ^ ODD) | SEEN
+    if (this.flagsBySequence === undefined) return
+    if (this.flagsBySequence[sequence] === 0) this.flaggedSequences.push(sequence)
+    this.flagsBySequence[sequence] = (this.flagsBySequence[sequence]! ^ ODD) | SEEN
   }
 
   #visitLeaf(leaf: number): void {
@@ -105,7 +111,7 @@ export class EdgeRay {
     let y1 = vertices[2 * leafFirst[leaf]! + 1]!
     let isOdd = false
     let isOn = false
-    this.effort++
+    this.openedLeaves++
     for (let i = 2 * leafFirst[leaf]! + 2; i <= end; i += 2) {
       const x2 = vertices[i]!
       const y2 = vertices[i + 1]!
@@ -126,19 +132,19 @@ export class EdgeRay {
     if (isOdd) this.#toggle(leafSequence[leaf]!)
     if (!isOn) return
     this.isOnRing = true
-    if (this.sequences === undefined) return
+    if (this.flagsBySequence === undefined) return
     const sequence = leafSequence[leaf]!
-    if (this.sequences[sequence] === 0) this.seen.push(sequence)
-    this.sequences[sequence]! |= ON | SEEN
+    if (this.flagsBySequence[sequence] === 0) this.flaggedSequences.push(sequence)
+    this.flagsBySequence[sequence]! |= ON | SEEN
   }
 
-  /** The same with longitudes that may be wrong by the margin; latitudes are exact. */
+  /** Does the same for longitudes that may be wrong by the margin. Latitudes are exact. */
   #visitRoundedLeaf(leaf: number): void {
     const { vertices, leafFirst, leafLast, leafSequence } = this.#tree
     const lon = this.#lon
     const lat = this.#lat
     const margin = this.#margin
-    this.effort++
+    this.openedLeaves++
     let isOdd = false
     for (let i = 2 * leafFirst[leaf]!; i < 2 * leafLast[leaf]!; i += 2) {
       const x1 = vertices[i]! - lon
@@ -153,12 +159,13 @@ export class EdgeRay {
         }
         const left = x1 * y2
         const right = y1 * x2
-        const bound = FILTER * (Math.abs(left) + Math.abs(right)) + margin * (Math.abs(y1) + Math.abs(y2)) + SMALLEST
+        const bound =
+          FILTER * (Math.abs(left) + Math.abs(right)) + margin * (Math.abs(y1) + Math.abs(y2)) + SMALLEST_PRODUCT
         const side = left - right
-        if (Math.abs(side) <= bound) this.isUnsure = true
+        if (Math.abs(side) <= bound) this.isUncertain = true
         else if (side > 0 === y2 > y1) isOdd = !isOdd
       } else if (y1 === 0 && (Math.abs(x1) <= margin || (y2 === 0 && !(x1 > margin && x2 > margin)))) {
-        this.isUnsure = true
+        this.isUncertain = true
       }
     }
     if (isOdd) this.#toggle(leafSequence[leaf]!)
@@ -166,14 +173,14 @@ export class EdgeRay {
 }
 
 /**
- * Whether a position lies on an edge or is a point of a tree.
+ * Tells whether a position lies on an edge of a tree or equals one of its points.
  *
- * @param isLeftOut by sequence: 1 for those that do not count; absent when all do
+ * @param isSkipped by sequence: 1 for those that do not count; absent when all count
  */
-export function isOnEdges(tree: EdgeTree, lon: number, lat: number, isLeftOut?: Uint8Array): boolean {
+export function isOnEdges(tree: EdgeTree, lon: number, lat: number, isSkipped?: Uint8Array): boolean {
   const { boxes, levels, leafFirst, leafLast, leafSequence, vertices, leafCount } = tree
   if (leafCount === 0) return false
-  const stack = [tree.top, 0]
+  const stack = [tree.rootLevel, 0]
   while (stack.length > 0) {
     const node = stack.pop()!
     const level = stack.pop()!
@@ -184,7 +191,7 @@ export function isOnEdges(tree: EdgeTree, lon: number, lat: number, isLeftOut?: 
       for (let child = FANOUT * node; child < end; child++) stack.push(level - 1, child)
       continue
     }
-    if (isLeftOut?.[leafSequence[node]!] === 1) continue
+    if (isSkipped?.[leafSequence[node]!] === 1) continue
     let i = leafFirst[node]!
     do {
       const j = Math.min(i + 1, leafLast[node]!)
@@ -198,21 +205,21 @@ export function isOnEdges(tree: EdgeTree, lon: number, lat: number, isLeftOut?: 
 }
 
 /**
- * Whether a vertex of the first tree stands exactly where its edge crosses an edge of the second.
+ * Tells whether a vertex of the first tree lies exactly where two edges cross.
  *
- * @param own vertex at which the edge of the first tree starts
- * @param other vertex at which the edge of the second tree starts
+ * @param edgeA vertex at which the edge of the first tree starts
+ * @param edgeB vertex at which the edge of the second tree starts
  */
-export function isVertexAtCrossing(a: EdgeTree, own: number, b: EdgeTree, other: number): boolean {
+export function isVertexAtCrossing(a: EdgeTree, edgeA: number, b: EdgeTree, edgeB: number): boolean {
   const { vertices: v, boxes, levels, leafFirst, leafLast } = a
   const w = b.vertices
-  const [ax, ay, bx, by] = [v[2 * own]!, v[2 * own + 1]!, v[2 * own + 2]!, v[2 * own + 3]!]
-  const [cx, cy, dx, dy] = [w[2 * other]!, w[2 * other + 1]!, w[2 * other + 2]!, w[2 * other + 3]!]
+  const [ax, ay, bx, by] = [v[2 * edgeA]!, v[2 * edgeA + 1]!, v[2 * edgeA + 2]!, v[2 * edgeA + 3]!]
+  const [cx, cy, dx, dy] = [w[2 * edgeB]!, w[2 * edgeB + 1]!, w[2 * edgeB + 2]!, w[2 * edgeB + 3]!]
   const west = Math.max(Math.min(ax, bx), Math.min(cx, dx))
   const south = Math.max(Math.min(ay, by), Math.min(cy, dy))
   const east = Math.min(Math.max(ax, bx), Math.max(cx, dx))
   const north = Math.min(Math.max(ay, by), Math.max(cy, dy))
-  const stack = [a.top, 0]
+  const stack = [a.rootLevel, 0]
   while (stack.length > 0) {
     const node = stack.pop()!
     const level = stack.pop()!

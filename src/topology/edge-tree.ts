@@ -1,11 +1,11 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 
-/** Edges of one chain in a leaf, at most. */
+/** Largest number of edges in a leaf. All belong to one sequence. */
 const LEAF_EDGES = 8
 /** Children of a node. */
 export const FANOUT = 4
 
-/** Directions that all edges of a node share, as bits: then its chain meets itself nowhere. */
+/** Directions that all edges of a node share, as bits. A chain with such a direction is monotone and cannot intersect itself. */
 export const EASTWARD = 1
 export const WESTWARD = 2
 const NORTHWARD = 4
@@ -13,10 +13,10 @@ const SOUTHWARD = 8
 const ANY = EASTWARD | WESTWARD | NORTHWARD | SOUTHWARD
 
 /**
- * Boxes around consecutive edges of a geometry in the plane, level by level: consecutive edges are near each other, so
- * nothing is sorted. Leaves hold edges of one sequence; boxes are exact, being made of vertices.
+ * A hierarchy of bounding boxes around consecutive edges of a geometry in the plane. Consecutive edges are near each other, so
+ * nothing has to be sorted. A leaf holds edges of one sequence. Boxes are exact, because their sides are coordinates of vertices.
  *
- * Node i of a level covers the leaves [i · FANOUT^level, (i + 1) · FANOUT^level), hence a run of vertices.
+ * Node i of a level covers the leaves [i · FANOUT^level, (i + 1) · FANOUT^level), hence consecutive vertices.
  */
 export class EdgeTree {
   readonly vertices: Float64Array
@@ -25,22 +25,24 @@ export class EdgeTree {
   readonly boxes: Float64Array
   /** First node of each level; the last entry is the number of nodes. */
   readonly levels: readonly number[]
-  /** First and last vertex of each leaf, which shares its last one with the next leaf of the sequence. A point has one. */
+  /**
+   * First and last vertex of each leaf. The last one is also the first of the next leaf of the sequence. A point has one vertex.
+   */
   readonly leafFirst: Int32Array
   readonly leafLast: Int32Array
   readonly leafSequence: Int32Array
   #trends: Uint8Array | undefined
 
   /**
-   * @param firstSequence of the sequences it holds
-   * @param endSequence after the last of them
+   * @param firstSequence first sequence to include
+   * @param endSequence index after the last sequence to include
    */
   constructor({ vertices, sequenceStarts }: FlatGeometry, firstSequence = 0, endSequence = sequenceStarts.length - 1) {
     this.vertices = vertices
     this.sequenceStarts = sequenceStarts
     let leaves = 0
     for (let sequence = firstSequence; sequence < endSequence; sequence++) {
-      leaves += leavesOf(sequenceStarts[sequence + 1]! - sequenceStarts[sequence]!)
+      leaves += countLeaves(sequenceStarts[sequence + 1]! - sequenceStarts[sequence]!)
     }
     const levels = [0]
     let nodes = 0
@@ -59,7 +61,7 @@ export class EdgeTree {
   }
 
   /** Level of the root. */
-  get top(): number {
+  get rootLevel(): number {
     return this.levels.length - 2
   }
 
@@ -67,8 +69,8 @@ export class EdgeTree {
     return this.leafFirst.length
   }
 
-  /** A box that tells for all vertices: none on ±180 or a pole, and no edge as long as half a turn. */
-  get isClearOfSeam(): boolean {
+  /** True when the box of all vertices proves that none is at ±180 or a pole and that no edge spans 180° of longitude or more. */
+  get isSurelyPlanar(): boolean {
     const { boxes } = this
     const root = boxes.length - 4
     if (root < 0) return true
@@ -78,13 +80,13 @@ export class EdgeTree {
   }
 
   get byteLength(): number {
-    // With the trends, which come later.
+    // Includes the trends, which are computed later.
     return this.boxes.byteLength + this.boxes.length / 4 + 3 * this.leafFirst.byteLength
   }
 
-  /** Bits of the directions that all edges of a node share, none when it holds several sequences. Made when asked for first. */
+  /** By node, the bits of the directions that all its edges share; 0 for a node with several sequences. Computed on first use. */
   get trends(): Uint8Array {
-    this.#trends ??= this.#findTrends()
+    this.#trends ??= this.#computeTrends()
     return this.#trends
   }
 
@@ -147,7 +149,7 @@ export class EdgeTree {
     }
   }
 
-  #findTrends(): Uint8Array {
+  #computeTrends(): Uint8Array {
     const { vertices, levels, leafFirst, leafLast, leafSequence } = this
     const trends = new Uint8Array(this.boxes.length / 4)
     for (let leaf = 0; leaf < leafFirst.length; leaf++) {
@@ -155,7 +157,7 @@ export class EdgeTree {
       for (let i = 2 * leafFirst[leaf]!; i < 2 * leafLast[leaf]! && trend !== 0; i += 2) {
         const lon = vertices[i + 2]! - vertices[i]!
         const lat = vertices[i + 3]! - vertices[i + 1]!
-        // An edge of no length goes along with every direction.
+        // An edge of zero length fits every direction.
         if (lon === 0 && lat === 0) continue
         trend &= (lon > 0 ? EASTWARD : lon < 0 ? WESTWARD : 0) | (lat > 0 ? NORTHWARD : lat < 0 ? SOUTHWARD : 0)
       }
@@ -180,6 +182,6 @@ export class EdgeTree {
   }
 }
 
-function leavesOf(vertices: number): number {
+function countLeaves(vertices: number): number {
   return Math.max(1, Math.ceil((vertices - 1) / LEAF_EDGES))
 }

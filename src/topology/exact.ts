@@ -1,9 +1,9 @@
-/** Exact integers of doubles: the last resort of every sign, when floating point arithmetic cannot tell. */
+/** Exact integer arithmetic on doubles: the last resort for a sign that floating point cannot decide. */
 
 const bits = new DataView(new ArrayBuffer(8))
 
-/** A number of binary places, 0 to 1074, that holds the value: value · 2^places is an integer. */
-export function binaryPlaces(value: number): number {
+/** Returns a number of fraction bits, 0 to 1074, that suffices for a value: value · 2^bits is an integer. */
+export function countFractionBits(value: number): number {
   if (value === 0) return 0
   bits.setFloat64(0, value)
   const biased = (bits.getUint32(0) >>> 20) & 0x7ff
@@ -11,35 +11,36 @@ export function binaryPlaces(value: number): number {
 }
 
 /**
- * value · 2^places, exactly.
+ * Returns value · 2^fractionBits, exactly.
  *
  * @param value finite
- * @param places at least `binaryPlaces(value)`
+ * @param fractionBits at least as many as the value needs
  */
-export function scaledInteger(value: number, places: number): bigint {
+export function scaledInteger(value: number, fractionBits: number): bigint {
   if (value === 0) return 0n
   bits.setFloat64(0, value)
-  const high = bits.getUint32(0)
-  const biased = (high >>> 20) & 0x7ff
-  const fraction = (BigInt(high & 0xfffff) << 32n) | BigInt(bits.getUint32(4))
+  const highWord = bits.getUint32(0)
+  const biased = (highWord >>> 20) & 0x7ff
+  const fraction = (BigInt(highWord & 0xfffff) << 32n) | BigInt(bits.getUint32(4))
   const mantissa = biased === 0 ? fraction : fraction | (1n << 52n)
-  const shift = places + (biased === 0 ? -1074 : biased - 1075)
+  const shift = fractionBits + (biased === 0 ? -1074 : biased - 1075)
   const magnitude = mantissa << BigInt(shift)
-  return high >>> 31 === 1 ? -magnitude : magnitude
+  return highWord >>> 31 === 1 ? -magnitude : magnitude
 }
 
-/** (lon + 360 · turn) · 2^places, exactly. */
-export function scaledLongitude(lon: number, turn: number, places: number): bigint {
-  return scaledInteger(lon, places) + (BigInt(360 * turn) << BigInt(places))
+/** Returns (lon + 360 · turn) · 2^fractionBits, exactly. */
+export function scaledLongitude(lon: number, turn: number, fractionBits: number): bigint {
+  return scaledInteger(lon, fractionBits) + (BigInt(360 * turn) << BigInt(fractionBits))
 }
 
-/** −1, 0 or 1. */
-export function signOf(value: bigint): number {
+/** Returns −1, 0 or 1. */
+export function bigintSign(value: bigint): number {
   return value > 0n ? 1 : value < 0n ? -1 : 0
 }
 
 /**
- * Side of c to the line a → b by integers: 1 left, −1 right, 0 on it. Longitudes are lon + 360 · turn.
+ * Orientation test with integers: 1 when c lies to the left of the line a → b, −1 to the right, 0 on it. Longitudes are lon + 360
+ * · turn.
  */
 export function exactOrientation(
   aLon: number,
@@ -52,17 +53,17 @@ export function exactOrientation(
   cLat: number,
   cTurn: number,
 ): number {
-  const places = Math.max(
-    binaryPlaces(aLon),
-    binaryPlaces(aLat),
-    binaryPlaces(bLon),
-    binaryPlaces(bLat),
-    binaryPlaces(cLon),
-    binaryPlaces(cLat),
+  const fractionBits = Math.max(
+    countFractionBits(aLon),
+    countFractionBits(aLat),
+    countFractionBits(bLon),
+    countFractionBits(bLat),
+    countFractionBits(cLon),
+    countFractionBits(cLat),
   )
-  const cx = scaledLongitude(cLon, cTurn, places)
-  const cy = scaledInteger(cLat, places)
-  const left = (scaledLongitude(aLon, aTurn, places) - cx) * (scaledInteger(bLat, places) - cy)
-  const right = (scaledInteger(aLat, places) - cy) * (scaledLongitude(bLon, bTurn, places) - cx)
-  return signOf(left - right)
+  const cx = scaledLongitude(cLon, cTurn, fractionBits)
+  const cy = scaledInteger(cLat, fractionBits)
+  const left = (scaledLongitude(aLon, aTurn, fractionBits) - cx) * (scaledInteger(bLat, fractionBits) - cy)
+  const right = (scaledInteger(aLat, fractionBits) - cy) * (scaledLongitude(bLon, bTurn, fractionBits) - cx)
+  return bigintSign(left - right)
 }

@@ -1,38 +1,44 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { ContactSweep } from './contact-sweep.ts'
-import { intersectsInPlane, type Touches } from './in-plane.ts'
-import { sceneOf } from './lay-geometry.ts'
-import { meet, neededOfTouches } from './meeting.ts'
-import { geometryOf, type Topology } from './prepared.ts'
-import type { PoleOf } from './unwrap.ts'
+import { IntersectsSweep } from './contact-sweep.ts'
+import { intersectsInPlane, type TouchingEdges } from './in-plane.ts'
+import { buildSegmentSet } from './lay-geometry.ts'
+import { findContacts, segmentsToSweep } from './meeting.ts'
+import { type Topology, toGeometry } from './prepared.ts'
+import type { PoleResolver } from './unwrap.ts'
 
 /**
- * Whether a and b share any place, boundaries included, in the plane of lon and lat, whose seam at ±180 is closed and whose
- * poles are one place each.
+ * Tells whether a and b share any point, boundaries included. Geometries are compared in the plane of longitude and latitude, in
+ * which −180 and 180 are one meridian and each pole is one point.
  *
- * @param a of valid polygons (`findInvalidity`), as sent or prepared; for invalid ones the answer means nothing
+ * @param a has valid polygons (`findInvalidity`), as received or prepared; the result for invalid ones is undefined
  * @param b likewise
- * @param poleOf asked for rings that wind around the axis
- * @param kernel passes over large geometries faster; the answer is the same without it
- * @throws {UndecidableError} when it cannot be decided exactly with reasonable effort
+ * @param resolvePole is called for rings that wind around the axis
+ * @param kernel makes passes over large geometries faster; the result is the same without it
+ * @throws {UndecidableError} when an exact decision would cost too much
  */
-export function intersects(a: Topology, b: Topology, poleOf: PoleOf, kernel?: Kernel): boolean {
+export function intersects(a: Topology, b: Topology, resolvePole: PoleResolver, kernel?: Kernel): boolean {
   const inPlane = intersectsInPlane(a, b, kernel)
   if (typeof inPlane === 'boolean') return inPlane
-  return intersectsBySweep(geometryOf(a), geometryOf(b), poleOf, inPlane)
+  return intersectsBySweep(toGeometry(a), toGeometry(b), resolvePole, inPlane)
 }
 
-/** @param touches known in the plane; undefined on the cylinder */
-function intersectsBySweep(a: FlatGeometry, b: FlatGeometry, poleOf: PoleOf, touches: Touches | undefined): boolean {
-  const scene = sceneOf(a, b, poleOf)
-  if (touches !== undefined) return !new ContactSweep(scene).isApart(neededOfTouches(scene, [a, b], touches))
-  if (scene.poles.some(([own, others]) => own !== 'exterior' && others !== 'exterior')) return true
-  // An edge that only closes a ring over its pole may lie in a hole around the pole.
-  const meeting = meet(scene, (_, own, other) => scene.isReal(own) && scene.isReal(other))
-  if (meeting.kind === 'decided') return true
-  const places = meeting.kind === 'apart' ? meeting.locate() : undefined
-  if (places !== undefined) return places.some(({ depth }) => depth > 0)
-  const needed = meeting.needed()
-  return !new ContactSweep(scene).isApart(needed)
+/** @param touches what the comparison in the plane found; undefined when the plane does not suffice */
+function intersectsBySweep(
+  a: FlatGeometry,
+  b: FlatGeometry,
+  resolvePole: PoleResolver,
+  touches: TouchingEdges | undefined,
+): boolean {
+  const segments = buildSegmentSet(a, b, resolvePole)
+  if (touches !== undefined)
+    return !new IntersectsSweep(segments).isDisjoint(segmentsToSweep(segments, [a, b], touches))
+  if (segments.poles.some(([inA, inB]) => inA !== 'exterior' && inB !== 'exterior')) return true
+  // An auxiliary edge, which only closes a ring over its pole, may lie in a hole around that pole.
+  const contacts = findContacts(segments, (_, s, t) => segments.isReal(s) && segments.isReal(t))
+  if (contacts.kind === 'decided') return true
+  const locations = contacts.kind === 'apart' ? contacts.locateParts() : undefined
+  if (locations !== undefined) return locations.some(({ depth }) => depth > 0)
+  const active = contacts.segmentsToSweep()
+  return !new IntersectsSweep(segments).isDisjoint(active)
 }

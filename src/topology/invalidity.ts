@@ -1,7 +1,9 @@
-import { crossingOf } from './crossing.ts'
-import { type Scene, wrapLongitude } from './scene.ts'
+import { computeCrossing } from './crossing.ts'
+import { type SegmentSet, wrapLongitude } from './scene.ts'
 
-/** What makes a polygon invalid (OGC 06-103r4, 6.1.11), in words for the one who sent it. */
+/**
+ * What makes a polygon invalid (OGC 06-103r4, 6.1.11), in words for the client. The code of the problem is made from these words.
+ */
 export type InvalidityReason =
   | 'self-intersection'
   | 'self-touch'
@@ -19,37 +21,37 @@ export type InvalidityReason =
 /** Why a geometry is invalid, and where. */
 export interface Invalidity {
   readonly reason: InvalidityReason
-  /** Place of the fault in degrees, lon in [−180, 180]; rounded when it is a crossing, and then only for the message. */
+  /** Location of the fault in degrees, lon in [−180, 180]. A crossing is rounded, and used in the message only. */
   readonly lon: number
   readonly lat: number
-  /** Index of the ring's sequence in the geometry. */
+  /** Sequence of the ring in the geometry. */
   readonly sequence: number
   /** Index in the ring of the vertex at which the faulty edge starts. */
   readonly vertex?: number
 }
 
-/** A fault at a position of the scene, on a segment. */
-export function faultAt(scene: Scene, reason: InvalidityReason, position: number, segment: number): Invalidity {
-  const { positions } = scene
-  const place = { lon: wrapLongitude(positions.x[position]!), lat: positions.lat[position]! }
-  return { reason, ...place, ...edgeOf(scene, segment) }
+/** Returns a fault at a position on a segment. */
+export function faultAt(segments: SegmentSet, reason: InvalidityReason, position: number, segment: number): Invalidity {
+  const { positions } = segments
+  const location = { lon: wrapLongitude(positions.x[position]!), lat: positions.lat[position]! }
+  return { reason, ...location, ...sourceEdge(segments, segment) }
 }
 
-/** Two edges that cross. */
-export function crossingFault(scene: Scene, s: number, t: number): Invalidity {
-  const { lon, lat } = crossingOf(scene, s, t)
-  return { reason: 'self-intersection', lon: wrapLongitude(lon), lat, ...edgeOf(scene, Math.max(s, t)) }
+/** Returns the fault of two edges that cross. */
+export function crossingFault(segments: SegmentSet, s: number, t: number): Invalidity {
+  const { lon, lat } = computeCrossing(segments, s, t)
+  return { reason: 'self-intersection', lon: wrapLongitude(lon), lat, ...sourceEdge(segments, Math.max(s, t)) }
 }
 
-/** Two edges that run on each other: a ring that folds back, or two rings side by side. */
-export function overlapFault(scene: Scene, s: number, t: number): Invalidity {
-  const { positions, left, sequence } = scene
-  // The overlap begins where the later of the two does.
+/** Returns the fault of two edges that overlap: a ring folds back on itself, or two rings share an edge. */
+export function overlapFault(segments: SegmentSet, s: number, t: number): Invalidity {
+  const { positions, left, sequence } = segments
+  // The overlap begins where the later of the two begins.
   const start = positions.compare(left[s]!, left[t]!) < 0 ? left[t]! : left[s]!
   const reason = sequence[s] === sequence[t] ? 'repeated edge' : 'shared edge'
-  return faultAt(scene, reason, start, Math.max(s, t))
+  return faultAt(segments, reason, start, Math.max(s, t))
 }
 
-function edgeOf({ sequence, vertex }: Scene, segment: number): Pick<Invalidity, 'sequence' | 'vertex'> {
+function sourceEdge({ sequence, vertex }: SegmentSet, segment: number): Pick<Invalidity, 'sequence' | 'vertex'> {
   return { sequence: sequence[segment]!, vertex: vertex[segment]! }
 }

@@ -1,31 +1,35 @@
-import type { Scene } from './scene.ts'
+import type { SegmentSet } from './scene.ts'
 
-/** How many polygons of each operand cover a place that lies on none of their rings. */
+/** How many polygons of each geometry cover a position that lies on none of their rings. */
 export interface Depths {
   readonly depth0: number
   readonly depth1: number
 }
 
-/** Which edges of rings count: those whose mark equals the value (`isEqual`), or all others. */
-export interface Counted {
-  /** By segment: the operands or the sequences of the scene. */
+/** Selects the edges of rings that count: those whose mark equals the value (`isEqual`), or all others. */
+export interface RingEdgeFilter {
+  /** By segment: the operands or the sequences of the segment set. */
   readonly marks: Uint8Array | Int32Array
   readonly value: number
   readonly isEqual: boolean
 }
 
 /**
- * Depths at a position by one pass over the rings of a scene: the sum of the steps of all edges below it.
+ * Finds the depths at a position in one pass over all edges of rings: the sum of the steps of those below it.
  *
  * @returns undefined when the position lies on an edge that counts
  */
-export function depthsAt(scene: Scene, position: number, { marks, value, isEqual }: Counted): Depths | undefined {
-  const { positions, left, right, dimension, step0, step1 } = scene
+export function depthsAt(
+  segments: SegmentSet,
+  position: number,
+  { marks, value, isEqual }: RingEdgeFilter,
+): Depths | undefined {
+  const { positions, left, right, dimension, step0, step1 } = segments
   let depth0 = 0
   let depth1 = 0
-  for (let s = 0; s < scene.count; s++) {
+  for (let s = 0; s < segments.count; s++) {
     if (dimension[s] !== 2 || (marks[s] === value) !== isEqual) continue
-    // The vertical line through the position, tilted infinitely little so that it meets no other position.
+    // The vertical line through the position, tilted by an infinitesimal angle so that it meets no other position.
     const fromLeft = positions.compare(left[s]!, position)
     if (fromLeft > 0) continue
     const toRight = positions.compare(position, right[s]!)

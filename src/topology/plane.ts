@@ -2,25 +2,25 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import { hasWholeParallel } from '../geometry/whole-parallels.ts'
 import { hasLongitudeJump } from './unwrap.ts'
 
-/** Places where the plane of lon and lat is not the globe, as bits: where a geometry meets them. */
+/** Where a geometry meets the features in which the globe differs from the plane of longitude and latitude, as bits. */
 export const EAST = 1
 export const WEST = 2
 export const NORTH = 4
 export const SOUTH = 8
-/** An edge goes the short way over ±180. */
-export const JUMPS = 16
+/** An edge takes the short way across ±180. */
+export const CROSSES_ANTIMERIDIAN = 16
 /** An edge of a ring is a whole parallel. */
-export const AROUND = 32
+export const HAS_WHOLE_PARALLEL = 32
 
 /**
- * What of a geometry decides whether questions about it can be answered in the plane: vertices at 180 (`EAST`), −180 (`WEST`),
- * the poles, edges that jump and edges that are whole parallels. Linear.
+ * Returns what decides whether a geometry can be compared in the plane: vertices at 180 (`EAST`), at −180 (`WEST`) and at the
+ * poles, edges across ±180, and edges along whole parallels. Takes linear time.
  *
- * Without jumps a geometry meets the seam and the poles in its vertices or not at all.
+ * Without edges across ±180, a geometry meets the antimeridian and the poles at its vertices or not at all.
  */
-export function globeMarksOf(geometry: FlatGeometry): number {
+export function findGlobeMarks(geometry: FlatGeometry): number {
   const { vertices } = geometry
-  let marks = hasLongitudeJump(geometry) ? JUMPS : 0
+  let marks = hasLongitudeJump(geometry) ? CROSSES_ANTIMERIDIAN : 0
   for (let i = 0; i < vertices.length; i += 2) {
     const lon = vertices[i]!
     const lat = vertices[i + 1]!
@@ -29,20 +29,21 @@ export function globeMarksOf(geometry: FlatGeometry): number {
     if (lat === 90) marks |= NORTH
     else if (lat === -90) marks |= SOUTH
   }
-  if ((marks & EAST) !== 0 && (marks & WEST) !== 0 && hasWholeParallel(geometry)) marks |= AROUND
+  if ((marks & EAST) !== 0 && (marks & WEST) !== 0 && hasWholeParallel(geometry)) marks |= HAS_WHOLE_PARALLEL
   return marks
 }
 
 /**
- * Whether contains and intersects of two geometries are the same in the plane of lon and lat as on the globe: nothing jumps,
- * they do not meet at a pole, and on the seam only if both stand on the same side of it. A geometry cut at ±180 beside one
- * that stays clear of the seam is planar: nobody asks about the cut then.
+ * Tells whether `contains` and `intersects` of two geometries are the same in the plane of longitude and latitude as on the
+ * globe. They are when no edge crosses ±180, the two do not share a pole, and, if both reach the antimeridian, all their vertices
+ * there are at 180, or all at −180. When only one of them reaches the antimeridian, the plane suffices even if that one is cut
+ * there, because nothing is compared with the cut.
  *
- * @param a from `globeMarksOf`
- * @param b likewise
+ * @param a marks of the first geometry
+ * @param b marks of the second one
  */
 export function arePlanar(a: number, b: number): boolean {
-  if (((a | b) & JUMPS) !== 0 || (a & b & (NORTH | SOUTH)) !== 0) return false
-  const isSeamShared = (a & (EAST | WEST)) !== 0 && (b & (EAST | WEST)) !== 0
-  return !isSeamShared || ((a | b) & (EAST | WEST)) !== (EAST | WEST)
+  if (((a | b) & CROSSES_ANTIMERIDIAN) !== 0 || (a & b & (NORTH | SOUTH)) !== 0) return false
+  const isAntimeridianShared = (a & (EAST | WEST)) !== 0 && (b & (EAST | WEST)) !== 0
+  return !isAntimeridianShared || ((a | b) & (EAST | WEST)) !== (EAST | WEST)
 }

@@ -2,20 +2,20 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { orientation } from './orientation.ts'
 
-/** Where a position lies to an area: its DE-9IM part. */
+/** Where a position lies relative to an area, in the terms of DE-9IM. */
 export type Location = 'interior' | 'boundary' | 'exterior'
 
-/** Vertices from which handing them to the kernel pays. */
+/** Number of vertices from which it pays to use the kernel. */
 const MIN_KERNEL_VERTICES = 48
 
-/** Answers of the kernel's `sideOfRing`. */
+/** Results of the kernel's `sideOfRing`. The last one is a flag. */
 const KERNEL_INSIDE = 1
 const KERNEL_ON_RING = 2
 const KERNEL_UNDECIDED = 3
 const KERNEL_IS_CLEAR = 4
 
 /**
- * Side of a position to one ring in the plane: 1 inside, 0 on the ring, −1 outside. One pass, exact.
+ * Tells on which side of one ring a position lies in the plane: 1 inside, 0 on the ring, −1 outside. Exact, in one pass.
  *
  * @param vertices interleaved lon, lat
  * @param start index of the ring's first vertex
@@ -25,7 +25,7 @@ export function sideOfRing(vertices: Float64Array, start: number, end: number, l
   let isInside = false
   const last = 2 * end - 1
   for (let i = 2 * start + 1; i < last; i += 2) {
-    // Runs of vertices on one side of the parallel, four at a time.
+    // Skips vertices on one side of the parallel, four at a time.
     if (vertices[i]! > lat) {
       while (
         i + 8 <= last &&
@@ -69,17 +69,17 @@ export function sideOfRing(vertices: Float64Array, start: number, end: number, l
   return isInside ? 1 : -1
 }
 
-/** Where a position lies to the rings of one Polygon or MultiPolygon, and what the pass over them showed besides. */
+/** Where a position lies relative to the rings of one Polygon or MultiPolygon, and what else the pass over them showed. */
 export interface RingPass {
   location: Location
-  /** The rings keep clear of ±180 and the poles and span less than 180 degrees; false also when nobody looked. */
+  /** The rings keep clear of ±180 and the poles and span less than 180 degrees. False also when that was not checked. */
   isClear: boolean
 }
 
 /**
- * One pass over all rings of a Polygon or MultiPolygon, exact with the kernel and without.
+ * Locates a position in one pass over all rings of a Polygon or MultiPolygon. Exact with the kernel and without.
  *
- * @param kernel looks at large geometries; vertices that stand in its memory are not copied
+ * @param kernel processes large geometries; vertices that are already in its memory are not copied
  */
 export function passRings(geometry: FlatGeometry, lon: number, lat: number, kernel?: Kernel): RingPass {
   const { vertices, sequenceStarts } = geometry
@@ -92,18 +92,18 @@ export function passRings(geometry: FlatGeometry, lon: number, lat: number, kern
     }
     return { location: isInside ? 'interior' : 'exterior', isClear: false }
   }
-  const isThere = vertices.buffer === kernel.memory.buffer
+  const isInKernel = vertices.buffer === kernel.memory.buffer
   const mark = kernel.mark()
-  const pointer = isThere ? vertices.byteOffset : kernel.write(vertices)
+  const pointer = isInKernel ? vertices.byteOffset : kernel.write(vertices)
   let isInside = false
   let isOnRing = false
   let isClear = true
   for (let sequence = 0; sequence < sequenceStarts.length - 1 && !isOnRing; sequence++) {
     const start = sequenceStarts[sequence]!
     const end = sequenceStarts[sequence + 1]!
-    const answer = kernel.sideOfRing(pointer + 16 * start, end - start, lon, lat)
-    if ((answer & KERNEL_IS_CLEAR) === 0) isClear = false
-    const side = answer & 3
+    const result = kernel.sideOfRing(pointer + 16 * start, end - start, lon, lat)
+    if ((result & KERNEL_IS_CLEAR) === 0) isClear = false
+    const side = result & 3
     if (side === KERNEL_INSIDE) isInside = !isInside
     else if (side === KERNEL_ON_RING) isOnRing = true
     else if (side === KERNEL_UNDECIDED) {
@@ -112,11 +112,11 @@ export function passRings(geometry: FlatGeometry, lon: number, lat: number, kern
       else if (exact > 0) isInside = !isInside
     }
   }
-  if (!isThere) kernel.releaseTo(mark)
+  if (!isInKernel) kernel.releaseTo(mark)
   return { location: isOnRing ? 'boundary' : isInside ? 'interior' : 'exterior', isClear: isClear && !isOnRing }
 }
 
-/** Whether a position lies on the segment between two others. */
+/** Tells whether a position lies on the segment between two others. */
 export function isOnSegment(x1: number, y1: number, x2: number, y2: number, lon: number, lat: number): boolean {
   if (lon < Math.min(x1, x2) || lon > Math.max(x1, x2) || lat < Math.min(y1, y2) || lat > Math.max(y1, y2)) return false
   return orientation(x1, y1, x2, y2, lon, lat) === 0

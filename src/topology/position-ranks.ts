@@ -1,17 +1,21 @@
 import type { Positions } from './positions.ts'
 
-/** The places at which something begins or ends, in order, each once. */
+/** The distinct positions at which segments begin or end, in sweep order. */
 export interface PositionRanks {
-  /** Rank by position; equal positions share a rank. Undefined content for positions not asked for. */
+  /** Rank by position; equal positions share a rank. Meaningless for positions that were not ranked. */
   readonly rank: Int32Array
   /** One position of each rank. */
   readonly representative: Int32Array
   readonly count: number
 }
 
-/** @param wanted indices of positions, repetitions allowed; sorted in place */
-export function rankPositions(positions: Positions, wanted: Int32Array): PositionRanks {
-  const sorted = mergeSort(positions, wanted)
+/**
+ * Ranks positions by longitude, then latitude.
+ *
+ * @param selected indices of positions, repetitions allowed; sorted in place
+ */
+export function rankPositions(positions: Positions, selected: Int32Array): PositionRanks {
+  const sorted = mergeSort(positions, selected)
   const rank = new Int32Array(positions.count)
   const representative = new Int32Array(sorted.length)
   let count = 0
@@ -23,16 +27,18 @@ export function rankPositions(positions: Positions, wanted: Int32Array): Positio
   return { rank, representative, count }
 }
 
-/** Segments by the rank of one of their ends: those of rank r are items[from[r]] … items[from[r + 1] − 1]. */
+/** Segments by the rank of one of their ends: rank r has items[from[r]] … items[from[r + 1] − 1]. */
 export interface EndBuckets {
   readonly from: Int32Array
   readonly items: Int32Array
 }
 
 /**
- * @param active segments
- * @param end the position of one end by segment
- * @param count of ranks
+ * Sorts segments by the rank of one of their ends.
+ *
+ * @param active the segments
+ * @param end by segment, the position of that end
+ * @param count number of ranks
  */
 export function bucketByEnd(active: Int32Array, end: Int32Array, rank: Int32Array, count: number): EndBuckets {
   const from = new Int32Array(count + 2)
@@ -43,7 +49,7 @@ export function bucketByEnd(active: Int32Array, end: Int32Array, rank: Int32Arra
   return { from, items }
 }
 
-/** Bottom up: three times as fast as `sort` with a comparator, which leaves compiled code for every comparison. */
+/** Merge sort, bottom up: three times as fast as `sort` with a comparator, which leaves compiled code for every comparison. */
 function mergeSort(positions: Positions, items: Int32Array): Int32Array {
   let from: Int32Array = items
   let to: Int32Array = new Int32Array(items.length)
@@ -53,7 +59,7 @@ function mergeSort(positions: Positions, items: Int32Array): Int32Array {
       const end = Math.min(middle + width, items.length)
       let i = start
       let j = middle
-      // Rings come in runs: a pair of runs already in order is copied without merging.
+      // Rings come in sorted runs: two neighbouring runs that are already in order are copied without merging.
       if (middle < end && positions.compare(from[middle - 1]!, from[middle]!) > 0) {
         for (let k = start; k < end; k++) {
           const takesLeft = i < middle && (j >= end || positions.compare(from[i]!, from[j]!) <= 0)

@@ -2,15 +2,16 @@ import { exactOrientation } from './exact.ts'
 import { FILTER, orientation } from './orientation.ts'
 
 /**
- * The positions that take part in one question, and the two exact relations between them on which all else rests.
+ * The positions that take part in one predicate, with the two exact relations on which everything else rests: the order of two
+ * positions, and the orientation of three.
  *
- * Without longitude jumps a position is its lon and lat. With jumps it is (lon, turn, lat), standing for the longitude
- * lon + 360 · turn, which is never needed as a number: as a double it would be rounded (−0.1 + 360 has three bits less).
- * lon is kept in [−180, 180), so longitudes compare by turn, then lon, exactly. For the side of a line, equal turns drop
- * out; of different turns a filter on the rounded longitudes, with the rounding in its bound, decides, or integers do.
+ * When no edge crosses ±180, a position is its lon and lat. Otherwise it is (lon, turn, lat), at the longitude lon + 360 · turn
+ * of the unrolled cylinder. Decisions never use that sum, because a double would round it (−0.1 + 360 has three bits fewer). lon
+ * is normalised to [−180, 180), so longitudes compare exactly by turn, then lon. In an orientation test equal turns cancel out.
+ * Where turns differ, a filter on the rounded longitudes decides, with the rounding in its bound, or else integers do.
  */
 export class Positions {
-  /** True when no longitude jumps: lon is as sent and all turns are 0. */
+  /** True when no edge crosses ±180: lon is as received and all turns are 0. */
   readonly planar: boolean
   count = 0
   lon: Float64Array
@@ -43,7 +44,7 @@ export class Positions {
     return index
   }
 
-  /** Negative when i comes before j: by longitude, then latitude. 0 only for equal positions. */
+  /** Compares two positions by longitude, then latitude: negative when i comes before j, 0 only when they are equal. */
   compare(i: number, j: number): number {
     if (!this.planar && this.turn[i] !== this.turn[j]) return this.turn[i]! - this.turn[j]!
     const a = this.lon[i]!
@@ -54,7 +55,7 @@ export class Positions {
     return c === d ? 0 : c < d ? -1 : 1
   }
 
-  /** Side of k to the line i → j: positive left, negative right, 0 on it. */
+  /** Orientation test: positive when k lies to the left of the line i → j, negative to the right, 0 on it. */
   orientation(i: number, j: number, k: number): number {
     const { lon, lat, turn, x } = this
     if (this.planar || (turn[i] === turn[j] && turn[i] === turn[k])) {

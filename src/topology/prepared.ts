@@ -2,35 +2,37 @@ import type { FlatGeometry } from '../geometry/flat.ts'
 import { EdgeRay } from './edge-ray.ts'
 import { EdgeTree } from './edge-tree.ts'
 import { LineBoundary } from './line-boundary.ts'
-import { AROUND, EAST, globeMarksOf, JUMPS, NORTH, SOUTH, WEST } from './plane.ts'
-import { SeamRay } from './seam-ray.ts'
+import { CROSSES_ANTIMERIDIAN, EAST, findGlobeMarks, HAS_WHOLE_PARALLEL, NORTH, SOUTH, WEST } from './plane.ts'
+import { AntimeridianRay } from './seam-ray.ts'
 
-/** What a place of a line's end takes in a `LineBoundary`, about: a short text and its entry. */
+/** Approximate memory for one end of a line in a `LineBoundary`: a short string and its set entry. */
 const LINE_END_BYTES = 120
 
 /**
- * A geometry with what predicates look things up in, made when a question needs it first and kept for the next one. Answers
- * are the same as for the geometry alone.
+ * A geometry with the lookup structures of the predicates, each built on first use and then kept. Results are the same as for the
+ * geometry without them.
  *
- * Not for use by two questions at a time.
+ * Two predicates must not use it at the same time.
  */
 export class PreparedTopology {
   readonly geometry: FlatGeometry
-  /** One Polygon or MultiPolygon: every edge has its outside on one side, but for single places where other rings touch it. */
+  /** One Polygon or MultiPolygon: every edge has the exterior on one side, except at single points where other rings touch it. */
   readonly isOnePolygonal: boolean
-  /** One polygon with its holes: every edge has its outside on one side everywhere, since its rings touch on the other. */
+  /**
+   * One polygon with its holes: every edge has the exterior on one side everywhere, because its rings touch on the other side.
+   */
   readonly isOnePolygon: boolean
   readonly hasPolygons: boolean
   readonly hasLines: boolean
   readonly hasPoints: boolean
-  /** Of one polygon without holes that was proved valid by it: see `starMargin`. 0 otherwise. */
+  /** The `starMargin` of a single polygon without holes that was proved valid by it; otherwise 0. */
   starMargin = 0
   #tree: EdgeTree | undefined
   #ray: EdgeRay | undefined
   #lineBoundary: LineBoundary | undefined
   #marks: number | undefined
   #isRing: Uint8Array | undefined
-  #seamRay: SeamRay | undefined
+  #antimeridianRay: AntimeridianRay | undefined
 
   constructor(geometry: FlatGeometry) {
     const { elementTypes, partDimensions } = geometry
@@ -57,14 +59,14 @@ export class PreparedTopology {
   }
 
   /**
-   * For points on both sides of ±180; undefined when the geometry is not polygonal, meets a pole, has whole parallels or does
+   * For points on both sides of ±180. Undefined when the geometry is not polygonal, meets a pole, has whole parallels, or does
    * not reach ±180.
    */
-  get seamRay(): SeamRay | undefined {
-    if (!this.isOnePolygonal || (this.marks & (NORTH | SOUTH | AROUND)) !== 0) return undefined
-    if ((this.marks & (JUMPS | EAST | WEST)) === 0) return undefined
-    this.#seamRay ??= new SeamRay(this.geometry)
-    return this.#seamRay
+  get antimeridianRay(): AntimeridianRay | undefined {
+    if (!this.isOnePolygonal || (this.marks & (NORTH | SOUTH | HAS_WHOLE_PARALLEL)) !== 0) return undefined
+    if ((this.marks & (CROSSES_ANTIMERIDIAN | EAST | WEST)) === 0) return undefined
+    this.#antimeridianRay ??= new AntimeridianRay(this.geometry)
+    return this.#antimeridianRay
   }
 
   /** The boundary of its lines in the plane. */
@@ -85,53 +87,53 @@ export class PreparedTopology {
     return this.#isRing
   }
 
-  /** Where it meets what the plane of lon and lat tears: see `globeMarksOf`. */
+  /** Where it meets ±180 and the poles, as the bits that `arePlanar` takes. */
   get marks(): number {
-    this.#marks ??= this.#tree?.isClearOfSeam === true ? 0 : globeMarksOf(this.geometry)
+    this.#marks ??= this.#tree?.isSurelyPlanar === true ? 0 : findGlobeMarks(this.geometry)
     return this.#marks
   }
 
-  /** To be called when a pass over its vertices has shown that its marks are 0. */
-  markClear(): void {
+  /** Call this when a pass over the vertices has shown that the marks are 0. */
+  clearMarks(): void {
     this.#marks = 0
   }
 
-  /** Bytes it may grow to, the geometry's own arrays among them. */
+  /** Largest size it may grow to, in bytes, including the geometry's own arrays. */
   get byteLength(): number {
     const { vertices, sequenceStarts, partStarts, partDimensions, elementStarts } = this.geometry
     const arrays = [vertices, sequenceStarts, partStarts, partDimensions, elementStarts]
     const flat = arrays.reduce((sum, array) => sum + array.byteLength, 0)
     const ray = this.isOnePolygonal ? 0 : 2 * sequenceStarts.length
     const lineEnds = this.hasLines ? 2 * LINE_END_BYTES * partDimensions.length : 0
-    return flat + this.tree.byteLength + ray + lineEnds + (this.seamRay?.byteLength ?? 0)
+    return flat + this.tree.byteLength + ray + lineEnds + (this.antimeridianRay?.byteLength ?? 0)
   }
 }
 
-/** A geometry, as sent or prepared. */
+/** A geometry, as received or prepared. */
 export type Topology = FlatGeometry | PreparedTopology
 
 /**
- * Prepares a geometry about which many questions are asked.
+ * Prepares a geometry that many predicates will use.
  *
- * @param geometry of valid polygons (`findInvalidity`); must not change afterwards
+ * @param geometry has valid polygons (`findInvalidity`); must not change afterwards
  */
 export function prepareTopology(geometry: FlatGeometry): PreparedTopology {
   const prepared = new PreparedTopology(geometry)
-  // At once, so that the first question does not pay for it.
+  // Computed now, so that the first predicate does not pay for it.
   if (prepared.tree.leafCount > 0) prepared.marks
   return prepared
 }
 
-/** The geometry with its lookups, empty ones when it comes as sent. */
-export function preparedOf(topology: Topology): PreparedTopology {
+/** Returns the prepared form. A geometry as received gets new lookup structures. */
+export function toPrepared(topology: Topology): PreparedTopology {
   return topology instanceof PreparedTopology ? topology : new PreparedTopology(topology)
 }
 
-export function geometryOf(topology: Topology): FlatGeometry {
+export function toGeometry(topology: Topology): FlatGeometry {
   return topology instanceof PreparedTopology ? topology.geometry : topology
 }
 
-/** Whether a geometry holds points alone. */
+/** Tells whether a geometry holds points only. */
 export function isPuntal(topology: Topology): boolean {
   if (topology instanceof PreparedTopology) return !topology.hasPolygons && !topology.hasLines
   const { partDimensions } = topology

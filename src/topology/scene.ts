@@ -1,32 +1,39 @@
-import { scaledInteger, scaledLongitude, signOf } from './exact.ts'
+import { bigintSign, scaledInteger, scaledLongitude } from './exact.ts'
 import type { Extent } from './extent.ts'
 import type { Location } from './point-in-ring.ts'
 import { Positions } from './positions.ts'
 import type { UnwrappedRing } from './unwrap.ts'
 
-/** What a segment means to the question: who sent it, and what changes when one steps over it. */
-export interface Role {
-  /** 0 or 1: the first or the second geometry. */
+/** What a segment stands for: where it comes from, and how the depths change across it. */
+export interface SegmentRole {
+  /** 0 for the first geometry, 1 for the second. */
   readonly operand: number
-  /** 0 a point, 1 an edge of a line, 2 an edge of a ring. */
+  /** 0 for a point, 1 for an edge of a line, 2 for an edge of a ring. */
   readonly dimension: number
-  /** Depths gained on stepping from the outside of the polygon to its inside over this ring; 0 for lines and points. */
+  /**
+   * Change of the two depths on stepping over this ring from the outside of the polygon to its inside; 0 for lines and points.
+   */
   readonly step0: number
   readonly step1: number
-  /** Index of the sequence it was sent in. */
+  /** Index of the sequence that it belongs to. */
   readonly sequence: number
 }
 
 /**
- * Segments between positions, as flat arrays: the one form in which intersection, containment and validity are judged.
+ * The segments of one or two geometries in one plane, as flat arrays: the form in which intersection, containment and validity
+ * are decided. The plane is that of longitude and latitude, or the unrolled cylinder.
  *
- * Every ring is closed in the plane, so the depth of a place (how many polygons cover it) is the sum of the steps of the
- * segments below it. A point is a segment whose two ends are the same position.
+ * Every ring is closed in the plane. So the depth of a point, which is the number of polygons that cover it, is the sum of the
+ * steps of the segments below it. Each segment has two steps, one for each of two depths that are counted independently. A Point
+ * is a segment whose two ends are the same position.
+ *
+ * Auxiliary edges close a ring over its pole, or follow the antimeridian with the interior on both sides. They have steps,
+ * because rings have to be closed, but they are no boundary.
  */
-export class Scene {
+export class SegmentSet {
   readonly positions: Positions
   count = 0
-  /** Position that comes first by longitude, then latitude. */
+  /** The end that comes first by longitude, then latitude. */
   left: Int32Array
   right: Int32Array
   operand: Uint8Array
@@ -35,13 +42,16 @@ export class Scene {
   step0: Int32Array
   step1: Int32Array
   sequence: Int32Array
-  /** Index in its sequence of the vertex it starts at; −1 for an edge that is no boundary (`UnwrappedRing.source`). */
+  /** Index in its sequence of the vertex at which it starts; −1 for an auxiliary edge (see `UnwrappedRing.source`). */
   vertex: Int32Array
-  /** Whole turns by which this is a shifted copy; 0 for the original. */
+  /** Whole turns by which this copy is shifted; 0 for the original. */
   copy: Int32Array
-  /** Longitudes within which the depths of every edge are complete; undefined: everywhere. */
+  /** Longitudes within which the depths of every edge are complete; undefined when they are complete everywhere. */
   window: Extent | undefined
-  /** Where each pole lies to the two geometries, when they may meet there; then nothing of dimension 0 or 1 stands on a pole. */
+  /**
+   * Location of each pole relative to the two geometries, when they may meet there. Then no segment of dimension 0 or 1 lies on a
+   * pole.
+   */
   poles: readonly (readonly [Location, Location])[] = []
 
   constructor(capacity: number, planar: boolean) {
@@ -58,8 +68,11 @@ export class Scene {
     this.window = undefined
   }
 
-  /** @returns the index of the segment between two positions; `upward`: 1 when the inside lies above, −1 below, 0 neither */
-  addSegment(from: number, to: number, role: Role, upward: number, vertex: number, copy: number): number {
+  /**
+   * @param upward 1 when the interior lies above the segment, −1 below, 0 for neither
+   * @returns the index of the new segment
+   */
+  addSegment(from: number, to: number, role: SegmentRole, upward: number, vertex: number, copy: number): number {
     if (this.count === this.left.length) this.#grow()
     const index = this.count++
     const isForward = this.positions.compare(from, to) <= 0
@@ -75,15 +88,14 @@ export class Scene {
     return index
   }
 
-  /** A position alone: a Point, or a place to be located. */
-  addPoint(lon: number, lat: number, turn: number, role: Role, vertex: number, copy: number): number {
+  /** Adds a single position: a Point, or a position to be located. */
+  addPoint(lon: number, lat: number, turn: number, role: SegmentRole, vertex: number, copy: number): number {
     const position = this.positions.add(lon, lat, turn)
     return this.addSegment(position, position, role, 0, vertex, copy)
   }
 
   /**
-   * Edges that count as boundary: not those along a pole, which is one point, nor those that only close a ring over its pole or
-   * have its inside on both sides.
+   * Tells whether an edge counts as boundary. False for auxiliary edges, and for edges of rings along a pole, which is one point.
    */
   isReal(segment: number): boolean {
     if (this.vertex[segment]! < 0) return false
@@ -92,15 +104,15 @@ export class Scene {
     return this.dimension[segment] !== 2 || (south !== 90 && south !== -90) || south !== lat[this.right[segment]!]
   }
 
-  /** Whether a segment comes into the window. */
+  /** Tells whether a segment reaches into the window. */
   isInWindow(segment: number): boolean {
     if (this.window === undefined) return true
     const { x } = this.positions
     return x[this.right[segment]!]! >= this.window.west && x[this.left[segment]!]! <= this.window.east
   }
 
-  /** All edges of a ring but those of no length. */
-  addRing(ring: UnwrappedRing, role: Role, isHole: boolean, copy: number): void {
+  /** Adds all edges of a ring, except those of zero length. */
+  addRing(ring: UnwrappedRing, role: SegmentRole, isHole: boolean, copy: number): void {
     const { positions } = this
     const first = positions.count
     const size = ring.lon.length
@@ -116,33 +128,34 @@ export class Scene {
 
   #grow(): void {
     const capacity = 2 * this.left.length + 16
-    this.left = grown(this.left, new Int32Array(capacity))
-    this.right = grown(this.right, new Int32Array(capacity))
-    this.operand = grown(this.operand, new Uint8Array(capacity))
-    this.dimension = grown(this.dimension, new Uint8Array(capacity))
-    this.step0 = grown(this.step0, new Int32Array(capacity))
-    this.step1 = grown(this.step1, new Int32Array(capacity))
-    this.sequence = grown(this.sequence, new Int32Array(capacity))
-    this.vertex = grown(this.vertex, new Int32Array(capacity))
-    this.copy = grown(this.copy, new Int32Array(capacity))
+    this.left = copyInto(this.left, new Int32Array(capacity))
+    this.right = copyInto(this.right, new Int32Array(capacity))
+    this.operand = copyInto(this.operand, new Uint8Array(capacity))
+    this.dimension = copyInto(this.dimension, new Uint8Array(capacity))
+    this.step0 = copyInto(this.step0, new Int32Array(capacity))
+    this.step1 = copyInto(this.step1, new Int32Array(capacity))
+    this.sequence = copyInto(this.sequence, new Int32Array(capacity))
+    this.vertex = copyInto(this.vertex, new Int32Array(capacity))
+    this.copy = copyInto(this.copy, new Int32Array(capacity))
   }
 }
 
-/** The same longitude in [−180, 180]. */
+/** Returns the same longitude in [−180, 180]. */
 export function wrapLongitude(lon: number): number {
   return lon >= -180 && lon <= 180 ? lon : lon - 360 * Math.round(lon / 360)
 }
 
-function grown<T extends Int32Array | Uint8Array>(from: T, to: T): T {
+function copyInto<T extends Int32Array | Uint8Array>(from: T, to: T): T {
   to.set(from)
   return to
 }
 
 /**
- * Whether the enclosed side lies to the left of a ring that stands at positions [first, first + size).
+ * Tells whether the interior lies to the left of a ring whose positions are [first, first + size).
  *
- * Over a pole it follows from the direction of winding. Otherwise the leftmost position tells: there a simple ring turns
- * towards its inside. When the ring folds back on itself there (along a pole, or because it is invalid), its exact area tells.
+ * For a ring over a pole this follows from the direction in which it winds. Otherwise the leftmost position decides: there a
+ * simple ring turns towards its interior. Where the ring folds back on itself there (along a pole, or because it is invalid), the
+ * sign of its exact area decides.
  */
 export function isInsideOnLeft(positions: Positions, first: number, size: number, ring: UnwrappedRing): boolean {
   if (ring.pole !== 0) return ring.winding > 0 === ring.pole > 0
@@ -163,21 +176,21 @@ export function isInsideOnLeft(positions: Positions, first: number, size: number
   return side !== 0 ? side > 0 : exactAreaSign(positions, first, size) > 0
 }
 
-/** Sign of the shoelace sum, by integers: 1074 binary places hold every double. */
+/** Returns the sign of the shoelace sum, computed with integers: 1074 fraction bits hold every double. */
 function exactAreaSign({ lon, lat, turn, planar }: Positions, first: number, size: number): number {
-  const places = 1074
-  const x = (i: number): bigint => scaledLongitude(lon[i]!, planar ? 0 : turn[i]!, places)
+  const fractionBits = 1074
+  const x = (i: number): bigint => scaledLongitude(lon[i]!, planar ? 0 : turn[i]!, fractionBits)
   const originX = x(first)
-  const originY = scaledInteger(lat[first]!, places)
+  const originY = scaledInteger(lat[first]!, fractionBits)
   let sum = 0n
   let lastX = 0n
   let lastY = 0n
   for (let i = first + 1; i < first + size; i++) {
     const nextX = x(i) - originX
-    const nextY = scaledInteger(lat[i]!, places) - originY
+    const nextY = scaledInteger(lat[i]!, fractionBits) - originY
     sum += lastX * nextY - lastY * nextX
     lastX = nextX
     lastY = nextY
   }
-  return signOf(sum)
+  return bigintSign(sum)
 }

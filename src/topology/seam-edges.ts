@@ -1,19 +1,19 @@
 import type { UnwrappedRing } from './unwrap.ts'
 
-/** The turn on which a ring stays, from −180 to 180; undefined when it goes over the seam. */
-export function turnOfRing({ lon, turn }: UnwrappedRing): number | undefined {
+/** Returns the turn within which a ring stays, from −180 to 180; undefined when it crosses the antimeridian. */
+export function findRingTurn({ lon, turn }: UnwrappedRing): number | undefined {
   let least = Number.POSITIVE_INFINITY
   let most = Number.NEGATIVE_INFINITY
   for (let i = 0; i < lon.length; i++) {
-    // 180 is the end of its turn, −180 is the end of the turn before.
+    // 180 is the end of its turn; −180 is the end of the turn before.
     least = Math.min(least, turn[i]! + (lon[i] === 180 ? 1 : 0))
     most = Math.max(most, turn[i]! - (lon[i] === -180 ? 1 : 0))
   }
   return least === most ? least : undefined
 }
 
-/** An edge along the seam. */
-interface SeamEdge {
+/** An edge along the antimeridian. */
+interface AntimeridianEdge {
   readonly edge: number
   readonly south: number
   readonly north: number
@@ -21,51 +21,51 @@ interface SeamEdge {
 }
 
 /**
- * Makes the seam no boundary where the inside of a ring lies on both sides of it: a ring that goes up at 180 and down at −180,
- * as that of a box around the globe does, follows the same meridian twice. Edges are split where only a part of them has its
- * counterpart.
+ * Makes edges along the antimeridian auxiliary where the interior of the ring lies on both sides of it. A ring that goes up at
+ * 180 and down at −180, such as that of a box around the globe, follows the same meridian twice. An edge is split where only a
+ * part of it has a counterpart.
  *
- * @returns the ring itself when there is nothing of this kind
+ * @returns the ring itself when it has no such edges
  */
-export function withoutSeam(ring: UnwrappedRing): UnwrappedRing {
-  const own = seamTurns(ring)
-  if (own === undefined) return ring
-  const east = edgesAt(ring, own + 1)
-  const west = edgesAt(ring, own)
+export function openAntimeridian(ring: UnwrappedRing): UnwrappedRing {
+  const ringTurn = turnAtAntimeridian(ring)
+  if (ringTurn === undefined) return ring
+  const east = edgesAt(ring, ringTurn + 1)
+  const west = edgesAt(ring, ringTurn)
   if (east === undefined || west === undefined || east.length === 0 || west.length === 0) return ring
-  const shared = sharedRanges(east, west)
-  if (shared.length === 0) return ring
+  const open = sharedRanges(east, west)
+  if (open.length === 0) return ring
   const lon: number[] = []
   const lat: number[] = []
   const turn: number[] = []
   const source: number[] = []
-  const put = (i: number, latitude: number, from: number): void => {
+  const addVertex = (i: number, latitude: number, from: number): void => {
     lon.push(ring.lon[i]!)
     lat.push(latitude)
     turn.push(ring.turn[i]!)
     source.push(from)
   }
-  const onSeam = new Map([...east, ...west].map((edge) => [edge.edge, edge]))
+  const antimeridianEdges = new Map([...east, ...west].map((edge) => [edge.edge, edge]))
   for (let i = 0; i < ring.lon.length; i++) {
-    const edge = onSeam.get(i)
+    const edge = antimeridianEdges.get(i)
     if (edge === undefined) {
-      put(i, ring.lat[i]!, ring.source[i]!)
+      addVertex(i, ring.lat[i]!, ring.source[i]!)
       continue
     }
-    const inside = rangesWithin(shared, edge)
-    if (!edge.isUpward) inside.reverse()
+    const openRanges = rangesWithin(open, edge)
+    if (!edge.isUpward) openRanges.reverse()
     let at = ring.lat[i]!
-    for (const { south, north } of inside) {
+    for (const { south, north } of openRanges) {
       const [from, to] = edge.isUpward ? [south, north] : [north, south]
-      if (at !== from) put(i, at, ring.source[i]!)
-      put(i, from, -1)
+      if (at !== from) addVertex(i, at, ring.source[i]!)
+      addVertex(i, from, -1)
       at = to
     }
-    if (at !== ring.lat[i + 1]) put(i, at, ring.source[i]!)
+    if (at !== ring.lat[i + 1]) addVertex(i, at, ring.source[i]!)
   }
   return {
     ...ring,
-    isOpenAtSeam: true,
+    isOpenAtAntimeridian: true,
     lon: Float64Array.from(lon),
     lat: Float64Array.from(lat),
     turn: Int32Array.from(turn),
@@ -73,25 +73,25 @@ export function withoutSeam(ring: UnwrappedRing): UnwrappedRing {
   }
 }
 
-/** The turn of a ring that stays on one; quick for those with nothing on the seam. */
-function seamTurns(ring: UnwrappedRing): number | undefined {
-  return ring.lon.includes(180) || ring.lon.includes(-180) ? turnOfRing(ring) : undefined
+/** Returns the turn within which a ring stays; undefined when it crosses the antimeridian or has no vertex there. */
+function turnAtAntimeridian(ring: UnwrappedRing): number | undefined {
+  return ring.lon.includes(180) || ring.lon.includes(-180) ? findRingTurn(ring) : undefined
 }
 
-/** Whether a ring on one turn has edges along its end at 180, and at −180. */
-export function seamSides(ring: UnwrappedRing): readonly [east: boolean, west: boolean] {
-  const own = seamTurns(ring)
-  if (own === undefined) return [false, false]
-  const [east, west] = [edgesAt(ring, own + 1), edgesAt(ring, own)]
+/** Tells whether a ring that stays within one turn has edges along its end at 180, and along its end at −180. */
+export function findAntimeridianSides(ring: UnwrappedRing): readonly [east: boolean, west: boolean] {
+  const ringTurn = turnAtAntimeridian(ring)
+  if (ringTurn === undefined) return [false, false]
+  const [east, west] = [edgesAt(ring, ringTurn + 1), edgesAt(ring, ringTurn)]
   return [east === undefined || east.length > 0, west === undefined || west.length > 0]
 }
 
-/** Edges along one end of a turn, from south to north; undefined when they overlap, which is a fault of the ring. */
-function edgesAt({ lon, lat, turn, source }: UnwrappedRing, end: number): SeamEdge[] | undefined {
-  const isThere = (i: number): boolean => Math.abs(lon[i]!) === 180 && turn[i]! + (lon[i] === 180 ? 1 : 0) === end
-  const edges: SeamEdge[] = []
+/** Returns the edges along one end of a turn, from south to north; undefined when they overlap, which is a fault of the ring. */
+function edgesAt({ lon, lat, turn, source }: UnwrappedRing, end: number): AntimeridianEdge[] | undefined {
+  const isAtEnd = (i: number): boolean => Math.abs(lon[i]!) === 180 && turn[i]! + (lon[i] === 180 ? 1 : 0) === end
+  const edges: AntimeridianEdge[] = []
   for (let edge = 0; edge + 1 < lon.length; edge++) {
-    if (source[edge]! < 0 || !isThere(edge) || !isThere(edge + 1) || lat[edge] === lat[edge + 1]) continue
+    if (source[edge]! < 0 || !isAtEnd(edge) || !isAtEnd(edge + 1) || lat[edge] === lat[edge + 1]) continue
     const isUpward = lat[edge]! < lat[edge + 1]!
     const [south, north] = isUpward ? [lat[edge]!, lat[edge + 1]!] : [lat[edge + 1]!, lat[edge]!]
     edges.push({ edge, south, north, isUpward })
@@ -105,8 +105,8 @@ interface Range {
   readonly north: number
 }
 
-/** Latitudes along which there are edges on both sides that run opposite ways, from south to north. */
-function sharedRanges(east: readonly SeamEdge[], west: readonly SeamEdge[]): Range[] {
+/** Returns the ranges of latitude along which edges on both sides run in opposite directions, from south to north. */
+function sharedRanges(east: readonly AntimeridianEdge[], west: readonly AntimeridianEdge[]): Range[] {
   const ranges: Range[] = []
   for (let i = 0, j = 0; i < east.length && j < west.length; ) {
     const [a, b] = [east[i]!, west[j]!]
@@ -118,8 +118,8 @@ function sharedRanges(east: readonly SeamEdge[], west: readonly SeamEdge[]): Ran
   return ranges
 }
 
-/** Those of sorted, disjoint ranges that lie on an edge, which holds each of them wholly or not at all. */
-function rangesWithin(ranges: readonly Range[], { south, north }: SeamEdge): Range[] {
+/** Returns those of the sorted, disjoint ranges that lie on an edge. The edge contains each range wholly or not at all. */
+function rangesWithin(ranges: readonly Range[], { south, north }: AntimeridianEdge): Range[] {
   let low = 0
   let high = ranges.length
   while (low < high) {
@@ -127,7 +127,7 @@ function rangesWithin(ranges: readonly Range[], { south, north }: SeamEdge): Ran
     if (ranges[middle]!.south < south) low = middle + 1
     else high = middle
   }
-  const found: Range[] = []
-  for (let i = low; i < ranges.length && ranges[i]!.north <= north; i++) found.push(ranges[i]!)
-  return found
+  const contained: Range[] = []
+  for (let i = low; i < ranges.length && ranges[i]!.north <= north; i++) contained.push(ranges[i]!)
+  return contained
 }

@@ -1,15 +1,15 @@
-import type { Scene } from './scene.ts'
+import type { SegmentSet } from './scene.ts'
 
 /** How two segments meet. */
 export const APART = 0
 /** They share an end, an end of one lies on the other, or they overlap. */
 export const TOUCH = 1
-/** Their insides cross at one point. */
+/** Their interiors cross at one point. */
 export const CROSS = 2
 export type Contact = typeof APART | typeof TOUCH | typeof CROSS
 
-/** Exact for all segments, points (segments of no length) among them. */
-export function contactOf({ positions, left, right }: Scene, s: number, t: number): Contact {
+/** Returns how two segments meet. Exact for all segments, including points, which are segments of zero length. */
+export function findSegmentContact({ positions, left, right }: SegmentSet, s: number, t: number): Contact {
   const a = left[s]!
   const b = right[s]!
   const c = left[t]!
@@ -26,8 +26,8 @@ export function contactOf({ positions, left, right }: Scene, s: number, t: numbe
   return sideA * sideB < 0 && sideC * sideD < 0 ? CROSS : TOUCH
 }
 
-/** Whether two segments that share a position share more than that. */
-export function overlap({ positions, left, right }: Scene, s: number, t: number): boolean {
+/** Tells whether two segments that share a position share more than that. */
+export function doOverlap({ positions, left, right }: SegmentSet, s: number, t: number): boolean {
   const a = left[s]!
   const b = right[s]!
   const c = left[t]!

@@ -1,25 +1,25 @@
-import type { Scene } from './scene.ts'
+import type { SegmentSet } from './scene.ts'
 
-/** Children of a node; also segments of a leaf's parent. */
+/** Number of children of a node. Those of the lowest nodes are segments. */
 const FANOUT = 8
 
-/** Effort of a pair of segments let through, in comparisons of boxes. */
+/** Cost of a pair of segments that the boxes let through, in comparisons of boxes. */
 const PAIR_EFFORT = 4
 
 /**
- * Effort that a join of so many segments is worth before the sweep takes over. Ordinary rings need 10 to 60 comparisons by
- * segment; a sweep takes as long as some 300.
+ * Returns the cost that a join of this many segments may have before the sweep takes over. Ordinary rings need 10 to 60
+ * comparisons per segment; a sweep takes as long as about 300.
  */
-export function joinBudget(segments: number): number {
-  return 60 * segments + 10_000
+export function joinBudget(segmentCount: number): number {
+  return 60 * segmentCount + 10_000
 }
 
-/** How a walk over pairs ended: all seen, ended by the visitor, or given up. */
+/** How a join ended: all pairs were visited, the visitor stopped it, or the budget was spent. */
 export type JoinEnd = 'done' | 'stopped' | 'exhausted'
 
 /**
- * Boxes around consecutive segments, level by level: consecutive edges of a line or ring are near each other, so no sorting
- * is needed. Boxes only spare work; what they let through is judged exactly.
+ * A hierarchy of bounding boxes around consecutive segments. Consecutive edges of a line or ring are near each other, so nothing
+ * has to be sorted. Boxes only save work: the pairs that they let through are tested exactly.
  */
 export class SegmentIndex {
   readonly #items: Int32Array
@@ -29,7 +29,7 @@ export class SegmentIndex {
   readonly #levels: number[]
 
   /** @param items segments, in their order along lines and rings */
-  constructor(scene: Scene, items: Int32Array) {
+  constructor(segments: SegmentSet, items: Int32Array) {
     this.#items = items
     const levels = [0]
     let nodes = 0
@@ -40,21 +40,21 @@ export class SegmentIndex {
     }
     this.#levels = levels
     this.#boxes = new Float64Array(4 * nodes)
-    this.#fill(scene)
+    this.#fill(segments)
   }
 
   /**
-   * Visits the pairs of segments, one of each index, whose boxes meet. Joined with itself, every pair comes once, own ≤ others,
-   * each segment with itself among them.
+   * Visits the pairs of segments, one of each index, whose boxes meet. When an index is joined with itself, every pair comes
+   * once, with own ≤ others, and each segment also comes with itself.
    *
-   * @param budget effort in comparisons of boxes after which it gives up
-   * @param visit answers false to stop
+   * @param budget comparisons of boxes after which the join gives up
+   * @param visit returns false to stop
    */
   join(other: SegmentIndex, budget: number, visit: (own: number, others: number) => boolean): JoinEnd {
     const a = this.#boxes
     const b = other.#boxes
     if (this.#items.length === 0 || other.#items.length === 0) return 'done'
-    let left = budget
+    let remaining = budget
     // Pairs of (level, node) of both indexes.
     const stack = [this.#levels.length - 2, 0, other.#levels.length - 2, 0]
     while (stack.length > 0) {
@@ -62,10 +62,10 @@ export class SegmentIndex {
       const otherLevel = stack.pop()!
       const node = stack.pop()!
       const level = stack.pop()!
-      // With itself, each pair comes in both orders: one will do.
+      // Joined with itself, each pair of nodes comes in both orders. One is enough.
       if (other === this && level === otherLevel && node > otherNode) continue
       if (level === 0 && otherLevel === 0) {
-        left -= PAIR_EFFORT
+        remaining -= PAIR_EFFORT
         if (!visit(this.#items[node]!, other.#items[otherNode]!)) return 'stopped'
         continue
       }
@@ -78,8 +78,8 @@ export class SegmentIndex {
       const boxes = splitsOwn ? a : b
       const fixed = splitsOwn ? b : a
       const f = 4 * (splitsOwn ? other.#levels[otherLevel]! + otherNode : this.#levels[level]! + node)
-      left -= end - first
-      if (left < 0) return 'exhausted'
+      remaining -= end - first
+      if (remaining < 0) return 'exhausted'
       for (let child = end - 1; child >= first; child--) {
         const c = 4 * (levelStart + child)
         if (
@@ -97,10 +97,10 @@ export class SegmentIndex {
     return 'done'
   }
 
-  #fill({ positions, left, right }: Scene): void {
+  #fill({ positions, left, right }: SegmentSet): void {
     const boxes = this.#boxes
     const { x, lat, planar } = positions
-    // Rounded longitudes: half a unit in the last place of the largest, and more.
+    // Longitudes are rounded. The margin is more than half a unit in the last place of the largest one.
     const margin = planar ? 0 : 1e-8
     this.#items.forEach((segment, node) => {
       const a = left[segment]!

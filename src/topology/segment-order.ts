@@ -1,19 +1,19 @@
-/** Segments in one block at most; a full block is halved. Moving 1 KB costs less than walking a tree. */
+/** Largest number of segments in a block; a full block is halved. Moving 1 KB costs less than walking a tree. */
 const BLOCK = 256
 
 interface Block {
   readonly items: Int32Array
   count: number
-  /** Where the block stands in the order of blocks. */
+  /** Index of the block in the list of blocks. */
   index: number
 }
 
 /**
- * The segments that a vertical line meets, from bottom to top: a list in blocks, deterministic, with neighbours in O(1),
- * search in O(log n) comparisons and changes in O(√n) moves of memory.
+ * The status structure of the sweep: the segments that the sweep line meets, from bottom to top. It is a deterministic list in
+ * blocks, with neighbours in O(1), search in O(log n) comparisons, and changes in O(√n) moves of memory.
  */
-export class SegmentOrder {
-  /** Neighbour above and below by segment; −1 for none. */
+export class SweepStatus {
+  /** Neighbour above and below each segment; −1 for none. */
   readonly above: Int32Array
   readonly below: Int32Array
   readonly #blocks: Block[] = [{ items: new Int32Array(BLOCK), count: 0, index: 0 }]
@@ -32,9 +32,9 @@ export class SegmentOrder {
   }
 
   /**
-   * The highest segment for which the claim holds; −1 for none.
+   * Returns the highest segment for which the predicate holds; −1 for none.
    *
-   * @param isBelow holds for the lowest segments up to some place and for none above it
+   * @param isBelow holds for the lowest segments up to some height and for none above it
    */
   highest(isBelow: (segment: number) => boolean): number {
     const blocks = this.#blocks
@@ -58,7 +58,7 @@ export class SegmentOrder {
     return items[from - 1]!
   }
 
-  /** @param after the segment below the new one; −1 puts it lowest */
+  /** @param after the segment below the new one; −1 inserts it as the lowest */
   insert(after: number, segment: number): void {
     let block = after < 0 ? this.#blocks[0]! : this.#blockOf[after]!
     let at = after < 0 ? 0 : block.items.indexOf(after) + 1
@@ -73,7 +73,7 @@ export class SegmentOrder {
     block.items[at] = segment
     block.count++
     this.#blockOf[segment] = block
-    const next = after < 0 ? this.#lowestBut(block, at) : this.above[after]!
+    const next = after < 0 ? this.#segmentAfter(block, at) : this.above[after]!
     this.#link(after, segment)
     this.#link(segment, next)
   }
@@ -89,11 +89,11 @@ export class SegmentOrder {
     this.below[segment] = -1
     if (block.count === 0 && this.#blocks.length > 1) {
       this.#blocks.splice(block.index, 1)
-      this.#number(block.index)
+      this.#renumber(block.index)
     }
   }
 
-  /** Puts one segment where another was. */
+  /** Replaces a segment by another one in the same position of the order. */
   replace(old: number, segment: number): void {
     const block = this.#blockOf[old]!
     block.items[block.items.indexOf(old)] = segment
@@ -105,7 +105,7 @@ export class SegmentOrder {
     this.below[old] = -1
   }
 
-  #lowestBut(block: Block, at: number): number {
+  #segmentAfter(block: Block, at: number): number {
     if (block.count > at + 1) return block.items[at + 1]!
     const next = this.#blocks[block.index + 1]
     return next === undefined ? -1 : next.items[0]!
@@ -123,11 +123,11 @@ export class SegmentOrder {
     block.count = half
     for (let i = 0; i < upper.count; i++) this.#blockOf[upper.items[i]!] = upper
     this.#blocks.splice(upper.index, 0, upper)
-    this.#number(upper.index)
+    this.#renumber(upper.index)
     return upper
   }
 
-  #number(from: number): void {
+  #renumber(from: number): void {
     for (let i = from; i < this.#blocks.length; i++) this.#blocks[i]!.index = i
   }
 }

@@ -1,13 +1,14 @@
 import { FILTER, orientation, SMALLEST_PRODUCT } from './orientation.ts'
 
-/** What `starMargin` answers about a ring that it cannot prove star-shaped. */
+/** What `starMargin` returns for a ring that it cannot prove to be star-shaped. */
 export const NO_STAR = -1
 
 /**
- * Whether all edges of a ring run the same way around the mean of its vertices, which it goes around once: then it meets
- * itself nowhere, since in each direction from there it has one position. Exact, and over with the first edge that does not.
+ * Tells whether a ring is star-shaped around the mean of its vertices: all edges run the same way around it, and the ring goes
+ * around it once. Such a ring cannot intersect itself, because it has one position in each direction from the mean. Exact; ends
+ * at the first edge that runs the other way.
  *
- * A certificate for jagged rings, which boxes take long for; rings without it may be simple too.
+ * This is a proof of simplicity for jagged rings, for which boxes take long. Rings without it may be simple too.
  *
  * @param vertices interleaved lon, lat
  * @param start index of the ring's first vertex
@@ -18,25 +19,35 @@ export function isStarShaped(vertices: Float64Array, start: number, end: number)
 }
 
 /**
- * The same, and by how much: twice the area of the smallest triangle between an edge and the mean of the vertices.
+ * Does the same, and tells by how much: twice the area of the smallest triangle between an edge and the mean of the vertices.
  *
- * @returns square degrees, rounded; 0 when rounding decides about an edge; NO_STAR when it is not star-shaped
+ * @returns square degrees, rounded; 0 when rounding decides about an edge; NO_STAR when the ring is not star-shaped
  */
 export function starMargin(vertices: Float64Array, start: number, end: number): number {
+  // Each coordinate has two sums, because an addition waits for the previous one to the same sum.
   let lon = 0
   let lat = 0
-  for (let i = start + 1; i < end; i++) {
+  let otherLon = 0
+  let otherLat = 0
+  const last = end - 1
+  for (let i = start + 1; i < last; i += 2) {
     lon += vertices[2 * i]!
     lat += vertices[2 * i + 1]!
+    otherLon += vertices[2 * i + 2]!
+    otherLat += vertices[2 * i + 3]!
   }
-  lon /= end - start - 1
-  lat /= end - start - 1
+  if ((last - start) % 2 === 1) {
+    lon += vertices[2 * last]!
+    lat += vertices[2 * last + 1]!
+  }
+  lon = (lon + otherLon) / (last - start)
+  lat = (lat + otherLat) / (last - start)
   let x1 = vertices[2 * start]!
   let y1 = vertices[2 * start + 1]!
-  // 1 when the edges have the mean on their left, −1 on their right.
-  let way = 0
-  // Passes over the ray to the east: upward by the ones, downward by the others.
-  let turns = 0
+  // 1 when the mean is to the left of the edges, −1 when it is to the right.
+  let windingSign = 0
+  // Crossings of the ray from the mean to the east: upward in the first case, downward in the second.
+  let windings = 0
   let margin = Number.POSITIVE_INFINITY
   for (let i = 2 * start + 2; i < 2 * end; i += 2) {
     const x2 = vertices[i]!
@@ -53,16 +64,16 @@ export function starMargin(vertices: Float64Array, start: number, end: number): 
       if (side !== 0) margin = 0
     }
     if (side === 0) {
-      // An edge of no length has no side, and does not matter.
+      // An edge of zero length has no side and does not matter.
       if (x1 !== x2 || y1 !== y2) return NO_STAR
-    } else if (way === 0) {
-      way = side > 0 ? 1 : -1
-    } else if (side > 0 !== way > 0) {
+    } else if (windingSign === 0) {
+      windingSign = side > 0 ? 1 : -1
+    } else if (side > 0 !== windingSign > 0) {
       return NO_STAR
     }
-    if (way > 0 ? y1 <= lat && y2 > lat : y1 > lat && y2 <= lat) turns++
+    if (windingSign > 0 ? y1 <= lat && y2 > lat : y1 > lat && y2 <= lat) windings++
     x1 = x2
     y1 = y2
   }
-  return turns === 1 ? margin : NO_STAR
+  return windings === 1 ? margin : NO_STAR
 }

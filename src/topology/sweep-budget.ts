@@ -1,43 +1,45 @@
 import { UndecidableError } from './undecidable.ts'
 
-/** Crossings found ahead; about 10 µs each. */
+/** Largest number of crossings found ahead of the sweep line. Each takes about 10 µs. */
 const MAX_CROSSINGS = 10_000
-/** About 0.2 µs a unit. A segment at a node is one: thousands of lines on one line would all meet at every position. */
+/**
+ * A unit takes about 0.2 µs. A segment at a node is one unit: thousands of lines on one line would all meet at every position.
+ */
 const MAX_EFFORT = 1_000_000
-/** By binary place of a crossing: making it by integers, which have a thousand places when coordinates are tiny. */
-const MAKING_EFFORT = 1 / 12
-/** By binary place of a crossing: asking whether one segment passes there. */
-const ASKING_EFFORT = 1 / 16
+/** Units per fraction bit of computing a crossing with integers, which have a thousand bits when coordinates are tiny. */
+const COMPUTATION_EFFORT = 1 / 12
+/** Units per fraction bit of testing whether a segment passes through a crossing. */
+const TEST_EFFORT = 1 / 16
 
 /**
- * What a sweep may do before it gives up: about 0.3 s, whatever it is given.
+ * Limits a sweep to about 0.3 s, whatever its input is.
  *
- * All methods throw an {@link UndecidableError} when it is spent.
+ * All methods throw an {@link UndecidableError} when the budget is spent.
  */
 export class SweepBudget {
   #crossings = 0
-  #effort = 0
+  #units = 0
 
-  /** So many segments come to a node and leave it. */
-  meet(segments: number): void {
+  /** Counts the segments that come to a node and leave it. */
+  spendOnNode(segments: number): void {
     this.#spend(segments)
   }
 
-  /** A crossing with so many binary places was found ahead. */
-  makeCrossing(places: number): void {
+  /** Counts a crossing that was found ahead and has this many fraction bits. */
+  spendOnCrossing(fractionBits: number): void {
     if (++this.#crossings > MAX_CROSSINGS) {
       throw new UndecidableError(`the geometries cross themselves or each other more than ${MAX_CROSSINGS} times`)
     }
-    this.#spend(MAKING_EFFORT * places)
+    this.#spend(COMPUTATION_EFFORT * fractionBits)
   }
 
-  /** A segment is asked whether it passes a crossing with so many binary places. */
-  askCrossing(places: number): void {
-    this.#spend(1 + ASKING_EFFORT * places)
+  /** Counts one test of whether a segment passes through a crossing with this many fraction bits. */
+  spendOnCrossingTest(fractionBits: number): void {
+    this.#spend(1 + TEST_EFFORT * fractionBits)
   }
 
-  #spend(effort: number): void {
-    this.#effort += effort
-    if (this.#effort > MAX_EFFORT) throw new UndecidableError('too many edges meet in one place or lie on each other')
+  #spend(units: number): void {
+    this.#units += units
+    if (this.#units > MAX_EFFORT) throw new UndecidableError('too many edges meet at one point or overlap')
   }
 }

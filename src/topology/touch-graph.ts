@@ -1,33 +1,33 @@
-import type { Scene } from './scene.ts'
+import type { SegmentSet } from './scene.ts'
 
 /**
- * Rings of polygons and the places where they touch. The interior of a polygon is connected as long as its rings and their
- * common places form no cycle.
+ * Records which rings of polygons touch, and where. The interior of a polygon is connected as long as its rings and the points at
+ * which they touch form no cycle.
  */
 export class TouchGraph {
-  /** Parent by sequence in the forest of rings known to hang together. */
+  /** Parent by sequence, in a union-find forest of rings that are known to be connected. */
   readonly #parents = new Map<number, number>()
-  /** Places seen, since copies show a place again. */
-  readonly #places = new Set<string>()
+  /** Points already added, because copies show a point again. */
+  readonly #pointKeys = new Set<string>()
 
   /**
    * @param around segments that meet at the position
-   * @param side of the seam, where what meets only through it is no touch
-   * @returns false when rings of one polygon that hung together already meet again
+   * @param side of the antimeridian; edges that meet only across it do not touch
+   * @returns false when rings of one polygon that were already connected meet again
    */
-  add({ positions, sequence, step1 }: Scene, position: number, around: readonly number[], side = 0): boolean {
-    const place = `${positions.lon[position]!} ${positions.lat[position]!} ${side}`
-    if (this.#places.has(place)) return true
-    this.#places.add(place)
+  add({ positions, sequence, step1 }: SegmentSet, position: number, around: readonly number[], side = 0): boolean {
+    const pointKey = `${positions.lon[position]!} ${positions.lat[position]!} ${side}`
+    if (this.#pointKeys.has(pointKey)) return true
+    this.#pointKeys.add(pointKey)
     return this.join(around.map((segment) => ({ sequence: sequence[segment]!, key: Math.abs(step1[segment]!) })))
   }
 
   /**
-   * @param rings that meet at one place: their sequences, and the keys of their polygons
-   * @returns false when rings of one polygon that hung together already meet again
+   * @param rings that meet at one point: their sequences, and the keys of their polygons
+   * @returns false when rings of one polygon that were already connected meet again
    */
   join(rings: readonly { readonly sequence: number; readonly key: number }[]): boolean {
-    /** First ring of each polygon here, by key. */
+    /** First ring of each polygon at this point, by key. */
     const firsts = new Map<number, number>()
     const seen = new Set<number>()
     let isForest = true

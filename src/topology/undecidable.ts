@@ -1,6 +1,6 @@
 /**
- * A predicate that would cost too much to decide exactly. The caller refuses the request saying so: an answer is never
- * guessed, and no input may hold a worker for seconds.
+ * Thrown when an exact decision would cost too much. The caller rejects the request and says so: a result is never guessed, and
+ * no input may occupy a worker for seconds.
  */
 export class UndecidableError extends Error {
   constructor(message: string) {

@@ -1,47 +1,48 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { isWholeParallel, ringForm } from '../geometry/whole-parallels.ts'
-import { withoutSeam } from './seam-edges.ts'
+import { openAntimeridian } from './seam-edges.ts'
 
 /**
- * Which pole a ring that winds around the axis encloses: 1 north, −1 south. Decided where areas are decided, and passed in.
+ * Returns which pole a ring that winds around the axis encloses: 1 north, −1 south. The function is passed in, because the
+ * computation of areas decides this.
  *
- * @param ring interleaved lon, lat in degrees, closed, as sent
+ * @param ring interleaved lon, lat in degrees, closed, as received
  */
-export type PoleOf = (ring: Float64Array) => 1 | -1
+export type PoleResolver = (ring: Float64Array) => 1 | -1
 
-/** A ring on the unrolled cylinder, closed, with the closing over its pole when it winds around the axis. */
+/** A closed ring on the unrolled cylinder. A ring that winds around the axis is closed over its pole by auxiliary edges. */
 export interface UnwrappedRing {
   readonly lon: Float64Array
   readonly lat: Float64Array
   /** Position i has the longitude lon[i] + 360 · turn[i]. */
   readonly turn: Int32Array
   /**
-   * Index of the sent vertex at which edge i starts; −1 for an edge that is no boundary: it only closes the ring over its pole,
-   * or runs along the antimeridian with the inside on both sides.
+   * Index of the original vertex at which edge i starts; −1 for an auxiliary edge, which is no boundary: it only closes the ring
+   * over its pole, or follows the antimeridian with the interior on both sides.
    */
   readonly source: Int32Array
-  /** Times it winds around the axis, eastward positive; a simple ring has −1, 0 or 1. */
+  /** Number of times it winds around the axis, eastward positive; a simple ring has −1, 0 or 1. */
   readonly winding: number
-  /** The pole it closes through; 0 when it closes by itself. */
+  /** The pole over which it is closed; 0 when it closes without one. */
   readonly pole: -1 | 0 | 1
-  /** False when its edges along the poles say another inside than the rule by which areas are measured. */
-  readonly isClear: boolean
-  /** Whether there are edges along the antimeridian with the inside on both sides, which are no boundary. */
-  readonly isOpenAtSeam: boolean
+  /** False when its edges along the poles imply another interior than the rule by which areas are measured. */
+  readonly isInteriorCertain: boolean
+  /** Whether it has edges along the antimeridian with the interior on both sides, which are no boundary. */
+  readonly isOpenAtAntimeridian: boolean
 }
 
 /**
- * Turns to add to the longitude of an edge's second end so that the edge goes the short way: −1, 0 or 1.
+ * Returns the turns to add to the longitude of an edge's second end so that the edge takes the short way: −1, 0 or 1.
  *
- * Not for an edge along a pole, where longitude means nothing, and not for exactly 180°, which both ways are as short.
- * The comparison with 180 is exact: the rounding error of the difference breaks the tie.
+ * The result is 0 along a pole, where longitude means nothing, and for exactly 180°, where both ways are equally short. The
+ * comparison with 180 is exact: the rounding error of the difference breaks the tie.
  */
-export function turnOfEdge(lon1: number, lat1: number, lon2: number, lat2: number): -1 | 0 | 1 {
+export function edgeTurn(lon1: number, lat1: number, lon2: number, lat2: number): -1 | 0 | 1 {
   if (lat1 === lat2 && (lat1 === 90 || lat1 === -90)) return 0
-  return turnOf(lon1, lon2)
+  return shortWayTurn(lon1, lon2)
 }
 
-function turnOf(lon1: number, lon2: number): -1 | 0 | 1 {
+function shortWayTurn(lon1: number, lon2: number): -1 | 0 | 1 {
   const difference = lon2 - lon1
   if (difference < 180 && difference > -180) return 0
   const back = lon2 - difference
@@ -51,18 +52,18 @@ function turnOf(lon1: number, lon2: number): -1 | 0 | 1 {
   return 0
 }
 
-/** The same for an edge of a ring: a whole parallel goes around, and does not go over ±180. */
-function turnOfRingEdge(vertices: Float64Array, start: number, end: number, vertex: number): -1 | 0 | 1 {
+/** Does the same for an edge of a ring. A whole parallel goes around the globe and does not cross ±180. */
+function ringEdgeTurn(vertices: Float64Array, start: number, end: number, vertex: number): -1 | 0 | 1 {
   const i = 2 * vertex
-  const turn = turnOfEdge(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!)
+  const turn = edgeTurn(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!)
   return turn !== 0 && isWholeParallel(vertices, start, end, vertex) ? 0 : turn
 }
 
 /**
- * Whether any line or ring has an edge that goes the short way over ±180.
+ * Tells whether any line or ring has an edge that takes the short way across ±180.
  *
- * @param firstPart parts looked at: from this one
- * @param endPart to before this one
+ * @param firstPart first part to check
+ * @param endPart index after the last part to check
  */
 export function hasLongitudeJump(
   { vertices, sequenceStarts, partStarts, partDimensions }: FlatGeometry,
@@ -78,8 +79,8 @@ export function hasLongitudeJump(
         if (difference < 180 && difference > -180) continue
         const turn =
           partDimensions[part] === 2
-            ? turnOfRingEdge(vertices, start, end, i / 2)
-            : turnOfEdge(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!)
+            ? ringEdgeTurn(vertices, start, end, i / 2)
+            : edgeTurn(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!)
         if (turn !== 0) return true
       }
     }
@@ -88,33 +89,33 @@ export function hasLongitudeJump(
 }
 
 /**
- * Unrolls a ring: every edge goes the short way, and a ring that then does not close closes through its pole.
+ * Unrolls a ring onto the cylinder. Every edge takes the short way, and a ring that then does not close is closed over its pole.
  *
- * The closing leaves from the ring's position nearest to the pole, so that it crosses no edge of the ring.
+ * The closing edges start from the position of the ring that is nearest to the pole, so they cross no edge of the ring.
  *
  * @param ring interleaved lon, lat in degrees, closed
  */
-export function unwrapRing(ring: Float64Array, poleOf: PoleOf): UnwrappedRing {
+export function unwrapRing(ring: Float64Array, resolvePole: PoleResolver): UnwrappedRing {
   const count = ring.length / 2
   const turns = new Int32Array(count)
-  // Turns that the edges along each pole are away from the short way, on which areas are measured.
+  // Turns by which the edges along each pole differ from the short way, on which areas are measured.
   let detourNorth = 0
   let detourSouth = 0
-  let isTurning = false
+  let hasFullTurn = false
   for (let i = 1; i < count; i++) {
     const lat1 = ring[2 * i - 1]!
     const lat2 = ring[2 * i + 1]!
-    turns[i] = turns[i - 1]! + turnOfRingEdge(ring, 0, count, i - 1)
-    if (Math.abs(ring[2 * i]! - ring[2 * i - 2]!) === 360) isTurning = true
+    turns[i] = turns[i - 1]! + ringEdgeTurn(ring, 0, count, i - 1)
+    if (Math.abs(ring[2 * i]! - ring[2 * i - 2]!) === 360) hasFullTurn = true
     if (lat1 !== lat2) continue
-    if (lat1 === 90) detourNorth += turnOf(ring[2 * i - 2]!, ring[2 * i]!)
-    else if (lat1 === -90) detourSouth += turnOf(ring[2 * i - 2]!, ring[2 * i]!)
+    if (lat1 === 90) detourNorth += shortWayTurn(ring[2 * i - 2]!, ring[2 * i]!)
+    else if (lat1 === -90) detourSouth += shortWayTurn(ring[2 * i - 2]!, ring[2 * i]!)
   }
   const winding = turns[count - 1]!
-  // A detour along a pole winds around that pole alone.
-  const passed = detourNorth !== 0 ? 1 : detourSouth !== 0 ? -1 : 0
-  const windsOtherwise = winding + detourNorth + detourSouth !== 0
-  const isOrdinary = !isTurning || ringForm(ring, 0, count).kind === 'ordinary'
+  // A detour along a pole winds around that pole only.
+  const detourPole = detourNorth !== 0 ? 1 : detourSouth !== 0 ? -1 : 0
+  const windsTheShortWay = winding + detourNorth + detourSouth !== 0
+  const isOrdinary = !hasFullTurn || ringForm(ring, 0, count).kind === 'ordinary'
   const [pole, isClear] = isOrdinary ? poleByArea() : poleAsDrawn(ring, winding)
   const start = pole === 0 ? 0 : nearestToPole(ring, pole)
   const isAtPole = pole !== 0 && ring[2 * start + 1] === 90 * pole
@@ -124,11 +125,11 @@ export function unwrapRing(ring: Float64Array, poleOf: PoleOf): UnwrappedRing {
   const turn = new Int32Array(size)
   const source = new Int32Array(size).fill(-1)
   for (let i = 0; i < count; i++) {
-    const overEnd = start + i >= count - 1 && start > 0
-    const from = overEnd ? start + i - (count - 1) : start + i
+    const isPastEnd = start + i >= count - 1 && start > 0
+    const from = isPastEnd ? start + i - (count - 1) : start + i
     lon[i] = ring[2 * from]!
     lat[i] = ring[2 * from + 1]!
-    turn[i] = turns[from]! + (overEnd ? winding : 0)
+    turn[i] = turns[from]! + (isPastEnd ? winding : 0)
     if (i < count - 1) source[i] = from
   }
   if (pole !== 0) {
@@ -138,18 +139,30 @@ export function unwrapRing(ring: Float64Array, poleOf: PoleOf): UnwrappedRing {
     if (!isAtPole) turn[count] = turn[0]! + winding
     lat[size - 1] = lat[0]!
   }
-  return withoutSeam({ lon, lat, turn, source, winding, pole, isClear, isOpenAtSeam: false })
+  return openAntimeridian({
+    lon,
+    lat,
+    turn,
+    source,
+    winding,
+    pole,
+    isInteriorCertain: isClear,
+    isOpenAtAntimeridian: false,
+  })
 
   function poleByArea(): readonly [-1 | 0 | 1, boolean] {
-    const isDrawn = winding !== 0 || !windsOtherwise || poleOf(ring) === passed
+    const agreesWithArea = winding !== 0 || !windsTheShortWay || resolvePole(ring) === detourPole
     return [
-      winding === 0 ? 0 : windsOtherwise || passed === 0 ? poleOf(ring) : passed,
-      isDrawn && (detourNorth === 0 || detourSouth === 0),
+      winding === 0 ? 0 : windsTheShortWay || detourPole === 0 ? resolvePole(ring) : detourPole,
+      agreesWithArea && (detourNorth === 0 || detourSouth === 0),
     ]
   }
 }
 
-/** The pole of a ring with whole parallels, whose inside is the one it is drawn around: a pole it has a vertex on. */
+/**
+ * Returns the pole of a ring with whole parallels, and whether it is certain. The interior is as drawn: around a pole on which
+ * the ring has a vertex.
+ */
 function poleAsDrawn(ring: Float64Array, winding: number): readonly [-1 | 0 | 1, boolean] {
   if (winding === 0) return [0, true]
   let [isNorth, isSouth] = [false, false]

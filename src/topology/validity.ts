@@ -1,121 +1,128 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
-import { addCopies, type ElementRing, type ElementRings, layElement } from './element-rings.ts'
+import { addShiftedCopies, buildElementRings, type ElementRing, type ElementRings } from './element-rings.ts'
 import { crossingFault, faultAt, type Invalidity, overlapFault } from './invalidity.ts'
 import { depthsAt } from './locate.ts'
-import { preparedOf, type Topology } from './prepared.ts'
-import { RingSweep } from './ring-sweep.ts'
-import type { Scene } from './scene.ts'
-import { APART, CROSS, contactOf, overlap } from './segment-contact.ts'
+import { type Topology, toPrepared } from './prepared.ts'
+import { ValiditySweep } from './ring-sweep.ts'
+import type { SegmentSet } from './scene.ts'
+import { APART, CROSS, doOverlap, findSegmentContact } from './segment-contact.ts'
 import { joinBudget, SegmentIndex } from './segment-index.ts'
 import { UndecidableError } from './undecidable.ts'
-import type { PoleOf } from './unwrap.ts'
-import { isValidApart } from './valid-apart.ts'
+import type { PoleResolver } from './unwrap.ts'
+import { isProvablyValid } from './valid-apart.ts'
 
-/** Segments passed while locating rings one by one, before the sweep takes over. */
+/** Segments passed while rings are located one by one, before the sweep takes over. */
 const MAX_LOCATED_SEGMENTS = 2_000_000
 
 /**
- * The first fault found in the polygons of a geometry by the rules of RFC 7946 and OGC: rings simple, holes inside, interiors
- * connected, members of a MultiPolygon touching at points at most. Elements of a collection are judged separately; lines and
- * points have no faults. Repeated vertices are no fault, nor is orientation.
+ * Finds the first fault in the polygons of a geometry by the rules of RFC 7946 and OGC: rings are simple, holes lie inside,
+ * interiors are connected, and members of a MultiPolygon touch at points at most. Elements of a collection are checked
+ * separately; lines and points have no faults. Repeated vertices are no fault, nor is orientation.
  *
- * Decided exactly, in O(n log n). Edges along a pole do not count. What would cost too much to decide is a fault as well.
+ * The decision is exact and takes O(n log n). Edges along a pole do not count. A polygon that would cost too much to decide is
+ * reported as a fault too.
  *
- * @param topology closed rings of at least 4 positions, as sent or prepared
- * @param poleOf asked for rings that wind around the axis
+ * @param topology closed rings of at least 4 positions, as received or prepared
+ * @param resolvePole is called for rings that wind around the axis
  */
-export function findInvalidity(topology: Topology, poleOf: PoleOf): Invalidity | undefined {
-  const prepared = preparedOf(topology)
+export function findInvalidity(topology: Topology, resolvePole: PoleResolver): Invalidity | undefined {
+  const prepared = toPrepared(topology)
   const { geometry } = prepared
   for (let element = 0; element < geometry.elementTypes.length; element++) {
     if (!geometry.elementTypes[element]!.endsWith('Polygon')) continue
-    if (isValidApart(prepared, element)) continue
-    const found = judgeElement(geometry, element, poleOf)
-    if (found !== undefined) return found
+    if (isProvablyValid(prepared, element)) continue
+    const invalidity = checkElement(geometry, element, resolvePole)
+    if (invalidity !== undefined) return invalidity
   }
   return undefined
 }
 
-function judgeElement(geometry: FlatGeometry, element: number, poleOf: PoleOf): Invalidity | undefined {
-  let laid: ElementRings | undefined
+function checkElement(geometry: FlatGeometry, element: number, resolvePole: PoleResolver): Invalidity | undefined {
+  let elementRings: ElementRings | undefined
   try {
-    const rings = layElement(geometry, element, poleOf)
+    const rings = buildElementRings(geometry, element, resolvePole)
     if ('reason' in rings) return rings
-    laid = rings
-    const found = laid.scene.positions.planar && laid.atPoles.every((at) => at.length < 2) ? findApart(laid) : 'unknown'
-    return found === 'unknown' ? findBySweep(laid) : found
+    elementRings = rings
+    const invalidity =
+      elementRings.segments.positions.planar && elementRings.atPoles.every((at) => at.length < 2)
+        ? findApart(elementRings)
+        : 'unknown'
+    return invalidity === 'unknown' ? findInvalidityBySweep(elementRings) : invalidity
   } catch (error) {
-    // Rings that wind around the axis hundreds of times, or cross the closing over a pole 20,000 times.
+    // For rings that wind around the axis hundreds of times, or cross the closing edges over a pole 20,000 times.
     if (!(error instanceof UndecidableError)) throw error
-    const crossing = laid === undefined ? undefined : findCrossing(laid.scene)
+    const crossing = elementRings === undefined ? undefined : findCrossing(elementRings.segments)
     if (crossing !== undefined) return crossing
     const sequence = geometry.partStarts[geometry.elementStarts[element]!]!
     const first = 2 * geometry.sequenceStarts[sequence]!
-    const place = { lon: geometry.vertices[first]!, lat: geometry.vertices[first + 1]! }
-    return { reason: 'too intricate around the axis', ...place, sequence, vertex: 0 }
+    const location = { lon: geometry.vertices[first]!, lat: geometry.vertices[first + 1]! }
+    return { reason: 'too intricate around the axis', ...location, sequence, vertex: 0 }
   }
 }
 
-/** Some crossing of two edges, as far as it is found without much effort: better than to say that it is too intricate. */
-function findCrossing(scene: Scene): Invalidity | undefined {
-  const index = new SegmentIndex(scene, realSegments(scene))
-  let found: Invalidity | undefined
-  index.join(index, joinBudget(scene.count), (s, t) => {
-    if (s !== t && contactOf(scene, s, t) === CROSS) found = crossingFault(scene, s, t)
-    return found === undefined
+/** Looks for any crossing of two edges with little effort: a better report than that the polygon is too intricate. */
+function findCrossing(segments: SegmentSet): Invalidity | undefined {
+  const index = new SegmentIndex(segments, realSegments(segments))
+  let invalidity: Invalidity | undefined
+  index.join(index, joinBudget(segments.count), (s, t) => {
+    if (s !== t && findSegmentContact(segments, s, t) === CROSS) invalidity = crossingFault(segments, s, t)
+    return invalidity === undefined
   })
-  return found
+  return invalidity
 }
 
 /**
- * The judgement by sweep alone: for everything, and slower where rings do not touch.
+ * Checks the rings by sweep only. This handles everything, but is slower where rings do not touch.
  *
- * @param laid as laid, without copies
+ * @param elementRings without shifted copies
  */
-export function findBySweep(laid: ElementRings): Invalidity | undefined {
-  if (!laid.scene.positions.planar) addCopies(laid)
-  return new RingSweep(laid).find()
+export function findInvalidityBySweep(elementRings: ElementRings): Invalidity | undefined {
+  if (!elementRings.segments.positions.planar) addShiftedCopies(elementRings)
+  return new ValiditySweep(elementRings).findFault()
 }
 
-/** Two segments at fault: 0 they cross, 1 they overlap, 2 a ring touches itself. The first in the order sent is told. */
+/**
+ * Two segments at fault: rank 0 when they cross, 1 when they overlap, 2 when a ring touches itself. The first one by rank, then
+ * by the order received, is reported.
+ */
 interface Fault {
   readonly rank: number
   readonly s: number
   readonly t: number
 }
 
-/** The judgement without a sweep, when no two rings touch: faults within rings, and every ring in its place. */
-function findApart({ scene, rings }: ElementRings): Invalidity | undefined | 'unknown' {
-  const real = realSegments(scene)
-  const last = lastSegments(scene)
-  const index = new SegmentIndex(scene, real)
+/** Checks the rings without a sweep, when no two of them touch: first each ring, then whether each lies where it belongs. */
+function findApart({ segments, rings }: ElementRings): Invalidity | undefined | 'unknown' {
+  const real = realSegments(segments)
+  const last = lastSegments(segments)
+  const index = new SegmentIndex(segments, real)
   let fault: Fault | undefined
   let isTouching = false
-  const end = index.join(index, joinBudget(scene.count), (s, t) => {
+  const end = index.join(index, joinBudget(segments.count), (s, t) => {
     if (s === t) return true
-    const contact = contactOf(scene, s, t)
+    const contact = findSegmentContact(segments, s, t)
     if (contact === APART) return true
-    const isSameRing = scene.sequence[s] === scene.sequence[t]
+    const isSameRing = segments.sequence[s] === segments.sequence[t]
     const isNext =
-      isSameRing && (t === s + 1 || (t === last[s] && (s === 0 || scene.sequence[s - 1] !== scene.sequence[s])))
-    const rank = contact === CROSS ? 0 : overlap(scene, s, t) ? 1 : isSameRing && !isNext ? 2 : 3
+      isSameRing && (t === s + 1 || (t === last[s] && (s === 0 || segments.sequence[s - 1] !== segments.sequence[s])))
+    const rank = contact === CROSS ? 0 : doOverlap(segments, s, t) ? 1 : isSameRing && !isNext ? 2 : 3
     if (rank < 3 && (fault === undefined || isBefore({ rank, s, t }, fault))) fault = { rank, s, t }
     if (rank === 3 && !isSameRing) isTouching = true
     return true
   })
-  if (fault !== undefined) return describe(scene, fault)
+  if (fault !== undefined) return describe(segments, fault)
   if (end === 'exhausted' || isTouching) return 'unknown'
-  return rings.length === 1 ? undefined : findMisplaced(scene, rings)
+  return rings.length === 1 ? undefined : findMisplaced(segments, rings)
 }
 
-function realSegments(scene: Scene): Int32Array {
+function realSegments(segments: SegmentSet): Int32Array {
   const real: number[] = []
-  for (let s = 0; s < scene.count; s++) if (scene.isReal(s)) real.push(s)
+  for (let s = 0; s < segments.count; s++) if (segments.isReal(s)) real.push(s)
   return Int32Array.from(real)
 }
 
 /** By segment, the last segment of its ring. */
-function lastSegments({ sequence, count }: Scene): Int32Array {
+function lastSegments({ sequence, count }: SegmentSet): Int32Array {
   const last = new Int32Array(count)
   for (let s = count - 1; s >= 0; s--) last[s] = s + 1 < count && sequence[s + 1] === sequence[s] ? last[s + 1]! : s
   return last
@@ -125,28 +132,37 @@ function isBefore(a: Fault, b: Fault): boolean {
   return (a.rank - b.rank || a.s - b.s || a.t - b.t) < 0
 }
 
-function describe(scene: Scene, { rank, s, t }: Fault): Invalidity {
-  if (rank === 0) return crossingFault(scene, s, t)
-  if (rank === 1) return overlapFault(scene, s, t)
-  const { positions, left, right } = scene
+function describe(segments: SegmentSet, { rank, s, t }: Fault): Invalidity {
+  if (rank === 0) return crossingFault(segments, s, t)
+  if (rank === 1) return overlapFault(segments, s, t)
+  const { positions, left, right } = segments
   const isOn = (segment: number, position: number): boolean =>
     positions.orientation(left[segment]!, right[segment]!, position) === 0 &&
     positions.compare(left[segment]!, position) <= 0 &&
     positions.compare(position, right[segment]!) <= 0
-  const place = isOn(s, left[t]!) ? left[t]! : isOn(s, right[t]!) ? right[t]! : isOn(t, left[s]!) ? left[s]! : right[s]!
-  return faultAt(scene, 'self-touch', place, t)
+  const touchPosition = isOn(s, left[t]!)
+    ? left[t]!
+    : isOn(s, right[t]!)
+      ? right[t]!
+      : isOn(t, left[s]!)
+        ? left[s]!
+        : right[s]!
+  return faultAt(segments, 'self-touch', touchPosition, t)
 }
 
-/** Rings that do not touch: every exterior ring outside of all polygons, every hole inside its own alone. */
-function findMisplaced(scene: Scene, rings: readonly ElementRing[]): Invalidity | undefined | 'unknown' {
-  if (rings.length * scene.count > MAX_LOCATED_SEGMENTS) return 'unknown'
+/**
+ * Checks rings that do not touch: every exterior ring has to lie outside all polygons, and every hole inside its own polygon
+ * only.
+ */
+function findMisplaced(segments: SegmentSet, rings: readonly ElementRing[]): Invalidity | undefined | 'unknown' {
+  if (rings.length * segments.count > MAX_LOCATED_SEGMENTS) return 'unknown'
   let segment = 0
   for (const { role, isHole } of rings) {
-    while (scene.sequence[segment] !== role.sequence) segment++
-    const counted = { marks: scene.sequence, value: role.sequence, isEqual: false }
-    const depths = depthsAt(scene, scene.left[segment]!, counted)
-    // The sweep names the fault, and knows places on a pole.
-    if (depths === undefined || Math.abs(scene.positions.lat[scene.left[segment]!]!) === 90) return 'unknown'
+    while (segments.sequence[segment] !== role.sequence) segment++
+    const counted = { marks: segments.sequence, value: role.sequence, isEqual: false }
+    const depths = depthsAt(segments, segments.left[segment]!, counted)
+    // The sweep names the fault, and it handles positions on a pole.
+    if (depths === undefined || Math.abs(segments.positions.lat[segments.left[segment]!]!) === 90) return 'unknown'
     if (depths.depth0 !== (isHole ? 1 : 0) || depths.depth1 !== (isHole ? role.step1 : 0)) return 'unknown'
   }
   return undefined

@@ -1,7 +1,7 @@
 // Made from schemas/ by scripts/generate-types.mjs. Do not edit: change the schema and run it again.
 
 /**
- * A geometry of a compute request, in exactly one of four forms. The service tells them apart by the member that is present.
+ * A geometry of a compute request, in exactly one of four forms. The service recognizes the form by the member that is present.
  */
 export type Input = Geometry | Feature | OnchainInput | OffchainInput | VerifiedProofInput
 /**
@@ -34,7 +34,7 @@ export type ComputeRequest =
   DistanceRequest | AreaRequest | LengthRequest | ContainsRequest | WithinRequest | IntersectsRequest
 export type ComputeResponse = NumericComputeResponse | BooleanComputeResponse
 /**
- * What an answer to a single request says and the item's id; the attestation only with attest each, schema, recipient, data and proof only with attest merkle; error alone when there is no result.
+ * The members of a single response and the item's id. attestation and delegatedAttestation are present only with attest each; schema, recipient, data and proof only with attest merkle. error replaces the result of a failed item.
  */
 export type BatchResult = (
   | {
@@ -67,7 +67,7 @@ export type BatchResult = (
   recipient?: string
   data?: string
   /**
-   * Siblings of the leaf keccak256(keccak256(abi.encode(schema, recipient, keccak256(data)))) from the bottom up.
+   * Siblings of the leaf keccak256(keccak256(abi.encode(schema, recipient, keccak256(data)))), from the bottom up.
    *
    * @maxItems 32
    */
@@ -75,11 +75,11 @@ export type BatchResult = (
   error?: ProblemDetails
 }
 /**
- * Bodies of POST /verify/v0/stamp and POST /verify/v0/proof. Members that are not named here are ignored, but a stamp's are covered by its signatures.
+ * Bodies of POST /verify/v0/stamp and POST /verify/v0/proof. Unknown members are ignored, but those of a stamp are covered by its signatures.
  */
 export type VerifyRequest = VerifyStampRequest | VerifyProofRequest
 /**
- * Answers of POST /verify/v0/stamp and POST /verify/v0/proof.
+ * Responses of POST /verify/v0/stamp and POST /verify/v0/proof.
  */
 export type VerifyResponse = VerifyStampResponse | VerifyProofResponse
 
@@ -152,7 +152,7 @@ export interface GeometryCollection {
   [k: string]: unknown
 }
 /**
- * A GeoJSON Feature stands for its geometry; the reference hash covers the geometry alone.
+ * A GeoJSON Feature, of which only the geometry is used; the reference hash covers only the geometry.
  */
 export interface Feature {
   type: 'Feature'
@@ -167,7 +167,7 @@ export interface OnchainInput {
   [k: string]: unknown
 }
 /**
- * Planned: answered with not-implemented.
+ * Planned; currently rejected with not-implemented.
  */
 export interface OffchainInput {
   uid: string
@@ -175,14 +175,14 @@ export interface OffchainInput {
   [k: string]: unknown
 }
 /**
- * A verified proof as this service answered it.
+ * A verified proof as this service returned it.
  */
 export interface VerifiedProofInput {
   verifiedProof: VerifiedLocationProof
   [k: string]: unknown
 }
 /**
- * A proof with its credibility vector, as POST /verify/v0/proof answers it and as compute operations take it back.
+ * A proof with its credibility vector, as POST /verify/v0/proof returns it and as compute operations accept it.
  */
 export interface VerifiedLocationProof {
   proof: LocationProof
@@ -260,76 +260,76 @@ export interface ProofDelegation {
 }
 export interface DistanceRequest {
   /**
-   * EIP-155 chain the delegated attestation is formatted for.
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId: number
   from: Input
   to: Input
   /**
-   * Attestation schema UID; the service's own schema when absent.
+   * UID of the attestation schema. Default: the service's own schema.
    */
   schema?: string
   /**
-   * Recipient address; the zero address when absent.
+   * Address of the recipient. Default: the zero address.
    */
   recipient?: string
   [k: string]: unknown
 }
 export interface AreaRequest {
   /**
-   * EIP-155 chain the delegated attestation is formatted for.
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId: number
   geometry: Input
   /**
-   * Attestation schema UID; the service's own schema when absent.
+   * UID of the attestation schema. Default: the service's own schema.
    */
   schema?: string
   /**
-   * Recipient address; the zero address when absent.
+   * Address of the recipient. Default: the zero address.
    */
   recipient?: string
   [k: string]: unknown
 }
 export interface LengthRequest {
   /**
-   * EIP-155 chain the delegated attestation is formatted for.
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId: number
   geometry: Input
   /**
-   * Attestation schema UID; the service's own schema when absent.
+   * UID of the attestation schema. Default: the service's own schema.
    */
   schema?: string
   /**
-   * Recipient address; the zero address when absent.
+   * Address of the recipient. Default: the zero address.
    */
   recipient?: string
   [k: string]: unknown
 }
 /**
- * Deprecated spellings of the two inputs are accepted too: geometryA and geometryB, geometry1 and geometry2, container and geometry.
+ * Deprecated names of the two inputs are also accepted: geometryA and geometryB, geometry1 and geometry2, container and geometry.
  */
 export interface ContainsRequest {
   /**
-   * EIP-155 chain the delegated attestation is formatted for.
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId: number
   container: Input
   containee: Input
   /**
-   * Attestation schema UID; the service's own schema when absent.
+   * UID of the attestation schema. Default: the service's own schema.
    */
   schema?: string
   /**
-   * Recipient address; the zero address when absent.
+   * Address of the recipient. Default: the zero address.
    */
   recipient?: string
   [k: string]: unknown
 }
 export interface WithinRequest {
   /**
-   * EIP-155 chain the delegated attestation is formatted for.
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId: number
   geometry: Input
@@ -339,28 +339,28 @@ export interface WithinRequest {
    */
   radius: number
   /**
-   * Attestation schema UID; the service's own schema when absent.
+   * UID of the attestation schema. Default: the service's own schema.
    */
   schema?: string
   /**
-   * Recipient address; the zero address when absent.
+   * Address of the recipient. Default: the zero address.
    */
   recipient?: string
   [k: string]: unknown
 }
 export interface IntersectsRequest {
   /**
-   * EIP-155 chain the delegated attestation is formatted for.
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId: number
   geometry1: Input
   geometry2: Input
   /**
-   * Attestation schema UID; the service's own schema when absent.
+   * UID of the attestation schema. Default: the service's own schema.
    */
   schema?: string
   /**
-   * Recipient address; the zero address when absent.
+   * Address of the recipient. Default: the zero address.
    */
   recipient?: string
   [k: string]: unknown
@@ -385,7 +385,7 @@ export interface NumericComputeResponse {
   resultSignature?: ResultSignature
 }
 /**
- * Extension, not signed: how an input was read, where a reader may expect something else. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. More codes, with members of their own, may follow.
+ * Extension, not signed: explains an input that was read in a way that a caller may not expect. `full-parallel`: an edge of a polygon from -180 to 180 was read as the whole parallel. More codes with other members may follow.
  */
 export interface Note {
   code: string
@@ -399,13 +399,13 @@ export interface AttestationData {
   revocable: true
   refUID: string
   /**
-   * 65 bytes r, s, v with v 27 or 28.
+   * 65 bytes: r, s and v, with v 27 or 28.
    */
   signature: string
 }
 export interface DelegatedAttestationData {
   /**
-   * 65 bytes r, s, v with v 27 or 28.
+   * 65 bytes: r, s and v, with v 27 or 28.
    */
   signature: string
   attester: string
@@ -416,7 +416,7 @@ export interface DelegatedAttestationData {
   nonce: number
 }
 /**
- * Extension: what an authenticated verified proof among the inputs said.
+ * Extension: the content of an authenticated verified proof among the inputs.
  */
 export interface ProofInput {
   ref: string
@@ -431,11 +431,11 @@ export interface ProofInput {
   [k: string]: unknown
 }
 /**
- * Extension, on `Prefer: result-signature`: EIP-712 signature of SignedResult(schema, recipient, keccak256(data), deadline, salt) in the domain GeoResult, version 1, of the chain, without a verifying contract.
+ * Extension, present with `Prefer: result-signature`: EIP-712 signature of SignedResult(schema, recipient, keccak256(data), deadline, salt). The domain has the name GeoResult, version 1 and the chain id, and no verifying contract.
  */
 export interface ResultSignature {
   /**
-   * 65 bytes r, s, v with v 27 or 28.
+   * 65 bytes: r, s and v, with v 27 or 28.
    */
   signature: string
   attester: string
@@ -464,66 +464,66 @@ export interface BooleanComputeResponse {
   resultSignature?: ResultSignature
 }
 /**
- * Body of POST /compute/v0/batch as application/json. Unknown members are ignored.
+ * JSON body of POST /compute/v0/batch. Unknown members are ignored.
  */
 export interface BatchRequest {
   /**
-   * EIP-155 chain the delegated attestation is formatted for.
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId: number
   /**
-   * Recipient address; the zero address when absent.
+   * Address of the recipient. Default: the zero address.
    */
   recipient?: string
   /**
-   * each: every result is signed; merkle: one signature over the root of all results, a proof for each; none: no signature.
+   * each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.
    */
   attest?: 'each' | 'merkle' | 'none'
   /**
-   * same: every signature has the current nonce, so one of them can be submitted; consecutive: all can, together and in the order of multi. With attest each and at most 40 items.
+   * same: every signature has the current nonce, so only one of them can be submitted; consecutive: all can be submitted together, in the order of multi. consecutive needs attest each and at most 40 items.
    */
   sequence?: 'same' | 'consecutive'
   items: BatchItem[]
   [k: string]: unknown
 }
 /**
- * One operation: the members of its own request and these. A line of application/x-ndjson is one.
+ * One operation: the members of its single request, and the members below. Each line of application/x-ndjson is one item.
  */
 export interface BatchItem {
   op: 'distance' | 'area' | 'length' | 'contains' | 'within' | 'intersects'
   /**
-   * Comes back with the result. A number is an integer that doubles hold exactly.
+   * Returned with the result. A number must be an integer that a double represents exactly.
    */
   id?: string | number
   /**
-   * EIP-155 chain the delegated attestation is formatted for.
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId?: number
   /**
-   * Attestation schema UID; the service's own schema when absent.
+   * UID of the attestation schema. Default: the service's own schema.
    */
   schema?: string
   /**
-   * Recipient address; the zero address when absent.
+   * Address of the recipient. Default: the zero address.
    */
   recipient?: string
   [k: string]: unknown
 }
 /**
- * Answer of POST /compute/v0/batch as application/json; as application/x-ndjson each line is one BatchResult.
+ * JSON response of POST /compute/v0/batch. In a response of application/x-ndjson, each line is one BatchResult.
  */
 export interface BatchResponse {
   chainId: number
   /**
-   * each: every result is signed; merkle: one signature over the root of all results, a proof for each; none: no signature.
+   * each: every result is signed; merkle: one signature over the root of all results, with a Merkle proof for each result; none: no signature.
    */
   attest: 'each' | 'merkle' | 'none'
   /**
-   * With attest merkle; null when no item has a result.
+   * Present with attest merkle; null if no item has a result.
    */
   merkle?: MerkleAttestation | null
   /**
-   * With sequence consecutive: the argument of multiAttestByDelegation, one member a schema.
+   * Present with sequence consecutive: the argument of multiAttestByDelegation, one element per schema.
    */
   multi?: MultiDelegatedRequest[]
   /**
@@ -532,7 +532,7 @@ export interface BatchResponse {
   results: BatchResult[]
   count: number
   /**
-   * Results that are errors.
+   * Number of results that are errors.
    */
   failed: number
 }
@@ -565,7 +565,7 @@ export interface MultiDelegatedRequest {
   nonces: number[]
 }
 /**
- * Error body of the verify and compute APIs (RFC 9457), media type application/problem+json.
+ * Error of the verify and compute APIs (RFC 9457), with media type application/problem+json.
  */
 export interface ProblemDetails {
   type: string
@@ -588,13 +588,13 @@ export interface ProblemItem {
   [k: string]: unknown
 }
 /**
- * Body of POST /compute/v0/resign: the two members of a compute answer, unchanged, with the chain it was signed for. Unknown members are ignored.
+ * Body of POST /compute/v0/resign: two unchanged members of a compute response, and the chain that it was signed for. Unknown members are ignored.
  */
 export interface ResignRequest {
   attestation: SignedAttestationData
   delegatedAttestation: ProofDelegation
   /**
-   * EIP-155 chain the delegated attestation is formatted for.
+   * EIP-155 id of the chain that the delegated attestation is formatted for.
    */
   chainId: number
   [k: string]: unknown
@@ -610,7 +610,7 @@ export interface SignedAttestationData {
   [k: string]: unknown
 }
 /**
- * The members of a compute answer that a new signature changes.
+ * The members of a compute response that a new signature changes.
  */
 export interface ResignResponse {
   attestation: AttestationData
@@ -619,7 +619,7 @@ export interface ResignResponse {
 export interface VerifyStampRequest {
   stamp: LocationStamp
   /**
-   * The file that a proofmode stamp names by its FileHash, base64; hashed and not kept.
+   * The file whose hash a proofmode stamp has as FileHash, in base64; it is hashed and not stored.
    */
   media?: string
   [k: string]: unknown
@@ -659,7 +659,7 @@ export interface StampSignature {
   signer: SubjectIdentifier
   algorithm: string
   /**
-   * Hex with 0x.
+   * Hex with the prefix 0x.
    */
   value: string
   /**
@@ -684,12 +684,12 @@ export interface EvidenceProof {
 }
 export interface VerifyOptions {
   /**
-   * Signs the result for this chain; without it nothing is signed.
+   * Signs the result for this chain; without chainId nothing is signed.
    */
   chainId?: number
   submitOnchain?: boolean
   /**
-   * Of the attestation; the zero address when absent.
+   * Recipient of the attestation. Default: the zero address.
    */
   recipient?: string
   [k: string]: unknown
@@ -704,7 +704,7 @@ export interface VerifyStampResponse {
   [k: string]: unknown
 }
 /**
- * What was looked at, and what each plugin adds.
+ * The checks that were made, and the members that the plugin adds.
  */
 export interface StampDetails {
   checks: EvidenceCheck[]
@@ -813,7 +813,7 @@ export interface CredibilityExtensions {
   [k: string]: unknown
 }
 /**
- * An attestation that the service puts on its chain itself; also the answer of GET /verify/v0/submissions/{id}.
+ * An attestation that the service submits to its chain itself; also the response of GET /verify/v0/submissions/{id}.
  */
 export interface Submission {
   id: string
@@ -826,7 +826,7 @@ export interface Submission {
   error?: string
 }
 /**
- * A location attestation as the record API gives it
+ * A location attestation as the record API returns it
  */
 export interface LocationRecord {
   /**
@@ -834,19 +834,19 @@ export interface LocationRecord {
    */
   uid: string
   /**
-   * Name of the chain it is registered on
+   * Name of the chain where it is registered
    */
   chain: string
   /**
-   * Who attested, lower case
+   * Address of the attester, lower case
    */
   prover: string
   /**
-   * Recipient of the attestation, lower case
+   * Address of the recipient, lower case
    */
   subject: string
   /**
-   * Time of the block
+   * Block time
    */
   timestamp: string
   /**
@@ -862,15 +862,15 @@ export interface LocationRecord {
    */
   location_type: string
   /**
-   * GeoJSON geometry as text
+   * GeoJSON geometry as JSON text
    */
   location: string
   /**
-   * Of points; null for other geometries
+   * Present for points; null for other geometries
    */
   longitude: number | null
   /**
-   * Of points; null for other geometries
+   * Present for points; null for other geometries
    */
   latitude: number | null
   /**
@@ -890,7 +890,7 @@ export interface LocationRecord {
    */
   media_data: string[]
   /**
-   * Free text; null when there is none
+   * Free text; null if there is none
    */
   memo: string | null
   revoked: boolean
@@ -903,7 +903,7 @@ export interface LocationRecord {
    */
   updated_at: string
   /**
-   * Whether its chain takes the block of the attestation for final; of records of a chain that nobody reads, false
+   * Whether the block of the attestation is final on its chain; false if the service does not read that chain
    */
   finalized: boolean
 }
@@ -913,7 +913,7 @@ export interface LocationRecord {
 export interface LocationRecordList {
   data: LocationRecord[]
   /**
-   * All matching records, not those of this page
+   * Number of all matching records, not only those of this page
    */
   count: number
   limit: number
@@ -921,7 +921,7 @@ export interface LocationRecordList {
 }
 export interface RecordConfig {
   /**
-   * Whether records of the chain are read
+   * Whether records are read from the chain
    */
   chains: {
     arbitrum: boolean
@@ -930,7 +930,7 @@ export interface RecordConfig {
     base: boolean
   }
   /**
-   * The same for every chain, by its own name
+   * The same for every chain, by its name
    */
   chains_all: {
     [k: string]: boolean
@@ -945,7 +945,7 @@ export interface RecordStats {
     [k: string]: number
   }
   /**
-   * By the time of the block
+   * Counts by block time
    */
   by_time: {
     last_24_hours: number

@@ -1,29 +1,29 @@
 import type { BatchAttest } from '../batch-messages.ts'
 import type { OperationName } from '../messages.ts'
 import { ProblemError, problemAt } from '../problem.ts'
-import { describe, type JsonObject, parseJsonObject } from './json-body.ts'
-import { validatorOf } from './schemas.ts'
-import { check, HOW_TO_SEND_ITEMS, nearest } from './sentences.ts'
+import { describeValue, type JsonObject, parseJsonObject } from './json-body.ts'
+import { getValidator } from './schemas.ts'
+import { check, ITEMS_HINT, nearest } from './sentences.ts'
 
-/** What holds for all items of a batch. */
+/** The options of a batch, which apply to all of its items. */
 export interface BatchOptions {
   readonly chainId: number | undefined
-  /** As sent. */
+  /** In the spelling of the client. */
   readonly recipient: string | undefined
   readonly attest: BatchAttest
-  /** Nonces of the signatures: all the current one, or one after the other (decision 102). */
+  /** Nonces of the signatures: `same` uses the current nonce for all, `consecutive` counts up (decision 102). */
   readonly sequence: 'same' | 'consecutive'
 }
 
 /**
- * Checks a batch without its items.
+ * Reads the options of a batch.
  *
- * @param bytes the body with an empty list in their place
+ * @param bytes the body with an empty list in place of its items
  * @throws {ProblemError} `bad-request` or `invalid-input`
  */
 export function readBatchEnvelope(bytes: Uint8Array, maxDepth: number): BatchOptions {
   const envelope = parseEnvelope(bytes, maxDepth)
-  check(validatorOf('batch-request.schema.json'), envelope, [])
+  check(getValidator('batch-request.schema.json'), envelope, [])
   return {
     chainId: envelope['chainId'] as number,
     recipient: envelope['recipient'] as string | undefined,
@@ -37,31 +37,32 @@ function parseEnvelope(bytes: Uint8Array, maxDepth: number): JsonObject {
     return parseJsonObject(bytes, maxDepth)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const places = error.data.places?.map((place) => ({ ...place, hint: place.hint ?? HOW_TO_SEND_ITEMS }))
+    const places = error.data.places?.map((place) => ({ ...place, hint: place.hint ?? ITEMS_HINT }))
     throw new ProblemError({ ...error.data, ...(places === undefined ? {} : { places }) }, { cause: error })
   }
 }
 
-const PARAMETERS = ['chainId', 'recipient', 'attest', 'sequence']
+const STREAM_PARAMETERS = ['chainId', 'recipient', 'attest', 'sequence']
 
 /**
- * The same from the query of a stream of lines: `chainId=84532&attest=none`. All of it may be absent.
+ * Reads the options of an NDJSON stream from its query: `chainId=84532&attest=none`. All of them are optional.
  *
  * @throws {ProblemError} `invalid-input`
  */
 export function readBatchQuery(query: string): BatchOptions {
   const options: Record<string, string | number> = {}
   for (const [name, value] of new URLSearchParams(query)) {
-    if (!PARAMETERS.includes(name)) throw unknownParameter(name)
+    if (!STREAM_PARAMETERS.includes(name)) throw unknownParameter(name)
     if (name in options) {
-      throw problemAt('invalid-input', [name], 'stands in the query more than once', { code: 'duplicate-parameter' })
+      throw problemAt('invalid-input', [name], 'appears more than once in the query', { code: 'duplicate-parameter' })
     }
-    options[name] = name === 'chainId' ? chainIdOf(value) : value
+    options[name] = name === 'chainId' ? readChainId(value) : value
   }
-  check(validatorOf('batch-request.schema.json#/$defs/BatchOptions'), options, [])
-  const together = options['attest'] === 'merkle' ? 'attest' : options['sequence'] === 'consecutive' ? 'sequence' : ''
-  if (together !== '') {
-    throw problemAt('invalid-input', [together], `${options[together]} needs all items before the first answer`, {
+  check(getValidator('batch-request.schema.json#/$defs/BatchOptions'), options, [])
+  const unsupported =
+    options['attest'] === 'merkle' ? 'attest' : options['sequence'] === 'consecutive' ? 'sequence' : ''
+  if (unsupported !== '') {
+    throw problemAt('invalid-input', [unsupported], `${options[unsupported]} needs all items before the first result`, {
       code: 'not-for-streams',
       hint: 'send the items as one JSON document',
     })
@@ -76,42 +77,45 @@ export function readBatchQuery(query: string): BatchOptions {
 }
 
 function unknownParameter(name: string): ProblemError {
-  const near = nearest(name, PARAMETERS)
-  const known = `the parameters of a stream of lines are ${PARAMETERS.join(', ')}`
-  return problemAt('invalid-input', [name.slice(0, 40)], 'is no parameter of this query', {
+  const near = nearest(name, STREAM_PARAMETERS)
+  const hint = `the parameters of an NDJSON stream are ${STREAM_PARAMETERS.join(', ')}`
+  return problemAt('invalid-input', [name.slice(0, 40)], 'is not a parameter of this query', {
     code: 'unknown-parameter',
-    hint: near === undefined ? known : `did you mean "${near}"? ${known}`,
+    hint: near === undefined ? hint : `did you mean "${near}"? ${hint}`,
   })
 }
 
-function chainIdOf(text: string): number {
+function readChainId(text: string): number {
   if (/^[0-9]{1,16}$/.test(text)) return Number(text)
-  throw problemAt('invalid-input', ['chainId'], `must be a chain's number, found ${describe(text)}`, {
+  throw problemAt('invalid-input', ['chainId'], `must be a chain ID, found ${describeValue(text)}`, {
     code: 'wrong-type',
-    hint: 'send it in digits, as in ?chainId=84532',
+    hint: 'send decimal digits, for example ?chainId=84532',
   })
 }
 
-/** The members of an item that are not its operation's: `op`, and `id` as JSON text with a comma after it. */
+/** Reads the members of an item that all operations share: `op`, and `id` as JSON (`"id":…,`). */
 export function readBatchItem(item: JsonObject): { readonly operation: OperationName; readonly id: string } {
-  check(validatorOf('batch-request.schema.json#/$defs/BatchItem'), item, [])
-  return { operation: item['op'] as OperationName, id: idText(item) }
+  check(getValidator('batch-request.schema.json#/$defs/BatchItem'), item, [])
+  return { operation: item['op'] as OperationName, id: idJson(item) }
 }
 
-/** The same `id` of an item that is refused before it is read; empty when the bytes are no item or it cannot be echoed. */
-export function batchItemIdOf(bytes: Uint8Array, maxDepth: number): string {
+/**
+ * Reads only the `id` of an item, in the same form. Returns an empty string if the bytes are not an item or its `id` cannot be
+ * echoed.
+ */
+export function readBatchItemId(bytes: Uint8Array, maxDepth: number): string {
   try {
-    return idText(parseJsonObject(bytes, maxDepth))
+    return idJson(parseJsonObject(bytes, maxDepth))
   } catch (error) {
     if (error instanceof ProblemError) return ''
     throw error
   }
 }
 
-function idText({ id }: JsonObject): string {
-  const isEchoed = typeof id === 'string' ? id.length <= MAX_ID_LENGTH : Number.isSafeInteger(id)
-  return isEchoed ? `"id":${JSON.stringify(id)},` : ''
+function idJson({ id }: JsonObject): string {
+  const canEcho = typeof id === 'string' ? id.length <= MAX_ID_LENGTH : Number.isSafeInteger(id)
+  return canEcho ? `"id":${JSON.stringify(id)},` : ''
 }
 
-/** As in the schema. */
+/** The same limit as in the schema. */
 const MAX_ID_LENGTH = 128

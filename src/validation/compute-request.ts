@@ -2,10 +2,10 @@ import type { Input } from '../messages.ts'
 import { problemAt } from '../problem.ts'
 import { checkGeometry, type GeometryCheck, readInput } from './input.ts'
 import type { JsonObject } from './json-body.ts'
-import { validatorOf } from './schemas.ts'
+import { getValidator } from './schemas.ts'
 import { check } from './sentences.ts'
 
-/** What this file needs to know of an operation; a row of `compute/operations.ts` has it. */
+/** The part of an operation's description that this file needs. Every row of `compute/operations.ts` has it. */
 export interface RequestShape {
   readonly name: string
   readonly inputs: readonly string[]
@@ -14,11 +14,11 @@ export interface RequestShape {
 
 export interface ComputeRequest {
   readonly chainId: number
-  /** Schema UID in lower case; undefined: the default of the operation's kind. */
+  /** Schema UID in lower case. undefined: the default schema of the operation's kind. */
   readonly schema: string | undefined
-  /** Address in lower case; the zero address when absent. */
+  /** Address in lower case. The zero address if the request has none. */
   readonly recipient: string
-  /** Metres; present for `within` alone. */
+  /** Only set for `within`. */
   readonly radiusMeters: number | undefined
   /** In the order of the operation's `inputs`. */
   readonly inputs: readonly Input[]
@@ -27,11 +27,11 @@ export interface ComputeRequest {
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'
 
 /**
- * Checks the body of one compute request.
+ * Validates the body of one compute request.
  *
  * @param body parsed JSON
- * @param geometryCheck another than `checkGeometry` for a body whose coordinates are read elsewhere
- * @throws {ProblemError} `invalid-input` or `not-implemented`, at the first place that is wrong
+ * @param geometryCheck replaces `checkGeometry` for a body whose coordinates were read separately
+ * @throws {ProblemError} `invalid-input` or `not-implemented`, for the first error
  */
 export function readComputeRequest(
   shape: RequestShape,
@@ -45,7 +45,7 @@ export function readComputeRequest(
       ? body
       : { ...body, ...Object.fromEntries(shape.inputs.map((name, index) => [name, body[fields[index]!]])) }
   const title = `${shape.name[0]!.toUpperCase()}${shape.name.slice(1)}Request`
-  check(validatorOf(`compute-request.schema.json#/$defs/${title}`), canonical, [])
+  check(getValidator(`compute-request.schema.json#/$defs/${title}`), canonical, [])
   return {
     ...commonMembers(body),
     inputs: fields.map((field) => readInput(body[field], [field], maxCollectionDepth, geometryCheck)),
@@ -62,9 +62,10 @@ function commonMembers(body: JsonObject): Omit<ComputeRequest, 'inputs'> {
 }
 
 /**
- * The members that hold the inputs: the canonical names, or one complete set of deprecated ones (decision 1).
+ * Returns the names of the members that hold the inputs: the canonical names, or one complete set of deprecated names
+ * (decision 1).
  *
- * @throws {ProblemError} when two spellings are mixed: guessing could swap the operands of a signed answer
+ * @throws {ProblemError} if two sets are mixed, because guessing could swap the operands of a signed result
  */
 function inputFields(shape: RequestShape, body: JsonObject): readonly string[] {
   if (shape.inputAliases.length === 0) return shape.inputs
@@ -84,5 +85,5 @@ function inputFields(shape: RequestShape, body: JsonObject): readonly string[] {
       hint: `send exactly ${shape.inputs.join(' and ')}`,
     })
   }
-  return shape.inputs // something is missing: the schema says what
+  return shape.inputs // a member is missing; the schema check reports it
 }

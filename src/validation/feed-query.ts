@@ -1,22 +1,25 @@
 import type { Hex } from '../messages.ts'
-import type { ChangePlace, RecordQuery } from '../store-messages.ts'
+import type { JournalPosition, RecordQuery } from '../store-messages.ts'
 import { ListParameters, readAddress, readChain, readRecordQuery, recordProblem } from './record-query.ts'
 
 /**
- * Reads the filters of an export: those of a list, without a page of it.
+ * Reads the filters of an export. They are the filters of a list, without paging.
  *
- * @throws {ProblemError} on the first parameter that is malformed, stands twice or names a page
+ * @throws {ProblemError} on the first parameter that is malformed, is repeated or selects a page
  */
 export function readExportQuery(search: string, chains: ReadonlyMap<string, number>): RecordQuery {
   const { names } = new ListParameters(search)
-  const page = ['limit', 'offset', 'cursor'].find((name) => names.includes(name))
-  if (page !== undefined) {
-    throw recordProblem(`Invalid ${page} parameter`, `an export has every record that matches; leave ${page} out`)
+  const pageParameter = ['limit', 'offset', 'cursor'].find((name) => names.includes(name))
+  if (pageParameter !== undefined) {
+    throw recordProblem(
+      `Invalid ${pageParameter} parameter`,
+      `an export contains every matching record; remove ${pageParameter}`,
+    )
   }
   return readRecordQuery(search, chains).query
 }
 
-/** What a stream of changes is narrowed by. */
+/** The filters of a stream of changes, combined with AND. */
 export interface ChangeFilter {
   readonly chain: string | undefined
   readonly prover: Hex | undefined
@@ -26,9 +29,10 @@ export interface ChangeFilter {
 const FILTERS = ['chain', 'prover', 'subject', 'lastEventId'] as const
 
 /**
- * Reads the filters of a stream. What narrows a list alone is refused: a client would take silence for nothing new.
+ * Reads the filters of a stream. Parameters that only lists support are rejected rather than ignored, because a client of a quiet
+ * stream would not notice that its filter has no effect.
  *
- * @throws {ProblemError}
+ * @throws {ProblemError} on an unknown, malformed or repeated parameter
  */
 export function readStreamQuery(search: string, chains: ReadonlyMap<string, number>): ChangeFilter {
   const parameters = new ListParameters(search)
@@ -36,7 +40,7 @@ export function readStreamQuery(search: string, chains: ReadonlyMap<string, numb
   if (unknown !== undefined) {
     throw recordProblem(
       'Unknown parameter',
-      `${JSON.stringify(unknown.slice(0, 40))}; known here: ${FILTERS.join(', ')}`,
+      `${JSON.stringify(unknown.slice(0, 40))}; supported parameters: ${FILTERS.join(', ')}`,
     )
   }
   const [chain, prover, subject] = (['chain', 'prover', 'subject'] as const).map((name) => parameters.single(name))
@@ -48,16 +52,20 @@ export function readStreamQuery(search: string, chains: ReadonlyMap<string, numb
   }
 }
 
-/** A place in the journal of changes as the id of an event. */
-export function eventId({ epoch, number, position }: ChangePlace): string {
+/** Formats a position in the journal of changes as the ID of an event. */
+export function encodeEventId({ epoch, number, position }: JournalPosition): string {
   return `${epoch}-${number}-${position}`
 }
 
-/** @throws {ProblemError} on anything but what `eventId` made */
-export function readEventId(text: string): ChangePlace {
+/**
+ * Parses the ID of an event.
+ *
+ * @throws {ProblemError} on a text that `encodeEventId` would not return
+ */
+export function readEventId(text: string): JournalPosition {
   const match = /^([0-9a-f]{12})-(\d{1,15})-(\d{1,16})$/.exec(text)
   if (match === null)
-    throw recordProblem('Invalid Last-Event-ID', 'send the id of an event of this stream as it is, or none')
+    throw recordProblem('Invalid Last-Event-ID', 'send the unchanged id of an event of this stream, or omit it')
   const [, epoch, number, position] = match as unknown as [string, string, string, string]
   return { epoch, number: Number(number), position: Math.min(Number(position), Number.MAX_SAFE_INTEGER) }
 }

@@ -1,7 +1,7 @@
 import { ProblemError } from '../problem.ts'
 import { isJsonObject, parseJsonObject } from './json-body.ts'
 
-/** A question as GraphQL over HTTP carries it. */
+/** A GraphQL-over-HTTP request. */
 export interface GraphqlRequest {
   readonly query: string
   readonly variables: Readonly<Record<string, unknown>>
@@ -11,57 +11,57 @@ export interface GraphqlRequest {
 /**
  * Reads the body of `POST /graphql`.
  *
- * @throws {ProblemError} on a body that is too large, no JSON object or no question
+ * @throws {ProblemError} on a body that is too large, not a JSON object or without a query
  */
 export function readGraphqlBody(body: Uint8Array, maxBytes: number, maxDepth: number): GraphqlRequest {
   if (body.byteLength > maxBytes) {
-    throw new ProblemError({ type: 'payload-too-large', detail: `a question may have ${maxBytes} bytes` })
+    throw new ProblemError({ type: 'payload-too-large', detail: `the body is larger than ${maxBytes} bytes` })
   }
-  return checked(parseJsonObject(body, maxDepth))
+  return checkRequest(parseJsonObject(body, maxDepth))
 }
 
 /**
  * Reads the parameters of `GET /graphql`.
  *
- * @param search as sent, without the question mark
- * @throws {ProblemError}
+ * @param search the raw query string, without the question mark
+ * @throws {ProblemError} on a missing query, a repeated parameter or variables that are not a JSON object
  */
 export function readGraphqlSearch(search: string): GraphqlRequest {
   const parameters = new URLSearchParams(search)
   const single = (name: string): string | undefined => {
     const values = parameters.getAll(name)
-    if (values.length > 1) throw refusal(`${name} stands ${values.length} times; send it once`)
+    if (values.length > 1) throw invalidRequest(`${name} appears ${values.length} times; send it once`)
     return values[0]
   }
   const variables = single('variables')
-  return checked({
+  return checkRequest({
     query: single('query'),
     operationName: single('operationName'),
-    variables: variables === undefined || variables === '' ? undefined : parsed(variables),
+    variables: variables === undefined || variables === '' ? undefined : parseVariables(variables),
   })
 }
 
-function parsed(text: string): unknown {
+function parseVariables(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw refusal('variables is not JSON')
+    throw invalidRequest('variables is not JSON')
   }
 }
 
-function checked({ query, variables, operationName }: Readonly<Record<string, unknown>>): GraphqlRequest {
+function checkRequest({ query, variables, operationName }: Readonly<Record<string, unknown>>): GraphqlRequest {
   if (typeof query !== 'string' || query.trim() === '') {
-    throw refusal('query is missing; send {"query": "{ locationRecords(limit: 1) { count } }"}')
+    throw invalidRequest('query is missing; send {"query": "{ locationRecords(limit: 1) { count } }"}')
   }
   if (variables !== undefined && variables !== null && !isJsonObject(variables)) {
-    throw refusal('variables must be an object')
+    throw invalidRequest('variables must be an object')
   }
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') {
-    throw refusal('operationName must be a string')
+    throw invalidRequest('operationName must be a string')
   }
   return { query, variables: variables ?? {}, operationName: operationName ?? undefined }
 }
 
-function refusal(detail: string): ProblemError {
+function invalidRequest(detail: string): ProblemError {
   return new ProblemError({ type: 'bad-request', message: 'Invalid GraphQL request', detail })
 }

@@ -1,8 +1,8 @@
 import type { Input } from '../messages.ts'
 import { type ProblemError, problemAt } from '../problem.ts'
 import type { Geometry, VerifiedLocationProof } from '../types/generated.ts'
-import { describe, isJsonObject, type JsonObject } from './json-body.ts'
-import { validatorOf } from './schemas.ts'
+import { describeValue, isJsonObject, type JsonObject } from './json-body.ts'
+import { getValidator } from './schemas.ts'
 import { check, nearest, type Path } from './sentences.ts'
 
 const GEOMETRY_TYPES = [
@@ -14,19 +14,19 @@ const GEOMETRY_TYPES = [
   'MultiPolygon',
   'GeometryCollection',
 ]
-/** Members that name a form; exactly one of them may be there (decision 15). */
+/** The members that name a form. An input must have exactly one of them (decision 15). */
 const FORM_MEMBERS = ['type', 'uid', 'verifiedProof']
 const FORMS = 'a GeoJSON geometry, {"uid": "0x…"} or {"verifiedProof": {…}}'
 
-/** Throws where a value is not a geometry that the schema allows. */
+/** Throws if a value is not a geometry that the schema allows. */
 export type GeometryCheck = (value: unknown, path: Path, maxCollectionDepth: number) => void
 
 /**
- * Checks one input and says which form it has.
+ * Validates one input and returns it with its form.
  *
- * @param path where the value stands in the body
- * @param maxCollectionDepth GeometryCollections inside each other
- * @throws {ProblemError} `invalid-input` with the place, or `not-implemented` for `{uid, uri}`
+ * @param path path of the value in the body
+ * @param maxCollectionDepth largest nesting of GeometryCollections
+ * @throws {ProblemError} `invalid-input` with the path, or `not-implemented` for `{uid, uri}`
  */
 export function readInput(
   value: unknown,
@@ -52,10 +52,10 @@ export function readInput(
       return readGeoJson(value, path, maxCollectionDepth, geometryCheck)
     case 'uid':
       if (Object.hasOwn(value, 'uri')) throw offchain(path)
-      check(validatorOf('input-forms#/$defs/OnchainInput'), value, path)
+      check(getValidator('input-forms#/$defs/OnchainInput'), value, path)
       return { form: 'onchain', uid: (value['uid'] as string).toLowerCase(), path }
     case 'verifiedProof':
-      check(validatorOf('verified-proof.schema.json'), value['verifiedProof'], [...path, 'verifiedProof'])
+      check(getValidator('verified-proof.schema.json'), value['verifiedProof'], [...path, 'verifiedProof'])
       return { form: 'proof', verifiedProof: value['verifiedProof'] as VerifiedLocationProof, path }
     default:
       throw problemAt('invalid-input', path, 'has none of "type", "uid" and "verifiedProof"', {
@@ -66,21 +66,21 @@ export function readInput(
 }
 
 /**
- * Checks a GeoJSON geometry object against the schema of its own type.
+ * Validates a GeoJSON geometry object against the schema of its type.
  *
- * @throws {ProblemError} `invalid-input` at the first place that is wrong
+ * @throws {ProblemError} `invalid-input` for the first error
  */
 export function checkGeometry(value: unknown, path: Path, maxCollectionDepth: number): asserts value is Geometry {
   if (!isJsonObject(value))
-    throw problemAt('invalid-input', path, `must be a GeoJSON geometry, found ${describe(value)}`)
+    throw problemAt('invalid-input', path, `must be a GeoJSON geometry, found ${describeValue(value)}`)
   const type = value['type']
   if (typeof type !== 'string' || !GEOMETRY_TYPES.includes(type)) throw unknownType(type, path)
-  check(validatorOf(`geometry.schema.json#/$defs/${type}`), value, path)
+  check(getValidator(`geometry.schema.json#/$defs/${type}`), value, path)
   if (type !== 'GeometryCollection') return
   if (maxCollectionDepth === 0) {
-    throw problemAt('invalid-input', path, 'too many GeometryCollections inside each other', {
+    throw problemAt('invalid-input', path, 'too many nested GeometryCollections', {
       code: 'collection-depth',
-      hint: 'list the geometries in one GeometryCollection',
+      hint: 'put all geometries into one GeometryCollection',
     })
   }
   const geometries = value['geometries'] as unknown[]
@@ -89,12 +89,12 @@ export function checkGeometry(value: unknown, path: Path, maxCollectionDepth: nu
   }
 }
 
-/** A geometry, or a Feature that stands for its geometry (decision 12). */
+/** Reads a geometry, or a Feature, of which only the geometry counts (decision 12). */
 function readGeoJson(value: JsonObject, path: Path, maxCollectionDepth: number, geometryCheck: GeometryCheck): Input {
   if (value['type'] === 'FeatureCollection') {
     throw problemAt('invalid-input', path, 'is a FeatureCollection', {
       code: 'feature-collection',
-      hint: 'send one geometry; several can be one GeometryCollection',
+      hint: 'send one geometry; combine several in one GeometryCollection',
     })
   }
   if (value['type'] === 'Feature') {
@@ -114,7 +114,7 @@ function readGeoJson(value: JsonObject, path: Path, maxCollectionDepth: number, 
 
 function notAnObject(value: unknown, path: Path): ProblemError {
   const isUid = typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)
-  return problemAt('invalid-input', path, `must be an object, found ${describe(value)}`, {
+  return problemAt('invalid-input', path, `must be an object, found ${describeValue(value)}`, {
     code: 'wrong-type',
     hint: isUid ? `use {"uid": ${JSON.stringify(value)}}` : `send ${FORMS}`,
   })
@@ -122,15 +122,20 @@ function notAnObject(value: unknown, path: Path): ProblemError {
 
 function unknownType(type: unknown, path: Path): ProblemError {
   const near = typeof type === 'string' ? nearest(type, GEOMETRY_TYPES) : undefined
-  return problemAt('invalid-input', [...path, 'type'], `must be a GeoJSON geometry type, found ${describe(type)}`, {
-    code: 'unknown-geometry-type',
-    hint: near === undefined ? `one of ${GEOMETRY_TYPES.join(', ')}` : `did you mean "${near}"?`,
-  })
+  return problemAt(
+    'invalid-input',
+    [...path, 'type'],
+    `must be a GeoJSON geometry type, found ${describeValue(type)}`,
+    {
+      code: 'unknown-geometry-type',
+      hint: near === undefined ? `one of ${GEOMETRY_TYPES.join(', ')}` : `did you mean "${near}"?`,
+    },
+  )
 }
 
 function offchain(path: Path): ProblemError {
-  return problemAt('not-implemented', path, 'attestations behind a uri are not supported yet', {
+  return problemAt('not-implemented', path, 'off-chain attestations (uid and uri) are not supported yet', {
     code: 'offchain-input',
-    hint: 'send the geometry itself, or {"uid": "0x…"} of an on-chain attestation',
+    hint: 'send the geometry, or {"uid": "0x…"} of an on-chain attestation',
   })
 }

@@ -1,18 +1,19 @@
 import { ProblemError } from '../problem.ts'
 
 /**
- * One pass over the bytes before they are parsed: refuses what `JSON.parse` lets through silently (decision 109).
+ * Scans JSON before it is parsed and rejects what `JSON.parse` accepts silently (decision 109).
  *
- * Duplicate keys and `__proto__` make two readers see two different objects, so a reference hash would be ambiguous;
- * deep nesting overflows the stack of code further down. Malformed JSON passes: the parser words that error better.
+ * With duplicate keys or `__proto__`, two parsers may see two different objects, so that a hash of the object would be ambiguous.
+ * Deep nesting would overflow the stack of recursive code. Malformed JSON passes, because the parser reports it better.
  *
  * @param bytes UTF-8 text
- * @param maxDepth arrays and objects inside each other
- * @throws {ProblemError} `bad-request` that names the key or the depth
+ * @param maxDepth largest nesting of arrays and objects
+ * @throws {ProblemError} `bad-request`; the detail names the key or the depth
  */
 export function guardJson(bytes: Uint8Array, maxDepth: number): void {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  // keys[d]: keys seen in the object at depth d, used again for the next one there; closed while depth d is an array.
+  // keys[d] holds the keys of the object at depth d and is reused for the next object there. It is closed while depth d is an
+  // array.
   const keys: Keys[] = []
   let depth = 0
   let expectsKey = false
@@ -29,7 +30,7 @@ export function guardJson(bytes: Uint8Array, maxDepth: number): void {
       }
       case OPEN_BRACE:
       case OPEN_BRACKET: {
-        if (++depth > maxDepth) refuse(`nesting is deeper than ${maxDepth} levels (byte ${at})`, 'json-depth')
+        if (++depth > maxDepth) reject(`nesting is deeper than ${maxDepth} levels (byte ${at})`, 'json-depth')
         expectsKey = text[at] === OPEN_BRACE
         keys[depth] ??= new Keys()
         keys[depth]!.begin(expectsKey)
@@ -55,7 +56,7 @@ const CLOSE_BRACE = 0x7d
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 
-/** Offset of the closing quote, or the text's end when it is missing. */
+/** Returns the offset of the closing quote, or the length of the text if there is none. */
 function endOfString(text: Buffer, from: number): number {
   let at = from
   for (; at < text.length; at++) {
@@ -66,18 +67,18 @@ function endOfString(text: Buffer, from: number): number {
   return at
 }
 
-const FEW = 16
+const MAX_OFFSET_KEYS = 16
 
 /**
- * The keys of one object: their places in the text while they are few and stand there as they are, which spares most
- * objects a string for each; beyond, a set of strings.
+ * The keys of one object. Up to `MAX_OFFSET_KEYS` keys without escapes are stored as offsets in the text, which avoids allocating
+ * strings for most objects. Otherwise they are stored as a set of strings.
  */
 class Keys {
-  /** Where each begins and ends. */
-  readonly #places: number[] = []
+  /** Start and end of each key in the text. */
+  readonly #offsets: number[] = []
   #count = 0
   #texts: Set<string> | undefined
-  /** Inside an object. */
+  /** True inside an object, false inside an array. */
   isOpen = false
 
   begin(isObject: boolean): void {
@@ -87,23 +88,25 @@ class Keys {
   }
 
   /**
-   * @param key in latin1, where it does not stand in the text as it is
-   * @returns false when it was there already
+   * Adds the key at [from, end).
+   *
+   * @param key the unescaped key in latin1, if it has escapes in the text
+   * @returns false if the object has this key already
    */
   add(text: Buffer, from: number, end: number, key: string | undefined): boolean {
-    const places = this.#places
+    const offsets = this.#offsets
     const used = 2 * this.#count
-    if (this.#texts === undefined && (key !== undefined || this.#count >= FEW)) {
+    if (this.#texts === undefined && (key !== undefined || this.#count >= MAX_OFFSET_KEYS)) {
       this.#texts = new Set()
-      for (let at = 0; at < used; at += 2) this.#texts.add(text.toString('latin1', places[at], places[at + 1]))
+      for (let at = 0; at < used; at += 2) this.#texts.add(text.toString('latin1', offsets[at], offsets[at + 1]))
     }
     const texts = this.#texts
     if (texts !== undefined) return texts.size < texts.add(key ?? text.toString('latin1', from, end)).size
     for (let at = 0; at < used; at += 2) {
-      if (places[at + 1]! - places[at]! === end - from && isSame(text, places[at]!, from, end - from)) return false
+      if (offsets[at + 1]! - offsets[at]! === end - from && isSame(text, offsets[at]!, from, end - from)) return false
     }
-    places[used] = from
-    places[used + 1] = end
+    offsets[used] = from
+    offsets[used + 1] = end
     this.#count++
     return true
   }
@@ -121,16 +124,16 @@ function addKey(keys: Keys, text: Buffer, quote: number, end: number): void {
   if (end >= text.length) return
   const from = quote + 1
   const isPlain = !hasBackslash(text, from, end)
-  const key = isPlain ? undefined : unescaped(text, quote, end)
-  if (!isPlain && key === undefined) return // a bad escape: the parser refuses it
+  const key = isPlain ? undefined : unescapeKey(text, quote, end)
+  if (!isPlain && key === undefined) return // an invalid escape, which the parser rejects
   const mayBeForbidden = key !== undefined || FORBIDDEN_LENGTHS.includes(end - from)
   if (mayBeForbidden && FORBIDDEN.includes(key ?? text.toString('latin1', from, end))) {
-    refuse(`the key "${key ?? text.toString('latin1', from, end)}" is not allowed (byte ${quote})`, 'forbidden-key')
+    reject(`the key "${key ?? text.toString('latin1', from, end)}" is not allowed (byte ${quote})`, 'forbidden-key')
   }
   if (!keys.add(text, from, end, key)) {
     const bytes = key === undefined ? text.subarray(from, end) : Buffer.from(key, 'latin1')
-    refuse(
-      `the key ${JSON.stringify(bytes.toString('utf8', 0, 60))} stands twice in one object (byte ${quote})`,
+    reject(
+      `the key ${JSON.stringify(bytes.toString('utf8', 0, 60))} appears twice in one object (byte ${quote})`,
       'duplicate-key',
     )
   }
@@ -142,10 +145,10 @@ function hasBackslash(text: Buffer, from: number, end: number): boolean {
 }
 
 /**
- * "\u0074ype" is the key "type" once parsed: what is compared is what the parser will see. As latin1 every byte is one
- * character: distinct UTF-8 texts stay distinct.
+ * Unescapes a key as the parser will: "\u0074ype" is the key "type". The result is latin1, one character for each UTF-8 byte, so
+ * that distinct keys stay distinct.
  */
-function unescaped(text: Buffer, quote: number, end: number): string | undefined {
+function unescapeKey(text: Buffer, quote: number, end: number): string | undefined {
   try {
     return Buffer.from(JSON.parse(text.toString('utf8', quote, end + 1)), 'utf8').toString('latin1')
   } catch {
@@ -153,6 +156,6 @@ function unescaped(text: Buffer, quote: number, end: number): string | undefined
   }
 }
 
-function refuse(detail: string, code: string): never {
+function reject(detail: string, code: string): never {
   throw new ProblemError({ type: 'bad-request', detail, places: [{ pointer: '#', detail, code }] })
 }

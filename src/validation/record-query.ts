@@ -3,30 +3,30 @@ import { ProblemError } from '../problem.ts'
 import type { Bounds, RecordKey, RecordQuery } from '../store-messages.ts'
 import { readTimestamp } from './timestamp.ts'
 
-/** Default and greatest length of a page; a greater one is asked for in vain (decision 58). */
+/** Default and largest length of a page. A larger `limit` is reduced to the largest (decision 58). */
 export const DEFAULT_LIMIT = 100
 export const MAX_LIMIT = 1000
 const MAX_OFFSET = 10_000_000
 const MAX_QUERY_LENGTH = 4096
 
-/** A checked list request. */
+/** A validated list request. */
 export interface RecordListRequest {
   readonly query: RecordQuery
-  /** The parameters again, for the address of the next page: without limit, offset and cursor. */
+  /** The parameters without limit, offset and cursor, for the URL of the next page. */
   readonly filters: readonly (readonly [name: string, value: string])[]
 }
 
-/** A refusal in the words of the record API: `message` is the kind, `detail` what would do. */
+/** Creates a problem in the form of the record API: `message` names the kind, `detail` says what is valid. */
 export function recordProblem(message: string, detail: string): ProblemError {
   return new ProblemError({ type: 'invalid-input', message, detail })
 }
 
 /**
- * Reads the parameters of a list. Names it does not know are ignored; what it knows has to be right.
+ * Reads the query parameters of a list. Unknown parameters are ignored; known ones must be valid.
  *
- * @param search as sent, without the question mark
- * @param chains ids by name
- * @throws {ProblemError} on the first parameter that is malformed or stands twice
+ * @param search the raw query string, without the question mark
+ * @param chains chain IDs by name
+ * @throws {ProblemError} on the first parameter that is malformed or repeated
  */
 export function readRecordQuery(search: string, chains: ReadonlyMap<string, number>): RecordListRequest {
   const parameters = new ListParameters(search)
@@ -47,7 +47,7 @@ export function readRecordQuery(search: string, chains: ReadonlyMap<string, numb
     toTimestamp: to,
     bbox: bbox?.join(','),
   })
-  const place = cursor === undefined ? undefined : readCursor(cursor)
+  const continuation = cursor === undefined ? undefined : readCursor(cursor)
   return {
     query: {
       ...(chain === undefined ? {} : { chainId: readChain(chain, chains) }),
@@ -57,19 +57,19 @@ export function readRecordQuery(search: string, chains: ReadonlyMap<string, numb
       ...(to === undefined ? {} : { toSeconds: Math.floor(readTime('toTimestamp', to) / 1000) }),
       ...(bbox === undefined ? {} : { bbox: readBbox(bbox) }),
       limit: Math.min(limit, MAX_LIMIT),
-      ...(place === undefined ? { offset } : { offset: place.offset, after: place.after }),
+      ...(continuation === undefined ? { offset } : { offset: continuation.offset, after: continuation.after }),
     },
     filters: filters.filter((entry): entry is [string, string] => entry[1] !== undefined),
   }
 }
 
-/** `0x` and 64 hex digits of any case → lower case (decision 65). */
+/** Reads `0x` and 64 hex digits in any case and returns lower case (decision 65). */
 export function readUid(text: string): Hex {
   if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase() as Hex
   throw recordProblem('Invalid UID format', 'UID must be a 66-character hex string starting with 0x')
 }
 
-/** Names and values of a query string, with the traps of decoding taken care of once. */
+/** The decoded names and values of a query string. */
 export class ListParameters {
   readonly #entries: (readonly [name: string, value: string])[]
 
@@ -86,20 +86,23 @@ export class ListParameters {
       })
   }
 
-  /** Each name once. */
+  /** All names, without duplicates. */
   get names(): readonly string[] {
     return [...new Set(this.#entries.map(([name]) => name))]
   }
 
-  /** @throws {ProblemError} when it stands twice */
+  /** @throws {ProblemError} if the parameter is repeated */
   single(name: string): string | undefined {
     const values = this.#entries.filter((entry) => entry[0] === name)
     if (values.length > 1)
-      throw recordProblem('Duplicate parameter', `${name} stands ${values.length} times; send it once`)
+      throw recordProblem('Duplicate parameter', `${name} appears ${values.length} times; send it once`)
     return values[0]?.[1]
   }
 
-  /** The four numbers as text: `a,b,c,d`, `[a,b,c,d]`, `bbox=a&bbox=b…`, `bbox[]=a…` or `bbox[0]=a…` (decision 54). */
+  /**
+   * Returns the numbers of the box as text. Accepts `a,b,c,d`, `[a,b,c,d]`, `bbox=a&bbox=b…`, `bbox[]=a…` and `bbox[0]=a…`
+   * (decision 54).
+   */
   bbox(): readonly string[] | undefined {
     const spellings = this.#entries.filter(([name]) => /^bbox(\[\d?\])?$/.test(name))
     if (spellings.length === 0) return undefined
@@ -117,14 +120,14 @@ function decode(text: string): string {
   }
 }
 
-/** Name of a chain → its id. */
+/** Returns the ID of a chain by its name. */
 export function readChain(name: string, chains: ReadonlyMap<string, number>): number {
   const chainId = chains.get(name)
   if (chainId !== undefined) return chainId
   throw recordProblem('Invalid chain parameter', `Supported chains: ${[...chains.keys()].join(', ')}`)
 }
 
-/** `0x` and 40 hex digits of any case → lower case (decision 57). */
+/** Reads `0x` and 40 hex digits in any case and returns lower case (decision 57). */
 export function readAddress(name: string, text: string): Hex {
   if (/^0x[0-9a-fA-F]{40}$/.test(text)) return text.toLowerCase() as Hex
   throw recordProblem('Invalid address format', `${name} must be a 42-character hex string starting with 0x`)
@@ -139,7 +142,7 @@ function readTime(name: string, text: string): number {
   )
 }
 
-/** A whole number, both ends included. */
+/** Reads a whole number from `low` to `high`, inclusive. */
 export function readInteger(
   name: string,
   text: string | undefined,
@@ -148,20 +151,20 @@ export function readInteger(
   high: number,
 ): number {
   if (text === undefined) return fallback
-  // Digits beyond what a number holds are still a number: a limit without an upper bound is clamped by its caller.
+  // A number too large for a double becomes Infinity, which is valid without an upper bound. The caller clamps it.
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (value >= low && value <= high) return value
   const range = high === Number.POSITIVE_INFINITY ? `of at least ${low}` : `from ${low} to ${high}`
   throw recordProblem(`Invalid ${name} parameter`, `${name} must be a whole number ${range}`)
 }
 
-/** `west,south,east,north` as texts; west above east crosses the antimeridian (decision 54). */
+/** Reads west, south, east and north. A box with west above east crosses the antimeridian (decision 54). */
 export function readBbox(texts: readonly string[]): Bounds {
   const numbers = texts.map((text) =>
     /^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$/.test(text) ? Number(text) : Number.NaN,
   )
   const [west, south, east, north] = numbers as unknown as Bounds
-  const wrong =
+  const error =
     numbers.length !== 4
       ? `${numbers.length} numbers instead of 4`
       : !numbers.every(Number.isFinite)
@@ -173,19 +176,23 @@ export function readBbox(texts: readonly string[]): Bounds {
             : south > north
               ? `minLat ${south} is above maxLat ${north}`
               : undefined
-  if (wrong === undefined) return [west, south, east, north]
-  throw recordProblem('Invalid bbox format', `Expected format: minLng,minLat,maxLng,maxLat; ${wrong}`)
+  if (error === undefined) return [west, south, east, north]
+  throw recordProblem('Invalid bbox format', `Expected format: minLng,minLat,maxLng,maxLat; ${error}`)
 }
 
-/** Where the next page begins, as a text that clients pass on unread. */
-export function cursorText({ timeSeconds, uid, chainId }: RecordKey, offset: number): string {
+/** Encodes the start of the next page as a text that is opaque to clients. */
+export function encodeCursor({ timeSeconds, uid, chainId }: RecordKey, offset: number): string {
   return Buffer.from(`${timeSeconds} ${uid} ${chainId} ${offset}`).toString('base64url')
 }
 
-/** @throws {ProblemError} on anything but what `cursorText` made */
+/**
+ * Decodes a cursor.
+ *
+ * @throws {ProblemError} on a text that `encodeCursor` would not return
+ */
 export function readCursor(text: string): { after: RecordKey; offset: number } {
   const match = /^(\d{1,12}) (0x[0-9a-f]{64}) (\d{1,15}) (\d{1,15})$/.exec(Buffer.from(text, 'base64url').toString())
-  if (match === null) throw recordProblem('Invalid cursor', 'use the cursor of a Link header as it is, or offset')
+  if (match === null) throw recordProblem('Invalid cursor', 'use the unchanged cursor of a Link header, or use offset')
   const [, timeSeconds, uid, chainId, offset] = match
   return {
     after: { timeSeconds: Number(timeSeconds), uid: uid as Hex, chainId: Number(chainId) },

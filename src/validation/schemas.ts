@@ -7,15 +7,15 @@ import resignRequest from '../../schemas/resign-request.schema.json' with { type
 import verifiedProof from '../../schemas/verified-proof.schema.json' with { type: 'json' }
 import verifyRequest from '../../schemas/verify-request.schema.json' with { type: 'json' }
 
-/** Compiled check of one schema; `errors` holds the first violation after a `false`. */
+/** The compiled validator of one schema. After it returned false, `errors` holds the first violation. */
 export type Validator = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null }
 
 /**
- * The published schemas as one ajv instance that stops at the first error: all of them, on a 10,000-vertex polygon
- * with swapped coordinates, are 10,000 errors and half a second.
+ * Creates an ajv instance with the published schemas. It stops at the first error, because a 10,000-vertex polygon with swapped
+ * coordinates would give 10,000 errors and take half a second.
  *
- * `input.schema.json` is left open here. Its `anyOf` of eleven forms gives thirty-five errors for one mistake; the form
- * is told by the member that is present instead, and the schema of that form alone is asked (`input.ts`).
+ * `input.schema.json` accepts everything here, because its `anyOf` of eleven forms gives thirty-five errors for one mistake.
+ * Instead, `input.ts` recognises the form by the member that is present and checks only the schema of that form.
  */
 function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({
@@ -42,17 +42,17 @@ let ajv: Ajv2020 | undefined
 const compiled = new Map<string, Validator>()
 
 /**
- * The validator of one schema, compiled at first use and kept: importing this file costs nothing.
+ * Returns the validator of one schema. It is compiled on first use, so that importing this file costs nothing.
  *
  * @param reference e.g. `geometry.schema.json#/$defs/Polygon`
  */
-export function validatorOf(reference: string): Validator {
+export function getValidator(reference: string): Validator {
   let validator = compiled.get(reference)
   if (validator === undefined) {
     ajv ??= createAjv()
-    const found = ajv.getSchema(reference)
-    if (found === undefined) throw new RangeError(`no schema ${reference}`)
-    validator = found as Validator
+    const compiledSchema = ajv.getSchema(reference)
+    if (compiledSchema === undefined) throw new RangeError(`no schema ${reference}`)
+    validator = compiledSchema as Validator
     compiled.set(reference, validator)
   }
   return validator

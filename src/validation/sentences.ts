@@ -1,15 +1,15 @@
 import type { ErrorObject } from 'ajv'
 import { type ProblemError, type ProblemType, problemAt } from '../problem.ts'
-import { describe, isJsonObject } from './json-body.ts'
+import { describeValue, isJsonObject } from './json-body.ts'
 import type { Validator } from './schemas.ts'
 
-/** Segments of a place in the body: member names and array indices. */
+/** A path in the body: member names and array indices. */
 export type Path = readonly (string | number)[]
 
 /**
- * Runs a validator and turns its first error into one sentence with a place and, where there is one, a remedy.
+ * Runs a validator and throws its first error as a problem with a path, one sentence and, where known, a hint.
  *
- * @param path where `value` stands in the body
+ * @param path path of `value` in the body
  * @param type problem type of a violation
  */
 export function check(validator: Validator, value: unknown, path: Path, type: ProblemType = 'invalid-input'): void {
@@ -17,18 +17,18 @@ export function check(validator: Validator, value: unknown, path: Path, type: Pr
   const error = validator.errors?.[0]
   throw error === undefined || error === null
     ? problemAt(type, path, 'does not match its schema')
-    : problemOf(error, [...path, ...segmentsOf(error.instancePath)], type)
+    : problemFromError(error, [...path, ...parsePointer(error.instancePath)], type)
 }
 
-/** `/coordinates/0/2` → ['coordinates', 0, 2]. */
-function segmentsOf(instancePath: string): (string | number)[] {
+/** Parses a JSON Pointer: `/coordinates/0/2` → ['coordinates', 0, 2]. */
+function parsePointer(instancePath: string): (string | number)[] {
   return instancePath
     .split('/')
     .slice(1)
     .map((segment) => (/^\d+$/.test(segment) ? Number(segment) : segment.replaceAll('~1', '/').replaceAll('~0', '~')))
 }
 
-function problemOf(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
+function problemFromError(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
   const value = error.data
   switch (error.keyword) {
     case 'required':
@@ -50,22 +50,22 @@ function problemOf(error: ErrorObject, path: Path, type: ProblemType): ProblemEr
       return problemAt(
         type,
         path,
-        `must be ${JSON.stringify(error.params['allowedValue'])}, found ${describe(value)}`,
+        `must be ${JSON.stringify(error.params['allowedValue'])}, found ${describeValue(value)}`,
         {
           code: 'wrong-value',
         },
       )
     case 'enum':
-      return unknownWord(error, path, type)
+      return unknownEnumValue(error, path, type)
     default:
       return problemAt(type, path, error.message ?? 'does not match its schema', { code: error.keyword })
   }
 }
 
-function unknownWord(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
+function unknownEnumValue(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
   const allowed = (error.params['allowedValues'] as readonly unknown[]).map(String)
   const near = typeof error.data === 'string' ? nearest(error.data, allowed) : undefined
-  return problemAt(type, path, `must be one of ${allowed.join(', ')}, found ${describe(error.data)}`, {
+  return problemAt(type, path, `must be one of ${allowed.join(', ')}, found ${describeValue(error.data)}`, {
     code: 'enum',
     ...(near === undefined ? {} : { hint: `did you mean "${near}"?` }),
   })
@@ -79,14 +79,14 @@ function missingMember(error: ErrorObject, path: Path, type: ProblemType): Probl
     ? Object.keys(data).filter((key) => !(key in properties) && data[key] !== undefined)
     : []
   const near = nearest(name, unknown)
-  const words = properties[name]?.enum
+  const allowed = properties[name]?.enum
   const hint =
     near !== undefined
       ? `found "${near}": did you mean "${name}"?`
-      : words !== undefined
-        ? `send one of ${words.join(', ')}`
-        : REMEDIES[name] !== undefined
-          ? REMEDIES[name]
+      : allowed !== undefined
+        ? `send one of ${allowed.join(', ')}`
+        : HINTS[name] !== undefined
+          ? HINTS[name]
           : unknown.length > 0
             ? `found the unknown ${unknown.length === 1 ? 'member' : 'members'} ${unknown
                 .slice(0, 3)
@@ -99,28 +99,28 @@ function missingMember(error: ErrorObject, path: Path, type: ProblemType): Probl
   })
 }
 
-/** For a batch that is no document with a list of items. */
-export const HOW_TO_SEND_ITEMS =
-  'send {"chainId": …, "items": [{"op": "distance", …}, …]}, or one item a line with content-type: application/x-ndjson'
+/** Hint for a batch that is not a document with a list of items. */
+export const ITEMS_HINT =
+  'send {"chainId": …, "items": [{"op": "distance", …}, …]}, or one item per line with content-type: application/x-ndjson'
 
-/** What to send for members that people leave out most. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  items: HOW_TO_SEND_ITEMS,
-  chainId: 'name the chain the result is signed for, as in "chainId": 84532',
-  radius: 'say how far from the location still counts, in metres, as in "radius": 100',
+/** Hints for the members that clients omit most often. */
+const HINTS: Readonly<Record<string, string>> = {
+  items: ITEMS_HINT,
+  chainId: 'send the ID of the chain that the result is signed for, for example "chainId": 84532',
+  radius: 'send the largest distance from the location in metres, for example "radius": 100',
 }
 
 function wrongType(names: string, value: unknown, path: Path, type: ProblemType): ProblemError {
-  const wanted = names.replaceAll(',', ' or ')
-  const article = /^[aeiou]/.test(wanted) ? 'an' : 'a'
+  const expected = names.replaceAll(',', ' or ')
+  const article = /^[aeiou]/.test(expected) ? 'an' : 'a'
   if (typeof value === 'number' && !Number.isFinite(value)) {
     return problemAt(type, path, 'is too large to be a finite number', { code: 'not-finite' })
   }
   const hint =
-    typeof value === 'string' && wanted !== 'string' && value.trim() !== '' && Number.isFinite(Number(value))
+    typeof value === 'string' && expected !== 'string' && value.trim() !== '' && Number.isFinite(Number(value))
       ? `send the number ${Number(value)} without quotes`
       : undefined
-  return problemAt(type, path, `must be ${article} ${wanted}, found ${describe(value)}`, {
+  return problemAt(type, path, `must be ${article} ${expected}, found ${describeValue(value)}`, {
     code: 'wrong-type',
     ...(hint === undefined ? {} : { hint }),
   })
@@ -149,13 +149,13 @@ function outOfRange(error: ErrorObject, path: Path, type: ProblemType): ProblemE
 }
 
 function wrongCount(error: ErrorObject, path: Path, type: ProblemType): ProblemError {
-  const found = (error.data as unknown[]).length
+  const count = (error.data as unknown[]).length
   const limit = error.params['limit'] as number
-  if (found === 0) {
+  if (count === 0) {
     return problemAt(type, path, 'is empty; empty geometries have no measure', { code: 'empty-geometry' })
   }
   if (error.keyword === 'maxItems') {
-    return problemAt(type, path, `a position has 2 or 3 numbers, found ${found}`, { code: 'position-length' })
+    return problemAt(type, path, `a position has 2 or 3 numbers, found ${count}`, { code: 'position-length' })
   }
   const what = limit === 4 ? 'a ring' : error.schemaPath.includes('Position') ? 'a position' : 'a line'
   const needs =
@@ -164,30 +164,34 @@ function wrongCount(error: ErrorObject, path: Path, type: ProblemType): ProblemE
       : what === 'a position'
         ? 'a position needs a longitude and a latitude'
         : 'a line needs at least 2 positions'
-  return problemAt(type, path, `${what} with ${found === 1 ? '1 entry' : `${found} entries`}; ${needs}`, {
+  return problemAt(type, path, `${what} with ${count === 1 ? '1 entry' : `${count} entries`}; ${needs}`, {
     code: 'too-few',
   })
 }
 
 function wrongPattern(value: unknown, path: Path, type: ProblemType): ProblemError {
   const name = path.at(-1)
-  const wanted =
+  const expected =
     name === 'recipient' || name === 'attester'
       ? 'an address: 0x and 40 hex digits'
       : name === 'uid' || name === 'schema' || name === 'refUID'
         ? 'a UID: 0x and 64 hex digits'
-        : 'hex text of the right length'
-  return problemAt(type, path, `must be ${wanted}, found ${describe(value)}`, { code: 'wrong-format' })
+        : 'a hex string of the right length'
+  return problemAt(type, path, `must be ${expected}, found ${describeValue(value)}`, { code: 'wrong-format' })
 }
 
-/** The candidate within two edits of `name`, or one of a name so short that two would make any other of it. */
+/**
+ * Returns the candidate that is most similar to `name`, or undefined if none is similar.
+ *
+ * @param maxEdits largest edit distance; 1 for short names, because two edits turn a short name into almost any other
+ */
 export function nearest(
   name: string,
   candidates: readonly string[],
-  mostEdits = name.length > 3 ? 2 : 1,
+  maxEdits = name.length > 3 ? 2 : 1,
 ): string | undefined {
   let best: string | undefined
-  let bestEdits = mostEdits + 1
+  let bestEdits = maxEdits + 1
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= bestEdits) continue
     const edits = editDistance(name.toLowerCase(), candidate.toLowerCase())
@@ -199,7 +203,7 @@ export function nearest(
   return best
 }
 
-/** Levenshtein's distance, one row at a time. */
+/** Computes the Levenshtein distance, one row at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

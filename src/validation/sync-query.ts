@@ -1,14 +1,14 @@
 import { recordProblem } from './record-query.ts'
 
 /**
- * One parameter of the sync API; others are ignored.
+ * Reads one query parameter of the sync API. Others are ignored.
  *
- * @param search as sent, without the question mark
- * @returns undefined when it is not there
- * @throws {ProblemError} when it stands twice
+ * @param search the raw query string, without the question mark
+ * @returns undefined if it is absent
+ * @throws {ProblemError} if it is repeated
  */
 export function readSyncParameter(search: string, name: string): string | undefined {
   const values = new URLSearchParams(search.slice(0, 4096)).getAll(name)
-  if (values.length > 1) throw recordProblem('Duplicate parameter', `${name} stands more than once; send it once`)
+  if (values.length > 1) throw recordProblem('Duplicate parameter', `${name} appears more than once; send it once`)
   return values[0]
 }

@@ -2,10 +2,10 @@ const PATTERN =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+ -])(\d\d):?(\d\d))?)?$/i
 
 /**
- * A point in time as ISO 8601 writes it: a date, or a date with a time and an offset from UTC. Without an offset it is UTC.
- * A blank in place of the offset's plus is what forms make of it.
+ * Reads an ISO 8601 date, or date and time with an optional offset from UTC. Without an offset it is UTC. A space instead of the
+ * offset's plus sign is accepted, because form decoding turns the plus sign into a space.
  *
- * @returns milliseconds since the epoch; undefined for anything else, days that no month has included
+ * @returns milliseconds since the epoch; undefined for any other text and for days that do not exist
  */
 export function readTimestamp(text: string): number | undefined {
   const match = PATTERN.exec(text)
@@ -15,7 +15,7 @@ export function readTimestamp(text: string): number | undefined {
   const offsetMinutes = Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0)
   if (hour! > 24 || minute! > 59 || second! > 59 || Number(match[9] ?? 0) > 23 || Number(match[10] ?? 0) > 59)
     return undefined
-  // 24:00:00 is the end of the day (ISO 8601-1, 5.3.2), and nothing is later in it.
+  // 24:00:00 is the end of the day (ISO 8601-1, 5.3.2). A later time on that day does not exist.
   if (hour === 24 && (minute! > 0 || second! > 0 || fraction > 0)) return undefined
   const date = new Date(0)
   date.setUTCFullYear(year!, month! - 1, day!)

@@ -2,34 +2,34 @@ import { type ProblemType, problemAt } from '../problem.ts'
 import type { Geometry, VerifyProofRequest, VerifyStampRequest } from '../types/generated.ts'
 import { checkGeometry } from './input.ts'
 import { isJsonObject, type JsonObject } from './json-body.ts'
-import { validatorOf } from './schemas.ts'
+import { getValidator } from './schemas.ts'
 import { check, type Path } from './sentences.ts'
 
-/** Most stamps of a proof: their number is attested as uint8, and every pair of them is measured (decision 27). */
+/** Maximum number of stamps of a proof. The number is attested as uint8, and every pair of stamps is compared (decision 27). */
 const MAX_STAMPS = 64
-/** Most signatures of a stamp, and bytes of its signals as JSON (decision 106). */
+/** Maximum number of signatures of a stamp, and maximum size of its signals as JSON (decision 106). */
 const MAX_SIGNATURES = 16
 const MAX_SIGNALS_BYTES = 65_536
 
 /**
- * Checks the body of a request to verify one stamp.
+ * Validates the body of a request to verify one stamp.
  *
- * @param body parsed JSON; the stamp stays as received, for its signatures cover members we do not know
- * @throws {ProblemError} `validation` for members that cannot be read or beyond the limits of evidence, else `invalid-input`
+ * @param body parsed JSON; the stamp is returned unchanged, because its signatures also cover unknown members
+ * @throws {ProblemError} `validation` for unreadable members or evidence beyond the limits, otherwise `invalid-input`
  */
 export function readStampRequest(body: JsonObject, maxCollectionDepth: number): VerifyStampRequest {
   checkStampRules(body['stamp'], ['stamp'])
-  check(validatorOf('verify-request.schema.json#/$defs/VerifyStampRequest'), body, [])
+  check(getValidator('verify-request.schema.json#/$defs/VerifyStampRequest'), body, [])
   const request = body as unknown as VerifyStampRequest
   checkLocation(request.stamp.location, ['stamp', 'location'], maxCollectionDepth)
   return request
 }
 
 /**
- * Checks the body of a request to verify a proof.
+ * Validates the body of a request to verify a proof.
  *
- * @param body parsed JSON; the proof stays as received
- * @throws {ProblemError} `validation` for a broken rule of claims (decision 33) or beyond the limits of evidence, else
+ * @param body parsed JSON; the proof is returned unchanged
+ * @throws {ProblemError} `validation` for an invalid claim (decision 33) or evidence beyond the limits, otherwise
  *   `invalid-input`
  */
 export function readProofRequest(body: JsonObject, maxCollectionDepth: number): VerifyProofRequest {
@@ -38,7 +38,7 @@ export function readProofRequest(body: JsonObject, maxCollectionDepth: number): 
     checkStamps(proof['stamps'])
     checkClaimRules(proof['claim'])
   }
-  check(validatorOf('verify-request.schema.json#/$defs/VerifyProofRequest'), body, [])
+  check(getValidator('verify-request.schema.json#/$defs/VerifyProofRequest'), body, [])
   const request = body as unknown as VerifyProofRequest
   const { claim, stamps } = request.proof
   if (claim.time.end < claim.time.start) {
@@ -58,7 +58,7 @@ export function readProofRequest(body: JsonObject, maxCollectionDepth: number): 
   return request
 }
 
-/** Text is checked where it is read: by then its geometry is known. */
+/** Checks a GeoJSON location. A location as text is checked when it is parsed. */
 function checkLocation(location: Geometry | string, path: Path, maxCollectionDepth: number): void {
   if (typeof location !== 'string') checkGeometry(location, path, maxCollectionDepth)
 }
@@ -73,14 +73,14 @@ function checkStamps(stamps: unknown): void {
   })
 }
 
-/** What bounds the work, and members that cannot be read (decision 129); the schema of requests checks the shape. */
+/** Checks the limits on work and the members that must be readable (decision 129). The request schema checks the shape later. */
 function checkStampRules(stamp: unknown, path: Path): void {
   if (!isJsonObject(stamp)) return
   const { signatures, signals } = stamp
   if (Array.isArray(signatures) && signatures.length > MAX_SIGNATURES) {
     throw tooMany([...path, 'signatures'], `has ${signatures.length} signatures`, `at most ${MAX_SIGNATURES}`)
   }
-  check(validatorOf('verify-request.schema.json#/$defs/StampRules'), stamp, path, 'validation')
+  check(getValidator('verify-request.schema.json#/$defs/StampRules'), stamp, path, 'validation')
   const bytes = signals === undefined ? 0 : Buffer.byteLength(JSON.stringify(signals), 'utf8')
   if (bytes > MAX_SIGNALS_BYTES) {
     throw tooMany([...path, 'signals'], `is ${bytes} bytes of JSON`, `at most ${MAX_SIGNALS_BYTES} bytes`)
@@ -90,7 +90,7 @@ function checkStampRules(stamp: unknown, path: Path): void {
 function checkClaimRules(claim: unknown): void {
   if (!isJsonObject(claim)) return
   const type: ProblemType = 'validation'
-  check(validatorOf('verify-request.schema.json#/$defs/ClaimRules'), claim, ['proof', 'claim'], type)
+  check(getValidator('verify-request.schema.json#/$defs/ClaimRules'), claim, ['proof', 'claim'], type)
 }
 
 function tooMany(path: Path, detail: string, hint: string) {

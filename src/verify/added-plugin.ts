@@ -9,42 +9,48 @@ import {
 } from './plugin.ts'
 import { isBuiltIn } from './plugin-table.ts'
 
-/** Checks of one stamp, and characters of its facts as JSON. */
+/** The most checks for one stamp, and the most characters of its facts as JSON. */
 const MAX_CHECKS = 200
 const MAX_FACTS = 16_384
-/** Members of a stamp's details that are ours. */
+/** Members of a stamp's details that the service sets; plugins must not use these names. */
 const RESERVED = ['checks', 'structure', 'signatures', 'evaluation', 'error']
 
 /**
- * Loads a kind of evidence that an operator adds: the default export of a module, guarded.
+ * Loads a plugin that an operator adds. Returns the default export of its module, wrapped so that its time and results
+ * are bounded.
  *
  * @param url of the module
- * @throws {TypeError} saying what its default export lacks; whatever the module itself throws
+ * @throws {TypeError} saying what the default export lacks; also any error that the module itself throws
  */
 export async function loadPlugin(url: string): Promise<VerifyPlugin> {
   const module = (await import(url)) as { default?: unknown }
-  return guarded(requirePlugin(module.default))
+  return wrap(requirePlugin(module.default))
 }
 
-/** @throws {TypeError} naming the member that is wrong */
+/**
+ * Checks that a value has the shape of a plugin.
+ *
+ * @throws {TypeError} naming the member that is wrong
+ */
 export function requirePlugin(value: unknown): VerifyPlugin {
   const isObject = typeof value === 'object' && value !== null
   if (!isObject) throw new TypeError('the default export must be an object')
   const plugin = value as Record<keyof VerifyPlugin, unknown>
-  const demand = (member: keyof VerifyPlugin, isFine: boolean, wanted: string) => {
-    if (!isFine) throw new TypeError(`${member}: must be ${wanted}`)
+  const demand = (member: keyof VerifyPlugin, isValid: boolean, expected: string) => {
+    if (!isValid) throw new TypeError(`${member}: must be ${expected}`)
   }
   const { name, version, environments, description, pointOnly } = plugin
   const isName = typeof name === 'string' && /^[a-z][a-z0-9-]{1,40}$/.test(name)
-  demand('name', isName, 'small letters, digits and hyphens, 2 to 41 of them')
-  demand('name', !isBuiltIn(String(name)), 'another: this kind is built in')
-  demand('version', /^\d{1,6}\.\d{1,6}\.\d{1,6}$/.test(String(version)), 'three numbers with dots')
-  const areTexts = Array.isArray(environments) && environments.every((text) => typeof text === 'string' && text !== '')
-  demand('environments', areTexts && environments.length > 0, 'a list of texts')
+  demand('name', isName, '2 to 41 lower-case letters, digits and hyphens')
+  demand('name', !isBuiltIn(String(name)), 'different: this plugin is built in')
+  demand('version', /^\d{1,6}\.\d{1,6}\.\d{1,6}$/.test(String(version)), 'three numbers separated by dots')
+  const areStrings =
+    Array.isArray(environments) && environments.every((text) => typeof text === 'string' && text !== '')
+  demand('environments', areStrings && environments.length > 0, 'an array of strings')
   demand(
     'description',
     typeof description === 'string' && description.length <= 200,
-    'a text of at most 200 characters',
+    'a string of at most 200 characters',
   )
   demand('pointOnly', typeof pointOnly === 'boolean', 'true or false')
   for (const member of ['accuracyMeters', 'maxAccuracyMeters', 'check'] as const) {
@@ -53,8 +59,11 @@ export function requirePlugin(value: unknown): VerifyPlugin {
   return value as VerifyPlugin
 }
 
-/** The same rules, with their time and the shape of their answers bounded, and nothing of ours in their reach to change. */
-function guarded(plugin: VerifyPlugin): VerifyPlugin {
+/**
+ * Wraps a plugin: bounds its time and the shape of its results, and gives it only copies, so that it cannot change our
+ * objects.
+ */
+function wrap(plugin: VerifyPlugin): VerifyPlugin {
   const { name, version, environments, description, pointOnly } = plugin
   return {
     name,
@@ -62,9 +71,9 @@ function guarded(plugin: VerifyPlugin): VerifyPlugin {
     environments: [...environments],
     description,
     pointOnly,
-    accuracyMeters: (signals) => numericOf(() => plugin.accuracyMeters(frozen(signals))),
-    // One that cannot say how far it is to be believed is not believed at all.
-    maxAccuracyMeters: (signals) => numericOf(() => plugin.maxAccuracyMeters(frozen(signals))) ?? 0,
+    accuracyMeters: (signals) => finiteNumber(() => plugin.accuracyMeters(frozenCopy(signals))),
+    // Without a maximum, the declared accuracy is not believed at all.
+    maxAccuracyMeters: (signals) => finiteNumber(() => plugin.maxAccuracyMeters(frozenCopy(signals))) ?? 0,
     check(context, checks) {
       const collected: EvidenceCheck[] = []
       const finish = (facts: unknown) => {
@@ -75,8 +84,8 @@ function guarded(plugin: VerifyPlugin): VerifyPlugin {
         }
         return plain
       }
-      const answer = bounded(() => plugin.check(contextFor(context), collectorOf(collected)) as unknown)
-      return isThenable(answer) ? inTime(answer).then(finish) : finish(answer)
+      const facts = runBounded(() => plugin.check(contextFor(context), createCollector(collected)) as unknown)
+      return isThenable(facts) ? withTimeout(facts).then(finish) : finish(facts)
     },
   }
 }
@@ -84,8 +93,12 @@ function guarded(plugin: VerifyPlugin): VerifyPlugin {
 const SLOT = Symbol.for('trigpoint.plugin.call')
 const script = new Script(`globalThis[Symbol.for('trigpoint.plugin.call')]()`)
 
-/** Runs foreign code for at most `PLUGIN_TIMEOUT_MS`. @throws {Error} whatever it throws, as an Error */
-function bounded<T>(call: () => T): T {
+/**
+ * Runs the plugin's code for at most `PLUGIN_TIMEOUT_MS`.
+ *
+ * @throws {Error} whatever the code throws, converted to an Error
+ */
+function runBounded<T>(call: () => T): T {
   const slot = globalThis as unknown as Record<symbol, unknown>
   slot[SLOT] = call
   try {
@@ -101,12 +114,15 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-/** What comes later is dropped. What never lets go of the thread ends with it, by the request's deadline. */
-function inTime(answer: PromiseLike<unknown>): Promise<unknown> {
+/**
+ * Limits the time of a plugin's promise; a later result is dropped. Code that blocks the thread ends with it, when the
+ * request's deadline passes.
+ */
+function withTimeout(pending: PromiseLike<unknown>): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const late = new Error(`took longer than ${PLUGIN_TIMEOUT_MS} ms`)
     const timer = setTimeout(() => reject(late), PLUGIN_TIMEOUT_MS)
-    Promise.resolve(answer)
+    Promise.resolve(pending)
       .finally(() => clearTimeout(timer))
       .then(resolve, (error: unknown) => reject(asError(error)))
   })
@@ -117,14 +133,14 @@ function asError(error: unknown): Error {
   return new Error(message.slice(0, 200))
 }
 
-function collectorOf(collected: EvidenceCheck[]): CheckCollector {
+function createCollector(collected: EvidenceCheck[]): CheckCollector {
   const add = (severity: EvidenceCheck['severity'], id: unknown, ok: unknown, measured: unknown, limit: unknown) => {
     if (collected.length === MAX_CHECKS) throw new RangeError(`more than ${MAX_CHECKS} checks`)
     const isId = typeof id === 'string' && /^[a-z0-9][a-z0-9-]{0,63}$/.test(id)
-    if (!isId) throw new TypeError('the identifier of a check must be small letters, digits and hyphens')
+    if (!isId) throw new TypeError('the identifier of a check must be lower-case letters, digits and hyphens')
     if (typeof ok !== 'boolean') throw new TypeError(`check ${id}: ok must be true or false`)
     if (!isPlain(measured) || !isPlain(limit)) {
-      throw new TypeError(`check ${id}: measured and limit must be text, number, true, false or null`)
+      throw new TypeError(`check ${id}: measured and limit must be a string, number, boolean or null`)
     }
     collected.push({ severity, id, ok, measured, limit })
     return ok
@@ -144,28 +160,28 @@ function plainFacts(facts: unknown): PluginFacts {
   if (facts === undefined) return {}
   if (typeof facts !== 'object' || facts === null || Array.isArray(facts))
     throw new TypeError('facts must be an object')
-  const text = JSON.stringify(facts) ?? ''
-  if (text.length > MAX_FACTS) throw new RangeError(`facts of more than ${MAX_FACTS} characters`)
-  // What is asked is what is written: `toJSON` may make anything else of them.
-  const written: unknown = text.startsWith('{') ? JSON.parse(text) : undefined
-  if (written === undefined) throw new TypeError('facts must be an object')
-  const reserved = RESERVED.find((name) => Object.hasOwn(written as PluginFacts, name))
-  if (reserved !== undefined) throw new TypeError(`facts: the name ${reserved} is taken`)
-  return written as PluginFacts
+  const json = JSON.stringify(facts) ?? ''
+  if (json.length > MAX_FACTS) throw new RangeError(`facts have more than ${MAX_FACTS} characters`)
+  // Check what is actually written, because `toJSON` may return anything.
+  const plain: unknown = json.startsWith('{') ? JSON.parse(json) : undefined
+  if (plain === undefined) throw new TypeError('facts must be an object')
+  const reserved = RESERVED.find((name) => Object.hasOwn(plain as PluginFacts, name))
+  if (reserved !== undefined) throw new TypeError(`facts: the name ${reserved} is reserved`)
+  return plain as PluginFacts
 }
 
-function numericOf(read: () => unknown): number | undefined {
+function finiteNumber(read: () => unknown): number | undefined {
   try {
-    const value = bounded(read)
+    const value = runBounded(read)
     return typeof value === 'number' && Number.isFinite(value) ? value : undefined
   } catch {
     return undefined
   }
 }
 
-/** The stamp goes on to other rules and into the answer: theirs is a copy. */
+/** Returns the context for a plugin. The stamp is a frozen copy, because the original goes into the response. */
 function contextFor(context: PluginContext): PluginContext {
-  const stamp = frozen(context.stamp)
+  const stamp = frozenCopy(context.stamp)
   const { allowMock } = context.config
   return Object.freeze({
     ...context,
@@ -176,7 +192,7 @@ function contextFor(context: PluginContext): PluginContext {
   })
 }
 
-function frozen<T>(value: T): T {
+function frozenCopy<T>(value: T): T {
   return freeze(structuredClone(value))
 }
 

@@ -2,7 +2,8 @@ import type { Hex } from '../messages.ts'
 import type { CredibilityVector } from '../types/generated.ts'
 
 /**
- * What is attested of a credibility vector: metres and basis points to nearest (decision 25).
+ * Returns the numbers of a credibility vector that are attested, as whole metres and basis points, rounded to nearest
+ * (decision 25).
  *
  * @param proofHash keccak-256 of the canonical JSON of the proof as received
  */

@@ -3,29 +3,29 @@ import { asObject } from './signals.ts'
 type Path = readonly (string | number)[]
 
 /**
- * Where what somebody brings back says something else than we do. A member that is missing, or that we do not know, says
- * nothing; `details` are told for people and change with the rules, so they are passed over.
+ * Compares a result that a client sends back with the one computed here. Members that are missing or unknown do not
+ * count. `details` are skipped, because they are for people and change with the rules.
  *
- * @param told JSON as received
- * @param ours JSON as computed
- * @returns the first place; undefined when nothing contradicts
+ * @param claimed JSON as received
+ * @param computed JSON as computed
+ * @returns the path of the first difference; undefined when nothing contradicts
  */
-export function contradictionOf(told: unknown, ours: unknown, path: Path = []): Path | undefined {
-  if (Array.isArray(ours)) {
-    if (!Array.isArray(told) || told.length !== ours.length) return path
-    for (let index = 0; index < ours.length; index++) {
-      const found = contradictionOf(told[index], ours[index], [...path, index])
-      if (found !== undefined) return found
+export function findContradiction(claimed: unknown, computed: unknown, path: Path = []): Path | undefined {
+  if (Array.isArray(computed)) {
+    if (!Array.isArray(claimed) || claimed.length !== computed.length) return path
+    for (let index = 0; index < computed.length; index++) {
+      const difference = findContradiction(claimed[index], computed[index], [...path, index])
+      if (difference !== undefined) return difference
     }
     return undefined
   }
-  const [members, wanted] = [asObject(told), asObject(ours)]
-  if (wanted === undefined) return told === ours ? undefined : path
+  const [members, expected] = [asObject(claimed), asObject(computed)]
+  if (expected === undefined) return claimed === computed ? undefined : path
   if (members === undefined) return path
-  for (const [name, value] of Object.entries(wanted)) {
+  for (const [name, value] of Object.entries(expected)) {
     if (name === 'details' || !Object.hasOwn(members, name)) continue
-    const found = contradictionOf(members[name], value, [...path, name])
-    if (found !== undefined) return found
+    const difference = findContradiction(members[name], value, [...path, name])
+    if (difference !== undefined) return difference
   }
   return undefined
 }

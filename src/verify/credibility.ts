@@ -7,11 +7,11 @@ import type {
   LocationClaim,
   StampResult,
 } from '../types/generated.ts'
-import { speedsOf } from './implied-speed.ts'
-import { overlapOf } from './overlap.ts'
+import { computeImpliedSpeeds } from './implied-speed.ts'
+import { computeOverlap } from './overlap.ts'
 import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from './stamp.ts'
 
-/** A proof whose shape was checked. */
+/** A proof whose shape has been validated. */
 export interface ReadProof {
   readonly claim: LocationClaim
   readonly claimGeometry: FlatGeometry
@@ -20,9 +20,9 @@ export interface ReadProof {
 }
 
 /**
- * Judges every stamp of a proof, then what they say together.
+ * Judges every stamp of a proof, then computes how well they support the claim together.
  *
- * Sums are taken in the order of their terms' sizes, so that the order of the stamps changes no dimension.
+ * Sums add their terms in order of size, so that the order of the stamps does not change any dimension.
  */
 export async function assessProof(
   proof: ReadProof,
@@ -32,16 +32,16 @@ export async function assessProof(
   const { claim, claimGeometry, stamps } = proof
   const verdicts = await Promise.all(stamps.map((stamp) => verifyStamp(stamp, nowSeconds, engine, claim.subject)))
   const between = pairDistances(stamps, engine)
-  const speeds = speedsOf(stamps, verdicts, between)
+  const speeds = computeImpliedSpeeds(stamps, verdicts, between)
   const stampResults = stamps.map((read, index) => {
     const distanceMeters = roundMillimeters(engine.distanceMeters(read.geometry, claimGeometry))
-    return resultOf(index, read, verdicts[index]!, distanceMeters, claim, speeds.checks[index]!)
+    return stampResult(index, read, verdicts[index]!, distanceMeters, claim, speeds.checks[index]!)
   })
   const count = stamps.length
   const { mode } = engine.config.evaluation ?? OWN_EVALUATION
   const distances = stampResults.map(({ distanceMeters }) => distanceMeters)
   return {
-    dimensions: dimensionsOf(proof, stampResults, between),
+    dimensions: computeDimensions(proof, stampResults, between),
     stampResults,
     meta: { stampCount: count, evaluatedAt: nowSeconds, evaluationMode: mode },
     extensions: {
@@ -50,17 +50,17 @@ export async function assessProof(
       weightedMeanDistance: weightedMean(distances, verdicts),
       maxImpliedSpeedMps: speeds.max,
       mockStamps: stamps.filter(({ plugin }) => plugin.name === 'mock').length,
-      ...supportOf(stampResults, verdicts),
+      ...countSupport(stampResults, verdicts),
       boundToSubjectFraction: verdicts.filter(({ isBoundToSubject }) => isBoundToSubject).length / count,
     },
   }
 }
 
 /**
- * Different stamps that are valid in every way, near enough and of the claim's time, and the keys behind them: what no bad
- * stamp and no copy adds to, as they do to the means of all.
+ * Counts the different stamps that support the claim (fully valid, within the radius, overlapping in time) and the keys
+ * that signed them. Unlike the means over all stamps, bad stamps and copies do not change these counts.
  */
-function supportOf(results: readonly StampResult[], verdicts: readonly StampVerdict[]) {
+function countSupport(results: readonly StampResult[], verdicts: readonly StampVerdict[]) {
   const supporting = verdicts.filter((_, index) => {
     const { signaturesValid, structureValid, signalsConsistent, withinRadius, temporalOverlap } = results[index]!
     return signaturesValid && structureValid && signalsConsistent && withinRadius && temporalOverlap > 0
@@ -71,7 +71,7 @@ function supportOf(results: readonly StampResult[], verdicts: readonly StampVerd
   }
 }
 
-function resultOf(
+function stampResult(
   stampIndex: number,
   { stamp }: ReadStamp,
   verdict: StampVerdict,
@@ -79,7 +79,7 @@ function resultOf(
   { radius, time }: LocationClaim,
   speedChecks: readonly EvidenceCheck[],
 ): StampResult {
-  const overlap = overlapOf(stamp.temporalFootprint, time)
+  const overlap = computeOverlap(stamp.temporalFootprint, time)
   const { accuracyMeters, accuracyCapped, details } = verdict
   const evaluation = {
     accuracyMeters: accuracyMeters ?? null,
@@ -87,7 +87,7 @@ function resultOf(
     consistentWithClaim: distanceMeters <= radius + (accuracyCapped ?? 0),
     claimCoverage: overlap.claimCoverage,
     stampCoverage: overlap.stampCoverage,
-    // Two finite times may be an infinity apart, which JSON has no number for.
+    // The difference of two finite times may be infinite, which JSON cannot represent.
     stampDurationSeconds: Math.min(stamp.temporalFootprint.end - stamp.temporalFootprint.start, Number.MAX_VALUE),
     insideClaimTime: overlap.isInside,
   }
@@ -104,7 +104,7 @@ function resultOf(
   }
 }
 
-function dimensionsOf(
+function computeDimensions(
   { claim, stamps }: ReadProof,
   results: readonly StampResult[],
   between: readonly (readonly number[])[],
@@ -114,7 +114,7 @@ function dimensionsOf(
   const distances = results.map(({ distanceMeters }) => distanceMeters)
   const overlaps = results.map(({ temporalOverlap }) => temporalOverlap)
   const pluginNames = [...new Set(results.map(({ plugin }) => plugin))]
-  const isFully = ({ stamp }: ReadStamp) => overlapOf(stamp.temporalFootprint, claim.time).isInside
+  const isFully = ({ stamp }: ReadStamp) => computeOverlap(stamp.temporalFootprint, claim.time).isInside
   return {
     spatial: {
       meanDistanceMeters: roundMillimeters(meanOf(distances)),
@@ -133,36 +133,41 @@ function dimensionsOf(
     },
     independence: {
       uniquePluginRatio: pluginNames.length / count,
-      spatialAgreement: agreementOf(between, claim.radius),
+      spatialAgreement: spatialAgreement(between, claim.radius),
       pluginNames,
     },
   }
 }
 
-/** Two places inside the claimed circle are at most two radii apart: 1 is coincident, 0 that far apart or farther. */
-function agreementOf(between: readonly (readonly number[])[], radiusMeters: number): number {
+/**
+ * Returns how closely the stamps agree: 1 when they coincide, 0 when they are two radii apart or farther. Positions
+ * inside the claimed circle are at most two radii apart.
+ */
+function spatialAgreement(between: readonly (readonly number[])[], radiusMeters: number): number {
   const terms = between.flatMap((row) => row.map((distance) => Math.max(0, 1 - distance / (2 * radiusMeters))))
   return terms.length === 0 ? 1 : meanOf(terms)
 }
 
-/** Row i holds the distances of stamp i to those before it. */
+/** Returns the distances between stamps; row i holds those from stamp i to the stamps before it. */
 function pairDistances(stamps: readonly ReadStamp[], engine: VerifyEngine): number[][] {
-  return stamps.map((one, index) =>
-    stamps.slice(0, index).map((other) => engine.distanceMeters(one.geometry, other.geometry)),
+  return stamps.map((stamp, index) =>
+    stamps.slice(0, index).map((other) => engine.distanceMeters(stamp.geometry, other.geometry)),
   )
 }
 
-/** By the inverse of what each stamp's own accuracy is believed to be, at least a metre. */
+/**
+ * Returns the mean distance, each weighted by the inverse of the stamp's accuracy; the accuracy counts as at least 1 m.
+ */
 function weightedMean(distances: readonly number[], verdicts: readonly StampVerdict[]): number {
   const terms = distances.map((distance, index) => {
-    return { distance, weight: 1 / Math.max(1, verdicts[index]!.weighedAccuracyMeters) }
+    return { distance, weight: 1 / Math.max(1, verdicts[index]!.weightAccuracyMeters) }
   })
   const weights = sumOf(terms.map(({ weight }) => weight))
   const mean = sumOf(terms.map(({ distance, weight }) => distance * weight)) / weights
   return roundMillimeters(Math.min(mean, Math.max(...distances)))
 }
 
-/** Never outside the values themselves, whatever the sum rounds to. */
+/** Returns the mean, clamped to the range of the values in case the sum rounds outside of it. */
 function meanOf(values: readonly number[]): number {
   const mean = sumOf(values) / values.length
   return Math.min(Math.max(mean, Math.min(...values)), Math.max(...values))

@@ -2,26 +2,27 @@ import type { EvidenceCheck } from '../types/generated.ts'
 import { Checks } from './checks.ts'
 import type { ReadStamp, StampVerdict } from './stamp.ts'
 
-/** Metres per second: faster than sound is unusual, faster than an orbit is impossible. */
-const UNUSUAL = 343
-const IMPOSSIBLE = 7900
-/** Seconds below which no speed is made of two stamps. */
-const SHORTEST = 1
+/** The speed of sound: faster is unusual. */
+const UNUSUAL_MPS = 343
+/** The speed of a low orbit: faster is impossible. */
+const IMPOSSIBLE_MPS = 7900
+/** The shortest time between two stamps that a speed is computed for; shorter times count as this. */
+const MIN_SECONDS = 1
 
 export interface ImpliedSpeeds {
-  /** Of all moves, metres per second. */
+  /** The highest speed of any move, metres per second. */
   readonly max: number
-  /** By stamp: of the fastest move that ended in it. */
+  /** By stamp: the checks of the fastest move that ended there. */
   readonly checks: readonly (readonly EvidenceCheck[])[]
 }
 
 /**
- * How fast each signer must have moved between his stamps: the way less both accuracies, in the longest time the two
- * footprints allow, so that no honest signer is accused.
+ * Computes how fast each signer must have moved between their stamps. Each speed is the lowest possible one, so that no
+ * honest signer is accused: the distance less both accuracies, over the longest time that the two footprints allow.
  *
- * @param between row i holds the distances of stamp i to those before it, metres
+ * @param between row i holds the distances from stamp i to the stamps before it, metres
  */
-export function speedsOf(
+export function computeImpliedSpeeds(
   stamps: readonly ReadStamp[],
   verdicts: readonly StampVerdict[],
   between: readonly (readonly number[])[],
@@ -32,26 +33,27 @@ export function speedsOf(
     const apart = between[Math.max(from, to)]![Math.min(from, to)]!
     const slack = (verdicts[from]!.accuracyCapped ?? 0) + (verdicts[to]!.accuracyCapped ?? 0)
     const [first, second] = [stamps[from]!.stamp.temporalFootprint, stamps[to]!.stamp.temporalFootprint]
-    const seconds = Math.max(second.end - first.start, first.end - second.start, SHORTEST)
+    const seconds = Math.max(second.end - first.start, first.end - second.start, MIN_SECONDS)
     return Math.max(0, apart - slack) / seconds
   }
-  for (const track of tracksOf(stamps, verdicts)) {
+  for (const track of groupBySigner(stamps, verdicts)) {
     for (let step = 1; step < track.length; step++) {
       const to = track[step]![0]!
-      // From each before, not the last alone: a vague stamp between two would make each way short.
+      // Compare with every earlier stamp, not only with the last one: an imprecise stamp between two others would
+      // shorten each move.
       const speed = Math.max(...track.slice(0, step).map(([from]) => speedBetween(from!, to)))
       max = Math.max(max, speed)
       for (const copy of track[step]!) {
-        collected[copy]!.warn('implied-speed', speed <= UNUSUAL, speed, UNUSUAL)
-        collected[copy]!.fail('impossible-speed', speed <= IMPOSSIBLE, speed, IMPOSSIBLE)
+        collected[copy]!.warn('implied-speed', speed <= UNUSUAL_MPS, speed, UNUSUAL_MPS)
+        collected[copy]!.fail('impossible-speed', speed <= IMPOSSIBLE_MPS, speed, IMPOSSIBLE_MPS)
       }
     }
   }
   return { max: Math.round(max * 1000) / 1000, checks: collected.map(({ list }) => list) }
 }
 
-/** The stamps of each signer in the order of time; copies of one are one place of the track. */
-function tracksOf(stamps: readonly ReadStamp[], verdicts: readonly StampVerdict[]): number[][][] {
+/** Groups the stamps by signer, in order of time. Copies of a stamp share one step of the track. */
+function groupBySigner(stamps: readonly ReadStamp[], verdicts: readonly StampVerdict[]): number[][][] {
   const tracks = new Map<string, number[][]>()
   const order = stamps.map((_, index) => index).sort((a, b) => compare(a, b))
   for (const index of order) {
@@ -67,7 +69,7 @@ function tracksOf(stamps: readonly ReadStamp[], verdicts: readonly StampVerdict[
   }
   return [...tracks.values()]
 
-  /** By the beginning, the end, then what they say: never by the place in the request. */
+  /** Orders by start, end and digest, never by position in the request. */
   function compare(a: number, b: number): number {
     const [x, y] = [stamps[a]!.stamp.temporalFootprint, stamps[b]!.stamp.temporalFootprint]
     if (x.start !== y.start) return x.start - y.start

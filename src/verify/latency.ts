@@ -1,25 +1,26 @@
 import type { CheckCollector, Coordinates, PluginContext } from './plugin.ts'
 
-/** Who measured how long a signal takes to the prover and back. */
+/** A witness that measured the round-trip time to the prover. */
 export interface Witness {
-  /** Address or public key: one that measured twice is one witness. */
+  /** Address or public key; several measurements by one key count as one witness. */
   readonly key: string
   readonly position: Coordinates
-  /** How well that is known. */
+  /** The uncertainty of the position. */
   readonly radiusKm: number
   readonly roundTripMs: number
 }
 
-/** What light in vacuum goes in a millisecond there and back, as kilometres one way. */
+/** Kilometres one way that light in vacuum covers per millisecond of round-trip time. */
 const VACUUM_KM_PER_MS = 299_792.458 / 2 / 1000
-/** The same in glass fibre, at two thirds. */
+/** The same in optical fibre, where light has two thirds of the speed. */
 const FIBRE_KM_PER_MS = (VACUUM_KM_PER_MS * 2) / 3
 
 /**
- * The bound of the speed of light. It is no position: it only says that the prover is not farther from a witness.
+ * Checks that the measured latencies are possible at the speed of light. A latency bounds only the distance from the
+ * witness; it does not give a position.
  *
- * @returns `boundKm` of the nearest bound, and `feasibleRadiusKm`: how far from the stamp's location the prover can be at
- *   most when every bound holds
+ * @returns `boundKm`, the smallest bound, and `feasibleRadiusKm`, the largest distance from the stamp's location at
+ *   which the prover can be when every bound holds
  */
 export function checkLatency(
   witnesses: readonly Witness[],

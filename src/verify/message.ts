@@ -1,47 +1,48 @@
 import { compareBytes, utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import { sha256 } from '../crypto/sha256.ts'
-import { personalText } from '../crypto/signature.ts'
+import { personalMessage } from '../crypto/signature.ts'
 import { canonicalBytes } from '../geometry/canonical.ts'
 import type { Hex } from '../messages.ts'
 import type { LocationStamp } from '../types/generated.ts'
 
 export type MessageForm = 'jcs' | 'sorted-stringify' | 'unsorted-stringify'
 
-/** Bytes that a stamp's signatures may cover, with the digests of them. */
+/** Bytes that a stamp's signatures may cover, with their digests. */
 export interface StampMessage {
   readonly form: MessageForm
   readonly bytes: Uint8Array
-  /** keccak-256 of the EIP-191 text ("personal sign"), and SHA-256 of the bytes; each made when asked for. */
+  /** Returns keccak-256 of the EIP-191 text ("personal sign"); computed on the first call. */
   eip191(): Uint8Array
+  /** Returns SHA-256 of the bytes; computed on the first call. */
   sha256(): Uint8Array
 }
 
 /**
- * The messages a stamp may have been signed as, the likeliest first:
- * RFC 8785 of the stamp without `signatures`; what sorting members and `JSON.stringify` makes of it, which differs where
- * names look like array indices; and the members in the order received, as one legacy service signs.
+ * The messages that a stamp's signatures may cover, the likeliest first: RFC 8785 of the stamp without `signatures`;
+ * the result of sorting members and `JSON.stringify`, which differs where names look like array indices; and the
+ * members in the order received, as one legacy service signs them.
  */
 export class StampMessages implements Iterable<StampMessage> {
   readonly canonical: StampMessage
   readonly #unsigned: object
   readonly #keccak: Keccak
-  /** Made when asked for: nearly all stamps are signed as the first. */
+  /** Made lazily, because nearly all stamps sign the first message. */
   #others: readonly StampMessage[] | undefined
   #digest: Hex | undefined
 
   /**
-   * @param stamp as received: a member that nobody knows is covered all the same
+   * @param stamp as received; signatures cover unknown members too
    * @throws {RangeError} on text with a lone surrogate
    */
   constructor(stamp: LocationStamp, keccak: Keccak) {
     const { signatures: _, ...unsigned } = stamp
     this.#unsigned = unsigned
     this.#keccak = keccak
-    this.canonical = messageOf('jcs', canonicalBytes(unsigned), keccak)
+    this.canonical = createMessage('jcs', canonicalBytes(unsigned), keccak)
   }
 
-  /** keccak-256 of the first: equal for copies of a stamp. */
+  /** Returns keccak-256 of the first message; copies of a stamp have equal digests. */
   digest(): Hex {
     this.#digest ??= this.#keccak.hashHex(this.canonical.bytes)
     return this.#digest
@@ -57,9 +58,9 @@ export class StampMessages implements Iterable<StampMessage> {
     const sorted = utf8(JSON.stringify(sortMembers(this.#unsigned)))
     const unsorted = utf8(JSON.stringify(this.#unsigned))
     const others: StampMessage[] = []
-    if (!isSame(sorted, this.canonical.bytes)) others.push(messageOf('sorted-stringify', sorted, this.#keccak))
+    if (!isSame(sorted, this.canonical.bytes)) others.push(createMessage('sorted-stringify', sorted, this.#keccak))
     if (!isSame(unsorted, this.canonical.bytes) && !isSame(unsorted, sorted))
-      others.push(messageOf('unsorted-stringify', unsorted, this.#keccak))
+      others.push(createMessage('unsorted-stringify', unsorted, this.#keccak))
     return others
   }
 }
@@ -68,14 +69,14 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && compareBytes(a, b) === 0
 }
 
-function messageOf(form: MessageForm, bytes: Uint8Array, keccak: Keccak): StampMessage {
+function createMessage(form: MessageForm, bytes: Uint8Array, keccak: Keccak): StampMessage {
   let personal: Uint8Array | undefined
   let digest: Uint8Array | undefined
   return {
     form,
     bytes,
     eip191() {
-      personal ??= keccak.hash(personalText(bytes))
+      personal ??= keccak.hash(personalMessage(bytes))
       return personal
     },
     sha256() {
@@ -85,7 +86,10 @@ function messageOf(form: MessageForm, bytes: Uint8Array, keccak: Keccak): StampM
   }
 }
 
-/** As client libraries sort: members whose names look like array indices come first whatever their place. */
+/**
+ * Sorts members as client libraries do: names that look like array indices end up first, because JavaScript puts them
+ * there.
+ */
 function sortMembers(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(sortMembers)

@@ -1,16 +1,16 @@
 import type { CredibilityVector, StampResult } from '../types/generated.ts'
 
 /**
- * A credibility vector in the shape of the older generation (decision 74).
+ * Converts a credibility vector into the shape of the older generation of the API (decision 74).
  *
- * `confidence` is the mean of how much each stamp supports the claim: its overlap in time if it is valid in every way and
- * within the radius, else 0. It is no probability and nobody calibrated it.
+ * `confidence` is the mean support of the stamps. A stamp that is fully valid and within the radius supports the claim
+ * by its overlap in time, any other by 0. It is not a probability and is not calibrated.
  */
 export function olderCredibility({ dimensions, stampResults, extensions }: CredibilityVector) {
   const { spatial, temporal, validity, independence } = dimensions
   const { pluginNames, ...independenceNumbers } = independence
   const results = stampResults.map((result) => {
-    const claimSupportScore = supportOf(result)
+    const claimSupportScore = supportScore(result)
     return { ...result, supportsClaim: claimSupportScore > 0, claimSupportScore }
   })
   const scores = results.map(({ claimSupportScore }) => claimSupportScore).sort((a, b) => a - b)
@@ -22,8 +22,8 @@ export function olderCredibility({ dimensions, stampResults, extensions }: Credi
       agreement: independence.spatialAgreement,
       notes: [
         'confidence is not a calibrated probability',
-        ...noted(extensions.duplicateStamps, 'stamps are copies of another'),
-        ...noted(extensions.mockStamps, 'stamps are made up (mock)'),
+        ...countNote(extensions.duplicateStamps, 'stamps are copies of another'),
+        ...countNote(extensions.mockStamps, 'stamps are made up (mock)'),
         `plugins: ${pluginNames.join(', ')}`,
       ],
     },
@@ -31,11 +31,11 @@ export function olderCredibility({ dimensions, stampResults, extensions }: Credi
   }
 }
 
-function supportOf(result: StampResult): number {
+function supportScore(result: StampResult): number {
   const isValid = result.signaturesValid && result.structureValid && result.signalsConsistent
   return isValid && result.withinRadius ? result.temporalOverlap : 0
 }
 
-function noted(count: number, what: string): string[] {
-  return count === 0 ? [] : [`${count} ${what}`]
+function countNote(count: number, text: string): string[] {
+  return count === 0 ? [] : [`${count} ${text}`]
 }

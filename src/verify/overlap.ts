@@ -1,22 +1,23 @@
 import type { TemporalFootprint } from '../types/generated.ts'
 
-/** Two intervals of time, compared. */
+/** How two intervals of time overlap. */
 export interface Overlap {
-  /** Shared time by the shorter of the two, 0 … 1. An instant inside the other counts fully. */
+  /** Shared time over the length of the shorter interval, 0 … 1. An instant inside the other interval counts as 1. */
   readonly ratio: number
-  /** Shared time by the claim's and by the stamp's duration. */
+  /** Shared time over the duration of the claim. */
   readonly claimCoverage: number
+  /** Shared time over the duration of the stamp. */
   readonly stampCoverage: number
-  /** The stamp lies within the claim. */
+  /** True when the stamp lies within the claim. */
   readonly isInside: boolean
 }
 
-const NOTHING: Overlap = { ratio: 0, claimCoverage: 0, stampCoverage: 0, isInside: false }
+const NO_OVERLAP: Overlap = { ratio: 0, claimCoverage: 0, stampCoverage: 0, isInside: false }
 
-/** @param stamp whose end may lie before its start: then it shares nothing */
-export function overlapOf(stamp: TemporalFootprint, claim: TemporalFootprint): Overlap {
+/** @param stamp if its end is before its start, nothing overlaps */
+export function computeOverlap(stamp: TemporalFootprint, claim: TemporalFootprint): Overlap {
   const shared = Math.min(stamp.end, claim.end) - Math.max(stamp.start, claim.start)
-  if (stamp.end < stamp.start || shared < 0) return NOTHING
+  if (stamp.end < stamp.start || shared < 0) return NO_OVERLAP
   const stampLength = stamp.end - stamp.start
   const claimLength = claim.end - claim.start
   return {

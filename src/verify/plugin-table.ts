@@ -7,14 +7,18 @@ import { proofmode } from './plugins/proofmode.ts'
 import { wifiMls } from './plugins/wifi-mls.ts'
 import { witnesschain } from './plugins/witnesschain.ts'
 
-/** Every kind of evidence there is, in the order of the list: a new one is a new row. */
+/** Every built-in plugin except `mock`, in the order of the public list. A new plugin is a new row. */
 const PLUGINS: readonly VerifyPlugin[] = [proofmode, witnesschain, gpsd, geoclue, wifiMls, ipGeolocation]
 
-/** What a list of kinds says of each. */
+/** The members of a plugin in the public list. */
 export type PluginDescription = Pick<VerifyPlugin, 'name' | 'version' | 'environments' | 'description'>
 
-/** @param plugins that the operator adds */
-export function pluginsOf({
+/**
+ * Returns the list of plugins: built-in ones, added ones, and the mock if it is allowed.
+ *
+ * @param plugins that the operator adds
+ */
+export function listPlugins({
   allowMock,
   plugins = [],
 }: {
@@ -24,14 +28,16 @@ export function pluginsOf({
   return [...PLUGINS, ...plugins, ...(allowMock ? [mock] : [])]
 }
 
-/** Names that no added kind can have. */
+/** Returns true for names that an added plugin must not have. */
 export function isBuiltIn(name: string): boolean {
   return name === 'mock' || name.startsWith('mock-') || PLUGINS.some((plugin) => plugin.name === name)
 }
 
 /**
- * @param name as a stamp says it; `mock-` and anything is the mock
- * @returns undefined for a kind nobody here knows
+ * Finds the plugin for a stamp.
+ *
+ * @param name as the stamp gives it; every name that starts with `mock-` is the mock
+ * @returns undefined for an unknown plugin
  */
 export function findPlugin(name: string, config: VerifyConfig): VerifyPlugin | undefined {
   if (config.allowMock && (name === 'mock' || name.startsWith('mock-'))) return mock

@@ -5,45 +5,45 @@ import type { Checks } from './checks.ts'
 import type { Signals } from './signals.ts'
 import type { SignatureEngine } from './signatures.ts'
 
-/** What an operator decides about evidence. */
+/** The operator's settings for evidence. */
 export interface VerifyConfig {
-  /** The `mock` plugin signs for no observation: off in production unless asked for. */
+  /** Enables the `mock` plugin, which proves nothing. Off in production unless the operator enables it. */
   readonly allowMock: boolean
-  /** Addresses and Ed25519 keys of latency witnesses that the operator believes: 0x and lower case. Anybody's when absent. */
+  /** Addresses and Ed25519 keys of trusted latency witnesses: 0x and lower case. When absent, every witness counts. */
   readonly witnesses?: readonly string[]
-  /** Kinds of evidence that the operator adds to those of `plugin-table.ts`. None when absent. */
+  /** Plugins that the operator adds to those of `plugin-table.ts`. None when absent. */
   readonly plugins?: readonly VerifyPlugin[]
-  /** Which devices and apps count; the pinned roots of their makers alone when absent. */
+  /** Which devices and apps count. When absent, only the pinned roots of the makers are trusted. */
   readonly device?: DeviceTrust
-  /** Keys of signers by `did:web`; their signatures count for nothing when absent. */
+  /** Keys of `did:web` signers. When absent, their signatures do not verify. */
   readonly didKeys?: DidKeys
-  /** What answers say of where and how proofs are evaluated; this program's own values when absent. */
+  /** What responses report about where and how proofs are evaluated. When absent, this program's real values. */
   readonly evaluation?: Evaluation
 }
 
-/** A position of a Point, degrees. */
+/** A position, in degrees. */
 export interface Coordinates {
   readonly lon: number
   readonly lat: number
 }
 
-/** What a plugin may look at; its rules are pure functions of it. */
+/** Everything that a plugin may look at; its rules are pure functions of it. */
 export interface PluginContext {
   readonly stamp: LocationStamp
   readonly signals: Signals
-  /** The observed position; undefined when the location is no Point. */
+  /** The observed position; undefined when the location is not a Point. */
   readonly point: Coordinates | undefined
-  /** Unix seconds. */
+  /** The time of the verification, Unix seconds. */
   readonly nowSeconds: number
   readonly config: VerifyConfig
   readonly crypto: SignatureEngine
-  /** Of the claim; absent when a stamp is verified alone. */
+  /** The subject of the claim; undefined when a stamp is verified without a claim. */
   readonly subject: SubjectIdentifier | undefined
-  /** The file that the stamp names, where somebody sent it; no signature covers it. */
+  /** The file that the stamp names, when the client sent it. No signature covers it. */
   readonly media: Uint8Array | undefined
-  /** Ellipsoidal distance of two positions, metres. */
+  /** Returns the ellipsoidal distance between two positions, metres. */
   distanceMeters(a: Coordinates, b: Coordinates): number
-  /** From a position to the nearest place of the stamp's location, metres. */
+  /** Returns the distance from a position to the nearest point of the stamp's location, metres. */
   distanceFrom(position: Coordinates): number
 }
 
@@ -51,9 +51,10 @@ export interface PluginContext {
 export type PluginFacts = Readonly<Record<string, unknown>>
 
 /**
- * One kind of evidence: a row of `plugin-table.ts`, or the default export of a module that the operator names.
+ * The rules for one kind of stamp: a row of `plugin-table.ts`, or the default export of a module that the operator
+ * names.
  *
- * Its rules are pure: the same context gives the same checks and facts, without clock, environment or network.
+ * The rules are pure: the same context gives the same checks and facts. They use no clock, environment or network.
  */
 export interface VerifyPlugin {
   readonly name: string
@@ -61,22 +62,23 @@ export interface VerifyPlugin {
   readonly version: string
   readonly environments: readonly string[]
   readonly description: string
-  /** True when it can only observe a position. */
+  /** True when this kind of evidence can only observe a Point. */
   readonly pointOnly: boolean
-  /** The self-declared accuracy, metres. */
+  /** Returns the accuracy that the signals declare, metres. */
   accuracyMeters(signals: Signals): number | undefined
-  /** Beyond this its accuracy is not believed, metres. */
+  /** Returns the cap on the declared accuracy, metres; a larger one is not believed. */
   maxAccuracyMeters(signals: Signals): number
   /**
    * Adds the plugin's own checks and returns facts for the stamp's details (plain JSON, nothing private).
    *
-   * May throw, reject or take longer than `PLUGIN_TIMEOUT_MS`: then the stamp is inconsistent, not the answer an error.
+   * May throw, reject or take longer than `PLUGIN_TIMEOUT_MS`. Then the stamp is inconsistent, and the request still
+   * succeeds.
    */
   check(context: PluginContext, checks: CheckCollector): PluginFacts | Promise<PluginFacts>
 }
 
-/** The part of `Checks` that a plugin is given. */
+/** The part of `Checks` that plugins can use. */
 export type CheckCollector = Pick<Checks, 'fail' | 'warn' | 'info'>
 
-/** Longest a plugin's promise is waited for. One that blocks the thread instead is ended with its thread. */
+/** The longest wait for a plugin's promise. A plugin that blocks the thread instead is ended with its thread. */
 export const PLUGIN_TIMEOUT_MS = 250

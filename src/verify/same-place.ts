@@ -1,12 +1,12 @@
 import type { CheckCollector, Coordinates } from './plugin.ts'
 
-/** Degrees that two spellings of one position may differ by: 0.11 m on the equator. */
+/** The difference in degrees at which two notations still mean one position: 0.11 m on the equator. */
 const SAME_DEGREES = 1e-6
 
 /**
- * Whether the signals name the position that the stamp claims to have observed. Longitudes are compared around the globe.
+ * Checks that the signals name the position that the stamp claims. Longitudes are compared modulo 360°.
  *
- * @param isRequired a missing position fails too
+ * @param isRequired whether a missing position fails the check too
  */
 export function checkSamePlace(
   checks: CheckCollector,
@@ -21,7 +21,7 @@ export function checkSamePlace(
     if (isRequired || lat !== lon) checks.fail(id, false, null, SAME_DEGREES)
     return
   }
-  const turn = Math.abs(lon - point.lon) % 360
-  const apart = Math.max(Math.abs(lat - point.lat), Math.min(turn, 360 - turn))
+  const lonDifference = Math.abs(lon - point.lon) % 360
+  const apart = Math.max(Math.abs(lat - point.lat), Math.min(lonDifference, 360 - lonDifference))
   checks.fail(id, apart <= SAME_DEGREES * (1 + 1e-9), apart, SAME_DEGREES)
 }

@@ -8,25 +8,27 @@ import type { DidKey, DidKeys } from '../evidence-messages.ts'
 import type { SignatureVerdict, StampSignature, SubjectIdentifier } from '../types/generated.ts'
 import type { StampMessage } from './message.ts'
 
+/** The cryptography that verifying signatures needs. */
 export interface SignatureEngine {
   readonly keccak: Keccak
   readonly secp256k1: Secp256k1
   readonly ed25519: Ed25519
-  /** Keys of signers by `did:web`, who are nobody when absent. */
+  /** Keys of `did:web` signers. When absent, signatures of `did:web` signers do not verify. */
   readonly didKeys?: DidKeys
 }
 
-type Found = Pick<SignatureVerdict, 'ok' | 'reason' | 'recovered'> & {
+type Judged = Pick<SignatureVerdict, 'ok' | 'reason' | 'recovered'> & {
   readonly message: string | null
-  /** The key that signed, in one spelling; absent where nothing verified. */
+  /** The key that signed, in one notation; absent when nothing verified. */
   readonly key?: string
 }
 
+/** The verdicts on the signatures of a stamp, and the keys that signed. */
 export interface JudgedSignatures {
   readonly verdicts: readonly SignatureVerdict[]
   /**
-   * The keys that signed, each once: an address for secp256k1 however the signer spells the key, `ed25519:` and hex for
-   * Ed25519. Whoever names one key in three ways is one signer.
+   * The keys that signed, each once: an address for secp256k1, whatever notation names the key, or `ed25519:` and hex.
+   * A signer who names one key in three ways counts once.
    */
   readonly keys: readonly string[]
 }
@@ -35,9 +37,9 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HEX = /^(?:0x)?(?:[0-9a-fA-F]{2})+$/
 
 /**
- * Each signature of a stamp, verified with the key it names. There is no way to `ok` past a cryptographic check.
+ * Verifies each signature of a stamp with the key that it names. No verdict is `ok` without a cryptographic check.
  *
- * @param subject of the claim; absent where there is none
+ * @param subject of the claim; undefined when there is no claim
  */
 export function verifySignatures(
   signatures: readonly StampSignature[],
@@ -47,9 +49,9 @@ export function verifySignatures(
 ): JudgedSignatures {
   const keys = new Set<string>()
   const verdicts = signatures.map((signature, index) => {
-    const { key, ...found } = verifySignature(signature, messages, engine)
+    const { key, ...judged } = verifySignature(signature, messages, engine)
     if (key !== undefined) keys.add(key)
-    const verdict = { index, ...found }
+    const verdict = { index, ...judged }
     return subject === undefined
       ? verdict
       : { ...verdict, boundToSubject: verdict.ok && isSameIdentity(signature.signer, subject) }
@@ -57,13 +59,13 @@ export function verifySignatures(
   return { verdicts, keys: [...keys] }
 }
 
-/** Hex in any case names the same signer. */
+/** Returns whether both identifiers name the same signer. The case of hex digits does not matter. */
 function isSameIdentity(a: SubjectIdentifier, b: SubjectIdentifier): boolean {
-  return identityOf(a) === identityOf(b)
+  return identityKey(a) === identityKey(b)
 }
 
-/** One text for each signer as named; which of its keys a DID names is no part of who it is. */
-function identityOf({ scheme, value }: SubjectIdentifier): string {
+/** Returns one string for each signer. The fragment of a DID is dropped: it names a key, not another signer. */
+function identityKey({ scheme, value }: SubjectIdentifier): string {
   if (scheme === 'did:web') return `${scheme}:${value.replace(/#.*$/s, '')}`
   return `${scheme}:${HEX.test(value) ? value.toLowerCase().replace(/^0x/, '') : value}`
 }
@@ -72,7 +74,7 @@ function verifySignature(
   { signer, algorithm, value }: StampSignature,
   messages: Iterable<StampMessage>,
   engine: SignatureEngine,
-): Found {
+): Judged {
   if (signer.scheme === 'did:web') return verifyDidWeb(signer.value, algorithm, value, messages, engine)
   if (algorithm === 'secp256k1') {
     if (signer.scheme === 'eth-address') return verifyAddress(signer.value, value, messages, engine)
@@ -84,46 +86,48 @@ function verifySignature(
   return verifyEd25519(signer.value, value, messages, engine)
 }
 
-/** EIP-191 over the message; who recovers must be who is named. */
+/** Verifies EIP-191 over a message: the recovered address must be the named one. */
 function verifyAddress(
   address: string,
   value: string,
   messages: Iterable<StampMessage>,
   { secp256k1, keccak }: SignatureEngine,
-): Found {
+): Judged {
   if (!ADDRESS.test(address)) return refused('signer is not an address')
   const parsed = parseSignature(value)
   if (!parsed.ok) return refused(`signature ${parsed.reason}`)
   let recovered: string | null = null
   for (const { form, eip191 } of messages) {
-    const found = recoverAddress(eip191(), parsed.signature, secp256k1, keccak)
-    if (found === address.toLowerCase())
-      return { ok: true, reason: 'eip191', recovered: found, message: form, key: found }
-    recovered ??= found ?? null
+    const candidate = recoverAddress(eip191(), parsed.signature, secp256k1, keccak)
+    if (candidate === address.toLowerCase())
+      return { ok: true, reason: 'eip191', recovered: candidate, message: form, key: candidate }
+    recovered ??= candidate ?? null
   }
   return { ok: false, reason: 'signer-mismatch', recovered, message: null }
 }
 
-/** ECDSA over SHA-256 of the message or over its EIP-191 hash; the public key that recovers must be the one named. */
+/**
+ * Verifies ECDSA over SHA-256 of a message or over its EIP-191 hash: the recovered public key must be the named one.
+ */
 function verifyDeviceKey(
   key: string,
   value: string,
   messages: Iterable<StampMessage>,
   { secp256k1, keccak }: SignatureEngine,
-): Found {
-  const wanted = bytesOf(key)
-  if (wanted === undefined || !isPublicKey(wanted)) return refused('signer is not a public key of 33 or 65 bytes')
+): Judged {
+  const expected = bytesFromHex(key)
+  if (expected === undefined || !isPublicKey(expected)) return refused('signer is not a public key of 33 or 65 bytes')
   const parsed = parseSignature(value)
   if (!parsed.ok) return refused(`signature ${parsed.reason}`)
   for (const message of messages) {
-    for (const [reason, digestOf] of [
+    for (const [reason, computeDigest] of [
       ['ecdsa-sha256', message.sha256],
       ['ecdsa-eip191', message.eip191],
     ] as const) {
-      const digest = digestOf()
+      const digest = computeDigest()
       const publicKey = secp256k1.recover(digest, parsed.signature)
-      if (publicKey !== undefined && isSameKey(publicKey, wanted)) {
-        const recovered = `0x${bytesToHex(wanted)}`
+      if (publicKey !== undefined && isSameKey(publicKey, expected)) {
+        const recovered = `0x${bytesToHex(expected)}`
         return { ok: true, reason, recovered, message: message.form, key: publicKeyAddress(publicKey, keccak) }
       }
     }
@@ -136,10 +140,10 @@ function verifyEd25519(
   value: string,
   messages: Iterable<StampMessage>,
   { ed25519 }: SignatureEngine,
-): Found {
-  const publicKey = bytesOf(key)
+): Judged {
+  const publicKey = bytesFromHex(key)
   if (publicKey?.length !== 32) return refused('signer is not a public key of 32 bytes')
-  const signature = bytesOf(value)
+  const signature = bytesFromHex(value)
   if (signature?.length !== 64) return refused('signature is not 64 bytes of hex')
   for (const { form, bytes } of messages) {
     if (!ed25519.verify(bytes, signature, publicKey)) continue
@@ -149,34 +153,36 @@ function verifyEd25519(
   return refused('signer-mismatch')
 }
 
-/** By a key of the operator's copy of the document; a fragment names one of them. */
+/** Verifies with a key from the operator's copy of the DID document. A fragment selects one of the keys. */
 function verifyDidWeb(
   signer: string,
   algorithm: string,
   value: string,
   messages: Iterable<StampMessage>,
   engine: SignatureEngine,
-): Found {
+): Judged {
   if (engine.didKeys === undefined) return refused('did-resolution-disabled')
   const [did, fragment] = signer.split('#', 2) as [string, string | undefined]
-  const known = engine.didKeys.get(did)
-  if (known === undefined) return refused('did-unknown')
+  const documentKeys = engine.didKeys.get(did)
+  if (documentKeys === undefined) return refused('did-unknown')
   if (algorithm !== 'secp256k1' && algorithm !== 'ed25519') return refused('unsupported-algorithm')
-  const isFitting = ({ key }: DidKey) => key.startsWith('0x') === (algorithm === 'secp256k1')
-  const keys = known.filter((entry) => isFitting(entry) && (fragment === undefined || entry.fragment === fragment))
+  const hasAlgorithm = ({ key }: DidKey) => key.startsWith('0x') === (algorithm === 'secp256k1')
+  const keys = documentKeys.filter(
+    (entry) => hasAlgorithm(entry) && (fragment === undefined || entry.fragment === fragment),
+  )
   if (keys.length === 0) return refused('did-without-such-key')
-  if (algorithm === 'secp256k1') return verifyAmong(new Set(keys.map(({ key }) => key)), value, messages, engine)
+  if (algorithm === 'secp256k1') return verifyAnyAddress(new Set(keys.map(({ key }) => key)), value, messages, engine)
   const verdicts = keys.map(({ key }) => verifyEd25519(key.slice('ed25519:'.length), value, messages, engine))
   return verdicts.find(({ ok }) => ok) ?? verdicts[0]!
 }
 
-/** Recovers once, however many keys there are. */
-function verifyAmong(
+/** Verifies with any of several addresses. Recovers the signer first, so the cost does not grow with the addresses. */
+function verifyAnyAddress(
   addresses: ReadonlySet<string>,
   value: string,
   messages: Iterable<StampMessage>,
   { secp256k1, keccak }: SignatureEngine,
-): Found {
+): Judged {
   const parsed = parseSignature(value)
   if (!parsed.ok) return refused(`signature ${parsed.reason}`)
   for (const message of messages) {
@@ -192,11 +198,11 @@ function verifyAmong(
   return refused('signer-mismatch')
 }
 
-function refused(reason: string): Found {
+function refused(reason: string): Judged {
   return { ok: false, reason, recovered: null, message: null }
 }
 
-function bytesOf(text: string): Uint8Array | undefined {
+function bytesFromHex(text: string): Uint8Array | undefined {
   return text.length <= 200 && HEX.test(text) ? hexToBytes(text.startsWith('0x') ? text : `0x${text}`) : undefined
 }
 
@@ -205,8 +211,8 @@ function isPublicKey(key: Uint8Array): boolean {
 }
 
 /** @param publicKey 65 bytes 04‖x‖y */
-function isSameKey(publicKey: Uint8Array, wanted: Uint8Array): boolean {
-  if (wanted.length === 65) return compareBytes(publicKey, wanted) === 0
+function isSameKey(publicKey: Uint8Array, expected: Uint8Array): boolean {
+  if (expected.length === 65) return compareBytes(publicKey, expected) === 0
   const prefix = 2 + (publicKey[64]! & 1)
-  return wanted[0] === prefix && compareBytes(publicKey.subarray(1, 33), wanted.subarray(1)) === 0
+  return expected[0] === prefix && compareBytes(publicKey.subarray(1, 33), expected.subarray(1)) === 0
 }

@@ -14,25 +14,25 @@ import {
 import { type SignatureEngine, verifySignatures } from './signatures.ts'
 import { checkStructure } from './structure.ts'
 
-/** What judging evidence needs and nothing else: no clock, no environment, no network. */
+/** Everything that judging evidence needs. It contains no clock, environment or network, so that judging is pure. */
 export interface VerifyEngine {
   readonly crypto: SignatureEngine
   readonly config: VerifyConfig
-  /** Least ellipsoidal distance of two geometries, metres. */
+  /** Returns the shortest ellipsoidal distance between two geometries, metres. */
   distanceMeters(a: FlatGeometry, b: FlatGeometry): number
   /** @param lon degrees */
-  pointOf(lon: number, lat: number): FlatGeometry
+  toPoint(lon: number, lat: number): FlatGeometry
 }
 
-/** A stamp whose shape was checked. */
+/** A stamp whose shape has been validated. */
 export interface ReadStamp {
-  /** As received. */
+  /** The stamp as received. */
   readonly stamp: LocationStamp
   readonly plugin: VerifyPlugin
   readonly geometry: FlatGeometry
-  /** What its signatures may cover. */
+  /** The messages that its signatures may cover. */
   readonly messages: StampMessages
-  /** The file that it names, where it was sent beside it. */
+  /** The file that the stamp names, when the client sent it. */
   readonly media?: Uint8Array | undefined
 }
 
@@ -41,28 +41,32 @@ export interface StampVerdict {
   readonly structureValid: boolean
   readonly signalsConsistent: boolean
   readonly details: StampDetails
-  /** One text for each key whose signature verified. */
+  /** One string for each key whose signature verified. */
   readonly signers: readonly string[]
   readonly isBoundToSubject: boolean
-  /** As its messages give it: equal for copies of a stamp. */
+  /** Returns the digest of the stamp's canonical message; copies of a stamp have equal digests. */
   digest(): Hex
-  /** As declared, metres, and as far as it is believed. */
+  /** The declared accuracy, metres. */
   readonly accuracyMeters: number | undefined
+  /** The declared accuracy, limited to the plugin's maximum, metres. */
   readonly accuracyCapped: number | undefined
-  /** How precise the stamp counts as: what is believed of it, else the least that its kind is believed, metres. */
-  readonly weighedAccuracyMeters: number
+  /** The accuracy used as weight, metres: `accuracyCapped`, or the plugin's maximum when none is declared. */
+  readonly weightAccuracyMeters: number
 }
 
-/** Metres to the far side of the Earth: the accuracy of what is not believed at all. */
-const HALF_AROUND = 20_004_000
-/** Clocks may differ by this, seconds. */
-const CLOCK_SKEW = 300
+/**
+ * Half the circumference of the Earth: the accuracy assumed when nothing of a declared accuracy is believed (maximum
+ * 0).
+ */
+const HALF_CIRCUMFERENCE_METERS = 20_004_000
+/** The difference between clocks that is tolerated. */
+const CLOCK_SKEW_SECONDS = 300
 
 /**
- * Judges one stamp: its signatures, its form, its signals.
+ * Judges one stamp: its signatures, its structure and its signals.
  *
- * @param subject of the claim; absent when the stamp is judged alone
- * @returns the same for the same stamp, time and configuration
+ * @param subject of the claim; absent when the stamp is judged without a claim
+ * @returns the same verdict for the same stamp, time and configuration
  */
 export async function verifyStamp(
   read: ReadStamp,
@@ -88,7 +92,7 @@ export async function verifyStamp(
     digest: () => messages.digest(),
     accuracyMeters: declared,
     accuracyCapped,
-    weighedAccuracyMeters: cap > 0 ? (accuracyCapped ?? cap) : HALF_AROUND,
+    weightAccuracyMeters: cap > 0 ? (accuracyCapped ?? cap) : HALF_CIRCUMFERENCE_METERS,
   }
 }
 
@@ -101,16 +105,16 @@ async function checkSignals(
   const checks = new Checks()
   checkTimes(stamp, plugin, nowSeconds, checks)
   const [major, minor] = plugin.version.split('.')
-  const isOurs = stamp.pluginVersion.startsWith(`${major}.${minor}.`)
-  checks.warn('plugin-version', isOurs, stamp.pluginVersion, `${major}.${minor}.x`)
-  const { pointOf, distanceMeters } = engine
-  const flatOf = ({ lon, lat }: Coordinates) => pointOf(lon, lat)
-  let unmeasured: { readonly cause: unknown } | undefined
-  const measured = (a: FlatGeometry, b: FlatGeometry) => {
+  const isSameMinor = stamp.pluginVersion.startsWith(`${major}.${minor}.`)
+  checks.warn('plugin-version', isSameMinor, stamp.pluginVersion, `${major}.${minor}.x`)
+  const { toPoint: pointOf, distanceMeters } = engine
+  const toPoint = ({ lon, lat }: Coordinates) => pointOf(lon, lat)
+  let distanceError: { readonly cause: unknown } | undefined
+  const measure = (a: FlatGeometry, b: FlatGeometry) => {
     try {
       return distanceMeters(a, b)
     } catch (cause) {
-      unmeasured = { cause }
+      distanceError = { cause }
       throw cause
     }
   }
@@ -123,21 +127,22 @@ async function checkSignals(
     crypto: engine.crypto,
     subject,
     media,
-    distanceMeters: (a, b) => measured(flatOf(a), flatOf(b)),
-    distanceFrom: (position) => measured(flatOf(position), geometry),
+    distanceMeters: (a, b) => measure(toPoint(a), toPoint(b)),
+    distanceFrom: (position) => measure(toPoint(position), geometry),
   }
   try {
-    return { checks, facts: await inTime(plugin.check(context, checks)) }
+    return { checks, facts: await withTimeout(plugin.check(context, checks)) }
   } catch (error) {
-    // A distance that costs too much says nothing of the evidence: the request is judged where more is allowed, or refused.
-    if (unmeasured !== undefined) throw unmeasured.cause
+    // A distance that costs too much says nothing about the evidence. Rethrow, so that the request moves to a lane with
+    // larger limits or is rejected.
+    if (distanceError !== undefined) throw distanceError.cause
     checks.fail('plugin-error', false, (error as Error).message, null)
     return { checks, facts: { error: 'the plugin could not judge these signals' } }
   }
 }
 
-/** Built-in rules answer at once: no timer for them. */
-async function inTime(facts: PluginFacts | Promise<PluginFacts>): Promise<PluginFacts> {
+/** Limits the time of a plugin's promise. Built-in plugins return facts directly and need no timer. */
+async function withTimeout(facts: PluginFacts | Promise<PluginFacts>): Promise<PluginFacts> {
   if (!(facts instanceof Promise)) return facts
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
@@ -154,16 +159,17 @@ function checkTimes(
 ): void {
   const { start, end } = temporalFootprint
   const ahead = start - nowSeconds
-  if (plugin.name === 'mock') checks.warn('future-footprint', ahead <= CLOCK_SKEW, ahead, CLOCK_SKEW)
-  else checks.fail('future-footprint', ahead <= CLOCK_SKEW, ahead, CLOCK_SKEW)
-  // Nobody has observed yet what is to come: an end far ahead would overlap with claims about the future.
-  checks.warn('future-end', end - nowSeconds <= CLOCK_SKEW, end - nowSeconds, CLOCK_SKEW)
+  if (plugin.name === 'mock') checks.warn('future-footprint', ahead <= CLOCK_SKEW_SECONDS, ahead, CLOCK_SKEW_SECONDS)
+  else checks.fail('future-footprint', ahead <= CLOCK_SKEW_SECONDS, ahead, CLOCK_SKEW_SECONDS)
+  // Nothing in the future can have been observed; an end far ahead would overlap with claims about the future.
+  checks.warn('future-end', end - nowSeconds <= CLOCK_SKEW_SECONDS, end - nowSeconds, CLOCK_SKEW_SECONDS)
   const outside = signatures.filter(
-    ({ timestamp }) => timestamp < start - CLOCK_SKEW || timestamp > nowSeconds + CLOCK_SKEW,
+    ({ timestamp }) => timestamp < start - CLOCK_SKEW_SECONDS || timestamp > nowSeconds + CLOCK_SKEW_SECONDS,
   ).length
   checks.warn('signature-time', outside === 0, outside, 0)
 }
 
+/** Returns the number from a plugin; undefined when it throws or the number is not finite. */
 function safely(read: () => number | undefined): number | undefined {
   try {
     const value = read()

@@ -1,5 +1,5 @@
 import type { GeometryType } from '../geometry/flat.ts'
-import { notationOf } from '../geometry/notation.ts'
+import { findNotation } from '../geometry/notation.ts'
 import type { LocationStamp } from '../types/generated.ts'
 import { Checks } from './checks.ts'
 import type { VerifyPlugin } from './plugin.ts'
@@ -9,9 +9,10 @@ const CRS =
 const SEMVER = /^\d{1,6}\.\d{1,6}\.\d{1,6}(?:[-+][0-9A-Za-z.+-]{1,40})?$/
 
 /**
- * What the form of a stamp says, beyond what makes a request malformed. The location's own validity was asked before.
+ * Checks the form of a stamp, beyond what already makes a request malformed. The location itself has been validated
+ * before.
  *
- * Coordinates are longitude, latitude whatever the reference system is called, as GeoJSON has them.
+ * Coordinates are always longitude, latitude, as in GeoJSON, whatever reference system the stamp names.
  *
  * @param type of the location, which may have been text
  */
@@ -20,10 +21,10 @@ export function checkStructure(stamp: LocationStamp, type: GeometryType, plugin:
   const { lpVersion, locationType, srs, temporalFootprint, pluginVersion, signatures } = stamp
   checks.fail('lp-version', lpVersion === '0.2', lpVersion, '0.2')
   checks.fail('plugin-version', SEMVER.test(pluginVersion), pluginVersion, 'semver')
-  const wanted = `geojson-${type.toLowerCase()}`
-  // A place that was known as another notation may be sent as GeoJSON under the name of that notation.
-  const isKnown = locationType.toLowerCase() === wanted || notationOf(locationType) !== undefined
-  checks.fail('location-type', isKnown, locationType, wanted)
+  const expected = `geojson-${type.toLowerCase()}`
+  // A location recorded in another notation may be sent as GeoJSON while `locationType` still names that notation.
+  const isKnown = locationType.toLowerCase() === expected || findNotation(locationType) !== undefined
+  checks.fail('location-type', isKnown, locationType, expected)
   checks.fail('srs', CRS.test(srs), srs, 'CRS84 or EPSG:4326')
   if (plugin.pointOnly) checks.fail('point-location', type === 'Point', type, 'Point')
   const { start, end } = temporalFootprint

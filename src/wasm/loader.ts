@@ -1,10 +1,10 @@
 import { scalarBase64 } from './generated/scalar.ts'
 import { simdBase64 } from './generated/simd.ts'
 
-/** Undefined in browsers, where the client computes a result again. */
-const native = (globalThis as { Buffer?: BufferConstructor }).Buffer
+/** Undefined in browsers, where the client recomputes results. */
+const NodeBuffer = (globalThis as { Buffer?: BufferConstructor }).Buffer
 
-/** What the WebAssembly module exports, as it is: pointers and numbers. Degrees in, metres out. */
+/** The raw exports of the WebAssembly module: pointers and numbers. Degrees in, metres out. */
 interface Exports {
   readonly memory: WebAssembly.Memory
   reserve(bytes: number): number
@@ -39,7 +39,7 @@ interface Exports {
   lineLength(vertices: number, count: number): number
   ringArea(vertices: number, count: number): number
   enclosedPole(): number
-  /** Length of the ring that `ringArea` measured last, metres: the bits of `lineLength`. */
+  /** Length in metres of the ring that `ringArea` measured last; bit for bit what `lineLength` returns for it. */
   perimeter(): number
   operandBytes(vertexCount: number, sequenceCount: number, partCount: number): number
   operandInputs(block: number): number
@@ -57,34 +57,40 @@ interface Exports {
   keccakEnd(): number
 }
 
-/** The kernel of one thread: the exports, and a way to hand it arrays. Not reentrant. */
+/** The kernel of one thread: the raw exports and functions that copy arrays into its memory. Not reentrant. */
 export interface Kernel extends Exports {
   /**
-   * Copies doubles into the arena.
+   * Copies doubles into the arena (assembly/memory.ts).
    *
    * @returns pointer, valid until `release`
    * @throws {RangeError} when the memory cannot grow
    */
   write(values: Float64Array): number
-  /** The same for 32-bit integers. */
+  /** Copies 32-bit integers into the arena, like `write`. */
   writeIntegers(values: Uint32Array): number
-  /** The same for text that `scanJson` shall read, with the room behind it that it needs. */
+  /**
+   * Copies UTF-8 text for `scanJson` into the arena, like `write`, and reserves the margin that the scanner needs after
+   * it.
+   */
   writeText(bytes: Uint8Array): number
-  /** The memory as it is now: valid until something is reserved. */
+  /** Returns views of the current memory. They are valid until the next reservation, which may grow the memory. */
   views(): MemoryViews
 }
 
-/** The kernel's memory by bytes and by words and doubles, whose index is the pointer divided by 4 and by 8. */
+/**
+ * The kernel's memory as bytes, words and doubles. The index of a word is its pointer / 4, that of a double its pointer
+ * / 8.
+ */
 export interface MemoryViews {
   readonly bytes: Buffer
   readonly words: Uint32Array
   readonly doubles: Float64Array
 }
 
-/** Bytes behind a text that the kernel may read and write. */
+/** Bytes after a text that the kernel may read and overwrite. */
 const TEXT_MARGIN = 96
 
-/** `(module (func (drop (v128.const 0))))`: valid where f64x2 arithmetic is. */
+/** `(module (func (drop (v128.const 0))))`: validates only in engines that support SIMD. */
 const SIMD_PROBE = Uint8Array.of(
   ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 0x0a, 0x17, 1, 0x15, 0, 0xfd, 0x0c],
   ...[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x1a, 0x0b],
@@ -92,63 +98,68 @@ const SIMD_PROBE = Uint8Array.of(
 
 let compiled: WebAssembly.Module | undefined
 
-/** Instantiates the kernel, with SIMD where there is: both give the same bits. It is compiled once a thread. */
+/**
+ * Instantiates the kernel, with SIMD where the engine supports it. Both builds give the same bits. Compiles once per
+ * thread.
+ */
 export function loadKernel(): Kernel {
   compiled ??= compileModule(WebAssembly.validate(SIMD_PROBE) ? simdBase64 : scalarBase64)
   return instantiateKernel(compiled)
 }
 
-/** @param base64 one of the builds in `generated/` */
+/** Compiles one of the builds in `generated/`. */
 export function compileModule(base64: string): WebAssembly.Module {
-  const bytes = native?.from(base64, 'base64') ?? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+  const bytes =
+    NodeBuffer?.from(base64, 'base64') ?? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
   return new WebAssembly.Module(bytes)
 }
 
-/** A kernel with a memory of its own. */
+/** Instantiates a kernel with its own memory. */
 export function instantiateKernel(module: WebAssembly.Module): Kernel {
   const instance = new WebAssembly.Instance(module, { env: { abort } })
   const exports = instance.exports as unknown as Exports
-  let memory = viewsOf(exports.memory.buffer)
+  let memory = createViews(exports.memory.buffer)
 
-  // Only the checked build calls it: an argument broke the contract of an export.
+  // Only the checked build calls this, when an argument violates the contract of an export.
   function abort(message: number, file: number, line: number): void {
-    throw new RangeError(`the kernel aborted: ${textAt(message)} (${textAt(file)}:${line})`)
+    throw new RangeError(`the kernel aborted: ${readString(message)} (${readString(file)}:${line})`)
   }
 
-  /** A string of AssemblyScript: UTF-16, its size in bytes before it. */
-  function textAt(pointer: number): string {
+  /** Reads an AssemblyScript string: UTF-16, with its size in bytes in the four bytes before it. */
+  function readString(pointer: number): string {
     if (pointer === 0) return 'no message'
     const { bytes } = views()
     return bytes.toString('utf16le', pointer, pointer + bytes.readUInt32LE(pointer - 4))
   }
 
-  /** Growing the memory detaches every view of it, which leaves them empty. */
+  /** Growing the memory detaches all views, which makes their length 0; so they are created again here. */
   function views(): MemoryViews {
-    if (memory.words.length === 0) memory = viewsOf(exports.memory.buffer)
+    if (memory.words.length === 0) memory = createViews(exports.memory.buffer)
     return memory
   }
 
-  function put(values: Float64Array | Uint32Array | Uint8Array, margin: number): number {
-    const pointer = exports.reserve(values.byteLength + margin) >>> 0 // a pointer is unsigned, an i32 of WebAssembly is not
+  function copyIn(values: Float64Array | Uint32Array | Uint8Array, margin: number): number {
+    const pointer = exports.reserve(values.byteLength + margin) >>> 0 // WebAssembly returns a signed i32; pointers are unsigned
     if (pointer === 0) throw new RangeError('the kernel is out of memory')
-    views().bytes.set(bytesOf(values), pointer)
+    views().bytes.set(toBytes(values), pointer)
     return pointer
   }
   return {
     ...exports,
-    write: (values) => put(values, 0),
-    writeIntegers: (values) => put(values, 0),
-    writeText: (bytes) => put(bytes, TEXT_MARGIN),
+    write: (values) => copyIn(values, 0),
+    writeIntegers: (values) => copyIn(values, 0),
+    writeText: (bytes) => copyIn(bytes, TEXT_MARGIN),
     views,
   }
 }
 
-function bytesOf(values: Float64Array | Uint32Array | Uint8Array): Uint8Array {
+function toBytes(values: Float64Array | Uint32Array | Uint8Array): Uint8Array {
   return values instanceof Uint8Array ? values : new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
 }
 
-function viewsOf(buffer: ArrayBuffer): MemoryViews {
-  // In a browser it lacks what Node.js adds to it; those who use that, the scanner and the kernel's hash, do not run there.
-  const bytes = native?.from(buffer) ?? (new Uint8Array(buffer) as Buffer)
+function createViews(buffer: ArrayBuffer): MemoryViews {
+  // In a browser this is a plain Uint8Array without the methods of Buffer. Only the scanner and the kernel's hash use
+  // those, and they do not run there.
+  const bytes = NodeBuffer?.from(buffer) ?? (new Uint8Array(buffer) as Buffer)
   return { bytes, words: new Uint32Array(buffer), doubles: new Float64Array(buffer) }
 }

@@ -1,7 +1,7 @@
 import type { Kernel } from './loader.ts'
 
 /**
- * Lines of C. F. F. Karney's test set for geodesics, one of each kind: lat1, lon2 − lon1, lat2 in degrees, length in metres.
+ * Geodesics from C. F. F. Karney's test set, one of each kind: lat1, lat2 and lon2 − lon1 in degrees, length in metres.
  * The set gives lengths to 10⁻⁷ m.
  */
 const LINES: readonly (readonly [kind: string, lat1: number, lat2: number, lon12: number, s12: number])[] = [
@@ -19,8 +19,8 @@ const LINES: readonly (readonly [kind: string, lat1: number, lat2: number, lon12
 const LINE_TOLERANCE_METERS = 1e-7
 
 /**
- * Lines whose length has a formula: a·E(e²) of a quarter meridian, evaluated to 40 digits, and a·π/2 of the equator, to 10⁻⁷ m. Same
- * columns as above.
+ * Geodesics whose length has a closed form: a·E(e²) for a quarter meridian, evaluated to 40 digits, and a·π/2 for a
+ * quarter of the equator. Rounded to 10⁻⁷ m; same columns as above.
  */
 const CLOSED_FORMS: typeof LINES = [
   ['a quarter meridian', 0, 90, 0, 10001965.7293127],
@@ -28,19 +28,22 @@ const CLOSED_FORMS: typeof LINES = [
   ['a quarter of the equator', 0, 0, 90, 10018754.1713946],
 ]
 
-/** A quarter of the northern hemisphere: 2π(a² + b² atanh(e)/e) / 8, evaluated to 40 digits, m². */
+/** An octant, a quarter of the northern hemisphere, and its area: 2π(a² + b² atanh(e)/e) / 8, evaluated to 40 digits, m². */
 const OCTANT = [0, 0, 90, 0, 0, 90, 0, 0]
 const OCTANT_SQUARE_METERS = 63_758_202_715_511.06
 /** A few units in the last place of an area of that size. */
 const AREA_TOLERANCE_SQUARE_METERS = 0.1
 
-/** Made of every bit of 7,172 results: the same on every machine, or WebAssembly is not what it promises here. */
+/**
+ * The expected value of `goldenBits`, which depends on every bit of 7,172 results. WebAssembly arithmetic is
+ * deterministic, so a different value means that this engine does not follow its specification.
+ */
 const GOLDEN_BITS = '92644d477faebfe4'
 
 /**
- * Checks that the kernel computes here what it computed where it was made.
+ * Checks that the kernel gives the same results on this machine as on the machine where it was developed.
  *
- * @throws {Error} with the name of what failed: the service must not start then (decision 97)
+ * @throws {Error} naming the failed check; the service must not start then (decision 97)
  */
 export function selfTestKernel(kernel: Kernel): void {
   for (const [kind, lat1, lat2, lon12, expected] of [...LINES, ...CLOSED_FORMS]) {
@@ -57,25 +60,25 @@ export function selfTestKernel(kernel: Kernel): void {
   if (goldenBits(kernel) !== GOLDEN_BITS) fail('bit-equal results')
 }
 
-/** How far the ends of the golden lines lie apart; literals, for `**` may differ in the last bit between engines. */
+/** How far apart the ends of the golden lines are. Literals, because `**` may differ in the last bit between engines. */
 const SCALES = [1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7]
 
 /**
- * 16 hex digits that depend on every bit of 512 lines over the whole ellipsoid: their lengths, reduced lengths, areas and
- * azimuths, and where walking them arrives; and on the length and area of a long and a short ring through their starts and of
- * each of their edges.
+ * Returns 16 hex digits that depend on every bit of the results for 512 geodesics all over the ellipsoid (length,
+ * reduced length, areas, azimuths, and the end point from the direct problem), and for a long and a short ring through
+ * their start points (length and area of the ring and of each edge).
  */
 export function goldenBits(kernel: Kernel): string {
   const double = new DataView(new ArrayBuffer(8))
   let bits = 0n
   const mix = (result: number) => {
     double.setFloat64(0, result)
-    // Rotate first, so that equal results do not cancel.
+    // Rotate first, so that two equal results do not cancel.
     bits = ((bits << 7n) | (bits >> 57n)) & 0xffff_ffff_ffff_ffffn
     bits ^= double.getBigUint64(0)
   }
   let state = 1
-  // Park and Miller's generator: the same numbers everywhere, in integers that a double holds exactly.
+  // Park and Miller's generator uses only integers that a double holds exactly, so it gives the same numbers everywhere.
   const next = (range: number) => {
     state = (state * 16807) % 2147483647
     return (state / 2147483647) * range
@@ -120,6 +123,6 @@ export function goldenBits(kernel: Kernel): string {
   return bits.toString(16).padStart(16, '0')
 }
 
-function fail(what: string): never {
-  throw new Error(`the geodesic kernel failed its self-test: ${what}`)
+function fail(check: string): never {
+  throw new Error(`the geodesic kernel failed its self-test: ${check}`)
 }

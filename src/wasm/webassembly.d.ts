@@ -1,4 +1,4 @@
-/** The part of the WebAssembly JavaScript interface that the loader uses; otherwise only the DOM's types declare it. */
+/** Declares the part of the WebAssembly JavaScript API that the loader uses. Without this, only the DOM types declare it. */
 declare namespace WebAssembly {
   function validate(bytes: Uint8Array): boolean
   interface Memory {

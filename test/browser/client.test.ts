@@ -11,15 +11,15 @@ import { openBrowser, WHY_NOT } from './page.ts'
 if (WHY_NOT !== undefined) console.log(WHY_NOT)
 const root = resolve(import.meta.dirname, '../..')
 const blocks = [...readFileSync(resolve(root, 'docs/client.md'), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)]
-/** The page of somebody's application: what the package exports, under the names that the documentation uses. */
+/** The page of an application that imports the package under the names that the documentation uses. */
 const PAGE = `<!doctype html><title>an application</title><link rel="icon" href="data:,">
 <script type="importmap">{"imports": {"trigpoint/client": "/client.js", "trigpoint/client/recompute": "/recompute.js"}}</script>
 <script type="module" src="/code.js"></script>`
 
-/** The built client as one file a module, as an application's bundler makes it. */
+/** Bundles the built client into one file per module, like the bundler of an application. */
 async function bundled(): Promise<Map<string, string>> {
   const { build } = await import('vite')
-  const made = await build({
+  const outputs = await build({
     root,
     configFile: false,
     logLevel: 'error',
@@ -31,11 +31,11 @@ async function bundled(): Promise<Map<string, string>> {
       },
     },
   })
-  const files = [made].flat().flatMap((one) => ('output' in one ? one.output : []))
+  const files = [outputs].flat().flatMap((one) => ('output' in one ? one.output : []))
   return new Map(files.flatMap((file) => (file.type === 'chunk' ? [[`/${file.fileName}`, file.code] as const] : [])))
 }
 
-describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page from elsewhere', () => {
+describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page of another origin', () => {
   let service: TestService
   let browser: Browser
   let application: Server
@@ -57,14 +57,14 @@ describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page from 
     await service?.stop()
   })
 
-  /** What a module prints when it runs as the page's script. */
+  /** Runs a module as the page's script, and returns what it prints. */
   async function run(code: string): Promise<string[]> {
     files.set('/code.js', `${code}\nconsole.log('the end')`)
     const page = await browser.newPage()
-    const said: string[] = []
+    const printed: string[] = []
     const ended = new Promise<void>((done, fail) => {
       page.on('console', (message) => {
-        said.push(message.text())
+        printed.push(message.text())
         if (message.text() === 'the end') done()
       })
       page.on('pageerror', fail)
@@ -72,20 +72,20 @@ describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page from 
     await page.goto(`http://127.0.0.1:${(application.address() as AddressInfo).port}/`)
     await ended
     await page.close()
-    return said
+    return printed
   }
 
-  it('does what docs/client.md says, in its order', async () => {
+  it('does what docs/client.md says, in order', async () => {
     const code = blocks.map(([, block]) => block!).join('\n')
-    const said = await run(code.replace('http://127.0.0.1:3000', service.url))
+    const printed = await run(code.replace('http://127.0.0.1:3000', service.url))
     const promised = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
     expect(promised.length).toBeGreaterThanOrEqual(6)
-    for (const text of promised) expect(said).toContain(text)
-    expect(said.filter((line) => line.startsWith('fail'))).toEqual([])
+    for (const text of promised) expect(printed).toContain(text)
+    expect(printed.filter((line) => line.startsWith('fail'))).toEqual([])
   })
 
-  it('reads what the service says beside its bodies, and its records', async () => {
-    const said = await run(`
+  it('reads errors, streams and records of the service', async () => {
+    const printed = await run(`
       import { ApiError, createClient } from 'trigpoint/client'
       const client = createClient({ baseUrl: '${service.url}', chainId: 84532, apiKey: 'tp_wrong' })
       const anybody = createClient({ baseUrl: '${service.url}', chainId: 84532 })
@@ -96,6 +96,6 @@ describe.skipIf(WHY_NOT !== undefined)('the client in a browser, on a page from 
       const ids = []
       for await (const { id } of anybody.batch.stream(items, { attest: 'none' })) ids.push(id)
       console.log('in order', ids.length === 700 && ids.every((id, index) => id === index))`)
-    expect(said).toEqual(expect.arrayContaining(['ok', '401', 'count 0', 'in order true', 'the end']))
+    expect(printed).toEqual(expect.arrayContaining(['ok', '401', 'count 0', 'in order true', 'the end']))
   })
 })

@@ -11,7 +11,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const MAX_FIRST_VIEW_BYTES = 600_000
 const MAX_INTERACTIVE_MS = 2000
 
-/** The request body that the page sent last to a path. */
+/** Returns a function that reads the last request body that the page sent to a path. */
 function lastBody(page: Page, path: string): () => unknown {
   let body: unknown
   page.on('request', (request) => {
@@ -25,7 +25,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   let browser: Browser
   beforeAll(async () => {
     ;[service, browser] = await Promise.all([startTestService({ RECORDS: '1', SAMPLE_RECORDS: '1' }), openBrowser()])
-    // Records are stored behind the listener.
+    // The sample records are stored after the service starts to listen.
     for (let left = 200; left > 0; left--) {
       const stats = await fetch(`${service.url}/api/v0/location-records/stats`)
       if (stats.ok && ((await stats.json()) as { total: number }).total === 5000) return
@@ -38,13 +38,13 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     await service?.stop()
   })
 
-  const ask = (path: string, body: unknown): Promise<Answer> => service.post(path, body)
+  const post = (path: string, body: unknown): Promise<Answer> => service.post(path, body)
 
-  it('is small, soon usable, and needs nothing from elsewhere', async () => {
+  it('is small, becomes interactive quickly, and loads nothing from other origins', async () => {
     const times: number[] = []
     for (let attempt = 0; attempt < 3; attempt++) {
       const { page, context, faults, sizes } = await visit(browser, service.url, '')
-      // The form takes input and the first result stands there, computed in the page.
+      // The form accepts input, and the first result, computed in the page, is visible.
       await page.waitForFunction(() => performance.getEntriesByName('interactive').length > 0)
       times.push(await page.evaluate(() => performance.getEntriesByName('interactive')[0]!.startTime))
       if (attempt === 0) {
@@ -59,7 +59,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       await context.close()
     }
     console.log(`interactive after ${times.map(Math.round).join(', ')} ms`)
-    // Of three, the one that other work on the machine disturbed least.
+    // The fastest of three, which other load on the machine disturbed least.
     expect(Math.min(...times)).toBeLessThanOrEqual(MAX_INTERACTIVE_MS)
   })
 
@@ -76,7 +76,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     })
     afterAll(() => close())
 
-    it('draws a line whose length is the one the API gives', async () => {
+    it('draws a line with the same length as the API returns', async () => {
       const body = lastBody(page, '/compute/v0/length')
       await page.getByRole('tab', { name: 'Length' }).click()
       await page.getByRole('button', { name: 'Draw a line as A' }).click()
@@ -93,11 +93,11 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       const sent = body() as { geometry: { type: string; coordinates: number[][] } }
       expect(sent.geometry.type).toBe('LineString')
       expect(sent.geometry.coordinates).toHaveLength(3)
-      const { body: answer } = await ask('/compute/v0/length', sent)
-      expect(numberOf(figure)).toBe(answer.result)
+      const { body: response } = await post('/compute/v0/length', sent)
+      expect(numberOf(figure)).toBe(response.result)
     })
 
-    it('shows a preview while a vertex is dragged and the signed value once it is let go', async () => {
+    it('shows a preview while a vertex is dragged, and the signed value after the drop', async () => {
       const body = lastBody(page, '/compute/v0/length')
       const before = await signed(page)
       const handle = await boxOf(page, '[data-handle="a-1"]')
@@ -110,12 +110,12 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       await page.mouse.up()
       const figure = await signed(page)
       expect(figure).toBe(preview)
-      const { body: answer } = await ask('/compute/v0/length', body())
-      expect(numberOf(figure)).toBe(answer.result)
+      const { body: response } = await post('/compute/v0/length', body())
+      expect(numberOf(figure)).toBe(response.result)
       expect(await page.textContent('.checks')).toContain('recomputed')
     })
 
-    it('moves a vertex by the keyboard', async () => {
+    it('moves a vertex with the keyboard', async () => {
       const before = await signed(page)
       await page.locator('[data-handle="a-0"]').focus()
       await page.keyboard.press('ArrowUp')
@@ -123,7 +123,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       await signed(page)
     })
 
-    it('turns red when one byte is changed, and green when it is put back', async () => {
+    it('turns red when one byte is changed, and green when it is restored', async () => {
       await page.locator('#bytes-fold summary').click()
       const byte = page.locator('[data-byte="0.31"]')
       const digits = await byte.textContent()
@@ -131,12 +131,12 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       await signed(page, 'bad')
       expect(await page.textContent('.attestation .verdict')).toContain('does not hold')
       expect(await byte.textContent()).not.toBe(digits)
-      await page.getByRole('button', { name: 'Put it back' }).click()
+      await page.getByRole('button', { name: 'Restore' }).click()
       await signed(page)
       expect(await byte.textContent()).toBe(digits)
     })
 
-    it('takes WKT and says what is wrong with a text', async () => {
+    it('accepts WKT and marks an invalid text', async () => {
       await page.getByRole('tab', { name: 'Area' }).click()
       await page.getByRole('button', { name: 'Edit A as text' }).click()
       const area = page.locator('#text-a')
@@ -148,7 +148,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       await signed(page)
     })
 
-    it('shows what the service refuses, with place and remedy', async () => {
+    it('shows a problem of the service with its code', async () => {
       await page.locator('#text-a').fill('POLYGON ((0 0, 2 2, 2 0, 0 2, 0 0))')
       await page.waitForSelector('.problem-slot .note')
       const text = (await page.textContent('.problem-slot'))!
@@ -160,7 +160,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       await page.getByRole('button', { name: 'Edit A as text' }).click()
     })
 
-    it('makes a link that opens the same question', async () => {
+    it('creates a link that opens the same request', async () => {
       await page.getByRole('button', { name: 'Copy link' }).click()
       await page.waitForFunction(() => location.hash.includes('?s='))
       const opened = await visit(browser, service.url, new URL(page.url()).hash)
@@ -169,68 +169,68 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
       await opened.context.close()
     })
 
-    it('writes code that gives the same answer', async () => {
+    it('writes code that gets the same result', async () => {
       const figure = await signed(page)
       const code = (await page.textContent('#code'))!
       const body = /-d '([\s\S]*)'$/.exec(code)?.[1]
-      const { body: answer } = await ask('/compute/v0/area', body)
-      expect(numberOf(figure)).toBe(Math.round(answer.result))
+      const { body: response } = await post('/compute/v0/area', body)
+      expect(numberOf(figure)).toBe(Math.round(response.result))
     })
 
-    it('asks the chain before the wallet sends anything', async () => {
+    it('simulates the call on the chain before the wallet sends a transaction', async () => {
       const calls: string[] = []
-      let isTaken = false
+      let isAccepted = false
       await page.exposeFunction('walletAsked', (method: string) => {
         calls.push(method)
         if (method === 'eth_requestAccounts') return ['0x00000000000000000000000000000000000000aa']
         if (method === 'eth_chainId') return '0x14a34'
-        if (method === 'eth_call') return isTaken ? '0x' : 'revert'
+        if (method === 'eth_call') return isAccepted ? '0x' : 'revert'
         if (method === 'eth_sendTransaction') return `0x${'ab'.repeat(32)}`
         return { status: '0x1', blockNumber: '0x10', logs: [{ data: `0x${'cd'.repeat(32)}` }] }
       })
       await page.evaluate(() => {
-        const asked = (window as unknown as { walletAsked(method: string): Promise<unknown> }).walletAsked
+        const callWallet = (window as unknown as { walletAsked(method: string): Promise<unknown> }).walletAsked
         ;(window as unknown as { ethereum: object }).ethereum = {
           async request({ method }: { method: string }) {
-            const answer = await asked(method)
-            if (answer === 'revert') throw new Error('execution reverted: InvalidNonce')
-            return answer
+            const response = await callWallet(method)
+            if (response === 'revert') throw new Error('execution reverted: InvalidNonce')
+            return response
           },
         }
       })
-      await page.locator('#theme').click() // anything that shows the panel again
+      await page.locator('#theme').click() // any change that renders the panel again
       await page.getByRole('button', { name: 'Sign again' }).click()
       await signed(page)
       const submit = page.getByRole('button', { name: 'Submit with a wallet' })
       await submit.click()
       await page.waitForSelector('text=InvalidNonce')
       expect(calls).toEqual(['eth_requestAccounts', 'eth_chainId', 'eth_call'])
-      isTaken = true
+      isAccepted = true
       await submit.click()
       await page.waitForSelector('text=On the chain.')
       expect(calls.slice(5)).toEqual(['eth_call', 'eth_sendTransaction', 'eth_getTransactionReceipt'])
     })
 
-    it('did all of that without a fault', () => {
-      // The refusal is the one that was asked for above.
+    it('did all of that without unexpected errors', () => {
+      // The one problem was provoked above.
       expect(faults.filter((fault) => !fault.includes('400 (Bad Request)'))).toEqual([])
     })
   })
 
-  it('shows in the proof lab what the API says of the same proof', async () => {
+  it('shows in the proof lab what the API returns for the same proof', async () => {
     const { page, context, faults } = await visit(browser, service.url, '#/proof')
     const body = lastBody(page, '/verify/v0/proof')
     const titles = await allTexts(page, '#template option', 5)
     for (const [index] of titles.entries()) {
       const before = body()
       await page.selectOption('#template', String(index))
-      // The first one is asked for when the page opens.
+      // The first response is requested when the page opens.
       await expect.poll(body, { timeout: 10_000 }).not.toEqual(index > 0 ? before : undefined)
       await page.waitForSelector('.lab[data-busy=false]')
-      const { body: answer } = await ask('/verify/v0/proof', body())
-      const { stampResults, extensions, dimensions } = answer.credibility
-      const shown = page.locator('.readout .figure')
-      expect(await shown.textContent()).toBe(
+      const { body: response } = await post('/verify/v0/proof', body())
+      const { stampResults, extensions, dimensions } = response.credibility
+      const supportFigure = page.locator('.readout .figure')
+      expect(await supportFigure.textContent()).toBe(
         `${extensions.supportingStamps} of ${stampResults.length} support the claim`,
       )
       const stamps = page.locator('.stamp')
@@ -255,7 +255,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     await context.close()
   })
 
-  it('filters records by the parameters of the API', async () => {
+  it('filters records with the parameters of the API', async () => {
     const { page, context, faults } = await visit(browser, service.url, '#/records')
     await page.waitForSelector('.table tbody tr')
     await page.selectOption('#filter-chain', 'celo')
@@ -289,7 +289,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
     await context.close()
   })
 
-  it('counts on the status page what was asked', async () => {
+  it('counts the requests on the status page', async () => {
     const { page, context, faults } = await visit(browser, service.url, '#/status')
     await page.waitForSelector('text=Ready')
     await page.waitForFunction(() => /\d/.test(document.querySelector('.chart-figure')?.textContent ?? ''))
@@ -299,9 +299,9 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
   })
 
   it.each(['light', 'dark'] as const)(
-    'has no serious barrier on any page, wide or narrow, in the %s theme',
+    'has no serious accessibility violation on any page, wide or narrow, in the %s theme',
     async (theme) => {
-      // A theme changes no layout.
+      // A theme does not change the layout.
       for (const width of theme === 'light' ? [1440, 390] : [1440]) {
         const { page, context } = await visit(browser, service.url, '', { width, theme })
         for (const hash of ['#/compute', '#/proof', '#/records', '#/status']) {
@@ -317,7 +317,7 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
             }[hash]!,
           )
           await page.evaluate(() => {
-            for (const fold of document.querySelectorAll('details')) fold.open = true
+            for (const details of document.querySelectorAll('details')) details.open = true
           })
           const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
           expect(overflow, `${hash} at ${width}`).toBeLessThanOrEqual(0)
@@ -326,21 +326,21 @@ describe.skipIf(WHY_NOT !== undefined)('the explorer', () => {
           await page.evaluate(AXE)
           const results = (await page.evaluate('axe.run()')) as AxeResults
           const serious = results.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-          const told = serious.map(
+          const descriptions = serious.map(
             ({ id, nodes }) =>
               `${hash} ${width}: ${id}: ${nodes
                 .slice(0, 3)
                 .map(({ html }) => html.slice(0, 160))
                 .join(' | ')}`,
           )
-          expect(told).toEqual([])
+          expect(descriptions).toEqual([])
         }
         await context.close()
       }
     },
   )
 
-  it('changes the theme by hand and remembers it', async () => {
+  it('changes the theme on a click and remembers it', async () => {
     const { page, context } = await visit(browser, service.url, '#/status')
     await page.getByRole('button', { name: 'Use the dark theme' }).click()
     expect(await page.getAttribute('html', 'data-theme')).toBe('dark')

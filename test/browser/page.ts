@@ -1,11 +1,11 @@
-/** Debian's Chromium on the built service, and what every test of the explorer needs of it. */
+/** Opens Debian's Chromium on the built service, with helpers for the explorer tests. */
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 const CHROMIUM = '/usr/bin/chromium'
 const FLAGS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist']
 
-/** Why these tests cannot run here; undefined when they can. */
+/** The reason why these tests cannot run here; undefined when they can. */
 export const WHY_NOT = existsSync(CHROMIUM) ? undefined : `skipped: there is no ${CHROMIUM}`
 
 export async function openBrowser(): Promise<Browser> {
@@ -15,9 +15,9 @@ export async function openBrowser(): Promise<Browser> {
 export interface Visit {
   readonly page: Page
   readonly context: BrowserContext
-  /** Console errors, exceptions and requests that failed or went elsewhere, as they came. */
+  /** Console errors and warnings, exceptions and requests to other origins, in order. */
   readonly faults: readonly string[]
-  /** Bytes over the wire by address. */
+  /** The response body size of each request by URL. */
   readonly sizes: ReadonlyMap<string, number>
 }
 
@@ -26,7 +26,7 @@ export interface VisitOptions {
   readonly theme?: 'light' | 'dark'
 }
 
-/** A page of its own with nothing remembered. */
+/** Opens a page in a new context without stored data. */
 export async function visit(browser: Browser, url: string, hash: string, options: VisitOptions = {}): Promise<Visit> {
   const { width = 1440, theme = 'light' } = options
   const context = await browser.newContext({
@@ -52,12 +52,12 @@ export async function visit(browser: Browser, url: string, hash: string, options
   return { page, context, faults, sizes }
 }
 
-/** Waits until the map has drawn itself. */
+/** Waits until the map is drawn. */
 export async function mapReady(page: Page): Promise<void> {
   await page.waitForSelector('html[data-map=ready]', { timeout: 30_000 })
 }
 
-/** Waits for a signed answer that was checked. */
+/** Waits for a signed and verified response, and returns the text of its figure. */
 export async function signed(page: Page, verdict: 'good' | 'bad' = 'good'): Promise<string> {
   await page.waitForSelector(`.readout[data-verdict=${verdict}]`, { timeout: 20_000 })
   return (await page.textContent('#figure')) ?? ''
@@ -68,23 +68,23 @@ export function numberOf(figure: string): number {
   return Number(figure.replace(/[^\d.-]/g, ''))
 }
 
-/** Where an element stands, once it stands still: a busy machine draws late. */
+/** Returns the box of an element once it stops moving; a busy machine draws late. */
 export async function boxOf(page: Page, selector: string) {
-  let last: string | undefined
+  let lastBox: string | undefined
   for (let left = 200; left > 0; left--) {
     const box = await page.locator(selector).boundingBox()
-    if (box !== null && JSON.stringify(box) === last) return box
-    last = box === null ? undefined : JSON.stringify(box)
+    if (box !== null && JSON.stringify(box) === lastBox) return box
+    lastBox = box === null ? undefined : JSON.stringify(box)
     await page.waitForTimeout(50)
   }
   throw new Error(`${selector} does not come to rest`)
 }
 
-/** Texts of all elements that match, once there are at least so many. */
-export async function allTexts(page: Page, selector: string, least: number): Promise<string[]> {
-  await page.waitForFunction(([found, count]) => document.querySelectorAll(found).length >= count, [
+/** Returns the texts of all matching elements, once there are at least `least` of them. */
+export async function allTexts(page: Page, selector: string, minCount: number): Promise<string[]> {
+  await page.waitForFunction(([matching, count]) => document.querySelectorAll(matching).length >= count, [
     selector,
-    least,
+    minCount,
   ] as const)
   return page.locator(selector).allTextContents()
 }

@@ -29,7 +29,7 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     await service?.stop()
   })
 
-  /** A page of its own; what it complains of, or asks elsewhere, is collected. */
+  /** Opens a page in a new context, and collects its errors, warnings and requests to other origins. */
   async function open(path: string, width = 1440, theme: 'light' | 'dark' = 'light', bypassCSP = false) {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, bypassCSP })
     const page = await context.newPage()
@@ -47,7 +47,7 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
 
   const settled = (page: Page) => page.waitForFunction(() => !document.getElementById('theme')?.hidden)
 
-  it.each(PATHS)('need nothing from elsewhere, and fit a phone: %s', async (path) => {
+  it.each(PATHS)('load nothing from other origins, and fit a phone: %s', async (path) => {
     for (const [width, theme] of [
       [1440, 'light'],
       [390, 'dark'],
@@ -65,8 +65,8 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     ['/docs/compute', 1440, 'light'],
     ['/docs/guide/start', 390, 'light'],
     ['/errors', 1440, 'dark'],
-  ] as const)('can be read by everybody: %s', async (path, width, theme) => {
-    // Only to inject the scanner, which the policy of the page rightly refuses.
+  ] as const)('have no serious accessibility violation: %s', async (path, width, theme) => {
+    // Bypasses the page's policy only to inject the scanner, which the policy rightly blocks.
     const { page, close } = await open(path, width, theme, true)
     await settled(page)
     await page.addScriptTag({ content: AXE })
@@ -78,7 +78,7 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     await close()
   })
 
-  it('sends a request in place and shows what the API answers', async () => {
+  it('sends a request from the page and shows the response of the API', async () => {
     const { page, faults, close } = await open('/docs/compute')
     const panel = page.locator('#within .panel')
     await panel.locator('select').selectOption('far')
@@ -88,19 +88,23 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     expect(JSON.parse(body)).toMatchObject({ radius: 500 })
     await panel.locator('button[type=submit]').click()
     await panel.locator('.reply .status').waitFor()
-    const shown = JSON.parse(await panel.locator('.reply pre').innerText())
-    const { body: answer } = await service.post('/compute/v0/within', body)
-    expect(shown).toMatchObject({ result: answer.result, operation: answer.operation, inputRefs: answer.inputRefs })
+    const shownResponse = JSON.parse(await panel.locator('.reply pre').innerText())
+    const { body: response } = await service.post('/compute/v0/within', body)
+    expect(shownResponse).toMatchObject({
+      result: response.result,
+      operation: response.operation,
+      inputRefs: response.inputRefs,
+    })
     await panel.locator('textarea').fill('{"chainId": 84532}')
     await panel.locator('button[type=submit]').click()
     await panel.locator('.reply .status.bad').waitFor()
     expect(await panel.locator('.reply pre').innerText()).toContain('"code": "missing-member"')
-    // The browser itself reports an answer of 400.
+    // The browser itself logs a response with status 400.
     expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([])
     await close()
   })
 
-  it('finds a route by the keyboard alone', async () => {
+  it('finds a route with only the keyboard', async () => {
     const { page, faults, close } = await open('/docs/guide')
     await settled(page)
     await page.keyboard.press('/')
@@ -112,7 +116,7 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     await close()
   })
 
-  it('keeps the theme that was chosen', async () => {
+  it('keeps the chosen theme', async () => {
     const { page, close } = await open('/docs')
     await settled(page)
     const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
@@ -125,7 +129,7 @@ describe.skipIf(WHY_NOT !== undefined)('the reference and the guide in a browser
     await close()
   })
 
-  it('copies a request with the address of the service', async () => {
+  it('copies a request with the URL of the service', async () => {
     const { page, close } = await open('/docs')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.locator('.code-holder').first().hover()

@@ -24,7 +24,7 @@ describe.each(ADAPTERS)('files of the build on %s', (adapter) => {
   })
   afterAll(() => server.stop())
 
-  it('come as they are, with every header an answer has', async () => {
+  it('are served unchanged, with the headers of every response', async () => {
     const page = await fetch(`${server.url}/pages`)
     expect(await page.text()).toBe('<p>ü</p>')
     expect(page.headers.get('content-security-policy')).toBe(MAP_POLICY)
@@ -37,7 +37,7 @@ describe.each(ADAPTERS)('files of the build on %s', (adapter) => {
     expect(Buffer.compare(new Uint8Array(await file.arrayBuffer()), bytes)).toBe(0)
   })
 
-  it('are not sent again to who has them, nor to who asks for the head alone', async () => {
+  it('are not sent again when the ETag matches, nor for HEAD', async () => {
     const { headers } = await fetch(`${server.url}/pages`)
     const again = await fetch(`${server.url}/pages`, { headers: { 'If-None-Match': headers.get('etag')! } })
     expect({ status: again.status, text: await again.text() }).toEqual({ status: 304, text: '' })
@@ -51,7 +51,7 @@ describe.each(ADAPTERS)('files of the build on %s', (adapter) => {
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
   })
 
-  it('come compressed to who takes that', async () => {
+  it('are sent compressed to a client that accepts it', async () => {
     const { length, coding } = await raw(server.port, '/pages/assets/map-0a1b.js', { 'Accept-Encoding': 'br, gzip' })
     expect({ length, coding }).toEqual({ length: 1000, coding: 'br' })
   })
@@ -62,12 +62,12 @@ describe.each(ADAPTERS)('files of the build on %s', (adapter) => {
     '/pages/assets/',
     '/pages//index.html',
     '/pages/no.js',
-  ])('have nothing under %s', async (path) => {
+  ])('answer 404 for %s', async (path) => {
     expect((await raw(server.port, path, {})).status).toBe(404)
   })
 })
 
-/** `fetch` tidies paths up and unpacks bodies. */
+/** Sends a request without `fetch`, which normalises paths and decompresses bodies. */
 function raw(port: number, path: string, headers: Record<string, string>) {
   return new Promise<{ status: number; length: number; coding: string | undefined }>((resolve, reject) => {
     request({ port, host: '127.0.0.1', path, headers }, async (response) => {

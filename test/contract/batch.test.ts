@@ -20,7 +20,7 @@ import { startTestService, type TestService } from '../service.ts'
 
 const schemas = [requestSchema, computeRequestSchema, computeResponseSchema, geometrySchema, inputSchema]
 const ajv = new Ajv2020({ strict: false, schemas: [...schemas, problemSchema, proofSchema] })
-const isBatchAnswer = ajv.compile(responseSchema)
+const isBatchResponse = ajv.compile(responseSchema)
 
 const CHAIN = 84532
 const paris = { type: 'Point', coordinates: [2.2945, 48.8584] }
@@ -46,7 +46,7 @@ const distance = (id?: string | number) => ({
   to: rome,
 })
 
-/** What `/metrics` says, by name with labels. */
+/** The samples of `/metrics`, by name with labels. */
 const counters = async ({ url }: TestService): Promise<Record<string, number>> => {
   const text = await (await fetch(`${url}/metrics`)).text()
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
@@ -71,16 +71,16 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
       headers: { 'content-type': 'application/x-ndjson' },
       body: text as string,
     })
-    const answer = await response.text()
-    return { status: response.status, type: response.headers.get('content-type'), answer }
+    const responseText = await response.text()
+    return { status: response.status, type: response.headers.get('content-type'), responseText }
   }
-  const parsed = (answer: string) =>
-    answer
+  const parsed = (responseText: string) =>
+    responseText
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
 
-  it('answers each item as its own request would be answered', async () => {
+  it('answers each item like a single request', async () => {
     const items = [
       distance('a'),
       { op: 'area', geometry: square },
@@ -92,19 +92,19 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect(body).toMatchObject({ chainId: CHAIN, attest: 'each', count: 4, failed: 0 })
     for (const [index, { op, id, ...rest }] of (items as (Record<string, unknown> & { op: string })[]).entries()) {
       const alone = await service.post(`/compute/v0/${op}`, { chainId: CHAIN, ...rest })
-      const { id: echoed, ...answer } = body.results[index]
+      const { id: echoed, ...result } = body.results[index]
       expect(echoed).toBe(id)
-      expect(answer).toMatchObject({
+      expect(result).toMatchObject({
         result: alone.body.result,
         operation: alone.body.operation,
         inputRefs: alone.body.inputRefs,
         attestation: { schema: alone.body.attestation.schema, attester: alone.body.attestation.attester },
       })
-      expect(Object.keys(answer)).toEqual(Object.keys(alone.body))
+      expect(Object.keys(result)).toEqual(Object.keys(alone.body))
     }
   })
 
-  it('signs nothing when asked for none', async () => {
+  it('signs nothing with attest=none', async () => {
     const { body } = await batch({ attest: 'none', items: [distance(7)] })
     expect(Object.keys(body.results[0])).toEqual(['id', 'result', 'units', 'operation', 'timestamp', 'inputRefs'])
     expect(body.results[0].id).toBe(7)
@@ -115,7 +115,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     ['merkle', { attest: 'merkle' }, 'default'],
     ['a sequence', { sequence: 'consecutive' }, 'default'],
     ['none', { attest: 'none' }, null],
-  ])('says in its head where the nonces came from: %s', async (_what, options, source) => {
+  ])('sends the source of the nonces in a header: %s', async (_what, options, source) => {
     const alone = await service.post('/compute/v0/distance', { chainId: CHAIN, from: paris, to: rome })
     expect(alone.headers.get('x-attester-nonce-source')).toBe('default')
     const { headers, body } = await batch({ ...options, items: [{ op: 'area' }, distance(), distance()] })
@@ -125,7 +125,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect(none.headers.get('x-attester-nonce-source')).toBe(null)
   })
 
-  it('says it of streams of lines too, of their first answers', async () => {
+  it("sends the source of the first results' nonces with a stream too", async () => {
     const head = async (query: string) => {
       const response = await fetch(`${service.url}/compute/v0/batch?chainId=${CHAIN}${query}`, {
         method: 'POST',
@@ -139,7 +139,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
   })
 
   it.each([{ attest: 'each' }, { attest: 'merkle' }, { attest: 'none' }, { sequence: 'consecutive' }])(
-    'counts items by how they came out, with %j',
+    'counts items by outcome, with %j',
     async (options) => {
       const before = await counters(service)
       const items = [distance(), { op: 'area' }, distance(), 17, { op: 'distance', from: UNREADABLE, to: paris }]
@@ -153,7 +153,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     },
   )
 
-  it('counts the lines of a stream as well', async () => {
+  it('counts the lines of a stream by outcome', async () => {
     const before = await counters(service)
     const long = JSON.stringify({ ...distance(), note: 'x'.repeat(1_100_000) })
     await lines(`${JSON.stringify(distance())}\n${long}\n`)
@@ -164,7 +164,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     }
   })
 
-  it('puts results under one root, and leaves out of it what cannot be computed', async () => {
+  it('puts results under one root, without the items that fail', async () => {
     const items = [distance('a'), { op: 'area', geometry: paris }, { ...distance('c'), chainId: 8453 }, distance('d')]
     const { body } = await batch({ attest: 'merkle', items })
     expect(body).toMatchObject({ attest: 'merkle', count: 4, failed: 2, merkle: { leafCount: 2 } })
@@ -178,7 +178,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect(none.body).toMatchObject({ merkle: null, count: 1, failed: 1 })
   })
 
-  it('keeps the order of a thousand results under one root, whatever stands between them', async () => {
+  it('keeps the order of a thousand results under one root, with failed items between them', async () => {
     const items = Array.from({ length: 1000 }, (_, id) => {
       if (id % 300 < 3) return { op: 'area', id, geometry: paris }
       if (id > 500 && id % 7 === 0) return { ...distance(id), chainId: 8453 }
@@ -197,30 +197,30 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
 
   it.each([
     ['41 items in a sequence', { sequence: 'consecutive', items: Array(41).fill(distance()) }, 'sequence-too-long'],
-    ['a root for a chain that is none of ours', { attest: 'merkle', chainId: 999_999, items: [] }, 'unsupported-chain'],
+    ['a root for an unsupported chain', { attest: 'merkle', chainId: 999_999, items: [] }, 'unsupported-chain'],
     [
-      'the same with results',
+      'a root for an unsupported chain, with results',
       { attest: 'merkle', chainId: 999_999, items: [{ ...distance(), chainId: CHAIN }] },
       'unsupported-chain',
     ],
-    ['a sequence of nothing signed', { sequence: 'consecutive', attest: 'none', items: [] }, 'sequence-unsigned'],
-  ])('refuses %s', async (_what, body, code) => {
-    const answer = await batch(body)
-    expect(answer.status).toBe(400)
-    expect(answer.body.errors[0].code).toBe(code)
+    ['a sequence without signatures', { sequence: 'consecutive', attest: 'none', items: [] }, 'sequence-unsigned'],
+  ])('rejects %s', async (_what, body, code) => {
+    const rejected = await batch(body)
+    expect(rejected.status).toBe(400)
+    expect(rejected.body.errors[0].code).toBe(code)
   })
 
   it.each(['attest=merkle', 'sequence=consecutive'])(
-    'refuses lines with %s, which needs all of them',
+    'rejects a stream with %s, which needs the complete list',
     async (option) => {
-      const { status, answer } = await lines(`${JSON.stringify(distance())}\n`, `?chainId=${CHAIN}&${option}`)
+      const { status, responseText } = await lines(`${JSON.stringify(distance())}\n`, `?chainId=${CHAIN}&${option}`)
       expect(status).toBe(400)
-      expect(JSON.parse(answer).errors[0].code).toBe('not-for-streams')
+      expect(JSON.parse(responseText).errors[0].code).toBe('not-for-streams')
     },
   )
 
   it.each([{ attest: 'each' }, { attest: 'merkle' }, { attest: 'none' }, { attest: 'each', sequence: 'consecutive' }])(
-    'answers as the schema says with %j',
+    'returns a response that matches the schema with %j',
     async (options) => {
       const items = [
         distance('a'),
@@ -231,13 +231,13 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
       for (const list of [items, items.slice(2, 3), []]) {
         const { status, body } = await batch({ ...options, items: list })
         expect(status).toBe(200)
-        expect(isBatchAnswer(body), JSON.stringify(isBatchAnswer.errors)).toBe(true)
-        expect(isBatchAnswer({ ...body, results: [{ ...body.results[0], result: 'x' }] })).toBe(false)
+        expect(isBatchResponse(body), JSON.stringify(isBatchResponse.errors)).toBe(true)
+        expect(isBatchResponse({ ...body, results: [{ ...body.results[0], result: 'x' }] })).toBe(false)
       }
     },
   )
 
-  it('says what is wrong with an item in its place and keeps the others', async () => {
+  it('reports an invalid item at its index and computes the others', async () => {
     const items = [
       distance('first'),
       { op: 'distance', id: 'second', from: paris, to: { type: 'Point', coordinates: [2, 95] } },
@@ -261,7 +261,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect(fifth).toMatchObject({ id: 'fifth', error: { errors: [{ pointer: '#/items/4/from', code: 'no-rpc' }] } })
   })
 
-  it('takes a deposit of 2,500 items apart and puts the answers in order', async () => {
+  it('splits 2,500 items into chunks and returns the results in order', async () => {
     const items = Array.from({ length: 2500 }, (_, id) => distance(id))
     const { body } = await batch({ attest: 'none', items })
     expect(body.count).toBe(2500)
@@ -273,11 +273,11 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     ['a list that is an object', { chainId: CHAIN, items: {} }, '#/items'],
     ['no chain', { items: [] }, '#/chainId'],
     ['an unknown way to attest', { chainId: CHAIN, attest: 'maybe', items: [] }, '#/attest'],
-    ['a recipient that is none', { chainId: CHAIN, recipient: '0x12', items: [] }, '#/recipient'],
-  ])('refuses a batch with %s', async (_what, body, pointer) => {
-    const answer = await service.post('/compute/v0/batch', body)
-    expect(answer.status).toBe(400)
-    expect(answer.body.errors[0].pointer).toBe(pointer)
+    ['an invalid recipient', { chainId: CHAIN, recipient: '0x12', items: [] }, '#/recipient'],
+  ])('rejects a batch with %s', async (_what, body, pointer) => {
+    const rejected = await service.post('/compute/v0/batch', body)
+    expect(rejected.status).toBe(400)
+    expect(rejected.body.errors[0].pointer).toBe(pointer)
   })
 
   it.each([
@@ -286,10 +286,10 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     '{"items":[],"items":[],"chainId":1}',
     '[]',
     '',
-  ])('refuses %j, which is no batch', async (text) => {
-    const answer = await service.post('/compute/v0/batch', text)
-    expect(answer.status).toBe(400)
-    expect(answer.body.type).toMatch(/bad-request|invalid-input/)
+  ])('rejects %j, which is not a batch', async (text) => {
+    const rejected = await service.post('/compute/v0/batch', text)
+    expect(rejected.status).toBe(400)
+    expect(rejected.body.type).toMatch(/bad-request|invalid-input/)
   })
 
   it.each([
@@ -297,32 +297,32 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     ['one line', JSON.stringify(distance())],
     ['a bare list', JSON.stringify([distance()])],
     ['a list by another name', JSON.stringify({ chainId: CHAIN, operations: [distance()] })],
-  ])('says how items are sent to who sends %s as a document', async (_what, text) => {
+  ])('explains how to send items when a document holds %s', async (_what, text) => {
     const { status, body } = await service.post('/compute/v0/batch', text)
     expect(status).toBe(400)
     expect(body.errors[0].hint).toMatch(/"items": \[.*content-type: application\/x-ndjson/)
   })
 
-  it('refuses more than 10,000 items and says what to do instead', async () => {
-    const answer = await batch({ items: Array(10_001).fill(0) })
-    expect(answer.status).toBe(400)
-    expect(answer.body.errors[0]).toMatchObject({ code: 'too-many-items', hint: expect.stringContaining('NDJSON') })
+  it('rejects more than 10,000 items and says what to do instead', async () => {
+    const rejected = await batch({ items: Array(10_001).fill(0) })
+    expect(rejected.status).toBe(400)
+    expect(rejected.body.errors[0]).toMatchObject({ code: 'too-many-items', hint: expect.stringContaining('NDJSON') })
   })
 
-  it('takes a body of more than a mebibyte, which a single request must not have', async () => {
+  it('accepts a body of more than 1 MiB, the limit of a single request', async () => {
     const items = Array.from({ length: 3000 }, (_, id) => ({ ...distance(id), note: 'x'.repeat(300) }))
     const { status, body } = await batch({ attest: 'none', items })
     expect([status, body.count, body.failed]).toEqual([200, 3000, 0])
   })
 
-  it('refuses an envelope that is larger than one needs to be, without reading it', async () => {
+  it('rejects an oversized envelope without reading it', async () => {
     const large = { items: [distance()], x: Array(20_000).fill(0) }
     expect(await batch(large)).toMatchObject({ status: 413, body: { errors: [{ code: 'envelope-too-large' }] } })
     const { items: _, ...without } = large
     expect(await batch(without)).toMatchObject({ status: 400 })
   })
 
-  it('echoes the id of an item that is refused, and takes no number that doubles do not hold', async () => {
+  it('echoes the id of a rejected item, and rejects a number that a double cannot hold', async () => {
     const items = [
       { op: 'nope', id: 'a' },
       { op: 'distance', id: 7, from: paris },
@@ -341,28 +341,28 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     }
   })
 
-  it('answers lines with lines', async () => {
+  it('answers a stream of lines line by line', async () => {
     const text = `${JSON.stringify(distance('a'))}\n\n  \r\nnot json\n${JSON.stringify({ op: 'area', geometry: square })}`
-    const { status, type, answer } = await lines(text)
+    const { status, type, responseText } = await lines(text)
     expect(status).toBe(200)
     expect(type).toBe('application/x-ndjson; charset=utf-8')
-    const [first, second, third] = parsed(answer)
+    const [first, second, third] = parsed(responseText)
     expect(first).toMatchObject({ id: 'a', operation: 'distance' })
     expect(second.error).toMatchObject({ status: 400, errors: [{ pointer: '#', code: 'not-json' }] })
     expect(third).toMatchObject({ operation: 'area' })
   })
 
-  it('signs lines when asked to', async () => {
-    const { answer } = await lines(`${JSON.stringify(distance())}\n`, `?chainId=${CHAIN}`)
-    expect(parsed(answer)[0].attestation.attester).toBe(service.attester)
+  it('signs the results of lines with attest=each', async () => {
+    const { responseText } = await lines(`${JSON.stringify(distance())}\n`, `?chainId=${CHAIN}`)
+    expect(parsed(responseText)[0].attestation.attester).toBe(service.attester)
   })
 
-  it('signs each of a thousand for its own recipient and chain, whatever stands between them', async () => {
+  it('signs each of a thousand results for its own recipient and chain, with failed items between them', async () => {
     const [keccak, secp256k1] = [await createKeccak(), await loadSecp256k1()]
     const chains = chainTable(readConfig({}, 1))
     const recipientOf = (id: number) => `0x${(id % 9).toString(16).padStart(40, '0')}`
     const items = Array.from({ length: 1000 }, (_, id) => {
-      // Of the first chunk some are refused, of the next ones none.
+      // Some items of the first chunk fail, none of the later ones.
       if (id < 100 && id % 30 === 7) return { op: 'area', id: `é ${id}`, geometry: paris }
       const common = { id: `é ${id}`, recipient: recipientOf(id), chainId: id % 4 === 0 ? 8453 : CHAIN }
       if (id % 3 === 0) return { op: 'contains', ...common, container: square, containee: paris }
@@ -370,7 +370,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     })
     const { body } = await batch({ items })
     const streamed = await lines(items.map((item) => `${JSON.stringify(item)}\n`).join(''), `?chainId=${CHAIN}`)
-    for (const results of [body.results, parsed(streamed.answer)]) {
+    for (const results of [body.results, parsed(streamed.responseText)]) {
       expect(results.length).toBe(1000)
       for (const [id, result] of results.entries()) {
         expect(result.id).toBe(`é ${id}`)
@@ -397,22 +397,24 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
 
   it('keeps the order of 5,000 lines', async () => {
     const text = Array.from({ length: 5000 }, (_, id) => `${JSON.stringify(distance(id))}\n`).join('')
-    const { answer } = await lines(text)
-    expect(parsed(answer).map(({ id }) => id)).toEqual(Array.from({ length: 5000 }, (_, id) => id))
+    const { responseText } = await lines(text)
+    expect(parsed(responseText).map(({ id }) => id)).toEqual(Array.from({ length: 5000 }, (_, id) => id))
   })
 
-  it('refuses a line of more than a mebibyte in its place', async () => {
+  it('rejects a line of more than 1 MiB at its index', async () => {
     const long = JSON.stringify({ ...distance('long'), note: 'x'.repeat(1_100_000) })
-    const { answer } = await lines(`${JSON.stringify(distance('a'))}\n${long}\n${JSON.stringify(distance('b'))}\n`)
-    const [first, second, third] = parsed(answer)
+    const { responseText } = await lines(
+      `${JSON.stringify(distance('a'))}\n${long}\n${JSON.stringify(distance('b'))}\n`,
+    )
+    const [first, second, third] = parsed(responseText)
     expect([first.id, third.id]).toEqual(['a', 'b'])
     expect(second.error).toMatchObject({ status: 413, detail: expect.stringContaining('1048576') })
   })
 
-  it('refuses options of a stream that are wrong before anything is computed', async () => {
-    const { status, answer } = await lines(`${JSON.stringify(distance())}\n`, '?chainId=Base')
+  it('rejects invalid stream options before it computes anything', async () => {
+    const { status, responseText } = await lines(`${JSON.stringify(distance())}\n`, '?chainId=Base')
     expect(status).toBe(400)
-    expect(JSON.parse(answer).errors[0].pointer).toBe('#/chainId')
+    expect(JSON.parse(responseText).errors[0].pointer).toBe('#/chainId')
   })
 
   it.each([
@@ -429,24 +431,24 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     ['chainId=84532&atest=none', 'atest', 'unknown-parameter'],
     ['chainId=84532&%zz', '%zz', 'unknown-parameter'],
     ['recipient=0x12', 'recipient', 'wrong-format'],
-  ])('refuses lines with ?%s and names the parameter', async (query, name, code) => {
-    const { status, answer } = await lines(`${JSON.stringify(distance())}\n`, `?${query}`)
+  ])('rejects a stream with ?%s and names the parameter', async (query, name, code) => {
+    const { status, responseText } = await lines(`${JSON.stringify(distance())}\n`, `?${query}`)
     expect(status).toBe(400)
-    const { detail, errors } = JSON.parse(answer)
+    const { detail, errors } = JSON.parse(responseText)
     expect(detail.startsWith(`${name}: `), detail).toBe(true)
     expect(errors[0].code).toBe(code)
   })
 
-  it('takes every option of a stream at its default', async () => {
-    const { status, answer } = await lines(
+  it('accepts every stream option at its default value', async () => {
+    const { status, responseText } = await lines(
       `${JSON.stringify(distance())}\n`,
       `?chainId=${CHAIN}&attest=each&sequence=same`,
     )
     expect(status).toBe(200)
-    expect(parsed(answer)[0].attestation.attester).toBe(service.attester)
+    expect(parsed(responseText)[0].attestation.attester).toBe(service.attester)
   })
 
-  it('gives remedies that fit what is missing', async () => {
+  it('gives a hint that fits the missing member', async () => {
     const { body } = await batch({
       items: [
         { op: 'distance', from: paris },
@@ -468,7 +470,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
         pointer: '#/items/2/radius',
         detail: 'is missing',
         code: 'missing-member',
-        hint: 'say how far from the location still counts, in metres, as in "radius": 100',
+        hint: 'send the largest distance from the location in metres, for example "radius": 100',
       },
       {
         pointer: '#/items/3/from',
@@ -477,8 +479,8 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
         hint: 'found "form": did you mean "from"?',
       },
     ])
-    const { answer } = await lines(`${JSON.stringify(distance())}\n`, '')
-    expect(parsed(answer)[0].error.errors[0]).toMatchObject({
+    const { responseText } = await lines(`${JSON.stringify(distance())}\n`, '')
+    expect(parsed(responseText)[0].error.errors[0]).toMatchObject({
       pointer: '#/chainId',
       hint: expect.stringContaining('?chainId=84532'),
     })
@@ -486,7 +488,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     expect(alone.body.errors[0]).toMatchObject({ hint: expect.stringContaining('"chainId": 84532') })
   })
 
-  it('says what to send in the place of a body that is too large', async () => {
+  it('says what to send instead of an oversized body', async () => {
     const large = await service.post('/compute/v0/distance', ' '.repeat(1_048_577))
     expect(large).toMatchObject({
       status: 413,
@@ -496,15 +498,15 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     })
   })
 
-  it('refuses wrong options of a stream without a body, and goes on', async () => {
-    const { status, answer } = await lines('', '?chainId=Base')
+  it('rejects invalid stream options without a body, and still serves the connection', async () => {
+    const { status, responseText } = await lines('', '?chainId=Base')
     expect(status).toBe(400)
-    expect(JSON.parse(answer).errors[0].pointer).toBe('#/chainId')
+    expect(JSON.parse(responseText).errors[0].pointer).toBe('#/chainId')
     expect((await lines(`${JSON.stringify(distance())}\n`)).status).toBe(200)
   })
 
-  it('answers an empty stream with nothing', async () => {
-    expect(await lines('')).toMatchObject({ status: 200, answer: '' })
+  it('answers an empty stream with an empty body', async () => {
+    expect(await lines('')).toMatchObject({ status: 200, responseText: '' })
   })
 })
 
@@ -515,7 +517,7 @@ describe('the hourly limit', () => {
   })
   afterAll(() => service.stop())
 
-  it('counts items, and refuses those beyond it in their place', async () => {
+  it('counts items, and rejects each one beyond it at its index', async () => {
     const { status, body } = await service.post('/compute/v0/batch', {
       chainId: CHAIN,
       attest: 'none',

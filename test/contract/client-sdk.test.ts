@@ -2,8 +2,8 @@ import { recoverTypedDataAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
 
-// What deployed clients of this interface send and read, with nothing changed but the address: bodies with every member they
-// write, the members and headers they look at, and the message they hand to EAS.
+// The requests of deployed clients of this interface, with only the address changed: bodies with every member that they
+// write, the members and headers that they read, and the message that they pass to EAS.
 const ZERO = `0x${'0'.repeat(40)}`
 const NUMERIC = '0xc2b013ecb68d59b28f5d301203ec630335d97c37b400b16b359db6972572e02a'
 const BOOLEAN = '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5'
@@ -49,15 +49,15 @@ describe('a deployed client', () => {
     for (const ref of body.inputRefs) expect(ref).toMatch(/^0x[0-9a-f]{64}$/)
     expect(body.attestation).toMatchObject({ schema, attester: service.attester, recipient: ZERO })
     expect(body.delegatedAttestation).toMatchObject({ attester: service.attester, nonce: 0 })
-    // The tier is found by this header.
+    // Clients read their tier from this header.
     expect(headers.get('ratelimit-limit')).toMatch(/^100\b/)
     expect(headers.get('x-ratelimit-limit')).toBe('100')
   })
 
-  it('hands EAS a message that the signature fits, as it builds it: revocable, for ever, referring to nothing', async () => {
+  it('builds the EAS message that the signature covers: revocable, no expiration, no refUID', async () => {
     const { body } = await ask('distance', { from: point, to: other }, NUMERIC)
     const { attestation, delegatedAttestation } = body
-    // It cuts the signature into r, s and v itself.
+    // The client splits the signature into r, s and v.
     expect(attestation.signature).toMatch(/^0x[0-9a-f]{128}(1b|1c)$/)
     const recovered = await recoverTypedDataAddress({
       domain: {
@@ -96,10 +96,10 @@ describe('a deployed client', () => {
     expect(recovered).toBe(delegatedAttestation.attester)
   })
 
-  it('sends geometries that it took out of Features, and UIDs as objects', async () => {
+  it('sends geometries taken from Features, and UIDs as objects', async () => {
     const uid = `0x${'1'.repeat(64)}`
     const { status, body } = await ask('distance', { from: { uid }, to: point }, NUMERIC)
-    // Without chain access the attestation cannot be read: a problem with the members that its errors show.
+    // Without an RPC the attestation cannot be read: the response is a problem with the members that the client shows.
     expect(status).toBe(400)
     expect(body).toMatchObject({
       type: expect.any(String),
@@ -109,12 +109,12 @@ describe('a deployed client', () => {
     })
   })
 
-  it('finds the service healthy and reads who it is', async () => {
+  it('reads the health and the name of the service', async () => {
     expect(await (await fetch(`${service.url}/health`)).json()).toMatchObject({ status: 'ok' })
     expect(await (await fetch(service.url)).json()).toMatchObject({ name: 'Trigpoint', endpoints: expect.any(Object) })
   })
 
-  it('reads plugins, and of a proof the members it shows', async () => {
+  it('reads plugins, and the members of a verified proof that it shows', async () => {
     const { plugins } = (await (await fetch(`${service.url}/verify/v0/plugins`)).json()) as { plugins: object[] }
     const text = expect.any(String)
     for (const plugin of plugins) {

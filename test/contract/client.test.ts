@@ -22,7 +22,7 @@ const SQUARE: Polygon = {
 }
 const LINE = { type: 'LineString', coordinates: [PARIS.coordinates, TOWN_HALL.coordinates] } as never
 const recompute = createRecompute()
-const refusal = (promise: Promise<unknown>) =>
+const catchError = (promise: Promise<unknown>) =>
   promise.then(
     () => expect.fail('was not refused'),
     (error: unknown) => {
@@ -43,21 +43,21 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
       RATE_LIMIT_DEVELOPER: '1000000',
     })
     client = createClient({ baseUrl: `${service.url}/`, chainId: 84532, apiKey: service.developerKey })
-    // The store opens behind the listener: until then this is a 503 with a Retry-After, which the client waits for.
+    // The store opens after the service starts to listen. Until then it answers 503 with Retry-After, and the client waits.
     expect(await client.ready({ maxRetries: 50 })).toMatchObject({ status: 'ready' })
-    // It is filled behind the listener as well.
+    // The sample records are stored after that too.
     await eventually(async () => expect((await client.records.stats()).total).toBe(5000))
   })
   afterAll(async () => {
     expect(await service.stop()).toBe(0)
   })
 
-  it('asks for each operation, and each answer holds, computed again', async () => {
+  it('requests each operation, and each response verifies, recomputed', async () => {
     const issuer = await client.issuer()
     expect(issuer.address).toBe(service.attester)
     const feature = { type: 'Feature', properties: null, geometry: PARIS } as never
     const { compute } = client
-    const asked = [
+    const requests = [
       [await compute.distance(feature, TOWN_HALL), [feature, TOWN_HALL], 4238.77],
       [await compute.area(SQUARE), [SQUARE], expect.any(Number)],
       [await compute.length(LINE), [LINE], 4238.77],
@@ -65,41 +65,41 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
       [await compute.within(PARIS, TOWN_HALL, 4238.76), [PARIS, TOWN_HALL], false],
       [await compute.intersects(SQUARE, LINE, { resultSignature: true }), [SQUARE, LINE], true],
     ] as const
-    for (const [answer, inputs, result] of asked) {
-      expect(answer.result).toEqual(result)
-      const verdict = await verifyResult(answer, { issuer, chainId: 84532, inputs: [...inputs], recompute })
+    for (const [response, inputs, result] of requests) {
+      expect(response.result).toEqual(result)
+      const verdict = await verifyResult(response, { issuer, chainId: 84532, inputs: [...inputs], recompute })
       expect(failures(verdict)).toEqual([])
       expect(verdict).toMatchObject({ ok: true, signer: service.attester })
       expect(verdict.checks.find(({ id }) => id === 'recomputed')?.status).toBe('pass')
     }
-    expect(asked[5][0].resultSignature).toBeDefined()
+    expect(requests[5][0].resultSignature).toBeDefined()
   })
 
-  it('has an answer signed again', async () => {
-    const answer = await client.compute.distance(PARIS, TOWN_HALL)
-    const again = await client.compute.resign(answer)
-    expect((await verifyResult({ ...answer, ...again }, { attester: service.attester })).ok).toBe(true)
+  it('has a response signed again', async () => {
+    const response = await client.compute.distance(PARIS, TOWN_HALL)
+    const again = await client.compute.resign(response)
+    expect((await verifyResult({ ...response, ...again }, { attester: service.attester })).ok).toBe(true)
   })
 
-  it('gives the problem of a refusal', async () => {
-    const error = await refusal(client.compute.area(PARIS))
+  it('throws the problem of an error response', async () => {
+    const error = await catchError(client.compute.area(PARIS))
     expect(error.status).toBe(400)
     expect(error.problem).toMatchObject({
       title: 'Invalid Input',
       errors: [{ pointer: '#/geometry', code: 'wrong-geometry-type' }],
     })
     const uid = `0x${'1'.repeat(64)}`
-    expect((await refusal(client.compute.distance(uid, PARIS))).problem.detail).toContain('from')
-    expect((await refusal(client.records.get(uid))).problem).toMatchObject({
+    expect((await catchError(client.compute.distance(uid, PARIS))).problem.detail).toContain('from')
+    expect((await catchError(client.records.get(uid))).problem).toMatchObject({
       title: 'Location record not found',
       status: 404,
     })
     const stranger = createClient({ baseUrl: service.url, apiKey: 'wrong', chainId: 84532 })
-    expect((await refusal(stranger.compute.distance(PARIS, PARIS))).problem.detail).toBe('Invalid API key')
-    expect((await refusal(client.verify.submission('0'.repeat(32)))).status).toBeGreaterThanOrEqual(400)
+    expect((await catchError(stranger.compute.distance(PARIS, PARIS))).problem.detail).toBe('Invalid API key')
+    expect((await catchError(client.verify.submission('0'.repeat(32)))).status).toBeGreaterThanOrEqual(400)
   })
 
-  it('refuses what can be no request before it is sent', async () => {
+  it('rejects an impossible request before it is sent', async () => {
     await expect(client.compute.distance('Paris', PARIS)).rejects.toThrow(/64 hex digits/)
     await expect(client.compute.area({ type: 'FeatureCollection', features: [] } as never)).rejects.toThrow(/one of/)
     await expect(client.compute.area({ type: 'Feature', geometry: null } as never)).rejects.toThrow(/no geometry/)
@@ -107,24 +107,24 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
     expect(() => createClient({ baseUrl: 'localhost:3000' })).toThrow(/http/)
   })
 
-  it('has stamps and proofs judged, and what was signed holds', async () => {
+  it('has stamps and proofs verified, and the signed responses verify', async () => {
     const stamp = stampOf('gpsd') as LocationStamp
     expect(await client.verify.stamp(stamp)).toMatchObject({ valid: true })
     const proof = proofOf([stamp]) as EvidenceProof
     expect(await client.verify.proof(proof)).not.toHaveProperty('attestation')
-    const answer = await client.verify.proof(proof, { chainId: 84532 })
-    const verdict = await verifyResult(JSON.stringify(answer), { attester: service.attester })
+    const response = await client.verify.proof(proof, { chainId: 84532 })
+    const verdict = await verifyResult(JSON.stringify(response), { attester: service.attester })
     expect(failures(verdict)).toEqual([])
     expect(verdict.ok).toBe(true)
-    const distance = await client.compute.distance({ verifiedProof: answer as never }, TOWN_HALL)
-    const inputs = [{ verifiedProof: answer as never }, TOWN_HALL]
+    const distance = await client.compute.distance({ verifiedProof: response as never }, TOWN_HALL)
+    const inputs = [{ verifiedProof: response as never }, TOWN_HALL]
     const chained = await verifyResult(distance, { attester: service.attester, inputs, recompute })
     expect(failures(chained)).toEqual([])
     expect((await client.verify.plugins()).plugins.map(({ name }) => name)).toContain('gpsd')
   })
 
   it.each(['each', 'merkle', 'none'] as const)('runs a batch signed %s', async (attest) => {
-    const answer = await client.batch.run(
+    const response = await client.batch.run(
       [
         { op: 'distance', id: 'a', from: PARIS, to: TOWN_HALL },
         { op: 'area', geometry: PARIS },
@@ -132,49 +132,53 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
       ],
       { attest },
     )
-    expect(answer).toMatchObject({ count: 3, failed: 1, results: [{ id: 'a', result: 4238.77 }, {}, { result: true }] })
-    const verdict = await verifyResult(answer, { attester: service.attester })
+    expect(response).toMatchObject({
+      count: 3,
+      failed: 1,
+      results: [{ id: 'a', result: 4238.77 }, {}, { result: true }],
+    })
+    const verdict = await verifyResult(response, { attester: service.attester })
     expect(verdict.ok).toBe(attest !== 'none')
     if (attest !== 'merkle') return
     const inputs = [PARIS, TOWN_HALL]
-    const item = await verifyResult(answer.results[0], { merkle: answer.merkle, inputs, recompute })
+    const item = await verifyResult(response.results[0], { merkle: response.merkle, inputs, recompute })
     expect(failures(item)).toEqual([])
     expect(item).toMatchObject({ ok: true, signer: service.attester })
   })
 
-  it('streams 10,000 items in order and holds a few hundred of them', async () => {
+  it('streams 10,000 items in order and holds only a few hundred of them', async () => {
     const [count, chunkItems, concurrency] = [10_000, 100, 2]
-    let made = 0
+    let madeCount = 0
     let ahead = 0
     function* items(): Generator<BatchOperation> {
-      for (; made < count; ) {
-        made++
-        yield { op: 'distance', id: made, from: PARIS, to: { type: 'Point', coordinates: [0, made / 1000] } }
+      for (; madeCount < count; ) {
+        madeCount++
+        yield { op: 'distance', id: madeCount, from: PARIS, to: { type: 'Point', coordinates: [0, madeCount / 1000] } }
       }
     }
-    let taken = 0
+    let takenCount = 0
     for await (const result of client.batch.stream(items(), { attest: 'none', chunkItems, concurrency })) {
-      taken++
-      if (result.id !== taken || typeof result.result !== 'number') throw new Error(JSON.stringify(result))
-      ahead = Math.max(ahead, made - taken)
+      takenCount++
+      if (result.id !== takenCount || typeof result.result !== 'number') throw new Error(JSON.stringify(result))
+      ahead = Math.max(ahead, madeCount - takenCount)
     }
-    expect(taken).toBe(count)
+    expect(takenCount).toBe(count)
     expect(ahead).toBeLessThanOrEqual(chunkItems * concurrency)
     expect(ahead).toBeGreaterThan(0)
   })
 
-  it('leaves a stream when its reader does', async () => {
-    let made = 0
+  it('cancels a stream when its reader stops', async () => {
+    let madeCount = 0
     async function* endless(): AsyncGenerator<BatchOperation> {
-      while (true) yield { op: 'length', id: made++, geometry: LINE }
+      while (true) yield { op: 'length', id: madeCount++, geometry: LINE }
     }
     for await (const { id } of client.batch.stream(endless(), { attest: 'none', chunkItems: 10 })) {
       if (id === 25) break
     }
-    expect(made).toBeLessThan(100)
+    expect(madeCount).toBeLessThan(100)
   })
 
-  it('reads records: a page, one, all, their number, and by GraphQL', async () => {
+  it('reads records: a page, one, all, the statistics, and by GraphQL', async () => {
     const { records } = client
     const page = await records.list({ bbox: [-20, 30, 40, 60], limit: 3, offset: 1 })
     expect(page.data).toHaveLength(3)
@@ -196,20 +200,20 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
     expect(data?.locationRecords.count).toBe(count)
   })
 
-  it('waits for changes until it is told to stop', async () => {
+  it('waits for changes until its signal is aborted', async () => {
     const controller = new AbortController()
     const changes = client.records.changes({ chain: 'celo' }, { signal: controller.signal })
     const next = changes.next()
     await eventually(async () => {
       const metrics = await (await fetch(`${service.url}/metrics`)).text()
-      // The stream, and the question itself.
+      // The stream, and the request that reads this number.
       expect(metrics).toMatch(/^http_in_flight 2$/m)
     })
     controller.abort(new Error('enough'))
     await expect(next).rejects.toThrow('enough')
   })
 
-  it('says how the service is', async () => {
+  it('reports the state of the service', async () => {
     expect(await client.health()).toMatchObject({ status: 'ok' })
     expect(await client.info()).toMatchObject({ version: 'v0', attester: service.attester })
     expect(await client.ready()).toMatchObject({ status: 'ready' })

@@ -5,7 +5,7 @@ import problemSchema from '../../schemas/problem.schema.json' with { type: 'json
 import { proofOf, stampOf } from '../evidence.ts'
 import { startTestService, type TestService } from '../service.ts'
 
-const isAnswer = new Ajv2020({ strict: false }).compile(responseSchema)
+const isComputeResponse = new Ajv2020({ strict: false }).compile(responseSchema)
 const isProblem = new Ajv2020({ strict: false }).compile(problemSchema)
 
 const ZERO = `0x${'0'.repeat(64)}`
@@ -53,33 +53,33 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
   })
 
   const compute = async (operation: string, body: object) => {
-    const answer = await service.post(`/compute/v0/${operation}`, { chainId: 84532, ...body })
-    const valid = answer.status === 200 ? isAnswer : isProblem
-    expect(valid(answer.body), JSON.stringify([valid.errors, answer.body])).toBe(true)
-    return answer
+    const response = await service.post(`/compute/v0/${operation}`, { chainId: 84532, ...body })
+    const valid = response.status === 200 ? isComputeResponse : isProblem
+    expect(valid(response.body), JSON.stringify([valid.errors, response.body])).toBe(true)
+    return response
   }
-  const refusal = async (operation: string, body: object | string) => {
-    const answer =
+  const requestProblem = async (operation: string, body: object | string) => {
+    const response =
       typeof body === 'string' ? await service.post(`/compute/v0/${operation}`, body) : await compute(operation, body)
-    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/)
-    expect(isProblem(answer.body)).toBe(true)
-    expect(answer.body.status).toBe(answer.status)
-    return answer.body
+    expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/)
+    expect(isProblem(response.body)).toBe(true)
+    expect(response.body.status).toBe(response.status)
+    return response.body
   }
 
-  it('names the chains that it knows when a request is for another one, at every route that takes a chain', async () => {
+  it('names the supported chains when a request has another one, on every route that takes a chain', async () => {
     const point = { type: 'Point', coordinates: [1, 2] }
     const item = { op: 'distance', from: point, to: point }
     const batch = (await service.post('/compute/v0/batch', { chainId: 84532, items: [{ ...item, chainId: 5 }] })).body
-    const answer = (await service.post('/compute/v0/distance', { chainId: 84532, from: point, to: point })).body
+    const response = (await service.post('/compute/v0/distance', { chainId: 84532, from: point, to: point })).body
     const verified = (
       await service.post('/verify/v0/proof', { proof: proofOf([stampOf()]), options: { chainId: 84532 } })
     ).body
-    const problems: [place: string, problem: { detail: string; errors: { pointer: string }[] }][] = [
+    const problems: [pointer: string, problem: { detail: string; errors: { pointer: string }[] }][] = [
       ['#/chainId', (await service.post('/compute/v0/distance', { chainId: 5, from: point, to: point })).body],
       ['#/chainId', (await service.post('/compute/v0/batch', { chainId: 5, attest: 'merkle', items: [item] })).body],
       ['#/items/0/chainId', batch.results[0].error],
-      ['#/chainId', (await service.post('/compute/v0/resign', { ...answer, chainId: 5 })).body],
+      ['#/chainId', (await service.post('/compute/v0/resign', { ...response, chainId: 5 })).body],
       [
         '#/options/chainId',
         (await service.post('/verify/v0/proof', { proof: proofOf([stampOf()]), options: { chainId: 5 } })).body,
@@ -134,30 +134,30 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     ],
   ])('answers %s', async (operation, body, expected, refs) => {
     const before = Math.floor(Date.now() / 1000)
-    const { status, body: answer } = await compute(operation, body)
+    const { status, body: response } = await compute(operation, body)
     expect(status).toBe(200)
-    expect(answer).toMatchObject(expected)
-    expect('units' in answer).toBe('units' in expected)
-    expect(answer.inputRefs).toHaveLength(refs)
-    expect(answer.timestamp).toBeGreaterThanOrEqual(before)
-    expect(answer.attestation).toMatchObject({ refUID: ZERO, revocable: true, attester: service.attester })
-    expect(answer.delegatedAttestation).toMatchObject({
+    expect(response).toMatchObject(expected)
+    expect('units' in response).toBe('units' in expected)
+    expect(response.inputRefs).toHaveLength(refs)
+    expect(response.timestamp).toBeGreaterThanOrEqual(before)
+    expect(response.attestation).toMatchObject({ refUID: ZERO, revocable: true, attester: service.attester })
+    expect(response.delegatedAttestation).toMatchObject({
       attester: service.attester,
       nonce: 0,
-      signature: answer.attestation.signature,
+      signature: response.attestation.signature,
     })
-    expect(answer.delegatedAttestation.deadline).toBeGreaterThanOrEqual(before + 3600)
+    expect(response.delegatedAttestation.deadline).toBeGreaterThanOrEqual(before + 3600)
   })
 
   it('answers area to the square centimetre', async () => {
     const { body } = await compute('area', { geometry: square })
     // Karney's area integral and the longitude equation by quadrature with 40 digits: 8217589924.770678703 m². The kernel
-    // promises 1 cm², and the answer is rounded to 1 cm².
+    // promises 1 cm², and the result is rounded to 1 cm².
     expect(Math.abs(body.result - 8_217_589_924.770679)).toBeLessThanOrEqual(1.5e-4)
     expect(body.units).toBe('square_meters')
   })
 
-  it('gives the same reference for the same geometry however it is written', async () => {
+  it('returns the same reference for the same geometry in any notation', async () => {
     const spellings = [
       '{"type":"Point","coordinates":[2.5,48]}',
       '{ "coordinates" : [ 2.50, 4.8e1 ], "type" : "Point" }',
@@ -173,7 +173,7 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     expect(new Set(refs).size).toBe(1)
   })
 
-  it('puts recipient, schema and chain into the answer', async () => {
+  it('puts recipient, schema and chain into the response', async () => {
     const recipient = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
     const schema = `0x${'AB'.repeat(32)}`
     const { body } = await compute('distance', { from: eiffel, to: hotelDeVille, recipient, schema, chainId: 42161 })
@@ -213,8 +213,8 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
       '{"chainId":84532,"from":{"type":"Point","coordinates":[1e999,0]},"to":{"type":"Point","coordinates":[0,0]}}',
       'invalid-input',
     ],
-  ])('refuses a body that is %s', async (_, body, type) => {
-    const problem = await refusal('distance', body)
+  ])('rejects a body that is %s', async (_, body, type) => {
+    const problem = await requestProblem('distance', body)
     expect(problem.type).toBe(`${service.url}/errors/${type}`)
     expect(problem.status).toBe(400)
   })
@@ -252,7 +252,7 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     ['radius 0', 'within', { geometry: eiffel, target: square, radius: 0 }, 'out-of-range'],
     ['radius 1e300', 'within', { geometry: eiffel, target: square, radius: 1e300 }, 'out-of-range'],
     ['radius 0.001', 'within', { geometry: eiffel, target: square, radius: 0.001 }, 'radius-too-small'],
-    ['chainId as text', 'distance', { from: eiffel, to: eiffel, chainId: '84532' }, 'wrong-type'],
+    ['chainId as a string', 'distance', { from: eiffel, to: eiffel, chainId: '84532' }, 'wrong-type'],
     ['an unknown chain', 'distance', { from: eiffel, to: eiffel, chainId: 999 }, 'unsupported-chain'],
     ['a uid without RPC', 'distance', { from: eiffel, to: { uid: ZERO } }, 'no-rpc'],
     [
@@ -261,20 +261,20 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
       { from: eiffel, to: eiffel, schema: '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5' },
       'schema-mismatch',
     ],
-  ])('refuses %s with a place and a remedy', async (_, operation, body, code) => {
-    const problem = await refusal(operation, body)
+  ])('rejects %s with a pointer and a hint', async (_, operation, body, code) => {
+    const problem = await requestProblem(operation, body)
     expect(problem.status).toBe(400)
     expect(problem.errors[0]).toMatchObject({ code })
     expect(problem.errors[0].pointer).toMatch(/^#/)
   })
 
-  it('names the crossing of a self-intersecting ring', async () => {
-    const problem = await refusal('area', { geometry: bowtie })
+  it('names where a self-intersecting ring crosses itself', async () => {
+    const problem = await requestProblem('area', { geometry: bowtie })
     expect(problem.detail).toContain('self-intersection at [0.5, 0.5]')
   })
 
   it('answers {uid, uri} with 501', async () => {
-    const problem = await refusal('distance', { from: eiffel, to: { uid: ZERO, uri: 'ipfs://x' } })
+    const problem = await requestProblem('distance', { from: eiffel, to: { uid: ZERO, uri: 'ipfs://x' } })
     expect(problem).toMatchObject({ status: 501, title: 'Not Implemented' })
   })
 

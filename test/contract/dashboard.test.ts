@@ -20,15 +20,15 @@ const expressions: readonly (readonly [title: string, expression: string, legend
   ),
   ['annotation', dashboard.annotations.list[0].expr, dashboard.annotations.list[0].textFormat],
 ]
-/** What Prometheus adds to every sample. */
+/** Labels that Prometheus adds to every sample. */
 const ADDED = ['instance', 'job']
 
 describe('the dashboard', () => {
   let service: TestService
-  /** Samples by name, each with the labels it is printed with. */
+  /** The label names of each sample, by sample name. */
   const samples = new Map<string, Set<string>>()
   beforeAll(async () => {
-    // A chain nobody serves has a relay all the same.
+    // The relay runs even though no RPC answers for the chain.
     const chain = { RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1', RECORDS: '1' }
     service = await startTestService({ RATE_LIMIT_PUBLIC: '2', ...chain })
     const point = { type: 'Point', coordinates: [2, 48] }
@@ -36,14 +36,14 @@ describe('the dashboard', () => {
     for (let time = 0; time < 2; time++) {
       await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
     }
-    // Submissions have values when the database is there.
+    // Submission metrics have samples once the database is open.
     await eventually(
       async () => {
         const text = await (await fetch(`${service.url}/metrics`)).text()
         for (const [, name, labels] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
-          const found = samples.get(name!) ?? new Set(ADDED)
-          samples.set(name!, found)
-          for (const [, label] of (labels ?? '').matchAll(/(\w+)="/g)) found.add(label!)
+          const labelNames = samples.get(name!) ?? new Set(ADDED)
+          samples.set(name!, labelNames)
+          for (const [, label] of (labels ?? '').matchAll(/(\w+)="/g)) labelNames.add(label!)
         }
         for (const [, family] of text.matchAll(/^# TYPE (\S+) (?!histogram)/gm))
           expect([...samples.keys()]).toContain(family)
@@ -53,28 +53,30 @@ describe('the dashboard', () => {
   })
   afterAll(() => service.stop())
 
-  it.each(expressions)('asks in %s for what the service prints: %s', (_, expression, legend) => {
+  it.each(expressions)('queries in %s only what the service exports: %s', (_, expression, legend) => {
     const { selectors, groupings } = parseQuery(expression)
     expect(selectors.length).toBeGreaterThan(0)
     for (const { metric, labels } of selectors) {
       expect([...samples.keys()]).toContain(metric)
       expect([...samples.get(metric)!]).toEqual(expect.arrayContaining([...labels, ...groupings]))
-      // What counts up is looked at by its rate alone, and what does not never is.
+      // Counters are queried only through rate or increase, and gauges never are.
       expect(/_(?:total|bucket|sum|count)$/.test(metric)).toBe(
         new RegExp(`(?:rate|increase)\\(${metric}\\b`).test(expression),
       )
     }
-    // A legend names labels that are left.
+    // A legend uses only labels that remain after aggregation.
     const named = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label!)
-    const left = /\bby\b/.test(expression) ? groupings : selectors.flatMap(({ metric }) => [...samples.get(metric)!])
-    expect(left).toEqual(expect.arrayContaining(named))
+    const remainingLabels = /\bby\b/.test(expression)
+      ? groupings
+      : selectors.flatMap(({ metric }) => [...samples.get(metric)!])
+    expect(remainingLabels).toEqual(expect.arrayContaining(named))
   })
 
-  it('shows every metric, and the process that was chosen', () => {
-    const asked = new Set(
+  it('shows every metric, filtered by the selected instance', () => {
+    const queriedMetrics = new Set(
       expressions.flatMap(([, expression]) => parseQuery(expression).selectors.map(({ metric }) => metric)),
     )
-    expect([...samples.keys()].filter((name) => !asked.has(name))).toEqual([])
+    expect([...samples.keys()].filter((name) => !queriedMetrics.has(name))).toEqual([])
     for (const [title, expression] of expressions) {
       for (const { labels } of parseQuery(expression).selectors) expect(labels, title).toContain('instance')
     }
@@ -82,22 +84,22 @@ describe('the dashboard', () => {
     expect(variable.query.query).toBe('label_values(build_info, instance)')
   })
 
-  it('has panels with ids of their own that do not lie on each other', () => {
+  it('has panels with distinct ids that do not overlap', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
-    const taken = new Set<string>()
+    const cells = new Set<string>()
     for (const { title, gridPos } of panels) {
       expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24)
       for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
         for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
-          expect(taken.has(`${x} ${y}`), title).toBe(false)
-          taken.add(`${x} ${y}`)
+          expect(cells.has(`${x} ${y}`), title).toBe(false)
+          cells.add(`${x} ${y}`)
         }
       }
     }
   })
 })
 
-describe('the check of queries', () => {
+describe('the parser of queries', () => {
   it.each([
     'sum(rate(http_requests_total[5m])',
     'sum(rate(http_requests_total))',
@@ -111,7 +113,7 @@ describe('the check of queries', () => {
     'http_in_flight +',
     '1 + http_requests_total[5m]',
     '',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseQuery(text)).toThrow(SyntaxError)
   })
 })

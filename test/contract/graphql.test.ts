@@ -23,28 +23,28 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
-    // biome-ignore lint/suspicious/noExplicitAny: the tests look into whatever was sent
+    // biome-ignore lint/suspicious/noExplicitAny: the tests read any member of the body
     return { status: response.status, type: response.headers.get('content-type'), body: (await response.json()) as any }
   }
-  const ask = (query: string, variables?: object) => send({ query, variables })
-  const rest = async (path: string) => (await fetch(`${service.url}/api/v0/location-records${path}`)).json()
+  const runQuery = (query: string, variables?: object) => send({ query, variables })
+  const getJson = async (path: string) => (await fetch(`${service.url}/api/v0/location-records${path}`)).json()
 
-  it('gives lists as the record API does, every member of them', async () => {
-    const { status, type, body } = await ask(
+  it('returns the same lists as the record API, with every member', async () => {
+    const { status, type, body } = await runQuery(
       `{ locationRecords(limit: 7, prover: "${addressOf(1)}", bbox: [-180, -90, 0, 90]) { data { ${FIELDS} } count limit offset } }`,
     )
     expect([status, type]).toEqual([200, 'application/json; charset=utf-8'])
-    expect(body.data.locationRecords).toEqual(await rest(`?limit=7&prover=${addressOf(1)}&bbox=-180,-90,0,90`))
+    expect(body.data.locationRecords).toEqual(await getJson(`?limit=7&prover=${addressOf(1)}&bbox=-180,-90,0,90`))
   })
 
-  it('gives one record, null for none, and the numbers of all', async () => {
-    const { body } = await ask(`{
+  it('returns one record, null for an unknown UID, and the statistics', async () => {
+    const { body } = await runQuery(`{
       known: locationRecord(uid: "${uidOf(3)}") { ${FIELDS} }
       unknown: locationRecord(uid: "${uidOf(9999)}") { uid }
       locationRecordStats { total by_chain { chain count } by_time { last_24_hours last_7_days last_30_days } revoked }
     }`)
-    const stats = (await rest('/stats')) as { by_chain: Record<string, number> }
-    expect(body.data.known).toEqual(await rest(`/${uidOf(3)}`))
+    const stats = (await getJson('/stats')) as { by_chain: Record<string, number> }
+    expect(body.data.known).toEqual(await getJson(`/${uidOf(3)}`))
     expect(body.data.unknown).toBe(null)
     expect(body.data.locationRecordStats).toEqual({
       ...stats,
@@ -52,11 +52,11 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
     })
   })
 
-  it('leads through all pages by cursors', async () => {
+  it('pages through all records by cursor', async () => {
     const seen: string[] = []
     let cursor: string | null = null
     do {
-      const { body } = await ask(
+      const { body } = await runQuery(
         'query Page($cursor: String) { locationRecords(limit: 60, cursor: $cursor) { data { uid } next } }',
         { cursor },
       )
@@ -66,7 +66,7 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
     expect(seen).toEqual(RECORDS.map(({ uid }) => uid).reverse())
   })
 
-  it('answers GET, and names its media type to those who do', async () => {
+  it('answers GET, with the GraphQL media type if the client accepts it', async () => {
     const url = `${service.url}/graphql?query=${encodeURIComponent('query A($n: Int) { locationRecords(limit: $n) { limit } }')}`
     const response = await fetch(`${url}&variables=${encodeURIComponent('{"n": 5}')}&operationName=A`, {
       headers: { accept: 'application/graphql-response+json' },
@@ -75,8 +75,8 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
     expect(await response.json()).toEqual({ data: { locationRecords: { limit: 5 } } })
   })
 
-  it('describes itself', async () => {
-    const { body } = await ask(getIntrospectionQuery())
+  it('answers introspection, with the members of the record schema', async () => {
+    const { body } = await runQuery(getIntrospectionQuery())
     const text = await (await fetch(`${service.url}/graphql/schema`)).text()
     const described = printSchema(buildClientSchema(body.data))
     expect(described.replace(/\s+/g, ' ')).toContain('type LocationRecordPage { data: [LocationRecord!]!')
@@ -91,8 +91,8 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
     ['{ locationRecords(cursor: "x") { count } }', /^Invalid cursor/],
     ['{ locationRecords(fromTimestamp: "x") { count } }', /^Invalid timestamp format/],
     ['{ locationRecord(uid: "1 or 1=1") { uid } }', /^Invalid UID format/],
-  ])('says beside the data what is wrong in %s', async (query, message) => {
-    const { status, body } = await ask(query)
+  ])('reports in errors what is wrong in %s', async (query, message) => {
+    const { status, body } = await runQuery(query)
     expect(status).toBe(200)
     expect(body.errors[0].message).toMatch(message)
   })
@@ -101,7 +101,7 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
     ['{ locationRecords { count }', /Syntax Error/],
     ['{ locationRecords(limit: "5") { count } }', /Int cannot represent/],
     ['{ nothing }', /Cannot query field/],
-    ['mutation { a }', /only read here/],
+    ['mutation { a }', /only queries are supported/],
     ['query A { __typename } query B { __typename }', /operationName/],
     ['query A($n: Int!) { locationRecords(limit: $n) { count } }', /was not provided/],
     ['fragment A on Query { ...A } { ...A }', /Cannot spread fragment/],
@@ -123,8 +123,8 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
       `{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }`,
       /introspection depth/,
     ],
-  ])('refuses %.80s', async (query, message) => {
-    const { status, body } = await ask(query)
+  ])('rejects %.80s', async (query, message) => {
+    const { status, body } = await runQuery(query)
     expect([status, body.data]).toEqual([400, undefined])
     expect(body.errors[0].message).toMatch(message)
   })
@@ -138,33 +138,36 @@ describe.each(ENGINES_AND_ADAPTERS)('GraphQL on %s behind %s', (engine, adapter)
     ['{"query":"{a}","variables":[]}', 400, /variables must be an object/],
     ['{"query":"{a}","operationName":5}', 400, /operationName/],
     [JSON.stringify({ query: `{ a } #${'x'.repeat(70_000)}` }), 413, /65536 bytes/],
-  ])('refuses the body %.40s in the shape of both its clients', async (text, status, detail) => {
-    const answer = await send(text)
-    expect(answer.status).toBe(status)
-    expect(answer.body.status).toBe('error')
-    expect(answer.body.detail).toMatch(detail)
-    expect(answer.body.errors[0].message).toContain(answer.body.detail)
-  })
+  ])(
+    'rejects the body %.40s with members for GraphQL clients and for clients of the record API',
+    async (text, status, detail) => {
+      const rejected = await send(text)
+      expect(rejected.status).toBe(status)
+      expect(rejected.body.status).toBe('error')
+      expect(rejected.body.detail).toMatch(detail)
+      expect(rejected.body.errors[0].message).toContain(rejected.body.detail)
+    },
+  )
 
   it.each(['', '?query=', '?query=a&query=b', '?query=%7Ba%7D&variables=x'])(
-    'refuses GET /graphql%s',
+    'rejects GET /graphql%s',
     async (search) => {
       expect((await fetch(`${service.url}/graphql${search}`)).status).toBe(400)
     },
   )
 
-  it('answers beside it while many ask as much as they may', async () => {
-    const dear = `{ locationRecords(limit: 570) { data { ${FIELDS} } } }`
-    expect((await ask(dear)).status).toBe(200)
-    let answered = 0
-    const asking = Array.from({ length: 20 }, () => ask(dear).finally(() => answered++))
+  it('answers /health while many clients send queries of the highest cost', async () => {
+    const costlyQuery = `{ locationRecords(limit: 570) { data { ${FIELDS} } } }`
+    expect((await runQuery(costlyQuery)).status).toBe(200)
+    let answeredCount = 0
+    const requests = Array.from({ length: 20 }, () => runQuery(costlyQuery).finally(() => answeredCount++))
     expect((await fetch(`${service.url}/health`)).status).toBe(200)
-    expect(answered).toBeLessThan(20)
-    for (const { status } of await Promise.all(asking)) expect([200, 503]).toContain(status)
+    expect(answeredCount).toBeLessThan(20)
+    for (const { status } of await Promise.all(requests)) expect([200, 503]).toContain(status)
   })
 })
 
-/** Fragments of which each is within the next one twice: 2ⁿ fields, were they written out. */
+/** Fragments that each contain the next one twice: 2ⁿ fields when expanded. */
 function fragments(count: number): string {
   const texts = Array.from({ length: count }, (_, index) =>
     index === count - 1

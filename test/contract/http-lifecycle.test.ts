@@ -6,21 +6,21 @@ import { createApp } from '../../src/http/app.ts'
 import { ListenError } from '../../src/http/port.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import { Metrics } from '../../src/metrics.ts'
-import type { RequestContext, ServiceAnswer } from '../../src/service/services.ts'
+import type { RequestContext, ServiceResponse } from '../../src/service/services.ts'
 import { eventually } from '../eventually.ts'
 import { sendRaw } from '../raw-socket.ts'
 import { ADAPTERS, type RunningServer, startServer } from '../running-http-server.ts'
 
 const POST_OPEN = 'POST /compute/v0/area HTTP/1.1\r\nHost: a\r\n'
 
-/** A service that answers when the test says so. */
-function heldBack() {
-  const waiting: { context: RequestContext; answer: (answer: ServiceAnswer) => void }[] = []
+/** A service whose responses the test releases one by one. */
+function controlledService() {
+  const waiting: { context: RequestContext; respond: (response: ServiceResponse) => void }[] = []
   return {
     waiting,
     compute: (_operation: string, _body: Uint8Array, context: RequestContext) =>
-      new Promise<ServiceAnswer>((answer) => {
-        waiting.push({ context, answer })
+      new Promise<ServiceResponse>((respond) => {
+        waiting.push({ context, respond })
       }),
   }
 }
@@ -28,11 +28,11 @@ function heldBack() {
 const compute = (server: RunningServer, body = '{}') => fetch(`${server.url}/compute/v0/area`, { method: 'POST', body })
 
 describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
-  it('answers what is in flight before it stops, and says that the connection ends', async () => {
-    const held = heldBack()
-    const server = await startServer(adapter, { compute: held.compute })
+  it('answers the requests in flight before it stops, and closes their connections', async () => {
+    const controlled = controlledService()
+    const server = await startServer(adapter, { compute: controlled.compute })
     const answers = Array.from({ length: 20 }, () => compute(server))
-    await eventually(() => expect(held.waiting.length).toBe(20))
+    await eventually(() => expect(controlled.waiting.length).toBe(20))
     expect(server.server.inFlight).toBe(20)
 
     let stopped = false
@@ -41,7 +41,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     })
     await eventually(() => expect(fetch(`${server.url}/health`)).rejects.toThrow())
     expect(stopped).toBe(false)
-    for (const { answer } of held.waiting) answer({ json: '{"late":true}' })
+    for (const { respond } of controlled.waiting) respond({ json: '{"late":true}' })
     for (const response of await Promise.all(answers)) {
       expect(response.status).toBe(200)
       expect(response.headers.get('connection')).toBe('close')
@@ -51,11 +51,11 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     expect(server.server.inFlight).toBe(0)
   })
 
-  it('refuses a stream of lines that begins while it stops, and says when to come again', async () => {
-    const held = heldBack()
-    const server = await startServer(adapter, { compute: held.compute })
+  it('rejects a line stream that begins during shutdown, with Retry-After', async () => {
+    const controlled = controlledService()
+    const server = await startServer(adapter, { compute: controlled.compute })
     const waiting = compute(server)
-    await eventually(() => expect(held.waiting.length).toBe(1))
+    await eventually(() => expect(controlled.waiting.length).toBe(1))
     const socket = connect(server.port, '127.0.0.1')
     await new Promise((resolve) => socket.once('connect', resolve))
     await eventually(async () => expect((await fetch(`${server.url}/health`)).status).toBe(200))
@@ -72,12 +72,12 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     expect(text).toMatch(/^HTTP\/1\.1 503 /)
     expect(text).toMatch(/retry-after: 1\r\n/i)
     expect(text).toMatch(/connection: close\r\n/i)
-    held.waiting[0]!.answer({ json: '{}' })
+    controlled.waiting[0]!.respond({ json: '{}' })
     expect((await waiting).status).toBe(200)
     await stop
   })
 
-  it('loses no answer when it stops under load on kept-alive connections', async () => {
+  it('loses no response when it stops under load on keep-alive connections', async () => {
     let computed = 0
     const server = await startServer(adapter, {
       compute: async () => {
@@ -90,7 +90,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     let sent = 0
     let received = 0
     const lost: string[] = []
-    // Each of 16 loops asks again as soon as it is answered, until its connection is refused.
+    // Each of 16 loops sends the next request as soon as it gets a response, until its connection is refused.
     const loop = async () => {
       for (;;) {
         const result = await postOnce(server.port, agent)
@@ -110,34 +110,34 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     expect(sent).toBe(received)
   })
 
-  it('gives up draining after its limit', async () => {
-    const held = heldBack()
-    const server = await startServer(adapter, { compute: held.compute, env: { DRAIN_TIMEOUT_MS: '200' } })
-    const answer = compute(server).catch((error: Error) => error)
-    await eventually(() => expect(held.waiting.length).toBe(1))
+  it('stops draining after DRAIN_TIMEOUT_MS', async () => {
+    const controlled = controlledService()
+    const server = await startServer(adapter, { compute: controlled.compute, env: { DRAIN_TIMEOUT_MS: '200' } })
+    const outcome = compute(server).catch((error: Error) => error)
+    await eventually(() => expect(controlled.waiting.length).toBe(1))
     await server.stop()
-    expect(await answer).toBeInstanceOf(Error)
+    expect(await outcome).toBeInstanceOf(Error)
   })
 
-  it('answers 503 when the service takes longer than the deadline, and tells the service', async () => {
-    const held = heldBack()
+  it('answers 503 when the service misses the deadline, and aborts the request context', async () => {
+    const controlled = controlledService()
     const nowMs = Date.now()
     const env = { REQUEST_DEADLINE_MS: '150' }
-    const server = await startServer(adapter, { compute: held.compute, env, now: () => nowMs })
+    const server = await startServer(adapter, { compute: controlled.compute, env, now: () => nowMs })
     const response = await compute(server)
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('1')
     expect(await response.json()).toMatchObject({ title: 'Overloaded' })
-    const { context, answer } = held.waiting[0]!
+    const { context, respond } = controlled.waiting[0]!
     expect(context.aborted).toBe(true)
     expect(context.deadlineMs - nowMs).toBe(150)
-    // Too late: nothing happens, and the connection works on.
-    answer({ json: '{}' })
+    // A late response is dropped, and the connection still works.
+    respond({ json: '{}' })
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
     await server.stop()
   })
 
-  it('answers 408 and closes when a body does not arrive in time', async () => {
+  it('answers 408 and closes the connection when a body does not arrive in time', async () => {
     const server = await startServer(adapter, { env: { REQUEST_DEADLINE_MS: '150' } })
     const { answers, closed } = await sendRaw(server.port, [`${POST_OPEN}Content-Length: 10\r\n\r\nabc`])
     expect(answers.map(({ status }) => status)).toEqual([408])
@@ -146,23 +146,23 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     await server.stop()
   })
 
-  it('tells the service when the client is gone, and answers nobody', async () => {
-    const held = heldBack()
-    const server = await startServer(adapter, { compute: held.compute, env: { LOG_SAMPLE_RATIO: '1' } })
+  it('aborts the request context when the client disconnects, and drops the response', async () => {
+    const controlled = controlledService()
+    const server = await startServer(adapter, { compute: controlled.compute, env: { LOG_SAMPLE_RATIO: '1' } })
     const socket = connect(server.port, '127.0.0.1')
     socket.write(`${POST_OPEN}Content-Length: 2\r\n\r\n{}`)
-    await eventually(() => expect(held.waiting.length).toBe(1))
-    expect(held.waiting[0]!.context.aborted).toBe(false)
+    await eventually(() => expect(controlled.waiting.length).toBe(1))
+    expect(controlled.waiting[0]!.context.aborted).toBe(false)
     socket.destroy()
-    await eventually(() => expect(held.waiting[0]!.context.aborted).toBe(true))
+    await eventually(() => expect(controlled.waiting[0]!.context.aborted).toBe(true))
     expect(server.server.inFlight).toBe(0)
-    held.waiting[0]!.answer({ json: '{}' })
+    controlled.waiting[0]!.respond({ json: '{}' })
     await eventually(() => expect(server.lines.some(({ fields }) => fields['status'] === 499)).toBe(true))
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
     await server.stop()
   })
 
-  it('forgets a body whose client left in the middle', async () => {
+  it('releases a partial body when its client disconnects', async () => {
     const server = await startServer(adapter, { env: { MAX_OPEN_BODIES_PER_ADDRESS: '1' } })
     const socket = connect(server.port, '127.0.0.1')
     socket.write(`${POST_OPEN}Content-Length: 10\r\n\r\nabc`)
@@ -179,9 +179,9 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
   it.each([
     ['a body of known length', `${POST_OPEN}Content-Length: 10\r\n\r\nabc`],
     ['a chunked body', `${POST_OPEN}Transfer-Encoding: chunked\r\n\r\n5\r\nab`],
-    ['a body not begun', `${POST_OPEN}Content-Length: 10\r\n\r\n`],
-    ['a stream that is answered already', `${STREAM_OPEN}3\r\n{}\n\r\n5\r\n{`],
-  ])('logs 499 for a client that leaves in the middle of %s', async (_what, text) => {
+    ['a body that has not begun', `${POST_OPEN}Content-Length: 10\r\n\r\n`],
+    ['a stream whose response has begun', `${STREAM_OPEN}3\r\n{}\n\r\n5\r\n{`],
+  ])('logs 499 when a client disconnects during %s', async (_what, text) => {
     const server = await startServer(adapter, { env: { LOG_SAMPLE_RATIO: '1' } })
     const ways = ['destroy', 'resetAndDestroy', 'end'] as const
     for (const [index, way] of ways.entries()) {
@@ -200,33 +200,33 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     await server.stop()
   })
 
-  it('refuses bodies beyond the bytes it may hold, and accepts again when they are answered', async () => {
-    const held = heldBack()
+  it('rejects bodies beyond MAX_IN_FLIGHT_BYTES, and accepts more after the first are answered', async () => {
+    const controlled = controlledService()
     const server = await startServer(adapter, {
-      compute: held.compute,
+      compute: controlled.compute,
       env: { MAX_IN_FLIGHT_BYTES: '1048576', MAX_BODY_BYTES: '600000' },
     })
     const first = compute(server, 'x'.repeat(600_000))
-    await eventually(() => expect(held.waiting.length).toBe(1))
+    await eventually(() => expect(controlled.waiting.length).toBe(1))
     const second = await compute(server, 'x'.repeat(600_000))
     expect(second.status).toBe(503)
     expect(second.headers.get('retry-after')).toBe('1')
-    held.waiting[0]!.answer({ json: '{}' })
+    controlled.waiting[0]!.respond({ json: '{}' })
     expect((await first).status).toBe(200)
     const third = compute(server, 'x'.repeat(600_000))
-    await eventually(() => expect(held.waiting.length).toBe(2))
-    held.waiting[1]!.answer({ json: '{}' })
+    await eventually(() => expect(controlled.waiting.length).toBe(2))
+    controlled.waiting[1]!.respond({ json: '{}' })
     expect((await third).status).toBe(200)
     await server.stop()
   })
 
-  it('ends a stream of which it holds more than it may unanswered', async () => {
+  it('ends a stream that has more than MAX_STREAM_BYTES unanswered', async () => {
     let takenBytes = 0
     const count = (bytes: number) => {
       takenBytes += bytes
     }
     const server = await startServer(adapter, {
-      // A service that asks nobody to wait and is never done.
+      // A service that never applies back-pressure and never finishes.
       openBatch: () => ({ isFull: false, take: (bytes) => count(bytes.byteLength), end: async () => {} }),
       env: { MAX_BODY_BYTES: '1024', MAX_STREAM_BYTES: '3000000' },
     })
@@ -236,7 +236,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     ])
     expect(closed).toBe(true)
     expect(takenBytes).toBeLessThanOrEqual(3_000_000)
-    // A reset may swallow the answer to a client that is still writing.
+    // A reset may discard the response to a client that is still writing.
     for (const { status, body } of answers) expect([status, body]).toEqual([503, expect.stringContaining('3000000')])
     expect(server.server.inFlight).toBe(0)
     await server.stop()
@@ -261,7 +261,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     await server.stop()
   })
 
-  it('reads a body of exactly the limit, whole and in order', async () => {
+  it('reads a body of exactly the size limit, complete and in order', async () => {
     let received = Buffer.alloc(0)
     const server = await startServer(adapter, {
       compute: async (_operation, body) => {
@@ -276,46 +276,46 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     await server.stop()
   })
 
-  it('keeps many small bodies apart while all of them wait', async () => {
+  it('does not mix up many small bodies that wait at the same time', async () => {
     const bodies: Uint8Array[] = []
-    const held = heldBack()
+    const controlled = controlledService()
     const server = await startServer(adapter, {
       compute: (operation, body, context) => {
         bodies.push(body)
-        return held.compute(operation, body, context)
+        return controlled.compute(operation, body, context)
       },
     })
     const texts = Array.from({ length: 300 }, (_, index) => `${index}:`.padEnd(400, String(index % 10)))
     const answers = texts.map((text) => compute(server, text))
     await eventually(() => expect(bodies.length).toBe(300))
     expect(bodies.map((body) => Buffer.from(body).toString()).sort()).toEqual([...texts].sort())
-    for (const { answer } of held.waiting) answer({ json: '{}' })
+    for (const { respond } of controlled.waiting) respond({ json: '{}' })
     await Promise.all(answers)
     await server.stop()
   })
 
-  it('refuses a port that is taken, and says so with a type', async () => {
+  it('rejects a port in use with a typed error', async () => {
     const server = await startServer(adapter)
     const config = readConfig({ HTTP_ADAPTER: adapter }, 1)
     const { app } = await startServer(adapter)
     const second = createHttpServer(config, app.handler, { info() {}, warn() {}, error() {} })
-    const refused = second.listen('127.0.0.1', server.port)
-    await expect(refused).rejects.toBeInstanceOf(ListenError)
-    await expect(refused).rejects.toMatchObject({ failure: 'in-use' })
+    const listening = second.listen('127.0.0.1', server.port)
+    await expect(listening).rejects.toBeInstanceOf(ListenError)
+    await expect(listening).rejects.toMatchObject({ failure: 'in-use' })
     await expect(second.listen('192.0.2.1', 0)).rejects.toMatchObject({ failure: 'no-such-address' })
-    // The same server moves on to a free port.
+    // The same server can then listen on a free port.
     const port = await second.listen('127.0.0.1', 0)
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
     await second.close()
     await server.stop()
   })
 
-  it('lets no more connections in than it should', async () => {
+  it('accepts no more connections than MAX_CONNECTIONS', async () => {
     const server = await startServer(adapter, { env: { MAX_CONNECTIONS: '2' } })
     const idle = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1')]
     await Promise.all(idle.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
     const { answers, closed } = await sendRaw(server.port, ['GET /health HTTP/1.1\r\nHost: a\r\n\r\n'])
-    // node:http hangs up; uWebSockets.js cannot, so the answer is a refusal.
+    // node:http closes the connection; uWebSockets.js cannot, so it sends an error response.
     expect(answers.map(({ status }) => status)).toEqual(adapter === 'node' ? [] : [503])
     expect(closed).toBe(true)
     for (const socket of idle) socket.destroy()
@@ -326,7 +326,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
     await server.stop()
   })
 
-  it('logs a sample, and every failure', async () => {
+  it('logs a sample of the requests, and every failure', async () => {
     const values = [0.005, 0.5, 0.5, 0.5]
     const server = await startServer(adapter, {
       env: { LOG_SAMPLE_RATIO: '0.01', API_KEYS: '{"secret-key":{"tier":"developer"}}' },
@@ -357,7 +357,7 @@ describe.each(ADAPTERS)('the life of a request on %s', (adapter) => {
   })
 })
 
-it('falls back to node:http and says why, once', () => {
+it('falls back to node:http and logs the reason once', () => {
   const config = readConfig({ HTTP_ADAPTER: 'uws' }, 1)
   const warnings: unknown[] = []
   const log = { info() {}, warn: (...line: unknown[]) => void warnings.push(line), error() {} }
@@ -377,7 +377,7 @@ function postOnce(port: number, agent: Agent): Promise<string> {
       response.on('error', (error) => resolve(error.message))
     })
     message.on('error', (error: NodeJS.ErrnoException) => {
-      // A kept-alive connection that the other side closed while it was idle: nothing was lost.
+      // The server closed an idle keep-alive connection: no response was lost.
       resolve(error.code === 'ECONNREFUSED' ? 'refused' : (error.code ?? error.message))
     })
     message.end('{}')

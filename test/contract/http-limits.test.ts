@@ -8,7 +8,7 @@ const KEYS = {
     other: { tier: 'developer', label: 'o' },
   }),
 }
-// The tiers of the interface: 100, 1,000 and 10,000 requests an hour; small ones where a limit has to be reached.
+// The tiers of the interface allow 100, 1,000 and 10,000 requests an hour; a test that has to reach a limit lowers it.
 const TIERS = { RATE_LIMIT_PUBLIC: '100', ...KEYS }
 const NOON = Date.UTC(2026, 0, 1, 12)
 const NOON_SECONDS = NOON / 1000
@@ -32,21 +32,21 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     headers.get('ratelimit-remaining'),
     headers.get('ratelimit-reset'),
   ]
-  const shown = (limit: number, remaining: number, passedSeconds: number) =>
+  const expectedLimits = (limit: number, remaining: number, passedSeconds: number) =>
     [limit, remaining, NOON_SECONDS + 3600, limit, remaining, 3600 - passedSeconds].map(String)
 
-  it('counts one hour from the first request and says so exactly', async () => {
+  it('starts a window of one hour at the first request and reports it exactly', async () => {
     await start({ env: { RATE_LIMIT_PUBLIC: '3' } })
-    expect(limits(await compute())).toEqual(shown(3, 2, 0))
+    expect(limits(await compute())).toEqual(expectedLimits(3, 2, 0))
     nowMs += 10_000
-    expect(limits(await compute())).toEqual(shown(3, 1, 10))
-    expect(limits(await compute())).toEqual(shown(3, 0, 10))
+    expect(limits(await compute())).toEqual(expectedLimits(3, 1, 10))
+    expect(limits(await compute())).toEqual(expectedLimits(3, 0, 10))
     nowMs += 1_800_000
-    const refused = await compute()
-    expect(refused.status).toBe(429)
-    expect(limits(refused)).toEqual(shown(3, 0, 1810))
-    expect(refused.headers.get('retry-after')).toBe('1790')
-    expect(await refused.json()).toMatchObject({ title: 'Rate Limited', status: 429 })
+    const rejected = await compute()
+    expect(rejected.status).toBe(429)
+    expect(limits(rejected)).toEqual(expectedLimits(3, 0, 1810))
+    expect(rejected.headers.get('retry-after')).toBe('1790')
+    expect(await rejected.json()).toMatchObject({ title: 'Rate Limited', status: 429 })
     nowMs = NOON + 3_599_999
     expect((await compute()).status).toBe(429)
     nowMs = NOON + 3_600_000
@@ -56,26 +56,28 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     expect(fresh.headers.get('x-ratelimit-reset')).toBe(String(NOON_SECONDS + 7200))
   })
 
-  it('shows the numbers on answers that do not count, unchanged', async () => {
+  it('sends the quota headers, unchanged, with responses that do not count', async () => {
     await start()
     await compute()
     for (const path of ['/', '/health', '/nowhere', '/errors/internal', '/api/v0/config']) {
-      expect(limits(await fetch(server.url + path))).toEqual(shown(100, 99, 0))
+      expect(limits(await fetch(server.url + path))).toEqual(expectedLimits(100, 99, 0))
     }
-    expect(limits(await fetch(`${server.url}/compute/v0/area`))).toEqual(shown(100, 99, 0))
-    expect(limits(await fetch(`${server.url}/compute/v0/area`, { method: 'OPTIONS' }))).toEqual(shown(100, 99, 0))
+    expect(limits(await fetch(`${server.url}/compute/v0/area`))).toEqual(expectedLimits(100, 99, 0))
+    expect(limits(await fetch(`${server.url}/compute/v0/area`, { method: 'OPTIONS' }))).toEqual(
+      expectedLimits(100, 99, 0),
+    )
   })
 
-  it('counts refused bodies and failures like answers', async () => {
+  it('counts rejected bodies and failures like successful requests', async () => {
     await start({ compute: () => Promise.reject(new Error('broken')), env: { MAX_BODY_BYTES: '1024' } })
     expect((await compute()).status).toBe(500)
     expect((await compute({}, 'x'.repeat(2000))).status).toBe(413)
     const last = await compute({ 'Content-Encoding': 'gzip' })
     expect(last.status).toBe(415)
-    expect(limits(last)).toEqual(shown(100, 97, 0))
+    expect(limits(last)).toEqual(expectedLimits(100, 97, 0))
   })
 
-  // auth.md: either header, both only when equal, an empty value and another scheme are no key.
+  // auth.md: either header may carry the key; both may, if they are equal. An empty value or another scheme is no key.
   const MATRIX: readonly [string, Record<string, string>, number, string][] = [
     ['no key', {}, 200, '100'],
     ['X-API-Key', { 'X-API-Key': 'dev-key' }, 200, '1000'],
@@ -87,14 +89,14 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     ['an unknown key', { 'X-API-Key': 'nobody' }, 401, '100'],
     ['an unknown token', { Authorization: 'Bearer nobody' }, 401, '100'],
     ['an empty key', { 'X-API-Key': '' }, 200, '100'],
-    ['an empty key beside a token', { 'X-API-Key': '', Authorization: 'Bearer dev-key' }, 200, '1000'],
+    ['an empty key and a token', { 'X-API-Key': '', Authorization: 'Bearer dev-key' }, 200, '1000'],
     ['an empty token', { Authorization: 'Bearer ' }, 200, '100'],
     ['another scheme', { Authorization: 'Basic ZGV2LWtleTo=' }, 200, '100'],
-    ['another scheme beside a key', { Authorization: 'Basic x', 'X-API-Key': 'dev-key' }, 200, '1000'],
+    ['another scheme and a key', { Authorization: 'Basic x', 'X-API-Key': 'dev-key' }, 200, '1000'],
     ['a key of 300 characters', { 'X-API-Key': 'k'.repeat(300) }, 401, '100'],
-    ['the name of a property', { 'X-API-Key': '__proto__' }, 401, '100'],
+    ['a property name of Object.prototype', { 'X-API-Key': '__proto__' }, 401, '100'],
   ]
-  it.each(MATRIX)('takes %s for what it is', async (_name, headers, status, limit) => {
+  it.each(MATRIX)('applies the right tier or answers 401 for %s', async (_name, headers, status, limit) => {
     await start()
     const response = await compute(headers)
     expect(response.status).toBe(status)
@@ -105,16 +107,16 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     }
   })
 
-  it('counts each key by itself', async () => {
+  it('counts each key separately', async () => {
     await start()
     await compute({ 'X-API-Key': 'dev-key' })
     await compute({ 'X-API-Key': 'dev-key' })
-    expect(limits(await compute({ 'X-API-Key': 'other' }))).toEqual(shown(1000, 999, 0))
-    expect(limits(await compute({ Authorization: 'Bearer dev-key' }))).toEqual(shown(1000, 997, 0))
-    expect(limits(await compute())).toEqual(shown(100, 99, 0))
+    expect(limits(await compute({ 'X-API-Key': 'other' }))).toEqual(expectedLimits(1000, 999, 0))
+    expect(limits(await compute({ Authorization: 'Bearer dev-key' }))).toEqual(expectedLimits(1000, 997, 0))
+    expect(limits(await compute())).toEqual(expectedLimits(100, 99, 0))
   })
 
-  it('counts wrong keys against the address, until even they meet the limit', async () => {
+  it('counts unknown keys against the client address, up to its limit', async () => {
     await start({ env: { RATE_LIMIT_PUBLIC: '3' } })
     for (const key of ['a', 'b', 'c']) expect((await compute({ 'X-API-Key': key })).status).toBe(401)
     expect((await compute({ 'X-API-Key': 'd' })).status).toBe(429)
@@ -122,16 +124,16 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     expect((await compute({ 'X-API-Key': 'dev-key' })).status).toBe(200)
   })
 
-  it('asks for a key when it has to', async () => {
+  it('requires a key when REQUIRE_API_KEY is set', async () => {
     await start({ env: { REQUIRE_API_KEY: '1' } })
-    const refused = await compute()
-    expect(refused.status).toBe(401)
-    expect(await refused.json()).toMatchObject({ detail: 'An API key is required' })
+    const rejected = await compute()
+    expect(rejected.status).toBe(401)
+    expect(await rejected.json()).toMatchObject({ detail: 'An API key is required' })
     expect((await compute({ 'X-API-Key': 'dev-key' })).status).toBe(200)
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
   })
 
-  it('ignores a wrong key where nothing counts, and shows the tier of a right one', async () => {
+  it('ignores an unknown key on routes that do not count, and shows the tier of a known one', async () => {
     await start()
     const wrong = await fetch(`${server.url}/health`, { headers: { 'X-API-Key': 'nobody' } })
     expect([wrong.status, wrong.headers.get('ratelimit-limit')]).toEqual([200, '100'])
@@ -139,26 +141,26 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
     expect(right.headers.get('ratelimit-limit')).toBe('10000')
   })
 
-  // The socket's address is 127.0.0.1: a header moves the subject only when that is a trusted proxy.
+  // The socket's address is 127.0.0.1: X-Forwarded-For changes the counted address only when that is a trusted proxy.
   const SPOOFS: readonly [string, string, string, string, boolean][] = [
     ['no proxy trusted', '', '198.51.100.1', '198.51.100.2', true],
     ['another proxy trusted', '10.0.0.0/8', '198.51.100.1', '198.51.100.2', true],
     ['a trusted proxy', '127.0.0.0/8', '198.51.100.1', '198.51.100.2', false],
-    ['the left part invented', '127.0.0.1', '1.1.1.1, 198.51.100.1', '2.2.2.2, 198.51.100.1', true],
+    ['a forged left part', '127.0.0.1', '1.1.1.1, 198.51.100.1', '2.2.2.2, 198.51.100.1', true],
     ['a chain of proxies', '127.0.0.1,10.0.0.0/8', '198.51.100.1, 10.1.2.3', '198.51.100.2, 10.1.2.3', false],
     ['addresses of one IPv6 /64', '127.0.0.1', '2001:db8:0:1::1', '2001:db8:0:1:ffff::2', true],
     ['addresses of two IPv6 /64', '127.0.0.1', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
-    ['IPv4 in IPv6', '127.0.0.1', '198.51.100.1', '::ffff:198.51.100.1', true],
-    ['words that are no address', '127.0.0.1', 'unknown', 'nonsense', true],
+    ['an IPv4-mapped IPv6 address', '127.0.0.1', '198.51.100.1', '::ffff:198.51.100.1', true],
+    ['words that are not addresses', '127.0.0.1', 'unknown', 'nonsense', true],
   ]
-  it.each(SPOOFS)('counts together with %s: %s, %s, %s → %s', async (_name, proxies, first, second, isSame) => {
+  it.each(SPOOFS)('with %s (%s), counts %s and %s together: %s', async (_name, proxies, first, second, isSame) => {
     await start({ env: { TRUSTED_PROXIES: proxies } })
     await compute({ 'X-Forwarded-For': first })
     const response = await compute({ 'X-Forwarded-For': second })
     expect(response.headers.get('x-ratelimit-remaining')).toBe(isSame ? '98' : '99')
   })
 
-  it('refuses before the body is read', async () => {
+  it('answers 429 before it reads the body', async () => {
     let bodies = 0
     await start({
       env: { RATE_LIMIT_PUBLIC: '1' },
@@ -172,11 +174,11 @@ describe.each(ADAPTERS)('limits on %s', (adapter) => {
       expect((await compute({}, 'x'.repeat(500_000))).status).toBe(429)
     }
     expect(bodies).toBe(1)
-    // The rest of a body nobody wanted must not be taken for the next request.
+    // The remaining bytes of a rejected body must not be parsed as the next request.
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
   })
 
-  it('refuses to start with a trusted proxy that is no address', async () => {
+  it('refuses to start with a trusted proxy that is not an address', async () => {
     await start()
     await expect(startServer(adapter, { env: { TRUSTED_PROXIES: '10.0.0.0/33' } })).rejects.toThrow(/TRUSTED_PROXIES/)
   })

@@ -27,7 +27,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     fetch(server.url + path, { method: 'POST', body, headers })
 
   it.each(['distance', 'area', 'length', 'contains', 'within', 'intersects'])(
-    'hands the body of %s to the service and its answer back',
+    'passes the body of %s to the service and returns its response',
     async (operation) => {
       const response = await post(`/compute/v0/${operation}`, '{"ü":1}')
       expect(response.status).toBe(200)
@@ -37,22 +37,22 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     },
   )
 
-  it('takes the host of an absolute target for its own, whatever Host says, or refuses the form', async () => {
+  it('uses the host of an absolute target instead of the Host header, or rejects the form', async () => {
     const { answers } = await sendRaw(server.port, ['GET http://target.example:81/ HTTP/1.1\r\nHost: other\r\n\r\n'], {
       wanted: 1,
     })
-    // The parser of uWebSockets.js for Node.js 20 knows no absolute targets.
+    // The parser of uWebSockets.js for Node.js 20 does not support absolute targets.
     if (adapter === 'uws' && answers[0]?.status === 505) return
     expect(answers[0]!.status).toBe(200)
     expect(JSON.parse(answers[0]!.body).links[0].href).toMatch(/^http:\/\/target\.example:81\//)
   })
 
-  it('tolerates a slash at the end and a query', async () => {
+  it('tolerates a trailing slash and a query', async () => {
     expect(await (await post('/compute/v0/area/?a=%zz', '1')).json()).toEqual({ operation: 'area', text: '1' })
     expect((await fetch(`${server.url}/health/?x`)).status).toBe(200)
   })
 
-  it('lists itself at /, for clients of the record API and of the compute API', async () => {
+  it('lists its resources at /, for clients of the record API and of the compute API', async () => {
     const page = (await (await fetch(server.url)).json()) as Record<string, unknown>
     const links = page['links'] as { rel: string; href: string; type: string }[]
     const isRouted = new Set(server.app.routes.map(({ path }) => `${server.url}${path}`))
@@ -83,7 +83,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     expect(Object.keys(page['endpoints'] as object)).toContain('/compute/v0/within')
   })
 
-  it.each(['/api/v0', '/compute/v0', '/verify/v0'])('lists what is below %s', async (folder) => {
+  it.each(['/api/v0', '/compute/v0', '/verify/v0'])('lists the resources below %s', async (folder) => {
     const response = await fetch(server.url + folder)
     expect(response.status).toBe(200)
     const page = (await response.json()) as { endpoints: Record<string, string>; links: { href: string }[] }
@@ -92,7 +92,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     expect(Object.keys(page.endpoints)).toEqual([...new Set(paths)])
   })
 
-  it('gives a page only to those who name HTML', async () => {
+  it('returns an HTML page only to clients that accept text/html explicitly', async () => {
     const html = await fetch(server.url, { headers: { Accept: 'text/html,application/xhtml+xml' } })
     expect(html.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(html.headers.get('content-security-policy')).toContain("script-src 'self' 'wasm-unsafe-eval'")
@@ -104,7 +104,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
   })
 
   it.each(['text/html;q=0', 'text/html; Q=0.000, */*', 'application/json, text/html;q=0.0'])(
-    'gives no page to who refuses HTML: %s',
+    'returns no HTML page for Accept: %s',
     async (accept) => {
       for (const path of ['/', '/errors', '/errors/not-found']) {
         const { headers } = await fetch(server.url + path, { headers: { Accept: accept } })
@@ -113,7 +113,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     },
   )
 
-  it('says that it is alive, whatever its parts do', async () => {
+  it('reports that it is alive, even when a part fails', async () => {
     isReady = false
     const response = await fetch(`${server.url}/health`)
     isReady = true
@@ -126,7 +126,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     })
   })
 
-  it('says whether it is ready, and what is missing', async () => {
+  it('reports whether it is ready, and what is missing', async () => {
     expect((await fetch(`${server.url}/ready`)).status).toBe(200)
     isReady = false
     const response = await fetch(`${server.url}/ready`)
@@ -136,7 +136,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     expect(await response.json()).toMatchObject({ checks: { signer: { ok: false, detail: 'no key' } } })
   })
 
-  it('counts what it answered, for this machine alone', async () => {
+  it('serves request metrics to this machine only', async () => {
     await fetch(`${server.url}/health`)
     await fetch(`${server.url}/nothing/${Math.random()}`)
     const response = await fetch(`${server.url}/metrics`)
@@ -151,13 +151,13 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
   })
 
   it.each([
-    ['by a name that leads here by chance', { Host: 'rebound.example' }, 404],
+    ['by a foreign name that resolves to this machine', { Host: 'rebound.example' }, 404],
     ['without a name', { Host: '' }, 404],
     ['from a page of another origin', { Host: 'localhost', Origin: 'https://page.example' }, 404],
     ['through a proxy', { Host: 'localhost', Via: '1.1 proxy' }, 404],
     ['by the name of this machine', { Host: 'localhost:3000' }, 200],
     ['by its address', { Host: '[::1]:3000' }, 200],
-  ])('answers /metrics asked %s as /api/sync does', async (_name, headers, status) => {
+  ])('answers /metrics like /api/sync when requested %s', async (_name, headers, status) => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const { answers } = await sendRaw(server.port, [`GET /metrics HTTP/1.1\r\n${lines.join('')}\r\n`], { wanted: 1 })
     expect(answers[0]!.status).toBe(status)
@@ -167,7 +167,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     expect(others[0]!.status).toBe(status === 200 ? 200 : 403)
   })
 
-  it('says who signs', async () => {
+  it('names the signer', async () => {
     const page = (await (await fetch(`${server.url}/.well-known/attester.json`)).json()) as { statement: string }
     expect(page).toMatchObject({ address: IDENTITY.attester, purpose: 'development', chains: [], retired: [] })
     expect(page.statement).toContain('A matching attester proves only')
@@ -181,7 +181,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
   })
 
   it.each(Object.entries(PROBLEMS))(
-    'answers a problem of type %s as problem details',
+    'sends a problem of type %s as problem details',
     async (type, { status, title }) => {
       const response = await post('/compute/v0/within', type, { 'X-Request-Id': 'my-id-1' })
       expect(response.status).toBe(status)
@@ -198,7 +198,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     },
   )
 
-  it('shows nothing of an error of its own and logs it whole', async () => {
+  it('hides the details of an internal error and logs all of it', async () => {
     const response = await post('/compute/v0/within', 'break')
     const text = await response.text()
     expect(response.status).toBe(500)
@@ -208,7 +208,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     expect(line?.fields['error']).toContain('TypeError: secret inside')
   })
 
-  it('never sends a header value that would make a second line', async () => {
+  it('never sends a header value with a line break', async () => {
     const response = await post('/compute/v0/within', 'bad header')
     expect(response.status).toBe(500)
     expect(response.headers.get('set-cookie')).toBeNull()
@@ -223,7 +223,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     ['GET', '/%zz%ff'],
     ['GET', '//health'],
     ['OPTIONS', '/nowhere'],
-  ])('has nothing for %s %s', async (method, path) => {
+  ])('answers 404 for %s %s', async (method, path) => {
     const response = await fetch(server.url + path, { method })
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ title: 'Not Found', status: 404, instance: path })
@@ -235,14 +235,14 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     ['DELETE', '/compute/v0/area', 'POST, OPTIONS'],
     ['POST', '/health', 'GET, HEAD, OPTIONS'],
     ['PUT', '/', 'GET, HEAD, OPTIONS'],
-  ])('does not offer %s %s', async (method, path, allow) => {
+  ])('answers 405 for %s %s', async (method, path, allow) => {
     const response = await fetch(server.url + path, { method })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe(allow)
   })
 
   it.each(['/api', '/api/v0/nothing', '/api/sync/nothing'])(
-    'answers %s in the shape of the record API',
+    'answers %s with an error of the record API',
     async (path) => {
       const response = await fetch(server.url + path)
       expect(response.status).toBe(404)
@@ -251,7 +251,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     },
   )
 
-  it('mirrors GET in HEAD, length included, and keeps the connection', async () => {
+  it('answers HEAD like GET, Content-Length included, and keeps the connection', async () => {
     const get = await fetch(`${server.url}/errors/internal`)
     const head = await fetch(`${server.url}/errors/internal`, { method: 'HEAD' })
     expect(head.status).toBe(200)
@@ -260,7 +260,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     expect((await fetch(`${server.url}/errors/internal`, { method: 'HEAD' })).status).toBe(200)
   })
 
-  it('answers a preflight with 204 for a day', async () => {
+  it('answers a preflight with 204 and a lifetime of one day', async () => {
     const response = await fetch(`${server.url}/compute/v0/area`, { method: 'OPTIONS' })
     expect(response.status).toBe(204)
     expect(response.headers.get('content-length')).toBeNull()
@@ -313,7 +313,7 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     else expect(received).toMatch(/^[A-Za-z0-9-]{1,64}$/)
   })
 
-  it('makes ids that differ', async () => {
+  it('generates distinct request ids', async () => {
     const ids = await Promise.all(
       Array.from({ length: 50 }, async () => (await fetch(`${server.url}/health`)).headers.get('x-request-id')),
     )
@@ -332,13 +332,13 @@ describe.each(ADAPTERS)('routes on %s', (adapter) => {
     await other.stop()
   })
 
-  it('does not repeat a Host that is none', async () => {
+  it('does not echo an invalid Host', async () => {
     const body = await rawBody(server.port, 'Host', 'a"><script>')
     expect(body).not.toContain('<script')
   })
 })
 
-/** `fetch` refuses some values that other clients send. */
+/** `fetch` rejects some values that other clients send. */
 function rawHeader(port: number, name: string, value: string): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     request({ port, host: '127.0.0.1', path: '/health', headers: { [name]: value } }, (response) => {

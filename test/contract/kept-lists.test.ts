@@ -1,4 +1,4 @@
-// Lists are kept as they went out; whoever changes the records, the next answer has the change.
+// The service caches the bytes of lists. The next response contains every change, whichever process wrote it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -11,7 +11,7 @@ const PATHS = ['location-records', 'location-proofs'].flatMap((route) =>
   ['limit=3', 'limit=3&f=geojson', 'limit=3&offset=2'].map((search) => `/api/v0/${route}?${search}`),
 )
 
-describe.skipIf(!ENGINES.includes('postgres'))('lists that are asked again', () => {
+describe.skipIf(!ENGINES.includes('postgres'))('lists that are requested again', () => {
   let service: RecordService
   let database: Database
   let writer: RecordStore
@@ -31,36 +31,36 @@ describe.skipIf(!ENGINES.includes('postgres'))('lists that are asked again', () 
     return { status: response.status, link: response.headers.get('link'), text: await response.text() }
   }
 
-  it.each(PATHS)('are the same as long as nothing changes: %s', async (path) => {
+  it.each(PATHS)('are identical while nothing changes: %s', async (path) => {
     const first = await get(path)
     expect(first.status).toBe(200)
     for (let again = 0; again < 3; again++) expect(await get(path)).toEqual(first)
     expect(await get(path, 'HEAD')).toEqual({ ...first, text: '' })
-    // A link names the host that was asked.
+    // A link names the host of the request.
     const elsewhere = await fetch(`${service.url}${path}`, { headers: { 'x-forwarded-host': 'other.example' } })
     expect(await elsewhere.text()).toBe(first.text)
   })
 
-  it.each(PATHS)('show what another process has changed: %s', async (path) => {
+  it.each(PATHS)('show a change by another process: %s', async (path) => {
     const before = await get(path)
     const [uid] = /0x[0-9a-f]{64}/.exec(before.text)!
     const revocation = { uid: uid as `0x${string}`, blockNumber: 9_000_000 }
     const { revoked } = await writer.apply({ chainId: 84532, records: [], revocations: [revocation] })
     const after = await get(path)
     expect(after.text === before.text).toBe(revoked === 0)
-    const shown = JSON.parse(after.text)
-    const [first] = shown.data ?? shown.features.map(({ properties }: { properties: object }) => properties)
+    const changedList = JSON.parse(after.text)
+    const [first] = changedList.data ?? changedList.features.map(({ properties }: { properties: object }) => properties)
     expect(first).toMatchObject({ uid, revoked: true })
   })
 
-  it('count what another process has stored', async () => {
+  it('count a record stored by another process', async () => {
     const { count } = JSON.parse((await get(PATHS[0]!)).text)
     await writer.apply({ chainId: 84532, records: [recordOf(11)], revocations: [] })
     expect(JSON.parse((await get(PATHS[0]!)).text).count).toBe(count + 1)
     expect((await get(`/api/v0/location-records/${uidOf(11)}`)).status).toBe(200)
   })
 
-  it('send nothing over the thread border that is there already', async () => {
+  it('do not send a page between threads again when the receiver has it', async () => {
     const query = { limit: 3, offset: 0 }
     const { mark, page } = await writer.newPage({ query, mark: undefined })
     expect(page).toMatchObject({ length: 3 })

@@ -33,8 +33,8 @@ const line = {
   ],
 }
 
-/** The built server in a process of its own. */
-const commandOf = (options: McpOptions): string[] => [
+/** Arguments that start the built server in a separate process. */
+const serverArguments = (options: McpOptions): string[] => [
   ...nodeFlags(root),
   '-e',
   `import('./dist/src/mcp/serve.js').then((m) => m.serveMcp(${JSON.stringify(options)}))`,
@@ -42,14 +42,16 @@ const commandOf = (options: McpOptions): string[] => [
 
 async function connect(options: McpOptions): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' })
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: commandOf(options), cwd: root }))
-  // What is listed here has its answers checked against its output schema by the client.
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: serverArguments(options), cwd: root }),
+  )
+  // The client checks the results of listed tools against their output schemas.
   await client.listTools()
   return client
 }
 
-async function call(client: Client, name: string, given: Loose = {}): Promise<Loose> {
-  const { content, structuredContent, isError } = (await client.callTool({ name, arguments: given })) as Loose
+async function call(client: Client, name: string, args: Loose = {}): Promise<Loose> {
+  const { content, structuredContent, isError } = (await client.callTool({ name, arguments: args })) as Loose
   expect(content).toHaveLength(1)
   expect(content[0].type).toBe('text')
   return { text: content[0].text, structured: structuredContent, isError: isError === true }
@@ -61,7 +63,7 @@ describe('the MCP server', () => {
   beforeAll(async () => {
     service = await startTestService({ RECORDS: '1', SAMPLE_RECORDS: '1' })
     client = await connect({ url: service.url, chainId: 84532, apiKey: service.developerKey })
-    // The records open behind the listener.
+    // The record store opens after the service starts to listen.
     await eventually(async () => expect((await call(client, 'records_stats'))['structured']?.total).toBe(5000))
   })
   afterAll(async () => {
@@ -69,7 +71,7 @@ describe('the MCP server', () => {
     await service.stop()
   })
 
-  it('lists its tools, none of which writes, with schemas that stand alone', async () => {
+  it('lists its tools, all read-only, with self-contained schemas', async () => {
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual([
       'compute_distance',
@@ -108,25 +110,27 @@ describe('the MCP server', () => {
     ['contains', { container: park, containee: eiffel }, 'contains: true'],
     ['within', { geometry: eiffel, target: townHall, radius: 500 }, 'within:50000: false'],
     ['intersects', { geometry1: park, geometry2: line }, 'intersects: true'],
-  ])('computes %s as the service does, and says so in words', async (name, given, text) => {
-    const answer = await call(client, `compute_${name}`, given)
-    const { body } = await service.post(`/compute/v0/${name}`, { chainId: 84532, ...given })
+  ])('computes %s as the service does, with the result as text', async (name, args, text) => {
+    const response = await call(client, `compute_${name}`, args)
+    const { body } = await service.post(`/compute/v0/${name}`, { chainId: 84532, ...args })
     const { result, operation, inputRefs } = body
-    expect(answer['structured']).toMatchObject({ result, operation, inputRefs })
-    const [first, signed] = answer['text'].split('\n')
+    expect(response['structured']).toMatchObject({ result, operation, inputRefs })
+    const [first, signed] = response['text'].split('\n')
     if (typeof text === 'string') expect(first).toBe(text)
     else expect(first).toMatch(text)
-    expect(signed).toMatch(new RegExp(`^Signed by ${service.attester} for chain 84532 and anybody; .* until 20\\d\\d-`))
+    expect(signed).toMatch(
+      new RegExp(`^Signed by ${service.attester} for chain 84532, recipient: any; .* until 20\\d\\d-`),
+    )
   })
 
   it('signs for another chain and a recipient when a call names them', async () => {
     const recipient = `0x${'11'.repeat(20)}`
     const { text, structured } = await call(client, 'compute_area', { geometry: park, chainId: 11155111, recipient })
-    expect(text).toContain('for chain 11155111 and 0x1111')
+    expect(text).toContain('for chain 11155111, recipient: 0x1111')
     expect(structured.attestation.recipient).toBe(recipient)
   })
 
-  it('answers what cannot be computed with the problem, its place and its remedy', async () => {
+  it('returns a problem as an error with its pointer and hint', async () => {
     const swapped = await call(client, 'compute_distance', {
       from: { type: 'Point', coordinates: [48, 102] },
       to: eiffel,
@@ -137,18 +141,18 @@ describe('the MCP server', () => {
       text: 'Invalid Input (400): from.coordinates[1]: latitude 102 is outside -90..90\n#/from/coordinates/1: GeoJSON order is [longitude, latitude]',
     })
     const nothing = await call(client, 'compute_area')
-    expect(nothing).toMatchObject({ isError: true, text: 'an input is a geometry, a Feature or a UID' })
+    expect(nothing).toMatchObject({ isError: true, text: 'an input must be a geometry, a Feature or a UID' })
     const chain = await call(client, 'compute_area', { geometry: park, chainId: 5 })
     expect(chain['text']).toMatch(/^Invalid Input \(400\): chainId: chain 5 is not supported/)
   })
 
-  it('refuses a tool that is not there by the protocol', async () => {
+  it('rejects an unknown tool with a protocol error', async () => {
     await expect(client.callTool({ name: 'compute_volume', arguments: {} })).rejects.toThrow(
-      'no tool is called compute_volume',
+      'there is no tool compute_volume',
     )
   })
 
-  it('judges a stamp and a proof', async () => {
+  it('verifies a stamp and a proof', async () => {
     const stamp = stampOf('gpsd')
     const good = await call(client, 'verify_stamp', { stamp })
     expect(good['structured'].valid).toBe(true)
@@ -167,20 +171,24 @@ describe('the MCP server', () => {
     expect(malformed['text']).toMatch(/^Validation Error \(400\): proof\.claim\.radius: /)
   })
 
-  it('checks an answer on this machine, and a changed one does not hold', async () => {
-    const { structured: answer } = await call(client, 'compute_distance', { from: eiffel, to: townHall })
-    const held = await call(client, 'verify_result', { answer, chainId: 84532, inputs: [eiffel, townHall] })
-    expect(held['structured'].ok).toBe(true)
-    expect(held['text']).toContain('pass recomputed: gives 4,238.77 m again')
-    expect(held['text']).toContain('pass signer:')
-    const changed = await call(client, 'verify_result', { answer: { ...answer, result: 1 } })
+  it('verifies a response on this machine, and fails a changed one', async () => {
+    const { structured: response } = await call(client, 'compute_distance', { from: eiffel, to: townHall })
+    const verified = await call(client, 'verify_result', {
+      answer: response,
+      chainId: 84532,
+      inputs: [eiffel, townHall],
+    })
+    expect(verified['structured'].ok).toBe(true)
+    expect(verified['text']).toContain('pass recomputed: gives 4,238.77 m again')
+    expect(verified['text']).toContain('pass signer:')
+    const changed = await call(client, 'verify_result', { answer: { ...response, result: 1 } })
     expect(changed['structured'].ok).toBe(false)
     expect(changed['text']).toMatch(/^The answer does not hold\./)
-    const other = await call(client, 'verify_result', { answer, attester: `0x${'22'.repeat(20)}` })
+    const other = await call(client, 'verify_result', { answer: response, attester: `0x${'22'.repeat(20)}` })
     expect(other['structured'].checks).toContainEqual(expect.objectContaining({ id: 'signer', status: 'fail' }))
   })
 
-  it('lists records, a page that can be read', async () => {
+  it('lists records in pages of a readable size', async () => {
     const { structured, text } = await call(client, 'records_list', { bbox: [-180, 0, 180, 90] })
     expect(structured.data).toHaveLength(20)
     expect(text.split('\n')).toHaveLength(21)
@@ -200,42 +208,45 @@ describe('the MCP server', () => {
 })
 
 describe('the MCP server without a service', () => {
-  it('says which address does not answer', async () => {
+  it('names the address that does not answer', async () => {
     const client = await connect({ url: 'http://127.0.0.1:9', chainId: 84532 })
     const { isError, text } = await call(client, 'compute_area', { geometry: park })
     expect(isError).toBe(true)
     expect(text).toBe(
-      'no answer from the service at http://127.0.0.1:9. Start one there (npm start), or name another with --url.',
+      'no answer from the service at http://127.0.0.1:9. Start a service there (npm start), or pass another address with --url.',
     )
     await client.close()
   })
 
-  it('computes by itself when it is told to, and does not sign', async () => {
+  it('computes without a service when local is set, and does not sign', async () => {
     const client = await connect({ url: 'http://127.0.0.1:9', local: true })
     const { tools } = await client.listTools()
     expect(tools).toHaveLength(7)
-    const answer = await call(client, 'compute_distance', { from: eiffel, to: townHall })
-    expect(answer).toEqual({
+    const response = await call(client, 'compute_distance', { from: eiffel, to: townHall })
+    expect(response).toEqual({
       isError: false,
       text: 'distance: 4,238.77 m\nComputed on this machine, not signed.',
       structured: { operation: 'distance', result: 4238.77, units: 'meters', signed: false },
     })
     const within = await call(client, 'compute_within', { geometry: eiffel, target: townHall, radius: 4238.77 })
     expect(within['structured']).toEqual({ operation: 'within:423877', result: true, signed: false })
-    for (const [given, text] of [
+    for (const [args, text] of [
       [{ from: eiffel }, 'to is missing'],
       [{ from: eiffel, to: { type: 'Point', coordinates: [1, 95] } }, 'to has latitude 95, outside -90..90'],
-      [{ from: eiffel, to: { uid: `0x${'ab'.repeat(32)}` } }, 'to has to be a geometry: no service is asked here'],
+      [
+        { from: eiffel, to: { uid: `0x${'ab'.repeat(32)}` } },
+        'to has to be a geometry, because no service is used here',
+      ],
     ] as const) {
-      expect(await call(client, 'compute_distance', given)).toMatchObject({ isError: true, text })
+      expect(await call(client, 'compute_distance', args)).toMatchObject({ isError: true, text })
     }
     const radius = await call(client, 'compute_within', { geometry: eiffel, target: townHall, radius: 'far' })
     expect(radius['text']).toMatch(/^radius has to be metres/)
     await client.close()
   })
 
-  it('writes nothing but messages, answers what was asked before its input ended, and ends then', async () => {
-    const child = spawn(process.execPath, commandOf({ url: 'http://127.0.0.1:9', local: true }), {
+  it('writes only protocol messages, answers the requests sent before its input ends, and then exits', async () => {
+    const child = spawn(process.execPath, serverArguments({ url: 'http://127.0.0.1:9', local: true }), {
       cwd: root,
       stdio: ['pipe', 'pipe', 'pipe'],
     })
@@ -249,9 +260,9 @@ describe('the MCP server without a service', () => {
     child.stdin.end(message(2, 'tools/call', { name: 'compute_area', arguments: { geometry: park } }))
     const code = await new Promise((done) => child.once('exit', done))
     expect(code).toBe(0)
-    const answers = Buffer.concat(written).toString('utf8').trimEnd().split('\n')
-    expect(answers.map((answer) => JSON.parse(answer).id)).toEqual([1, 2])
-    expect(JSON.parse(answers[1]!).result.structuredContent).toMatchObject({
+    const replies = Buffer.concat(written).toString('utf8').trimEnd().split('\n')
+    expect(replies.map((response) => JSON.parse(response).id)).toEqual([1, 2])
+    expect(JSON.parse(replies[1]!).result.structuredContent).toMatchObject({
       operation: 'area',
       units: 'square_meters',
     })

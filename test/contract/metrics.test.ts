@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '../service.ts'
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
 const wordsIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!)
 
-/** Rows of the page's table: name → type and labels. */
+/** The rows of the table in docs/metrics.md: name → type and labels. */
 const documented = new Map(
   PAGE.split('\n')
     .filter((line) => line.startsWith('| `'))
@@ -15,7 +15,7 @@ const documented = new Map(
     .map(([, name, type, labels]) => [wordsIn(name!)[0]!, { type, labels: wordsIn(labels!).sort() }]),
 )
 
-/** Families of the service: name → type and the labels of its samples. */
+/** Parses the metric families of a response: name → type and the labels of its samples. */
 function printed(text: string): Map<string, { type: string; labels: string[] }> {
   const families = new Map(
     [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [
@@ -26,9 +26,9 @@ function printed(text: string): Map<string, { type: string; labels: string[] }> 
   for (const line of text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))) {
     const [, sample, labels = ''] = /^([a-z_]+)(?:\{(.*)\})? \S+$/.exec(line)!
     const name = families.has(sample!) ? sample! : sample!.replace(/_(bucket|sum|count)$/, '')
-    const found = [...labels.matchAll(/([a-z_]+)="/g)].map(([, label]) => label!).filter((label) => label !== 'le')
+    const labelNames = [...labels.matchAll(/([a-z_]+)="/g)].map(([, label]) => label!).filter((label) => label !== 'le')
     const family = families.get(name)!
-    family.labels = [...new Set([...family.labels, ...found])].sort()
+    family.labels = [...new Set([...family.labels, ...labelNames])].sort()
   }
   return families
 }
@@ -36,7 +36,7 @@ function printed(text: string): Map<string, { type: string; labels: string[] }> 
 describe('the page on metrics', () => {
   let service: TestService
   beforeAll(async () => {
-    // A chain nobody serves has a relay all the same.
+    // The relay runs even though no RPC answers for the chain.
     const chain = { RPC_URL_84532: 'http://127.0.0.1:1', ENABLE_ONCHAIN_SUBMIT: '1' }
     service = await startTestService({ RATE_LIMIT_PUBLIC: '2', RECORDS: '1', ...chain })
   })
@@ -47,7 +47,7 @@ describe('the page on metrics', () => {
     const items = Array(3).fill({ op: 'distance', from: point, to: point })
     await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
     await service.post('/compute/v0/batch', { chainId: 84532, attest: 'none', items })
-    // Submissions have values when the database is there.
+    // Submission metrics have samples once the database is open.
     await eventually(
       async () => {
         const text = await (await fetch(`${service.url}/metrics`)).text()

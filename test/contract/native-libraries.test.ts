@@ -34,7 +34,7 @@ describe.skipIf(!SYSTEM_SECP256K1)('the libsecp256k1 that signs', () => {
     expect(result.library).toBe(library)
   })
 
-  it('is named with path and release in the line of the start', async () => {
+  it('is logged with path and release at startup', async () => {
     const { library } = await loadSecp256k1(['system'])
     expect(library).toMatch(/^libsecp256k1 0\.\d.*, \/usr\/lib.*\/libsecp256k1\.so\.\d/)
     const service = await startTestService()
@@ -44,7 +44,7 @@ describe.skipIf(!SYSTEM_SECP256K1)('the libsecp256k1 that signs', () => {
   })
 })
 
-it('names the package that signs where the system has no library, the addon with its version', async () => {
+it('names the package that signs without a system library, and the version of the addon', async () => {
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const native = await loadSecp256k1(['native']).catch(() => undefined)
   if (native !== undefined) expect(native.library).toBe(`secp256k1 ${optionalDependencies.secp256k1}`)

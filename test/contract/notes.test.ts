@@ -32,7 +32,7 @@ const square = {
 }
 const paris = { type: 'Point' as const, coordinates: [2.2945, 48.8584] as [number, number] }
 
-describe.each(['uws', 'node'])('notes of answers over %s', (adapter) => {
+describe.each(['uws', 'node'])('notes in responses over %s', (adapter) => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter })
@@ -43,7 +43,7 @@ describe.each(['uws', 'node'])('notes of answers over %s', (adapter) => {
   const post = (operation: string, members: object) =>
     service.post(`/compute/v0/${operation}`, { chainId: CHAIN, ...members })
 
-  it('say of a single answer that an edge was read as the whole parallel, and are left out otherwise', async () => {
+  it('report that an edge was read as a whole parallel, and are otherwise absent', async () => {
     const world = await post('area', { geometry: box(-90, 90) })
     expect(world.status).toBe(200)
     expect(world.body).toMatchObject({ result: 510_065_621_724_088.5, notes: NOTES })
@@ -55,21 +55,21 @@ describe.each(['uws', 'node'])('notes of answers over %s', (adapter) => {
       [paris, box(40, 90), false],
       [box(40, 90), box(45, 50), true],
     ]) {
-      const held = await post('contains', { container, containee })
-      expect(held.body).toMatchObject({ result, notes: NOTES })
-      const met = await post('intersects', { geometry1: container, geometry2: containee })
-      expect(met.body).toMatchObject({ result: true, notes: NOTES })
+      const containment = await post('contains', { container, containee })
+      expect(containment.body).toMatchObject({ result, notes: NOTES })
+      const intersection = await post('intersects', { geometry1: container, geometry2: containee })
+      expect(intersection.body).toMatchObject({ result: true, notes: NOTES })
     }
     expect((await post('area', { geometry: square })).body).not.toHaveProperty('notes')
   })
 
-  it('are missing from the signed data: that of the same answer is the same', async () => {
+  it('are not part of the signed data', async () => {
     const plain = await post('area', { geometry: square })
     const noted = await post('area', { geometry: box(-90, 90) })
     expect(noted.body.attestation.data.length).toBe(plain.body.attestation.data.length)
   })
 
-  it('say which edge other measures refuse, and what to do', async () => {
+  it('are an error with a hint for an operation that rejects a whole parallel', async () => {
     const { status, body } = await post('within', { geometry: paris, target: box(40, 90), radius: 5 })
     expect(status).toBe(400)
     expect(body.errors[0]).toMatchObject({
@@ -85,13 +85,13 @@ describe.each(['uws', 'node'])('notes of answers over %s', (adapter) => {
     { op: 'contains', id: 'c', container: box(-90, 0), containee: paris },
   ]
   const expected = [NOTES, undefined, NOTES]
-  const notesOf = (results: { notes?: object }[]) => results.map(({ notes }) => notes)
+  const readNotes = (results: { notes?: object }[]) => results.map(({ notes }) => notes)
 
   it.each([{ attest: 'each' }, { attest: 'merkle' }, { attest: 'none' }, { sequence: 'consecutive' }])(
-    'stand beside the items of a batch with %o',
+    'are in the items of a batch with %o',
     async (options) => {
       const { body } = await service.post('/compute/v0/batch', { chainId: CHAIN, ...options, items })
-      expect(notesOf(body.results)).toEqual(expected)
+      expect(readNotes(body.results)).toEqual(expected)
       if (options.attest !== 'merkle') return
       const keccak = await createKeccak()
       for (const result of body.results) {
@@ -102,23 +102,23 @@ describe.each(['uws', 'node'])('notes of answers over %s', (adapter) => {
     },
   )
 
-  it.each(['each', 'none'])('stand in the lines of a stream with attest=%s', async (attest) => {
+  it.each(['each', 'none'])('are in the lines of a stream with attest=%s', async (attest) => {
     const response = await fetch(`${service.url}/compute/v0/batch?chainId=${CHAIN}&attest=${attest}`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-ndjson' },
       body: items.map((item) => `${JSON.stringify(item)}\n`).join(''),
     })
     const lines = (await response.text()).trimEnd().split('\n')
-    expect(notesOf(lines.map((line) => JSON.parse(line)))).toEqual(expected)
+    expect(readNotes(lines.map((line) => JSON.parse(line)))).toEqual(expected)
   })
 
-  it('pass the client, which checks what is signed', async () => {
+  it("pass the client's check of the signed data", async () => {
     const client = createClient({ baseUrl: service.url, chainId: CHAIN })
     const geometry = box(-90, 90)
-    const answer = await client.compute.area(geometry)
-    expect(answer.notes).toEqual(NOTES)
-    const given = { attester: service.attester as `0x${string}`, chainId: CHAIN, inputs: [geometry] }
-    const verdict = await verifyResult(answer, { ...given, recompute: createRecompute() })
+    const areaResponse = await client.compute.area(geometry)
+    expect(areaResponse.notes).toEqual(NOTES)
+    const expectations = { attester: service.attester as `0x${string}`, chainId: CHAIN, inputs: [geometry] }
+    const verdict = await verifyResult(areaResponse, { ...expectations, recompute: createRecompute() })
     expect(verdict.checks.filter(({ status }) => status === 'fail')).toEqual([])
   })
 })

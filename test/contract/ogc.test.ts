@@ -12,7 +12,7 @@ const POLYGON = '{"type":"Polygon","coordinates":[[[10.5,50.5],[11.5,50.5],[11.5
 const LATEST = 1_800_000_000
 const ODD: readonly LocationRecord[] = [
   recordOf(1, { location: POLYGON, locationType: 'geojson-polygon', longitude: null, latitude: null }),
-  // A location that is no GeoJSON, one that is none of its geometries, and one with members that do not belong there.
+  // A location that is not GeoJSON, one of a type that is not a geometry, and one with foreign members.
   recordOf(2, { location: 'somewhere', longitude: null, latitude: null }),
   recordOf(3, { location: '{"type":"Point","coordinates":["1","2"]}', longitude: null, latitude: null }),
   recordOf(4, { location: '{"type":"Point","coordinates":[7,8],"crs":{"a":1},"type2":{}}' }),
@@ -37,7 +37,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
 
   async function get(path: string, type: string, status = 200) {
     const response = await fetch(path.startsWith('http') ? path : service.url + path)
-    // biome-ignore lint/suspicious/noExplicitAny: the tests look into whatever was sent
+    // biome-ignore lint/suspicious/noExplicitAny: the tests read any member of the body
     const body = (await response.json()) as any
     expect([response.status, body.detail]).toEqual([status, body.detail])
     expect(response.headers.get('content-type')).toMatch(new RegExp(`^${type.replace(/[.+/]/g, '\\$&')}(;|$)`))
@@ -45,7 +45,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
   }
   const items = async (query: string) => (await get(`${PAGE}?${query}`, 'application/geo+json')).body
 
-  it('leads from the landing page to every resource, each of the type that its link says', async () => {
+  it("links from the landing page to every resource, each of its link's media type", async () => {
     const { body } = await get('/ogc', 'application/json')
     const rels = Object.fromEntries(body.links.map((link: { rel: string }) => [link.rel, link]))
     expect(Object.keys(rels).sort()).toEqual(['conformance', 'data', 'self', 'service-desc'])
@@ -63,7 +63,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     expect((await get(`${link.href}?limit=1`, link.type)).body.features).toHaveLength(1)
   })
 
-  it('describes in OpenAPI 3.0 exactly the paths and parameters that it answers', async () => {
+  it('describes in OpenAPI 3.0 exactly the paths and parameters that it supports', async () => {
     const { body } = await get('/ogc/api', 'application/vnd.oai.openapi+json')
     expect(body.openapi).toMatch(/^3\.0\./)
     expect(body.servers).toEqual([{ url: `${service.url}/ogc` }])
@@ -73,12 +73,12 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
       const known = body.paths[path].get.parameters.filter((parameter: { in: string }) => parameter.in === 'query')
       const { body: refusal } = await get(`${url}?frobnicate=1`, 'application/json', 400)
       expect(refusal.description).toBe(
-        `Unknown parameter: "frobnicate"; known here: ${known.map(({ name }: { name: string }) => name).join(', ')}`,
+        `Unknown parameter: "frobnicate"; supported parameters: ${known.map(({ name }: { name: string }) => name).join(', ')}`,
       )
     }
   })
 
-  it('gives records as features, newest first', async () => {
+  it('returns records as features, newest first', async () => {
     const body = await items('limit=5')
     expect(body).toMatchObject({ type: 'FeatureCollection', numberMatched: ALL.length, numberReturned: 5 })
     expect(Number.isNaN(Date.parse(body.timeStamp))).toBe(false)
@@ -96,7 +96,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     expect(collection.properties.memo).toBe(ODD[4]!.memo)
   })
 
-  it('gives one feature by its uid', async () => {
+  it('returns one feature by its UID', async () => {
     const { body } = await get(`${PAGE}/${uidOf(1)}`, 'application/geo+json')
     expect(body).toMatchObject({ type: 'Feature', id: uidOf(1), geometry: JSON.parse(POLYGON) })
     expect(body.links.map(({ rel }: { rel: string }) => rel)).toEqual(['self', 'collection'])
@@ -104,7 +104,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
   })
 
   it.each(['', 'bbox=-20,-40,60,70&', 'datetime=2026-09-01/..&chain=celo&', `prover=${addressOf(77)}&`])(
-    'leads through all pages of ?%s by next links, each feature once',
+    'pages through ?%s by next links, each feature once',
     async (filter) => {
       const list = await fetch(`${service.url}/api/v0/location-records?${listFilter(filter)}limit=1000`)
       const { count } = (await list.json()) as { count: number }
@@ -139,14 +139,14 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     expect((await items(`datetime=${datetime}`)).numberMatched).toBe(expected.count)
   })
 
-  it('takes an instant for exactly that time', async () => {
+  it('treats an instant as exactly that time', async () => {
     const { properties } = (await items('limit=1&chain=celo')).features[0]
     const body = await items(`datetime=${properties.event_timestamp}`)
     expect(body.features.map(({ id }: { id: string }) => id)).toContain(properties.uid)
     expect((await items(`datetime=${properties.event_timestamp.replace('.000Z', '.500Z')}`)).numberMatched).toBe(0)
   })
 
-  it('reads boxes of four and six numbers, and those across the antimeridian', async () => {
+  it('reads boxes of four or six numbers, and boxes across the antimeridian', async () => {
     const flat = await items('bbox=-20,-40,60,70')
     expect(flat.numberMatched).toBeGreaterThan(100)
     expect((await items('bbox=-20,-40,-100,60,70,9000')).numberMatched).toBe(flat.numberMatched)
@@ -156,7 +156,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     expect(across.numberMatched).toBeLessThanOrEqual(east.numberMatched + west.numberMatched)
   })
 
-  it('gives the greatest page for any greater limit', async () => {
+  it('returns the largest page for any larger limit', async () => {
     const body = await items('limit=1000000')
     expect(body.numberReturned).toBe(1000)
   })
@@ -185,30 +185,30 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
     ['items?%27%20or%201=1--', 'Unknown parameter'],
     ['items/0x12', 'Invalid UID format'],
     [`items/${uidOf(1)}?limit=1`, 'Unknown parameter'],
-  ])('refuses %s as an exception that says why', async (path, message) => {
+  ])('rejects %s with an exception that gives the reason', async (path, message) => {
     const { body } = await get(`/ogc/collections/location-records/${path}`, 'application/json', 400)
     expect(body).toMatchObject({ status: 'error', message, code: 'invalid-input' })
     expect(body.description).toBe(`${message}: ${body.detail}`)
   })
 
   it.each(['collections/other', `collections/location-records/items/${uidOf(0xffff)}`, 'nothing', 'collections/a/b/c'])(
-    'says that /ogc/%s is not there',
+    'answers 404 for /ogc/%s',
     async (path) => {
       const { body } = await get(`/ogc/${path}`, 'application/json', 404)
       expect(body).toMatchObject({ status: 'error', code: 'not-found' })
     },
   )
 
-  it('gives lists and records as GeoJSON when asked by f or Accept', async () => {
+  it('returns lists and records as GeoJSON when f or Accept requests it', async () => {
     const plain = await fetch(`${service.url}/api/v0/location-records?limit=3`)
     expect(plain.headers.get('content-type')).toMatch(/^application\/json/)
     expect(plain.headers.get('vary')).toBe('Accept')
-    const asked = [
+    const requests = [
       ['f=geojson', ''],
       ['', 'application/geo+json'],
       ['', 'application/json;q=0.5, application/geo+json'],
     ] as const
-    for (const [query, accept] of asked) {
+    for (const [query, accept] of requests) {
       const response = await fetch(`${service.url}/api/v0/location-records?limit=3&${query}`, { headers: { accept } })
       expect(response.headers.get('content-type')).toBe('application/geo+json; charset=utf-8')
       const body = (await response.json()) as { features: { id: string }[] }
@@ -231,7 +231,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
   describe.skipIf(GDAL === undefined)(`read by ${GDAL}`, () => {
     const source = () => `OAPIF:${service.url}/ogc`
 
-    it('names the layer, its geometries and its fields', async () => {
+    it('shows the layer, its geometries and its fields', async () => {
       const text = await gdal('ogrinfo', ['-so', source(), 'location-records'])
       expect(text).toContain('Layer name: location-records')
       expect(text).toContain(`Feature Count: ${ALL.length}`)
@@ -241,7 +241,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
       }
     })
 
-    it('counts by a box, as the record API does', async () => {
+    it('counts the features in a box, as the record API does', async () => {
       const text = await gdal('ogrinfo', ['-so', '-spat', '-20', '-40', '60', '70', source(), 'location-records'])
       const expected = (await items('bbox=-20,-40,60,70')).numberMatched
       expect(Number(/Feature Count: (\d+)/.exec(text)![1])).toBe(expected)
@@ -272,7 +272,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
         const { type, coordinates } = JSON.parse(location)
         const copied = byUid.get(uid).geometry
         expect(copied.type).toBe(type)
-        // ogr2ogr may orient rings anew: positions are compared as a set.
+        // ogr2ogr may reverse rings, so positions are compared as a set.
         const positions = (value: unknown) => new Set(JSON.stringify(value).match(/\[-?[\d.e-]+,\s*-?[\d.e-]+\]/g))
         expect(positions(copied.coordinates)).toEqual(positions(coordinates))
       }
@@ -280,7 +280,7 @@ describe.each(ENGINES_AND_ADAPTERS)('OGC API Features on %s behind %s', (engine,
   })
 })
 
-/** The same filter in the words of the record API. */
+/** The same filter with the parameters of the record API. */
 function listFilter(filter: string): string {
   return filter.replace('datetime=2026-09-01/..', 'fromTimestamp=2026-09-01')
 }

@@ -4,7 +4,7 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import { type Loose, proofOf, stampOf } from '../evidence.ts'
 import { startTestService, type TestService } from '../service.ts'
 
-describe('the older generation of the verify API', () => {
+describe('the older version of the verify API', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ RATE_LIMIT_INTERNAL: '1000000000' })
@@ -13,7 +13,7 @@ describe('the older generation of the verify API', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  it('lists the plugins with its own names of environments', async () => {
+  it('lists the plugins with its own environment names', async () => {
     const response = await fetch(`${service.url}/v1/verify/plugins`)
     const { plugins } = (await response.json()) as { plugins: Loose[] }
     expect(plugins[0]).toMatchObject({ name: 'proofmode', environments: ['iOS', 'Android', 'React Native', 'Node.js'] })
@@ -21,7 +21,7 @@ describe('the older generation of the verify API', () => {
     expect(response.headers.get('deprecation')).toMatch(/^@\d+$/)
   })
 
-  it('judges a stamp like the current one', async () => {
+  it('verifies a stamp like the current version', async () => {
     const stamp = stampOf()
     const older = await service.post('/v1/verify/stamp', { stamp })
     const { body } = await service.post('/verify/v0/stamp', { stamp })
@@ -29,7 +29,7 @@ describe('the older generation of the verify API', () => {
     expect(Object.keys(older.body)).toEqual(Object.keys(body))
   })
 
-  it('says of a proof how far each stamp supports the claim, who answers, and as what', async () => {
+  it('returns how far each stamp of a proof supports the claim, the attester and a UID', async () => {
     const far = { location: { type: 'Point', coordinates: [3, 48.8584] }, signals: {} }
     const proof = proofOf([stampOf(), stampOf('mock', far)])
     const { status, body } = await service.post('/v1/verify/proof', { proof })
@@ -48,14 +48,14 @@ describe('the older generation of the verify API', () => {
     for (const value of Object.values(dimensions)) expect(typeof value).toBe('number')
   })
 
-  it('signs for a chain that is named, under the UID it says', async () => {
+  it('signs for the requested chain, under the UID of its response', async () => {
     const request = { proof: proofOf([stampOf()]), options: { chainId: 84532 } }
     const { body } = await service.post('/v1/verify/proof', request)
     const { uid, time, expirationTime, ...fields } = body.attestation
     expect(uid).toBe(body.uid)
     const times = { timeSeconds: time, expirationTimeSeconds: expirationTime }
     expect(attestationUid({ ...fields, ...times }, await createKeccak())).toBe(uid)
-    expect(body).not.toHaveProperty('chainId') // said only of what was submitted
+    expect(body).not.toHaveProperty('chainId') // only submissions have this member
   })
 
   const broken = () => ({ ...stampOf(), signatures: [{ ...stampOf()['signatures'][0], value: '0x00' }] })
@@ -76,15 +76,15 @@ describe('the older generation of the verify API', () => {
     ['nothing', 'stamp', () => ({}), 400, 'INVALID_STAMP'],
     ['an unknown plugin', 'stamp', () => ({ stamp: stampOf('gpsd', { plugin: 'sextant' }) }), 400, 'UNKNOWN_PLUGIN'],
     ['no JSON', 'stamp', () => '{', 400, 'BAD_REQUEST'],
-  ])('refuses %s in its own shape', async (_, question, request, status, code) => {
-    const answer = await service.post(`/v1/verify/${question}`, request())
-    expect(answer.status).toBe(status)
-    expect(answer.body).toEqual({ error: { code, message: expect.any(String) } })
-    expect(answer.headers.get('content-type')).toContain('application/json')
-    expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/)
+  ])('rejects %s with its own error format', async (_, kind, request, status, code) => {
+    const rejected = await service.post(`/v1/verify/${kind}`, request())
+    expect(rejected.status).toBe(status)
+    expect(rejected.body).toEqual({ error: { code, message: expect.any(String) } })
+    expect(rejected.headers.get('content-type')).toContain('application/json')
+    expect(rejected.headers.get('deprecation')).toMatch(/^@\d+$/)
   })
 
-  it('counts and knows keys like the current one', async () => {
+  it('counts requests and accepts keys like the current version', async () => {
     const wrong = await service.post('/v1/verify/stamp', { stamp: stampOf() }, { 'x-api-key': 'nobody' })
     expect(wrong).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHORIZED' } } })
     const { headers } = await service.post('/v1/verify/stamp', { stamp: stampOf() })
@@ -94,7 +94,7 @@ describe('the older generation of the verify API', () => {
   })
 })
 
-it('the older generation can be switched off', async () => {
+it('the older version can be switched off', async () => {
   const service = await startTestService({ LEGACY_V1: '0' })
   expect((await service.post('/v1/verify/stamp', { stamp: stampOf() })).status).toBe(404)
   expect((await service.post('/verify/v0/stamp', { stamp: stampOf() })).status).toBe(200)

@@ -16,7 +16,7 @@ describe.each(['uws', 'node'])('the pages over %s', (adapter) => {
 
   const page = (path: string) => fetch(service.url + path, { headers: HTML })
 
-  it('lead nowhere that is not there, and load nothing from elsewhere', async () => {
+  it('have no dead links, and load nothing from other origins', async () => {
     const seen = new Map<string, string>()
     const open = ['/docs', '/docs/guide', '/errors']
     const dead: string[] = []
@@ -35,18 +35,18 @@ describe.each(['uws', 'node'])('the pages over %s', (adapter) => {
     }
     expect(dead).toEqual([])
     expect(open.length).toBeGreaterThan(80)
-    // And the places within them.
+    // The anchors within the pages.
     for (const [path, text] of seen) {
       if (!/^\/(docs|errors)/.test(path) || !text.startsWith('<!doctype')) continue
       for (const [, target, anchor] of text.matchAll(/href="([^"#]*)#([^"]+)"/g)) {
-        const place = target === '' ? text : (seen.get(target!) ?? '')
-        if (!place.includes(`id="${anchor}"`)) dead.push(`${path} → ${target}#${anchor}`)
+        const targetText = target === '' ? text : (seen.get(target!) ?? '')
+        if (!targetText.includes(`id="${anchor}"`)) dead.push(`${path} → ${target}#${anchor}`)
       }
     }
     expect(dead).toEqual([])
   })
 
-  it('say of each refusal the same to people and to programs', async () => {
+  it('describe each problem type as HTML and as JSON', async () => {
     const list = (await (await fetch(`${service.url}/errors`)).json()) as { problems: unknown[] }
     const known = problemPages({ baseUrl: service.url, errorTypeBase: `${service.url}/errors` })
     expect(list.problems.length).toBe(known.length)
@@ -62,7 +62,7 @@ describe.each(['uws', 'node'])('the pages over %s', (adapter) => {
     expect((await page('/errors/no-such-type')).status).toBe(404)
   })
 
-  it('stand where there is nothing, for a browser outside the APIs and nobody else', async () => {
+  it('answer unknown paths, but only for a browser outside the APIs', async () => {
     const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'If-None-Match': '*' }
     for (const path of ['/nowhere', '/docs/nowhere', '/explore/nowhere.js', '/errors/no-such-type']) {
       const { status, headers } = await fetch(service.url + path, { headers: browser })
@@ -73,19 +73,19 @@ describe.each(['uws', 'node'])('the pages over %s', (adapter) => {
     expect(response.headers.get('content-security-policy')).toBe(PAGE_POLICY)
     expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null])
     const json = 'application/problem+json; charset=utf-8'
-    const typeOf = async (path: string, init: RequestInit) => {
-      const answer = await fetch(service.url + path, init)
-      expect(answer.status).toBe(404)
-      return answer.headers.get('content-type')
+    const fetchContentType = async (path: string, init: RequestInit) => {
+      const missing = await fetch(service.url + path, init)
+      expect(missing.status).toBe(404)
+      return missing.headers.get('content-type')
     }
     for (const Accept of ['*/*', 'application/json, text/html;q=0.9', 'text/html;q=0'])
-      expect(await typeOf('/nowhere', { headers: { Accept } }), Accept).toBe(json)
-    expect(await typeOf('/nowhere', { headers: HTML, method: 'POST' })).toBe(json)
-    expect(await typeOf('/compute/v0/nowhere', { headers: HTML })).toBe(json)
-    expect(await typeOf('/api/v0/nowhere', { headers: HTML })).toBe('application/json; charset=utf-8')
+      expect(await fetchContentType('/nowhere', { headers: { Accept } }), Accept).toBe(json)
+    expect(await fetchContentType('/nowhere', { headers: HTML, method: 'POST' })).toBe(json)
+    expect(await fetchContentType('/compute/v0/nowhere', { headers: HTML })).toBe(json)
+    expect(await fetchContentType('/api/v0/nowhere', { headers: HTML })).toBe('application/json; charset=utf-8')
   })
 
-  it('have every operation of the document with a request to copy', async () => {
+  it('contain every operation of the OpenAPI document with a request to copy', async () => {
     const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, { operationId: string; tags: string[] }>>
     }
@@ -96,7 +96,7 @@ describe.each(['uws', 'node'])('the pages over %s', (adapter) => {
     }
   })
 
-  it('have what programs look for at the root', async () => {
+  it('include llms.txt and favicon.ico at the root', async () => {
     const llms = await fetch(`${service.url}/llms.txt`)
     expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     const text = await llms.text()

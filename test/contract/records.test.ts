@@ -22,7 +22,7 @@ VALID['record'] = ajv.getSchema('location-record.schema.json')!
 
 const now = Math.floor(Date.now() / 1000)
 const HOSTILE = '\u0000 \ud800 \u2028 " \\ "revoked":true,"srs":"EPSG:4326" 💥 </script>'
-// 250 points along the diagonal of the world, a second apart; then those that have a meaning of their own.
+// 250 points along the diagonal of the world, one second apart; then records for special cases.
 const POINTS = Array.from({ length: 250 }, (_, index) => recordOf(index))
 const SQUARE = recordOf(1000, {
   locationType: 'geojson-polygon',
@@ -94,9 +94,9 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
   }
   const list = async (query: string) => (await get(`location-records?${query}`, 'list')).body
   const uids = async (query: string) => (await list(query)).data.map(({ uid }: { uid: string }) => uid)
-  const refusal = async (query: string) => (await get(`location-records?${query}`, 'error', 400)).body
+  const getProblem = async (query: string) => (await get(`location-records?${query}`, 'error', 400)).body
 
-  it('tells its configuration with the four chains of the interface', async () => {
+  it('returns its configuration with the four chains of the interface', async () => {
     const { body } = await get('config', 'config')
     // An RPC of base-sepolia turns base on (decision 111).
     expect(body.chains).toEqual({ arbitrum: false, celo: false, sepolia: false, base: true })
@@ -105,7 +105,7 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     expect(body.schema_fields.split(',')).toHaveLength(9)
   })
 
-  it.each(['location-proofs', 'location-records'])('lists %s newest first, with the number of all', async (route) => {
+  it.each(['location-proofs', 'location-records'])('lists %s newest first, with the total count', async (route) => {
     const { body } = await get(route, 'list')
     expect(body).toMatchObject({ count: ALL.length, limit: 100, offset: 0 })
     expect(body.data).toHaveLength(100)
@@ -114,7 +114,7 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     expect(times).toEqual([...times].sort().reverse())
   })
 
-  it('answers /proofs and /proofs/{uid} like the older generation, which published clients ask there', async () => {
+  it('answers /proofs and /proofs/{uid} like the older API version, for published clients', async () => {
     const ask = async (path: string) => {
       const response = await fetch(`${service.url}${path}`)
       return { status: response.status, body: await response.json(), link: response.headers.get('link') }
@@ -128,7 +128,7 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     expect(await ask('/proofs/a/b')).toMatchObject({ status: 404, body: { status: 'error', message: 'Not found' } })
   })
 
-  it('gives one record as it was attested', async () => {
+  it('returns one record as it was attested', async () => {
     const { body } = await get(`location-records/${SQUARE.uid}`, 'record')
     expect(body).toEqual({
       uid: SQUARE.uid,
@@ -154,7 +154,7 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     })
   })
 
-  it('takes a UID in any case, on both routes, and gives it in lower case', async () => {
+  it('accepts a UID in upper or lower case on both routes, and returns it in lower case', async () => {
     const upper = `0x${uidOf(1003).slice(2).toUpperCase()}`
     for (const route of ['location-proofs', 'location-records']) {
       expect((await get(`${route}/${upper}`, 'record')).body.uid).toBe(uidOf(1003))
@@ -162,7 +162,7 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     }
   })
 
-  it('says that a UID is unknown', async () => {
+  it('reports an unknown UID', async () => {
     const { body } = await get(`location-records/${uidOf(0xffff)}`, 'error', 404)
     expect(body.message).toBe('Location record not found')
     expect(body.detail).toContain(uidOf(0xffff))
@@ -177,13 +177,13 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     '%00',
     "'%20or%201=1",
     `${uidOf(1)}%0a`,
-  ])('refuses the UID %s', async (uid) => {
+  ])('rejects the UID %s', async (uid) => {
     const { body } = await get(`location-proofs/${uid}`, 'error', 400)
     expect(body.message).toBe('Invalid UID format')
     expect(body.detail).toBe('UID must be a 66-character hex string starting with 0x')
   })
 
-  it('shows what was revoked', async () => {
+  it('marks a revoked record', async () => {
     const { body } = await get(`location-records/${uidOf(7)}`, 'record')
     expect(body.revoked).toBe(true)
   })
@@ -193,24 +193,27 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     expect([body.longitude, body.latitude]).toEqual([0, 0])
   })
 
-  it('gives back any text as it was attested, U+0000 and lone surrogates too', async () => {
+  it('returns any text as it was attested, including U+0000 and lone surrogates', async () => {
     const { body } = await get(`location-records/${ODD_TEXT.uid}`, 'record')
     expect([body.memo, body.media_data[0], body.recipe_types[0]]).toEqual([HOSTILE, HOSTILE, HOSTILE])
     expect(body.revoked).toBe(false)
   })
 
-  it('counts what matches, not what is shown', async () => {
+  it('counts all matches, not only those on the page', async () => {
     const body = await list('chain=base-sepolia&limit=20&offset=40')
     expect(body).toMatchObject({ count: ALL.length - 2, limit: 20, offset: 40 })
     const everything = await uids('chain=base-sepolia&limit=1000')
     expect(body.data.map(({ uid }: { uid: string }) => uid)).toEqual(everything.slice(40, 60))
   })
 
-  it.each(['base', 'sepolia'])('knows the chain %s of either generation, and that it has no records', async (chain) => {
-    expect(await list(`chain=${chain}`)).toMatchObject({ data: [], count: 0 })
-  })
+  it.each(['base', 'sepolia'])(
+    'accepts the chain %s, of the older or the current API version, which has no records',
+    async (chain) => {
+      expect(await list(`chain=${chain}`)).toMatchObject({ data: [], count: 0 })
+    },
+  )
 
-  it('finds by prover and subject whatever their case', async () => {
+  it('finds records by prover and subject, ignoring case', async () => {
     expect((await list(`prover=${addressOf(1).toUpperCase().replace('0X', '0x')}`)).count).toBe(
       ALL.filter(({ prover }) => prover === addressOf(1)).length,
     )
@@ -219,14 +222,14 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     )
   })
 
-  it('takes both ends of a time span, by the time of the event', async () => {
+  it('includes both ends of a time span, by event time', async () => {
     const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
     const [first, last] = [POINTS[10]!.eventTimeSeconds, POINTS[20]!.eventTimeSeconds]
     expect((await list(`fromTimestamp=${iso(first)}&toTimestamp=${iso(last)}`)).count).toBe(11)
     expect((await list(`fromTimestamp=${iso(first + 0.001)}&toTimestamp=${iso(last - 0.001)}`)).count).toBe(9)
     expect((await list('fromTimestamp=2024-01-01')).count).toBe(1)
     expect((await list('toTimestamp=2024-01-01')).count).toBe(ALL.length - 1)
-    // An offset from UTC, as sent and as forms write its plus.
+    // An offset from UTC, with its plus sign encoded and plain.
     for (const plus of ['%2B', '+']) {
       expect((await list(`fromTimestamp=2023-11-14T23:13:20${plus}01:00&toTimestamp=2023-11-14T22:13:25Z`)).count).toBe(
         6,
@@ -234,7 +237,7 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     }
   })
 
-  it('reads a bbox in every spelling', async () => {
+  it('reads a bbox in every notation', async () => {
     const expected = [SQUARE.uid]
     for (const query of [
       'bbox=10,50,12,52',
@@ -251,7 +254,7 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     }
   })
 
-  it('finds across the antimeridian, from either side and by crossing boxes', async () => {
+  it('finds records across the antimeridian, from either side and with crossing boxes', async () => {
     for (const bbox of [
       '178,59,180,62',
       '-180,59,-178,62',
@@ -273,7 +276,7 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     expect((await list('bbox=-180,-90,180,90')).count).toBe(ALL.length)
   })
 
-  it('takes what touches the box, and nothing a hair outside', async () => {
+  it('includes a record that touches the box, and none just outside it', async () => {
     expect(await uids('bbox=11.5,51.5,12,52')).toEqual([SQUARE.uid])
     expect(await uids('bbox=11.5000001,51.5000001,12,52')).toEqual([])
   })
@@ -286,24 +289,24 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     }
   })
 
-  it('answers an offset behind the end with an empty page and the number of all', async () => {
+  it('answers an offset past the end with an empty page and the total count', async () => {
     expect(await list('offset=10000')).toMatchObject({ data: [], count: ALL.length, offset: 10000 })
     expect(await list(`offset=10000&prover=${addressOf(1)}`)).toMatchObject({ data: [], offset: 10000 })
   })
 
-  it('leads through all pages by links, each record once', async () => {
+  it('pages through all records by links, each record once', async () => {
     for (const filter of ['', `prover=${addressOf(1)}&`, 'bbox=-180,-90,0,90&', 'chain=base-sepolia&']) {
       const expected = await uids(`${filter}limit=1000`)
-      const found: string[] = []
+      const foundUids: string[] = []
       let next = `location-records?${filter}limit=37`
       while (next !== '') {
         const { body, headers } = await get(next, 'list')
-        expect(body).toMatchObject({ offset: found.length, limit: 37, count: expected.length })
-        found.push(...body.data.map(({ uid }: { uid: string }) => uid))
+        expect(body).toMatchObject({ offset: foundUids.length, limit: 37, count: expected.length })
+        foundUids.push(...body.data.map(({ uid }: { uid: string }) => uid))
         const link = headers.get('link')
         next = link === null ? '' : new URL(/^<(.*)>; rel="next"$/.exec(link)![1]!).href.split('/api/v0/')[1]!
       }
-      expect(found).toEqual(expected)
+      expect(foundUids).toEqual(expected)
     }
   })
 
@@ -342,13 +345,13 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     ['cursor=abc', 'Invalid cursor', /Link/],
     ['chain=%ff', 'Invalid query', /percent-encoded/],
     [`chain=${'x'.repeat(4100)}`, 'Invalid query', /longer than/],
-  ])('refuses %s', async (query, message, detail) => {
-    const body = await refusal(query)
+  ])('rejects %s', async (query, message, detail) => {
+    const body = await getProblem(query)
     expect(body.message).toBe(message)
     expect(body.detail).toMatch(detail)
   })
 
-  it('counts by chain, by time of the block, and what is revoked', async () => {
+  it('counts by chain, by block time and by revocation', async () => {
     for (const route of ['location-proofs', 'location-records']) {
       const { body } = await get(`${route}/stats`, 'stats')
       expect(body).toEqual({
@@ -360,14 +363,14 @@ describe.each(ENGINES)('the record API on %s', (engine) => {
     }
   })
 
-  it('answers what there is not in the shape of its errors', async () => {
+  it('answers unknown paths with its own error format', async () => {
     expect((await get('nothing', 'error', 404)).body.message).toBe('Not found')
     const response = await fetch(`${service.url}/api/v0/location-records`, { method: 'DELETE' })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
   })
 
-  it('says in /health and /ready that the database is there', async () => {
+  it('reports in /health and /ready that the database is connected', async () => {
     expect(await (await fetch(`${service.url}/health`)).json()).toMatchObject({ status: 'ok', database: 'connected' })
     const ready = (await (await fetch(`${service.url}/ready`)).json()) as { checks: { database: { detail: string } } }
     expect(ready.checks.database.detail).toContain(engine)

@@ -7,7 +7,7 @@ import resignResponse from '../../schemas/resign-response.schema.json' with { ty
 import { startTestService, type TestService } from '../service.ts'
 
 const ajv = new Ajv2020({ strict: false }).addSchema(computeResponse)
-const isAnswer = ajv.getSchema('compute-response.schema.json')!
+const isComputeResponse = ajv.getSchema('compute-response.schema.json')!
 const isResigned = ajv.compile(resignResponse)
 const isProblem = ajv.compile(problemSchema)
 
@@ -34,15 +34,15 @@ describe.each(['uws', 'node'])('signatures over %s', (adapter) => {
       ['intersects', { chainId: 84532, geometry1: body.from, geometry2: body.to }, 'wait=1, Result-Signature'],
       ['distance', { ...body, padding: 'x'.repeat(20_000) }, 'result-signature'],
     ])('adds a signature that any contract can check to %s', async (operation, request, Prefer) => {
-      const { status, headers, body: answer } = await service.post(`/compute/v0/${operation}`, request, { Prefer })
+      const { status, headers, body: signedBody } = await service.post(`/compute/v0/${operation}`, request, { Prefer })
       expect(status).toBe(200)
       expect(headers.get('preference-applied')).toBe('result-signature')
       expect(headers.get('access-control-expose-headers')).toContain('Preference-Applied')
-      expect(isAnswer(answer), JSON.stringify(isAnswer.errors)).toBe(true)
-      const { schema, recipient, data } = answer.attestation
-      const { signature, attester, deadline, salt } = answer.resultSignature
+      expect(isComputeResponse(signedBody), JSON.stringify(isComputeResponse.errors)).toBe(true)
+      const { schema, recipient, data } = signedBody.attestation
+      const { signature, attester, deadline, salt } = signedBody.resultSignature
       expect(attester).toBe(service.attester)
-      expect(deadline - answer.timestamp).toBeGreaterThanOrEqual(3600)
+      expect(deadline - signedBody.timestamp).toBeGreaterThanOrEqual(3600)
       const recovered = await recoverTypedDataAddress({
         domain: { name: 'GeoResult', version: '1', chainId: 84532 },
         types: {
@@ -61,26 +61,26 @@ describe.each(['uws', 'node'])('signatures over %s', (adapter) => {
       expect(recovered).toBe(service.attester)
     })
 
-    it('salts each', async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => distance({ Prefer: 'result-signature' })))
-      expect(new Set(answers.map((answer) => answer.body.resultSignature.salt)).size).toBe(20)
+    it('salts each signature', async () => {
+      const responses = await Promise.all(Array.from({ length: 20 }, () => distance({ Prefer: 'result-signature' })))
+      expect(new Set(responses.map((response) => response.body.resultSignature.salt)).size).toBe(20)
     })
 
     it.each([undefined, 'respond-async', 'result-signature=1', 'x-result-signature'])(
-      'leaves the answer as it is for %j',
+      'does not change the response for %j',
       async (Prefer) => {
-        const { headers, body: answer } = await distance(Prefer === undefined ? {} : { Prefer })
+        const { headers, body: plainBody } = await distance(Prefer === undefined ? {} : { Prefer })
         expect(headers.get('preference-applied')).toBeNull()
-        expect(answer).not.toHaveProperty('resultSignature')
+        expect(plainBody).not.toHaveProperty('resultSignature')
       },
     )
 
-    it('may be sent from a page of another origin', async () => {
+    it('is allowed from a page of another origin', async () => {
       const preflight = await fetch(`${service.url}/compute/v0/distance`, { method: 'OPTIONS' })
       expect(preflight.headers.get('access-control-allow-headers')).toContain('Prefer')
     })
 
-    it('changes nothing about a refusal', async () => {
+    it('does not change an error response', async () => {
       const { status, headers } = await service.post('/compute/v0/distance', {}, { Prefer: 'result-signature' })
       expect(status).toBe(400)
       expect(headers.get('preference-applied')).toBeNull()
@@ -89,13 +89,13 @@ describe.each(['uws', 'node'])('signatures over %s', (adapter) => {
 
   describe('POST /compute/v0/resign', () => {
     const resign = async (request: unknown) => {
-      const answer = await service.post('/compute/v0/resign', request)
-      const valid = answer.status === 200 ? isResigned : isProblem
-      expect(valid(answer.body), JSON.stringify([valid.errors, answer.body])).toBe(true)
-      return answer
+      const resigned = await service.post('/compute/v0/resign', request)
+      const valid = resigned.status === 200 ? isResigned : isProblem
+      expect(valid(resigned.body), JSON.stringify([valid.errors, resigned.body])).toBe(true)
+      return resigned
     }
 
-    it('takes an answer as it is and gives it a fresh deadline', async () => {
+    it('accepts an unchanged response and returns it with a new deadline', async () => {
       const { body: before } = await distance()
       const { status, headers, body: after } = await resign({ ...before, chainId: 84532 })
       expect(status).toBe(200)
@@ -104,23 +104,23 @@ describe.each(['uws', 'node'])('signatures over %s', (adapter) => {
       expect(before.attestation).toMatchObject(fields)
       expect(after.delegatedAttestation.signature).toBe(signature)
       expect(after.delegatedAttestation.deadline).toBeGreaterThanOrEqual(before.delegatedAttestation.deadline)
-      // What was signed again can be signed again.
+      // A response that was signed again can be signed once more.
       expect((await resign({ ...before, ...after, chainId: 84532 })).status).toBe(200)
     })
 
     it.each([
-      ['on another chain', { chainId: 8453 }, 'resign-signature'],
-      ['on a chain that is none', { chainId: 1 }, 'unsupported-chain'],
+      ['for another chain', { chainId: 8453 }, 'resign-signature'],
+      ['for an unsupported chain', { chainId: 1 }, 'unsupported-chain'],
       ['without its chain', { chainId: undefined }, 'missing-member'],
       ['without its attestation', { attestation: undefined }, 'missing-member'],
-    ])('refuses an answer %s', async (_, changes, code) => {
+    ])('rejects a response %s', async (_, changes, code) => {
       const { body: before } = await distance()
       const { status, body: problem } = await resign({ ...before, chainId: 84532, ...changes })
       expect(status).toBe(400)
       expect(problem).toMatchObject({ title: 'Invalid Input', errors: [{ code }] })
     })
 
-    it('refuses a result that was changed', async () => {
+    it('rejects a changed result', async () => {
       const { body: before } = await distance()
       const data = before.attestation.data.replace(/^0x0/, '0x1')
       const { body: problem } = await resign({
@@ -145,7 +145,7 @@ describe.each(['uws', 'node'])('signatures over %s', (adapter) => {
   })
 })
 
-it('signs nothing again that is older than RESIGN_MAX_AGE_SECONDS', async () => {
+it('does not sign a response again after RESIGN_MAX_AGE_SECONDS', async () => {
   const service = await startTestService({ RESIGN_MAX_AGE_SECONDS: '0' })
   try {
     const { body: before } = await service.post('/compute/v0/distance', body)

@@ -3,7 +3,7 @@ import { eventually } from '../eventually.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 
-describe('a service that keeps records and has no RPC', () => {
+describe('a service with records and without an RPC', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ RECORDS: '1' })
@@ -11,7 +11,7 @@ describe('a service that keeps records and has no RPC', () => {
   })
   afterAll(() => service?.stop())
 
-  it('names a chain that it does not know, as one with an RPC does', async () => {
+  it('names an unknown chain, as a service with an RPC does', async () => {
     const { status, body } = await service.post('/api/sync?chain=mars', '')
     expect([status, body]).toEqual([
       400,
@@ -23,7 +23,7 @@ describe('a service that keeps records and has no RPC', () => {
     ])
   })
 
-  it('says that no chain is configured when it is to read one', async () => {
+  it('reports that no chain is configured when a request needs one', async () => {
     for (const path of [
       '/api/sync',
       '/api/sync?chain=celo',
@@ -48,7 +48,7 @@ describe('a service that keeps records and has no RPC', () => {
   })
 
   it.each(['/api/v0/location-records', '/api/v0/location-proofs'])(
-    'gives the longest page of %s to any larger limit',
+    'returns the largest page of %s for any larger limit',
     async (path) => {
       for (const limit of ['1001', '99999999999999999999', '9'.repeat(400)]) {
         const response = await fetch(`${service.url}${path}?limit=${limit}`)

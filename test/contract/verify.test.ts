@@ -14,8 +14,8 @@ import { account, type Loose, NOW, proofOf, SIGNALS, stampOf, unsignedStamp } fr
 import { startTestService, type TestService } from '../service.ts'
 
 const ajv = new Ajv2020({ strict: false, schemas: [proofSchema, responseSchema] })
-const isStampAnswer = ajv.getSchema('verify-response.schema.json#/$defs/VerifyStampResponse')!
-const isProofAnswer = ajv.getSchema('verify-response.schema.json#/$defs/VerifyProofResponse')!
+const isStampResponse = ajv.getSchema('verify-response.schema.json#/$defs/VerifyStampResponse')!
+const isProofResponse = ajv.getSchema('verify-response.schema.json#/$defs/VerifyProofResponse')!
 const isProblem = ajv.compile(problemSchema)
 
 describe.each(['uws', 'node'])('verify over %s', (adapter) => {
@@ -40,10 +40,10 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     })
   })
 
-  it.each(Object.keys(SIGNALS))('judges a stamp of %s', async (plugin) => {
+  it.each(Object.keys(SIGNALS))('verifies a stamp of %s', async (plugin) => {
     const { status, body } = await service.post('/verify/v0/stamp', { stamp: stampOf(plugin) })
     expect(status).toBe(200)
-    expect(isStampAnswer(body), JSON.stringify(isStampAnswer.errors)).toBe(true)
+    expect(isStampResponse(body), JSON.stringify(isStampResponse.errors)).toBe(true)
     expect(body).toMatchObject({ valid: true })
     expect(body.pluginResult).toEqual(body.details)
   })
@@ -53,20 +53,20 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     expect({ status, valid: body.valid }).toEqual({ status: 200, valid: false })
   })
 
-  it('signs nothing without a chain', async () => {
+  it('does not sign without a chain', async () => {
     const proof = proofOf([stampOf(), stampOf('geoclue')])
     const { status, body } = await service.post('/verify/v0/proof', { proof })
     expect(status).toBe(200)
-    expect(isProofAnswer(body), JSON.stringify(isProofAnswer.errors)).toBe(true)
+    expect(isProofResponse(body), JSON.stringify(isProofResponse.errors)).toBe(true)
     expect(body.proof).toEqual(proof)
     expect(Object.keys(body).sort()).toEqual(['credibility', 'evaluatedAt', 'evaluationMethod', 'proof'])
   })
 
-  it('signs what it says, for the chain that is named', async () => {
+  it('signs the values of its response, for the requested chain', async () => {
     const recipient = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
     const proof = proofOf([stampOf(), stampOf('geoclue')])
     const { body, headers } = await service.post('/verify/v0/proof', { proof, options: { chainId: 84532, recipient } })
-    expect(isProofAnswer(body), JSON.stringify(isProofAnswer.errors)).toBe(true)
+    expect(isProofResponse(body), JSON.stringify(isProofResponse.errors)).toBe(true)
     expect(headers.get('x-attester-nonce-source')).toBe('default')
     const keccak = await createKeccak()
     const decoded = decodeVerify(body.attestation.data)
@@ -102,17 +102,17 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     expect(checked).toEqual({ ok: true })
   })
 
-  it('takes its own answer as an input of a computation', async () => {
+  it('accepts its own response as the input of an operation', async () => {
     const { body } = await service.post('/verify/v0/proof', {
       proof: proofOf([stampOf()]),
       options: { chainId: 84532 },
     })
     const to = { type: 'Point', coordinates: [2.3522, 48.8566] }
-    const answer = await service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof: body }, to })
-    expect(answer.status).toBe(200)
-    expect(answer.body).toMatchObject({ result: 4238.77 })
-    expect(answer.body.inputRefs[0]).toBe(body.attestation.uid)
-    expect(answer.body.proofInputs).toEqual([
+    const computed = await service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof: body }, to })
+    expect(computed.status).toBe(200)
+    expect(computed.body).toMatchObject({ result: 4238.77 })
+    expect(computed.body.inputRefs[0]).toBe(body.attestation.uid)
+    expect(computed.body.proofInputs).toEqual([
       {
         ref: body.attestation.uid,
         credibility: body.credibility,
@@ -123,35 +123,35 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     ])
     const items = [{ id: 'a', op: 'distance', from: { verifiedProof: body }, to }]
     const batch = await service.post('/compute/v0/batch', { chainId: 84532, items })
-    expect(batch.body.results[0]).toMatchObject({ proofInputs: answer.body.proofInputs })
+    expect(batch.body.results[0]).toMatchObject({ proofInputs: computed.body.proofInputs })
   })
 
-  it('takes an unsigned answer as a geometry, and one with stamps exchanged not at all', async () => {
+  it('accepts an unsigned response as a geometry, and rejects one with exchanged stamps', async () => {
     const to = { type: 'Point', coordinates: [2.3522, 48.8566] }
     const proof = proofOf([stampOf(), stampOf('geoclue')])
     const distance = (verifiedProof: unknown) =>
       service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof }, to })
     const unsigned = await service.post('/verify/v0/proof', { proof })
-    const answer = await distance(unsigned.body)
-    expect(answer.body).toMatchObject({ result: 4238.77 })
-    expect(answer.body).not.toHaveProperty('proofInputs')
+    const computed = await distance(unsigned.body)
+    expect(computed.body).toMatchObject({ result: 4238.77 })
+    expect(computed.body).not.toHaveProperty('proofInputs')
     const keccak = await createKeccak()
-    expect(answer.body.inputRefs[0]).toBe(keccak.hashHex(Buffer.from(canonicalJson(proof))))
+    expect(computed.body.inputRefs[0]).toBe(keccak.hashHex(Buffer.from(canonicalJson(proof))))
     const { body } = await service.post('/verify/v0/proof', { proof, options: { chainId: 84532 } })
     const stamps = [proof['stamps'][1], proof['stamps'][0]]
-    const refused = await distance({ ...body, proof: { ...proof, stamps } })
-    expect(refused.status).toBe(400)
-    expect(refused.body.errors[0]).toMatchObject({ pointer: '#/from/verifiedProof/proof', code: 'proof-hash' })
+    const rejected = await distance({ ...body, proof: { ...proof, stamps } })
+    expect(rejected.status).toBe(400)
+    expect(rejected.body.errors[0]).toMatchObject({ pointer: '#/from/verifiedProof/proof', code: 'proof-hash' })
   })
 
-  it('says what a claim without a radius needs', async () => {
+  it('says that a claim needs a radius', async () => {
     const { body } = await service.post('/verify/v0/proof', { proof: proofOf([stampOf()], { radius: undefined }) })
     expect(body.errors).toEqual([
       {
         pointer: '#/proof/claim/radius',
         detail: 'is missing',
         code: 'missing-member',
-        hint: 'say how far from the location still counts, in metres, as in "radius": 100',
+        hint: 'send the largest distance from the location in metres, for example "radius": 100',
       },
     ])
   })
@@ -198,21 +198,21 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
       501,
     ],
     ['an unknown chain', { proof: proofOf([stampOf()]), options: { chainId: 999 } }, 'invalid-input', 400],
-  ])('refuses %s', async (_, request, type, expected) => {
+  ])('rejects %s', async (_, request, type, expected) => {
     const { status, body } = await service.post('/verify/v0/proof', request)
     expect(isProblem(body)).toBe(true)
     expect({ status, type: body.type }).toEqual({ status: expected, type: `${service.url}/errors/${type}` })
     expect(body.errors[0].pointer).toMatch(/^#/)
   })
 
-  it.each([65, 256, 130_000])('refuses %i stamps by their number', async (count) => {
+  it.each([65, 256, 130_000])('rejects %i stamps because of their number', async (count) => {
     const stamps = `[${Array(count).fill('{}').join()}]`
     const body = `{"proof":{"claim":${JSON.stringify(proofOf([])['claim'])},"stamps":${stamps}}}`
-    const { status, body: answer } = await service.post('/verify/v0/proof', body)
-    expect({ status, code: answer.errors[0].code }).toEqual({ status: 400, code: 'evidence-limit' })
+    const { status, body: problem } = await service.post('/verify/v0/proof', body)
+    expect({ status, code: problem.errors[0].code }).toEqual({ status: 400, code: 'evidence-limit' })
   })
 
-  it('judges 64 stamps with 16 signatures each', async () => {
+  it('verifies 64 stamps with 16 signatures each', async () => {
     const stamp = stampOf('mock')
     const signatures = Array(16).fill(stamp['signatures'][0])
     const proof = proofOf(Array(64).fill({ ...stamp, signatures }))
@@ -229,7 +229,7 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     ['all of time', { start: -1.7e308, end: 1.7e308 }, { temporalOverlap: 1, structureValid: false }],
     ['the first second', { start: 0, end: 1 }, { temporalOverlap: 0, structureValid: true }],
     ['a time without end', { start: NOW, end: 1e300 }, { temporalOverlap: 0.5, structureValid: true }],
-  ])('judges a footprint that is %s', async (_, temporalFootprint, expected) => {
+  ])('evaluates a temporal footprint with %s', async (_, temporalFootprint, expected) => {
     const { status, body } = await service.post('/verify/v0/proof', {
       proof: proofOf([stampOf('mock', { temporalFootprint })]),
     })
@@ -243,7 +243,7 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     ).not.toContain('null')
   })
 
-  it('refuses a claim whose time is negative or whose numbers are none', async () => {
+  it('rejects a claim with a negative time or with numbers that are not finite', async () => {
     for (const claim of [
       { time: { start: -1, end: 5 } },
       { time: { start: '1', end: 5 } },
@@ -257,7 +257,7 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     expect((await service.post('/verify/v0/proof', body)).status).toBe(400)
   })
 
-  it('measures polygons, claimed and observed', async () => {
+  it('measures the distance between claimed and observed polygons', async () => {
     const square = (west: number) => ({
       type: 'Polygon',
       coordinates: [[[west, 48], [west + 1, 48], [west + 1, 49], [west, 49], [west, 48]]],
@@ -273,7 +273,7 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     expect(body.credibility.dimensions.spatial.meanDistanceMeters).toBeCloseTo(computed.result, 1)
   })
 
-  it('refuses traps in signals', async () => {
+  it('rejects dangerous members in signals', async () => {
     const text = JSON.stringify({ stamp: stampOf('mock') })
     for (const trap of ['"__proto__":{},', '"constructor":1,', '"provider":"x",']) {
       const { body } = await service.post('/verify/v0/stamp', text.replace('"provider"', `${trap}"provider"`))
@@ -281,15 +281,15 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     }
   })
 
-  it('refuses 300 KB of signals with 200 signatures', async () => {
+  it('rejects 300 KB of signals with 200 signatures', async () => {
     const stamp = unsignedStamp('mock', { signals: { padding: 'x'.repeat(300_000) } })
     const one = stampOf('mock')['signatures'][0]
     const body = JSON.stringify({ stamp: { ...stamp, signatures: Array(200).fill(one) } })
-    const { status, body: answer } = await service.post('/verify/v0/stamp', body)
-    expect({ status, type: answer.type }).toEqual({ status: 400, type: `${service.url}/errors/validation` })
+    const { status, body: problem } = await service.post('/verify/v0/stamp', body)
+    expect({ status, type: problem.type }).toEqual({ status: 400, type: `${service.url}/errors/validation` })
   })
 
-  it('knows whose stamp it is', async () => {
+  it('checks whether stamps belong to the subject', async () => {
     const claim = { subject: { scheme: 'eth-address', value: account(1).address.toUpperCase().replace('0X', '0x') } }
     const { body } = await service.post('/verify/v0/proof', {
       proof: proofOf([stampOf(), stampOf('geoclue', {}, 2)], claim),
@@ -303,7 +303,7 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
 describe('the evaluation that the operator claims', () => {
   const OPERATOR = { EVALUATION_MODE: 'tee', EVALUATION_METHOD: 'acme "v1" é' }
 
-  it('stands in answers, and its start says whose claim it is', async () => {
+  it('is part of responses, and the startup log attributes it to the operator', async () => {
     const service = await startTestService(OPERATOR)
     const warnings = service.lines
       .filter((line) => line.includes("the operator's claim"))
@@ -311,7 +311,7 @@ describe('the evaluation that the operator claims', () => {
     expect(warnings).toMatchObject([{ level: 'warn', mode: 'tee', method: 'acme "v1" é' }])
     const request = { proof: proofOf([stampOf()]), options: { chainId: 84532 } }
     const { body } = await service.post('/verify/v0/proof', request)
-    expect(isProofAnswer(body), JSON.stringify(isProofAnswer.errors)).toBe(true)
+    expect(isProofResponse(body), JSON.stringify(isProofResponse.errors)).toBe(true)
     expect(body).toMatchObject({ evaluationMethod: 'acme "v1" é', credibility: { meta: { evaluationMode: 'tee' } } })
     const to = { type: 'Point', coordinates: [2.3522, 48.8566] }
     const chained = await service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof: body }, to })
@@ -323,7 +323,7 @@ describe('the evaluation that the operator claims', () => {
     await service.stop()
   })
 
-  it('is local and multifactor-v0 where nothing else is said, and then the start says nothing of it', async () => {
+  it('defaults to local and multifactor-v0, and is then not logged at startup', async () => {
     const service = await startTestService()
     expect(service.lines.join('\n')).not.toContain("operator's claim")
     const { body } = await service.post('/verify/v0/proof', { proof: proofOf([stampOf()]) })

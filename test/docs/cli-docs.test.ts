@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'docs/command-line.md'), 'utf8')
 const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) => block!.trim().split('\n'))
 
-/** Everything the commands of the page name. */
+/** The files that the commands of the page name. */
 const FILES: Readonly<Record<string, string>> = {
   'parcels.geojson': `{"type":"FeatureCollection","features":[{"type":"Feature","id":"a","properties":{},"geometry":
     {"type":"Polygon","coordinates":[[[2,48],[3,48],[3,49],[2,48]]]}}]}`,
@@ -54,7 +54,7 @@ describe('docs/command-line.md', () => {
     return spawnSync('sh', ['-c', here], { cwd: folder.path, env, encoding: 'utf8' })
   }
 
-  /** Of the key that an earlier command made. */
+  /** Returns the id of the key that an earlier command created. */
   function keyId(): string {
     try {
       return JSON.parse(readFileSync(join(folder.path, '.data/api-keys.json'), 'utf8')).keys[0].id
@@ -63,7 +63,7 @@ describe('docs/command-line.md', () => {
     }
   }
 
-  it('has commands that do what they say, in its order', () => {
+  it('has commands that work, in order', () => {
     expect(commands.length).toBeGreaterThanOrEqual(11)
     for (const command of commands) {
       const { status, stderr } = run(command)
@@ -75,12 +75,12 @@ describe('docs/command-line.md', () => {
     })
   })
 
-  it('shows an answer as it comes', () => {
-    const shown = /```\n(4,238\.77 m[\s\S]*?)```/.exec(page)![1]!
-    expect(readFileSync(join(root, 'test/vectors/cli/compute.txt'), 'utf8')).toContain(shown)
+  it('shows the output of compute unchanged', () => {
+    const documented = /```\n(4,238\.77 m[\s\S]*?)```/.exec(page)![1]!
+    expect(readFileSync(join(root, 'test/vectors/cli/compute.txt'), 'utf8')).toContain(documented)
   })
 
-  it('names every verb and every exit code', async () => {
+  it('names every command and every exit code', async () => {
     const [, help = ''] = /Commands:([\s\S]*?)Examples:/.exec(run('trigpoint --help').stdout) ?? []
     const verbs = [...help.matchAll(/^ {2}([a-z-]+)(?: <| \[| {2})/gm)].map(([, verb]) => verb!)
     expect(verbs.length).toBeGreaterThanOrEqual(14)

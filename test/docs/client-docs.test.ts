@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '../service.ts'
 const root = resolve(import.meta.dirname, '../..')
 const page = readFileSync(resolve(root, 'docs/client.md'), 'utf8')
 
-/** Runs a module as one of a project that has the package installed. */
+/** Runs a module like one of a project with the package installed, and returns what it prints. */
 async function run(code: string): Promise<string> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], { cwd: root })
   let text = ''
@@ -30,45 +30,49 @@ describe('the built client', () => {
     await service.stop()
   })
 
-  it('does what docs/client.md says, in its order', async () => {
+  it('does what docs/client.md says, in order', async () => {
     const blocks = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!)
     expect(blocks.length).toBeGreaterThanOrEqual(5)
     const code = blocks.join('\n').replace('http://127.0.0.1:3000', service.url)
-    const said = (await run(code)).split('\n')
+    const output = (await run(code)).split('\n')
     const promised = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
     expect(promised.length).toBeGreaterThanOrEqual(6)
-    for (const text of promised) expect(said).toContain(text)
-    expect(said.filter((line) => line.startsWith('fail'))).toEqual([])
+    for (const text of promised) expect(output).toContain(text)
+    expect(output.filter((line) => line.startsWith('fail'))).toEqual([])
   })
 
-  it('does the same where there is nothing of Node.js, as in a browser', async () => {
-    const { body: answer } = await service.post('/compute/v0/distance', { chainId: 84532, from: PARIS, to: TOWN_HALL })
+  it('does the same without the globals of Node.js, as in a browser', async () => {
+    const { body: response } = await service.post('/compute/v0/distance', {
+      chainId: 84532,
+      from: PARIS,
+      to: TOWN_HALL,
+    })
     const { body: batch } = await service.post('/compute/v0/batch', {
       chainId: 84532,
       attest: 'merkle',
       items: [{ op: 'within', geometry: PARIS, target: TOWN_HALL, radius: 500 }],
     })
-    const nowSeconds = (answer as NumericComputeResponse).timestamp
+    const nowSeconds = (response as NumericComputeResponse).timestamp
     const options = { inputs: [PARIS, TOWN_HALL], nowSeconds, attester: service.attester }
-    const said = await run(`
+    const output = await run(`
       const { log } = console
       for (const name of ['Buffer', 'process', 'setImmediate', 'require', 'module', 'global']) delete globalThis[name]
       if (typeof Buffer !== 'undefined' || typeof process !== 'undefined') throw new Error('this is still Node.js')
       const { createClient, verifyResult } = await import('trigpoint/client')
       const { createRecompute } = await import('trigpoint/client/recompute')
       const options = { ...${JSON.stringify(options)}, recompute: createRecompute() }
-      // Node's own fetch is made of what is gone.
+      // Node's own fetch needs the deleted globals.
       const fetch = async (url, { body }) => ({ ok: true, text: async () => '{"result":' + (url + body).length + '}' })
       const client = createClient({ baseUrl: 'http://x', chainId: 84532, fetch })
       const { result } = await client.compute.distance(options.inputs[0], options.inputs[1])
-      const verdicts = [await verifyResult(${JSON.stringify(answer)}, options), await verifyResult(${JSON.stringify(batch)}, options)]
+      const verdicts = [await verifyResult(${JSON.stringify(response)}, options), await verifyResult(${JSON.stringify(batch)}, options)]
       log(JSON.stringify([result, verdicts]))`)
     const recompute = createRecompute()
     const expected = [
-      await verifyResult(answer, { ...options, recompute }),
+      await verifyResult(response, { ...options, recompute }),
       await verifyResult(batch, { ...options, recompute }),
     ]
     expect(expected.map(({ ok }) => ok)).toEqual([true, true])
-    expect(JSON.parse(said)).toEqual([expect.any(Number), expected])
+    expect(JSON.parse(output)).toEqual([expect.any(Number), expected])
   })
 })

@@ -11,15 +11,15 @@ import { startTestService, type TestService } from '../service.ts'
 const root = resolve(import.meta.dirname, '../..')
 const TIMEOUT_MS = 600_000
 
-/** What is not run here: page, how the block begins, why. */
+/** Blocks that are not run here: page, beginning of the block, reason. */
 const EXEMPT: readonly (readonly [page: string, beginning: string, reason: string])[] = [
   ['README.md', 'npm start', 'starts the service: scripts/smoke.mjs does that from a clean tree'],
   ['docs/start.md', 'npm start', 'starts the service: scripts/smoke.mjs does that from a clean tree'],
   ['docs/local-chain.md', '', 'needs a chain: test/onchain/local-chain-docs.test.ts runs the page'],
-  ['docs/ogc.md', '', 'needs GDAL: test/docs/ogc-page.test.ts runs the page where it is'],
-  ['docs/client.md', '', 'test/docs/client-docs.test.ts runs the page, in a browser without Node.js as well'],
+  ['docs/ogc.md', '', 'needs GDAL: test/docs/ogc-page.test.ts runs the page where GDAL is installed'],
+  ['docs/client.md', '', 'test/docs/client-docs.test.ts runs the page, and the client without Node.js'],
   ['docs/solidity.md', '', 'test/onchain/solidity-docs.test.ts compiles and runs the page on a chain'],
-  ['docs/verification.md', '', 'test/unit/verification-docs.test.ts computes each block anew'],
+  ['docs/verification.md', '', 'test/unit/verification-docs.test.ts recomputes each block'],
   [
     'docs/writing-a-plugin.md',
     '',
@@ -27,43 +27,47 @@ const EXEMPT: readonly (readonly [page: string, beginning: string, reason: strin
   ],
   ['docs/records.md', 'npm start', 'stops and starts the service: test/store/store-backup.test.ts does the same'],
   ['docs/operations.md', 'npm start', 'stops and starts the service: test/store/store-backup.test.ts does the same'],
-  ['docs/operations.md', 'mkdir', 'needs a container engine: test/unit/deploy-files.test.ts reads what is started'],
-  ['docs/command-line.md', '', 'test/docs/cli-docs.test.ts runs the page in its order'],
+  [
+    'docs/operations.md',
+    'mkdir',
+    'needs a container engine: test/unit/deploy-files.test.ts reads the deployment files',
+  ],
+  ['docs/command-line.md', '', 'test/docs/cli-docs.test.ts runs the page in order'],
   ['docs/sync.md', 'RPC_URL_', 'needs RPCs of a public chain'],
   ['docs/submission.md', 'curl', 'needs a funded account: test/onchain/submission.test.ts does the same'],
-  ['docs/submission.md', '"submission"', 'one member of an answer, shortened'],
-  ['docs/attestations.md', '{ "chainId"', 'shortened: test/unit/resign.test.ts sends whole ones'],
-  ['docs/attestations.md', '"resultSignature"', 'one member of an answer, shortened'],
+  ['docs/submission.md', '"submission"', 'one member of a response, shortened'],
+  ['docs/attestations.md', '{ "chainId"', 'shortened: test/unit/resign.test.ts sends complete ones'],
+  ['docs/attestations.md', '"resultSignature"', 'one member of a response, shortened'],
   ['docs/mcp.md', '{', 'the configuration of an MCP client: test/contract/mcp.test.ts starts the same command'],
 ]
 
-/** Members that differ from one answer to the next. */
+/** Members that differ between responses. */
 const CHANGING = ['timestamp', 'deadline', 'signature', 'attester', 'nonce', 'requestId']
 
 const blocks = PAGES.flatMap(blocksOf)
-const exemptionOf = ({ page, code }: Block) =>
+const findExemption = ({ page, code }: Block) =>
   EXEMPT.find(([name, beginning]) => name === page && code.startsWith(beginning))
 const LANGUAGES = ['sh', 'js', 'ts', 'json']
-const judged = blocks.filter((block) => LANGUAGES.includes(block.language) && exemptionOf(block) === undefined)
-const commands = judged.filter(({ language }) => language === 'sh')
-const programs = [...new Set(judged.filter(({ language }) => /^(js|ts)$/.test(language)).map(({ page }) => page))]
+const tested = blocks.filter((block) => LANGUAGES.includes(block.language) && findExemption(block) === undefined)
+const commands = tested.filter(({ language }) => language === 'sh')
+const programs = [...new Set(tested.filter(({ language }) => /^(js|ts)$/.test(language)).map(({ page }) => page))]
 
-/** The answer that a page shows directly below a command. */
-function answerBelow(command: Block): Block | undefined {
+/** Returns the response that a page shows directly below a command. */
+function responseBelow(command: Block): Block | undefined {
   return blocks.find(
     ({ page, index, language, follows }) =>
       page === command.page && index === command.index + 1 && language === 'json' && follows,
   )
 }
 
-describe('the blocks of the pages', () => {
+describe('the code blocks of the pages', () => {
   let service: TestService
   let folder: string
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'trigpoint-snippets-'))
     service = await startTestService({ RECORDS: '1', SAMPLE_RECORDS: '1' })
     await untilReadable(service.url)
-    // A new store is filled behind the listener.
+    // The sample records are stored after the service starts to listen.
     const isFilled = async () =>
       ((await (await fetch(`${service.url}/api/v0/location-records/stats`)).json()) as { total: number }).total > 0
     await eventually(async () => expect(await isFilled()).toBe(true))
@@ -71,16 +75,16 @@ describe('the blocks of the pages', () => {
   afterAll(async () => {
     await service.stop()
     rmSync(folder, { recursive: true, force: true })
-    const exempt = blocks.filter((block) => LANGUAGES.includes(block.language) && exemptionOf(block) !== undefined)
+    const exempt = blocks.filter((block) => LANGUAGES.includes(block.language) && findExemption(block) !== undefined)
     console.log(
-      `${judged.length} blocks run or read here, ${exempt.length} elsewhere or not at all:\n` +
+      `${tested.length} blocks run or read here, ${exempt.length} elsewhere or not at all:\n` +
         EXEMPT.map(
           ([page, beginning, reason]) => `  ${page}${beginning === '' ? '' : ` (${beginning} …)`}: ${reason}`,
         ).join('\n'),
     )
   })
 
-  it('are exempt for a reason that still has a block', () => {
+  it('have only exemptions that still match a block', () => {
     expect(
       EXEMPT.filter(([page]) => PAGES.includes(page)).filter(
         ([page, beginning]) => !blocks.some((block) => block.page === page && block.code.startsWith(beginning)),
@@ -88,39 +92,39 @@ describe('the blocks of the pages', () => {
     ).toEqual([])
   })
 
-  it('are JSON where they say so', () => {
-    for (const { page, line, code } of judged.filter(({ language }) => language === 'json')) {
+  it('are valid JSON where marked as JSON', () => {
+    for (const { page, line, code } of tested.filter(({ language }) => language === 'json')) {
       expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow()
     }
   })
 
   it.each(commands.map((command) => ({ title: `${command.page}:${command.line}`, command })))(
-    'are commands that work, with the answer shown below: $title',
+    'are commands that work, with the response shown below: $title',
     async ({ command }) => {
-      const said = await run('bash', ['-euo', 'pipefail', '-c', atService(command.code)], folder)
-      const answer = answerBelow(command)
-      if (answer === undefined) {
-        // Only a page that shows a mistake has one.
-        expect(said).not.toMatch(/^\{"(?:type":"[^"]*\/errors\/|status":"error")/m)
-        expect(said + readdirSync(folder).join()).not.toBe('')
-      } else expect(differences(JSON.parse(answer.code), JSON.parse(said))).toEqual([])
+      const output = await run('bash', ['-euo', 'pipefail', '-c', atService(command.code)], folder)
+      const response = responseBelow(command)
+      if (response === undefined) {
+        // A problem is only expected where the page shows one.
+        expect(output).not.toMatch(/^\{"(?:type":"[^"]*\/errors\/|status":"error")/m)
+        expect(output + readdirSync(folder).join()).not.toBe('')
+      } else expect(differences(JSON.parse(response.code), JSON.parse(output))).toEqual([])
     },
     TIMEOUT_MS,
   )
 
   it.each(programs)(
-    'are a program that says what its comments promise: %s',
+    'are a program that prints what its comments promise: %s',
     async (page) => {
       const code = blocksOf(page)
         .filter(({ language }) => /^(js|ts)$/.test(language))
         .map((block) => block.code)
         .join('\n')
-      const said = (await run(process.execPath, ['--input-type=module', '-e', atService(code)], root))
+      const output = (await run(process.execPath, ['--input-type=module', '-e', atService(code)], root))
         .trimEnd()
         .split('\n')
       const promised = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) => text!)
       expect(promised.length).toBeGreaterThan(0)
-      expect(said).toEqual(promised)
+      expect(output).toEqual(promised)
     },
     TIMEOUT_MS,
   )
@@ -130,7 +134,7 @@ describe('the blocks of the pages', () => {
   }
 })
 
-/** Standard output; fails with what was written to the other one. */
+/** Runs a command and returns its standard output. Throws an error with both outputs if it fails. */
 async function run(command: string, args: readonly string[], cwd: string): Promise<string> {
   const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   const texts = ['', '']
@@ -144,25 +148,25 @@ async function run(command: string, args: readonly string[], cwd: string): Promi
   return texts[0]!
 }
 
-/** What a page shows and the answer has not. A page may leave members out, and the middle of a text (…). */
-function differences(shown: unknown, found: unknown, place = ''): string[] {
-  if (Array.isArray(shown)) {
-    if (!Array.isArray(found) || found.length !== shown.length) return [`${place} has another length`]
-    return shown.flatMap((member, index) => differences(member, found[index], `${place}[${index}]`))
+/** Lists what a page shows differently from the response. A page may omit members, and the middle of a string (…). */
+function differences(documented: unknown, actual: unknown, pointer = ''): string[] {
+  if (Array.isArray(documented)) {
+    if (!Array.isArray(actual) || actual.length !== documented.length) return [`${pointer} has another length`]
+    return documented.flatMap((member, index) => differences(member, actual[index], `${pointer}[${index}]`))
   }
-  if (typeof shown === 'object' && shown !== null) {
-    if (typeof found !== 'object' || found === null) return [`${place} is no object`]
-    return Object.entries(shown).flatMap(([key, member]) =>
+  if (typeof documented === 'object' && documented !== null) {
+    if (typeof actual !== 'object' || actual === null) return [`${pointer} is no object`]
+    return Object.entries(documented).flatMap(([key, member]) =>
       CHANGING.includes(key)
-        ? typeof member === typeof (found as Record<string, unknown>)[key]
+        ? typeof member === typeof (actual as Record<string, unknown>)[key]
           ? []
-          : [`${place}.${key} is of another type`]
-        : differences(member, (found as Record<string, unknown>)[key], `${place}.${key}`),
+          : [`${pointer}.${key} is of another type`]
+        : differences(member, (actual as Record<string, unknown>)[key], `${pointer}.${key}`),
     )
   }
-  if (typeof shown === 'string' && typeof found === 'string' && shown.includes('…')) {
-    const [head, tail] = shown.split('…') as [string, string]
-    return found.startsWith(head) && found.endsWith(tail) ? [] : [`${place}: ${found} is not ${shown}`]
+  if (typeof documented === 'string' && typeof actual === 'string' && documented.includes('…')) {
+    const [head, tail] = documented.split('…') as [string, string]
+    return actual.startsWith(head) && actual.endsWith(tail) ? [] : [`${pointer}: ${actual} is not ${documented}`]
   }
-  return shown === found ? [] : [`${place}: ${JSON.stringify(found)} is not ${JSON.stringify(shown)}`]
+  return documented === actual ? [] : [`${pointer}: ${JSON.stringify(actual)} is not ${JSON.stringify(documented)}`]
 }

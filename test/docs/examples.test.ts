@@ -18,7 +18,7 @@ interface Example {
   readonly answer: unknown
 }
 
-/** What differs from one time to the next: times, and whatever is signed over them. */
+/** Members that differ between runs: times, and everything signed over them. */
 const CHANGING = [
   'timestamp',
   'deadline',
@@ -34,27 +34,30 @@ const CHANGING = [
   'requestId',
 ]
 
-/** Checks of a stamp's times measure from now. */
+/** Whether a member differs between runs; checks of a stamp's times also measure from now. */
 function isChanging(key: string, member: unknown): boolean {
   return CHANGING.includes(key) || (key === 'measured' && typeof member === 'number' && Math.abs(member) > 1e6)
 }
 
-function lasting(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(lasting)
+function withoutChanging(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutChanging)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, isChanging(key, member) ? typeof member : lasting(member)]),
+    Object.entries(value).map(([key, member]) => [
+      key,
+      isChanging(key, member) ? typeof member : withoutChanging(member),
+    ]),
   )
 }
 
-// Records are of a store that this service has not, and what is signed again has to be of today.
+// Examples of records need another store, and a response that is signed again has to be recent.
 const repeatable = (Object.entries(examples) as unknown as [string, Example[]][])
   .filter(([operation]) => operation !== 'resign')
   .flatMap(([operation, list]) => list.map((example) => ({ title: `${operation} ${example.name}`, ...example })))
   .filter(({ path }) => !/^\/(api|ogc|graphql|ready|health)/.test(path))
 const signed = (examples as unknown as Record<string, Example[]>)['distance']!
 
-describe('the examples of the document', () => {
+describe('the examples of the OpenAPI document', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({
@@ -65,7 +68,7 @@ describe('the examples of the document', () => {
   afterAll(() => service.stop())
 
   it.each(repeatable)(
-    'are what the service answers: $title',
+    'match the responses of the service: $title',
     async ({ method, path, headers, request, status, answer }) => {
       const response = await fetch(service.url + path, {
         method,
@@ -73,11 +76,11 @@ describe('the examples of the document', () => {
         ...(request === undefined ? {} : { body: JSON.stringify(request) }),
       })
       expect(response.status).toBe(status)
-      expect(lasting(await response.json())).toEqual(lasting(answer))
+      expect(withoutChanging(await response.json())).toEqual(withoutChanging(answer))
     },
   )
 
-  it.each(signed)('are signed by the key they name: $name', async ({ request, answer }) => {
+  it.each(signed)('are signed by the key that they name: $name', async ({ request, answer }) => {
     const { from, to } = request as Record<'from' | 'to', { type: 'Point'; coordinates: [number, number] }>
     const { timestamp } = answer as { timestamp: number }
     const verdict = await verifyResult(answer, {
@@ -89,7 +92,7 @@ describe('the examples of the document', () => {
   })
 })
 
-describe('the examples of the pages of errors', () => {
+describe('the examples of the error pages', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService({ RECORDS: '1', PUBLIC_URL: 'http://127.0.0.1:3000' })
@@ -102,11 +105,11 @@ describe('the examples of the pages of errors', () => {
       'situation' in example.request ? [] : [{ title, example, request: example.request as ExampleRequest }],
   )
 
-  it('are requests wherever one is enough', () => {
+  it('are requests wherever one request is enough', () => {
     expect(repeatable.length).toBeGreaterThan(25)
   })
 
-  it.each(repeatable)('are what the service answers: $title', async ({ example, request }) => {
+  it.each(repeatable)('match the responses of the service: $title', async ({ example, request }) => {
     const { method, path, headers = {}, body } = request
     const response = await fetch(service.url + path, { method, headers, ...(body === undefined ? {} : { body }) })
     const expected = exampleAnswer(example, 'http://127.0.0.1:3000/errors')

@@ -14,17 +14,19 @@ const docs = join(import.meta.dirname, '../../docs')
 const HAS_CURL = spawnSync('curl', ['--version']).status === 0
 if (!HAS_CURL) console.warn('skipped with curl: no curl on this machine')
 
-/** Commands of a page, each with the line continued where it is. */
-function commandsOf(page: string): string[] {
+/** Returns the commands of a page, one per line. */
+function readCommands(page: string): string[] {
   const text = readFileSync(join(docs, page), 'utf8')
   return [...text.matchAll(/^```sh\n([^`]*)^```/gm)]
     .flatMap(([, block]) => block!.trim().split('\n'))
     .filter((line) => /^(curl|ogrinfo|ogr2ogr) /.test(line))
 }
 
-const COMMANDS = ['ogc.md', 'records.md'].flatMap((page) => commandsOf(page).map((command) => [page, command] as const))
+const COMMANDS = ['ogc.md', 'records.md'].flatMap((page) =>
+  readCommands(page).map((command) => [page, command] as const),
+)
 
-describe('the commands of the pages on records, over sample records', () => {
+describe('the commands of the record pages, with sample records', () => {
   let service: TestService
   let folder: string
 
@@ -42,7 +44,7 @@ describe('the commands of the pages on records, over sample records', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('are found', () => {
+  it('exist', () => {
     expect(COMMANDS.filter(([page]) => page === 'ogc.md').length).toBeGreaterThanOrEqual(9)
     expect(COMMANDS.filter(([page]) => page === 'records.md').length).toBeGreaterThanOrEqual(5)
   })
@@ -59,7 +61,7 @@ describe('the commands of the pages on records, over sample records', () => {
     })
   }
 
-  it.skipIf(GDAL === undefined || !HAS_CURL)('lead to files with every record', async () => {
+  it.skipIf(GDAL === undefined || !HAS_CURL)('create files with every record', async () => {
     const text = await gdal('ogrinfo', ['-so', join(folder, 'records.fgb'), 'records'])
     expect(text).toContain('Feature Count: 5000')
     const response = await fetch(`${service.url}/api/v0/location-records?bbox=-20,-40,60,70&limit=1`)
@@ -68,14 +70,14 @@ describe('the commands of the pages on records, over sample records', () => {
     expect(Number(/Feature Count: (\d+)/.exec(region)![1])).toBe(count)
   })
 
-  it('finds records across the antimeridian, and revoked ones', async () => {
+  it('find records across the antimeridian, and revoked ones', async () => {
     const response = await fetch(`${service.url}/api/v0/location-records?bbox=179.9,-20,-179.9,-10`)
     expect(((await response.json()) as { count: number }).count).toBeGreaterThan(5)
     const stats = (await (await fetch(`${service.url}/api/v0/location-records/stats`)).json()) as { revoked: number }
     expect(stats.revoked).toBeGreaterThan(50)
   })
 
-  it('are made only when asked for, and not over records that are there', async () => {
+  it('have sample records only on request', async () => {
     expect(service.lines.some((line) => line.includes('"event":"sample records stored","records":5000'))).toBe(true)
     const other = await startTestService({ RECORDS: '1' })
     await untilReadable(other.url)

@@ -15,7 +15,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 interface Stream {
   readonly message: ClientRequest
   text: string
-  /** True once the client got the end of the answer, not only the end of the connection. */
+  /** True once the client received the end of the response, not only the end of the connection. */
   isComplete: boolean
   readonly errors: string[]
   readonly closed: Promise<void>
@@ -43,7 +43,7 @@ function openStream(service: TestService): Stream {
   return stream
 }
 
-/** Ids of the answers, each of which has to be a whole line of JSON. */
+/** Returns the ids of the results, each of which must be a complete line of JSON. */
 function answeredIds({ text }: Stream): number[] {
   if (text === '') return []
   expect(text.endsWith('\n')).toBe(true)
@@ -54,8 +54,8 @@ function answeredIds({ text }: Stream): number[] {
 }
 
 describe.each(['uws', 'node'])('streams of lines when the service stops, over %s', (adapter) => {
-  it('are answered up to the last whole line, and end properly', async () => {
-    // An end that waited for the client would not come.
+  it('are answered up to the last complete line, and end properly', async () => {
+    // A stop that waited for the client would never finish.
     const service = await startTestService({ HTTP_ADAPTER: adapter, DRAIN_TIMEOUT_MS: '600000' })
     const stream = openStream(service)
     stream.message.write(line(0) + line(1) + line(2) + line(3).slice(0, 40))
@@ -67,7 +67,7 @@ describe.each(['uws', 'node'])('streams of lines when the service stops, over %s
     expect(await stopped).toBe(0)
   })
 
-  it('are not reset while their clients go on sending', async () => {
+  it('are not reset while their clients keep sending', async () => {
     const service = await startTestService({ HTTP_ADAPTER: adapter })
     const streams = Array.from({ length: 4 }, () => openStream(service))
     const sent = streams.map(async (stream) => {

@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'trigpoint-batch-'))
 /** `BATCH_LINES=1000000` is the large run; it takes minutes. */
 const LINES = Number(process.env['BATCH_LINES'] ?? 20_000)
 const KILLS = 5
-/** Every so many lines one is no JSON, and one is refused by the service. */
+/** One line in this many is not JSON, and one is rejected by the service. */
 const [BROKEN, REFUSED] = [997, 1009]
 const files = {
   input: join(folder, 'in.ndjson'),
@@ -64,7 +64,7 @@ function startBatch(url: string): { child: ChildProcess; ended: Promise<number |
   return { child, ended: new Promise((done) => child.on('close', done)), said: () => text }
 }
 
-/** As the journal has it. */
+/** The checkpoint in the journal. */
 function checkpoint(): { readonly items: number; readonly outputBytes: number } {
   try {
     return JSON.parse(readFileSync(`${files.output}.part`, 'utf8')).checkpoint
@@ -75,13 +75,13 @@ function checkpoint(): { readonly items: number; readonly outputBytes: number } 
 
 const sizeOf = (file: string) => (existsSync(file) ? statSync(file).size : 0)
 
-/** The most memory a process ever had, where the system tells. */
+/** Notes the peak memory of a process, where the system reports it. */
 function noteMemory(pid: number): void {
   try {
     const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
     seen.peakRssKb = Math.max(seen.peakRssKb, Number(peak?.[1] ?? 0))
   } catch {
-    // It has ended, or this is no Linux.
+    // The process has ended, or this is not Linux.
   }
 }
 
@@ -96,7 +96,7 @@ describe('a batch that is killed', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('goes on where it was, with nothing lost or doubled, in little memory', async () => {
+  it('resumes where it was, with nothing lost or duplicated, in little memory', async () => {
     const startedMs = performance.now()
     let kills = 0
     for (let turn = 0; ; turn++) {
@@ -106,7 +106,7 @@ describe('a batch that is killed', () => {
       void ended.then(() => {
         isOver = true
       })
-      // Killed at some place behind a checkpoint that lies a part of the whole further than the last one.
+      // Killed at some point after a checkpoint that lies a fraction of the whole beyond the last one.
       const wanted = Math.floor((LINES * (kills + 1)) / (KILLS + 2))
       while (!isOver) {
         noteMemory(child.pid!)
@@ -119,10 +119,10 @@ describe('a batch that is killed', () => {
         await wait(10)
       }
       const code = await ended
-      // Killed before it said anything, when the checkpoint before it lay far enough already.
+      // Killed before it printed anything, when the previous checkpoint was already far enough.
       if (turn > 0 && said() !== '') expect(said()).toMatch(/^going on after item \d/)
       if (code === null) continue
-      expect({ code, said: said() }).toMatchObject({ code: 1 }) // some items were refused
+      expect({ code, said: said() }).toMatchObject({ code: 1 }) // some items were rejected
       expect(JSON.parse(said().trim().split('\n').at(-1)!)).toMatchObject({ items: LINES })
       break
     }
@@ -137,7 +137,7 @@ describe('a batch that is killed', () => {
   }, 3_600_000)
 })
 
-/** Results in the order of the items, refusals in theirs; together they are all of them. */
+/** Expects results and rejections each in the order of the items, and every item exactly once. */
 async function expectEveryLineOnce(): Promise<void> {
   const wanted = { fine: 0, bad: 0 }
   const next = (kinds: readonly string[], after: number) => {

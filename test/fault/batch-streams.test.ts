@@ -17,7 +17,7 @@ const HEAD =
   'POST /compute/v0/batch?chainId=84532&attest=none HTTP/1.1\r\nHost: a\r\n' +
   'Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-/** What Linux may buffer in one direction of a connection: the sender's and the receiver's limit. */
+/** Bytes that Linux may buffer in one direction of a connection: the limits of the sender and the receiver. */
 const systemBufferBytes = () =>
   ['rmem', 'wmem'].reduce((sum, name) => {
     const [, , most] = readFileSync(`/proc/sys/net/ipv4/tcp_${name}`, 'utf8').trim().split(/\s+/)
@@ -50,7 +50,7 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
       })
       socket.on('error', () => {})
     })
-  /** Sends as fast as the other side takes it, until it takes nothing for so long. @returns chunks that were taken */
+  /** Sends as fast as the other side reads, until it reads nothing for the given time. @returns the number of chunks sent */
   const flood = async (socket: Socket, chunks: number, patienceMs = 1000): Promise<number> => {
     let sent = 0
     for (; sent < chunks && !socket.destroyed; sent++) {
@@ -69,14 +69,14 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     expect(answer.body.results[0].result).toBeGreaterThan(1e6)
   }
 
-  it('stops taking lines from a client that does not read, and stays small', async () => {
+  it('stops taking lines from a client that does not read, and uses little memory', async () => {
     await works()
     const before = residentMiB(service.pid)
     const sockets = await Promise.all(Array.from({ length: 8 }, open))
     for (const socket of sockets) socket.pause()
     const taken = await Promise.all(sockets.map((socket) => flood(socket, 4000)))
-    // 4,000 chunks would be 100 MB of lines a client, and 190 MB of answers. What the system holds by itself for the
-    // two directions of a connection is not ours.
+    // 4,000 chunks would be 100 MB of lines per client, and 190 MB of results. The buffers of the operating system for the
+    // two directions of a connection are not counted.
     const most = (2 * systemBufferBytes() + 8 * 1_048_576) / CHUNK.length
     for (const chunks of taken) expect(chunks).toBeLessThan(most)
     expect(residentMiB(service.pid) - before).toBeLessThan(150)
@@ -85,7 +85,7 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     await works()
   })
 
-  it('takes no more from one that goes on writing for seconds', async () => {
+  it('takes no more from a client that keeps writing for seconds', async () => {
     await works()
     const before = residentMiB(service.pid)
     const socket = await open()
@@ -104,7 +104,7 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
   it('answers every line to a client that reads late', async () => {
     const socket = await open()
     socket.pause()
-    // Enough to fill what the system holds of the answers; then lines whose answers are small pieces.
+    // Enough results to fill the buffers of the system; then lines with small results.
     const sent = flood(socket, 400, 20_000)
     await pause(1000)
     let text = ''
@@ -150,7 +150,7 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     agent.destroy()
   })
 
-  it('does not mind clients that leave in the middle of a line', async () => {
+  it('tolerates clients that disconnect in the middle of a line', async () => {
     const sockets = await Promise.all(Array.from({ length: 20 }, open))
     await Promise.all(
       sockets.map(async (socket) => {
@@ -180,7 +180,7 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     socket.destroy()
   })
 
-  it('ends within its limits a client that sends nothing more', async () => {
+  it('disconnects a client that stops sending, within the limits', async () => {
     const impatient = await startTestService({ HTTP_ADAPTER: adapter, STREAM_IDLE_MS: '1000' })
     const socket = connect(Number(new URL(impatient.url).port), '127.0.0.1')
     let text = ''
@@ -191,13 +191,13 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     const closed = new Promise((resolve) => socket.on('close', resolve))
     socket.write(HEAD + CHUNK)
     await closed
-    // The answer to each line that was sent, and no end of the answer.
+    // The result of each line that was sent, and no end of the response.
     expect(text.split('"operation":"distance"').length - 1).toBe(LINES_A_CHUNK)
     expect(text.endsWith('\r\n0\r\n\r\n')).toBe(false)
     expect(await impatient.stop()).toBe(0)
   })
 
-  it('takes one byte a chunk for little more than a byte', async () => {
+  it('needs little more than one byte of memory for a chunk of one byte', async () => {
     await works()
     const before = residentMiB(service.pid)
     const bytes = Buffer.from('1\r\n \r\n'.repeat(65_536))
@@ -214,11 +214,11 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
         }
       }),
     )
-    // What was written waits in the system's buffers at first.
+    // At first, the bytes wait in the buffers of the system.
     await pause(2500)
     clearInterval(watch)
     for (const socket of sockets) socket.destroy()
-    // 2 × 8 × 64 KiB of spaces; one object a chunk would be 100 MiB.
+    // 2 × 8 × 64 KiB of spaces; one object per chunk would be 100 MiB.
     expect(peak - before).toBeLessThan(60)
     await works()
   })

@@ -9,7 +9,7 @@ import { startTestService } from '../service.ts'
 const MEBIBYTE = 1_048_576
 const CONNECTIONS = 400
 
-/** Sends all of each body but its last byte. */
+/** Sends each body except its last byte. */
 const FLOOD = `
 const { connect } = require('node:net')
 const [port, count] = process.argv.slice(1).map(Number)
@@ -25,15 +25,15 @@ setInterval(() => {}, 1000)
 `
 
 /**
- * MiB above the start for a budget of 64. uWebSockets.js: 67 to 70 in ten floods, for refused bodies leave their memory to
- * the next ones. node:http gives every piece memory of its own, and what was refused waits for the collector: 112 to 133.
+ * MiB above the start for a budget of 64. uWebSockets.js: 67 to 70 in ten floods, because rejected bodies leave their memory to
+ * the next ones. node:http gives each piece its own memory, and rejected pieces wait for garbage collection: 112 to 133.
  */
 const CEILING_MIB = { uws: 80, node: 144 } as const
 
 describe.each(ADAPTERS)('a flood of bodies on %s', (adapter) => {
   it('holds no more memory than its budget and answers 503 beyond it', async () => {
     const service = await startTestService({ REQUEST_DEADLINE_MS: '5000', HTTP_ADAPTER: adapter })
-    // A server at work: its code compiled, its heap grown to what small requests need.
+    // A warm server: its code is compiled, and its heap has the size that small requests need.
     for (let round = 0; round < 200; round++) {
       await Promise.all(Array.from({ length: 10 }, () => service.post('/compute/v0/area', 'x'.repeat(300))))
     }
@@ -49,9 +49,9 @@ describe.each(ADAPTERS)('a flood of bodies on %s', (adapter) => {
       refused += text.toString().split('503').length - 1
     })
     try {
-      // 64 MiB hold 64 such bodies; resets may swallow some answers to clients that are still writing.
+      // 64 MiB hold 64 such bodies; resets may drop some responses to clients that are still writing.
       await eventually(() => expect(refused).toBeGreaterThan(100), { interval: 20 })
-      // Small requests of others are refused as long as the budget is spent, or served; they never wait.
+      // Small requests of other clients are rejected while the budget is used up, or answered; they never wait.
       const response = await fetch(`${service.url}/health`)
       expect(response.status).toBe(200)
       await eventually(async () => expect((await service.post('/compute/v0/area', '{}')).status).toBe(400), {

@@ -15,7 +15,7 @@ const PROBLEM = {
   errors: [{ pointer: '#', detail: 'y' }],
 }
 
-/** What one attempt is answered with. */
+/** The response to one attempt. */
 type Behaviour = (response: ServerResponse, body: string, request: IncomingMessage) => void
 
 const ok: Behaviour = (response) => response.end(JSON.stringify(ANSWER))
@@ -32,7 +32,7 @@ afterEach(() => {
   server?.close()
 })
 
-/** A service that does to each attempt what the list says, and to all beyond it the last. */
+/** Creates a service that treats each attempt as the list says, and all later ones like the last. */
 async function faulty(behaviours: readonly Behaviour[], options: Partial<ClientOptions> = {}) {
   const seen: { at: number; body: string; headers: IncomingMessage['headers'] }[] = []
   server = createServer((request, response) => {
@@ -51,8 +51,8 @@ async function faulty(behaviours: readonly Behaviour[], options: Partial<ClientO
   return { client, seen, ask: (call = {}) => client.compute.distance(POINT, POINT, call) }
 }
 
-describe('a client that is refused', () => {
-  it('waits as long as the service says, and sends the same once more', async () => {
+describe('a client that is rejected', () => {
+  it('waits as long as the service asks, and sends the same request again', async () => {
     const { ask, seen } = await faulty([refuse(429, { 'retry-after': '1' }), ok], { apiKey: 'secret' })
     expect(await ask()).toEqual(ANSWER)
     expect(seen).toHaveLength(2)
@@ -61,7 +61,7 @@ describe('a client that is refused', () => {
     expect(seen[1]!.headers['x-api-key']).toBe('secret')
   })
 
-  it('takes a date for what it is', async () => {
+  it('accepts a date in Retry-After', async () => {
     const { ask, seen } = await faulty([
       (...args) => refuse(503, { 'retry-after': new Date(Date.now() + 1100).toUTCString() })(...args),
       ok,
@@ -70,7 +70,7 @@ describe('a client that is refused', () => {
     expect(seen).toHaveLength(2)
   })
 
-  it('does not wait for an hour: that is an error at once, with the time in it', async () => {
+  it('does not wait for an hour, but throws at once and names the time', async () => {
     const { ask, seen } = await faulty([refuse(429, { 'retry-after': '3000' })])
     const error = await ask().catch((cause: ApiError) => cause)
     expect(error).toBeInstanceOf(ApiError)
@@ -78,14 +78,14 @@ describe('a client that is refused', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('gives up after the attempts it may make, with the problem of the last', async () => {
+  it('gives up after the last allowed attempt, with the problem of that attempt', async () => {
     const { ask, seen } = await faulty([refuse(503)])
     const error = (await ask({ maxRetries: 2 }).catch((cause: unknown) => cause)) as ApiError
     expect(error.problem).toEqual({ ...PROBLEM, status: 503 })
     expect(seen).toHaveLength(3)
   })
 
-  it.each([400, 401, 403, 404, 413, 500, 501])('sends nothing again after %d', async (status) => {
+  it.each([400, 401, 403, 404, 413, 500, 501])('does not retry after %d', async (status) => {
     const { ask, seen } = await faulty([refuse(status)])
     await expect(ask()).rejects.toMatchObject({ name: 'ApiError', status })
     expect(seen).toHaveLength(1)
@@ -99,14 +99,14 @@ describe('a client that is refused', () => {
       'Invalid chain parameter',
       'z',
     ],
-    ['nothing', '', 'Bad Gateway', 'the answer says nothing more'],
+    ['nothing', '', 'Bad Gateway', 'the response has no details'],
     ['a list', [1], 'Bad Gateway', '[1]'],
   ])('makes a problem of %s', async (_, body, title, detail) => {
     const { ask } = await faulty([refuse(502, {}, body)])
     await expect(ask()).rejects.toMatchObject({ problem: { title, detail, status: 502 } })
   })
 
-  it('ends its wait when the signal does', async () => {
+  it('stops waiting when the signal aborts', async () => {
     const { ask, seen } = await faulty([refuse(503, { 'retry-after': '20' })])
     const controller = new AbortController()
     const asking = expect(ask({ signal: controller.signal })).rejects.toThrow('enough')
@@ -119,32 +119,32 @@ describe('a client that is refused', () => {
   })
 })
 
-describe('a client without an answer', () => {
-  it('asks again when the connection breaks', async () => {
+describe('a client without a response', () => {
+  it('retries when the connection breaks', async () => {
     const { ask, seen } = await faulty([hangUp, hangUp, ok])
     expect(await ask()).toEqual(ANSWER)
     expect(seen).toHaveLength(3)
   })
 
-  it('never sends twice what would be put on a chain twice', async () => {
+  it('never retries a request that could submit twice', async () => {
     const { client, seen } = await faulty([hangUp, ok])
     const call = client.verify.proof({} as never, { chainId: 84532, submitOnchain: true })
     await expect(call).rejects.toBeInstanceOf(ConnectionError)
     expect(seen).toHaveLength(1)
   })
 
-  it('waits for an answer only so long', async () => {
+  it('limits the wait for a response', async () => {
     const { ask, seen } = await faulty([silence], { timeoutMs: 100 })
     await expect(ask({ maxRetries: 1 })).rejects.toThrow('no answer within 100 ms')
     expect(seen).toHaveLength(2)
   })
 
-  it('waits for the rest of an answer only so long', async () => {
+  it('limits the wait for the remaining response', async () => {
     const { ask } = await faulty([(response) => response.write('{"result":')], { timeoutMs: 100 })
     await expect(ask({ maxRetries: 0 })).rejects.toThrow('no answer within 100 ms')
   })
 
-  it('takes half an answer for none', async () => {
+  it('rejects an incomplete response', async () => {
     const { ask, seen } = await faulty([(response) => response.end('{"result":'), ok])
     expect(await ask()).toEqual(ANSWER)
     expect(seen).toHaveLength(2)
@@ -159,7 +159,7 @@ describe('a stream that breaks', () => {
     to: POINT,
   }))
   const linesOf = (body: string) => body.trimEnd().split('\n')
-  /** Answers the first lines alone, then hangs up or ends. */
+  /** Answers only the first lines, then closes the connection or ends the response. */
   const answerFirst =
     (count: number, end: (response: ServerResponse) => void): Behaviour =>
     (response, body) => {
@@ -185,20 +185,20 @@ describe('a stream that breaks', () => {
     expect(sent).toEqual([10, 6, 10])
   })
 
-  it('goes on as long as there is progress', async () => {
+  it('continues as long as there is progress', async () => {
     const one = answerFirst(1, (response) => response.end())
     const { ids, sent } = await run([...Array.from({ length: 9 }, () => one), whole], { maxRetries: 1 })
     expect(ids).toEqual(all)
     expect(sent).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 10])
   })
 
-  it('ends with an error when there is none', async () => {
+  it('ends with an error when there is no progress', async () => {
     await expect(run([answerFirst(4, (response) => response.end()), hangUp], { maxRetries: 0 })).rejects.toBeInstanceOf(
       ConnectionError,
     )
   })
 
-  it('gives what came before a refusal', async () => {
+  it('yields the results that came before a rejection', async () => {
     const { client } = await faulty([whole, refuse(400)])
     const ids: unknown[] = []
     const reading = (async () => {
@@ -208,7 +208,7 @@ describe('a stream that breaks', () => {
     expect(ids.length).toBeLessThanOrEqual(10)
   })
 
-  it('passes on what its source throws', async () => {
+  it('propagates the errors of its source', async () => {
     const { client } = await faulty([whole])
     const broken = (function* () {
       yield* items

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../service.ts'
 
-// Two zigzags near each other's antipode: 13 KB that cost a second, for every edge is almost as near as the nearest.
+// Two zigzags near each other's antipode: 13 KB that take a second, because every edge is almost as near as the nearest.
 const COUNT = 900
 const costly = JSON.stringify({
   chainId: 84532,
@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 // Regression: a burst of costly small requests held every small request for a minute, then again for each repetition.
-it('answers ordinary requests beside a burst of costly ones, and everything when it stops', async () => {
+it('answers ordinary requests during a burst of costly ones, and all requests when it stops', async () => {
   let computed = 0
   const burst = Array.from({ length: 64 }, async () => {
     const answer = await service.post('/compute/v0/distance', costly)
@@ -38,7 +38,7 @@ it('answers ordinary requests beside a burst of costly ones, and everything when
     passed.push(computed - before)
   }
   console.log(`at most ${Math.max(...passed)} of 64 costly requests were answered before an ordinary one`)
-  // It may have to wait for one on each thread, and for those that are next.
+  // The request may have to wait for one costly request on each thread, and for those that are next.
   expect(Math.max(...passed)).toBeLessThanOrEqual(16)
 
   expect(await service.stop()).toBe(0)

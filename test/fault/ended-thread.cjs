@@ -1,4 +1,4 @@
-// A process of its own: ends threads one after the other while each signs and recovers keys without a pause.
+// A separate process: ends threads one after the other while each signs and recovers keys without a pause.
 // usage: node ended-thread.cjs <backend> <threads>
 const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads')
 const { join } = require('node:path')

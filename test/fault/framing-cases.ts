@@ -1,10 +1,10 @@
 /**
- * Requests whose end two servers in a row could see at different places. Each hides a second request, `hidden`, in what
- * one reading takes for the body of the first.
+ * Requests whose end two servers in a row could see at different offsets. Each hides a second request, `hidden`, in bytes
+ * that one interpretation takes for the body of the first.
  */
 export interface FramingCase {
   readonly name: string
-  /** @param hidden a whole GET request; @param id header line that names the first request */
+  /** @param hidden a complete GET request; @param id header line that identifies the first request */
   readonly bytes: (hidden: string, id: string) => string
 }
 
@@ -14,13 +14,13 @@ const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 const END = '0\r\n\r\n'
 const length = (text: string) => `Content-Length: ${text.length}\r\n`
 
-/** The first request's header lines after its id, and what follows the header block. */
+/** The header lines of the first request after its id, and the bytes after the header block. */
 const framed = (name: string, headers: (body: string) => string, body: (hidden: string) => string): FramingCase => ({
   name,
   bytes: (hidden, id) => `${POST}${id}A: b\r\n${headers(body(hidden))}\r\n${body(hidden)}`,
 })
 
-/** A header line about chunks that one server may believe and another not, beside a length of the whole and of nothing. */
+/** Header lines about chunks that one server may accept and another not, combined with the full length and with length zero. */
 const unclear = (name: string, line: string): FramingCase[] => [
   framed(
     `${name}, chunks end first`,

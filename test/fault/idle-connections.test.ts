@@ -23,7 +23,7 @@ describe.each(['uws', 'node'])('10,000 idle connections over %s', (adapter) => {
       socket.once('error', reject)
     })
 
-  it('delay nobody and take little memory', async () => {
+  it('do not delay other clients and take little memory', async () => {
     const answer = () =>
       service.post('/compute/v0/length', {
         chainId: 84532,

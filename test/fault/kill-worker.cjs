@@ -1,5 +1,5 @@
-// Loaded before the service: on SIGUSR2 the compute thread that started last dies, one of those for batches, whatever
-// it is doing.
+// Loaded before the service: on SIGUSR2, ends the compute thread that started last, one of those for batches, in the middle of
+// its work.
 const threads = require('node:worker_threads')
 const { syncBuiltinESMExports } = require('node:module')
 

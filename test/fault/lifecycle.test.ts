@@ -8,15 +8,15 @@ const ring = Array.from({ length: 2001 }, (_, index) => {
 })
 const large = JSON.stringify({ chainId: 84532, geometry: { type: 'Polygon', coordinates: [ring] } })
 
-// Again when it fails: on a busy machine a request may still be on its way to a connection that is idle and closes.
-it.each(['uws', 'node'])('loses no answer on SIGTERM over %s', { retry: 2 }, async (adapter) => {
+// Retried when it fails: on a busy machine a request may still be on its way to an idle connection that closes.
+it.each(['uws', 'node'])('loses no response on SIGTERM over %s', { retry: 2 }, async (adapter) => {
   const service = await startTestService({ HTTP_ADAPTER: adapter })
   const small = (lon: number) => ({ chainId: 84532, from: point(lon), to: point(lon + 1) })
   const send = () =>
     Array.from({ length: 100 }, (_, index) =>
       index % 5 === 0 ? service.post('/compute/v0/area', large) : service.post('/compute/v0/distance', small(index)),
     )
-  // First a round that opens the connections: what still waits in the system's backlog has not reached the service.
+  // A first round opens the connections, because a connection that waits in the system's backlog has not reached the service.
   await Promise.all(send())
   const answers = send()
   await Promise.race(answers)
@@ -29,7 +29,7 @@ it.each(['uws', 'node'])('loses no answer on SIGTERM over %s', { retry: 2 }, asy
   expect(code).toBe(0)
 })
 
-it('moves to the next free port when nobody asked for the busy one, and stays when somebody did', async () => {
+it('moves to the next free port when the busy one is the default, and fails when it was configured', async () => {
   const first = await startTestService({ PORT: '' })
   try {
     const second = await startTestService({ PORT: '' })
@@ -43,7 +43,7 @@ it('moves to the next free port when nobody asked for the busy one, and stays wh
   }
 })
 
-it('computes on the main thread with COMPUTE_THREADS=0, with the same answers', async () => {
+it('computes on the main thread with COMPUTE_THREADS=0, with the same results', async () => {
   const [threads, inline] = await Promise.all([startTestService(), startTestService({ COMPUTE_THREADS: '0' })])
   try {
     for (const [operation, body] of [

@@ -1,18 +1,18 @@
 import type { RawStep } from '../raw-socket.ts'
 
 /**
- * What comes back on the connection: the statuses in their order, then whether it is closed or still in step. An empty
- * list and `closed` is a connection that ended without an answer: nobody can take it for another request's answer.
+ * What comes back on the connection: the statuses in order, then whether it is closed or still in step. An empty
+ * list and `closed` is a connection that ended without a response, which cannot be mistaken for another request's response.
  */
 export type Outcome = `${string} ${'open' | 'closed'}`
 
 /**
- * Bytes and what each transport makes of them. Where the two differ, the transport's own parser decides: llhttp in
+ * Bytes and the outcome on each transport. Where the two differ, the transport's own parser decides: llhttp in
  * node:http, and that of uWebSockets.js as it is in the binary for Node 20, which
- * - answers 505 to every request line it does not like, also one that is split over two segments,
- * - answers nothing to header lines it does not like and closes after its ten seconds,
+ * - answers 505 to every invalid request line, and to one that is split over two segments,
+ * - answers nothing to invalid header lines and closes after its ten seconds,
  * - ends a connection on which a second request arrives before the first one is answered,
- * - takes trailers for the next request, and never finishes a body with chunk extensions.
+ * - treats trailers as the next request, and never finishes a body with chunk extensions.
  */
 export type RawCase = readonly [name: string, steps: readonly RawStep[], node: Outcome, uws: Outcome]
 

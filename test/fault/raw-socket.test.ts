@@ -5,7 +5,7 @@ import { type Outcome, RAW_CASES } from './raw-cases.ts'
 
 const PROBE = 'GET /health HTTP/1.1\r\nHost: a\r\nX-Request-Id: probe\r\n\r\n'
 
-// The newer binaries of uWebSockets.js have another parser: there only what must hold everywhere is checked.
+// The newer binaries of uWebSockets.js have another parser: with them, only rules for all transports are checked.
 const knowsOutcome = (adapter: AdapterName) => adapter === 'node' || process.versions.modules === '115'
 
 describe.each(ADAPTERS)('raw bytes on %s', (adapter) => {
@@ -15,13 +15,13 @@ describe.each(ADAPTERS)('raw bytes on %s', (adapter) => {
   beforeAll(async () => {
     server = await startServer(adapter, {
       env: { MAX_BODY_BYTES: '1024', REQUEST_DEADLINE_MS: '2000' },
-      // Later than the parser needs for everything in the same segment.
+      // Later than the parser needs for everything in one segment.
       compute: async (_operation, body) => {
         await new Promise((resolve) => setTimeout(resolve, 50))
         return { json: JSON.stringify({ body: Buffer.from(body).toString('latin1') }) }
       },
     })
-    // All at once: the slow ones end with the transport's ten seconds.
+    // All cases run at once, because the slow ones take the transport's ten seconds.
     for (const [name, steps, node, uws] of RAW_CASES) {
       outcomes.set(name, observe(server.port, steps, adapter === 'node' ? node : uws, name === 'HEAD'))
     }
@@ -39,7 +39,7 @@ describe.each(ADAPTERS)('raw bytes on %s', (adapter) => {
         expect(`${statuses.map(({ status }) => status).join(' ')} ${end}`).toBe(expected)
         if (end === 'open') expect(outcome.answers.at(-1)?.headers['x-request-id']).toBe('probe')
       }
-      // Whatever the bytes: no failure of ours, and no answer that belongs to nobody.
+      // Whatever the bytes: no internal error, and no response without a request.
       expect(statuses.every(({ status }) => status < 500 || status === 505)).toBe(true)
       expect(server.lines.filter(({ level }) => level === 'error')).toEqual([])
     },
@@ -57,7 +57,7 @@ describe.each(ADAPTERS)('raw bytes on %s', (adapter) => {
     expect(received).toEqual(received.length === 0 ? [] : bodies)
   })
 
-  it('serves others after all of it', async () => {
+  it('still serves other clients afterwards', async () => {
     await Promise.all(outcomes.values())
     const response = await fetch(`${server.url}/health`)
     expect(response.status).toBe(200)
@@ -65,7 +65,7 @@ describe.each(ADAPTERS)('raw bytes on %s', (adapter) => {
   })
 })
 
-/** A connection that should stay open has to answer one more request. */
+/** Sends a case. A connection that should stay open must answer one more request. */
 function observe(port: number, steps: (typeof RAW_CASES)[number][1], expected: Outcome, isHead: boolean) {
   if (expected.endsWith('closed')) return sendRaw(port, steps, { limitMs: 14_000 })
   const wanted = expected.split(' ').length

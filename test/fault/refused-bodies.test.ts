@@ -11,7 +11,7 @@ const LINES = 'Content-Type: application/x-ndjson\r\n'
 const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 const MAX_BODY = 65_536
 
-/** Requests that are refused before their body was read: status, path, more header lines. */
+/** Requests that are rejected before their body was read: status, path, further header lines. */
 const REFUSALS = {
   'a stream that cannot be signed as one tree': [400, '/compute/v0/batch?attest=merkle', LINES + CHUNKED],
   'a stream with an unknown option': [400, '/compute/v0/batch?attest=all', LINES + CHUNKED],
@@ -26,14 +26,14 @@ const REFUSALS = {
 const curl = spawnSync('curl', ['--version']).error === undefined
 if (!curl) console.warn('skipped: curl is not installed')
 
-describe.each(ADAPTERS)('a refusal on %s', (adapter) => {
+describe.each(ADAPTERS)('a rejection on %s', (adapter) => {
   let service: TestService
   let limited: TestService
   const outcomes = new Map<string, Promise<RawAnswer | Error>>()
   beforeAll(async () => {
     service = await startTestService({ HTTP_ADAPTER: adapter, MAX_BODY_BYTES: String(MAX_BODY) })
     limited = await startTestService({ HTTP_ADAPTER: adapter, RATE_LIMIT_PUBLIC: '1' })
-    // The first request of a process takes long: a client would have written everything before it is refused.
+    // The first request of a process is slow: a client would have written everything before it is rejected.
     await service.post('/compute/v0/area', {})
     await limited.post('/compute/v0/area', {})
     for (const [name, [, path, headers]] of Object.entries(REFUSALS))
@@ -95,7 +95,7 @@ describe.each(ADAPTERS)('a refusal on %s', (adapter) => {
     expect(output).toMatch(/\n400$/)
   })
 
-  it('ends a client that goes on sending as fast as it can', async () => {
+  it('disconnects a client that keeps sending as fast as it can', async () => {
     const socket = open('/compute/v0/batch?attest=merkle', LINES + CHUNKED)
     socket.on('error', () => {})
     socket.resume()
@@ -106,11 +106,11 @@ describe.each(ADAPTERS)('a refusal on %s', (adapter) => {
     socket.on('drain', write)
     write()
     await closed
-    // What is read and thrown away, and what the system holds on its way.
+    // The bytes that are read and discarded, and those in the buffers of the system.
     expect(socket.bytesWritten).toBeLessThan(64 * MEBIBYTE)
   })
 
-  it('ends a client that goes on sending slowly', async () => {
+  it('disconnects a client that keeps sending slowly', async () => {
     const socket = open('/compute/v0/batch?attest=merkle', LINES + CHUNKED)
     socket.on('error', () => {})
     socket.resume()
@@ -119,7 +119,7 @@ describe.each(ADAPTERS)('a refusal on %s', (adapter) => {
     clearInterval(dripping)
   })
 
-  it('has nothing in flight afterwards', async () => {
+  it('leaves nothing in flight', async () => {
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
     expect(metrics).not.toMatch(/status="5\d\d"/)
     expect(service.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
@@ -127,9 +127,9 @@ describe.each(ADAPTERS)('a refusal on %s', (adapter) => {
 })
 
 /**
- * Writes 1 MB piece by piece over about two seconds, and only then reads the answer to its end.
+ * Writes 1 MB piece by piece over about two seconds, and only then reads the response to its end.
  *
- * @returns the error in place of the answer when the connection failed before
+ * @returns the error instead of the response when the connection failed before
  */
 async function writeThenRead(socket: Socket): Promise<RawAnswer | Error> {
   socket.pause()

@@ -91,7 +91,7 @@ describe.skipIf(skipReason() !== undefined)('the relay and its threads', () => {
     )
   }
 
-  it('goes on after the end of the chain thread, of the store and of the signer', async () => {
+  it('continues after the chain thread, the store and the signer have died', async () => {
     const uids = [await submitted(0)]
     for (const [index, name] of ['sync', 'store', 'signer', 'sync'].entries()) {
       const threads = spawned.filter((thread) => thread.name === name)

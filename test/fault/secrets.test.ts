@@ -5,11 +5,11 @@ import { expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { startTestService } from '../service.ts'
 
-// An account of anvil's: known to everybody, and easy to search for.
+// A public test account of anvil, easy to search for.
 const PRIVATE_KEY = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 const ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
-it('keeps the signing key out of logs, answers and the heap of the main thread', async () => {
+it('keeps the signing key out of logs, responses and the heap of the main thread', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-heap-'))
   const service = await startTestService({
     SIGNER_PRIVATE_KEY: `0x${PRIVATE_KEY}`,
@@ -27,12 +27,12 @@ it('keeps the signing key out of logs, answers and the heap of the main thread',
       () => {
         const [file] = readdirSync(folder).filter((name) => name.endsWith('.heapsnapshot'))
         const text = readFileSync(join(folder, file!), 'latin1')
-        expect(text.endsWith('}')).toBe(true) // written to its end
+        expect(text.endsWith('}')).toBe(true) // written completely
         return text
       },
       { interval: 200 },
     )
-    // The snapshot holds the strings of this heap: what is searched for would be found.
+    // The snapshot holds the strings of this heap, so the key would be found if it were there.
     expect(snapshot).toContain(ADDRESS)
     for (const text of [snapshot, service.lines.join('\n'), ...answers]) {
       expect(text.toLowerCase().includes(PRIVATE_KEY)).toBe(false)
@@ -43,7 +43,7 @@ it('keeps the signing key out of logs, answers and the heap of the main thread',
   }
 })
 
-it('refuses to sign in production with a generated key, by the names that remedy it', async () => {
+it('refuses to sign in production with a generated key, and names the settings that fix it', async () => {
   const failure = startTestService({ NODE_ENV: 'production' })
   await expect(failure).rejects.toThrow(/the service ended with 78/)
   await expect(failure).rejects.toThrow(/SIGNER_PRIVATE_KEY.*ALLOW_DEV_KEY/)

@@ -52,7 +52,7 @@ async function start(): Promise<SignerClient> {
 }
 
 describe('a signer thread that dies', () => {
-  it('answers everybody who waits with a retryable problem and comes back with the same key', async () => {
+  it('answers all pending requests with a retryable problem and restarts with the same key', async () => {
     const signer = await start()
     for (let round = 0; round < 3; round++) {
       const waiting = Array.from({ length: 200 }, () => signer.sign(payload))
@@ -70,7 +70,7 @@ describe('a signer thread that dies', () => {
     expect(lines.filter((line) => line.includes('signer thread started again'))).toHaveLength(3)
   })
 
-  it('is lost for good when its key came from the environment', async () => {
+  it('does not restart when its key came from the environment', async () => {
     process.env['SIGNER_PRIVATE_KEY'] = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
     const signer = await start()
     await spawned.at(-1)!.terminate()
@@ -78,7 +78,7 @@ describe('a signer thread that dies', () => {
     expect(await signer.sign(payload)).toMatchObject({ ok: false, problem: { type: 'overloaded' } })
   })
 
-  it('does not come back after it was closed', async () => {
+  it('does not restart after it was closed', async () => {
     const signer = await start()
     await signer.close()
     await new Promise((done) => setTimeout(done, 300))

@@ -5,7 +5,7 @@ const from = { type: 'Point', coordinates: [2, 48] }
 const to = { type: 'Point', coordinates: [12, 41] }
 const items = Array.from({ length: 1000 }, () => ({ op: 'distance', from, to }))
 
-describe('single requests beside batches that are signed each', () => {
+describe('single requests during batches with signed items', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startTestService()
@@ -14,7 +14,7 @@ describe('single requests beside batches that are signed each', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  it('stand in front of what the batches still have to have signed', async () => {
+  it('are signed before the pending items of batches', async () => {
     let isOver = false
     let batches = 0
     const senders = Array.from({ length: 6 }, async () => {
@@ -31,7 +31,7 @@ describe('single requests beside batches that are signed each', () => {
     }
     isOver = true
     await Promise.all(senders)
-    // Behind 1,024 payloads of batches, as in one queue, a single request would take 50 ms of signing: 12 in this time.
+    // Behind 1,024 payloads of batches, as in one common queue, a single request would take 50 ms of signing: 12 in this time.
     console.log(`${singles} single answers during ${batches} batches of 1,000`)
     expect(singles).toBeGreaterThan(40)
   })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADAPTERS, type AdapterName, type RunningServer, startServer } from '../running-http-server.ts'
 
 const CLIENTS = 200
-/** Ten seconds, as in the configuration, and what the transports' coarse timers add. */
+/** Ten seconds, as configured, and the delay of the transports' coarse timers. */
 const LIMIT_MS = 15_000
 
 const KINDS = {
@@ -51,19 +51,19 @@ beforeAll(async () => {
 afterAll(() => Promise.all(servers.map((server) => server.stop())))
 
 describe.each(ADAPTERS)('%s', (adapter) => {
-  it.each(Object.keys(KINDS))(`ends ${CLIENTS} clients that send %s`, (kind) => {
+  it.each(Object.keys(KINDS))(`disconnects ${CLIENTS} clients that send %s`, (kind) => {
     const { lastClosedMs, stillOpen } = observed.get(`${adapter} ${kind}`)!
     expect(stillOpen).toBe(0)
     expect(lastClosedMs).toBeLessThan(LIMIT_MS)
   })
 
-  it('serves others meanwhile', () => {
+  it('serves other clients meanwhile', () => {
     const times = probeMs[adapter]!.sort((a, b) => a - b)
     expect(times.length).toBeGreaterThan(20)
     expect(times[Math.floor(times.length / 2)]).toBeLessThan(50)
   })
 
-  it('has nothing in flight afterwards', () => {
+  it('leaves nothing in flight', () => {
     for (const { server } of servers) expect(server.inFlight).toBe(0)
   })
 })
@@ -98,7 +98,7 @@ function crowd(server: RunningServer, kind: Kind): Promise<Observed> {
   })
 }
 
-/** Every 200 ms a request of somebody well-behaved. */
+/** Sends a well-behaved request every 200 ms. */
 async function probe(server: RunningServer, adapter: AdapterName): Promise<void> {
   probeMs[adapter] = []
   const end = performance.now() + 8000

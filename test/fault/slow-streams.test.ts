@@ -5,7 +5,7 @@ import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 /**
- * This test takes time by its nature: a stream has to outlive the timers of every part between client and service.
+ * This test is slow by nature: a stream has to outlive the timers of every part between client and service.
  * `STREAM_MINUTES=10` runs it for ten minutes.
  */
 const MINUTES = Number(process.env['STREAM_MINUTES'] ?? 2 / 3)
@@ -51,7 +51,7 @@ function slowStream(port: number, lines = LINES, pauseMs = PAUSE_MS): Promise<St
       path: '/compute/v0/batch?chainId=84532&attest=none',
       headers: { 'content-type': 'application/x-ndjson' },
     })
-    // The head goes first: Node.js would keep it until the first line.
+    // Sends the headers first, because Node.js would hold them back until the first line.
     outgoing.flushHeaders()
     outgoing.on('response', (incoming) => {
       status = incoming.statusCode ?? 0
@@ -108,7 +108,7 @@ describe(`a stream of ${LINES} lines, one every five seconds`, () => {
     MINUTES * 60_000 + 60_000,
   )
 
-  it.each(ADAPTERS)('outlives silence of fifteen seconds on %s', async (adapter) => {
+  it.each(ADAPTERS)('survives fifteen seconds of silence on %s', async (adapter) => {
     const { ids, isComplete } = await streams.get(`${adapter} silence`)!
     expect(ids).toEqual([0, 1])
     expect(isComplete).toBe(true)

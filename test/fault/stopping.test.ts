@@ -13,7 +13,7 @@ const head = (path: string, length: number | string) =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\n${typeof length === 'number' ? `Content-Length: ${length}` : length}\r\n\r\n`
 const LINES = 'Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked'
 
-/** [what, sent before the signal, sent after it]. */
+/** [description, bytes before the signal, bytes after it]. */
 const CASES: readonly (readonly [string, string, string])[] = [
   ['a request whose body ends later', head('/compute/v0/distance', BODY.length) + BODY.slice(0, 20), BODY.slice(20)],
   ['a batch whose body ends later', head('/compute/v0/batch', BATCH.length) + BATCH.slice(0, 10), BATCH.slice(10)],
@@ -26,13 +26,13 @@ const CASES: readonly (readonly [string, string, string])[] = [
   ['a request whose head ends later', 'GET /health HTTP/1.1\r\nHo', 'st: a\r\n\r\n'],
 ]
 
-/** The first four: what they begin with is a request that waits for its rest. */
+/** The first four: they begin with a request that waits for its remaining bytes. */
 const OPEN_CASES = 4
 const openRequests = async (url: string) =>
   Number(/^http_in_flight (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())![1]) - 1
 
-describe.each(['uws', 'node'])('answers that begin after SIGTERM, over %s', (adapter) => {
-  it('say that the connection ends', async () => {
+describe.each(['uws', 'node'])('responses that begin after SIGTERM, over %s', (adapter) => {
+  it('announce that the connection closes', async () => {
     const service = await startTestService({ HTTP_ADAPTER: adapter })
     const port = Number(new URL(service.url).port)
     const clients = await Promise.all(
@@ -47,7 +47,7 @@ describe.each(['uws', 'node'])('answers that begin after SIGTERM, over %s', (ada
         return client
       }),
     )
-    // The service has read the beginnings, and answered what was whole.
+    // The service has read the beginnings, and answered the complete requests.
     await expect.poll(() => openRequests(service.url), { timeout: 120_000 }).toBe(OPEN_CASES)
     const used = clients.filter((_client, index) => CASES[index]![1] === GET)
     await expect.poll(() => used.every(({ text }) => text.includes('commit')), { timeout: 120_000 }).toBe(true)

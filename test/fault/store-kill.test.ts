@@ -15,8 +15,8 @@ const CYCLES = 40
 const RECORDS_PER_RANGE = 20
 const SEED = 40
 
-// A process that stores ranges as fast as it can and says each one that was acknowledged: range n has the records
-// 20n … 20n + 19 and moves the checkpoint from n to n + 1; every third one revokes a record of the range before.
+// A process that stores ranges as fast as it can and prints each one that was acknowledged: range n has the records
+// 20n … 20n + 19 and moves the checkpoint from n to n + 1; every third one revokes a record of the previous range.
 const WRITER = `
 const { openPglite } = await import('./dist/src/store/pglite.js')
 const { openPostgres } = await import('./dist/src/store/postgres.js')
@@ -63,7 +63,7 @@ it.each(ENGINES)(
         writer.once('exit', (code, signal) => done(signal ?? code)),
       )
       const lines = createInterface({ input: writer.stdout })
-      // From the first acknowledgement on the writer writes without a pause: any moment is in the middle of something.
+      // From the first acknowledgement on the writer writes without a pause, so any moment is in the middle of a range.
       lines.once('line', () => setTimeout(() => writer.kill('SIGKILL'), random() * 250))
       lines.on('line', (line) => {
         acknowledged = Number(line)
@@ -75,7 +75,7 @@ it.each(ENGINES)(
     const database = await files.open()
     const store = createRecordStore(database, () => '')
     const { blockNumber } = (await store.checkpoint({ chainId: 1 }))!
-    // The last range may be there though its acknowledgement died on the way.
+    // The last range may be stored even if its acknowledgement was lost.
     expect(blockNumber - 1 - acknowledged).toBeOneOf([0, 1])
     const total = blockNumber * RECORDS_PER_RANGE
     const revoked = Math.floor(blockNumber / 3)
@@ -113,7 +113,7 @@ it.runIf(ENGINES.includes('postgres'))(
       })
     let applied = 0
     for (let cycle = 0; cycle < CYCLES; cycle++) {
-      // Half of them as a panic ends it, half with the postmaster killed.
+      // Half of the runs end as in a panic, half with the postmaster killed.
       const how = cycle % 2 === 0 ? 'immediate' : 'kill'
       const database = await open()
       await migrate(database)

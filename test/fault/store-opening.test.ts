@@ -31,7 +31,7 @@ async function get(path: string) {
   }
 }
 
-/** A store that was made and closed. */
+/** Creates a store and closes it. */
 async function makeStore(): Promise<void> {
   await start()
   await eventually(async () => expect((await get(LIST)).status).toBe(200), { timeout: 50_000 })
@@ -40,7 +40,7 @@ async function makeStore(): Promise<void> {
 }
 
 describe('records while the store opens', () => {
-  it('are waited for', async () => {
+  it('are awaited', async () => {
     await start({ STORE_WAIT_MS: '60000', REQUEST_DEADLINE_MS: '60000' })
     const answers = await Promise.all(
       [LIST, '/api/v0/location-proofs?limit=1', '/api/v0/location-proofs/stats'].map(get),
@@ -48,14 +48,14 @@ describe('records while the store opens', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   })
 
-  it('are refused with 503, Retry-After and the reason when the wait is over', async () => {
+  it('are answered with 503, Retry-After and the reason when the wait is over', async () => {
     await start({ STORE_WAIT_MS: '0' })
     const { status, headers, body } = await get(LIST)
     expect([status, body['detail']]).toEqual([503, 'the store is opening; try again in a few seconds'])
     expect(headers.get('retry-after')).toBe('2')
   })
 
-  it('wait in a queue that has a size', async () => {
+  it('wait in a queue of limited size', async () => {
     await start({ STORE_WAIT_MS: '60000', REQUEST_DEADLINE_MS: '60000', MAX_STORE_QUEUE: '2' })
     const statuses = (await Promise.all(Array.from({ length: 6 }, () => get(LIST)))).map(({ status }) => status)
     expect(statuses.sort()).toEqual([200, 200, 503, 503, 503, 503])
@@ -79,7 +79,7 @@ describe('a damaged store', () => {
       async () =>
         expect((await get('/ready')).body).toMatchObject({
           status: 'not ready',
-          checks: { database: { detail: expect.stringMatching(/damaged.*another folder.*--restore/) } },
+          checks: { database: { detail: expect.stringMatching(/damaged.*folder elsewhere.*--restore/) } },
         }),
       { timeout: 50_000 },
     )
@@ -92,7 +92,7 @@ describe('a damaged store', () => {
     expect(service!.lines.filter((line) => line.includes('store not open'))).toHaveLength(1)
   })
 
-  it('answers once its operator has moved it away and started the service again', async () => {
+  it('is replaced once the operator has moved it away and restarted the service', async () => {
     await makeStore()
     truncateSync(join(files(), 'global', 'pg_control'), 0)
     renameSync(join(dataDir, 'store'), join(dataDir, 'damaged-store'))

@@ -39,7 +39,7 @@ describe.runIf(ENGINES.includes('postgres'))('a database server that goes away',
       many,
     )
     await database.close()
-    // Nobody waits for a connection that will not come: such a wait would last ten minutes.
+    // No request waits for a connection that will not come: such a wait would last ten minutes.
     service = await startTestService({
       DATABASE_URL: cluster.url,
       RECORDS: '1',
@@ -63,7 +63,7 @@ describe.runIf(ENGINES.includes('postgres'))('a database server that goes away',
     await eventually(async () => expect(await get(path)).toMatchObject({ status }))
   }
 
-  it('is told of in the error shape of records, while compute answers, and is back by itself', async () => {
+  it('is reported in the error format of records, while compute answers, and recovers without a restart', async () => {
     expect(await get(LIST)).toMatchObject({ status: 200, body: { count: 3000 } })
     for (const how of ['fast', 'immediate'] as const) {
       await cluster.stop(how)
@@ -89,11 +89,11 @@ describe.runIf(ENGINES.includes('postgres'))('a database server that goes away',
       await until(LIST, 200)
       expect(await get('/health')).toMatchObject({ body: { database: 'connected' } })
     }
-    // What a client saw never told of our inside.
+    // Responses never revealed internals.
     expect(service.lines.join('\n')).not.toContain(cluster.url)
   })
 
-  it('may end every connection: the process stays, and the next question is answered', async () => {
+  it('may close every connection: the process survives, and the next request is answered', async () => {
     const client = new pg.Client({ connectionString: cluster.url })
     await client.connect()
     for (let round = 0; round < 3; round++) {
@@ -105,7 +105,7 @@ describe.runIf(ENGINES.includes('postgres'))('a database server that goes away',
     await client.end()
   })
 
-  it('is asked by as many as its queue takes; the others are refused, and everything else goes on', async () => {
+  it('gets as many queries as its queue holds; others are rejected, and everything else continues', async () => {
     const flood = Promise.all(
       Array.from({ length: 300 }, (_, index) => get(`/api/v0/location-records?limit=1000&offset=${index}`)),
     )
@@ -125,7 +125,7 @@ describe.runIf(ENGINES.includes('postgres'))('a database server that goes away',
 
 describe('a statement that takes too long', () => {
   const silent = { info() {}, warn() {}, error() {} }
-  it.each(ENGINES)('is ended on %s, and the next one answered', async (engine) => {
+  it.each(ENGINES)('is cancelled on %s, and the next one is answered', async (engine) => {
     const files = await makeStore(engine)
     const database = await files.open()
     const many = Array.from({ length: 40_000 }, (_, index) => recordOf(index, { memo: 'x'.repeat(400) }))
@@ -145,17 +145,17 @@ describe('a statement that takes too long', () => {
       await eventually(() => expect(client.state.isOpen).toBe(true))
     }
     await untilOpen()
-    // No route asks for so much: every record with its text, in one page.
+    // No route requests this much: every record with its text, in one page.
     const endless = client.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 600_000)
     await expect(endless).rejects.toMatchObject({ kind: engine === 'embedded' ? 'unavailable' : 'late' })
     await untilOpen()
-    // A tenth of a second is short for any statement on a machine that is busy.
+    // A tenth of a second is short for any statement on a busy machine.
     await eventually(async () => {
       const page = await client.ask('page', { limit: 2, offset: 0 }, Date.now() + 600_000)
       expect(page).toMatchObject({ count: 40_000, length: 2 })
     })
     await client.close()
-    // Regression: one slow statement of a starved machine had everybody refused until the store was open again.
+    // Regression: after one slow statement on a starved machine, every request was rejected until the store was open again.
     const patient = createStoreClient(readConfig(files.environment, 2), silent)
     patient.open()
     await eventually(() => expect(patient.state.isOpen).toBe(true))

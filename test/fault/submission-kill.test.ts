@@ -22,7 +22,7 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
     local = await startLocalChain('1.2.0')
     await local.client.setBalance({ address: privateKeyToAddress(key), value: 10n ** 20n })
     await local.client.setAutomine(false)
-    mining = setInterval(() => void local.client.mine({ blocks: 1 }).catch(() => {}), 150) // the last one may meet its end
+    mining = setInterval(() => void local.client.mine({ blocks: 1 }).catch(() => {}), 150) // the last one may fail when the chain stops
   })
   afterAll(async () => {
     clearInterval(mining)
@@ -43,7 +43,7 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
       SUBMIT_WAIT_MS: '0',
       SUBMIT_POLL_MS: '20',
       SUBMIT_GAS_PER_DAY: '1000000000000',
-      // Five attestations in a transaction: enough transactions for every end to fall among them.
+      // Five attestations per transaction: enough transactions for every kill to fall among them.
       SUBMIT_MAX_GAS: '1700000',
     })
     await eventually(() => expect(service.lines.join('\n')).toContain('"store open"'), {
@@ -61,13 +61,13 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
     return answer.body.submission.id as string
   }
 
-  it(`puts ${SUBMISSIONS} submissions on the chain once each, through ${KILLS} ends`, async () => {
+  it(`puts ${SUBMISSIONS} submissions on chain exactly once, through ${KILLS} kills`, async () => {
     const random = randomFrom(SEED)
     const acknowledged = new Map<number, string>()
     for (let kill = 0; kill < KILLS; kill++) {
       const service = await start()
       let isKilled = false
-      // From the first transaction of this life on any moment is in the middle of something.
+      // From the first transaction of this process on, any moment is in the middle of a submission.
       const until = random() * 700
       const end = eventually(() => expect(service.lines.join('\n')).toContain('"submissions sent"'), {
         interval: 5,
@@ -77,7 +77,7 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
           isKilled = true
           process.kill(service.pid, 'SIGKILL')
         })
-      // What was not acknowledged before the end is asked for again after it, as clients do.
+      // Submissions that were not acknowledged before the kill are sent again after it, as clients do.
       const share = Math.ceil((SUBMISSIONS * (kill + 1)) / KILLS)
       const missing = Array.from({ length: share }, (_, index) => index).filter((index) => !acknowledged.has(index))
       while (!isKilled) {
@@ -123,7 +123,7 @@ describe.skipIf(skipReason() !== undefined)('submissions and kill -9', () => {
     console.log(
       `${KILLS} ends: ${beforeLast} submissions acknowledged before the last start, ${logs.length} attestations in ${transactions} transactions`,
     )
-    // Enough of them were on their way when an end came.
+    // Enough of them were pending when a kill came.
     expect(beforeLast).toBeGreaterThan(SUBMISSIONS / 4)
     expect(acknowledged.size).toBe(SUBMISSIONS)
     expect(logs.length).toBe(SUBMISSIONS)

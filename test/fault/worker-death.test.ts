@@ -31,7 +31,7 @@ describe('a compute thread that dies in the middle of a batch', () => {
   })
   const kills = () => service.lines.filter((line) => line.startsWith('killed ')).length
 
-  it.each(['none', 'merkle'])('has its items computed again by another, with attest "%s"', async (attest) => {
+  it.each(['none', 'merkle'])('has its items recomputed by another thread, with attest "%s"', async (attest) => {
     const calm = await service.post('/compute/v0/batch', body(attest))
     const before = kills()
     const answering = service.post('/compute/v0/batch', body(attest))
@@ -49,7 +49,7 @@ describe('a compute thread that dies in the middle of a batch', () => {
     expect(status).toBe(200)
     const results = answer.results as Item[]
     expect(results.map(({ id }) => id)).toEqual(Array.from({ length: ITEMS }, (_, index) => index))
-    // An item may be lost to a second death while it was tried again; it says so in its place.
+    // An item may be lost when another thread dies during its retry; its own problem reports that.
     const lost = results.filter(({ error }) => error !== undefined)
     for (const { error } of lost) expect(error).toMatchObject({ status: 500 })
     expect(lost.length).toBeLessThanOrEqual(2)
@@ -59,7 +59,7 @@ describe('a compute thread that dies in the middle of a batch', () => {
     }
   })
 
-  it('leaves the service as it was', async () => {
+  it('leaves the service unharmed', async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, () =>
         service.post('/compute/v0/distance', {

@@ -20,7 +20,7 @@ const limits = {
 describe('mutated bodies', () => {
   const count = Number(process.env['FUZZ_BODIES'] ?? 150_000)
 
-  it(`are answered or refused with a reason, ${count} of them, and never break a worker`, async () => {
+  it(`get a result or a problem, ${count} of them, and never break a worker`, async () => {
     const engine = { kernel: loadKernel(), keccak: await createKeccak(), limits }
     const seen: Record<string, number> = {}
     for (let index = 0; index < count; index++) {
@@ -35,13 +35,13 @@ describe('mutated bodies', () => {
       const key = result.ok === true ? 'answered' : result.ok === false ? result.problem.type : 'unresolved'
       seen[key] = (seen[key] ?? 0) + 1
       if (result.ok === true) {
-        // What was answered decodes to what the answer says.
+        // The encoded data decodes to the members of the result.
         const decoded = result.kind === 'numeric' ? decodeNumeric(result.data) : decodeBoolean(result.data)
         if (!decoded.ok) throw new Error(`body ${index}: data does not decode: ${decoded.reason}`)
-        const said = JSON.parse(`{${result.members}}`)
-        expect(decoded.value.operation).toBe(said.operation)
-        expect(decoded.value.inputRefs).toEqual(said.inputRefs)
-        if (result.kind === 'numeric') expect(Number.isFinite(said.result)).toBe(true)
+        const members = JSON.parse(`{${result.members}}`)
+        expect(decoded.value.operation).toBe(members.operation)
+        expect(decoded.value.inputRefs).toEqual(members.inputRefs)
+        if (result.kind === 'numeric') expect(Number.isFinite(members.result)).toBe(true)
       } else if (result.ok === false) {
         expect(PROBLEMS[result.problem.type].status === 400 || result.problem.type === 'not-implemented').toBe(true)
       }
@@ -50,7 +50,7 @@ describe('mutated bodies', () => {
     expect(seen['answered']).toBeGreaterThan(count / 20)
   })
 
-  it('get no 5xx over HTTP', async () => {
+  it('get no 5xx response over HTTP', async () => {
     const service = await startTestService()
     try {
       const statuses = new Set<number>()

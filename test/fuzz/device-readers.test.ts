@@ -17,7 +17,7 @@ const maker = phoneMaker()
 const key = pgpKey('eddsa')
 const challenge = Buffer.alloc(32, 1)
 
-/** What reads bytes, bytes that it reads, and the one kind of error that it may throw. */
+/** Each reader with a sample that it reads and the only class of error that it may throw. */
 const READERS: readonly (readonly [string, (bytes: Buffer) => unknown, Buffer, new () => Error])[] = [
   ['a certificate', readCertificate, androidChain(maker, { challenge })[0]!, CertificateError],
   ['a key description', readKeyDescription, keyDescription({ challenge }), DerError],
@@ -34,7 +34,7 @@ const READERS: readonly (readonly [string, (bytes: Buffer) => unknown, Buffer, n
 ]
 
 describe.each(READERS)('the reader of %s', (_, read, sample, kind) => {
-  const isTame = (bytes: Uint8Array) => {
+  const expectOwnError = (bytes: Uint8Array) => {
     try {
       read(Buffer.from(bytes))
     } catch (error) {
@@ -42,20 +42,20 @@ describe.each(READERS)('the reader of %s', (_, read, sample, kind) => {
     }
   }
 
-  it('refuses random bytes by its own error alone', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), isTame), { numRuns: 3000 })
+  it('rejects random bytes only with its own error', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), expectOwnError), { numRuns: 3000 })
   })
 
-  it('refuses its sample with bytes changed, cut and repeated by its own error alone', () => {
+  it('rejects its sample with bytes changed, cut and repeated only with its own error', () => {
     const edit = fc.record({ at: fc.nat(sample.length - 1), byte: fc.nat(255), cut: fc.nat(sample.length) })
     fc.assert(
       fc.property(fc.array(edit, { minLength: 1, maxLength: 6 }), (edits) => {
         const copy = Buffer.from(sample)
         for (const { at, byte } of edits) copy[at] = byte
         const { cut } = edits[0]!
-        isTame(copy)
-        isTame(copy.subarray(0, cut))
-        isTame(Buffer.concat([copy.subarray(0, cut), copy]))
+        expectOwnError(copy)
+        expectOwnError(copy.subarray(0, cut))
+        expectOwnError(Buffer.concat([copy.subarray(0, cut), copy]))
       }),
       { numRuns: 1500 },
     )
@@ -63,12 +63,12 @@ describe.each(READERS)('the reader of %s', (_, read, sample, kind) => {
 })
 
 describe('the reader of a signed record', () => {
-  it('reads any text without an error, in time that grows with its length alone', () => {
+  it('reads any text without an error, in linear time', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => void readRecord(text)),
       { numRuns: 3000 },
     )
-    // Seconds; a reader that looks through the rest of the text at each sign takes minutes.
+    // Takes seconds; a reader that scans the remaining text at each character takes minutes.
     for (const piece of ['""', '",', 'a,', '\n', '"a""']) readRecord(piece.repeat(500_000))
   }, 60_000)
 })

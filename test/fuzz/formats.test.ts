@@ -10,7 +10,7 @@ import { LIMITS } from '../format-limits.ts'
 import { type Random, randomGeometry, seededRandom, TYPES } from '../random-geometry.ts'
 import { writeWkb, writeWkt } from '../wkt-writer.ts'
 
-/** FUZZ_FORMATS=1000000 for the full size. */
+/** Set FUZZ_FORMATS=1000000 for the full size. */
 const count = Number(process.env['FUZZ_FORMATS'] ?? 60_000)
 const PIECES = [
   '(',
@@ -29,7 +29,7 @@ const PIECES = [
   '\u0000',
   '9'.repeat(400),
 ]
-/** Bytes that are counts, flags, types and parts of NaN. */
+/** Bytes that occur in counts, flags, types and NaN. */
 const BYTES = [0, 1, 2, 7, 0x11, 0x20, 0x40, 0x80, 0xe9, 0xf0, 0x7f, 0xff]
 
 const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(from.length * random())]!
@@ -44,8 +44,8 @@ function mutatedText(text: string, random: Random): string {
   return changed
 }
 
-/** As people mistype: one to three characters deleted, doubled, or put in. */
-function slipped(text: string, random: Random): string {
+/** Returns a text with one to three typing errors: characters deleted, doubled or inserted. */
+function mistyped(text: string, random: Random): string {
   let changed = text
   for (let times = 1 + Math.floor(3 * random()); times > 0; times--) {
     const at = Math.floor(changed.length * random())
@@ -57,8 +57,8 @@ function slipped(text: string, random: Random): string {
   return changed
 }
 
-function positionsOf(geometry: Geometry): readonly unknown[] {
-  if (geometry.type === 'GeometryCollection') return geometry.geometries.flatMap(positionsOf)
+function listPositions(geometry: Geometry): readonly unknown[] {
+  if (geometry.type === 'GeometryCollection') return geometry.geometries.flatMap(listPositions)
   if (geometry.type === 'Point') return [geometry.coordinates]
   const depth = { MultiPoint: 0, LineString: 0, MultiLineString: 1, Polygon: 1, MultiPolygon: 2 }[geometry.type]
   return (geometry.coordinates as unknown[]).flat(depth)
@@ -74,8 +74,8 @@ function mutatedBytes(bytes: Buffer, random: Random): Buffer {
   return way < 0.15 ? Buffer.concat([changed, bytes]) : changed
 }
 
-/** A geometry within all rules, or a refusal that names a place; nothing else. */
-function outcomeOf(read: () => Geometry, seen: Record<string, number>, namesPlace = true): void {
+/** Checks that a reader returns a valid geometry or throws a problem, with the position in the text or bytes if `namesPlace`. */
+function checkOutcome(read: () => Geometry, seen: Record<string, number>, namesPosition = true): void {
   try {
     const geometry = read()
     const shaped = checkShape(geometry)
@@ -84,16 +84,16 @@ function outcomeOf(read: () => Geometry, seen: Record<string, number>, namesPlac
     seen['read'] = (seen['read'] ?? 0) + 1
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const place = error.data.places?.[0]
+    const location = error.data.places?.[0]
     expect(error.data.type).toBe('invalid-input')
-    if (namesPlace) expect(place?.detail).toMatch(/^at (?:byte|character) \d+ /)
-    const code = place?.code ?? 'none'
+    if (namesPosition) expect(location?.detail).toMatch(/^at (?:byte|character) \d+: /)
+    const code = location?.code ?? 'none'
     seen[code] = (seen[code] ?? 0) + 1
   }
 }
 
-describe('what claims to be well-known', () => {
-  it(`is a geometry or refused with its place, ${count} times as text and as bytes`, () => {
+describe('WKT and WKB', () => {
+  it(`is a geometry or rejected with its position, ${count} times as text and as bytes`, () => {
     const random = seededRandom(20_261_121)
     const seen: { text: Record<string, number>; bytes: Record<string, number> } = { text: {}, bytes: {} }
     for (let index = 0; index < count; index++) {
@@ -102,8 +102,8 @@ describe('what claims to be well-known', () => {
       const text = mutatedText(writeWkt(geometry, random), random)
       const bytes = mutatedBytes(writeWkb(geometry, random), random)
       try {
-        outcomeOf(() => readWkt(text, [], LIMITS), seen.text)
-        outcomeOf(() => readWkb(bytes, [], LIMITS), seen.bytes)
+        checkOutcome(() => readWkt(text, [], LIMITS), seen.text)
+        checkOutcome(() => readWkb(bytes, [], LIMITS), seen.bytes)
       } catch (cause) {
         throw new Error(`${JSON.stringify(text)} or ${bytes.toString('hex')}`, { cause })
       }
@@ -115,13 +115,13 @@ describe('what claims to be well-known', () => {
     }
   })
 
-  it(`loses no number of its text, ${count} times with a character more, less or another`, () => {
+  it(`loses no number of its text, ${count} times with characters inserted, deleted or doubled`, () => {
     const random = seededRandom(20_261_122)
     const seen = { read: 0, refused: 0 }
     for (let index = 0; index < count; index++) {
       const type = TYPES[index % TYPES.length]!
       const { geometry } = randomGeometry(random, type, [360 * random() - 180, 160 * random() - 80], 1e6 * random())
-      const text = slipped(writeWkt(geometry, random), random)
+      const text = mistyped(writeWkt(geometry, random), random)
       let read: Geometry
       try {
         read = readWkt(text, [], LIMITS)
@@ -132,7 +132,7 @@ describe('what claims to be well-known', () => {
       }
       seen.read++
       const numbers = (text.replace(/^.*;/s, '').match(/[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi) ?? []).map(Number)
-      const positions = positionsOf(read)
+      const positions = listPositions(read)
       const dimension = numbers.length / positions.length
       expect([2, 3, 4], text).toContain(dimension)
       expect(positions, text).toEqual(
@@ -144,14 +144,14 @@ describe('what claims to be well-known', () => {
     expect(seen.refused).toBeGreaterThan(count / 4)
   })
 
-  it('and any text is a geometry or refused in every notation', () => {
+  it('like any text is a geometry or rejected, in every notation', () => {
     const random = seededRandom(3)
     const seen: Record<string, number> = {}
     const letters = '0123456789abcdefghjkmnpqrstuvwxyz-., ()[]ZM\u0000\ud800'
     for (let index = 0; index < count / 10; index++) {
       const text = Array.from({ length: Math.floor(20 * random()) }, () => pick(random, [...letters])).join('')
       for (const type of ['wkt', 'wkb', 'h3', 'geohash', 'lon-lat', 'lat-lon', text]) {
-        outcomeOf(() => readLocationText(type, text, [], LIMITS), seen, false)
+        checkOutcome(() => readLocationText(type, text, [], LIMITS), seen, false)
       }
     }
     console.log(seen)

@@ -14,7 +14,7 @@ import { loadKernel } from '../../src/wasm/loader.ts'
 import { bandWithHole, dividedAlongGeodesics, longEdgePolygon } from '../long-edge-polygons.ts'
 import { seededRandom } from '../random-geometry.ts'
 
-/** FUZZ_MEASURES=1000000 for the full size. */
+/** Set FUZZ_MEASURES=1000000 for the full size. */
 const count = Number(process.env['FUZZ_MEASURES'] ?? 24_000)
 const kernel = loadKernel()
 const limits = { maxVertices: 1_000_000, maxParts: 100, maxDistanceSolves: 2_000_000 }
@@ -22,7 +22,7 @@ const engine = { kernel, keccak: await createKeccak(), limits }
 const read = (geometry: Geometry) => readGeometry(geometry, [], limits)
 const { WGS84 } = geographiclib.Geodesic
 
-/** Square metres of a ring, by another's formulas. */
+/** Returns the area of a ring in square metres by the formulas of GeographicLib. */
 function ringArea(ring: readonly Position[]): number {
   const polygon = WGS84.Polygon(false)
   for (const [lon, lat] of ring.slice(1)) polygon.AddPoint(lat, lon)
@@ -32,8 +32,8 @@ function ringArea(ring: readonly Position[]): number {
 
 const isValidInPlane = (geometry: Geometry): boolean => findInvalidity(read(geometry), poleOf(kernel)) === undefined
 
-/** Whether the operations that measure take a polygon. */
-function isTaken(geometry: Geometry): boolean {
+/** Whether the operations that measure accept a polygon. */
+function isAccepted(geometry: Geometry): boolean {
   try {
     checkInterior(read(geometry), [], kernel, { maxSolves: 100_000 })
     return true
@@ -43,11 +43,11 @@ function isTaken(geometry: Geometry): boolean {
   }
 }
 
-/** Code and place of a refusal, undefined for an answer. */
-function refusal(name: OperationName, operands: Geometry[], radius?: number): unknown {
+/** Returns the codes and pointers of the problem, undefined for a result. */
+function findProblems(name: OperationName, operands: Geometry[], radius?: number): unknown {
   try {
-    const given = operands.map((geometry) => ({ geometry, path: ['geometry'], ref: undefined }))
-    runOperation(OPERATIONS[name], given, radius, engine)
+    const operationInputs = operands.map((geometry) => ({ geometry, path: ['geometry'], ref: undefined }))
+    runOperation(OPERATIONS[name], operationInputs, radius, engine)
     return undefined
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
@@ -55,7 +55,7 @@ function refusal(name: OperationName, operands: Geometry[], radius?: number): un
   }
 }
 
-/** A position in or near the box of a polygon. */
+/** Returns a position in or near the bounding box of a polygon. */
 function positionNear(geometry: Geometry, random: () => number): Position {
   const { vertices } = read(geometry)
   const first = 2 * Math.floor((random() * vertices.length) / 2)
@@ -67,38 +67,38 @@ function positionNear(geometry: Geometry, random: () => number): Position {
 }
 
 describe('polygons with long edges', () => {
-  it('are measured just when their rings are valid with vertices along their geodesics', () => {
+  it('are measured if and only if their rings are valid with vertices along their geodesics', () => {
     const random = seededRandom(125)
     const seen = { measured: 0, refused: 0, looked: 0 }
     for (let index = 0; index < count; index++) {
       const geometry = longEdgePolygon(random)
-      if (refusal('contains', [geometry, geometry]) !== undefined) continue
-      const taken = isTaken(geometry)
-      // Where few vertices and the judgement disagree, the rings all but touch: more vertices decide.
+      if (findProblems('contains', [geometry, geometry]) !== undefined) continue
+      const accepted = isAccepted(geometry)
+      // Where the check and the ring with few vertices disagree, the rings almost touch, so more vertices decide.
       const agrees = [40, 1500, 20_000].some((pieces) => {
         if (pieces > 40) seen.looked++
-        return isValidInPlane(dividedAlongGeodesics(kernel, geometry, pieces)) === taken
+        return isValidInPlane(dividedAlongGeodesics(kernel, geometry, pieces)) === accepted
       })
-      expect(agrees, `${taken} ${JSON.stringify(geometry)}`).toBe(true)
-      seen[taken ? 'measured' : 'refused']++
+      expect(agrees, `${accepted} ${JSON.stringify(geometry)}`).toBe(true)
+      seen[accepted ? 'measured' : 'refused']++
     }
     console.log(seen)
     expect(seen.measured).toBeGreaterThan(count / 5)
     expect(seen.refused).toBeGreaterThan(count / 10)
   })
 
-  it('have an area, a distance and an answer to within, or are refused by all for the same reason', () => {
+  it('have an area, a distance and a result of within, or are rejected by all for the same reason', () => {
     const random = seededRandom(126)
     const seen = { answered: 0, refused: 0 }
     for (let index = 0; index < count / 4; index++) {
       const geometry = longEdgePolygon(random)
       const point: Geometry = { type: 'Point', coordinates: positionNear(geometry, random) }
-      const distance = refusal('distance', [geometry, point])
-      expect(refusal('distance', [point, geometry])).toEqual(distance)
-      expect(refusal('within', [geometry, point], 10 ** (7 * random()))).toEqual(distance)
-      expect(refusal('within', [point, geometry], 10 ** (7 * random()))).toEqual(distance)
-      const area = refusal('area', [geometry])
-      // Alone an area is refused that rounds to nothing.
+      const distance = findProblems('distance', [geometry, point])
+      expect(findProblems('distance', [point, geometry])).toEqual(distance)
+      expect(findProblems('within', [geometry, point], 10 ** (7 * random()))).toEqual(distance)
+      expect(findProblems('within', [point, geometry], 10 ** (7 * random()))).toEqual(distance)
+      const area = findProblems('area', [geometry])
+      // Only area also rejects a polygon whose area rounds to zero.
       if (JSON.stringify(area)?.includes('no-area') !== true) expect(area, JSON.stringify(geometry)).toEqual(distance)
       seen[distance === undefined ? 'answered' : 'refused']++
     }
@@ -115,7 +115,7 @@ describe('a hole', () => {
       const [shell, hole] = bandWithHole(random) as [Position[], Position[]]
       const whole: Geometry = { type: 'Polygon', coordinates: [shell, hole] }
       const filled: Geometry = { type: 'Polygon', coordinates: [shell] }
-      if (!isTaken(whole)) continue
+      if (!isAccepted(whole)) continue
       const inHole: Position = [hole[0]![0], (hole[0]![1] + hole[2]![1]) / 2]
       for (const position of [positionNear(whole, random), inHole]) {
         const point = read({ type: 'Point', coordinates: position })
@@ -130,26 +130,26 @@ describe('a hole', () => {
     expect(seen.raised).toBeGreaterThan(count / 1000)
   })
 
-  it('takes its area from that of the exterior ring', () => {
+  it('is subtracted from the area of the exterior ring', () => {
     const random = seededRandom(128)
     for (let index = 0; index < count / 8; index++) {
       const rings = bandWithHole(random)
       const geometry: Geometry = { type: 'Polygon', coordinates: rings }
-      if (!isTaken(geometry) || refusal('area', [geometry]) !== undefined) continue
+      if (!isAccepted(geometry) || findProblems('area', [geometry]) !== undefined) continue
       const outcome = runOperation(OPERATIONS.area, [{ geometry, path: [], ref: undefined }], undefined, engine)
       const area = outcome.kind === 'numeric' ? Number(outcome.integer) / 1e4 : Number.NaN
       const truth = ringArea(rings[0]!) - ringArea(rings[1]!)
-      // The other formulas lose 10 cm² and 5·10⁻¹⁴ of it.
+      // GeographicLib's formulas lose 10 cm² and 5·10⁻¹⁴ of the area.
       expect(Math.abs(area - truth), JSON.stringify(rings)).toBeLessThan(0.1 + 1e-12 * truth)
     }
   })
 
-  it('that stands on a straight edge is taken just when it lies outside by as little as the error of the area', () => {
+  it('on a straight edge is accepted if and only if the part outside is no larger than the error of the area', () => {
     const random = seededRandom(129)
     const seen = { taken: 0, refused: 0 }
     for (let index = 0; index < count / 8; index++) {
       const [lon, lat] = [Math.floor(300 * random()) - 150, Math.floor(60 * random()) + 10]
-      // Binary fractions, so that the hole's vertex stands on the edge exactly.
+      // Binary fractions, so that the hole's vertex is exactly on the edge.
       const size = 2 ** -Math.floor(3 + 12 * random())
       const [open, share] = [10 ** (-3 + 2.5 * random()), (1 + Math.floor(7 * random())) / 8]
       const foot: Position = [lon + share * size, lat]
@@ -163,19 +163,19 @@ describe('a hole', () => {
         [lon, lat],
       ]
       const geometry: Geometry = { type: 'Polygon', coordinates: [shell, hole] }
-      // How far the vertex lies beyond the geodesic, and how much of the hole does, as if the ground were flat.
+      // How far the vertex is beyond the geodesic, and the area of the hole beyond it, on a flat surface.
       const line = WGS84.InverseLine(lat, lon, lat, lon + size)
       const depth = WGS84.Inverse(lat, foot[0], line.Position(line.s13! * share).lat2!, foot[0]).s12!
       const slope =
         (open * WGS84.Inverse(lat, lon, lat + 1e-3, lon).s12!) / WGS84.Inverse(lat, lon, lat, lon + 1e-3).s12!
       const beyond = depth ** 2 / slope
       const area = ringArea(shell)
-      if (isTaken(geometry)) {
+      if (isAccepted(geometry)) {
         expect(depth, JSON.stringify(geometry)).toBeLessThan(1.01e-3)
         expect(beyond, JSON.stringify(geometry)).toBeLessThan(Math.max(1e-4, 1e-12 * area))
         seen.taken++
       } else {
-        // What of its two edges lies beyond, and the area with the room that the judgement leaves.
+        // The length of its two edges beyond the geodesic, and the area with the tolerance of the check.
         const length = 2 * depth * Math.hypot(1, 1 / slope)
         const isSmall = length < 1.9e-3 && beyond < Math.max(1e-4, 1e-12 * area) / 10
         expect(isSmall, JSON.stringify(geometry)).toBe(false)

@@ -14,7 +14,7 @@ import { seededNumbers } from '../near-touch-cases.ts'
 interface Collection {
   readonly features: readonly { readonly geometry: Geometry; readonly properties: { readonly name?: string } }[]
 }
-/** Without types of its own. */
+/** topojson-client has no type declarations. */
 const { feature } = createRequire(import.meta.url)('topojson-client') as {
   feature: (topology: object, object: object) => Collection
 }
@@ -23,18 +23,18 @@ const kernel = loadKernel()
 const poleOf = poleOfKernel(kernel)
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 200_000, maxParts: 2000 })
 
-/** Of a geometry that is not valid as a whole. */
+/** The most polygons to test of a geometry that is not valid as a whole. */
 const MOST_POLYGONS = 100
 
 interface Shape {
   readonly name: string
   readonly geometry: Geometry
-  /** Latitudes of each polygon. */
+  /** The range of latitudes of each polygon. */
   readonly ranges: readonly (readonly [south: number, north: number])[]
 }
 
-/** What is valid of a map of Natural Earth. */
-function shapesOf(file: string, object: string): Shape[] {
+/** Returns the valid geometries of a map of Natural Earth. */
+function readShapes(file: string, object: string): Shape[] {
   const text = readFileSync(new URL(`../../node_modules/world-atlas/${file}`, import.meta.url), 'utf8')
   const topology = JSON.parse(text) as { objects: Record<string, object> }
   return feature(topology, topology.objects[object]!).features.flatMap(
@@ -42,42 +42,42 @@ function shapesOf(file: string, object: string): Shape[] {
       if (geometry.type !== 'Polygon' && geometry.type !== 'MultiPolygon') return []
       const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates
       if (findInvalidity(read(geometry), poleOf) === undefined) {
-        return [{ name, geometry, ranges: polygons.map(([exterior]) => rangeOf(exterior!)) }]
+        return [{ name, geometry, ranges: polygons.map(([exterior]) => latitudeRange(exterior!)) }]
       }
-      // The rings of some are not simple after quantisation: their other polygons one by one.
+      // Quantisation makes some rings self-intersect: the geometry's other polygons are used one by one.
       return polygons.slice(0, MOST_POLYGONS).flatMap((coordinates): Shape[] => {
         const polygon: Geometry = { type: 'Polygon', coordinates }
         if (findInvalidity(read(polygon), poleOf) !== undefined) return []
-        return [{ name, geometry: polygon, ranges: [rangeOf(coordinates[0]!)] }]
+        return [{ name, geometry: polygon, ranges: [latitudeRange(coordinates[0]!)] }]
       })
     },
   )
 }
 
-function rangeOf(ring: Position[]): readonly [number, number] {
+function latitudeRange(ring: Position[]): readonly [number, number] {
   const lats = ring.map(([, lat]) => lat)
   const { pole } = unwrapRing(Float64Array.from(ring.flat()), poleOf)
   return [pole < 0 ? -90 : Math.min(...lats), pole > 0 ? 90 : Math.max(...lats)]
 }
 
-/** The ring of a band from any of its vertices, either way, with or without vertices along its parallels. */
+/** Returns the ring of a band, from any of its vertices, in either direction, with or without vertices along its parallels. */
 function bandRing(south: number, north: number, random: () => number): Position[] {
   const lons = random() < 0.5 ? [-180, 180] : [-180, -90, 0, 90, 180]
   const open = [...lons.map((lon): Position => [lon, south]), ...lons.toReversed().map((lon): Position => [lon, north])]
   const start = Math.floor(random() * open.length)
-  const turned = [...open.slice(start), ...open.slice(0, start)]
-  if (random() < 0.5) turned.reverse()
-  return [...turned, turned[0]!]
+  const rotated = [...open.slice(start), ...open.slice(0, start)]
+  if (random() < 0.5) rotated.reverse()
+  return [...rotated, rotated[0]!]
 }
 
 describe.each([
   ['land-50m.json', 'land', 90],
   ['countries-10m.json', 'countries', 255],
-])('bands around the globe and %s, %s', (file, object, least) => {
-  const shapes = shapesOf(file, object)
+])('bands around the globe and %s, %s', (file, object, minCount) => {
+  const shapes = readShapes(file, object)
 
-  it('meet and hold what their latitudes say', () => {
-    expect(shapes.length).toBeGreaterThanOrEqual(least)
+  it('intersect and contain the geometries that their latitudes predict', () => {
+    expect(shapes.length).toBeGreaterThanOrEqual(minCount)
     const random = seededNumbers(126)
     const wrong: unknown[] = []
     const tally = { held: 0, met: 0, apart: 0 }
@@ -99,13 +99,14 @@ describe.each([
         expect(findInvalidity(band, poleOf), JSON.stringify(ring)).toBeUndefined()
         const meets = ranges.some(([s, n]) => s <= north && n >= south)
         const holds = ranges.every(([s, n]) => s >= south && n <= north)
-        const found = [
+        const actual = [
           intersects(band, flat, poleOf, kernel),
           intersects(flat, band, poleOf, kernel),
           contains(band, flat, poleOf, kernel),
           contains(flat, band, poleOf, kernel),
         ]
-        if (found.join() !== [meets, meets, holds, false].join()) wrong.push([name, south, north, found, meets, holds])
+        if (actual.join() !== [meets, meets, holds, false].join())
+          wrong.push([name, south, north, actual, meets, holds])
         tally[holds ? 'held' : meets ? 'met' : 'apart']++
       }
     }

@@ -10,7 +10,7 @@ const COUNT = 50
 const RANDOM_QUERIES = 3000
 const SEED = 99
 
-// What people send to see whether a statement is put together from text, with and without the right beginning.
+// Texts that reveal whether a statement is concatenated from input. They are sent alone and after a valid beginning.
 const INJECTIONS = [
   "'",
   "''",
@@ -131,14 +131,14 @@ async function ask(path: string): Promise<number> {
   const body = (await response.json()) as { status?: string; message?: string; count?: number }
   expect([200, 400, 404], `${path} ${JSON.stringify(body).slice(0, 200)}`).toContain(response.status)
   if (response.status !== 200) expect([body.status, typeof body.message]).toEqual(['error', 'string'])
-  // Nobody saw more than there is. What sleeps is ended after STORE_READ_MS, with another status.
+  // No injection widens a count. A query that sleeps is ended after STORE_READ_MS, with another status.
   expect(body.count ?? 0).toBeLessThanOrEqual(COUNT)
   return response.status
 }
 
 const safe = (text: string) => encodeURIComponent(Buffer.from(text).toString()) // lone surrogates cannot be sent
 
-it(`takes ${INJECTIONS.length} injections in every parameter for what they are: wrong`, async () => {
+it(`treats ${INJECTIONS.length} injections in every parameter as invalid values`, async () => {
   for (const injection of INJECTIONS) {
     for (const parameter of PARAMETERS) {
       for (const start of STARTS) await ask(`/api/v0/location-records?${safe(parameter)}=${safe(start + injection)}`)
@@ -159,7 +159,7 @@ it(`answers ${RANDOM_QUERIES} random queries with 200 or 400 (seed ${SEED})`, as
   for (let round = 0; round < RANDOM_QUERIES; round++) {
     const pairs = Array.from({ length: Math.floor(random() * 5) }, () => {
       const value = random() < 0.5 ? pick(STARTS) : Array.from({ length: Math.floor(random() * 20) }, byte).join('')
-      // Now and then as it is, percent signs and all.
+      // Sometimes unencoded, including percent signs.
       return `${random() < 0.9 ? pick(PARAMETERS) : byte()}=${random() < 0.7 ? safe(value) : value.replaceAll('#', '')}`
     })
     await ask(`/api/v0/location-proofs?${pairs.join('&')}`)

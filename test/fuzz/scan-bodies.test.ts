@@ -16,11 +16,11 @@ const limits = {
   chainIds: [84532, 31337],
 }
 
-/** FUZZ_SCANNED_BODIES=200000 for the full size. */
+/** Set FUZZ_SCANNED_BODIES=200000 for the full size. */
 const count = Number(process.env['FUZZ_SCANNED_BODIES'] ?? 40_000)
 
 describe('a body that the scanner reads', () => {
-  it(`comes to what the parser makes of it, ${count} mutated ones, to the last byte`, async () => {
+  it(`gives exactly the result of the parser, with ${count} mutated bodies`, async () => {
     const engine = { kernel: loadKernel(), keccak: await createKeccak(), limits }
     const memos = new RequestMemos()
     const seen = { answered: 0, refused: 0, unresolved: 0, scanned: 0 }
@@ -38,7 +38,7 @@ describe('a body that the scanner reads', () => {
       if (parsed.ok === true && scanText(engine.kernel, body, limits) !== undefined) seen.scanned++
     }
     console.log(seen)
-    // Both ways were taken, and answers and refusals compared.
+    // Both ways were used, for results and for problems.
     expect(seen.answered).toBeGreaterThan(count / 20)
     expect(seen.refused).toBeGreaterThan(count / 20)
     expect(seen.scanned).toBeGreaterThan(seen.answered / 2)

@@ -8,14 +8,14 @@ import { seededRandom } from '../random-geometry.ts'
 const LIMITS = { maxJsonDepth: 32, maxVertices: 100 }
 /** Positions in a row. */
 const ROW = 20
-/** FUZZ_NUMBERS=2000000 for the full size. */
+/** Set FUZZ_NUMBERS=2000000 for the full size. */
 const pairs = Number(process.env['FUZZ_NUMBERS'] ?? 400_000) / 2
 
 describe.each([
   ['with SIMD', loadKernel()],
   ['without SIMD', instantiateKernel(compileModule(scalarBase64))],
 ])('numbers read by the kernel %s', (_, kernel) => {
-  it(`are the doubles and the spellings that JSON gives, ${2 * pairs} of them, or left to it`, () => {
+  it(`equal the doubles and spellings of JSON, ${2 * pairs} of them, or are left to the parser`, () => {
     const random = seededRandom(5)
     const seen = { read: 0, declined: 0, refused: 0, canonical: 0, respelled: 0 }
     for (let index = 0; index < pairs; index++) {
@@ -55,7 +55,7 @@ describe.each([
     expect(Math.min(seen.refused, seen.canonical, seen.respelled)).toBeGreaterThan(pairs / 50)
   })
 
-  it(`are those doubles in rows of positions too, ${2 * pairs} of them`, () => {
+  it(`equal the doubles of JSON in rows of positions too, ${2 * pairs} of them`, () => {
     const random = seededRandom(6)
     const seen = { canonical: 0, other: 0 }
     for (let index = 0; index < pairs / ROW; index++) {

@@ -3,11 +3,11 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import { createMemorySyncStore } from '../memory-sync-store.ts'
 import { simulate } from '../sync-simulation.ts'
 
-/** Those before are run by the property tests. */
+/** The property tests run the lower seeds. */
 const FIRST_SEED = Number(process.env['SIMULATOR_FIRST_SEED'] ?? 1001)
 const SEEDS = Number(process.env['SIMULATOR_SEEDS'] ?? 9000)
 
-it(`the synchronisation ends with what the chain says (${SEEDS} more seeds)`, { timeout: 1_200_000 }, async () => {
+it(`the synchronisation ends in the state of the chain (${SEEDS} more seeds)`, { timeout: 1_200_000 }, async () => {
   const keccak = await createKeccak()
   for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
     const store = createMemorySyncStore()

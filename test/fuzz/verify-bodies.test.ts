@@ -5,19 +5,19 @@ import { NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
 import { mutate } from '../mutated-bodies.ts'
 import { createVerifier } from '../verify-runner.ts'
 
-/** The signed text of a request about a stamp. */
+/** Returns the signed text of a request to verify a stamp. */
 function signedText(body: string): string {
   const { signatures: _, ...unsigned } = JSON.parse(body).stamp
   return canonicalJson(unsigned)
 }
 
-/** Locations that are text. */
+/** Locations in text notations. */
 const TEXT = { locationType: 'wkt', location: 'SRID=4326;POINT Z (2.2945 48.8584 35)' }
 const CELL = { locationType: 'h3-index', location: '891fb466257ffff' }
 
 const count = Number(process.env['FUZZ_EVIDENCE'] ?? 20_000)
 
-it(`mutated evidence is judged or refused with a reason, ${count} times, and never breaks a worker`, async () => {
+it(`mutated evidence gets a result or a problem, ${count} times, and never breaks a worker`, async () => {
   const verifier = await createVerifier()
   const plugins = Object.keys(SIGNALS)
   const seeds = [
@@ -34,9 +34,9 @@ it(`mutated evidence is judged or refused with a reason, ${count} times, and nev
   const seen: Record<string, number> = {}
   let valid = 0
   for (let index = 0; index < count; index++) {
-    const [question, seed] = seeds[index % seeds.length]!
+    const [kind, seed] = seeds[index % seeds.length]!
     const body = mutate(seed)
-    const result = await verifier.ask({ question, body, nowSeconds: NOW + 60 }).catch((cause: unknown) => {
+    const result = await verifier.ask({ kind, body, nowSeconds: NOW + 60 }).catch((cause: unknown) => {
       throw new Error(`body ${index} broke the worker: ${body.toString('base64')}`, { cause })
     })
     const key = result.ok ? 'answered' : result.problem.type
@@ -45,10 +45,10 @@ it(`mutated evidence is judged or refused with a reason, ${count} times, and nev
       expect(PROBLEMS[result.problem.type].status === 400 || result.problem.type === 'not-implemented').toBe(true)
       continue
     }
-    const answer = JSON.parse(`{${result.members}}`)
-    if (answer.valid !== true) continue
+    const members = JSON.parse(`{${result.members}}`)
+    if (members.valid !== true) continue
     valid++
-    // What is still valid says what was signed: spaces, spellings of numbers and the time of signing are all that differ.
+    // A stamp that is still valid has the signed text: only spaces, spellings of numbers and the time of signing may differ.
     expect(signedText(body.toString('utf8')), `body ${index}`).toBe(signedText(seed))
   }
   console.log({ ...seen, valid })

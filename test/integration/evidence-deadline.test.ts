@@ -8,7 +8,7 @@ import { NOW, proofOf, stampOf } from '../evidence.ts'
 const VERTICES = 4000
 const STAMPS = 60
 
-/** A claim of many vertices, to which 60 distances are measured: a quarter of a second and more. */
+/** A proof whose claim has so many vertices that measuring 60 distances takes at least 0.25 s. */
 function slowProof(): Buffer {
   const ring = Array.from({ length: VERTICES }, (_, index) => {
     const angle = (2 * Math.PI * index) / VERTICES
@@ -29,9 +29,9 @@ function slowProof(): Buffer {
 
 const PROOF = slowProof()
 
-/** @param ms until nobody waits for it */
+/** @param ms time until the deadline */
 const job = (ms: number): VerifyJob => ({
-  task: { question: 'proof', body: Uint8Array.from(PROOF), nowSeconds: NOW + 60 },
+  task: { kind: 'proof', body: Uint8Array.from(PROOF), nowSeconds: NOW + 60 },
   deadlineMs: Date.now() + ms,
   isAborted: () => false,
 })
@@ -55,23 +55,23 @@ describe('evidence that takes longer than its deadline', () => {
     return pool
   }
 
-  it('comes to its end all the same, for a while', async () => {
-    const judged = await (await start(60_000)).runVerify(job(50), false)
-    expect(judged).toMatchObject({ ok: true })
+  it('still completes within the grace period', async () => {
+    const verified = await (await start(60_000)).runVerify(job(50), false)
+    expect(verified).toMatchObject({ ok: true })
   })
 
-  it('is ended with its thread beyond', async () => {
-    const asked = await start(0)
-    await expect(asked.runVerify(job(50), false)).rejects.toMatchObject({ data: { type: 'overloaded' } })
-    await expect(asked.runVerify(job(60_000), false)).resolves.toMatchObject({ ok: true })
+  it('is terminated with its thread after the grace period', async () => {
+    const startedPool = await start(0)
+    await expect(startedPool.runVerify(job(50), false)).rejects.toMatchObject({ data: { type: 'overloaded' } })
+    await expect(startedPool.runVerify(job(60_000), false)).resolves.toMatchObject({ ok: true })
   })
 
-  it('is waited for when the service stops', async () => {
-    const asked = await start(60_000)
-    const judging = asked.runVerify(job(60_000), false)
-    await eventually(() => expect(asked.queueSize).toBe(0)) // it is out
-    await asked.close()
-    expect(await judging).toMatchObject({ ok: true })
+  it('completes before the service stops', async () => {
+    const startedPool = await start(60_000)
+    const verification = startedPool.runVerify(job(60_000), false)
+    await eventually(() => expect(startedPool.queueSize).toBe(0)) // a thread has taken it
+    await startedPool.close()
+    expect(await verification).toMatchObject({ ok: true })
     pool = undefined
   })
 })

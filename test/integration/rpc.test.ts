@@ -20,9 +20,9 @@ describe('an endpoint', () => {
     }
   })
 
-  /** @param answer the body to what was asked; undefined never answers */
+  /** @param answer returns the response body for a request; with undefined the endpoint never answers */
   async function endpoint(
-    answer: (asked: Asked | Asked[]) => unknown,
+    answer: (message: Asked | Asked[]) => unknown,
     { maxResponseBytes = 10_000, timeoutMs = 60_000 } = {},
   ): Promise<RpcClient> {
     const server = createServer((request, response) => {
@@ -46,36 +46,36 @@ describe('an endpoint', () => {
   const calls = Array.from({ length: 30 }, (_, index) => ({ method: 'eth_call', params: [index] }))
   const reply = ({ id }: Asked) => ({ jsonrpc: '2.0', id, result: `r${id}` })
 
-  it('may answer many questions in any order, and refuse some', async () => {
-    const rpc = await endpoint((asked) =>
-      (asked as Asked[])
+  it('may answer a batch of calls in any order, some with errors', async () => {
+    const rpc = await endpoint((message) =>
+      (message as Asked[])
         .map((call) =>
           call.id % 7 === 0 ? { jsonrpc: '2.0', id: call.id, error: { code: -32000, message: 'no' } } : reply(call),
         )
         .reverse(),
     )
-    const answers = await rpc.requestAll(calls)
-    expect(answers.map((answer) => (answer.ok ? answer.value : answer.error.code))).toEqual(
+    const results = await rpc.requestAll(calls)
+    expect(results.map((result) => (result.ok ? result.value : result.error.code))).toEqual(
       calls.map((_, index) => ((index + 1) % 7 === 0 ? -32000 : `r${index + 1}`)),
     )
   })
 
-  it('that has enough of us for the moment is not asked one by one for it', async () => {
-    let isTired = true
+  it('that limits our rate does not get the calls one by one instead', async () => {
+    let isLimited = true
     let messages = 0
-    const rpc = await endpoint((asked) => {
+    const rpc = await endpoint((message) => {
       messages++
-      if (isTired)
+      if (isLimited)
         return { jsonrpc: '2.0', id: null, error: { code: -32005, message: 'Too Many Requests, rate limit' } }
-      return (asked as Asked[]).map(reply)
+      return (message as Asked[]).map(reply)
     })
     await expect(rpc.requestAll(calls)).rejects.toMatchObject({ failure: 'status' })
-    isTired = false
+    isLimited = false
     expect(await rpc.requestAll(calls)).toHaveLength(30)
     expect(messages).toBe(2)
   })
 
-  it('may have a name and a password in its address, which no error tells', async () => {
+  it('may have a name and a password in its address, which errors never show', async () => {
     const authorizations: unknown[] = []
     const server = createServer((request, response) => {
       authorizations.push(request.headers.authorization)
@@ -88,32 +88,32 @@ describe('an endpoint', () => {
     const rpc = createRpc({ url: `http://m%e:p%40ss@127.0.0.1:${port}/key`, timeoutMs: 60_000, maxResponseBytes: 1000 })
     expect(await rpc.request('eth_chainId', [])).toBe('0x1')
     expect(authorizations).toEqual([`Basic ${Buffer.from('m%e:p@ss').toString('base64')}`])
-    // A redirection is not followed: it could lead into our own network, and the password with it.
+    // A redirect is not followed: it could lead into our own network, with the password.
     const failure = await rpc.request('eth_chainId', []).catch((error: RpcError) => error)
     expect(failure).toMatchObject({ failure: 'silent', message: 'eth_chainId: no connection' })
     expect(authorizations).toHaveLength(2)
   })
 
-  it('that takes no arrays is asked one by one', async () => {
-    const rpc = await endpoint((asked) =>
-      Array.isArray(asked)
+  it('that rejects batches gets the calls one by one', async () => {
+    const rpc = await endpoint((message) =>
+      Array.isArray(message)
         ? { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'no batches' } }
-        : reply(asked),
+        : reply(message),
     )
     expect((await rpc.requestAll(calls)).every(({ ok }) => ok)).toBe(true)
   })
 
-  it.each<[string, (asked: Asked | Asked[]) => unknown, string]>([
-    ['answers less than it was asked', (asked) => (asked as Asked[]).slice(1).map(reply), 'malformed'],
+  it.each<[string, (message: Asked | Asked[]) => unknown, string]>([
+    ['answers only some of the calls', (message) => (message as Asked[]).slice(1).map(reply), 'malformed'],
     ['answers something else', () => '<html>busy</html>', 'malformed'],
     [
-      'answers without end',
-      (asked) => (asked as Asked[]).map(({ id }) => ({ id, result: 'x'.repeat(1000) })),
+      'sends an endless response',
+      (message) => (message as Asked[]).map(({ id }) => ({ id, result: 'x'.repeat(1000) })),
       'too-large',
     ],
     ['hangs', () => undefined, 'late'],
   ])('that %s gives an error that does not show its address', async (_, answer, failure) => {
-    // An endpoint that never answers is late however long the limit is.
+    // An endpoint that never answers is late whatever the limit is.
     const rpc = await endpoint(answer, failure === 'late' ? { timeoutMs: 50 } : {})
     const error = await rpc.requestAll(calls).catch((reason: RpcError) => reason)
     expect(error).toBeInstanceOf(RpcError)
@@ -123,11 +123,11 @@ describe('an endpoint', () => {
     )
   })
 
-  it('that has one attestation too large for an answer gives the others', async () => {
+  it('with one attestation too large for a response returns the others', async () => {
     const large = 13
     const uids = calls.map((_, index): Hex => `0x${index.toString(16).padStart(64, '0')}`)
     const rpc = await endpoint(answerAttestations)
-    function answerAttestations(asked: unknown): unknown {
+    function answerAttestations(message: unknown): unknown {
       const one = (call: { id: number; method: string; params: { data: string }[] }) => ({
         jsonrpc: '2.0',
         id: call.id,
@@ -138,7 +138,7 @@ describe('an endpoint', () => {
               ? `0x${'0'.repeat(20_000)}`
               : `0x${[32, ...Array(9).fill(0), 320, 0].map((word) => word.toString(16).padStart(64, '0')).join('')}`,
       })
-      return Array.isArray(asked) ? asked.map(one) : one(asked as never)
+      return Array.isArray(message) ? message.map(one) : one(message as never)
     }
     const reader = createAttestationReader({
       source: {

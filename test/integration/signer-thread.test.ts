@@ -12,7 +12,7 @@ import { createLog } from '../../src/log.ts'
 import type { AttestationPayload, Hex } from '../../src/messages.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
 
-// The first account of "test test … junk", known to every development chain.
+// The first account of "test test … junk", which every development chain has.
 const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const MNEMONIC = 'test test test test test test test test test test test junk'
@@ -79,7 +79,7 @@ async function recover(signature: Hex, nonce: number, deadlineSeconds: number): 
 }
 
 describe('the signer thread', () => {
-  it('signs with a key from the environment and takes it out of the environment', async () => {
+  it('signs with a key from the environment and removes it from there', async () => {
     process.env['SIGNER_PRIVATE_KEY'] = KEY
     const client = await start()
     expect(process.env['SIGNER_PRIVATE_KEY']).toBeUndefined()
@@ -100,7 +100,7 @@ describe('the signer thread', () => {
     expect(process.env['SIGNER_MNEMONIC']).toBeUndefined()
   })
 
-  it('makes a development key once, readable by its owner alone, and keeps it', async () => {
+  it('creates a development key once, readable only by its owner, and reuses it', async () => {
     const first = await start()
     const file = join(dataDir, 'dev-signer.json')
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -111,14 +111,14 @@ describe('the signer thread', () => {
     expect(second).toMatchObject({ address: first.address, keyKind: 'development' })
   })
 
-  it('refuses a generated key in production with the names that would help', async () => {
-    const refusal = start({ NODE_ENV: 'production' })
-    await expect(refusal).rejects.toThrow(ConfigError)
-    await expect(refusal).rejects.toThrow(/SIGNER_PRIVATE_KEY.*ALLOW_DEV_KEY=1/)
+  it('refuses a generated key in production and names the settings to change', async () => {
+    const failedStart = start({ NODE_ENV: 'production' })
+    await expect(failedStart).rejects.toThrow(ConfigError)
+    await expect(failedStart).rejects.toThrow(/SIGNER_PRIVATE_KEY.*ALLOW_DEV_KEY=1/)
     expect((await start({ NODE_ENV: 'production', ALLOW_DEV_KEY: '1' })).keyKind).toBe('development')
   })
 
-  it('says what is wrong with a key and never the key', async () => {
+  it('names the setting of an invalid key and never shows the key', async () => {
     const secret = `0x${'f'.repeat(64)}` // beyond the order of the group
     process.env['SIGNER_PRIVATE_KEY'] = secret
     const error = await start().catch((reason: Error) => reason)
@@ -131,7 +131,7 @@ describe('the signer thread', () => {
     expect(String(words)).not.toContain('word word')
   })
 
-  it('answers a thousand payloads at once, each with its own signature', async () => {
+  it('signs a thousand concurrent payloads, each with its own signature', async () => {
     const client = await start()
     const results = await Promise.all(
       Array.from({ length: 1000 }, (_, index) =>
@@ -142,7 +142,7 @@ describe('the signer thread', () => {
     expect(new Set(results.map((result) => result.ok && result.signature)).size).toBe(1000)
   })
 
-  it('refuses what it cannot vouch for and signs the next payload all the same', async () => {
+  it('rejects payloads that it cannot vouch for and still signs the next one', async () => {
     const client = await start()
     const { numeric } = schemaUids(readConfig({}, 2))
     const [wrongSchema, wrongChain, wrongData, right] = await Promise.all([
@@ -157,17 +157,17 @@ describe('the signer thread', () => {
     expect(right).toMatchObject({ ok: true })
   })
 
-  it('takes nonces over the line to the chain thread, and lets nobody else wait for them', async () => {
+  it('reads nonces over its message port to the chain thread, without delaying other payloads', async () => {
     const client = await start({ RPC_URL_84532: 'http://127.0.0.1:1', RPC_TIMEOUT_MS: '60000' })
     const { port1, port2 } = new MessageChannel()
     client.connectNonces(() => port1)
-    const asked = new Promise<{ id: number; chainId: number; attester: string }>((resolve) =>
+    const nonceRequest = new Promise<{ id: number; chainId: number; attester: string }>((resolve) =>
       port2.once('message', resolve),
     )
     const waiting = client.sign(payload)
-    // Another chain has no RPC: its answer comes while the first still waits.
+    // Another chain has no RPC: its payload is signed while the first one still waits.
     expect(await client.sign({ ...payload, chainId: 8453 })).toMatchObject({ ok: true, nonceSource: 'default' })
-    const { id, chainId, attester } = await asked
+    const { id, chainId, attester } = await nonceRequest
     expect([chainId, attester]).toEqual([84532, client.address.toLowerCase()])
     port2.postMessage({ id, reading: { ok: true, nonce: 7 } })
     const signed = await waiting
@@ -177,7 +177,7 @@ describe('the signer thread', () => {
     port2.close()
   })
 
-  it('signs with nonce 0 in bounded time when nobody answers for the chain', async () => {
+  it('signs with nonce 0 in bounded time when the chain thread does not reply', async () => {
     const client = await start({ RPC_URL_84532: 'http://127.0.0.1:1', RPC_TIMEOUT_MS: '100' })
     const { port1, port2 } = new MessageChannel()
     client.connectNonces(() => port1)

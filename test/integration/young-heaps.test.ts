@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { boundYoungHeap } from '../../src/threads/spawn.ts'
 
 const MIB = 1_048_576
-/** New objects that live long enough for the young heap to grow as far as it may. */
+/** Allocates objects that live long enough for the young heap to grow to its limit. */
 const CODE = `
   const { parentPort } = require('node:worker_threads')
   const kept = []
@@ -19,7 +19,7 @@ async function youngHeapBytes(megabytes: number): Promise<number> {
   return bytes
 }
 
-it('bounds the young heap of the thread that is started next', async () => {
+it('limits the young heap of the next thread to start', async () => {
   expect(await youngHeapBytes(24)).toBeGreaterThan(6 * MIB)
   expect(await youngHeapBytes(3)).toBeLessThanOrEqual(2 * MIB)
 })

@@ -1,4 +1,4 @@
-/** A local chain with real EAS contracts of one version, at the addresses the chain table has for that version. */
+/** A local chain with real EAS contracts of one version, at the addresses that the chain table has for that version. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -15,7 +15,7 @@ import { createRpc } from '../../src/sync/rpc.ts'
 import { endsWithFile } from '../children.ts'
 import { createLocalClient } from './local-client.ts'
 
-// Also from the build, for the benches.
+// Found from the build too, for the benchmarks.
 const root = resolve(import.meta.dirname, import.meta.url.endsWith('.ts') ? '../..' : '../../..')
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 
@@ -24,7 +24,7 @@ export const EAS_CHAINS = { '0.26': 42161, '1.2.0': 84532, '1.3.0': 42220 } as c
 export type EasVersion = keyof typeof EAS_CHAINS
 export const EAS_VERSIONS = Object.keys(EAS_CHAINS) as EasVersion[]
 
-/** The part of an answer that goes on chain. */
+/** The part of a response that is submitted on chain. */
 export interface Answer {
   readonly attestation: {
     readonly schema: string
@@ -49,12 +49,12 @@ export interface StoredAttestation {
   readonly data: Hex
 }
 
-/** Path of the anvil binary, or undefined: then the on-chain tests have nothing to run on. */
+/** Returns the path of the anvil binary; undefined when it is missing, and the on-chain tests are skipped. */
 export function anvilBinary(): string | undefined {
   return findAnvil(process.env['PATH'] ?? '')
 }
 
-/** Says in the test's output why nothing ran. */
+/** Returns why the tests are skipped, for their output. */
 export function skipReason(): string | undefined {
   if (anvilBinary() !== undefined) return undefined
   const reason = `no anvil for ${process.platform}-${process.arch}: install the optional development packages`
@@ -64,7 +64,7 @@ export function skipReason(): string | undefined {
 
 export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>
 
-/** Starts anvil on a free port, installs both contracts and registers our schemas. */
+/** Starts anvil on a free port, deploys both contracts and registers our schemas. */
 export async function startLocalChain(version: EasVersion) {
   const chain = chainTable(readConfig({}, 1)).get(EAS_CHAINS[version])!
   const { process: child, url } = await startAnvil(chain.id)
@@ -82,13 +82,13 @@ export async function startLocalChain(version: EasVersion) {
     chain,
     url,
     client,
-    /** Account that pays for everything here; never the attester. */
+    /** The account that pays for all transactions; never the attester. */
     submitter: account,
-    /** For `readConfig`: what makes a service use this chain. */
+    /** Settings for `readConfig` that make a service use this chain. */
     environment: { [`RPC_URL_${chain.id}`]: url },
     registerSchema,
     easAbi: eas.abi,
-    /** `attest` by an account of the chain, the submitter's unless told. */
+    /** Calls `attest` from an account of the chain, the submitter's by default. */
     attest,
     getAttestation,
     nonce: (attester: string) => read<bigint>('getNonce', [attester]),
@@ -96,7 +96,7 @@ export async function startLocalChain(version: EasVersion) {
     submitAnswer,
     submitGroups,
     rejection,
-    /** Sends `multiAttest` by the submitter's own account, and does not wait for a block. */
+    /** Sends `multiAttest` from the submitter's account without waiting for a block. */
     multiAttest: (requests: readonly object[]) =>
       client.writeContract({
         address: chain.easAddress,
@@ -132,7 +132,7 @@ export async function startLocalChain(version: EasVersion) {
 
   async function write(functionName: string, args: readonly unknown[], from = account, gas = 28_000_000n) {
     const call = { address: chain.easAddress, abi: eas.abi, functionName, args }
-    // A fixed ceiling: an estimate made before an equal attestation came into the same block would be too low.
+    // A fixed gas limit: an estimate made before an equal attestation entered the same block would be too low.
     const hash = await client.writeContract({ ...call, account: from, chain: null, gas })
     const receipt = await client.waitForTransactionReceipt({ hash })
     if (receipt.status !== 'success') throw new Error(`${functionName} reverted`)
@@ -165,14 +165,14 @@ export async function startLocalChain(version: EasVersion) {
     return read<StoredAttestation>('getAttestation', [uid])
   }
 
-  /** `attestByDelegation` with what the service answered; returns what the contract stored. Throws when it reverts. */
+  /** Calls `attestByDelegation` with a response of the service; returns what the contract stored. Throws when it reverts. */
   async function submitAnswer(answer: Answer): Promise<StoredAttestation> {
     const receipt = await write('attestByDelegation', [delegatedRequest(chain, answer)])
     // Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schema)
     return getAttestation(receipt.logs[0]!.data as Hex)
   }
 
-  /** `multiAttestByDelegation` with the groups of a batch; returns what the contract stored, in order. */
+  /** Calls `multiAttestByDelegation` with the groups of a batch; returns what the contract stored, in order. */
   async function submitGroups(groups: readonly DelegatedGroup[]): Promise<StoredAttestation[]> {
     const requests = groups.map(({ schema, data, signatures, attester, deadline }) => ({
       schema,
@@ -185,7 +185,7 @@ export async function startLocalChain(version: EasVersion) {
     return Promise.all(receipt.logs.map((log) => getAttestation(log.data as Hex)))
   }
 
-  /** Name of the error with which the contract refuses an answer, `reverted` when it has none, undefined when it takes it. */
+  /** Returns the name of the error with which the contract reverts, `reverted` when it has none, undefined when it accepts. */
   async function rejection(answer: Answer): Promise<string | undefined> {
     try {
       const data = encodeFunctionData({
@@ -201,7 +201,7 @@ export async function startLocalChain(version: EasVersion) {
   }
 }
 
-/** One of `multi` in the answer to a batch. */
+/** One group of `multi` in the response to a batch. */
 export interface DelegatedGroup {
   readonly schema: Hex
   readonly data: readonly Record<string, unknown>[]
@@ -237,8 +237,8 @@ function splitSignature(signature: Hex) {
 }
 
 /**
- * Name of the error with which a contract refused, `reverted` when it gave none. Throws what is no revert: a test must
- * not take a lost connection for a refusal.
+ * Returns the name of the error with which a contract reverted, `reverted` when it gave none. Throws any other error: a lost
+ * connection must not count as a revert.
  */
 export function revertName(error: unknown, abi: Abi): string {
   const found = error instanceof BaseError ? error.walk((cause) => (cause as { code?: number }).code === 3) : undefined
@@ -256,7 +256,7 @@ function readContract(version: EasVersion, name: 'EAS' | 'SchemaRegistry'): Comp
   return JSON.parse(readFileSync(join(root, 'contracts', 'vendor', `eas-${version}`, `${name}.json`), 'utf8'))
 }
 
-/** viem has the code for calls without a deployed contract, and does not export it. */
+/** viem contains this code for calls without a deployed contract, but does not export it. */
 function multicall3Code(): Hex {
   const viem = createRequire(import.meta.url)
   return viem(join(viem.resolve('viem'), '..', 'constants', 'contracts.js')).multicall3Bytecode
@@ -269,7 +269,7 @@ async function startAnvil(chainId: number): Promise<{ process: ChildProcess; url
   endsWithFile(child).stderr.pipe(process.stderr)
   const port = await new Promise<string>((done, refuse) => {
     child.once('exit', (code) => refuse(new Error(`anvil ended with ${code}`)))
-    // Goes on reading, or the pipe would fill and stop it.
+    // Keeps reading, because a full pipe would stop the process.
     createInterface({ input: child.stdout! }).on('line', (line) => {
       const match = /^Listening on 127\.0\.0\.1:(\d+)/.exec(line)
       if (match !== null) done(match[1]!)

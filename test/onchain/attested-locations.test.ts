@@ -11,7 +11,7 @@ import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const NINE = schemaUids(readConfig({}, 1)).location
 const FOUR = schemaUid(LOCATION_STRINGS['four-strings'], NO_RESOLVER, true, javascriptKeccak())
-/** The four strings under names of their own, whose layout only the operator knows. */
+/** The four strings under other names; only the operator knows this layout. */
 const RENAMED = 'string version,string crs,string kind,string place'
 const OTHER = schemaUid(RENAMED, NO_RESOLVER, true, javascriptKeccak())
 const EVENT_SECONDS = 1_700_000_000n
@@ -50,7 +50,7 @@ const POLYGON = {
 }
 const feature = (geometry: object) => ({ type: 'Feature', properties: { name: 'Eiffel Tower' }, geometry })
 
-/** Location types and locations as published clients write them, and what they mean. */
+/** Location types and locations as published clients write them, with their meaning. */
 const LOCATIONS: readonly (readonly [type: string, location: string, means: { type: string; coordinates: unknown }])[] =
   [
     ['geojson', JSON.stringify(POINT), POINT],
@@ -69,7 +69,7 @@ const LOCATIONS: readonly (readonly [type: string, location: string, means: { ty
     ['h3-index', '891fb466257ffff', { type: 'Polygon', coordinates: expect.any(Array) }],
   ]
 
-describe.skipIf(skipReason())('a location attestation is a record and an input', () => {
+describe.skipIf(skipReason())('a location attestation as a record and an input', () => {
   let local: LocalChain
   let service: TestService
 
@@ -95,7 +95,7 @@ describe.skipIf(skipReason())('a location attestation is a record and an input',
     eventually(async () => {
       const response = await fetch(`${service.url}/api/v0/location-records/${uid}`)
       expect(response.status).toBe(200)
-      // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the service sent; the tests look into it
+      // biome-ignore lint/suspicious/noExplicitAny: a response may have any members; the tests check them
       return (await response.json()) as any
     })
   const distance = (from: unknown) =>
@@ -111,19 +111,19 @@ describe.skipIf(skipReason())('a location attestation is a record and an input',
     expect(chained.body.inputRefs[0]).toBe(uid)
   }
 
-  it.each(LOCATIONS)('under the schema of nine fields: %s %s', async (type, location, means) => {
+  it.each(LOCATIONS)('is read under the schema of nine fields: %s %s', async (type, location, means) => {
     await expectBoth(await local.attest(NINE, nineFields(type, location)), means)
   })
 
-  it.each(LOCATIONS)('under the schema of four strings: %s %s', async (type, location, means) => {
+  it.each(LOCATIONS)('is read under the schema of four strings: %s %s', async (type, location, means) => {
     await expectBoth(await local.attest(FOUR, fourStrings(type, location)), means)
   })
 
-  it('under a schema whose layout the operator names', async () => {
+  it('is read under a schema whose layout the operator configures', async () => {
     await expectBoth(await local.attest(OTHER, fourStrings('geojson-point', JSON.stringify(POINT))), POINT)
   })
 
-  it('whose missing members are empty, and whose event is as old as the attestation', async () => {
+  it('has empty values for missing members, and the attestation time as its event time', async () => {
     const uid = await local.attest(FOUR, fourStrings('point', JSON.stringify(feature(POINT))))
     const record = await recordOf(uid)
     expect(record).toMatchObject({
@@ -146,7 +146,7 @@ describe.skipIf(skipReason())('a location attestation is a record and an input',
     expect((await distance({ uid })).body.errors[0].code).toBe('uid-revoked')
   })
 
-  it('and is neither where it cannot be read', async () => {
+  it('is neither a record nor an input when it cannot be read', async () => {
     const code = async (uid: Hex) => (await distance({ uid })).body.errors[0].code
     expect(await code(await local.attest(NINE, fourStrings('point', JSON.stringify(POINT))))).toBe('uid-undecodable')
     expect(await code(await local.attest(FOUR, nineFields('point', JSON.stringify(POINT))))).toBe('uid-undecodable')
@@ -160,7 +160,7 @@ describe.skipIf(skipReason())('a location attestation is a record and an input',
     expect(
       await code(await local.attest(FOUR, fourStrings('wkt', 'LINESTRING(2.29 48.86 2.35 48.85, 2.4 48.9)'))),
     ).toBe('uid-unreadable')
-    // A metre east of the origin of Web Mercator is no degree.
+    // A metre east of the origin of Web Mercator is not a valid position in degrees.
     expect(await code(await local.attest(NINE, nineFields('wkt', 'POINT(1 1)', 'EPSG:3857')))).toBe('uid-srs')
     await eventually(async () => {
       const response = await fetch(`${service.url}/api/sync/status`)
@@ -168,7 +168,7 @@ describe.skipIf(skipReason())('a location attestation is a record and an input',
     })
   })
 
-  it('and the first schema of the list is the one that the service names', async () => {
+  it('reports the first schema of the list as the one of the service', async () => {
     const config = await (await fetch(`${service.url}/api/v0/config`)).json()
     expect(config).toMatchObject({ schema: NINE, schema_fields: SCHEMA_STRINGS.location })
   })

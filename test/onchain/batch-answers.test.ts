@@ -10,7 +10,7 @@ const uids = schemaUids(readConfig({}, 1))
 const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const eiffel = { type: 'Point', coordinates: [2.2945, 48.8584] }
 
-/** Metres and truths in turn. */
+/** Measures and predicates, alternating. */
 const items = (count: number) =>
   Array.from({ length: count }, (_, id) => {
     const other = { type: 'Point', coordinates: [2.2945 + id / 1000, 48.8566] }
@@ -42,7 +42,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('batches of the service on EAS 
     return answer.body
   }
 
-  it('40 consecutive signatures go in with one transaction, those of another kind too', async () => {
+  it('submit 40 consecutive signatures of two kinds in one transaction', async () => {
     const before = await local.nonce(service.attester)
     const { results, multi, failed } = await batch({ sequence: 'consecutive', recipient: RECIPIENT, items: items(40) })
     expect(failed).toBe(0)
@@ -57,7 +57,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('batches of the service on EAS 
     expect(await local.nonce(service.attester)).toBe(before + 40n)
   })
 
-  it('an item that cannot be computed takes no nonce', async () => {
+  it('use no nonce for an item that cannot be computed', async () => {
     const before = Number(await local.nonce(service.attester))
     const wrong = { op: 'area', geometry: eiffel }
     const { results, multi, failed } = await batch({
@@ -71,7 +71,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('batches of the service on EAS 
     await local.submitGroups(multi)
   })
 
-  it('one attestation of a root stands for 300 results', async () => {
+  it('cover 300 results with one attestation of a root', async () => {
     const keccak = await createKeccak()
     const { results, merkle, failed } = await batch({ attest: 'merkle', recipient: RECIPIENT, items: items(300) })
     expect([failed, merkle.leafCount]).toEqual([0, 300])

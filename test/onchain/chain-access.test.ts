@@ -61,7 +61,7 @@ describe.skipIf(skipReason())('chain access', () => {
     })
   }
 
-  /** A node that tells something else: `change` sees each question and the true answer. */
+  /** Starts a node that lies: `change` receives each request and the true response. */
   async function liar(change: (method: string, params: unknown[], result: unknown) => unknown): Promise<string> {
     const server = createServer((request, response) => {
       let body = ''
@@ -84,7 +84,7 @@ describe.skipIf(skipReason())('chain access', () => {
   const isCall = (params: unknown[], signature: string) =>
     (params[0] as { data?: string } | undefined)?.data?.startsWith(selector(signature)) === true
 
-  it.each(EAS_VERSIONS)('accepts EAS %s under its own profile and refuses it under each other', async (version) => {
+  it.each(EAS_VERSIONS)('accepts EAS %s under its own profile and rejects it under every other', async (version) => {
     const chainId = EAS_CHAINS[version]
     const { environment } = locals.get(version)!
     for (const claimed of ['0.26', '1.0.1', '1.2.0', '1.3.0', '1.4.0']) {
@@ -95,7 +95,7 @@ describe.skipIf(skipReason())('chain access', () => {
     }
   })
 
-  it('says which layout or domain differs, and refuses to read anything', async () => {
+  it('reports which layout or domain differs, and reads nothing', async () => {
     const layout = access({ ...local.environment, EAS_VERSION_84532: '1.3.0' }, 84532)
     expect(await layout.nonce(ATTESTER)).toEqual({ ok: false, refusal: expect.stringContaining('profile v2') })
     const domain = access({ ...local.environment, EAS_VERSION_84532: '1.2.1' }, 84532)
@@ -103,7 +103,7 @@ describe.skipIf(skipReason())('chain access', () => {
     expect(states).toEqual([{ state: 'refused', reason: expect.stringContaining('EIP-712 domain') }])
   })
 
-  it('refuses an RPC of another chain, and an address without the contract', async () => {
+  it('rejects an RPC of another chain, and an address without the contract', async () => {
     const wrongChain = access({ RPC_URL_84532: locals.get('1.3.0')!.url }, 84532)
     expect(await wrongChain.nonce(ATTESTER)).toEqual({
       ok: false,
@@ -111,26 +111,26 @@ describe.skipIf(skipReason())('chain access', () => {
     })
     const noContract = access({ ...local.environment, EAS_ADDRESS_84532: ATTESTER }, 84532)
     expect(await noContract.nonce(ATTESTER)).toEqual({ ok: false, refusal: expect.stringContaining('no contract') })
-    // The registry is a contract, but not this one.
+    // The registry is a contract, but not EAS.
     const registry = access({ ...local.environment, EAS_ADDRESS_84532: local.chain.schemaRegistryAddress }, 84532)
     expect((await registry.nonce(ATTESTER)).ok).toBe(false)
     expect(registry.state.state).toBe('refused')
   })
 
-  it('refuses the chain when any of its endpoints is another chain', async () => {
+  it('rejects the chain when any of its endpoints serves another chain', async () => {
     const chain = access({ RPC_URL_84532: `${local.url},${locals.get('0.26')!.url}` }, 84532)
     await chain.check()
     expect(chain.state).toMatchObject({ state: 'refused' })
   })
 
-  it('goes on to the next endpoint when one is dead, and remembers which answered', async () => {
+  it('uses the next endpoint when one is down, and remembers which one answered', async () => {
     const chain = access({ RPC_URL_84532: `${DEAD},${local.url}` }, 84532)
     expect(await chain.nonce(ATTESTER)).toEqual({ ok: true, nonce: 0 })
     expect(chain.state).toEqual({ state: 'ok' })
     expect(states.at(-1)).toEqual({ state: 'ok' })
   })
 
-  it('stays unverified, not refused, while no endpoint answers, and recovers', async () => {
+  it('stays unverified, not rejected, while no endpoint answers, and recovers', async () => {
     let isDown = true
     const url = await liar((_method, _params, result) => (isDown ? undefined : result))
     const chain = access({ RPC_URL_84532: url }, 84532)
@@ -153,12 +153,12 @@ describe.skipIf(skipReason())('chain access', () => {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/key-of-the-operator`
       const rpc = createRpc({ url, timeoutMs: 200, maxResponseBytes: 100_000 })
       const error = await rpc.request('eth_chainId', []).catch((reason: Error) => reason)
-      expect(String(error)).toMatch(server === silent ? /no answer in 200 ms/ : /more than 100000 bytes/)
+      expect(String(error)).toMatch(server === silent ? /no response within 200 ms/ : /exceeds 100000 bytes/)
       expect(String(error)).not.toContain('key-of-the-operator')
     }
   })
 
-  it('reads a location attestation, revoked or not, and tells an unknown UID from an unreachable chain', async () => {
+  it('reads a location attestation, revoked or not, and distinguishes an unknown UID from an unreachable chain', async () => {
     for (const version of EAS_VERSIONS) {
       const one = locals.get(version)!
       const chain = access(one.environment, one.chain.id)
@@ -183,13 +183,13 @@ describe.skipIf(skipReason())('chain access', () => {
     await expect(access({ RPC_URL_84532: DEAD }, 84532).attestation(UNKNOWN)).rejects.toThrow('no connection')
   })
 
-  it('reads the string of a schema and nothing for one that is not registered', async () => {
+  it('reads the string of a schema, and nothing for an unregistered one', async () => {
     const chain = access(local.environment, 84532)
     expect(await chain.schemaString(uids.numeric)).toBe(SCHEMA_STRINGS.numeric)
     expect(await chain.schemaString(UNKNOWN)).toBeUndefined()
   })
 
-  it('takes no attestation or schema whose fields do not hash to the UID asked for', async () => {
+  it('rejects an attestation or schema whose fields do not hash to the requested UID', async () => {
     const uid = await local.attest(uids.location, LOCATION)
     const flipAt = (position: number) =>
       liar((_method, params, result) => {
@@ -198,30 +198,30 @@ describe.skipIf(skipReason())('chain access', () => {
         const at = position < 0 ? result.length + position : position
         return `${result.slice(0, at)}${((Number.parseInt(result[at]!, 16) + 1) % 16).toString(16)}${result.slice(at + 1)}`
       })
-    // Last digit of each of the words uid, schema, time, expiration, refUID, recipient, attester, and in the data.
+    // The last digit of each of the words uid, schema, time, expiration, refUID, recipient, attester, and of the data.
     for (const word of [1, 2, 3, 4, 6, 7, 8, 12, 14, 25]) {
       const chain = access({ RPC_URL_84532: await flipAt(2 + word * 64 + 63) }, 84532)
       await expect(chain.attestation(uid), `word ${word}`).rejects.toThrow()
     }
     const registry = access({ RPC_URL_84532: await flipAt(2 + 6 * 64 + 9) }, 84532)
-    await expect(registry.schemaString(uids.numeric)).rejects.toThrow(/not of the schema/)
+    await expect(registry.schemaString(uids.numeric)).rejects.toThrow(/not the requested schema/)
   })
 
-  it('believes no nonce that cannot be', async () => {
+  it('rejects an impossible nonce', async () => {
     const url = await liar((_method, params, result) =>
       isCall(params, 'getNonce(address)') ? `0x${'f'.repeat(64)}` : result,
     )
     expect(await access({ RPC_URL_84532: url }, 84532).nonce(ATTESTER)).toEqual({ ok: false, refusal: undefined })
   })
 
-  it('refuses a chain whose head is more than five minutes ahead of our clock', async () => {
+  it('rejects a chain whose head is more than five minutes ahead of our clock', async () => {
     const url = await liar((method, _params, result) => {
       if (method !== 'eth_getBlockByNumber') return result
       return { ...(result as object), timestamp: toHex(Math.floor(Date.now() / 1000) + 310) }
     })
     const chain = access({ RPC_URL_84532: url }, 84532)
     expect(await chain.nonce(ATTESTER)).toEqual({ ok: false, refusal: expect.stringContaining('ahead of the clock') })
-    // Behind is no harm: a quiet chain has an old head.
+    // A head in the past is harmless: a quiet chain has an old head.
     const behind = await liar((method, _params, result) =>
       method === 'eth_getBlockByNumber' ? { ...(result as object), timestamp: '0x1' } : result,
     )

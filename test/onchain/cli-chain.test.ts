@@ -8,7 +8,7 @@ import { skipReason } from './anvil.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'trigpoint-cli-chain-'))
-/** The first account of anvil, which has money: its key is known to all. */
+/** The first account of anvil. It has funds, and its key is public. */
 const PAYER = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 
 describe.skipIf(skipReason() !== undefined)('the command line on a chain with EAS', () => {
@@ -33,7 +33,7 @@ describe.skipIf(skipReason() !== undefined)('the command line on a chain with EA
   }
   const rpc = () => String(service.facts['rpcUrl'])
 
-  it('registers a schema once, and says its UID', () => {
+  it('registers a schema once, and prints its UID', () => {
     const key = join(folder, 'payer.key')
     writeFileSync(key, PAYER)
     const register = ['schema', 'register', 'uint256 height,string place', '--rpc', rpc(), '--key', key]
@@ -44,12 +44,12 @@ describe.skipIf(skipReason() !== undefined)('the command line on a chain with EA
       { uid: uid.trim(), chainId: 31337, block: expect.any(Number) },
     ])
     const second = cli(register)
-    expect([second.code, second.err]).toEqual([1, expect.stringContaining('is registered on chain 31337 already')])
+    expect([second.code, second.err]).toEqual([1, expect.stringContaining('is already registered on chain 31337')])
     const poor = cli(['schema', 'register', 'bool poor', '--rpc', rpc(), '--key', `0x${'7'.repeat(64)}`])
     expect([poor.code, poor.err]).toEqual([3, expect.stringMatching(/not registered: .*(funds|balance|gas)/i)])
   })
 
-  it('verifies an answer with the chain, until its nonce is used', async () => {
+  it('verifies a response against the chain until its nonce is used', async () => {
     const answer = cli(['compute', 'distance', '2,48', '3,48', '--chain-id', '31337', '--json'])
     expect([answer.code, answer.err]).toEqual([0, ''])
     const verify = ['verify', '-', '--issuer', String(service.facts['url']), '--rpc', rpc()]
@@ -73,7 +73,7 @@ describe.skipIf(skipReason() !== undefined)('the command line on a chain with EA
     expect([run.code, JSON.parse(run.out).inputRefs[0]]).toEqual([0, uid])
   })
 
-  it('has the chain read to its head, and tells how far it is', () => {
+  it('reads the chain to its head and reports progress', () => {
     const run = cli(['sync', 'local'])
     expect([run.code, run.out]).toEqual([
       0,
@@ -91,7 +91,7 @@ describe.skipIf(skipReason() !== undefined)('the command line on a chain with EA
     })
   })
 
-  it('lets the doctor find contracts, schemas and clock in order, and a wrong contract not', () => {
+  it('passes contracts, schemas and clock in the doctor, and fails a wrong contract', () => {
     const env = { RPC_URL_31337: rpc() }
     const { checks } = JSON.parse(cli(['doctor', '--json'], '', env).out)
     const of = (id: string) => checks.find((check: { id: string }) => check.id === id)

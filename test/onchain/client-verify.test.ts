@@ -24,25 +24,25 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('verifyResult with a chain that
     await local?.stop()
   })
 
-  it('says that EAS would take an answer, and EAS takes it', async () => {
+  it('predicts that EAS accepts a response, and EAS does', async () => {
     const answer = await ask()
     const verdict = await verify(answer)
     expect(failed(verdict)).toEqual([])
     expect(passed(verdict)).toEqual(expect.arrayContaining(['rpc', 'contract', 'registered', 'nonce', 'simulation']))
     await local.submitAnswer(answer)
-    // The nonce is used up: the same answer is refused from now on, and by name.
+    // The nonce is used: from now on the same response is rejected, with the reason named.
     expect(failed(await verify(answer))).toEqual(['nonce', 'simulation'])
     const again = { ...answer, ...(await client.compute.resign(answer)) }
     expect(failed(await verify(again))).toEqual([])
   })
 
-  it('names a schema that nobody registered', async () => {
+  it('names an unregistered schema', async () => {
     const answer = await client.compute.distance(PARIS, TOWN_HALL, { schema: `0x${'7'.repeat(64)}` })
     const verdict = await verify(answer)
     expect(failed(verdict)).toEqual(['registered', 'simulation'])
   })
 
-  it('names an RPC that is another chain’s or none at all', async () => {
+  it('names an RPC that serves another chain or does not answer', async () => {
     const other = await startLocalChain(version === '1.3.0' ? '1.2.0' : '1.3.0')
     try {
       expect(failed(await verify(await ask(), other.url))).toEqual(['rpc'])

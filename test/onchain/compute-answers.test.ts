@@ -40,13 +40,13 @@ const REQUESTS: readonly (readonly [operation: string, body: object])[] = [
   ['intersects', { geometry1: square, geometry2: road }],
 ]
 
-/** The nine fields of a location attestation. */
+/** Encodes the nine fields of a location attestation. */
 function locationData(location: string, locationType = 'geojson-point'): Hex {
   const fields = parseAbiParameters(SCHEMA_STRINGS.location)
   return encodeAbiParameters(fields, [1_700_000_000n, 'EPSG:4326', locationType, location, [], [], [], [], ''])
 }
 
-describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers of the service on EAS %s', (version) => {
+describe.skipIf(skipReason()).each(EAS_VERSIONS)('signed results of the service on EAS %s', (version) => {
   let local: LocalChain
   let service: TestService
   let chainId: number
@@ -70,7 +70,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers of the service on EAS 
     return answer.body.errors[0].code
   }
 
-  it.each(REQUESTS)('%s is submitted and read back equal', async (operation, body) => {
+  it.each(REQUESTS)('stores a submitted %s as it was signed', async (operation, body) => {
     const { status, headers, body: answer } = await compute(operation, { ...body, recipient: RECIPIENT })
     expect(status).toBe(200)
     expect(headers.get('x-attester-nonce-source')).toBeNull()
@@ -87,11 +87,11 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers of the service on EAS 
       data: answer.attestation.data,
     })
     expect(await local.nonce(service.attester)).toBe(nonce + 1n)
-    // The nonce is spent: the same answer is refused now.
+    // The nonce is used, so the same response is rejected now.
     expect(await local.rejection(answer)).toBeDefined()
   })
 
-  it('a wrong byte anywhere is refused', async () => {
+  it('are rejected with a wrong byte anywhere', async () => {
     const { body: answer } = await compute('distance', { ...REQUESTS[0]![1], recipient: RECIPIENT })
     expect(await local.rejection(answer)).toBeUndefined()
     const flip = (text: string, at: number) =>
@@ -111,7 +111,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers of the service on EAS 
     expect(await local.rejection({ ...answer, attestation: { ...attestation, recipient } })).toBeDefined()
   })
 
-  it('an on-chain location is an input like the geometry itself', async () => {
+  it('treat an on-chain location like the geometry itself', async () => {
     const uid = await local.attest(uids.location, locationData(JSON.stringify(eiffel)))
     const target = { type: 'Point', coordinates: [2.3522, 48.8566] }
     const direct = await compute('distance', { from: eiffel, to: target })
@@ -121,18 +121,18 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers of the service on EAS 
     expect(chained.body.inputRefs).toEqual([uid, direct.body.inputRefs[1]])
     expect(await local.submitAnswer(chained.body)).toMatchObject({ data: chained.body.attestation.data })
 
-    const padding = 'x'.repeat(20_000) // over 16 KB: the reference comes back from the large lane to be resolved
+    const padding = 'x'.repeat(20_000) // over 16 KB: the large lane returns the reference to be resolved
     const large = await compute('distance', { from: { uid }, to: target, padding })
     expect(large.body).toMatchObject({ result: direct.body.result, inputRefs: chained.body.inputRefs })
   })
 
-  it('an on-chain location may be text of the notation that its type names', async () => {
+  it('read an on-chain location in the notation that its type names', async () => {
     const target = { type: 'Point', coordinates: [2.3522, 48.8566] }
     const direct = await compute('distance', { from: eiffel, to: target })
     const uid = await local.attest(uids.location, locationData(`POINT(${eiffel.coordinates.join(' ')})`, 'wkt'))
     const chained = await compute('distance', { from: { uid }, to: target })
     expect(chained.body).toMatchObject({ result: direct.body.result, inputRefs: [uid, direct.body.inputRefs[1]] })
-    // The cell of resolution 9 that holds the place: 0.1 km² on average, h3geo.org/docs/core-library/restable.
+    // The resolution-9 cell that contains the position: 0.1 km² on average, h3geo.org/docs/core-library/restable.
     const cell = await local.attest(uids.location, locationData('891fb466257ffff', 'h3-index'))
     const { body } = await compute('area', { geometry: { uid: cell } })
     expect(body.result / 105_332).toBeGreaterThan(0.6)
@@ -140,7 +140,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers of the service on EAS 
     expect(body.inputRefs).toEqual([cell])
   })
 
-  it('an on-chain reference that is no usable location is refused by name', async () => {
+  it('reject an unusable on-chain reference with a specific code', async () => {
     expect(await refusal({ uid: `0x${'ab'.repeat(32)}` })).toBe('uid-not-found')
     const other = await local.attest(uids.boolean, `0x${'0'.repeat(64)}`)
     expect(await refusal({ uid: other })).toBe('uid-not-a-location')
@@ -157,7 +157,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers of the service on EAS 
     expect(await refusal({ uid: revoked })).toBe('uid-revoked')
   })
 
-  it('a schema is taken when it is ours by layout or unknown, refused when it is registered for other data', async () => {
+  it('accept a schema with our layout or an unknown one, and reject one that is registered for other data', async () => {
     const body = REQUESTS[0]![1]
     const code = async (schema: string) => (await compute('distance', { ...body, schema })).body.errors?.[0].code
     expect(await code(uids.boolean)).toBe('schema-mismatch')
@@ -165,7 +165,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers of the service on EAS 
     expect(await code(`0x${'cd'.repeat(32)}`)).toBeUndefined()
   })
 
-  it('a chain that is gone is a 500 that says so, and signing goes on with the last nonce', async () => {
+  it('report an unreachable chain with status 500, and keep signing with the last nonce', async () => {
     await local.stop()
     isChainUp = false
     const { status, headers, body } = await compute('distance', { from: { uid: `0x${'ab'.repeat(32)}` }, to: eiffel })

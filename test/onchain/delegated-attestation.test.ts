@@ -107,18 +107,18 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('EAS %s', (version) => {
         revocationTime: 0n,
       })
       expect(await local.nonce(signer.address)).toBe(before + 1n)
-      // The same answer cannot be used twice.
+      // The same response cannot be used twice.
       expect(await local.rejection(answer)).toBe('InvalidSignature')
       const fields = { ...stored, timeSeconds: stored.time, expirationTimeSeconds: stored.expirationTime }
       expect(attestationUid(fields, keccak)).toBe(stored.uid)
     },
   )
 
-  it('counts equal attestations of one block up in the UID', async () => {
+  it('counts up the UIDs of equal attestations in one block', async () => {
     await local.client.setAutomine(false)
     const pending = (count: number) =>
       eventually(async () => expect((await local.client.getTxpoolStatus()).pending).toBe(count))
-    // One behind the other: both at once would now and then take one nonce.
+    // One after the other: in parallel, they would sometimes take the same nonce.
     const first = local.attest(uids.boolean, DATA.boolean)
     await pending(1)
     const sent = Promise.all([first, local.attest(uids.boolean, DATA.boolean)])
@@ -133,7 +133,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('EAS %s', (version) => {
     )
   })
 
-  it('rejects an answer with any one byte changed', async () => {
+  it('rejects a response with any one byte changed', async () => {
     const answer = await sign('numeric')
     expect(await local.rejection(answer)).toBeUndefined()
     const { attestation, delegatedAttestation } = answer
@@ -166,11 +166,11 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('EAS %s', (version) => {
       if ((await local.rejection(other)) === undefined) accepted.push(what)
     }
     expect(accepted).toEqual([])
-    // All the time the unchanged answer was good.
+    // The unchanged response stayed valid throughout.
     expect(await local.rejection(answer)).toBeUndefined()
   })
 
-  it('rejects the high-s twin of a signature and v 0 or 1', async () => {
+  it('rejects the high-s form of a signature and v 0 or 1', async () => {
     const { attestation, delegatedAttestation } = await sign('boolean')
     const { signature } = delegatedAttestation
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -180,15 +180,15 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('EAS %s', (version) => {
     const small = `${signature.slice(0, 130)}0${v - 27}`
     for (const other of [twin, small]) {
       const changed = { attestation, delegatedAttestation: { ...delegatedAttestation, signature: other } }
-      // 0.26 lets the library that recovers the signer refuse with its own text.
+      // In 0.26, the library that recovers the signer reverts with its own text.
       expect(await local.rejection(changed)).toBe(version === '0.26' ? 'Error' : 'InvalidSignature')
     }
   })
 
-  it('rejects an answer whose nonce is not the current one', async () => {
+  it('rejects a response whose nonce is not the current one', async () => {
     const first = await sign('boolean')
     const second = await sign('numeric')
-    // Both carry the current nonce: nothing is reserved, and the second to arrive is too late.
+    // Both carry the current nonce, because nothing is reserved; the second to arrive is too late.
     expect(second.nonce).toBe(first.nonce)
     await local.submitAnswer(second)
     expect(await local.rejection(first)).toBe('InvalidSignature')
@@ -198,7 +198,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('EAS %s', (version) => {
   })
 })
 
-/** Each byte in turn with one bit of it flipped. */
+/** Returns copies with one bit flipped, one for each byte. */
 function mutations(hex: string): Hex[] {
   return Array.from({ length: (hex.length - 2) / 2 }, (_, index): Hex => {
     const bytes = Buffer.from(hex.slice(2), 'hex')

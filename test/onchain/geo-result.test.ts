@@ -2,7 +2,7 @@ import { type Abi, decodeAbiParameters, encodeAbiParameters, parseAbiParameters 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeBoolean, encodeNumeric } from '../../src/attest/encode.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
-import { type Engine, runOperation } from '../../src/compute/run.ts'
+import { type ComputeContext, runOperation } from '../../src/compute/run.ts'
 import { readConfig } from '../../src/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/messages.ts'
@@ -14,11 +14,11 @@ import { compile, contractSources, deploy } from './solidity.ts'
 
 const RADII = 10_000
 const MUTANTS = 10_000
-/** A call has the gas of a block, and each decoding may take 100,000. */
+/** A call has the gas of a block, and each decoding may use 100,000. */
 const AT_ONCE = 200
 const LARGEST_RADIUS_METERS = 20_037_508
 
-/** Opens the library to calls. */
+/** Makes the functions of the library callable. */
 const PROBE = `// SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.20;
 import {BooleanResult, GeoResult, NumericResult} from "./GeoResult.sol";
@@ -73,7 +73,7 @@ describe.skipIf(skipReason())('GeoResult', () => {
   })
   afterAll(() => local?.stop())
 
-  /** Asks the contract about many values, some hundred in a call; each value's place in every list it answers. */
+  /** Calls the contract for many values, some hundred per call. Each list of the result has one element per value. */
   async function ask(functionName: string, values: readonly string[]): Promise<unknown[][]> {
     const rows: unknown[][] = []
     for (let at = 0; at < values.length; at += AT_ONCE) {
@@ -86,17 +86,21 @@ describe.skipIf(skipReason())('GeoResult', () => {
   }
 
   it(`reads the radius of ${RADII} operations as the service writes them`, async () => {
-    const engine: Engine = { kernel: loadKernel(), keccak: await createKeccak(), limits: readConfig({}, 1).limits }
+    const engine: ComputeContext = {
+      kernel: loadKernel(),
+      keccak: await createKeccak(),
+      limits: readConfig({}, 1).limits,
+    }
     const geometry: Geometry = { type: 'Point', coordinates: [2.2945, 48.8584] }
     const operands = ['geometry', 'target'].map((name) => ({ path: [name], geometry, ref: undefined }))
-    // Evenly by magnitude, from a centimetre to half the way around the globe, with the digits people write and all others.
+    // Evenly distributed by magnitude, from a centimetre to half the circumference, with short decimals and full doubles.
     const radii = Array.from({ length: RADII }, (_, index) => {
       const radius = Math.max(0.01, LARGEST_RADIUS_METERS ** random() * random())
       return index % 2 === 0 ? radius : Number(radius.toFixed(pick(4))) || 1
     })
     const operations = [0.005, 0.01, 1, LARGEST_RADIUS_METERS, ...radii].map((radiusMeters) => {
       const { operation } = runOperation(OPERATIONS.within, operands, radiusMeters, engine)
-      // ECMA-262 asks of toFixed the exact value of the double, the larger of two equally near ones.
+      // ECMA-262 requires toFixed to use the exact value of the double, and the larger of two equally near decimals.
       return { operation, radiusCm: BigInt(radiusMeters.toFixed(2).replace('.', '')) }
     })
     const read = await ask(
@@ -106,7 +110,7 @@ describe.skipIf(skipReason())('GeoResult', () => {
     expect(read).toEqual(operations.map(({ radiusCm }) => [true, radiusCm]))
   })
 
-  it(`refuses what the service would not write, in ${MUTANTS} changed operations`, async () => {
+  it(`rejects ${MUTANTS} changed operations that the service would not write`, async () => {
     const odd = ['0', '9', ' ', '+', '-', '.', ',', 'e', 'x', '_', ':', '\0', '\n', '/', 'w', 'W', '٣', '１', 'é']
     const texts = ['', 'within', 'within:', 'within:0', 'contains', 'within:999999999999', 'within:1000000000000']
     while (texts.length < MUTANTS) {
@@ -148,8 +152,8 @@ describe.skipIf(skipReason())('GeoResult', () => {
     }
   })
 
-  // Read as bytes, so that the other side does not judge UTF-8, which the contract leaves alone.
-  it.each(KINDS)('%s data is read when it is canonical, and no other', async (kind, schema) => {
+  // Read as bytes, because the TypeScript decoder would check UTF-8, which the contract does not.
+  it.each(KINDS)('reads %s data only when it is canonical', async (kind, schema) => {
     const fields = parseAbiParameters(schema)
     const isCanonical = (data: Hex): boolean => {
       try {
@@ -193,12 +197,12 @@ describe.skipIf(skipReason())('GeoResult', () => {
     expect(await ask(`canDecode${kind}`, changed)).toEqual(expected)
   })
 
-  it('reads a tail that stands elsewhere, and padding that is not zero, as nothing', async () => {
+  it('rejects a tail at another offset and padding that is not zero', async () => {
     const data = encodeBoolean(true, [word(), word()], 1_700_000_000, 'within:50000').slice(2)
     const words = data.match(/.{64}/g)!
     const hex = (parts: readonly string[]): Hex => `0x${parts.join('')}`
     const num = (value: number) => value.toString(16).padStart(64, '0')
-    // The operation before the references: another way to write the same fields, which abi.decode takes.
+    // The operation stands before the references: another encoding of the same fields, which abi.decode accepts.
     const swapped = [words[0]!, num(192), words[2]!, num(128), words[7]!, words[8]!, words[4]!, words[5]!, words[6]!]
     const padded = [...words.slice(0, 8), `${words[8]!.slice(0, -2)}01`]
     const shifted = [words[0]!, num(160), words[2]!, num(256), num(0), ...words.slice(4)]

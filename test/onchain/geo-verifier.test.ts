@@ -4,7 +4,7 @@ import { type Abi, BaseError, ContractFunctionRevertedError, concat, encodeDeplo
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chainTable } from '../../src/attest/chains.ts'
 import { encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
-import { type MerkleTree, merkleTreeOf } from '../../src/attest/merkle.ts'
+import { buildMerkleTree, type MerkleTree } from '../../src/attest/merkle.ts'
 import { createLeafHasher } from '../../src/attest/merkle-proof.ts'
 import { createNonces } from '../../src/attest/nonces.ts'
 import { schemaKinds } from '../../src/attest/schema-kinds.ts'
@@ -44,7 +44,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
   let secp256k1: Secp256k1
   let signer: Signer
   let verifier: Hex
-  /** Trusts the submitter, who can attest and revoke what he likes. */
+  /** A verifier that trusts the submitter, who can attest and revoke at will. */
   let submitters: Hex
 
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
     return contractAddress!
   }
 
-  /** Name of the error of a call, or undefined when it goes through. */
+  /** Returns the name of the error of a call, or undefined when it succeeds. */
   async function refusal(address: Hex, functionName: string, args: readonly unknown[], account: Hex = local.submitter) {
     try {
       await local.client.simulateContract({ address, abi: compiled.abi, functionName, args, account })
@@ -90,7 +90,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
     } catch (error) {
       const reverted =
         error instanceof BaseError ? error.walk((cause) => cause instanceof ContractFunctionRevertedError) : undefined
-      // A lost connection is no refusal.
+      // A lost connection is not a revert.
       if (!(reverted instanceof ContractFunctionRevertedError)) throw error
       return reverted.data?.errorName ?? 'reverted'
     }
@@ -108,7 +108,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
     let answer: ReturnType<typeof JSON.parse>
 
     beforeAll(async () => {
-      tree = merkleTreeOf(items, keccak)
+      tree = buildMerkleTree(items, keccak)
       const sign = async (payload: SigningPayload) => signer.sign(payload)
       const client = { address: signer.address, sign: sign as SignerClient['sign'] }
       const attested = await attestMerkleRoot(
@@ -123,7 +123,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
     const check = (item: unknown, proof: readonly string[], root = uid, address = verifier) =>
       refusal(address, 'verifyItem', [root, item, proof])
 
-    it('are proved each, on the chain and in code', async () => {
+    it('are proved one by one, on chain and in code', async () => {
       const { delegatedAttestation } = answer
       const attestation = { ...answer.attestation, expirationTime: 0 }
       for (const index of [0, 1, 499, 998, ITEMS - 1]) {
@@ -151,7 +151,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
       }
     })
 
-    it('are refused with any field, or any word of the proof, changed', async () => {
+    it('are rejected with any field, or any word of the proof, changed', async () => {
       const [item, proof] = [items[7]!, tree.proof(7)]
       expect(await check(item, proof)).toBeUndefined()
       const wrong: [unknown, readonly Hex[]][] = [
@@ -182,12 +182,12 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
           expect(await check({ ...item, data }, words)).toBe('ItemNotUnderRoot')
         }
       }
-      // The three words a leaf hashes, set so that they begin with the preimage of the node above it.
+      // The three words that a leaf hashes, set so that they begin with the preimage of the node above it.
       const crafted = { schema: preimage.slice(0, 66), recipient: `0x${preimage.slice(-40)}`, data: '0x' }
       expect(await check(crafted, proof.slice(1))).toBe('ItemNotUnderRoot')
     })
 
-    it('need the schema of roots, the right attester and an attestation that stands', async () => {
+    it('need the schema of roots, the right attester and an unrevoked attestation', async () => {
       const [item, proof] = [items[7]!, tree.proof(7)]
       const root = encodeMerkleRoot({ merkleRoot: tree.root, leafCount: ITEMS, timestampSeconds })
       const foreign = await local.attest(uids['merkle-root'], root)
@@ -241,16 +241,16 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
       expect((await local.client.waitForTransactionReceipt({ hash })).status).toBe('success')
     }
 
-    it('are used once each, in any order, whatever EAS counts', async () => {
+    it('can each be used once, in any order, independent of the nonce in EAS', async () => {
       const results = [1, 2, 3].map((last) => sign({ salt: `0x${'00'.repeat(31)}0${last}` as Hex }))
       for (const result of results.reverse()) await useUp(result)
       for (const result of results) expect(await use(result)).toBe('ResultAlreadyUsed')
       expect(await refusal(verifier, 'verifyResult', [results[0]])).toBe('ResultAlreadyUsed')
-      // Another contract keeps its own list.
+      // Another contract has its own list.
       expect(await refusal(await deploy(signer.address), 'useResult', [results[0]])).toBeUndefined()
     })
 
-    it('are refused with any field changed, for another chain, and from another signer', async () => {
+    it('are rejected with any field changed, for another chain, and from another signer', async () => {
       const result = sign()
       expect(await use(result)).toBeUndefined()
       const changed = [
@@ -267,14 +267,14 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
       expect(await refusal(submitters, 'useResult', [result])).toBe('ResultHasOtherSigner')
     })
 
-    it('are used by their recipient alone, where they name one', async () => {
+    it('can only be used by their recipient when they name one', async () => {
       const result = sign()
       expect(await use(result, others)).toBe('ResultIsForSomebodyElse')
       expect(await use(sign({ recipient: others.toLowerCase() as Hex }))).toBe('ResultIsForSomebodyElse')
       expect(await use(sign({ recipient: ZERO_ADDRESS }), others)).toBeUndefined()
     })
 
-    it('have one spelling of their signature', async () => {
+    it('have only one valid form of their signature', async () => {
       const result = sign()
       const { signature } = result
       const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -282,16 +282,16 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
       const twin = `${signature.slice(0, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}`
       const spellings = [twin, `${signature.slice(0, -2)}00`, `${signature}00`, signature.slice(0, -2), '0x']
       for (const spelling of spellings) expect(await use({ ...result, signature: spelling })).toBe('SignatureMalformed')
-      // r = 0: recovers nobody, and nobody is not the attester.
+      // r = 0 recovers the zero address, which must not count as the attester.
       const nobody = `0x${'00'.repeat(32)}${signature.slice(66)}`
       expect(await use({ ...result, signature: nobody })).toBe('ResultHasOtherSigner')
     })
 
-    it('cannot be checked in the name of nobody', async () => {
+    it('cannot be checked against the zero address', async () => {
       await expect(deploy(ZERO_ADDRESS)).rejects.toThrow('reverted')
     })
 
-    it('are refused after their deadline', async () => {
+    it('are rejected after their deadline', async () => {
       const result = sign()
       await local.client.setNextBlockTimestamp({ timestamp: result.deadline })
       await local.client.mine({ blocks: 1 })

@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'docs/local-chain.md'), 'utf8')
 const run = promisify(execFile)
 
-/** Blocks of code of one language, in their order. */
+/** Returns the code blocks of one language, in order. */
 const blocks = (language: string) =>
   [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].filter((match) => match[1] === language).map((match) => match[2]!)
 
@@ -39,14 +39,14 @@ describe.skipIf(skipReason())('the page about the local chain', () => {
     for (const account of service.facts['fundedAccounts']!.split(',').slice(0, 2)) expect(page).toContain(account)
   })
 
-  it('lists records with its command', async () => {
+  it('lists records with the shown command', async () => {
     const { host } = new URL(service.facts['url']!)
     const list = blocks('sh').find((block) => block.includes('limit=2'))!
     const { stdout } = await run('sh', ['-c', list.replace('127.0.0.1:3000', host)])
     expect(JSON.parse(stdout).data.map(({ chain }: { chain: string }) => chain)).toEqual(['local', 'local'])
   })
 
-  it('goes once around with its script', async () => {
+  it('completes a round trip with the shown script', async () => {
     const env = { PATH: process.env['PATH'], API: service.facts['url'], RPC: service.facts['rpcUrl'] }
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', blocks('js')[0]!], { cwd: root, env })
     const [record, meters, onChain] = stdout.trim().split('\n')
@@ -60,13 +60,13 @@ describe.skipIf(skipReason())('the page about the local chain', () => {
     expect(onChain).toMatch(/^on chain 0x[0-9a-f]{64}$/)
   })
 
-  it('revokes, undoes and reorganises with its commands', async () => {
+  it('revokes, reverts and reorganises with the shown commands', async () => {
     const env = { PATH: process.env['PATH'], API: service.facts['url'], RPC: service.facts['rpcUrl'] }
     const { stdout } = await run('sh', ['-c', blocks('sh').find((block) => block.includes('anvil_reorg'))!], { env })
     expect(stdout.match(/"revoked":\w+|"reorgs":\d+/g)).toEqual(['"revoked":true', '"revoked":false', '"reorgs":2'])
   })
 
-  it('puts the proof of another page on the chain, once', async () => {
+  it('submits the proof of another page once', async () => {
     const env = { PATH: process.env['PATH'], API: service.facts['url'], KEY: service.facts['developerKey'] }
     const again = await Promise.all(
       [1, 2].map(() => run(process.execPath, ['--input-type=module', '-e', blocks('js')[1]!], { cwd: root, env })),

@@ -41,7 +41,7 @@ const untilRecords = (service: ChainService, count: number) =>
   eventually(async () => expect(await records(service)).toHaveLength(count), WAIT)
 const accountsOf = (service: ChainService) => service.facts['fundedAccounts']!.split(',')
 
-describe.skipIf(skipReason())('a service with a chain of its own', () => {
+describe.skipIf(skipReason())('a service with its own chain', () => {
   const folder = newFolder()
   let service: ChainService
 
@@ -56,7 +56,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     expect((await records(service)).filter(({ revoked }) => revoked)).toHaveLength(1)
   })
 
-  it('has a record of what is attested', async () => {
+  it('has a record of each attestation', async () => {
     const [, , , , from] = accountsOf(service)
     for (let index = 0; index < 5; index++) {
       const uid = await service.attest(from!, 2.2945 + index, 48.8584)
@@ -66,7 +66,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     await untilRecords(service, 41)
   })
 
-  it('computes with attestations as inputs, and its answer is accepted on the chain', async () => {
+  it('computes with attestations as inputs, and its result is accepted on chain', async () => {
     const [, , , , from] = accountsOf(service)
     const [paris, louvre] = [await service.attest(from!, 2.2945, 48.8584), await service.attest(from!, 2.3376, 48.8606)]
     const { attestation, delegatedAttestation, ...answer } = await service.post('/compute/v0/distance', {
@@ -74,7 +74,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
       from: { uid: paris },
       to: { uid: louvre },
     })
-    // The same points as geometries; that their distance is right is for the tests of geodesy.
+    // The same points as geometries; the tests of geodesy check that their distance is right.
     const plain = await service.post('/compute/v0/distance', {
       chainId: 31337,
       from: { type: 'Point', coordinates: [2.2945, 48.8584] },
@@ -101,9 +101,9 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     expect(await attesterOf(receipt.logs[0]!.data)).toBe(service.facts['attester'])
   })
 
-  it('submits a verified proof with the money it was given', async () => {
+  it('submits a verified proof with its initial funds', async () => {
     await eventually(() => expect(service.lines.join('\n')).toContain('"relay ready"'), WAIT)
-    // The database takes its seconds at each start, which is nothing to warn of.
+    // The database takes seconds at each start; that must not be logged as a warning.
     expect(service.lines.filter((line) => line.includes('"relay waits"'))).toEqual([])
     const answer = await service.post('/verify/v0/proof', {
       proof: proofOf([stampOf()], { radius: 100 }),
@@ -124,7 +124,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     )
   })
 
-  it('starts a chain that was killed again, and the records follow it', async () => {
+  it('restarts a killed chain, and the records follow it', async () => {
     const [, , , , from] = accountsOf(service)
     const kept = await locationUids(service)
     const nowMs = Date.now()
@@ -150,7 +150,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     }, WAIT)
   })
 
-  it('leaves no chain behind when it is killed, and goes on where it was', async () => {
+  it('leaves no chain behind when it is killed, and resumes where it was', async () => {
     const before = await records(service)
     const chainPid = notedPid()
     expect(isRunning(chainPid)).toBe(true)
@@ -169,7 +169,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     await untilRecords(service, before.length + 1)
   })
 
-  it('ends its chain when it is told to end', async () => {
+  it('stops its chain when it is asked to stop', async () => {
     const pid = notedPid()
     expect(await service.end('SIGTERM')).toBe(0)
     expect(isRunning(pid)).toBe(false)
@@ -185,12 +185,12 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
       expect(isRunning(pid)).toBe(true)
       service = await start(folder)
       expect(isRunning(pid)).toBe(false)
-      expect(service.lines.join('\n')).toContain('a chain that a killed service left was ended')
+      expect(service.lines.join('\n')).toContain('a local chain that a killed service left running was ended')
       expect(await service.end('SIGTERM')).toBe(0)
     },
   )
 
-  it('ends a chain that hangs, also when it is killed itself', async () => {
+  it('kills a chain that hangs, even when the service itself is killed', async () => {
     service = await start(folder)
     const pid = notedPid()
     process.kill(pid, 'SIGSTOP')
@@ -198,7 +198,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     await eventually(() => expect(isRunning(pid)).toBe(false), WAIT)
   })
 
-  it('ends its chain when the service itself cannot start', async () => {
+  it('stops its chain when the service cannot start', async () => {
     const server = createServer()
     const port = await new Promise<number>((done) => {
       server.listen(0, '127.0.0.1', () => done((server.address() as { port: number }).port))
@@ -212,7 +212,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     expect(existsSync(join(environment.DATA_DIR, 'local-chain/anvil.json'))).toBe(false)
   })
 
-  it('goes on with the state from before the last start when the newest is damaged', async () => {
+  it('uses the state from before the last start when the newest is damaged', async () => {
     writeFileSync(join(folder, 'local-chain/state.json'), '{"accounts": {"0x')
     service = await start(folder)
     expect(service.lines.join('\n')).toContain('the state of the local chain is damaged')
@@ -225,7 +225,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
   })
 
   it('runs twice on one machine, each with its own chain', async () => {
-    // The usual port is asked for by both.
+    // Both ask for the usual port.
     const two = await Promise.all([
       start(newFolder(), { LOCAL_CHAIN_PORT: '' }),
       start(newFolder(), { LOCAL_CHAIN_PORT: '' }),
@@ -239,7 +239,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     expect(await Promise.all(two.map((each) => each.end('SIGTERM')))).toEqual([0, 0])
   })
 
-  it('says in one line that its port is taken', async () => {
+  it('reports in one line that its port is in use', async () => {
     const server = createServer()
     const port = await new Promise<number>((done) => {
       server.listen(0, '127.0.0.1', () => done((server.address() as { port: number }).port))
@@ -265,7 +265,7 @@ describe.skipIf(skipReason())('a service with a chain of its own', () => {
     return (decodeFunctionResult({ ...call, data }) as { attester: string }).attester
   }
 
-  /** Children of a process: of anvil, which took the place of the shell that made them. */
+  /** Returns the children of a process; of anvil, which replaced the shell that started it. */
   function guardsOf(pid: number): number[] {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number)
   }

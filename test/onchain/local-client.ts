@@ -10,7 +10,7 @@ import {
 import type { Chain } from '../../src/attest/chains.ts'
 import type { Hex } from '../../src/messages.ts'
 
-/** Speaks to a chain of this machine that makes a block of each transaction. */
+/** Creates a client for a local chain that mines a block for each transaction. */
 export function createLocalClient(chain: Chain, url: string) {
   const client = connectedClient(chain, url)
   const waitForTransactionReceipt = ({ hash }: { readonly hash: Hex }) => receiptOf(client, hash)
@@ -19,7 +19,7 @@ export function createLocalClient(chain: Chain, url: string) {
 
 const RECEIPT_MS = 30_000
 
-/** viem's own asks again only when there is a new block: here none follows, and one asked too early would never come. */
+/** viem's own waiting asks again only after a new block. None follows here, so a receipt requested too early would never come. */
 async function receiptOf(client: ReturnType<typeof connectedClient>, hash: Hex): Promise<TransactionReceipt> {
   for (const endMs = Date.now() + RECEIPT_MS; ; ) {
     try {

@@ -9,7 +9,7 @@ const CONCURRENT = 50
 const POINTS = { from: { type: 'Point', coordinates: [1, 2] }, to: { type: 'Point', coordinates: [3, 4] } }
 const GET_NONCE = '0x2d0335ab'
 
-/** Passes questions on to the chain, after a while, and counts those that read a nonce. */
+/** Forwards requests to the chain after a delay, and counts those that read a nonce. */
 async function startCountingProxy(target: string, delayMs: number) {
   const count = { nonceReads: 0 }
   const server: Server = createServer(async (request, response) => {
@@ -49,17 +49,17 @@ describe.skipIf(skipReason())('nonces with the default age', () => {
       const { status, headers, body } = await compute()
       expect(status, JSON.stringify(body)).toBe(200)
       expect(headers.get('x-attester-nonce-source')).toBeNull()
-      // `submitAnswer` waits for the receipt and throws when the contract refuses the answer.
+      // `submitAnswer` waits for the receipt and throws when the contract rejects the response.
       expect(await local.submitAnswer(body)).toMatchObject({ data: body.attestation.data })
     }
   }
 
   it(
-    `has ${ROUNDS} of ${ROUNDS} answers accepted that are each submitted before the next request`,
+    `gets ${ROUNDS} of ${ROUNDS} results accepted when each is submitted before the next request`,
     submitOneAfterAnother,
   )
 
-  it('has them accepted after they were signed again', async () => {
+  it('gets them accepted after they were signed again', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const [used, kept] = await Promise.all([compute(), compute()])
       await local.submitAnswer(used.body)
@@ -69,7 +69,7 @@ describe.skipIf(skipReason())('nonces with the default age', () => {
     }
   })
 
-  it('has consecutive items of batches accepted, one batch after another', async () => {
+  it('gets consecutive items of batches accepted, one batch after another', async () => {
     for (let round = 0; round < 5; round++) {
       const items = [
         { op: 'distance', ...POINTS },
@@ -92,7 +92,7 @@ describe.skipIf(skipReason())('nonces with the default age', () => {
     expect(proxy.count.nonceReads - before).toBeLessThan(CONCURRENT / 4)
   })
 
-  it(`has ${ROUNDS} of ${ROUNDS} answers accepted on a chain with a block every second`, async () => {
+  it(`gets ${ROUNDS} of ${ROUNDS} results accepted on a chain with a block every second`, async () => {
     await local.client.request({ method: 'evm_setIntervalMining', params: [1] } as never)
     await submitOneAfterAnother()
   })

@@ -11,7 +11,7 @@ const HANGS: Interference = () => {
   throw new RpcError('no answer in 2000 ms', { failure: 'silent' })
 }
 
-describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', () => {
+describe.skipIf(skipReason() !== undefined)('the relay under faults', () => {
   let local: LocalChain
   let world: RelayWorld
   let files: Awaited<ReturnType<typeof openRelayStore>>
@@ -48,19 +48,19 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     const [first] = await open()
     return first?.state === 'sent' ? first.attempts : []
   }
-  /** A transaction of our account that the relay knows nothing of. */
+  /** Sends a transaction of our account that the relay does not know of. */
   const foreign = async (nonce?: number) => {
     const request = { account, to: account.address, value: 1n, chain: null, gas: 30_000n, maxFeePerGas: 900n * GWEI }
     return local.client.sendTransaction(nonce === undefined ? request : { ...request, nonce })
   }
 
-  it('raises the fee of a transaction that three blocks left out, by an eighth at least', async () => {
+  it('raises the fee of a transaction that three blocks left out, by at least an eighth', async () => {
     await local.client.setAutomine(false)
     await world.submit([1, 2])
     const relay = world.createRelay()
     await tick(relay)
     const [first] = await attemptsOf()
-    // Dearer than the transaction pays: blocks leave it out.
+    // The base fee is above the transaction's fee, so blocks leave it out.
     const setFee = () => local.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 2n * first!.maxFeePerGas })
     for (let block = 0; block < 2; block++) {
       await setFee()
@@ -83,7 +83,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await world.attestations()).toHaveLength(2)
   })
 
-  it('raises no fee beyond the ceiling, and sends nothing above it', async () => {
+  it('raises no fee above the ceiling, and sends nothing above it', async () => {
     await local.client.setAutomine(false)
     await world.submit([1])
     const relay = world.createRelay({ settings: { maxFeeGwei: 5 } })
@@ -94,7 +94,10 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
       await tick(relay)
     }
     expect((await attemptsOf()).every(({ maxFeePerGas }) => maxFeePerGas <= 5n * GWEI)).toBe(true)
-    expect(await tick(relay)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('the ceiling is') })
+    expect(await tick(relay)).toMatchObject({
+      state: 'waiting',
+      reason: expect.stringContaining('above the ceiling of'),
+    })
     for (let block = 0; block < 2; block++) {
       await local.client.setNextBlockBaseFeePerGas({ baseFeePerGas: GWEI })
       await mine()
@@ -104,21 +107,24 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     await world.submit([2])
     await local.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 6n * GWEI })
     await mine()
-    expect(await tick(relay)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('the ceiling is') })
+    expect(await tick(relay)).toMatchObject({
+      state: 'waiting',
+      reason: expect.stringContaining('above the ceiling of'),
+    })
     expect(await statuses(2)).toEqual(['queued'])
   })
 
-  it('goes on with another nonce when a foreign transaction of the account took its own, once that is final', async () => {
+  it('uses another nonce once a foreign transaction of the account with its nonce is final', async () => {
     await local.client.setAutomine(false)
     await world.submit([1, 2])
     const relay = world.createRelay()
     await tick(relay)
     const [first] = await attemptsOf()
-    // Our transaction never reached a miner, the foreign one did.
+    // Our transaction never reached a miner; the foreign one did.
     await local.client.dropTransaction({ hash: first!.hash })
     await foreign(0)
     await mine()
-    expect(await tick(relay)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('may still go') })
+    expect(await tick(relay)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('not final') })
     expect(await statuses(1, 2)).toEqual(['sent', 'sent'])
     await mine(6)
     await tick(relay, 2)
@@ -131,7 +137,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(world.notes.some((note) => note.startsWith('transaction lost'))).toBe(true)
   })
 
-  it('counts foreign transactions of the account between its own', async () => {
+  it('accounts for foreign transactions between its own', async () => {
     const relay = world.createRelay()
     for (let round = 0; round < 3; round++) {
       await world.submit([round])
@@ -144,14 +150,14 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await world.attestations()).toHaveLength(3)
   })
 
-  it('sends a transaction again that vanished with its block, once', async () => {
-    await mine(5) // the account has its money before the blocks that will be others
+  it('resends, once, a transaction that vanished with its block', async () => {
+    await mine(5) // the account is funded before the blocks that will be replaced
     await world.submit([1, 2])
     const relay = world.createRelay()
     const before = await world.settle(relay, [1, 2])
     await world.submit([3])
     await world.settle(relay, [3])
-    // Four blocks become others, without any transaction.
+    // Four blocks are replaced by others without any transaction.
     await local.client.request({ method: 'anvil_reorg' as never, params: [4, []] as never })
     expect(await world.attestations()).toHaveLength(0)
     await tick(relay)
@@ -166,7 +172,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await statuses(1, 2, 3)).toEqual(['finalized', 'finalized', 'finalized'])
   })
 
-  it('takes what the node says of finality, where it says it', async () => {
+  it('uses the finality that the node reports', async () => {
     await world.submit([1])
     const relay = world.createRelay({ hasFinality: true })
     const blockNumber = (await world.settle(relay, [1]))[0]!.blockNumber!
@@ -179,7 +185,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await statuses(1)).toEqual(['finalized'])
   })
 
-  it('queues a transaction that reverted on the chain again, once the revert is final', async () => {
+  it('requeues a reverted transaction once the revert is final', async () => {
     await local.client.setAutomine(false)
     await world.submit([1, 2])
     const relay = world.createRelay()
@@ -202,7 +208,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await world.attestations()).toHaveLength(2)
   })
 
-  it('sends what was stored and not sent, with the bytes that were stored', async () => {
+  it('sends a transaction that was stored but not sent, with the stored bytes', async () => {
     await world.submit([1, 2])
     const silentWhenSent: Interference = (method, params) =>
       method === 'eth_sendRawTransaction' ? HANGS(method, params) : undefined
@@ -214,9 +220,9 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await world.attestations()).toHaveLength(2)
   })
 
-  it('finds what it sent before its end, whatever it had stored of it', async () => {
+  it('finds what it sent before it ended, whatever was stored of it', async () => {
     await world.submit([1, 2, 3])
-    // The process ends after the node took the transaction.
+    // The process ends after the node accepted the transaction.
     const dying: RecordStore = {
       ...world.store,
       relayStep: async (argument) => {
@@ -232,7 +238,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await world.attestations()).toHaveLength(3)
   })
 
-  it('attests once though two relays work on one store', async () => {
+  it('attests once even if two relays share one store', async () => {
     const indexes = Array.from({ length: 200 }, (_, index) => index)
     await world.submit(indexes)
     const relays = [world.createRelay(), world.createRelay(), world.createRelay()]
@@ -241,7 +247,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await world.attestations()).toHaveLength(200)
   })
 
-  it('keeps a floor under the balance of the account', async () => {
+  it('keeps the balance of the account above a floor', async () => {
     await world.fund(4n * 10n ** 15n)
     await world.submit([1])
     const relay = world.createRelay()
@@ -256,19 +262,19 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await tick(relay)).toEqual({ state: 'ready' })
   })
 
-  it('says that an account has no money before anybody asks for anything', async () => {
+  it('reports an account without funds before the first submission', async () => {
     await world.fund(0n)
     expect(await tick(world.createRelay())).toMatchObject({ state: 'unfunded' })
   })
 
-  it('asks the next endpoint when one is silent or serves another chain', async () => {
+  it('uses the next endpoint when one is silent or serves another chain', async () => {
     await world.submit([1])
     const otherChain: Interference = (method) => (method === 'eth_chainId' ? '0x1' : undefined)
     const found = await world.settle(world.createRelay({ endpoints: [HANGS, otherChain, undefined] }), [1])
     expect(found[0]!.status).toBe('mined')
   })
 
-  it('does nothing by an endpoint that serves another chain, also when it changes in the middle', async () => {
+  it('uses no endpoint that serves another chain, even one that changes midway', async () => {
     await world.submit([1])
     let served = `0x${local.chain.id.toString(16)}`
     const relay = world.createRelay({ endpoints: [(method) => (method === 'eth_chainId' ? served : undefined)] })
@@ -285,14 +291,14 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await world.attestations()).toHaveLength(1)
   })
 
-  it('is led by no lie about the nonce to attest twice', async () => {
+  it('does not attest twice because of a false nonce', async () => {
     let lie: number | undefined
     const lying: Interference = (method, params) =>
       method === 'eth_getTransactionCount' && params[1] === 'latest' && lie !== undefined
         ? `0x${lie.toString(16)}`
         : undefined
     const relay = world.createRelay({ endpoints: [lying] })
-    // Too high before anything is known: the transaction waits behind a gap, which is filled when the truth shows.
+    // Too high at the start: the transaction waits behind a gap, which is filled when the true nonce appears.
     lie = 5
     await local.client.setAutomine(false)
     await world.submit([1, 2])
@@ -307,7 +313,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     await mine()
     await world.settle(relay, [1, 2])
     expect(await used()).toBe(6)
-    // Too high while one is on its way: nobody shows the transaction that used it.
+    // Too high while a transaction is pending: no endpoint shows the transaction that used the nonce.
     await local.client.setAutomine(false)
     await world.submit([3])
     await tick(relay)
@@ -315,7 +321,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     for (let turn = 0; turn < 5; turn++) {
       expect(await tick(relay)).toMatchObject({
         state: 'waiting',
-        reason: expect.stringContaining('no transaction is shown'),
+        reason: expect.stringContaining('shows no transaction'),
       })
       await local.client.request({ method: 'anvil_dropAllTransactions' as never })
       await mine()
@@ -324,7 +330,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     lie = undefined
     await local.client.setAutomine(true)
     await world.settle(relay, [3])
-    // Too high or too low before one is sent.
+    // Too high or too low before a transaction is sent.
     await world.submit([4])
     for (const number of [40, 2]) {
       lie = number
@@ -336,7 +342,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await world.attestations()).toHaveLength(4)
   })
 
-  it('believes no receipt with UIDs of others, and none of a block that is gone', async () => {
+  it('rejects a receipt with foreign UIDs, and one of a replaced block', async () => {
     await world.submit([1])
     const real = local.client
     let change: (receipt: Record<string, unknown>) => unknown = (receipt) => receipt
@@ -369,7 +375,7 @@ describe.skipIf(skipReason() !== undefined)('the relay, when things go wrong,', 
     expect(await used()).toBe(1)
   })
 
-  it('sends a transaction again when the chain became shorter', async () => {
+  it('resends a transaction when the chain became shorter', async () => {
     await world.submit([1])
     const relay = world.createRelay()
     await world.settle(relay, [1])

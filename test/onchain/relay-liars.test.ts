@@ -8,7 +8,7 @@ import { createRelayWorld, type Interference, openRelayStore, type RelayWorld } 
 const GWEI = 10n ** 9n
 const hex = (value: number) => `0x${value.toString(16)}`
 
-describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint behind one that is not', () => {
+describe.skipIf(skipReason() !== undefined)('the relay with one lying and one honest endpoint', () => {
   let local: LocalChain
   let world: RelayWorld
   let files: Awaited<ReturnType<typeof openRelayStore>>
@@ -38,10 +38,10 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     (await world.store.relayWork({ chainId: local.chain.id, sender: world.sender, maxItems: 1 })).open
   const real = (method: string, params: readonly unknown[]) =>
     local.client.request({ method: method as never, params: params as never })
-  /** The first endpoint is the one that is asked first. */
+  /** The first endpoint has precedence. */
   const relayWith = (liar: Interference) => world.createRelay({ endpoints: [liar, undefined] })
 
-  it('gives up no nonce for a transaction that one endpoint alone shows', async () => {
+  it('gives up no nonce for a transaction that only one endpoint shows', async () => {
     const usedBy: Hex = `0x${'ab'.repeat(32)}`
     let liedAt: number | undefined
     const relay = relayWith(async (method, [first, second]) => {
@@ -59,7 +59,7 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     liedAt = (await head()) - 8
     expect(await relay.tick()).toMatchObject({
       state: 'waiting',
-      reason: expect.stringContaining('another one does not'),
+      reason: expect.stringContaining('another endpoint disagrees'),
     })
     await mine()
     await local.client.setAutomine(true)
@@ -71,7 +71,7 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     expect(world.notes.filter((note) => note.startsWith('transaction lost'))).toEqual([])
   })
 
-  it('believes no revert that one endpoint alone shows', async () => {
+  it('ignores a revert that only one endpoint shows', async () => {
     const relay = relayWith(async (method, params) => {
       if (method !== 'eth_getTransactionReceipt') return undefined
       const receipt = (await real(method, params)) as object | null
@@ -81,15 +81,15 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     await tick(relay, 2)
     expect(await open()).toMatchObject([{ state: 'reverted' }])
     await mine(8)
-    expect(await tick(relay, 20)).toMatchObject({ reason: expect.stringContaining('another one does not') })
+    expect(await tick(relay, 20)).toMatchObject({ reason: expect.stringContaining('another endpoint disagrees') })
     expect(await world.attestations()).toHaveLength(1)
     expect(world.notes.filter((note) => note.startsWith('transaction lost'))).toEqual([])
-    // The operator takes the liar away.
+    // The operator removes the lying endpoint.
     await tick(world.createRelay(), 3)
     expect(await statuses(1)).toEqual(['finalized'])
   })
 
-  it('calls nothing final of which another endpoint has no receipt', async () => {
+  it('treats nothing as final without a receipt from the other endpoint', async () => {
     let hides = true
     const relay = world.createRelay({
       endpoints: [undefined, (method) => (hides && method === 'eth_getTransactionReceipt' ? null : undefined)],
@@ -104,7 +104,7 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     expect(await statuses(1)).toEqual(['finalized'])
   })
 
-  it('calls final what one endpoint shows when the other one is away for long', async () => {
+  it('treats as final what one endpoint shows when the other is down for long', async () => {
     const relay = world.createRelay({
       endpoints: [
         undefined,
@@ -118,11 +118,11 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     await mine(8)
     await tick(relay, 5)
     expect(await statuses(1)).toEqual(['mined'])
-    await tick(relay, 80) // ten minutes and more
+    await tick(relay, 80) // more than ten minutes
     expect(await statuses(1)).toEqual(['finalized'])
   })
 
-  it('sends by the next endpoint what the first one takes and keeps to itself', async () => {
+  it('sends through the next endpoint what the first one accepts and withholds', async () => {
     const relay = relayWith((method) => {
       if (method === 'eth_sendRawTransaction') return `0x${'00'.repeat(32)}`
       return method === 'eth_getTransactionByHash' ? { hash: '0x' } : undefined
@@ -132,7 +132,7 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     expect(await world.attestations()).toHaveLength(1)
   })
 
-  it('passes an endpoint over that goes on echoing old blocks', async () => {
+  it('skips an endpoint that keeps echoing old blocks', async () => {
     const echoes = new Map<string, unknown>()
     let isOld = false
     const relay = relayWith(async (method, params) => {
@@ -153,12 +153,12 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     expect(await world.attestations()).toHaveLength(2)
   })
 
-  it('begins with no nonce that nobody could ever reach', async () => {
+  it('does not start with an unreachable nonce', async () => {
     const relay = relayWith((method) => (method === 'eth_getTransactionCount' ? hex(1e9) : undefined))
     await world.submit([1])
     expect(await relay.tick()).toMatchObject({
       state: 'waiting',
-      reason: expect.stringContaining('another one does not'),
+      reason: expect.stringContaining('another endpoint disagrees'),
     })
     expect(await open()).toEqual([])
     await world.settle(relay, [1], 20)
@@ -166,7 +166,7 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     expect(await open()).toMatchObject([{ nonce: 0 }])
   })
 
-  it('fails no submission of which one endpoint alone says that the contract refuses it', async () => {
+  it('fails no submission because only one endpoint claims that the contract rejects it', async () => {
     const relay = relayWith((method) => {
       if (method !== 'eth_estimateGas') return undefined
       throw new RpcError('error 3', { code: 3 })
@@ -176,7 +176,7 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     expect(await statuses(1, 2)).toEqual(['mined', 'mined'])
   })
 
-  it('pays no more to who makes the block than the ceiling allows, whatever is asked for', async () => {
+  it('pays block producers no more than the ceiling, whatever the endpoint asks for', async () => {
     await local.client.setAutomine(false)
     const relay = world.createRelay({
       endpoints: [(method) => (method === 'eth_maxPriorityFeePerGas' ? hex(90e9) : undefined)],
@@ -191,12 +191,12 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     ['in words that are known', 'gas required exceeds allowance (16777216)'],
     ['in words of its own', 'the computation is too large for this tier'],
   ])('sends fewer at once when a node tries no more, and says so %s', async (_how, said) => {
-    // A node with the limit of EIP-7825 says so of 40 attestations of proofs: 18.6 million gas.
+    // A node with the limit of EIP-7825 reports this for 40 attestations of proofs: 18.6 million gas.
     const relay = world.createRelay({
       endpoints: [
         (method, [call]) => {
           const isLong = method === 'eth_estimateGas' && (call as { data: string }).data.length > 20_000
-          if (isLong) throw new RpcError('error -32000', { code: -32000, said })
+          if (isLong) throw new RpcError('error -32000', { code: -32000, endpointMessage: said })
           return undefined
         },
       ],
@@ -208,7 +208,7 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     expect(new Set(found.map(({ transactionHash }) => transactionHash)).size).toBeGreaterThan(1)
   })
 
-  it('sends what a pool has lost again though the account could not pay a higher fee', async () => {
+  it('resends what a pool lost even if the account cannot pay a higher fee', async () => {
     await local.client.setAutomine(false)
     await world.submit([1])
     const relay = world.createRelay()
@@ -223,7 +223,7 @@ describe.skipIf(skipReason() !== undefined)('the relay with one honest endpoint 
     expect((await world.settle(relay, [1]))[0]!.transactionHash).toBe(hash)
   })
 
-  it('looks at blocks also after the clock was put back', async () => {
+  it('still looks at blocks after the clock was set back', async () => {
     let nowMs = 1_800_000_000_000
     const relay = world.createRelay({ nowMs: () => nowMs })
     await world.submit([1])

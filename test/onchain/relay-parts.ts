@@ -1,4 +1,4 @@
-/** A relay in this process over a real store and a real chain, for tests that break what lies between them. */
+/** A relay in this process with a real store and a real chain, for tests that break the connections between them. */
 import { randomBytes } from 'node:crypto'
 
 import { ENGINES, makeStore } from '../../bench/store-engines.ts'
@@ -17,21 +17,21 @@ import type { LocalChain } from './anvil.ts'
 
 export type RelayWorld = Awaited<ReturnType<typeof createRelayWorld>>
 
-/** Answers in the place of a node: undefined lets the question through. */
+/** Responds instead of a node; undefined forwards the request. */
 export type Interference = (method: string, params: readonly unknown[]) => unknown
 
 export interface RelayOptions {
   readonly settings?: Partial<SubmissionConfig>
-  /** Of each endpoint; one honest endpoint unless said otherwise. */
+  /** For each endpoint; the default is one honest endpoint. */
   readonly endpoints?: readonly (Interference | undefined)[]
   readonly store?: RecordStore
-  /** The node knows the tag `finalized`: on this chain 64 blocks before the head. */
+  /** Whether the node knows the tag `finalized`, which on this chain is 64 blocks before the head. */
   readonly hasFinality?: boolean
-  /** Milliseconds since the epoch; by itself ten seconds go by between two looks. */
+  /** Milliseconds since the epoch; by default ten seconds pass between two reads. */
   readonly nowMs?: () => number
 }
 
-/** A store for any number of worlds. */
+/** Opens a store for any number of worlds. */
 export async function openRelayStore() {
   const files = await makeStore(ENGINES[0]!)
   const database = await files.open()
@@ -44,7 +44,7 @@ export async function openRelayStore() {
   }
 }
 
-/** An account of its own on the chain and in the store. */
+/** Creates a separate account on the chain and in the store. */
 export async function createRelayWorld(local: LocalChain, store: RecordStore) {
   const settings: SubmissionConfig = readConfig({ ENABLE_ONCHAIN_SUBMIT: '1' }, 1).submission!
   const privateKey = randomBytes(32)
@@ -140,14 +140,14 @@ export async function createRelayWorld(local: LocalChain, store: RecordStore) {
         clients: endpoints.map((interference) => endpoint(local.url, hasFinality, interference)),
         now: () => clockMs,
         random: () => 0.5,
-        maxBenchMs: 1000,
+        maxSuspensionMs: 1000,
       }),
-      nowMs: nowMs ?? (() => (clockMs += 10_000)), // nothing is calm for long
+      nowMs: nowMs ?? (() => (clockMs += 10_000)), // every read advances the clock
       note: (event, facts) => notes.push(`${event} ${JSON.stringify(facts)}`),
     })
   }
 
-  /** Ticks until nothing is queued or on its way. */
+  /** Ticks until nothing is queued or pending. */
   async function settle(relay: Relay, indexes: readonly number[], ticks = 60): Promise<Submission[]> {
     let state: RelayState | undefined
     for (let turn = 0; turn < ticks; turn++) {

@@ -20,7 +20,7 @@ describe.skipIf(skipReason() !== undefined).each(EAS_VERSIONS)('the relay on EAS
     await local.stop()
   })
 
-  it('attests by its own account, in batches of 40, with the UIDs that the contract gave', async () => {
+  it('attests from its own account, in batches of 40, with the UIDs that the contract gave', async () => {
     const indexes = range(85)
     await world.submit(indexes)
     const before = await local.nonce(world.sender)
@@ -49,7 +49,7 @@ describe.skipIf(skipReason() !== undefined).each(EAS_VERSIONS)('the relay on EAS
       const receipt = await local.client.getTransactionReceipt({ hash: transactionHash! })
       expect(Number(receipt.blockNumber)).toBe(blockNumber)
     }
-    // Signatures that clients hold stay good: the attester's nonce in EAS is not used.
+    // Signatures that clients hold stay valid, because the relay does not use the attester's nonce in EAS.
     expect(await local.nonce(world.sender)).toBe(before)
     await local.client.mine({ blocks: 6 })
     await relay.tick()
@@ -57,7 +57,7 @@ describe.skipIf(skipReason() !== undefined).each(EAS_VERSIONS)('the relay on EAS
     expect(await world.attestations()).toHaveLength(85)
   })
 
-  it('attests several kinds of data in one transaction, in their order', async () => {
+  it('attests several kinds of data in one transaction, in order', async () => {
     const isRoot = (index: number) => index % 3 === 0
     const root = (index: number): AttestationPayload => ({
       ...world.payloadOf(index),
@@ -78,15 +78,15 @@ describe.skipIf(skipReason() !== undefined).each(EAS_VERSIONS)('the relay on EAS
     }
   })
 
-  it('drops an attestation that the contract refuses, and sends the others', async () => {
-    // A schema nobody registered: InvalidSchema.
+  it('drops an attestation that the contract rejects, and sends the others', async () => {
+    // An unregistered schema: InvalidSchema.
     const schema = `0x${'12'.repeat(32)}` as const
     await world.submit([300, 302])
     await world.submit([301], { payload: { ...world.payloadOf(301), schema } })
     await world.submit([303])
     const submissions = await world.settle(world.createRelay(), [300, 301, 302, 303])
     expect(submissions.map(({ status }) => status)).toEqual(['mined', 'failed', 'mined', 'mined'])
-    expect(submissions[1]!.error).toContain('the contract refuses it')
+    expect(submissions[1]!.error).toContain('the contract rejects it')
     expect(new Set([0, 2, 3].map((place) => submissions[place]!.transactionHash)).size).toBe(1)
   })
 })

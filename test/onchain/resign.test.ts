@@ -19,7 +19,7 @@ const REQUESTS = [
   ],
 ] as const
 
-describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers whose nonce is gone, on EAS %s', (version) => {
+describe.skipIf(skipReason()).each(EAS_VERSIONS)('results whose nonce is used, on EAS %s', (version) => {
   let local: LocalChain
   let service: TestService
 
@@ -35,11 +35,11 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers whose nonce is gone, o
   const compute = (operation: string, body: object, headers = {}) =>
     service.post(`/compute/v0/${operation}`, { chainId: chainId(), ...body }, headers)
 
-  it.each(REQUESTS)('land after %s was signed again, with the same data', async (operation, body) => {
+  it.each(REQUESTS)('are accepted after %s was signed again, with the same data', async (operation, body) => {
     const [first, second] = await Promise.all([compute(operation, body), compute(operation, body)])
     expect(second.body.delegatedAttestation.nonce).toBe(first.body.delegatedAttestation.nonce)
     await local.submitAnswer(first.body)
-    // Both had the nonce that was the chain's; one of them used it.
+    // Both had the chain's current nonce; one of them used it.
     expect(await local.rejection(second.body)).toBeDefined()
 
     const {
@@ -58,7 +58,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('answers whose nonce is gone, o
     })
   })
 
-  it('or are used without EAS, all of them', async () => {
+  it('can all be used without EAS', async () => {
     const args = [local.chain.easAddress, schemaUids(readConfig({}, 1))['merkle-root'], service.attester]
     const account = local.submitter
     const data = encodeDeployData({ ...compiled, args })

@@ -22,14 +22,14 @@ const page = readFileSync(resolve(import.meta.dirname, '../../docs/solidity.md')
 const TARGET = keccak256(stringToHex('{"coordinates":[2.2945,48.8584],"type":"Point"}'))
 const LARGEST_DIFFERENCE = 0.005
 
-/** The text of a fenced block, without the indent of a list. */
+/** Returns the text of a fenced block, without the indentation of a list. */
 function block(name: string): string {
   const found = new RegExp(`( *)\`\`\`\\w+ ${name}\\n([\\s\\S]*?)\`\`\``).exec(page)
   if (found === null) throw new Error(`docs/solidity.md has no block ${name}`)
   return found[2]!.replaceAll(new RegExp(`^${found[1]}`, 'gm'), '')
 }
 
-/** The contracts of the page, with all there is to import; and the terms, to be read from outside. */
+/** Returns the contracts of the page with all imports, and the terms in a form that can be read from outside. */
 function pageSource(): string {
   const files = ['GeoAttestation', 'GeoMerkle', 'GeoSignature', 'GeoWithin', 'GeoResult', 'WithinGate', 'IEAS']
   return [
@@ -59,7 +59,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     service = await startTestService({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
     const { address } = await deployed('Terms', [])
     terms = await read({ address, abi: contracts['Terms']!.abi }, 'make', [locator])
-    // The first answer that is submitted pays for the attester's first nonce; those below are all later ones.
+    // The first submitted result pays for the attester's first nonce; all results below come later.
     await submit(await ask(fooled(person!)))
   })
   afterAll(async () => {
@@ -83,7 +83,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     return answer
   }
 
-  /** Sends what the page says, as the submitter; the gas and the UID. */
+  /** Sends a call of the page as the submitter; returns the gas and the UID. */
   async function submit(answer: object) {
     const names = ['parseSignature', 'wallet', 'eas', 'abi', 'answer']
     const write = (call: object) =>
@@ -96,7 +96,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     return { gasUsed: receipt.gasUsed, uid: receipt.logs[0]!.data.slice(0, 66) as Hex }
   }
 
-  /** Where a person is, on the word of the trusted attester: 220 m from the place. */
+  /** Attests where a person is, by the trusted attester: 220 m from the place. */
   async function location(recipient: Hex): Promise<Hex> {
     const { timestamp } = await local.client.getBlock()
     const place = '{"coordinates":[2.2945,48.8604],"type":"Point"}'
@@ -105,7 +105,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     return local.attest(uids.location, data, 0n, { from: locator!, recipient })
   }
 
-  /** Sends a call unless it would revert; the name of the error, or the gas. */
+  /** Sends a call unless it would revert; returns the name of the error, or the gas. */
   async function send(at: { address: Hex; abi: Abi }, account: Hex, functionName: string, args: readonly unknown[]) {
     const call = { ...at, account, functionName, args }
     try {
@@ -119,7 +119,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     return (await local.client.waitForTransactionReceipt({ hash })).gasUsed
   }
 
-  it('a gate lets the person in, as it says', async () => {
+  it('shows a gate that lets the person in', async () => {
     const gate = await deployed('WithinGate', [local.chain.easAddress, service.attester, terms])
     await local.registerSchema((await read(gate, 'SCHEMA')) as string, gate.address)
     const schema = (await read(gate, 'schema')) as Hex
@@ -137,7 +137,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     await expect(read(club, 'order', [], stranger)).rejects.toThrow('come closer')
   })
 
-  it('the mistake lets in who never was there, and the gate does not', async () => {
+  it('shows a mistake that lets in an absent person, whom the gate rejects', async () => {
     const args = [local.chain.easAddress, uids.boolean, service.attester]
     const naive = await deployed('NaiveEntry', [...args, TARGET])
     const entry = await deployed('WithinEntry', [...args, terms])
@@ -154,7 +154,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     expect(await send(entry, person!, 'enter', [own.uid])).toBe('ResultAlreadyUsed')
   })
 
-  it('a signed result is taken once, whatever its salt', async () => {
+  it('accepts a signed result once, whatever its salt', async () => {
     const entry = await deployed('SignedEntry', [local.chain.easAddress, uids.boolean, service.attester, terms])
     const { schema: _, ...request } = JSON.parse(block('request'))
     const body = { ...request, geometry: { uid: await location(person!) }, recipient: person! }
@@ -165,7 +165,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
       return { schema, recipient, data, deadline: BigInt(deadline), salt, signature }
     }
     let [result, twin] = await Promise.all([signed(body), signed(body)])
-    // Those of one second say the same.
+    // Results of one second have the same content.
     while (result.data !== twin.data) [result, twin] = await Promise.all([signed(body), signed(body)])
     expect(result.salt).not.toBe(twin.salt)
     expect(await send(entry, stranger!, 'enter', [result])).toBe('not this result')
@@ -180,7 +180,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     gas.set('`GeoVerifier.useResult`', (await send(verifier, person!, 'useResult', [result])) as bigint)
   })
 
-  it('a number under a root is a fare', async () => {
+  it('uses a number under a root as a fare', async () => {
     const args = [local.chain.easAddress, uids['merkle-root'], uids.numeric, service.attester]
     const fare = await deployed('Fare', args)
     const place = (lon: number) => ({ type: 'Point', coordinates: [lon, 48.8584] })
@@ -207,13 +207,13 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     expect(await read(fare, 'fareOf', call(7))).toBe(BigInt(Math.ceil(results[7].result / 1000)))
     await expect(read(fare, 'fareOf', call(1))).rejects.toThrow('not a distance')
     const verifier = await deployed('GeoVerifier', [args[0], args[1], args[3]])
-    // Of 1,000 leaves 24 stand a level higher; which ones, their hashes say.
+    // Of 1,000 leaves, 24 are one level higher; their hashes decide which.
     const deep = results.findIndex(({ proof }: { proof: Hex[] }) => proof.length === 10)
     const used = await send(verifier, person!, 'verifyItem', call(deep).slice(0, 3))
     gas.set('`GeoVerifier.verifyItem`, one of 1,000', used as bigint)
   })
 
-  it('says what it costs', () => {
+  it('states the gas costs', () => {
     const rows = [...gas].map(([name, used]) => `| ${name} | ${used.toLocaleString('en')} |`)
     console.log(`\n${rows.join('\n')}\n`)
     for (const [name, used] of gas) {

@@ -1,4 +1,4 @@
-/** The contracts of `contracts/`, compiled while the tests run: as they stand, changed, or beside others. */
+/** Compiles the contracts of `contracts/` while the tests run: as they are, changed, or with others. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -23,13 +23,13 @@ interface Output {
   >
 }
 
-/** Every file of `contracts/`. */
+/** Returns every file of `contracts/`. */
 export function contractSources(): Sources {
   const names = readdirSync(folder).filter((name) => name.endsWith('.sol'))
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** The sources without one text, which has to stand there once. */
+/** Returns the sources without one text, which must occur exactly once. */
 export function without(sources: Sources, file: string, text: string): Sources {
   const parts = sources[file]!.split(text)
   if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times ${text}`)
@@ -41,7 +41,7 @@ export function without(sources: Sources, file: string, text: string): Sources {
  *
  * @param wanted names of the contracts
  * @returns for each version the contracts by name
- * @throws {Error} with what the compiler says; warnings, such as of names that a cut left unused, are passed over
+ * @throws {Error} with the compiler's message; warnings, such as of names that a cut left unused, are ignored
  */
 export function compile(versions: readonly Sources[], wanted: readonly string[]): Record<string, Contract>[] {
   const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string }
@@ -69,7 +69,7 @@ export function compile(versions: readonly Sources[], wanted: readonly string[])
   })
 }
 
-/** @returns the address, and what the deployment cost */
+/** @returns the address and the gas of the deployment */
 export async function deploy(local: LocalChain, contract: Contract, args: readonly unknown[] = []) {
   const data = encodeDeployData({ ...contract, args })
   const hash = await local.client.sendTransaction({ account: local.submitter, data, chain: null })

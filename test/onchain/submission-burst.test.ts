@@ -65,7 +65,7 @@ describe.skipIf(skipReason() !== undefined || POSTGRES === undefined)('a burst o
     return counts
   }
 
-  it(`of ${BURST} proofs at once over ${PROCESSES} processes is stored whole, and each attested once`, async () => {
+  it(`of ${BURST} proofs at once over ${PROCESSES} processes is stored completely, and each proof is attested once`, async () => {
     const answers = await Promise.all(
       Array.from({ length: BURST }, (_, index) => submit(services[index % PROCESSES]!, index)),
     )
@@ -95,7 +95,7 @@ describe.skipIf(skipReason() !== undefined || POSTGRES === undefined)('a burst o
     expect(countBy(answers.map(({ status }) => status))).toEqual({ 200: 60 })
   })
 
-  it('beyond the queue is answered 503 with Retry-After, never 500', async () => {
+  it('beyond the queue size gets 503 with Retry-After, never 500', async () => {
     const service = await start({ MAX_UNSTORED_SUBMISSIONS: '5' })
     services.push(service)
     const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => submit(service, 20_000 + index)))

@@ -48,7 +48,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
 
   const ready = (target: TestService) =>
     eventually(() => expect(target.lines.join('\n')).toContain('"relay ready"'), { interval: 50 })
-  // Another radius is another proof.
+  // Another radius makes another proof.
   const request = (radius: number, options: Loose = {}) => ({
     proof: proofOf([stampOf()], { radius }),
     options: { chainId, recipient: RECIPIENT, submitOnchain: true, ...options },
@@ -64,7 +64,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
       topics[2]?.endsWith(service.attester.slice(2).toLowerCase()),
     ).length
 
-  it('answers with the attestation as the chain has it', async () => {
+  it('returns the attestation as it is on chain', async () => {
     const { status, body } = await submit(100)
     expect(status, JSON.stringify(body)).toBe(200)
     expect(isProofAnswer(body), JSON.stringify(isProofAnswer.errors)).toBe(true)
@@ -86,7 +86,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     expect(Number(receipt.blockNumber)).toBe(body.submission.blockNumber)
   })
 
-  it('gives a proof that is an input of the next question', async () => {
+  it('returns a proof that is an input of the next request', async () => {
     const { body: verifiedProof } = await submit(100)
     const { status, body } = await service.post('/compute/v0/distance', {
       chainId,
@@ -97,7 +97,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     expect(body.inputRefs[0]).toBe(verifiedProof.attestation.uid)
   })
 
-  it('attests an equal proof once, however often it is asked for', async () => {
+  it('attests an equal proof once, however often it is submitted', async () => {
     const before = await attestations()
     const answers = await Promise.all(Array.from({ length: 10 }, () => submit(200)))
     answers.push(await submit(200))
@@ -105,7 +105,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     expect(await attestations()).toBe(before + 1)
   })
 
-  it('takes an idempotency key once, and refuses it for another proof', async () => {
+  it('accepts an idempotency key once, and rejects it for another proof', async () => {
     const headers = { 'Idempotency-Key': 'order-17' }
     const [first, again] = [await submit(300, headers), await submit(300, headers)]
     expect(again.body.submission).toEqual(first.body.submission)
@@ -113,7 +113,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     expect(status).toBe(409)
     expect(isProblem(body)).toBe(true)
     expect(body).toMatchObject({ title: 'Conflict', detail: expect.stringContaining('use a new key') })
-    // A key is its account's own.
+    // Each account has its own keys.
     const other = await submit(301, { ...headers, 'x-api-key': service.internalKey })
     expect(other.body.submission.status).toBe('mined')
     for (const wrong of ['two words', 'é'.repeat(3), 'x'.repeat(256)]) {
@@ -128,7 +128,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     expect(body.detail).toContain('needs an API key')
   })
 
-  it('waits for a block longer than a request has to be computed, and no longer than it may', async () => {
+  it('waits for a block longer than the time limit of computing, but no longer than its own limit', async () => {
     await local.client.setAutomine(false)
     const mining = setTimeout(() => void local.client.mine({ blocks: 1 }), 11_000)
     const mined = await submit(500)
@@ -140,7 +140,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     expect(status).toBe(200)
     expect(isProofAnswer(body), JSON.stringify(isProofAnswer.errors)).toBe(true)
     expect(body.submission).toEqual({ id: expect.any(String), status: 'sent', chainId })
-    // What the answer has is signed, and good for whoever submits it himself.
+    // The attestation in the response is signed, and the client may submit it.
     expect(await local.rejection(body)).toBeUndefined()
     await local.client.setAutomine(true)
     await local.client.mine({ blocks: 1 })
@@ -151,13 +151,13 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     expect((await local.getAttestation(again.body.attestation.uid)).attester).toBe(service.attester)
   })
 
-  it('knows no submissions of other names', async () => {
+  it('returns 404 for unknown submissions', async () => {
     for (const id of ['x', '0'.repeat(32), `${'0'.repeat(31)}'`, encodeURIComponent("' or 1=1")]) {
       expect((await ask(id)).status, id).toBe(404)
     }
   })
 
-  it('is offered by the older generation too', async () => {
+  it('is also available in the older API generation', async () => {
     const headers = { 'x-api-key': service.developerKey }
     const { status, body } = await service.post('/v1/verify/proof', request(600), headers)
     expect(status, JSON.stringify(body)).toBe(200)
@@ -191,13 +191,13 @@ describe.skipIf(isSkipped)('submitOnchain', () => {
   }
   const heard = (text: string) => eventually(() => expect(service!.lines.join('\n')).toContain(text), { interval: 50 })
 
-  it('is 501 unless it is enabled', () =>
+  it('returns 501 unless it is enabled', () =>
     run({}, async () => {
       const { status, body } = await submit(1)
       expect({ status, code: body.errors[0].code }).toEqual({ status: 501, code: 'no-submission' })
     }))
 
-  it('is 501 for a chain without an RPC', () =>
+  it('returns 501 for a chain without an RPC', () =>
     run({ ENABLE_ONCHAIN_SUBMIT: '1' }, async () => {
       const options = { chainId: 84532, submitOnchain: true }
       const headers = { 'x-api-key': service!.developerKey }
@@ -209,31 +209,31 @@ describe.skipIf(isSkipped)('submitOnchain', () => {
       expect({ status, code: body.errors[0].code }).toEqual({ status: 501, code: 'no-submission' })
     }))
 
-  it('is 501 while the account has no money', () =>
+  it('returns 501 while the account has no funds', () =>
     run({ ENABLE_ONCHAIN_SUBMIT: '1' }, async () => {
       await heard('the account has 0 wei')
       const { status, body } = await submit(1)
       expect({ status, code: body.errors[0].code }).toEqual({ status: 501, code: 'no-funds' })
     }))
 
-  it('is 429 beyond the gas of a day', () =>
+  it('returns 429 beyond the daily gas', () =>
     run({ ENABLE_ONCHAIN_SUBMIT: '1', SUBMIT_GAS_PER_DAY: '1000000', SIGNER_PRIVATE_KEY: rich() }, async () => {
       await local.client.setBalance({ address: service!.attester as `0x${string}`, value: 10n ** 19n })
       await eventually(async () => expect((await submit(1)).status).toBe(200), { interval: 500 })
       const statuses: number[] = []
       for (let radius = 2; radius < 8; radius++) statuses.push((await submit(radius)).status)
-      // What was used counts, not what was guessed: about 330,000 for each.
+      // The gas used counts, not the estimate: about 330,000 each.
       expect(statuses).toEqual([200, 429, 429, 429, 429, 429])
       const { headers, body } = await submit(9)
       expect(headers.get('retry-after')).toBe('3600')
       expect(body.detail).toContain('gas')
     }))
 
-  it('refuses to start without a place for submissions', async () => {
+  it('refuses to start without a store for submissions', async () => {
     await expect(startTestService({ ENABLE_ONCHAIN_SUBMIT: '1', RECORDS: '0' })).rejects.toThrow('ended with 78')
   })
 
-  /** A key whose account has money before the service starts. */
+  /** Creates a key whose account has funds before the service starts. */
   function rich(): string {
     const key = generatePrivateKey()
     void local.client.setBalance({ address: privateKeyToAddress(key), value: 10n ** 19n })

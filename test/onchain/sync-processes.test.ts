@@ -47,7 +47,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   await eventually(async () => expect(await isSo()).toBe(true), { timeout: 600_000 })
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the service sent; the tests look into it
+// biome-ignore lint/suspicious/noExplicitAny: a response may have any members; the tests check them
 const get = async (service: TestService, path: string): Promise<any> => (await fetch(`${service.url}${path}`)).json()
 const total = async (service: TestService) => (await get(service, '/api/v0/location-records?limit=1')).count
 
@@ -64,7 +64,7 @@ describe.skipIf(skipReason())('processes that read a chain', () => {
   })
   afterAll(() => local?.stop())
 
-  it('lose and double nothing when they are killed in the middle', async () => {
+  it('lose and duplicate nothing when they are killed in the middle', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-sync-'))
     const environment = {
       ...local.environment,
@@ -95,7 +95,7 @@ describe.skipIf(skipReason())('processes that read a chain', () => {
     }
   })
 
-  describe.skipIf(POSTGRES === undefined)('of one database', () => {
+  describe.skipIf(POSTGRES === undefined)('on one database', () => {
     let cluster: PostgresCluster
     const services: TestService[] = []
     beforeAll(async () => {
@@ -106,7 +106,7 @@ describe.skipIf(skipReason())('processes that read a chain', () => {
       await cluster?.remove()
     })
 
-    it('take turns: one reads, and another goes on when it is killed', async () => {
+    it('share the work: one reads, and another takes over when it is killed', async () => {
       const environment = {
         ...local.environment,
         RECORDS: '1',

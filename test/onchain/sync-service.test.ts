@@ -23,7 +23,7 @@ const locationData = (index: number): Hex =>
     '',
   ])
 
-describe.skipIf(skipReason())('the service beside a chain', () => {
+describe.skipIf(skipReason())('the service with a chain', () => {
   let local: LocalChain
   let service: TestService
 
@@ -42,7 +42,7 @@ describe.skipIf(skipReason())('the service beside a chain', () => {
     await local?.stop()
   })
 
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the service sent; the tests look into it
+  // biome-ignore lint/suspicious/noExplicitAny: a response may have any members; the tests check them
   const get = async (path: string): Promise<any> => (await fetch(`${service.url}${path}`)).json()
   const status = () => get('/api/sync/status')
 
@@ -50,7 +50,7 @@ describe.skipIf(skipReason())('the service beside a chain', () => {
     await eventually(async () => expect(await isSo()).toBe(true))
   }
 
-  it('shows what is attested, and that it is revoked', async () => {
+  it('shows attestations and their revocations', async () => {
     const uid = await local.attest(LOCATION_SCHEMA, locationData(1))
     const record = () => get(`/api/v0/location-records/${uid}`)
     await until(async () => (await record()).uid === uid)
@@ -59,14 +59,14 @@ describe.skipIf(skipReason())('the service beside a chain', () => {
     await until(async () => (await record()).revoked === true)
   })
 
-  it('says once where it began to read', () => {
+  it('logs once where it began to read', () => {
     const began = service.lines.filter((line) => line.includes('a chain is read for the first time'))
     expect(began).toHaveLength(1)
     expect(JSON.parse(began[0]!)).toMatchObject({ chainId: 84532, from: 0, level: 'info' })
-    expect(began[0]).not.toContain('START_BLOCK') // nobody waits for this chain
+    expect(began[0]).not.toContain('START_BLOCK') // this chain is read quickly, so no hint
   })
 
-  it('says how far it is', async () => {
+  it('reports its progress', async () => {
     const head = Number(await local.client.getBlockNumber({ cacheTime: 0 }))
     await until(async () => (await status()).chains['base-sepolia']?.block === head)
     const found = await status()
@@ -88,7 +88,7 @@ describe.skipIf(skipReason())('the service beside a chain', () => {
     expect((await act('stop')).body.message).toBe('Worker is already stopped')
     expect((await status()).worker.running).toBe(false)
     const uid = await local.attest(LOCATION_SCHEMA, locationData(2))
-    await new Promise((resolve) => setTimeout(resolve, 500)) // five polls in which nothing may come in
+    await new Promise((resolve) => setTimeout(resolve, 500)) // five polls in which no record may arrive
     expect((await fetch(`${service.url}/api/v0/location-records/${uid}`)).status).toBe(404)
     const synced = await service.post('/api/sync?chain=base-sepolia', '')
     expect(synced).toMatchObject({ status: 200, body: { status: 'success', chain: 'base-sepolia', count: 1 } })
@@ -108,7 +108,7 @@ describe.skipIf(skipReason())('the service beside a chain', () => {
     expect(Date.parse((await status()).revocationChecks.lastRun)).toBeGreaterThan(Date.now() - 60_000)
   })
 
-  it('tells whoever listens how far it is, whenever that changes', async () => {
+  it('sends its progress to listeners whenever it changes', async () => {
     const response = await fetch(`${service.url}/api/sync/events`)
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
     expect(response.headers.get('access-control-allow-origin')).toBe(null)

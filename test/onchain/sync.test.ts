@@ -71,7 +71,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
         clients: urls.map((url) => createRpc({ url, timeoutMs: 5000, maxResponseBytes: 2 * 1_048_576 })),
         now: () => performance.now(),
         random: Math.random,
-        maxBenchMs: 1000,
+        maxSuspensionMs: 1000,
       }),
       store: target,
       keccak,
@@ -91,14 +91,14 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     }
   }
 
-  /** What another one finds who reads the chain from its beginning. */
+  /** Returns the records that another process finds when it reads the chain from the beginning. */
   async function expectTruth(): Promise<void> {
     const clean = createMemorySyncStore()
     await catchUp(syncOf(clean))
     const listed = JSON.parse(`[${(await store.page({ limit: 1000, offset: 0 })).documents}]`) as {
       finalized: boolean
     }[]
-    // What is stored does not say whether it is final.
+    // Records do not store whether they are final.
     const shown = listed.map(({ finalized: _, ...record }) => JSON.stringify(record)).sort()
     const wanted = clean
       .dump()
@@ -110,7 +110,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
   const attest = (index: number, memo?: string) => local.attest(LOCATION_SCHEMA, locationData(index, memo))
   const revoke = (uid: Hex) => local.revoke(LOCATION_SCHEMA, uid)
 
-  it('are those that were attested, with what they say', async () => {
+  it('are the attested ones, with their contents', async () => {
     const uids: Hex[] = []
     for (let index = 0; index < 3; index++) uids.push(await attest(index, `n ${index}`))
     expect(await catchUp()).toMatchObject({ inserted: 3 })
@@ -136,26 +136,26 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     await local.client.request({ method: 'anvil_reorg', params: [depth, []] } as never)
     const result = await sync.sync.pass(50)
     expect(result).toMatchObject({ isCaughtUp: true })
-    // The first takes the last block alone, the others the revocation as well.
+    // The first depth removes only the last block, the others remove the revocation too.
     expect(result.rolledBack).toBe(1)
     expect(await store.record(uid)).toMatch(depth === 1 ? /"revoked":true/ : /"revoked":false/)
     expect(problems.join()).toMatch(/reorganised/)
     await expectTruth()
   })
 
-  it('go when the chain becomes shorter than it was', async () => {
+  it('are removed when the chain becomes shorter', async () => {
     await attest(60)
     await attest(61)
     await catchUp()
     await local.client.request({ method: 'anvil_rollback', params: [2] } as never)
-    for (let pass = 0; pass < 4; pass++) await sync.sync.pass(50) // a late endpoint looks the same: it is given time
+    for (let pass = 0; pass < 4; pass++) await sync.sync.pass(50) // a lagging endpoint looks the same, so it gets some time
     await expectTruth()
     await attest(62)
     expect(await catchUp()).toMatchObject({ inserted: 1 })
     await expectTruth()
   })
 
-  it('are a hundred of one second, with equal fields, in one block (R1)', async () => {
+  it('include a hundred with equal fields in one block (R1)', async () => {
     const same = {
       recipient: `0x${'0'.repeat(40)}`,
       expirationTime: 0n,
@@ -176,7 +176,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     await expectTruth()
   })
 
-  it('are kept apart from what cannot be one, which says why', async () => {
+  it('exclude invalid attestations, which are quarantined with a reason', async () => {
     const bad = [
       '0x1234',
       locationData(0, '', 'no JSON'),
@@ -190,15 +190,15 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     const rows = await database.reads.query('select stage, reason, retry_at from quarantine order by block_number')
     expect(rows).toEqual([
       { stage: 'data', reason: 'its data ends within its first 9 words', retry_at: null },
-      { stage: 'location', reason: 'the location: is not JSON of a geometry', retry_at: null },
+      { stage: 'location', reason: 'the location: is not valid JSON', retry_at: null },
       { stage: 'location', reason: 'the location has longitude 500, outside -180..180', retry_at: null },
       { stage: 'time', reason: `eventTimestamp ${2n ** 256n - 1n} is past the year 9999 in seconds`, retry_at: null },
-      { stage: 'location', reason: 'the location: is not JSON of a geometry', retry_at: null },
+      { stage: 'location', reason: 'the location: is not valid JSON', retry_at: null },
     ])
     await expectTruth()
   })
 
-  it('are read by Multicall3 where the chain has it, the same', async () => {
+  it('are the same when read through Multicall3, where the chain has it', async () => {
     await local.installMulticall3()
     const asked: string[] = []
     const spy = await proxy(
@@ -215,8 +215,8 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     expect(other.dump()).toBe(clean.dump())
   })
 
-  it('are complete though an endpoint leaves out logs, once another one was asked', async () => {
-    await local.client.mine({ blocks: 80 }) // 64 blocks below the head anvil says that they are final
+  it('are complete even if an endpoint omits logs, once another was read', async () => {
+    await local.client.mine({ blocks: 80 }) // anvil reports blocks as final 64 below the head
     const partial = await proxy((method, _params, result) =>
       method === 'eth_getLogs' ? (result as unknown[]).slice(1) : undefined,
     )
@@ -229,12 +229,12 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     while ((await opened.audit.step()) !== undefined);
     partial.close()
     await catchUp(opened)
-    expect(problems.join()).toMatch(/left out by an endpoint/)
+    expect(problems.join()).toMatch(/omitted by an endpoint/)
     expect(other.dump()).toBe(clean.dump())
   })
 
-  // Last of all: from then on anvil is slow.
-  it('are not held up by one of 5 MB between them, which is set aside', async () => {
+  // The last test, because anvil is slow afterwards.
+  it('are not held up by an attestation of 5 MB, which is quarantined', async () => {
     await local.client.setBlockGasLimit({ gasLimit: 20_000_000_000n })
     await attest(81)
     const uid = await local.attest(LOCATION_SCHEMA, locationData(82, '', ' '.repeat(5_000_000)), 0n, {
@@ -245,11 +245,11 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     const rows = await database.reads.query("select stage, reason from quarantine where uid = decode($1, 'hex')", [
       uid.slice(2),
     ])
-    expect(rows).toEqual([{ stage: 'size', reason: 'is larger than any answer that is read' }])
+    expect(rows).toEqual([{ stage: 'size', reason: 'is larger than the limit of RPC responses' }])
     await expectTruth()
   })
 
-  /** An endpoint that answers as the chain does, unless told otherwise; undefined lets the truth pass. */
+  /** Creates an endpoint that responds as the chain does, unless overridden; undefined keeps the true response. */
   async function proxy(change: (method: string, params: unknown[], result: unknown) => unknown) {
     const server = createServer((request, response) => {
       let body = ''
@@ -258,7 +258,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
       })
       request.on('end', async () => {
         const asked = JSON.parse(body)
-        // biome-ignore lint/suspicious/noExplicitAny: whatever the chain answered is passed on
+        // biome-ignore lint/suspicious/noExplicitAny: the chain's response is passed on unchanged
         const truth: any = await (
           await fetch(local.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
         ).json()

@@ -91,7 +91,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
     }
   })
 
-  it('answers a storm of payloads with one nonce, of which one is taken and the others refused', async () => {
+  it('signs a burst of payloads with one nonce; one is accepted and the others are rejected', async () => {
     await start({ ...local.environment, RPC_TIMEOUT_MS: '5000' })
     const signed = await Promise.all(Array.from({ length: 300 }, sign))
     expect(new Set(signed.map(({ nonce, nonceSource }) => `${nonce} ${nonceSource}`))).toEqual(new Set(['0 chain']))
@@ -112,7 +112,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
     expect(chains!.serves(8453)).toBe(false)
   })
 
-  it('refuses a chain of another EAS version loudly, in the signer as well', async () => {
+  it('rejects a chain of another EAS version with an error, in the signer too', async () => {
     await start({ ...local.environment, EAS_VERSION_84532: '1.3.0' })
     expect(chains!.refusal(84532)).toMatch(/profile v2/)
     expect(lines.some((line) => line.includes('"level":"error"') && line.includes('chain refused'))).toBe(true)
@@ -120,7 +120,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
     expect(await signer.sign({ ...payload, chainId: 8453 })).toMatchObject({ ok: true })
   })
 
-  it('starts without the chain, signs by the configuration, and answers look-ups as unreachable', async () => {
+  it('starts without the chain, signs by the configuration, and reports look-ups as unreachable', async () => {
     await start({ RPC_URL_84532: 'http://127.0.0.1:1', RPC_TIMEOUT_MS: '200' })
     expect(chains!.states().get(84532)).toMatchObject({ state: 'unverified' })
     expect(chains!.refusal(84532)).toBeUndefined()
@@ -128,7 +128,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
     expect(await chains!.attestation(84532, UNKNOWN)).toMatchObject({ ok: false })
   })
 
-  it('keeps signing with the last known nonce while the chain thread is away, and takes it up again', async () => {
+  it('keeps signing with the last known nonce while the chain thread is down, and reconnects', async () => {
     await start({ ...local.environment, RPC_TIMEOUT_MS: '500' })
     await submit(await sign())
     expect(await sign()).toMatchObject({ nonce: 1, nonceSource: 'chain' })
@@ -140,7 +140,7 @@ describe.skipIf(skipReason())('signer and chain threads together', () => {
     expect(await chains!.attestation(84532, UNKNOWN)).toEqual({ ok: true, value: undefined })
   })
 
-  it('gives a signer thread that starts again its line to the chain', async () => {
+  it('reconnects a restarted signer thread to the chain', async () => {
     await start({ ...local.environment, RPC_TIMEOUT_MS: '500' })
     await spawned.at(-2)!.terminate()
     await eventually(() => expect(signer.isReady).toBe(true))

@@ -36,7 +36,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('verified proofs on EAS %s', (v
   const distanceFrom = (verifiedProof: unknown) =>
     service.post('/compute/v0/distance', { chainId, from: { verifiedProof }, to: LOUVRE, recipient: RECIPIENT })
 
-  it('are submitted, read back equal and taken under the UID they have there', async () => {
+  it('are stored as they were signed, and accepted as inputs under their UID', async () => {
     const verified = await verify(100)
     const stored = await local.submitAnswer(verified)
     expect(stored).toMatchObject({
@@ -52,11 +52,11 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('verified proofs on EAS %s', (v
     expect(body.proofInputs[0]).toMatchObject({ ref: stored.uid, evaluatedAt: verified.evaluatedAt })
   })
 
-  it('chain into a result that is submitted too', async () => {
+  it('are inputs of a result that can be submitted too', async () => {
     const verified = await verify(200)
     const { status, body } = await distanceFrom(verified)
     if (local.chain.profile === 'legacy') {
-      // No deadline is signed there: only one that stands on the chain has a known age.
+      // No deadline is signed for these: only a proof that is on chain has a known age.
       expect(body.errors?.[0].code).toBe('proof-on-chain')
       return
     }

@@ -2,14 +2,14 @@ import { type Abi, keccak256 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
-import { type MerkleTree, merkleTreeOf } from '../../src/attest/merkle.ts'
+import { buildMerkleTree, type MerkleTree } from '../../src/attest/merkle.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/messages.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { type Contract, compile, contractSources, deploy, type Sources, without } from './solidity.ts'
 import { createWorld, uids, type World } from './within-world.ts'
 
-// The accounts that anvil makes, so that one of them can sign here and attest there.
+// The accounts of anvil: one of them can sign here and attest there.
 const attester = mnemonicToAccount('test test test test test test test test test test test junk', { addressIndex: 4 })
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const SALT: Hex = `0x${'5a'.repeat(32)}`
@@ -21,7 +21,7 @@ interface Guard {
   readonly text: string
   readonly error: string
   readonly behind?: string
-  /** Calls the verifier with what breaks this rule alone. */
+  /** Calls the verifier with an input that breaks only this rule. */
   readonly call: (at: Verifier) => Promise<string | undefined>
 }
 interface Verifier {
@@ -44,7 +44,7 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
     local = await startLocalChain('1.3.0')
     world = await createWorld(local)
     expect(world.attester).toBe(attester.address)
-    tree = merkleTreeOf(items, await createKeccak())
+    tree = buildMerkleTree(items, await createKeccak())
     const versions = new Map<string, Sources>([['', sources]])
     for (const { file, text } of GUARDS) versions.set(text, without(sources, file, text))
     const compiled = compile([...versions.values()], ['GeoVerifier'])
@@ -181,7 +181,7 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
       file: 'GeoSignature.sol',
       text: ' || (v != 27 && v != 28)',
       error: 'SignatureMalformed',
-      // ecrecover takes 27 and 28 alone and says zero.
+      // ecrecover accepts only 27 and 28, and returns zero otherwise.
       behind: 'ResultHasOtherSigner',
       call: async (at) => {
         const result = await signed()
@@ -221,21 +221,21 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
     },
   ]
 
-  it('takes what is right', async () => {
+  it('accepts valid input', async () => {
     const verifier = await deployed('')
     expect(await verify(verifier, await root())).toBeUndefined()
     expect(await use(verifier, await signed())).toBeUndefined()
   })
 
-  it.each(GUARDS)('is what stops $name ($text)', async ({ text, error, behind, call }) => {
+  it.each(GUARDS)('stops $name ($text)', async ({ text, error, behind, call }) => {
     expect(await call(await deployed(''))).toBe(error)
     expect(await call(await deployed(text))).toBe(behind)
   })
 
-  it('stands in the list: no revert is left out', () => {
+  it('is in the list; no revert is missing', () => {
     for (const file of ['GeoMerkle.sol', 'GeoSignature.sol', 'GeoVerifier.sol']) {
       const texts = GUARDS.filter((guard) => guard.file === file).map(({ text }) => text)
-      // Both conditions of the malformed signature are cut by themselves.
+      // Both conditions of the malformed signature are removed separately.
       const reverts = sources[file]!.match(/revert (?!SignatureMalformed)\w+/g)!
       for (const revert of reverts) expect(texts.join(), file).toContain(revert)
     }

@@ -7,7 +7,7 @@ import { createWorld, MAX_AGE_SECONDS, MAX_LOCATION_AGE_SECONDS, uids, type Worl
 
 const CONTRACTS = ['WithinGate', 'WithinEntry'] as const
 const OF_GATE = [...SHARED_GUARDS, ...GATE_GUARDS]
-// An entry's caller is its recipient, and nobody calls from the zero address.
+// The caller of an entry is its recipient, and no call comes from the zero address.
 const OF_ENTRY = [...SHARED_GUARDS.filter(({ error }) => error !== 'RecipientMissing'), ...ENTRY_GUARDS]
 const sources = contractSources()
 
@@ -32,7 +32,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
     return local.attest(gate.schema, data, 0n, { from, recipient })
   }
 
-  it('let in who meets the terms', async () => {
+  it('let in a person who meets the terms', async () => {
     expect(await world.tryGate(gate, await world.attempt())).toBeUndefined()
     expect(await world.tryEntry(entry, await world.attempt())).toBeUndefined()
     expect(await isAdmitted(world.person)).toBe(false)
@@ -41,15 +41,15 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
     expect(await isAdmitted(world.stranger)).toBe(false)
   })
 
-  it.each(OF_GATE)('a gate refuses: $name ($text)', async ({ attempt, error }) => {
+  it.each(OF_GATE)('reject at a gate: $name ($text)', async ({ attempt, error }) => {
     expect(await world.tryGate(gate, await attempt(world))).toBe(error)
   })
 
-  it.each(OF_ENTRY)('an entry refuses: $name ($text)', async ({ attempt, error }) => {
+  it.each(OF_ENTRY)('reject at an entry: $name ($text)', async ({ attempt, error }) => {
     expect(await world.tryEntry(entry, await attempt(world))).toBe(error)
   })
 
-  it('a result is fresh from a minute ahead to its greatest age, to the second', async () => {
+  it('accept a result from one minute ahead up to its greatest age, to the second', async () => {
     const ref = await world.location()
     const now = await world.now()
     const at = async (timestamp: bigint) => world.tryGate(gate, await world.attempt({ ref, timestamp }))
@@ -59,7 +59,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
     expect(await at(now - MAX_AGE_SECONDS - 1n)).toBe('TimestampTooOld')
   })
 
-  it('a gate holds several results to the same terms', async () => {
+  it('apply the same terms to several results', async () => {
     const [good, other] = [await world.attempt(), await world.attempt({ timestamp: (await world.now()) - 1n })]
     const bad = await world.attempt({ result: false })
     const request = ({ recipient, data }: typeof good) => ({
@@ -87,7 +87,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
   })
 
   // Regression: a submission ran out of gas when its block came a second after the one it was estimated in.
-  it('what it costs does not depend on the second it is mined in', async () => {
+  it('use gas that does not depend on the second of the block', async () => {
     const timestamp = (await world.now()) + 1000n
     const ref = await world.location({ eventTimestamp: timestamp })
     const { data, recipient, from } = await world.attempt({ ref, timestamp })
@@ -103,11 +103,11 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
     expect(costs).toEqual(Array(3).fill(costs[0]))
   })
 
-  it('a gate takes no value', async () => {
+  it('accept no value', async () => {
     expect(await world.read(gate, 'isPayable')).toBe(false)
   })
 
-  it('the revocation of a result ends what it gave, and of an older one nothing', async () => {
+  it('end access when its result is revoked, but not for an older result', async () => {
     const first = await admit()
     const second = await admit({ timestamp: (await world.now()) - 1n })
     await local.revoke(gate.schema, first, world.attester)
@@ -116,7 +116,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
     expect(await isAdmitted(world.person)).toBe(false)
   })
 
-  it('the revocation of the location attestation ends it too', async () => {
+  it('end access when the location attestation is revoked', async () => {
     const ref = await world.location()
     await admit({ ref })
     expect(await isAdmitted(world.person)).toBe(true)
@@ -124,7 +124,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
     expect(await isAdmitted(world.person)).toBe(false)
   })
 
-  it('it ends when the result is too old', async () => {
+  it('end access when the result is too old', async () => {
     const timestamp = await world.now()
     await admit({ timestamp })
     await world.pass(timestamp + MAX_AGE_SECONDS)
@@ -133,7 +133,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
     expect(await isAdmitted(world.person)).toBe(false)
   })
 
-  it('it ends when the location is too old', async () => {
+  it('end access when the location is too old', async () => {
     const eventTimestamp = (await world.now()) - MAX_LOCATION_AGE_SECONDS + 100n
     await admit({ ref: await world.location({ eventTimestamp }) })
     await world.pass(eventTimestamp + MAX_LOCATION_AGE_SECONDS)
@@ -146,7 +146,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
 describe.skipIf(skipReason())('each guard', () => {
   let local: LocalChain
   let world: World
-  /** The contracts without one text each, by file and text. */
+  /** The contracts with one text removed, by file and text. */
   let changed: ReadonlyMap<string, Record<string, Contract>>
   const keyOf = ({ file, text }: Guard) => `${file} ${text}`
 
@@ -162,7 +162,7 @@ describe.skipIf(skipReason())('each guard', () => {
   })
   afterAll(() => local?.stop())
 
-  it('stands in the list: no revert of these contracts is left out', () => {
+  it('is in the list; no revert of these contracts is missing', () => {
     const texts = [...OF_GATE, ...ENTRY_GUARDS].map(({ text }) => text).join('\n')
     for (const file of ['GeoAttestation.sol', 'GeoWithin.sol', 'WithinGate.sol', 'WithinEntry.sol']) {
       const guards = sources[file]!.match(/if \(.*revert .*|GeoAttestation\.requireOf\(.*|GeoResult\.require.*/g)!
@@ -170,12 +170,12 @@ describe.skipIf(skipReason())('each guard', () => {
     }
   })
 
-  it.each(OF_GATE)('is what stops an attempt at a gate: $name ($text)', async (guard) => {
+  it.each(OF_GATE)('stops an attempt at a gate: $name ($text)', async (guard) => {
     const gate = await world.deployGate(changed.get(keyOf(guard))!['WithinGate']!)
     expect(await world.tryGate(gate, await guard.attempt(world))).toBe(guard.behind)
   })
 
-  it.each(OF_ENTRY)('is what stops an attempt at an entry: $name ($text)', async (guard) => {
+  it.each(OF_ENTRY)('stops an attempt at an entry: $name ($text)', async (guard) => {
     const entry = await world.deployEntry(changed.get(keyOf(guard))!['WithinEntry']!)
     expect(await world.tryEntry(entry, await guard.attempt(world))).toBe(guard.behind)
   })

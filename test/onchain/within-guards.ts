@@ -1,4 +1,4 @@
-/** Every guard of the gates: how it reads, and an attempt that breaks this rule and no other. */
+/** Every guard of the gates: its text, and an attempt that breaks only this rule. */
 import {
   type Attempt,
   MAX_AGE_SECONDS,
@@ -10,13 +10,13 @@ import {
 } from './within-world.ts'
 
 export interface Guard {
-  /** What the attempt is. */
+  /** The attempt. */
   readonly name: string
   readonly file: string
-  /** The text that is the guard: without it the attempt has to go through. */
+  /** The text of the guard; without it the attempt must succeed. */
   readonly text: string
   readonly error: string
-  /** Error of the guard that stands behind this one, when the attempt is refused all the same. */
+  /** Error of the next guard, when the attempt fails even without this one. */
   readonly behind?: string
   readonly attempt: (world: World) => Promise<Attempt>
 }
@@ -32,7 +32,7 @@ const CANONICAL = `bytes memory canonical = abi.encode(decoded.result, decoded.i
 const LOCATION = 'GeoAttestation.requireOf(location, terms.locationSchema, terms.locationAttester, recipient);'
 const LOCATION_FRESH = 'GeoResult.requireFresh(eventTimestamp, terms.maxLocationAgeSeconds);'
 
-/** Of what a result says, and of the location attestation it is about: gates and entries share them. */
+/** Guards of a result and of its location attestation, shared by gates and entries. */
 export const SHARED_GUARDS: readonly Guard[] = [
   {
     name: 'the first input is a bare geometry',
@@ -196,7 +196,7 @@ export const SHARED_GUARDS: readonly Guard[] = [
 
 const REQUIRE_RESULT_OF_GATE = 'GeoAttestation.requireOf(result, schema, attester, result.recipient);'
 
-/** Of the resolver alone. */
+/** Guards of the resolver only. */
 export const GATE_GUARDS: readonly Guard[] = [
   {
     name: 'the result is attested by somebody else',
@@ -230,7 +230,7 @@ export const GATE_GUARDS: readonly Guard[] = [
 
 const REQUIRE_RESULT_OF_ENTRY = 'GeoAttestation.requireOf(result, schema, attester, msg.sender);'
 
-/** Of the consumer alone. */
+/** Guards of the consumer only. */
 export const ENTRY_GUARDS: readonly Guard[] = [
   {
     name: 'nobody attested the result',

@@ -1,4 +1,4 @@
-/** People, whom they trust, and what they try: the ground on which the gates are tested. */
+/** People, whom they trust, and what they attempt: the setup for tests of the gates. */
 import { type Abi, encodeAbiParameters, encodeFunctionData, parseAbiParameters } from 'viem'
 import { encodeBoolean } from '../../src/attest/encode.ts'
 import { SCHEMA_STRINGS, schemaUid, schemaUids } from '../../src/attest/schemas.ts'
@@ -15,7 +15,7 @@ export const TARGET: Hex = `0x${'7a'.repeat(32)}`
 export const MAX_RADIUS_CM = 50_000n
 export const MAX_AGE_SECONDS = 3600n
 export const MAX_LOCATION_AGE_SECONDS = 7200n
-/** The schema of gates, written in another way: another schema to EAS. */
+/** The schema of gates in another spelling, which makes it another schema for EAS. */
 const SPACED_SCHEMA = SCHEMA_STRINGS.boolean.replaceAll(',', ', ')
 
 /** A result on its way to a gate or an entry. */
@@ -23,21 +23,21 @@ export interface Attempt {
   readonly data: Hex
   readonly recipient: Hex
   readonly from: Hex
-  /** Of the result; the right one unless told. */
+  /** Schema of the result; the right one by default. */
   readonly schema?: 'other'
-  /** Who calls `enter`; the recipient unless told. */
+  /** The caller of `enter`; the recipient by default. */
   readonly caller?: Hex
-  /** The attester revokes the result before it is used. */
+  /** Whether the attester revokes the result before it is used. */
   readonly isRevoked?: boolean
-  /** The result was used, revoked and attested again. */
+  /** Whether the result was used, revoked and attested again. */
   readonly isRepeated?: boolean
-  /** Past EAS: the resolver is called by somebody else, or the entry with a UID nobody attested. */
+  /** Whether EAS is bypassed: another caller of the resolver, or an entry with a UID that was never attested. */
   readonly isDirect?: boolean
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>
 
-/** Accounts of the chain in their parts, terms that trust `locator` and `attester`, and ways to try them. */
+/** Creates accounts with their roles, terms that trust `locator` and `attester`, and functions for attempts. */
 export async function createWorld(local: LocalChain) {
   const { client, chain } = local
   const [, locator, person, stranger, attester] = (await client.getAddresses()) as Hex[]
@@ -68,13 +68,13 @@ export async function createWorld(local: LocalChain) {
     revert,
   }
 
-  /** Lets time go by until the given second. */
+  /** Advances time to the given second. */
   async function pass(timestamp: bigint): Promise<void> {
     await client.setNextBlockTimestamp({ timestamp })
     await client.mine({ blocks: 1 })
   }
 
-  /** A location attestation of now, by the trusted attester, for the person; as changed. */
+  /** Attests a location at the present time for the person, by the trusted attester, with the given changes. */
   async function location(
     changes: { schema?: Hex; from?: Hex; recipient?: Hex; eventTimestamp?: bigint; expirationTime?: bigint } = {},
   ): Promise<Hex> {
@@ -86,7 +86,7 @@ export async function createWorld(local: LocalChain) {
     return local.attest(schema, data, changes.expirationTime, { from, recipient })
   }
 
-  /** A result that meets all terms, as changed: its first input is attested unless `refs` are given. */
+  /** Attests a result that meets all terms, with the given changes: its first input is attested unless `refs` are given. */
   async function attempt(
     changes: Partial<Attempt> & {
       result?: boolean
@@ -104,7 +104,7 @@ export async function createWorld(local: LocalChain) {
     return { data, recipient: people.person, from: people.attester, ...rest }
   }
 
-  /** A gate with its schema registered, and the same schema in another spelling. */
+  /** Deploys a gate and registers its schema, and the same schema in another spelling. */
   async function deployGate(contract: Contract) {
     const { address } = await deploy(local, contract, [chain.easAddress, people.attester, terms])
     await local.registerSchema(SCHEMA_STRINGS.boolean, address)
@@ -122,7 +122,7 @@ export async function createWorld(local: LocalChain) {
     return client.readContract({ ...at, functionName, args }) as Promise<T>
   }
 
-  /** Attests under the gate's schema; what the resolver says to it: the name of its error, or undefined. */
+  /** Attests under the gate's schema; returns the name of the resolver's error, or undefined. */
   async function tryGate(gate: Awaited<ReturnType<typeof deployGate>>, tried: Attempt): Promise<string | undefined> {
     const { data, recipient, from } = tried
     if (tried.isDirect) {
@@ -141,7 +141,7 @@ export async function createWorld(local: LocalChain) {
     return revert(from, chain.easAddress, abi, 'attest', [{ schema, data: request }])
   }
 
-  /** Attests under the common schema and enters; the name of the error of `enter`, or undefined. */
+  /** Attests under the common schema and enters; returns the name of the error of `enter`, or undefined. */
   async function tryEntry(entry: { address: Hex; abi: Abi }, tried: Attempt): Promise<string | undefined> {
     const { data, recipient, from, caller = recipient } = tried
     const schema = tried.schema === 'other' ? uids.numeric : uids.boolean
@@ -159,7 +159,7 @@ export async function createWorld(local: LocalChain) {
     return enter(uid)
   }
 
-  /** Simulates a call: the name of the error with which it reverts, or undefined. */
+  /** Simulates a call; returns the name of the error with which it reverts, or undefined. */
   async function revert(from: Hex, to: Hex, abi: Abi, functionName: string, args: readonly unknown[]) {
     const data = encodeFunctionData({ abi, functionName, args })
     try {

@@ -1,9 +1,9 @@
-// A kind of evidence for docs/writing-a-plugin.md and its test: air pressure against the standard atmosphere.
+// An example plugin for docs/writing-a-plugin.md and its test: compares air pressure with the standard atmosphere.
 const SEA_LEVEL_HECTOPASCALS = 1013.25
-/** Weather moves the pressure by this much, hectopascals. */
-const WEATHER = 40
+/** Weather changes the pressure by up to this much. */
+const WEATHER_HECTOPASCALS = 40
 
-/** Standard atmosphere up to 11 km (ISO 2533). */
+/** Returns the pressure of the standard atmosphere in hectopascals, up to 11 km (ISO 2533). */
 function pressureAt(altitudeMeters) {
   return SEA_LEVEL_HECTOPASCALS * (1 - (0.0065 * altitudeMeters) / 288.15) ** 5.25588
 }
@@ -17,7 +17,7 @@ export default {
   name: 'barometer',
   version: '0.1.0',
   environments: ['mobile'],
-  description: 'Air pressure beside an altitude',
+  description: 'Air pressure compared with an altitude',
   pointOnly: true,
   accuracyMeters: (signals) => numberOf(signals, 'accuracyMeters'),
   maxAccuracyMeters: () => 100_000,
@@ -30,8 +30,8 @@ export default {
     checks.fail('altitude', isAltitude, altitude ?? null, '-500..11000')
     if (!isPressure || !isAltitude) return {}
     const expected = Math.round(pressureAt(altitude) * 10) / 10
-    const apart = Math.abs(pressure - expected)
-    checks.fail('pressure-fits-altitude', apart <= WEATHER, apart, WEATHER)
+    const difference = Math.abs(pressure - expected)
+    checks.fail('pressure-fits-altitude', difference <= WEATHER_HECTOPASCALS, difference, WEATHER_HECTOPASCALS)
     return { expectedHectopascals: expected }
   },
 }
@@ -47,7 +47,7 @@ const stamp = {
   signals: { hectopascals: 556, altitudeMeters: 4808, accuracyMeters: 5000 },
 }
 
-/** What `plugin-test` tries the rules by. */
+/** The examples with which `plugin-test` tests the rules. */
 export const examples = {
   accepts: [{ nowSeconds: 1_760_000_060, stamp }],
   rejects: [

@@ -14,12 +14,12 @@ const barometer = join(root, 'test/plugins/barometer.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'plugins-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function written(name: string, text: string): string {
+function writeTemporary(name: string, text: string): string {
   writeFileSync(join(folder, name), text)
   return join(folder, name)
 }
 
-/** The command line, as `npm start` hands it on. */
+/** Runs the command line with arguments as `npm start` passes them. */
 function command(...argv: string[]) {
   const code = `import("./dist/src/main.js").then((m) => m.main(${JSON.stringify(argv)}))`
   const env = { PATH: process.env['PATH'], PORT: '0', DATA_DIR: folder }
@@ -27,27 +27,27 @@ function command(...argv: string[]) {
 }
 
 describe('the conformance kit', () => {
-  it('lets a sound plugin pass', () => {
+  it('passes a conforming plugin', () => {
     const { status, stdout } = command('plugin-test', barometer)
     expect({ status, last: stdout.trim().split('\n').at(-1) }).toEqual({ status: 0, last: 'barometer conforms' })
     expect(stdout).not.toContain('FAIL')
   })
 
   it.each([
-    ['accepts anything', 'check: () => ({})', 'refuses signals without members: accepted'],
+    ['accepts anything', 'check: () => ({})', 'rejects signals without members: accepted'],
     [
       'throws on foreign JSON',
       `check: ({ signals }, c) => { c.fail('a', signals.a.length > 0, 1, 1) }`,
       'answers hostile signals',
     ],
     [
-      'draws lots',
+      'uses random numbers',
       `check: (_, c) => { c.fail('a', Math.random() < 2, Math.random(), 1) }`,
-      'judges the same 100 times',
+      'gives the same result 100 times',
     ],
     ['reads the clock', `check: (_, c) => { c.fail('a', true, new Date().getFullYear(), 1) }`, 'the clock (new Date)'],
     [
-      'asks the network',
+      'uses the network',
       `check: async () => { try { await fetch('http://127.0.0.1:1/') } catch {} return {} }`,
       'the network (fetch)',
     ],
@@ -56,11 +56,11 @@ describe('the conformance kit', () => {
       `check: () => { try { readFileSync('/etc/hostname') } catch {} return {} }`,
       'files (fs.readFileSync)',
     ],
-    ['has no examples', 'check: () => ({})', 'brings examples', 'export const other = 1'],
-  ])('names a plugin that %s', (...[title, members, found, examples]) => {
+    ['has no examples', 'check: () => ({})', 'has examples', 'export const other = 1'],
+  ])('fails a plugin that %s', (...[title, members, expected, examples]) => {
     const stamp = { ...stampOf('evil', { signals: { a: 'x' } }), signatures: [] }
     const example = JSON.stringify([{ stamp, nowSeconds: 1_760_000_060 }])
-    const file = written(
+    const file = writeTemporary(
       `${title.replaceAll(' ', '-')}.mjs`,
       `import { readFileSync } from 'node:fs'
       export default { name: 'evil', version: '0.1.0', environments: ['node'], description: '', pointOnly: false,
@@ -70,21 +70,21 @@ describe('the conformance kit', () => {
     const { status, stdout } = command('plugin-test', file)
     expect(status).toBe(1)
     const failed = stdout.split('\n').filter((line) => line.startsWith('FAIL'))
-    expect(failed.join('\n')).toContain(found)
+    expect(failed.join('\n')).toContain(expected)
   })
 
-  it('says how it is used, and what a module lacks', () => {
+  it('shows its usage, and what a module lacks', () => {
     expect(command('plugin-test').status).toBe(2)
     expect(command('plugin-test', 'no-such.mjs')).toMatchObject({ status: 2 })
-    const { status, stdout } = command('plugin-test', written('broken.mjs', 'export default 5'))
+    const { status, stdout } = command('plugin-test', writeTemporary('broken.mjs', 'export default 5'))
     expect({ status, stdout }).toMatchObject({ status: 1, stdout: expect.stringContaining('must be an object') })
   })
 })
 
-describe('the service with what an operator adds', () => {
-  it('lists and judges an added plugin, and counts devices that the operator trusts', async () => {
+describe('the service with additions of the operator', () => {
+  it('lists and runs an added plugin, and accepts devices that the operator trusts', async () => {
     const maker = phoneMaker()
-    const trust = written('trust.json', JSON.stringify({ androidRoots: [maker.rootPem] }))
+    const trust = writeTemporary('trust.json', JSON.stringify({ androidRoots: [maker.rootPem] }))
     const service = await startTestService({ PLUGINS: barometer, DEVICE_TRUST_FILE: trust })
     try {
       const { plugins } = (await (await fetch(`${service.url}/verify/v0/plugins`)).json()) as { plugins: Loose[] }
@@ -109,14 +109,17 @@ describe('the service with what an operator adds', () => {
     }
   })
 
-  it('ends a thread that a plugin blocks, and goes on answering', async () => {
+  it('terminates a thread that a plugin blocks, and keeps serving', async () => {
     const blocking = `export default { name: 'evil', version: '0.1.0', environments: ['node'], description: '', pointOnly: false,
       accuracyMeters: () => 5, maxAccuracyMeters: () => 10, check: async () => { await null; for (;;); } }`
-    const service = await startTestService({ PLUGINS: written('blocks.mjs', blocking), REQUEST_DEADLINE_MS: '1500' })
+    const service = await startTestService({
+      PLUGINS: writeTemporary('blocks.mjs', blocking),
+      REQUEST_DEADLINE_MS: '1500',
+    })
     try {
       const blocked = await service.post('/verify/v0/stamp', { stamp: stampOf('evil', { signals: {} }) })
       expect(blocked.status).toBe(503)
-      // Until another thread has started the answer may be 503.
+      // Until another thread has started, the response may be 503.
       await eventually(async () => {
         const next = await service.post('/verify/v0/stamp', { stamp: stampOf('gpsd') })
         expect(next).toMatchObject({ status: 200, body: { valid: true } })
@@ -127,10 +130,10 @@ describe('the service with what an operator adds', () => {
   })
 
   it.each([
-    ['PLUGINS', written('throws.mjs', `throw new Error('no licence')`), 'no licence'],
-    ['PLUGINS', written('hangs.mjs', 'for (;;);'), 'did not come to an end'],
-    ['PLUGINS', `${barometer},${barometer}`, 'there already'],
-    ['DEVICE_TRUST_FILE', written('bad.json', '{"androidRoots":["x"]}'), 'root 1'],
+    ['PLUGINS', writeTemporary('throws.mjs', `throw new Error('no licence')`), 'no licence'],
+    ['PLUGINS', writeTemporary('hangs.mjs', 'for (;;);'), 'did not finish within'],
+    ['PLUGINS', `${barometer},${barometer}`, 'already exists'],
+    ['DEVICE_TRUST_FILE', writeTemporary('bad.json', '{"androidRoots":["x"]}'), 'root 1'],
     ['DEVICE_TRUST_FILE', join(folder, 'none.json'), 'ENOENT'],
   ])('does not start with %s=%s', (name, value, reason) => {
     const code = 'import("./dist/src/main.js").then((m) => m.main([]))'

@@ -31,17 +31,17 @@ const file = (name: string, text: string) => {
 const cli = (argv: readonly string[], env: Record<string, string> = {}, input?: string) =>
   runCli(argv, { env: { TRIGPOINT_URL: service.url, ...env }, ...(input === undefined ? {} : { input }) })
 
-describe('verbs that ask a service', () => {
-  it('compute what the API answers, and what --local computes', async () => {
+describe('commands that use a service', () => {
+  it('compute the same result as the API and as --local', async () => {
     const run = await cli(['compute', 'distance', EIFFEL, TOWN_HALL, '--json', '--result-signature'])
-    const answer = JSON.parse(run.out)
-    expect([run.exitCode, answer.result, answer.attestation.attester]).toEqual([0, 4238.77, service.attester])
-    expect(answer.resultSignature.attester).toBe(service.attester)
+    const response = JSON.parse(run.out)
+    expect([run.exitCode, response.result, response.attestation.attester]).toEqual([0, 4238.77, service.attester])
+    expect(response.resultSignature.attester).toBe(service.attester)
     const local = JSON.parse(
       (await cli(['compute', 'distance', EIFFEL, TOWN_HALL, '--json', '--local', '--data', join(folder.path, '.data')]))
         .out,
     )
-    expect(local.inputRefs).toEqual(answer.inputRefs)
+    expect(local.inputRefs).toEqual(response.inputRefs)
     const verified = [
       'verify',
       '-',
@@ -53,7 +53,7 @@ describe('verbs that ask a service', () => {
       TOWN_HALL,
       '--recompute',
     ]
-    // The clock of this process stands in the past.
+    // The clock of this process is set in the past.
     const early = await cli(verified, {}, run.out)
     expect([early.exitCode, early.out]).toEqual([1, expect.stringContaining('✗ time')])
     const real = spawnSync(process.execPath, ['scripts/trigpoint.mjs', ...verified], {
@@ -61,14 +61,17 @@ describe('verbs that ask a service', () => {
       input: run.out,
       encoding: 'utf8',
     })
-    expect([real.status, real.stdout]).toEqual([0, expect.stringContaining(`It holds, signed by ${service.attester}`)])
-    expect(real.stdout).not.toContain('anybody')
+    expect([real.status, real.stdout]).toEqual([
+      0,
+      expect.stringContaining(`It is valid, signed by ${service.attester}`),
+    ])
+    expect(real.stdout).not.toContain('anyone')
   })
 
-  it('end with the code of what went wrong, and say the remedy', async () => {
+  it('exit with the code of the error, and print the remedy', async () => {
     const ask = ['compute', 'distance', EIFFEL, TOWN_HALL]
-    const refused = await cli(['compute', 'area', TOWN_HALL])
-    expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining('area takes a Polygon')])
+    const rejected = await cli(['compute', 'area', TOWN_HALL])
+    expect([rejected.exitCode, rejected.err]).toEqual([2, expect.stringContaining('area takes a Polygon')])
     const unknown = await cli([...ask, '--api-key', 'tp_dev_nobody'])
     expect([unknown.exitCode, unknown.err]).toEqual([4, 'trigpoint: Unauthorized: Invalid API key\n'])
     const away = await cli([...ask, '--url', 'http://127.0.0.1:9', '--timeout', '5'])
@@ -87,7 +90,7 @@ describe('verbs that ask a service', () => {
     expect((await cli([...ask, '--url', strict.url, '--api-key', strict.developerKey])).exitCode).toBe(0)
   })
 
-  it('stop a batch at the hourly limit, and go on with a key', async () => {
+  it('stop a batch at the hourly limit, and resume with a key', async () => {
     const points = file('points.csv', `lon,lat\n${'2,48\n'.repeat(20)}`)
     const output = join(folder.path, 'limited.ndjson')
     const argv = ['batch', 'distance', points, '--with', `to=${TOWN_HALL}`, '-o', output, '--chunk', '5']
@@ -111,8 +114,8 @@ describe('verbs that ask a service', () => {
       .map((line) => JSON.parse(line).id)
     expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
     await fresh.stop()
-    const gone = await cli([...argv, '--restart', '--url', fresh.url])
-    expect([gone.exitCode, gone.err]).toEqual([3, expect.stringContaining('the files are as they were')])
+    const restarted = await cli([...argv, '--restart', '--url', fresh.url])
+    expect([restarted.exitCode, restarted.err]).toEqual([3, expect.stringContaining('the files are unchanged')])
     expect(readFileSync(output, 'utf8').trim().split('\n')).toHaveLength(20)
   })
 
@@ -135,12 +138,12 @@ describe('verbs that ask a service', () => {
       real(item, '--batch', batch),
       real(item, '--batch', batch, '--geometry', '2,1', '--geometry', '5,1'),
     ]
-    expect([alone.status, alone.stdout]).toEqual([1, expect.stringContaining('is signed by its batch')])
+    expect([alone.status, alone.stdout]).toEqual([1, expect.stringContaining('is signed with its batch')])
     expect([within.status, within.stdout]).toEqual([0, expect.stringContaining('✓ proof')])
     expect([other.status, other.stdout]).toEqual([1, expect.stringContaining('✗ inputs')])
   })
 
-  it('make keys that a running service takes at once, and refuses when they are revoked', async () => {
+  it('create keys that a running service accepts immediately, and rejects after they are revoked', async () => {
     const env = { API_KEYS_FILE: keyFile }
     const key = (await cli(['keys', 'add', 'internal'], env)).out.trim()
     expect(statSync(keyFile).mode & 0o777).toBe(0o600)
@@ -151,15 +154,17 @@ describe('verbs that ask a service', () => {
     expect(limited.headers.get('x-ratelimit-limit')).toBe('10000')
     expect((await cli(['keys', 'revoke', key], env)).exitCode).toBe(0)
     await expect.poll(ask, { timeout: 120_000, interval: 200 }).toBe(4)
-    // A damaged file lets nobody in who was not, and is said.
+    // A damaged file admits no new key, and is logged.
     writeFileSync(keyFile, 'nonsense')
     await expect
-      .poll(() => service.lines.some((line) => line.includes('API keys are those from before')), { timeout: 120_000 })
+      .poll(() => service.lines.some((line) => line.includes('cannot read API keys, keeping the previous ones')), {
+        timeout: 120_000,
+      })
       .toBe(true)
     expect((await cli(['compute', 'distance', EIFFEL, TOWN_HALL])).exitCode).toBe(0)
   })
 
-  it('bench a service, and check signatures', async () => {
+  it('measure a service, and check signatures', async () => {
     const run = await cli([
       'bench',
       'load',
@@ -180,13 +185,13 @@ describe('verbs that ask a service', () => {
     expect((await cli(['bench', 'ops'])).exitCode).toBe(2)
   })
 
-  it('print the OpenAPI document, of this version and of a service', async () => {
+  it('print the OpenAPI document of this version or of a service', async () => {
     const own = await runCli(['openapi'])
     expect(JSON.parse(own.out)).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
     expect(own.out).toBe((await cli(['openapi'])).out)
   })
 
-  it('say of a service that reads no chain what to set', async () => {
+  it('say what to set for a service that reads no chain', async () => {
     const run = await cli(['sync'])
     expect([run.exitCode, run.err]).toEqual([3, expect.stringMatching(/Service|records|database/i)])
   })
@@ -199,7 +204,7 @@ describe('the doctor', () => {
     return { run, of: (id: string) => checks.find((check) => check.id === id)!, checks }
   }
 
-  it('finds nothing that fails here, and says what to do about the rest', async () => {
+  it('finds no failure here, and says what to do about the warnings', async () => {
     const { run, checks, of } = await doctor({})
     expect(run.exitCode).toBe(0)
     expect(checks.map(({ id }) => id)).toEqual(
@@ -217,18 +222,18 @@ describe('the doctor', () => {
 
   it.each([
     ['a port in use', 'port', () => ({ PORT: new URL(service.url).port }), 'choose another PORT'],
-    ['a folder that cannot be', 'data', () => ({ DATA_DIR: file('a-file', '') }), 'set DATA_DIR'],
+    ['an impossible folder', 'data', () => ({ DATA_DIR: file('a-file', '') }), 'set DATA_DIR'],
     ['a misspelt name', 'settings', () => ({ RECODRS: '0' }), 'correct the name'],
     [
-      'a server of records that is not there',
+      'an unreachable database server',
       'database',
       () => ({ DATABASE_URL: 'postgres://127.0.0.1:9/x' }),
       'start the server',
     ],
     ['production without a key', 'signer', () => ({ NODE_ENV: 'production' }), 'trigpoint keygen'],
     ['a dead endpoint', 'rpc', () => ({ RPC_URL_84532: 'http://127.0.0.1:9/secret' }), 'RPC_URL_84532'],
-    ['a service in the place of an endpoint', 'contracts', () => ({ RPC_URL_84532: service.url }), 'RPC_URL_84532'],
-  ])('sees %s', async (_what, id, env, remedy) => {
+    ['a service instead of an RPC endpoint', 'contracts', () => ({ RPC_URL_84532: service.url }), 'RPC_URL_84532'],
+  ])('reports %s', async (_what, id, env, remedy) => {
     const { run, of } = await doctor(env())
     expect(of(id).remedy).toContain(remedy)
     expect(['warn', 'fail']).toContain(of(id).status)
@@ -236,14 +241,14 @@ describe('the doctor', () => {
     expect(run.out).not.toContain('secret')
   })
 
-  it('refuses settings that cannot be', async () => {
+  it('rejects invalid settings', async () => {
     const run = await runCli(['doctor'], { env: { PORT: 'far' } })
     expect([run.exitCode, run.out]).toEqual([
       78,
       expect.stringMatching(/^FAIL settings +PORT="far": must be a whole number .*\n +→ correct it/),
     ])
-    const told = await doctor({ RPC_URL_84532: 'nowhere' })
-    expect([told.run.exitCode, told.checks]).toEqual([
+    const invalid = await doctor({ RPC_URL_84532: 'nowhere' })
+    expect([invalid.run.exitCode, invalid.checks]).toEqual([
       78,
       [expect.objectContaining({ id: 'settings', status: 'fail', detail: expect.stringContaining('RPC_URL_84532') })],
     ])
@@ -253,23 +258,23 @@ describe('the doctor', () => {
 describe('the program', () => {
   const program = join(root, 'scripts/trigpoint.mjs')
 
-  it('runs by itself from anywhere, also through a link', () => {
-    const place = mkdtempSync(join(tmpdir(), 'trigpoint-link-'))
-    symlinkSync(program, join(place, 'trigpoint'))
-    const run = spawnSync(join(place, 'trigpoint'), ['compute', 'area', 'h3:8a1fb46622dffff', '--local'], {
-      cwd: place,
+  it('runs from any directory, also through a symbolic link', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'trigpoint-link-'))
+    symlinkSync(program, join(directory, 'trigpoint'))
+    const run = spawnSync(join(directory, 'trigpoint'), ['compute', 'area', 'h3:8a1fb46622dffff', '--local'], {
+      cwd: directory,
       encoding: 'utf8',
     })
     expect([run.status, run.stdout.split('\n')[0]]).toEqual([0, '13,449.8169 m²'])
-    rmSync(place, { recursive: true })
+    rmSync(directory, { recursive: true })
   })
 
-  it('says how it is built where it is not', () => {
-    const place = mkdtempSync(join(tmpdir(), 'trigpoint-bare-'))
-    cpSync(program, join(place, 'scripts/trigpoint.mjs'))
-    const run = spawnSync(process.execPath, [join(place, 'scripts/trigpoint.mjs'), '--help'], { encoding: 'utf8' })
+  it('says how to build it when it is not built', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'trigpoint-bare-'))
+    cpSync(program, join(directory, 'scripts/trigpoint.mjs'))
+    const run = spawnSync(process.execPath, [join(directory, 'scripts/trigpoint.mjs'), '--help'], { encoding: 'utf8' })
     expect([run.status, run.stderr]).toEqual([78, expect.stringContaining('npm run build')])
-    rmSync(place, { recursive: true })
+    rmSync(directory, { recursive: true })
   })
 
   it('runs as npx trigpoint in a checkout', () => {
@@ -280,21 +285,21 @@ describe('the program', () => {
     ])
   })
 
-  it('tells of serve what npm start tells', () => {
+  it('shows the same help for serve as npm start', () => {
     const run = spawnSync(process.execPath, [program, 'serve', '--help'], { encoding: 'utf8' })
     expect([run.status, run.stdout]).toEqual([0, expect.stringContaining('--sample-records')])
     const wrong = spawnSync(process.execPath, [program, 'serve', '--nonsense'], { encoding: 'utf8' })
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--nonsense')])
   })
 
-  it('ends quietly when its reader has seen enough', () => {
+  it('exits quietly when its output pipe is closed', () => {
     const points = file('many.csv', `lon,lat\n${'2,48\n'.repeat(3000)}`)
     const command = `"${process.execPath}" "${program}" batch distance "${points}" --with to=3,48 --local --data "${join(folder.path, '.data')}" | head -1`
     const run = spawnSync('sh', ['-c', command], { encoding: 'utf8' })
     expect([run.status, run.stderr, run.stdout.split('\n').length]).toEqual([0, '', 2])
   })
 
-  it('loads nothing heavy for its help', () => {
+  it('loads no heavy module for its help', () => {
     const run = spawnSync(process.execPath, ['--trace-warnings', program, '--help'], {
       encoding: 'utf8',
       env: { PATH: process.env['PATH'], NODE_V8_COVERAGE: folder.path },

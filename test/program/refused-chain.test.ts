@@ -20,7 +20,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   eth_chainId: `0x${CHAIN.toString(16)}`,
   eth_getBlockByNumber: { timestamp: '0x1' },
 }
-/** An endpoint of the right chain whose contracts are others: every call gives a hash that is none of ours. */
+/** An endpoint of the right chain with other contracts: every call returns a hash that is not ours. */
 const endpoint = createServer((request, response) => {
   let body = ''
   request.on('data', (piece) => {
@@ -32,12 +32,12 @@ const endpoint = createServer((request, response) => {
       id,
       result: ANSWERS[method] ?? `0x${'ee'.repeat(32)}`,
     })
-    const asked = JSON.parse(body)
-    response.end(JSON.stringify(Array.isArray(asked) ? asked.map(one) : one(asked)))
+    const call = JSON.parse(body)
+    response.end(JSON.stringify(Array.isArray(call) ? call.map(one) : one(call)))
   })
 })
 
-describe('a chain whose contracts turn out to be others', () => {
+describe('a chain whose contracts turn out to be different', () => {
   let service: TestService
   const batch = async (body: object) => {
     const { status, body: answer } = await service.post('/compute/v0/batch', { chainId: CHAIN, ...body })
@@ -59,10 +59,10 @@ describe('a chain whose contracts turn out to be others', () => {
     endpoint.closeAllConnections()
   })
 
-  it('refuses each item of a batch for it in its place, and holds up no other batch', async () => {
+  it("rejects each of its items in a batch at the item's index, and delays no other batch", async () => {
     for (let count = 0; count < 6; count++) {
-      const refused = await batch({ items: [item, item] })
-      expect(refused.map(({ error }) => error?.errors[0]?.pointer)).toEqual(['#/items/0/chainId', '#/items/1/chainId'])
+      const rejected = await batch({ items: [item, item] })
+      expect(rejected.map(({ error }) => error?.errors[0]?.pointer)).toEqual(['#/items/0/chainId', '#/items/1/chainId'])
     }
     const mixed = await batch({
       items: Array.from({ length: 600 }, (_, id) => (id % 2 ? { ...item, chainId: OTHER } : item)),
@@ -75,17 +75,17 @@ describe('a chain whose contracts turn out to be others', () => {
   })
 })
 
-describe('an RPC whose answers cannot be true', () => {
-  it('is named as wrong, not as unreachable', async () => {
+describe('an RPC whose responses cannot be true', () => {
+  it('is reported as wrong, not as unreachable', async () => {
     const keccak = await createKeccak()
     const chain = chainTable(readConfig({}, 1)).get(CHAIN)!
-    const hexOf = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`
-    // The right chain and the right contracts, and data of nobody under every UID.
+    const toHex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`
+    // The right chain and the right contracts, but invalid data under every UID.
     const results = new Map([
-      ['0xed24911d', hexOf(domainSeparator(chain, keccak))],
-      ['0x12b11a17', hexOf(attestTypeHash(chain.profile, keccak))],
+      ['0xed24911d', toHex(domainSeparator(chain, keccak))],
+      ['0x12b11a17', toHex(attestTypeHash(chain.profile, keccak))],
     ])
-    const liar = createServer(async (request, response) => {
+    const lyingEndpoint = createServer(async (request, response) => {
       let body = ''
       for await (const piece of request) body += piece
       const { id, method, params } = JSON.parse(body)
@@ -98,8 +98,8 @@ describe('an RPC whose answers cannot be true', () => {
             : (results.get(params[0].data) ?? `0x${'ee'.repeat(32)}`)
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
     })
-    await new Promise<void>((done) => liar.listen(0, '127.0.0.1', done))
-    const { port } = liar.address() as AddressInfo
+    await new Promise<void>((done) => lyingEndpoint.listen(0, '127.0.0.1', done))
+    const { port } = lyingEndpoint.address() as AddressInfo
     const service = await startTestService({
       [`RPC_URL_${CHAIN}`]: `http://127.0.0.1:${port}`,
       RPC_TIMEOUT_MS: '10000',
@@ -113,8 +113,8 @@ describe('an RPC whose answers cannot be true', () => {
       ])
     } finally {
       await service.stop()
-      liar.close()
-      liar.closeAllConnections()
+      lyingEndpoint.close()
+      lyingEndpoint.closeAllConnections()
     }
   })
 })

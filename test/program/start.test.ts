@@ -13,7 +13,7 @@ interface Health {
   readonly database: string
 }
 
-/** Runs the program with flags until it ends. */
+/** Runs the program with flags until it exits. */
 function run(
   flags: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -31,41 +31,41 @@ function run(
   return new Promise((done) => child.on('close', (code) => done({ code, output })))
 }
 
-describe('the start', () => {
-  it('says in one line why no backup can be made while the service runs', async () => {
+describe('the startup', () => {
+  it('explains in one line why no backup can be made while the service runs', async () => {
     const service = await startTestService({ DATA_DIR: dataDir, RECORDS: '1' })
     const isConnected = async () =>
       ((await (await fetch(`${service.url}/health`)).json()) as Health).database === 'connected'
     await expect.poll(isConnected, { timeout: 120_000, interval: 200 }).toBe(true)
     const file = join(dataDir, 'backup.gz')
-    const refused = await run(['--backup', file])
-    expect(refused.code).toBe(78)
-    expect(refused.output.trim().split('\n')).toHaveLength(1)
-    expect(refused.output).toMatch(/cannot make a backup .*is in use by process \d+: stop it/)
+    const rejected = await run(['--backup', file])
+    expect(rejected.code).toBe(78)
+    expect(rejected.output.trim().split('\n')).toHaveLength(1)
+    expect(rejected.output).toMatch(/cannot make a backup .*is in use by process \d+: stop it/)
     expect(existsSync(file)).toBe(false)
     expect(await service.stop()).toBe(0)
   })
 
   it.each([
-    ['a file that is not there', ['--restore', join(dataDir, 'none.gz')], /cannot restore .*none\.gz/],
-    ['a folder that is not there', ['--backup', join(dataDir, 'none', 'x.gz')], /cannot make a backup .*x\.gz/],
-  ])('says in one line what is wrong with %s', async (_what, flags, said) => {
+    ['a missing file', ['--restore', join(dataDir, 'none.gz')], /cannot restore .*none\.gz/],
+    ['a missing folder', ['--backup', join(dataDir, 'none', 'x.gz')], /cannot make a backup .*x\.gz/],
+  ])('explains in one line what is wrong with %s', async (_what, flags, expected) => {
     const { code, output } = await run(flags)
     expect([code, output.trim().split('\n').length]).toEqual([78, 1])
-    expect(output).toMatch(said)
+    expect(output).toMatch(expected)
   })
 
   it.each([
     ['with a development key', { RECORDS: '0' }],
     ['with records', { SIGNER_PRIVATE_KEY: `0x${'11'.repeat(32)}`, NODE_ENV: 'production', EMBEDDED_DB: '1' }],
-  ])('ends with exit code 78 and names DATA_DIR when the folder cannot be made, %s', async (_what, environment) => {
+  ])('exits with code 78 and names DATA_DIR when the folder cannot be created, %s', async (_what, environment) => {
     // Node.js 20 never returns from a recursive mkdir here.
     const { code, output } = await run([], { DATA_DIR: '/proc/nope', PORT: '0', ...environment })
     expect(output).toMatch(/cannot start .*DATA_DIR.*\/proc\/nope/)
     expect(code).toBe(78)
   })
 
-  it('warns of settings that are nearly known, and shows no value', async () => {
+  it('warns of misspelt settings without showing their values', async () => {
     const service = await startTestService({ RECODRS: 'secret-value', HTTP_ADAPTOR: 'node' })
     const warnings = service.lines.filter((line) => line.includes('unknown setting')).map((line) => JSON.parse(line))
     expect(warnings).toMatchObject([
@@ -76,7 +76,7 @@ describe('the start', () => {
     await service.stop()
   })
 
-  it('says of a service that keeps no records that no database is connected, and is ready all the same', async () => {
+  it('reports no connected database for a service without records, which is ready nevertheless', async () => {
     const service = await startTestService({ RECORDS: '0' })
     const health = await fetch(`${service.url}/health`)
     expect([health.status, await health.json()]).toMatchObject([200, { status: 'ok', database: 'disconnected' }])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readGeometry } from '../../src/geometry/read.ts'
 import { contains } from '../../src/topology/contains.ts'
 import { intersects } from '../../src/topology/intersects.ts'
-import { turnOfEdge } from '../../src/topology/unwrap.ts'
+import { edgeTurn } from '../../src/topology/unwrap.ts'
 import { findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
@@ -18,7 +18,7 @@ function poleOf(ring: Float64Array): 1 | -1 {
   let [isNorth, isSouth, winding, sum] = [false, false, 0, 0]
   for (let i = 2; i < ring.length; i += 2) {
     const [lon1, lat1, lon2, lat2] = [ring[i - 2]!, ring[i - 1]!, ring[i]!, ring[i + 1]!]
-    const east = lon2 - lon1 + 360 * turnOfEdge(lon1, lat1, lon2, lat2)
+    const east = lon2 - lon1 + 360 * edgeTurn(lon1, lat1, lon2, lat2)
     winding += east
     sum += east * (lat1 + lat2)
     if (lat1 === 90) isNorth = true

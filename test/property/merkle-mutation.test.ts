@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
-import { createMerkleTree, merkleTreeOf } from '../../src/attest/merkle.ts'
+import { buildMerkleTree, createMerkleTree } from '../../src/attest/merkle.ts'
 import { type MerkleItem, verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { createResultDigest, type ResultMessage } from '../../src/attest/result-digest.ts'
 import { verifyMerkleAttestation } from '../../src/attest/verify-merkle.ts'
@@ -53,7 +53,7 @@ function* bitsOf(hex: string): Generator<Hex> {
 
 describe('a leaf under a root', () => {
   it('is not proved with any byte of any of its fields changed to any other', () => {
-    const tree = merkleTreeOf(items, parts.keccak)
+    const tree = buildMerkleTree(items, parts.keccak)
     let tried = 0
     const survivors: string[] = []
     for (const index of [0, 5]) {
@@ -74,7 +74,7 @@ describe('a leaf under a root', () => {
   })
 
   it('is not proved with any bit of its proof or of the root changed, whichever leaf it is', () => {
-    const tree = merkleTreeOf(items, parts.keccak)
+    const tree = buildMerkleTree(items, parts.keccak)
     const survivors: string[] = []
     items.forEach((item, index) => {
       const proof = tree.proof(index)
@@ -103,7 +103,7 @@ describe('a leaf under a root', () => {
 describe('the attestation of a root', () => {
   it('vouches for nothing with any byte of its data, schema, signature or attester changed', async () => {
     const chain = parts.chains.get(84532)!
-    const tree = merkleTreeOf(items, parts.keccak)
+    const tree = buildMerkleTree(items, parts.keccak)
     const schema = parts.schemas['merkle-root']
     const data = encodeMerkleRoot({ merkleRoot: tree.root, leafCount: items.length, timestampSeconds: NOW_SECONDS })
     const signed = await parts.signer.sign({

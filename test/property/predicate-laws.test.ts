@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { readGeometry } from '../../src/geometry/read.ts'
-import { ContactSweep } from '../../src/topology/contact-sweep.ts'
+import { IntersectsSweep } from '../../src/topology/contact-sweep.ts'
 import { contains } from '../../src/topology/contains.ts'
-import { CoverSweep } from '../../src/topology/cover-sweep.ts'
-import { layElement } from '../../src/topology/element-rings.ts'
+import { ContainsSweep } from '../../src/topology/cover-sweep.ts'
+import { buildElementRings } from '../../src/topology/element-rings.ts'
 import { intersects } from '../../src/topology/intersects.ts'
-import { sceneOf } from '../../src/topology/lay-geometry.ts'
+import { buildSegmentSet } from '../../src/topology/lay-geometry.ts'
 import { LineBoundary } from '../../src/topology/line-boundary.ts'
-import { findBySweep, findInvalidity } from '../../src/topology/validity.ts'
+import { findInvalidity, findInvalidityBySweep } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 import { RandomShapes, SHAPE_TYPES } from '../random-shapes.ts'
@@ -249,11 +249,11 @@ describe('the sweep', () => {
   it('alone decides what boxes and passes decide', () => {
     fc.assert(
       fc.property(validShape(), validShape(), (a, b) => {
-        const cover = sceneOf(read(a), read(b), north)
-        const sweep = new CoverSweep(cover, new LineBoundary(read(a), true))
+        const cover = buildSegmentSet(read(a), read(b), north)
+        const sweep = new ContainsSweep(cover, new LineBoundary(read(a), true))
         expect(sweep.decide(everything(cover))).toBe(holds(a, b))
-        const contact = sceneOf(read(a), read(b), north)
-        expect(!new ContactSweep(contact).isApart(everything(contact))).toBe(meets(a, b))
+        const contact = buildSegmentSet(read(a), read(b), north)
+        expect(!new IntersectsSweep(contact).isDisjoint(everything(contact))).toBe(meets(a, b))
       }),
       RUNS,
     )
@@ -262,9 +262,9 @@ describe('the sweep', () => {
   it('alone judges validity as boxes and passes do', () => {
     fc.assert(
       fc.property(anyShape(AREAS), (a) => {
-        const laid = layElement(read(a), 0, north)
+        const laid = buildElementRings(read(a), 0, north)
         if ('reason' in laid) return
-        expect(findBySweep(laid) === undefined).toBe(isValid(a))
+        expect(findInvalidityBySweep(laid) === undefined).toBe(isValid(a))
       }),
       { numRuns: scaled(5000) },
     )

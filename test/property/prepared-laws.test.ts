@@ -3,13 +3,13 @@ import { readGeometry } from '../../src/geometry/read.ts'
 import { contains } from '../../src/topology/contains.ts'
 import { EdgeRay } from '../../src/topology/edge-ray.ts'
 import { EdgeTree } from '../../src/topology/edge-tree.ts'
-import { layElement } from '../../src/topology/element-rings.ts'
+import { buildElementRings } from '../../src/topology/element-rings.ts'
 import { intersects } from '../../src/topology/intersects.ts'
 import { passRings, sideOfRing } from '../../src/topology/point-in-ring.ts'
 import { prepareTopology, type Topology } from '../../src/topology/prepared.ts'
 import { isStarShaped } from '../../src/topology/star-shaped.ts'
-import { isValidApart } from '../../src/topology/valid-apart.ts'
-import { findBySweep, findInvalidity } from '../../src/topology/validity.ts'
+import { isProvablyValid } from '../../src/topology/valid-apart.ts'
+import { findInvalidity, findInvalidityBySweep } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { scalarBase64 } from '../../src/wasm/generated/scalar.ts'
 import { compileModule, instantiateKernel, loadKernel } from '../../src/wasm/loader.ts'
@@ -128,7 +128,7 @@ describe('a prepared geometry', () => {
               expect(intersects(moved, a, north, kernel)).toBe(intersects(read(here), point(at), north))
             }
             const [lon, lat] = eastOf(at)
-            tally[prepared.seamRay?.locate(lon, lat) ?? 'unsure']++
+            tally[prepared.antimeridianRay?.locate(lon, lat) ?? 'unsure']++
           }
         },
       ),
@@ -162,8 +162,8 @@ function shrunk(geometry: Geometry, seed: number): Geometry {
 
 describe('validity by boxes', () => {
   const isValidBySweep = (geometry: Geometry): boolean => {
-    const laid = layElement(read(geometry), 0, north)
-    return !('reason' in laid) && findBySweep(laid) === undefined
+    const laid = buildElementRings(read(geometry), 0, north)
+    return !('reason' in laid) && findInvalidityBySweep(laid) === undefined
   }
   const seed = fc.integer({ min: 0, max: 2 ** 31 - 1 })
 
@@ -183,7 +183,7 @@ describe('validity by boxes', () => {
           else ring[at] = [Math.round(9 * random()), Math.round(9 * random())]
         }
         const geometry: Geometry = { type: 'Polygon', coordinates: [ring] }
-        const isApart = isValidApart(prepareTopology(read(geometry)), 0)
+        const isApart = isProvablyValid(prepareTopology(read(geometry)), 0)
         const isValid = isValidBySweep(geometry)
         expect(findInvalidity(read(geometry), north) === undefined).toBe(isValid)
         if (isApart) expect(isValid).toBe(true)
@@ -232,7 +232,7 @@ describe('validity by boxes', () => {
           rings.push(box(10 * Math.floor(6 * random()) + 0.5, 0.5, random() < 0.5 ? 0.25 : 3))
         }
         const geometry: Geometry = { type: 'MultiPolygon', coordinates: polygons }
-        const isApart = isValidApart(prepareTopology(read(geometry)), 0)
+        const isApart = isProvablyValid(prepareTopology(read(geometry)), 0)
         const isValid = isValidBySweep(geometry)
         expect(findInvalidity(read(geometry), north) === undefined).toBe(isValid)
         if (isApart) expect(isValid).toBe(true)

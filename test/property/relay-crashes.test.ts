@@ -100,7 +100,7 @@ async function runSeed(seed: number, seen: Record<string, number>): Promise<void
         clients: [client, client],
         now: () => clockMs,
         random: () => 0.5,
-        maxBenchMs: 1000,
+        maxSuspensionMs: 1000,
       }),
       nowMs: () => (clockMs += 10_000),
       note: (event) => {

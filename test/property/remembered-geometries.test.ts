@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { OPERATIONS } from '../../src/compute/operations.ts'
 import { PreparedGeometries } from '../../src/compute/prepared-geometries.ts'
-import { type Engine, runOperation } from '../../src/compute/run.ts'
+import { type ComputeContext, runOperation } from '../../src/compute/run.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { ProblemError } from '../../src/problem.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
@@ -62,8 +62,8 @@ it('answers a geometry that came before as one that comes the first time, and ke
   const kernel = loadKernel()
   // Less room in the kernel than what is kept may take: some of it has to do without.
   const prepared = new PreparedGeometries(kernel, MAX_BYTES, MAX_BYTES / 4)
-  const without: Engine = { kernel: loadKernel(), keccak, limits }
-  const remembering: Engine = { kernel, keccak, limits, prepared }
+  const without: ComputeContext = { kernel: loadKernel(), keccak, limits }
+  const remembering: ComputeContext = { kernel, keccak, limits, prepared }
   // Few geometries and many questions: most come again, in other company and for other operations.
   const pool = Array.from({ length: 24 }, geometry)
   let kept = 0
@@ -71,7 +71,7 @@ it('answers a geometry that came before as one that comes the first time, and ke
     const row = pick(Object.values(OPERATIONS))
     const operands = row.inputs.map((name) => ({ geometry: pick(pool), path: [name], ref: undefined }))
     const radiusMeters = row.name === 'within' ? 10 ** (2 + 5 * random()) : undefined
-    const answer = (engine: Engine) => {
+    const answer = (engine: ComputeContext) => {
       try {
         return runOperation(row, operands, radiusMeters, engine)
       } catch (error) {
@@ -89,7 +89,7 @@ it('answers a geometry that came before as one that comes the first time, and ke
 it('keeps nothing of geometries that come once, of small ones, nor under a reference that is not their hash', async () => {
   const kernel = loadKernel()
   const prepared = new PreparedGeometries(kernel, MAX_BYTES)
-  const engine: Engine = { kernel, keccak: await createKeccak(), limits, prepared }
+  const engine: ComputeContext = { kernel, keccak: await createKeccak(), limits, prepared }
   const area = (polygon: Geometry, ref?: `0x${string}`) =>
     runOperation(OPERATIONS.area, [{ geometry: polygon, path: ['geometry'], ref }], undefined, engine)
   const circle = (corners: number, radius: number): Geometry => ({

@@ -3,7 +3,13 @@ import { recordWorld } from '../../bench/record-world.ts'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
-import type { ChangePlace, LocationRecord, RecordChange, RecordQuery, RecordStore } from '../../src/store-messages.ts'
+import type {
+  JournalPosition,
+  LocationRecord,
+  RecordChange,
+  RecordQuery,
+  RecordStore,
+} from '../../src/store-messages.ts'
 import { addressOf, recordOf, storeRecords, uidOf } from '../store-records.ts'
 
 const LARGE = { records: 1000, bytes: 1_000_000 }
@@ -26,19 +32,19 @@ describe.each(ENGINES)('the journal of changes on %s', (engine) => {
   const end = async () => (await store.changes({ after: undefined, size: LARGE })).next
   const text = ({ kind, document }: RecordChange) => `${kind} ${Number.parseInt(JSON.parse(document).uid, 16)}`
 
-  async function all(after: ChangePlace, size = LARGE): Promise<RecordChange[]> {
-    const found: RecordChange[] = []
+  async function all(after: JournalPosition, size = LARGE): Promise<RecordChange[]> {
+    const collected: RecordChange[] = []
     for (;;) {
       const { changes, next, isEnd, isLost } = await store.changes({ after, size })
       expect(isLost).toBe(false)
-      found.push(...changes)
-      if (isEnd) return found
+      collected.push(...changes)
+      if (isEnd) return collected
       expect([next.number, next.position]).not.toEqual([after.number, after.position])
       after = next
     }
   }
 
-  it('tells what was stored, revoked, rolled back and restored, in that order', async () => {
+  it('returns what was stored, revoked, rolled back and restored, in that order', async () => {
     const start = await end()
     await store.apply({ chainId: 84532, records: [recordOf(1), recordOf(2), recordOf(3)], revocations: [] })
     await store.apply({ chainId: 84532, records: [], revocations: [{ uid: uidOf(1), blockNumber: 2000 }] })
@@ -58,27 +64,27 @@ describe.each(ENGINES)('the journal of changes on %s', (engine) => {
       'new 4',
       'revoked 2',
     ])
-    const gone = changes.find(({ kind }) => kind === 'rolled-back')!
-    expect(JSON.parse(gone.document)).toEqual({
+    const rolledBack = changes.find(({ kind }) => kind === 'rolled-back')!
+    expect(JSON.parse(rolledBack.document)).toEqual({
       uid: uidOf(3),
       chain: 'base-sepolia',
       prover: addressOf(0),
       subject: addressOf(101),
     })
-    // Those that are still there are told as they are now.
+    // A record that still exists is returned in its present state.
     for (const { kind, document } of changes.filter((change) => change.kind !== 'rolled-back')) {
       const { uid } = JSON.parse(document)
       expect([kind, document]).toEqual([kind, await store.record(uid)])
     }
   })
 
-  it('says nothing of a range that changed nothing, and of records that came again', async () => {
+  it('has no entry for a range that changed nothing, nor for records that were stored again', async () => {
     const start = await end()
     await store.apply({ chainId: 84532, records: [recordOf(1)], revocations: [{ uid: uidOf(99), blockNumber: 1 }] })
     expect(await end()).toEqual(start)
   })
 
-  it('goes on behind any change, in pieces of any size', async () => {
+  it('continues after any change, in slices of any size', async () => {
     const start = await end()
     for (let block = 0; block < 12; block++) {
       const records = Array.from({ length: 1 + ((block * 7) % 30) }, (_, index) =>
@@ -103,7 +109,7 @@ describe.each(ENGINES)('the journal of changes on %s', (engine) => {
     }
   })
 
-  it('keeps the records of two chains apart that were stored at the same time', async () => {
+  it('does not mix up the records of two chains stored at the same time', async () => {
     const start = await end()
     const rounds = Array.from({ length: 10 }, (_, round) => round)
     const write = async (chainId: number, chain: string, from: number) => {
@@ -114,7 +120,7 @@ describe.each(ENGINES)('the journal of changes on %s', (engine) => {
         await store.apply({ chainId, records, revocations: [] })
       }
     }
-    // A reader beside the writers sees each change once, and in the end all of them.
+    // A reader that runs at the same time sees every change exactly once.
     const seen: string[] = []
     let isWriting = true
     const read = async () => {
@@ -135,7 +141,7 @@ describe.each(ENGINES)('the journal of changes on %s', (engine) => {
     expect(new Set(seen).size).toBe(400)
   })
 
-  it('says that a place is not in this journal', async () => {
+  it('reports that a position is not in this journal', async () => {
     const { epoch, number } = await end()
     for (const after of [
       { epoch: 'another', number: 1, position: 0 },
@@ -147,9 +153,9 @@ describe.each(ENGINES)('the journal of changes on %s', (engine) => {
     }
   })
 
-  it('forgets the oldest rows, and says so to who asks for them', async () => {
+  it('deletes the oldest rows, and reports a position among them as lost', async () => {
     const { epoch, number } = await end()
-    // As if a hundred thousand more ranges had been stored.
+    // Simulates a hundred thousand more stored ranges.
     await database.transaction((session) =>
       session.query(
         `insert into record_change (number, kind, size, removed)
@@ -161,8 +167,8 @@ describe.each(ENGINES)('the journal of changes on %s', (engine) => {
     expect((await store.changes({ after: { epoch, number: 1, position: 0 }, size: LARGE })).isLost).toBe(false)
     await store.maintain(undefined)
     expect((await store.changes({ after: { epoch, number: 1, position: 0 }, size: LARGE })).isLost).toBe(true)
-    const kept = await store.changes({ after: { epoch, number: number + 1, position: 0 }, size: LARGE })
-    expect([kept.isLost, kept.changes.length, kept.isEnd]).toEqual([false, 200, false])
+    const remaining = await store.changes({ after: { epoch, number: number + 1, position: 0 }, size: LARGE })
+    expect([remaining.isLost, remaining.changes.length, remaining.isEnd]).toEqual([false, 200, false])
     await store.apply({ chainId: 84532, records: [recordOf(50_000)], revocations: [] })
     expect((await end()).number).toBe(number + 100_001)
   })
@@ -192,13 +198,13 @@ describe.each(ENGINES)('slices of a list on %s', (engine) => {
     ['everything', {}],
     ['a chain', { chainId: 42220 }],
     ['a busy prover', { prover: WORLD[0]!.prover }],
-    ['a box that holds many', { bbox: [-180, -90, 180, 90] }],
-    ['a box that holds few', { bbox: [10, 10, 12, 12] }],
+    ['a box with many records', { bbox: [-180, -90, 180, 90] }],
+    ['a box with few records', { bbox: [10, 10, 12, 12] }],
     ['a time', { fromSeconds: 1_780_000_000 }],
     ['a chain and most of the world', { chainId: 8453, bbox: [-180, -90, 179, 90] }],
     ['most of the world and a time with nothing in it', { bbox: [-180, -90, 180, 90], toSeconds: 1000 }],
-    ['what no record meets', { prover: addressOf(12345), bbox: [-180, -90, 180, 90] }],
-  ])('give %s once, as the pages of the list do', async (_name, filter) => {
+    ['a filter that no record matches', { prover: addressOf(12345), bbox: [-180, -90, 180, 90] }],
+  ])("return %s once, in the order of the list's pages", async (_name, filter) => {
     const expected: string[] = []
     let page = await store.page(query(filter))
     for (let offset = 0; expected.length < page.count; offset += 1000) {
@@ -209,22 +215,22 @@ describe.each(ENGINES)('slices of a list on %s', (engine) => {
       { records: 1000, bytes: 200_000 },
       { records: 977, bytes: 100_000_000 },
     ]) {
-      const found: string[] = []
+      const collected: string[] = []
       let after: RecordQuery['after']
       do {
         const slice = await store.slice({ query: query({ ...filter, ...(after && { after }) }), size })
         expect(slice.length).toBeLessThanOrEqual(size.records)
-        const given = uids(slice.documents)
-        expect(given.length).toBe(slice.length)
-        // One record more than fits at most, so that a large one gets through.
+        const sliceUids = uids(slice.documents)
+        expect(sliceUids.length).toBe(slice.length)
+        // A slice may exceed its size by one record, so that a large record can be returned.
         if (slice.length > 1) {
           const withoutLast = slice.documents.slice(0, slice.documents.lastIndexOf(',{"uid":"'))
           expect(Buffer.byteLength(withoutLast)).toBeLessThan(size.bytes + slice.length)
         }
-        found.push(...given)
+        collected.push(...sliceUids)
         after = slice.next
       } while (after !== undefined)
-      expect(found).toEqual(expected)
+      expect(collected).toEqual(expected)
     }
   })
 })

@@ -13,7 +13,7 @@ const CHAINS = [
   { chainId: 42220, chain: 'celo' },
 ] as const
 
-describe.each(ENGINES)('columns in memory beside %s', (engine) => {
+describe.each(ENGINES)('columns in memory for %s', (engine) => {
   let files: StoreFiles
   let database: Database
 
@@ -26,7 +26,7 @@ describe.each(ENGINES)('columns in memory beside %s', (engine) => {
     await files.remove()
   })
 
-  /** What lists say, by the columns, and by the database alone. */
+  /** Compares a random list read with the columns and one read only from the database; returns whether the columns were used. */
   async function compare(memory: RecordMemory, random: () => number): Promise<boolean> {
     const box = Math.floor(random() * 300) - 180
     const query: RecordQuery = {
@@ -44,7 +44,7 @@ describe.each(ENGINES)('columns in memory beside %s', (engine) => {
     return true
   }
 
-  it('follow what is stored, rolled back and stored again on two chains', async () => {
+  it('follow records that are stored, rolled back and stored again on two chains', async () => {
     const random = seededNumbers(11)
     const store = createRecordStore(database, now)
     const memory = new RecordMemory(database, 10_000)
@@ -56,7 +56,7 @@ describe.each(ENGINES)('columns in memory beside %s', (engine) => {
       const { chainId, chain } = CHAINS[which]!
       const rollBackTo = random() < 0.3 ? heads[which]! - Math.floor(random() * 8) : undefined
       const first = rollBackTo ?? heads[which]!
-      // Some of what was rolled back comes again in another block, some uids stand on both chains.
+      // Some rolled-back records return in another block, and some UIDs are on both chains.
       const records = Array.from({ length: Math.floor(random() * 12) }, (_, i) =>
         recordOf(Math.floor(random() * 400), {
           chainId,
@@ -98,13 +98,13 @@ describe.each(ENGINES)('columns in memory beside %s', (engine) => {
     expect(selected!.count).toBe((await createRecordStore(database, now).page(all)).count)
   })
 
-  it('leave the answer to the database when there are too many records', async () => {
+  it('leave the query to the database when there are too many records', async () => {
     const memory = new RecordMemory(database, 100)
     await memory.loaded()
     expect(await compare(memory, seededNumbers(4))).toBe(false)
   })
 
-  it('begin anew when the journal is another one', async () => {
+  it('reload when the journal was replaced', async () => {
     const memory = new RecordMemory(database, 100_000)
     await memory.loaded()
     await database.transaction((session) => session.query("update record_journal set epoch = 'another'"))
@@ -114,7 +114,7 @@ describe.each(ENGINES)('columns in memory beside %s', (engine) => {
   })
 
   it.each([0, 1])(
-    'begin anew when the database went back, as after a failover, and %i changes came since',
+    'reload when the database lost changes, as after a failover, with %i changes since',
     async (later) => {
       const store = createRecordStore(database, now)
       const memory = new RecordMemory(database, 100_000)

@@ -17,7 +17,7 @@ const newestFirst = [...records].sort(
   (a, b) => b.timeSeconds - a.timeSeconds || (a.uid < b.uid ? 1 : -1) || b.chainId - a.chainId,
 )
 
-/** The same question of a plain array: no index, no plan. */
+/** The same query on a plain array, without an index or a query plan. */
 function naive(query: RecordQuery): { uids: string[]; count: number } {
   const matching = newestFirst.filter(
     (record) =>
@@ -34,7 +34,7 @@ function naive(query: RecordQuery): { uids: string[]; count: number } {
   }
 }
 
-/** On the circle: two arcs meet when one of them begins within the other. */
+/** Whether two boxes meet. In longitude, two arcs meet when one begins within the other. */
 function meets([west, south, east, north]: Bounds, [boxWest, boxSouth, boxEast, boxNorth]: Bounds): boolean {
   if (south > boxNorth || north < boxSouth) return false
   const isWithin = (longitude: number, start: number, width: number) =>
@@ -45,24 +45,24 @@ function meets([west, south, east, north]: Bounds, [boxWest, boxSouth, boxEast, 
 
 function randomQuery(random: () => number): RecordQuery {
   const pick = () => records[Math.floor(random() * records.length)]!
-  const often = (share: number) => random() < share
+  const chance = (share: number) => random() < share
   const time = () => NEWEST - Math.floor(random() * 70 * 86_400)
   const [from, to] = [time(), time()].sort((a, b) => a - b)
   return {
-    ...(often(0.3) ? { chainId: pick().chainId } : {}),
-    ...(often(0.25) ? { prover: pick().prover } : {}),
-    ...(often(0.15) ? { subject: pick().subject } : {}),
-    ...(often(0.25) ? { fromSeconds: from! } : {}),
-    ...(often(0.25) ? { toSeconds: to! } : {}),
-    ...(often(0.5) ? { bbox: randomBox(random, pick) } : {}),
-    limit: often(0.5) ? 100 : 1 + Math.floor(random() * 1000),
-    offset: often(0.4) ? 0 : Math.floor(random() ** 3 * (COUNT + 500)),
+    ...(chance(0.3) ? { chainId: pick().chainId } : {}),
+    ...(chance(0.25) ? { prover: pick().prover } : {}),
+    ...(chance(0.15) ? { subject: pick().subject } : {}),
+    ...(chance(0.25) ? { fromSeconds: from! } : {}),
+    ...(chance(0.25) ? { toSeconds: to! } : {}),
+    ...(chance(0.5) ? { bbox: randomBox(random, pick) } : {}),
+    limit: chance(0.5) ? 100 : 1 + Math.floor(random() * 1000),
+    offset: chance(0.4) ? 0 : Math.floor(random() ** 3 * (COUNT + 500)),
   }
 }
 
 function randomBox(random: () => number, pick: () => LocationRecord): Bounds {
   const kind = Math.floor(random() * 6)
-  // A record's own bounds: everything at its borders counts.
+  // A record's own bounds: everything on their border matches.
   if (kind === 0) {
     const [west, south, east, north] = pick().bounds
     return [west, south, east > 180 ? east - 360 : east, north]
@@ -84,56 +84,56 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
   let files: StoreFiles
   let database: Database
   let store: RecordStore
-  let remembering: RecordStore
+  let storeWithMemory: RecordStore
   let memory: RecordMemory
 
   beforeAll(async () => {
     files = await makeStore(engine)
     database = await files.open()
     store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
-    // Oldest last in one half: marks have to be taken back and set again.
+    // The older half is stored last, so marks have to be removed and set again.
     const half = records.length / 2
     for (let start = half; start < records.length; start += 2500)
       await storeRecords(store, records.slice(start, start + 2500))
     for (let start = 0; start < half; start += 2500) await storeRecords(store, records.slice(start, start + 2500))
     memory = new RecordMemory(database, COUNT)
     await memory.loaded()
-    remembering = createRecordStore(database, () => '2026-01-01T00:00:00.000Z', memory)
+    storeWithMemory = createRecordStore(database, () => '2026-01-01T00:00:00.000Z', memory)
   })
   afterAll(async () => {
     await database.close()
     await files.remove()
   })
 
-  const uidsOf = (documents: string): string[] => JSON.parse(`[${documents}]`).map(({ uid }: { uid: string }) => uid)
+  const readUids = (documents: string): string[] => JSON.parse(`[${documents}]`).map(({ uid }: { uid: string }) => uid)
 
-  async function compare(query: RecordQuery, stores = [store, remembering]): Promise<void> {
+  async function compare(query: RecordQuery, stores = [store, storeWithMemory]): Promise<void> {
     const expected = naive(query)
-    const said = JSON.stringify(query)
-    for (const asked of stores) {
-      const page = await asked.page(query)
-      expect([said, page.count, page.length]).toEqual([said, expected.count, expected.uids.length])
-      expect(uidsOf(page.documents)).toEqual(expected.uids)
+    const queryText = JSON.stringify(query)
+    for (const testedStore of stores) {
+      const page = await testedStore.page(query)
+      expect([queryText, page.count, page.length]).toEqual([queryText, expected.count, expected.uids.length])
+      expect(readUids(page.documents)).toEqual(expected.uids)
     }
   }
 
-  it('come from memory when it is loaded', async () => {
+  it('come from memory once it is loaded', async () => {
     const select = vi.spyOn(memory, 'select')
-    await compare({ prover: records[0]!.prover, limit: 1000, offset: 0 }, [remembering])
+    await compare({ prover: records[0]!.prover, limit: 1000, offset: 0 }, [storeWithMemory])
     expect((await select.mock.results[0]!.value).count).toBeGreaterThan(0)
   })
 
-  it(`are those of an array, for ${QUERIES} random questions, counted or remembered`, async () => {
+  it(`equal those of an array for ${QUERIES} random queries, with a new or a cached count`, async () => {
     const random = randomFrom(SEED + 1)
     for (let round = 0; round < QUERIES; round++) {
       const query = randomQuery(random)
       await compare(query)
-      // The count is remembered now, and may lead to another plan.
+      // The count is cached now, and may lead to another query plan.
       if (round % 3 === 0) await compare({ ...query, offset: Math.floor(query.offset / 2) })
     }
   })
 
-  it('are those of an array at any offset, by marks', async () => {
+  it('equal those of an array at any offset, by marks', async () => {
     for (const scope of [{}, { chainId: 42161 }, { chainId: 8453 }]) {
       for (const share of [0, 0.1, 0.33, 0.5, 0.9, 0.999]) {
         const { count } = naive({ ...scope, limit: 1, offset: 0 })
@@ -145,7 +145,7 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
     }
   })
 
-  it('go on behind any record', async () => {
+  it('continue after any record', async () => {
     const random = randomFrom(SEED + 2)
     for (let round = 0; round < 60; round++) {
       const query = { ...randomQuery(random), offset: 0 }
@@ -153,15 +153,15 @@ describe.each(ENGINES)('lists of the store on %s', (engine) => {
       if (count === 0) continue
       const position = Math.floor(random() * count)
       const { timeSeconds, uid, chainId } = records.find((record) => record.uid === uids[position])!
-      for (const asked of [store, remembering]) {
-        const page = await asked.page({ ...query, after: { timeSeconds, uid, chainId } })
-        expect(uidsOf(page.documents)).toEqual(uids.slice(position + 1, position + 1 + query.limit))
+      for (const testedStore of [store, storeWithMemory]) {
+        const page = await testedStore.page({ ...query, after: { timeSeconds, uid, chainId } })
+        expect(readUids(page.documents)).toEqual(uids.slice(position + 1, position + 1 + query.limit))
         expect(page.count).toBe(count)
       }
     }
   })
 
-  it('count what is recent as an array does', async () => {
+  it('count recent records as an array does', async () => {
     for (const nowSeconds of [NEWEST, NEWEST + 5 * 86_400, NEWEST - 20 * 86_400, NEWEST + 300 * 86_400]) {
       const { recent } = await store.stats({ nowSeconds })
       const since = (days: number) =>

@@ -40,7 +40,7 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     '?bbox=-20,-40,60,70',
     '?fromTimestamp=2026-06-01&toTimestamp=2026-07-01',
     `?prover=${addressOf(1)}`,
-  ])('give every record of %s on a line of its own, as the list shows it', async (query) => {
+  ])('return every record of %s on a separate line, as the list does', async (query) => {
     const response = await fetch(service.url + EXPORT + query)
     expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
     const lines = (await response.text()).split('\n').slice(0, -1)
@@ -51,7 +51,7 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     expect(new Set(lines.map((line) => JSON.parse(line).uid)).size).toBe(count)
   })
 
-  it('give features as a text sequence when asked', async () => {
+  it('return features as a GeoJSON text sequence on request', async () => {
     for (const [query, accept] of [
       ['?f=geojsonseq', '*/*'],
       ['', 'application/geo+json-seq'],
@@ -84,13 +84,13 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
     ['chain=bitcoin', 'Invalid chain parameter'],
     ['bbox=1', 'Invalid bbox format'],
     ['chain=celo&chain=celo', 'Duplicate parameter'],
-  ])('refuse %s before they begin', async (query, message) => {
+  ])('reject %s before they begin', async (query, message) => {
     const response = await fetch(`${service.url}${EXPORT}?${query}`)
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ status: 'error', message })
   })
 
-  it('wait for a client that does not read, are refused when too many, and end when it never reads', async () => {
+  it('wait for a client that does not read, are rejected beyond their limit, and end when it never reads', async () => {
     const open = () =>
       new Promise<IncomingMessage>((resolve) => {
         httpGet(service.url + EXPORT, { agent: false }, (response) => {
@@ -99,23 +99,23 @@ describe.each(ENGINES_AND_ADAPTERS)('exports on %s behind %s', (engine, adapter)
           resolve(response)
         })
       })
-    // Far more than what the sockets between hold: the rest waits in the database.
+    // Far more than the socket buffers hold: the remaining records wait in the database.
     const stalled = [await open(), await open()]
-    const refused = await fetch(service.url + EXPORT)
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
-    expect(await refused.json()).toMatchObject({ status: 'error', message: 'Records are not available' })
-    // One leaves, the other is given up after the time of a request.
+    const rejected = await fetch(service.url + EXPORT)
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await rejected.json()).toMatchObject({ status: 'error', message: 'Records are not available' })
+    // One client disconnects, and the other's export is aborted after the request deadline.
     stalled[0]!.destroy()
     await until(async () => (await read(service.url + EXPORT)).status === 200)
     await eventually(async () => {
       const [one, other] = await Promise.all([read(service.url + EXPORT), read(service.url + EXPORT)])
       expect([one.status, other.status, one.lines]).toEqual([200, 200, ALL.length])
     })
-    const rest = await new Promise<string>((resolve) => {
+    const ending = await new Promise<string>((resolve) => {
       stalled[1]!.on('close', () => resolve(stalled[1]!.complete ? 'complete' : 'broken'))
       stalled[1]!.resume()
     })
-    expect(rest).toBe('broken')
+    expect(ending).toBe('broken')
   })
 })
 
@@ -135,7 +135,7 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
         HTTP_ADAPTER: adapter,
         STREAM_POLL_MS: '20',
         REQUEST_DEADLINE_MS: '1500',
-        DRAIN_TIMEOUT_MS: '600000', // an end that waited for the streams would not come
+        DRAIN_TIMEOUT_MS: '600000', // a shutdown that waited for the streams would never end
         MAX_STREAMS: '12',
         MAX_STREAMS_PER_CLIENT: '10',
       },
@@ -146,7 +146,7 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
 
   const chainEvent = (event: ServerEvent) => `${event.event} ${event.data.uid}`
 
-  it('begin with the place to come back to, and say nothing of what was there before', async () => {
+  it('begin with the id to resume from, and send no events for existing records', async () => {
     const stream = await openStream(service.url)
     expect(stream.headers['content-type']).toBe('text/event-stream; charset=utf-8')
     expect(stream.headers['x-accel-buffering']).toBe('no')
@@ -157,9 +157,9 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
     stream.close()
   })
 
-  it('live on while nothing happens, longer than a request may take', async () => {
+  it('stay open without events for longer than the request deadline', async () => {
     const stream = await openStream(service.url)
-    // One comes every half second: a third of the longest life of a request.
+    // A heartbeat comes every half second, a third of the request deadline.
     await until(() => stream.heartbeats > 6)
     expect(stream.isOpen).toBe(true)
     stream.close()
@@ -172,23 +172,23 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
     '?prover=1',
     '?lastEventId=1',
     '?lastEventId=a&lastEventId=b',
-  ])('refuse %s', async (query) => {
+  ])('reject %s', async (query) => {
     const response = await fetch(service.url + STREAM + query)
     expect(response.status).toBe(400)
     expect((await response.json()) as object).toMatchObject({ status: 'error' })
   })
 
-  it('refuse a Last-Event-ID that is none', async () => {
+  it('reject an invalid Last-Event-ID', async () => {
     const response = await fetch(service.url + STREAM, { headers: { 'last-event-id': '12' } })
     expect(response.status).toBe(400)
     expect((await response.json()) as object).toMatchObject({ message: 'Invalid Last-Event-ID' })
   })
 
-  it('refuse one client more streams than it may have, and take it back when it closed some', async () => {
+  it('reject more streams than MAX_STREAMS_PER_CLIENT, and accept one again after others close', async () => {
     const streams = await Promise.all(Array.from({ length: 10 }, () => openStream(service.url)))
-    const refused = await fetch(service.url + STREAM)
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
-    await refused.text()
+    const rejected = await fetch(service.url + STREAM)
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '1'])
+    await rejected.text()
     for (const stream of streams) stream.close()
     await until(async () => {
       const stream = await openStream(service.url).catch(() => undefined)
@@ -197,8 +197,8 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
     })
   })
 
-  // Changes beside a running service need a server: the embedded engine has one process. With it the same is tested within a
-  // process, in record-feeds.test.ts.
+  // Changes from another process need a PostgreSQL server: only one process can open the embedded engine. Its streams are
+  // tested within one process, in record-feeds.test.ts.
   if (engine === 'embedded') console.warn('skipped on embedded: changes from another process')
   describe.skipIf(engine === 'embedded')('while records change', () => {
     const write = async (change: Parameters<ReturnType<typeof createRecordStore>['apply']>[0]) => {
@@ -215,7 +215,7 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
         blockNumber: 2_000_000_000 + next,
       }))
 
-    it('tell everybody what is new, revoked and rolled back', async () => {
+    it('send new, revoked and rolled-back records to every client', async () => {
       const streams = [await openStream(service.url), await openStream(service.url)]
       const [first, second] = fresh(84532, 'base-sepolia', 2)
       await write({ chainId: 84532, records: [first!, second!], revocations: [] })
@@ -234,7 +234,7 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
       }
     })
 
-    it('go on where a client was, whatever it missed, and never twice', async () => {
+    it('resume after the last event of a client, whatever it missed, and never send an event twice', async () => {
       const before = await openStream(service.url)
       const [one] = fresh(42220, 'celo', 1)
       await write({ chainId: 42220, records: [one!], revocations: [] })
@@ -242,8 +242,8 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
       before.close()
       const missed = fresh(42220, 'celo', 700)
       await write({ chainId: 42220, records: missed, revocations: [] })
-      for (const place of [{ header: before.lastId }, { parameter: before.lastId }]) {
-        const after = await openStream(service.url, place)
+      for (const options of [{ header: before.lastId }, { parameter: before.lastId }]) {
+        const after = await openStream(service.url, options)
         await until(() => after.events.length >= 700)
         const [later] = fresh(42220, 'celo', 1)
         await write({ chainId: 42220, records: [later!], revocations: [] })
@@ -253,7 +253,7 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
         expect(new Set(uids).size).toBe(uids.length)
         after.close()
       }
-      // In the middle of one range.
+      // Resume in the middle of one range.
       const whole = await openStream(service.url, { header: before.lastId })
       await until(() => whole.events.length >= 700)
       whole.close()
@@ -263,24 +263,24 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
       middle.close()
     })
 
-    it('tell only what was asked for', async () => {
+    it('send only events that match the filters', async () => {
       const [other] = fresh(42161, 'arbitrum', 1)
-      const wanted = { ...fresh(42161, 'arbitrum', 1)[0]!, prover: addressOf(4242), subject: addressOf(4343) }
+      const matching = { ...fresh(42161, 'arbitrum', 1)[0]!, prover: addressOf(4242), subject: addressOf(4343) }
       const streams = await Promise.all(
         ['chain=arbitrum', `prover=${addressOf(4242)}`, `subject=${addressOf(4343)}`, `chain=celo`].map((query) =>
           openStream(service.url, { query }),
         ),
       )
-      await write({ chainId: 42161, records: [other!, wanted], revocations: [] })
+      await write({ chainId: 42161, records: [other!, matching], revocations: [] })
       await until(
         () => streams[0]!.events.length === 2 && streams[1]!.events.length === 1 && streams[2]!.events.length === 1,
       )
-      expect(streams[1]!.events[0]!.data.uid).toBe(wanted.uid)
+      expect(streams[1]!.events[0]!.data.uid).toBe(matching.uid)
       expect(streams[3]!.events).toEqual([])
       for (const stream of streams) stream.close()
     })
 
-    it('say that they cannot go on from a place of another database', async () => {
+    it('send a reset when they cannot resume from an id of another database', async () => {
       const stream = await openStream(service.url, { header: '0123456789ab-5-7' })
       await until(() => stream.events.length === 1)
       expect(stream.events[0]!.event).toBe('reset')
@@ -303,7 +303,7 @@ describe.each(ENGINES_AND_ADAPTERS)('streams of changes on %s behind %s', (engin
 interface ServerEvent {
   readonly event: string
   readonly id: string
-  // biome-ignore lint/suspicious/noExplicitAny: the tests look into whatever was sent
+  // biome-ignore lint/suspicious/noExplicitAny: the tests read any member of an event
   readonly data: any
 }
 
@@ -313,7 +313,7 @@ interface Place {
   readonly query?: string
 }
 
-/** Reads a stream as the standard says it (HTML, 9.2.6), without a browser. */
+/** Reads a stream of Server-Sent Events as the HTML standard (9.2.6) defines, without a browser. */
 async function openStream(url: string, { header, parameter, query = '' }: Place = {}) {
   const search = parameter === undefined ? query : `lastEventId=${parameter}`
   const response = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -35,7 +35,7 @@ const QUARANTINED = {
 async function contents(files: StoreFiles) {
   const database = await files.open()
   const store = createRecordStore(database, () => '')
-  const found = {
+  const state = {
     page: await store.page(everything),
     far: await store.page({ limit: 10, offset: 1100 }),
     stats: await store.stats({ nowSeconds: 1_790_000_000 }),
@@ -44,7 +44,7 @@ async function contents(files: StoreFiles) {
     quarantined: await store.quarantined({ chainId: 84532, nowSeconds: 1e10, decoder: 9, limit: 10 }),
   }
   await database.close()
-  return found
+  return state
 }
 
 describe.each(ENGINES)('a backup of the store on %s', (engine) => {
@@ -76,26 +76,26 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
     original = await contents(files)
     expect(original.sync).toMatchObject({ ladder: [{ number: 99, hash: uidOf(99) }], finalized: 90, auditedTo: 50 })
     expect(original.quarantined.map(({ uid }) => uid)).toEqual([QUARANTINED.uid])
-    const said = await runRecordsCommand({ kind: 'backup', file }, readConfig(files.environment, 1))
-    expect(said).toBe(
-      `${records.length.toLocaleString('en-US')} records written to ${file}; submissions that are under way are not in it: 2`,
+    const output = await runRecordsCommand({ kind: 'backup', file }, readConfig(files.environment, 1))
+    expect(output).toBe(
+      `${records.length.toLocaleString('en-US')} records written to ${file}; not included: 2 pending submissions`,
     )
   })
   afterAll(() => files.remove())
 
-  it.each(ENGINES)('comes back the same on %s, and not a second time', async (target) => {
+  it.each(ENGINES)('restores the same contents on %s, but not a second time', async (target) => {
     const empty = await makeStore(target)
     const config = readConfig(empty.environment, 1)
     expect(await runRecordsCommand({ kind: 'restore', file }, config)).toContain(
       `${records.length.toLocaleString('en-US')} records restored`,
     )
     expect(await contents(empty)).toEqual(original)
-    await expect(runRecordsCommand({ kind: 'restore', file }, config)).rejects.toThrow(/has records already/)
+    await expect(runRecordsCommand({ kind: 'restore', file }, config)).rejects.toThrow(/already has records/)
     await empty.remove()
   })
 
-  // One engine will do: opening the embedded one takes seconds each time.
-  it.runIf(engine === ENGINES.at(-1))('that is cut short or none at all leaves the store empty', async () => {
+  // One engine is enough: opening the embedded one takes seconds each time.
+  it.runIf(engine === ENGINES.at(-1))('leaves the store empty if it is truncated or not a backup', async () => {
     const empty = await makeStore(engine)
     const config = readConfig(empty.environment, 1)
     const whole = readFileSync(file)
@@ -104,7 +104,7 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
     const wrong = [...lines.slice(0, 700), '["zz"]'].join('\n')
     for (const [bytes, reason] of [
       [whole.subarray(0, whole.length / 2), /unexpected end of file/],
-      [gzipSync('{"format":"other"}\n'), /is no backup of records/],
+      [gzipSync('{"format":"other"}\n'), /is not a backup of records/],
       [gzipSync(''), /is empty/],
       [gzipSync(wrong), /./],
     ] as const) {
@@ -118,7 +118,7 @@ describe.each(ENGINES)('a backup of the store on %s', (engine) => {
 })
 
 describe.each(ENGINES)('a restore on %s', (engine) => {
-  it('fills a store that has looked at a chain and found nothing, and sends those who listen to the list', async () => {
+  it('fills a store that has a checkpoint but no records, and makes listeners reload the list', async () => {
     const files = await makeStore(engine)
     const database = await files.open()
     const store = createRecordStore(database, () => '')
@@ -138,14 +138,14 @@ describe.each(ENGINES)('a restore on %s', (engine) => {
 })
 
 describe('a backup that cannot be finished', () => {
-  it('leaves the one before it as it was', async () => {
+  it('leaves the previous backup unchanged', async () => {
     const before = readdirSync(folder)
     const file = join(folder, `${ENGINES[0]}.gz`)
     const whole = readFileSync(file)
-    let asked = 0
+    let queryCount = 0
     const session: Session = {
       async query() {
-        if (asked++ > 0) throw new Error('the disk broke')
+        if (queryCount++ > 0) throw new Error('the disk broke')
         return []
       },
     }
@@ -159,7 +159,7 @@ describe('a backup that cannot be finished', () => {
 })
 
 describe('the command line', () => {
-  it('takes one of --backup and --restore', () => {
+  it('accepts either --backup or --restore', () => {
     expect(readCommandLine(['--backup', 'a.gz'], {}).records).toEqual({ kind: 'backup', file: 'a.gz' })
     expect(readCommandLine(['--restore', 'a.gz'], {}).records).toEqual({ kind: 'restore', file: 'a.gz' })
     expect(readCommandLine([], {}).records).toBeUndefined()

@@ -1,4 +1,4 @@
-// What other services of this interface lost or made up, as far as the store decides it.
+// Records that other services of this interface lost or invented, as far as this depends on the store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -30,13 +30,13 @@ describe.each(ENGINES)('the store on %s', (engine) => {
     await files.remove()
   })
 
-  it('revokes a record however many are newer (R4)', async () => {
+  it('revokes a record however many newer ones exist (R4)', async () => {
     const revocations = [{ uid: uidOf(0), blockNumber: 9_000_000 }]
     expect((await store.apply({ chainId: 84532, records: [], revocations })).revoked).toBe(1)
     expect(JSON.parse((await store.record(uidOf(0)))!)).toMatchObject({ uid: uidOf(0), revoked: true })
   })
 
-  it('knows its checkpoint and its counters after it was opened again (R3, R9)', async () => {
+  it('keeps its checkpoint and counters after it is reopened (R3, R9)', async () => {
     const to = { blockNumber: 4_294_967_296, blockHash: uidOf(5) }
     await store.apply({ chainId: 84532, records: [], revocations: [], checkpoint: { from: null, to } })
     const before = await store.stats({ nowSeconds: 1_700_000_000 })
@@ -58,11 +58,11 @@ describe.each(ENGINES)('the store on %s', (engine) => {
       timestamp: '9999-12-31T23:59:59.000Z',
       event_timestamp: '2038-01-19T03:14:08.000Z',
     })
-    const gone = { chainId: 11155111, records: [], revocations: [], rollBackTo: 9_007_199_254_740_990 }
-    expect((await store.apply(gone)).rolledBack).toBe(1)
+    const rollBack = { chainId: 11155111, records: [], revocations: [], rollBackTo: 9_007_199_254_740_990 }
+    expect((await store.apply(rollBack)).rolledBack).toBe(1)
   })
 
-  it('gives a page of a thousand and not one of them twice or out of order (R6, R11)', async () => {
+  it('returns pages of a thousand records, none twice or out of order (R6, R11)', async () => {
     const uids: string[] = []
     for (let offset = 0; offset < COUNT; offset += 1000) {
       const page = await store.page({ limit: 1000, offset, bbox: [-180, -90, 180, 90] })
@@ -72,7 +72,7 @@ describe.each(ENGINES)('the store on %s', (engine) => {
     expect(uids).toEqual(records.map(({ uid }) => uid).reverse())
   })
 
-  it('finds records of zero degrees and at the corners of the world by their box (R7)', async () => {
+  it('finds records at zero degrees and at the corners of the world by bounding box (R7)', async () => {
     const corners = [
       [0, 0],
       [-180, -90],
@@ -94,7 +94,7 @@ describe.each(ENGINES)('the store on %s', (engine) => {
     await store.apply({ chainId: 42220, records: [], revocations: [], rollBackTo: 0 })
   })
 
-  it('refuses a page that is longer than any client should get, and gives the records one by one', async () => {
+  it('rejects a page that is too long for any client, and returns the records one by one', async () => {
     const memo = 'x'.repeat(MEBIBYTE)
     const prover = addressOf(0xbeef)
     const long = Array.from({ length: 20 }, (_, index) =>
@@ -102,11 +102,14 @@ describe.each(ENGINES)('the store on %s', (engine) => {
     )
     await storeRecords(store, long)
     const bbox = [-180, -90, 180, 90] as const
-    // By marks, by collecting and by walking.
-    for (const question of [{ chainId: 42220 }, { chainId: 42220, prover }, { chainId: 42220, bbox }]) {
-      const page = store.page({ ...question, limit: 20, offset: 0 })
-      await expect(page).rejects.toMatchObject({ kind: 'large', message: /^20 records of together 2\d{7} bytes/ })
-      const less = await store.page({ ...question, limit: 15, offset: 0 })
+    // The three plans: by marks, by collecting and by walking.
+    for (const filter of [{ chainId: 42220 }, { chainId: 42220, prover }, { chainId: 42220, bbox }]) {
+      const page = store.page({ ...filter, limit: 20, offset: 0 })
+      await expect(page).rejects.toMatchObject({
+        kind: 'large',
+        message: /^the page has 20 records of 2\d{7} bytes in total/,
+      })
+      const less = await store.page({ ...filter, limit: 15, offset: 0 })
       expect([less.length, less.count]).toEqual([15, 20])
       expect(less.documents.length).toBeGreaterThan(15 * MEBIBYTE)
     }
@@ -118,15 +121,15 @@ describe.each(ENGINES)('the store on %s', (engine) => {
     await store.apply({ chainId: 42220, records: [], revocations: [], rollBackTo: 0 })
   })
 
-  it('says that it cannot be asked, instead of giving an empty list, once it is closed (R5)', async () => {
+  it('rejects queries once it is closed, instead of returning an empty list (R5)', async () => {
     await database.close()
-    const answers = await Promise.allSettled([
+    const outcomes = await Promise.allSettled([
       store.page(EVERYTHING),
       store.record(uidOf(1)),
       store.stats({ nowSeconds: 0 }),
       store.slice({ query: EVERYTHING, size: { records: 10, bytes: 1000 } }),
     ])
-    expect(answers.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
     await open()
   })
 })

@@ -9,7 +9,7 @@ import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.t
 import { readConfig } from '../../src/config.ts'
 import type { Log } from '../../src/log.ts'
 import { openPglite } from '../../src/store/pglite.ts'
-import { connectRecords } from '../../src/store/record-line.ts'
+import { connectStore } from '../../src/store/record-line.ts'
 import { type RecordStore, StoreFault } from '../../src/store-messages.ts'
 import { createStoreClient, type StoreClient } from '../../src/threads/store-client.ts'
 import { endsWithFile } from '../children.ts'
@@ -19,7 +19,7 @@ import { recordOf, uidOf } from '../store-records.ts'
 const silent: Log = { info() {}, warn() {}, error() {} }
 const soon = () => Date.now() + 600_000
 
-function clientOf(files: StoreFiles, environment: Record<string, string> = {}): StoreClient {
+function makeClient(files: StoreFiles, environment: Record<string, string> = {}): StoreClient {
   return createStoreClient(readConfig({ ...files.environment, ...environment }, 2), silent)
 }
 
@@ -28,17 +28,17 @@ async function untilOpen(client: StoreClient): Promise<void> {
   await eventually(() => expect(client.state.isOpen).toBe(true))
 }
 
-describe.each(ENGINES)('the thread of the store on %s', (engine) => {
+describe.each(ENGINES)('the store thread on %s', (engine) => {
   let files: StoreFiles
   let client: StoreClient
   let line: RecordStore
 
   beforeAll(async () => {
     files = await makeStore(engine)
-    client = clientOf(files)
+    client = makeClient(files)
     const port = new Promise<MessagePort>((resolve) => client.connect(resolve))
     await untilOpen(client)
-    line = connectRecords(await port)
+    line = connectStore(await port)
   })
   afterAll(async () => {
     await client.close()
@@ -48,13 +48,13 @@ describe.each(ENGINES)('the thread of the store on %s', (engine) => {
   const page = async () => client.ask('page', { limit: 1000, offset: 0 }, soon())
   const records = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => recordOf(from + index))
 
-  it('stores what another thread sends over its line, and shows it to main', async () => {
+  it('stores records that another thread sends over its port, and returns them to the main thread', async () => {
     const applied = await line.apply({ chainId: 84532, records: records(0, 10), revocations: [] })
     expect(applied).toEqual({ ok: true, inserted: 10, revoked: 0, rolledBack: 0 })
     expect(await page()).toMatchObject({ count: 10, length: 10, isCountExact: true })
   })
 
-  it('takes a record once, however often it comes', async () => {
+  it('stores a record once, however often it is sent', async () => {
     const again = [...records(5, 15), recordOf(14)]
     expect((await line.apply({ chainId: 84532, records: again, revocations: [] })).inserted).toBe(5)
     expect((await line.apply({ chainId: 84532, records: again, revocations: [] })).inserted).toBe(0)
@@ -72,13 +72,13 @@ describe.each(ENGINES)('the thread of the store on %s', (engine) => {
     expect((await client.ask('page', { limit: 1, offset: 0, chainId: 42220 }, soon())).count).toBe(250)
   })
 
-  it('keeps one uid on two chains apart', async () => {
+  it('keeps a UID on two chains as two records', async () => {
     const twin = { ...recordOf(3), chainId: 42161, chain: 'arbitrum' }
     expect((await line.apply({ chainId: 42161, records: [twin], revocations: [] })).inserted).toBe(1)
     expect(await page()).toMatchObject({ count: 266 })
   })
 
-  it('revokes once, and takes it back when its block goes', async () => {
+  it('revokes once, and restores the record when the block is rolled back', async () => {
     const revocations = [
       { uid: uidOf(2), blockNumber: 5000 },
       { uid: uidOf(4), blockNumber: 4000 },
@@ -95,7 +95,7 @@ describe.each(ENGINES)('the thread of the store on %s', (engine) => {
     expect(JSON.parse((await line.record(uidOf(4)))!).revoked).toBe(true)
   })
 
-  it('rolls back to a block: newer records go, and may come again', async () => {
+  it('rolls back to a block: newer records are removed, and may be stored again', async () => {
     const undone = await line.apply({ chainId: 84532, rollBackTo: 1009, records: [recordOf(12)], revocations: [] })
     expect(undone).toEqual({ ok: true, inserted: 1, revoked: 0, rolledBack: 5 })
     expect(await line.record(uidOf(11))).toBeUndefined()
@@ -104,13 +104,13 @@ describe.each(ENGINES)('the thread of the store on %s', (engine) => {
     expect(byChain.find(({ chainId }) => chainId === 84532)).toMatchObject({ records: 11, revoked: 0 })
   })
 
-  it('moves a checkpoint together with its records, or neither', async () => {
+  it('commits a checkpoint and its records together or not at all', async () => {
     const to = { blockNumber: 7, blockHash: uidOf(7) }
     expect(await line.checkpoint({ chainId: 11155111 })).toBeUndefined()
     const range = { chainId: 11155111, records: [{ ...recordOf(50), chainId: 11155111 }], revocations: [] }
     expect(await line.apply({ ...range, checkpoint: { from: null, to } })).toMatchObject({ ok: true, inserted: 1 })
     expect(await line.checkpoint({ chainId: 11155111 })).toEqual(to)
-    // A leader that was replaced still believes in the old state.
+    // A leader that was replaced still assumes the old checkpoint.
     const late = { ...range, records: [{ ...recordOf(51), chainId: 11155111 }] }
     for (const from of [null, uidOf(6)]) {
       expect(await line.apply({ ...late, checkpoint: { from, to } })).toMatchObject({ ok: false, inserted: 0 })
@@ -120,7 +120,7 @@ describe.each(ENGINES)('the thread of the store on %s', (engine) => {
     expect((await line.apply({ ...late, checkpoint: { from: uidOf(7), to: moved } })).ok).toBe(true)
   })
 
-  it('stores nothing of a range with one record that cannot be stored, and the rest of it later (R2)', async () => {
+  it('stores nothing of a range with one invalid record (R2)', async () => {
     const bad = { ...recordOf(61), eventTimeSeconds: 1e15 }
     const before = await line.checkpoint({ chainId: 11155111 })
     const range = {
@@ -132,40 +132,43 @@ describe.each(ENGINES)('the thread of the store on %s', (engine) => {
       revocations: [],
       checkpoint: { from: before!.blockHash, to: { blockNumber: 9, blockHash: uidOf(9) } },
     }
-    await expect(line.apply(range)).rejects.toThrow(/no time from 1970 to 9999/)
+    await expect(line.apply(range)).rejects.toThrow(/not a time between 1970 and 9999/)
     expect(await line.record(uidOf(60))).toBeUndefined()
     expect(await line.checkpoint({ chainId: 11155111 })).toEqual(before)
   })
 
-  it('refuses questions beyond its queue at once', async () => {
+  it('rejects queries beyond its queue immediately', async () => {
     const small = await makeSmall(files, engine)
-    const asked = Array.from({ length: 200 }, () => small.ask('page', { limit: 1000, offset: 0 }, soon()))
-    const settled = await Promise.allSettled(asked)
-    const refused = settled.filter((one) => one.status === 'rejected' && one.reason instanceof StoreFault)
+    const requests = Array.from({ length: 200 }, () => small.ask('page', { limit: 1000, offset: 0 }, soon()))
+    const settled = await Promise.allSettled(requests)
+    const rejected = settled.filter((one) => one.status === 'rejected' && one.reason instanceof StoreFault)
     expect(settled.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(3)
-    expect(refused.length).toBeGreaterThan(100)
+    expect(rejected.length).toBeGreaterThan(100)
     if (small !== client) await small.close()
   })
 
-  /** A client with a queue of four; on the embedded engine the folder is taken, so it gets one of its own. */
+  /** Creates a client with a queue of four. On the embedded engine it needs another folder, because the first one is in use. */
   async function makeSmall(files: StoreFiles, engine: string): Promise<StoreClient> {
     const environment = { MAX_STORE_QUEUE: '4' }
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-small-'))
-    const small = clientOf(engine === 'embedded' ? { ...files, environment: { DATA_DIR: folder } } : files, environment)
+    const small = makeClient(
+      engine === 'embedded' ? { ...files, environment: { DATA_DIR: folder } } : files,
+      environment,
+    )
     await untilOpen(small)
     return small
   }
 })
 
 describe('the folder of the embedded store', () => {
-  it('is kept for one process, and says whose it is', async () => {
+  it('is locked for one process, and the error names that process', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-lock-'))
     const database = await openPglite(folder)
     const lock = join(folder, 'store', 'lock')
     expect(readFileSync(lock, 'utf8')).toMatch(new RegExp(`^${process.pid} `))
     await database.close()
     expect(existsSync(lock)).toBe(false)
-    // The parent of this process runs for sure; a process id that was given away again does not count.
+    // The parent of this process is certainly running. A process id that was reused (another start time) does not count.
     writeFileSync(lock, `${process.ppid} `)
     await expect(openPglite(folder)).rejects.toThrow(
       new RegExp(`in use by process ${process.ppid}: stop it, or choose another`),
@@ -175,9 +178,9 @@ describe('the folder of the embedded store', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('goes to one of many processes that find it left behind at the same moment', async () => {
+  it('is locked by exactly one of many processes that find a stale lock at the same moment', async () => {
     const root = join(import.meta.dirname, '../..')
-    // Each says that it is ready, waits for the first word, says what came of it, and lives until its input ends.
+    // Each process reports that it is ready, waits for a line, reports the outcome, and runs until its input ends.
     const taker = `const { lockFolder } = await import('./dist/src/store/folder-lock.js')
       process.stdin.once('data', () => {
         try { lockFolder(process.argv[1]); console.log('held') } catch (error) { console.log(error.message.includes('in use by') ? 'refused' : error.stack) }
@@ -185,7 +188,7 @@ describe('the folder of the embedded store', () => {
       console.log('ready')`
     for (let round = 0; round < 4; round++) {
       const folder = mkdtempSync(join(tmpdir(), 'trigpoint-race-'))
-      // Nobody has this id: the kernel gives none so high.
+      // No process has this id: the kernel assigns none that high.
       writeFileSync(join(folder, 'lock'), round % 2 === 0 ? '99999999 1' : '')
       utimesSync(join(folder, 'lock'), 1, 1)
       const takers = Array.from({ length: 6 }, () => {
@@ -196,17 +199,17 @@ describe('the folder of the embedded store', () => {
       })
       expect(new Set(await Promise.all(takers.map(({ nextLine }) => nextLine())))).toEqual(new Set(['ready']))
       for (const { child } of takers) child.stdin.write('go\n')
-      const said = await Promise.all(takers.map(({ nextLine }) => nextLine()))
+      const outcomes = await Promise.all(takers.map(({ nextLine }) => nextLine()))
       const ended = takers.map(({ child }) => new Promise((resolve) => child.once('exit', resolve)))
       for (const { child } of takers) child.stdin.end()
       await Promise.all(ended)
-      expect(said.sort()).toEqual(['held', 'refused', 'refused', 'refused', 'refused', 'refused'])
+      expect(outcomes.sort()).toEqual(['held', 'refused', 'refused', 'refused', 'refused', 'refused'])
       expect(readdirSync(folder)).toEqual(['lock'])
       rmSync(folder, { recursive: true })
     }
   })
 
-  it('of another engine is refused with what to do, and left as it is', async () => {
+  it('of another engine version is rejected with a remedy, and left unchanged', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-format-'))
     await (await openPglite(folder)).close()
     const format = join(folder, 'store', 'format.json')
@@ -216,7 +219,7 @@ describe('the folder of the embedded store', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('whose first start was cut short is made anew', async () => {
+  it('is created again if its first start was interrupted', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-cut-'))
     await (await openPglite(folder)).close()
     rmSync(join(folder, 'store', 'format.json'))
@@ -228,9 +231,9 @@ describe('the folder of the embedded store', () => {
   })
 
   it.each([
-    ['lost, as by a copy of the files alone', (format: string) => rmSync(format)],
-    ['cut short, as by a loss of power', (format: string) => writeFileSync(format, '{"engineM')],
-  ])('whose format was %s, keeps its records', async (_what, damage) => {
+    ['lost, as when only the files were copied', (format: string) => rmSync(format)],
+    ['truncated, as by a power failure', (format: string) => writeFileSync(format, '{"engineM')],
+  ])('keeps its records when its format file was %s', async (_what, damage) => {
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-copy-'))
     const database = await openPglite(folder)
     await database.transaction((session) => session.query('create table kept as select 7 as seven'))

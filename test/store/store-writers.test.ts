@@ -12,14 +12,14 @@ const CHAINS = [
   { chainId: 42220, chain: 'celo' },
 ] as const
 
-/** Records of both chains take turns in time, so that each range of one shifts the places of the other. */
-const recordsOf = (side: number, range: number): LocationRecord[] =>
+/** Records of both chains alternate in time, so that each range of one chain shifts the ranks of the other. */
+const makeRecords = (side: number, range: number): LocationRecord[] =>
   Array.from({ length: PER_RANGE }, (_, index) => {
-    const place = (range * PER_RANGE + index) * 2 + side
-    return recordOf(place, { ...CHAINS[side]!, blockNumber: range })
+    const timeIndex = (range * PER_RANGE + index) * 2 + side
+    return recordOf(timeIndex, { ...CHAINS[side]!, blockNumber: range })
   })
 
-describe.each(ENGINES)('two chains that are stored at once on %s', (engine) => {
+describe.each(ENGINES)('two chains stored at the same time on %s', (engine) => {
   let files: StoreFiles
   let database: Database
   let store: RecordStore
@@ -34,7 +34,7 @@ describe.each(ENGINES)('two chains that are stored at once on %s', (engine) => {
     await files.remove()
   })
 
-  async function uidsOfAll(offsets: readonly number[], limit: number): Promise<string[]> {
+  async function readUids(offsets: readonly number[], limit: number): Promise<string[]> {
     const uids: string[] = []
     for (const offset of offsets) {
       const { documents } = await store.page({ limit, offset })
@@ -43,7 +43,7 @@ describe.each(ENGINES)('two chains that are stored at once on %s', (engine) => {
     return uids
   }
 
-  async function marksOff(): Promise<number> {
+  async function countWrongMarks(): Promise<number> {
     const [row] = await database.reads.query(
       `select count(*)::int as off from page_mark where rank <> (
          select count(*) from location_record as record where (page_mark.scope = 0 or record.chain_id = page_mark.scope)
@@ -52,13 +52,13 @@ describe.each(ENGINES)('two chains that are stored at once on %s', (engine) => {
     return row!['off'] as number
   }
 
-  it('both come in, and every far page begins where it should', async () => {
+  it('are both stored, and every far page begins at the right record', async () => {
     const total = 2 * RANGES * PER_RANGE
-    // Backwards, so that each range makes the marks above it wrong.
+    // Stored backwards, so that each range invalidates the marks above it.
     const applyAll = async (side: number) => {
       for (let range = RANGES - 1; range >= 0; range--) {
         const { chainId } = CHAINS[side]!
-        const { inserted } = await store.apply({ chainId, records: recordsOf(side, range), revocations: [] })
+        const { inserted } = await store.apply({ chainId, records: makeRecords(side, range), revocations: [] })
         expect(inserted).toBe(PER_RANGE)
       }
     }
@@ -70,23 +70,23 @@ describe.each(ENGINES)('two chains that are stored at once on %s', (engine) => {
     await Promise.all([applyAll(0), applyAll(1)])
     isOver = true
     await maintaining
-    expect(await marksOff()).toBe(0)
+    expect(await countWrongMarks()).toBe(0)
     const offsets = Array.from({ length: total / 600 }, (_, page) => page * 600)
     const newestFirst = Array.from({ length: total }, (_, index) => uidOf(total - 1 - index))
-    expect(await uidsOfAll(offsets, 600)).toEqual(newestFirst)
+    expect(await readUids(offsets, 600)).toEqual(newestFirst)
   })
 
-  it('both roll back, and the marks that are left are right', async () => {
+  it('both roll back, and the remaining marks are correct', async () => {
     const rollBack = (side: number, rollBackTo: number) =>
       store.apply({ chainId: CHAINS[side]!.chainId, records: [], revocations: [], rollBackTo })
     const [one, other] = await Promise.all([rollBack(0, 8), rollBack(1, 5)])
     expect([one.rolledBack, other.rolledBack]).toEqual([3 * PER_RANGE, 6 * PER_RANGE])
-    expect(await marksOff()).toBe(0)
+    expect(await countWrongMarks()).toBe(0)
     await store.maintain(undefined)
-    expect(await marksOff()).toBe(0)
-    const left = 15 * PER_RANGE
-    const oldest = await store.page({ limit: 3, offset: left - 3 })
+    expect(await countWrongMarks()).toBe(0)
+    const remaining = 15 * PER_RANGE
+    const oldest = await store.page({ limit: 3, offset: remaining - 3 })
     expect(JSON.parse(`[${oldest.documents}]`).map(({ uid }: { uid: string }) => uid)).toEqual([2, 1, 0].map(uidOf))
-    expect(oldest.count).toBe(left)
+    expect(oldest.count).toBe(remaining)
   })
 })

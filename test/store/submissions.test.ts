@@ -16,7 +16,7 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
   let files: StoreFiles
   let database: Database
   let store: RecordStore
-  /** Each case has a chain of its own. */
+  /** Each test uses another chain. */
   let chainId = 0
 
   beforeAll(async () => {
@@ -43,10 +43,10 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
   const work = (maxItems = 40) => store.relayWork({ chainId, sender: SENDER, maxItems })
   const step = (change: RelayStep, nowMs = NOW) => store.relayStep({ chainId, sender: SENDER, change, nowMs })
   const read = async (...indexes: number[]) => {
-    const found = await store.submissions(indexes.map((index) => `${chainId}-${index}`))
-    return indexes.map((index) => found.find(({ id }) => id === `${chainId}-${index}`))
+    const submissions = await store.submissions(indexes.map((index) => `${chainId}-${index}`))
+    return indexes.map((index) => submissions.find(({ id }) => id === `${chainId}-${index}`))
   }
-  const idsOf = (...indexes: number[]) => indexes.map((index) => `${chainId}-${index}`)
+  const toIds = (...indexes: number[]) => indexes.map((index) => `${chainId}-${index}`)
   const attempt = (number: number): RelayAttempt => ({
     hash: uidOf(9000 + number),
     raw: `0x02${'ab'.repeat(number + 1)}`,
@@ -55,21 +55,21 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     maxPriorityFeePerGas: 1n,
     sentBlock: 40 + number,
   })
-  const submissionOf = (outcome: SubmitOutcome): Submission => {
+  const takenSubmission = (outcome: SubmitOutcome): Submission => {
     if (outcome.outcome !== 'taken') throw new Error(outcome.outcome)
     return outcome.submission
   }
   const mined = (nonce: number, uids: readonly Hex[], changes: Partial<typeof BLOCK> = {}) =>
     step({ step: 'mined', nonce, hash: uidOf(9000), block: { ...BLOCK, ...changes }, uids, gasUsed: 700_001 })
 
-  it('takes a payload once for each key of an account', async () => {
+  it('accepts a payload once for each idempotency key of an account', async () => {
     chainId = 1
-    const first = submissionOf(await put(1))
+    const first = takenSubmission(await put(1))
     expect(first).toEqual({ id: '1-1', chainId: 1, status: 'queued' })
-    expect(submissionOf(await put(1, { id: 'another' }))).toEqual(first)
+    expect(takenSubmission(await put(1, { id: 'another' }))).toEqual(first)
     expect(await put(1, { payload: newSubmission(2).payload })).toEqual({ outcome: 'conflict' })
     expect(await put(1, { payload: { ...newSubmission(1).payload, chainId: 9 } })).toEqual({ outcome: 'conflict' })
-    expect(submissionOf(await put(1, { id: 'other', account: 'other' })).id).toBe('other')
+    expect(takenSubmission(await put(1, { id: 'other', account: 'other' })).id).toBe('other')
     expect((await work()).queued.map(({ id }) => id)).toEqual(['1-1', 'other'])
     expect((await work()).queued[0]!.payload).toEqual(newSubmission(1).payload)
     expect(await store.submissions(['1-1', 'nobody'])).toEqual([first])
@@ -77,26 +77,26 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     expect((await store.relayWork({ chainId: 1, sender: addressOf(1), maxItems: 40 })).queued).toEqual([])
   })
 
-  it('takes equal requests that come at one time once, and no gas beyond the budget', async () => {
+  it('accepts equal concurrent requests once, and no gas beyond the budget', async () => {
     chainId = 2
     const outcomes = await Promise.all(Array.from({ length: 20 }, (_, index) => put(5, { id: `2-${index}` })))
-    expect(new Set(outcomes.map((outcome) => submissionOf(outcome).id)).size).toBe(1)
+    expect(new Set(outcomes.map((outcome) => takenSubmission(outcome).id)).size).toBe(1)
     const tight = { gasPerDay: 400_000 * 6 }
     const others = await Promise.all(Array.from({ length: 20 }, (_, index) => put(100 + index, {}, tight)))
     expect(others.filter(({ outcome }) => outcome === 'taken')).toHaveLength(5)
     expect(others.filter(({ outcome }) => outcome === 'spent')).toHaveLength(15)
-    // What is known costs nothing again, and a day later there is a new budget.
+    // A known submission costs nothing again, and there is a new budget a day later.
     expect((await put(5, {}, tight)).outcome).toBe('taken')
     expect((await put(200, {}, { ...tight, nowMs: NOW + 86_400_001 })).outcome).toBe('taken')
   })
 
-  it('counts the gas of transactions that reverted, also of submissions that failed and are tried again', async () => {
+  it('counts the gas of reverted transactions, also for failed submissions that are retried', async () => {
     chainId = 31
     const tight = { gasPerDay: 400_000 * 3 }
-    const begin = (nonce: number) => step({ step: 'begin', nonce, ids: idsOf(0), attempt: attempt(0) })
+    const begin = (nonce: number) => step({ step: 'begin', nonce, ids: toIds(0), attempt: attempt(0) })
     const lose = (nonce: number) => step({ step: 'lost', nonce, maxAttempts: 2, error: 'x' })
     await put(0, {}, tight)
-    // The first nonce was used by somebody else, which costs nothing; then ours reverts, and so it fails.
+    // Another transaction used the first nonce, which costs nothing. Then ours reverts, so the submission fails.
     await begin(0)
     await lose(0)
     await begin(1)
@@ -104,35 +104,35 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     await lose(1)
     expect(await read(0)).toMatchObject([{ status: 'failed' }])
     expect((await put(1, {}, tight)).outcome).toBe('taken')
-    // One revert, one that waits, and the same request again: a fourth is beyond the budget.
+    // One reverted, one queued, and the first request again: a fourth exceeds the budget.
     expect((await put(0, {}, tight)).outcome).toBe('taken')
     expect((await put(2, {}, tight)).outcome).toBe('spent')
   })
 
-  it('counts the queue of its own account alone', async () => {
+  it('counts only the queue of its own account', async () => {
     chainId = 32
     const former = { sender: addressOf(78) }
     for (let index = 0; index < 3; index++) await put(index, former, { maxQueued: 3 })
-    // A change of the signing key leaves those as they are; the new account has a queue of its own.
+    // A change of the signing key does not affect those submissions; the new account has a separate queue.
     expect((await put(10, {}, { maxQueued: 3 })).outcome).toBe('taken')
   })
 
-  it('refuses what is beyond the queue', async () => {
+  it('rejects submissions beyond the queue', async () => {
     chainId = 3
     for (let index = 0; index < 3; index++) expect((await put(index, {}, { maxQueued: 3 })).outcome).toBe('taken')
     expect(await put(3, {}, { maxQueued: 3 })).toEqual({ outcome: 'full' })
     expect((await put(2, {}, { maxQueued: 3 })).outcome).toBe('taken')
   })
 
-  it('leads submissions from the queue through a transaction to the end', async () => {
+  it('takes submissions from the queue through a transaction to finality', async () => {
     chainId = 4
     for (let index = 0; index < 5; index++) await put(index)
     expect(await work(2)).toMatchObject({ queued: [{ id: '4-0' }, { id: '4-1' }], open: [], nextNonce: undefined })
-    expect(await step({ step: 'begin', nonce: 7, ids: idsOf(3, 1), attempt: attempt(0) })).toBe(true)
+    expect(await step({ step: 'begin', nonce: 7, ids: toIds(3, 1), attempt: attempt(0) })).toBe(true)
     expect(await read(1, 2, 3)).toMatchObject([{ status: 'sent' }, { status: 'queued' }, { status: 'sent' }])
     expect(await step({ step: 'raise', nonce: 7, attempts: 1, attempt: attempt(1) })).toBe(true)
     expect(await work()).toEqual({
-      queued: idsOf(0, 2, 4).map((id) => ({ id, payload: newSubmission(Number(id.slice(2))).payload })),
+      queued: toIds(0, 2, 4).map((id) => ({ id, payload: newSubmission(Number(id.slice(2))).payload })),
       open: [
         {
           nonce: 7,
@@ -163,45 +163,45 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     await step({ step: 'finalized', blocks: [{ nonce: 7, hash: BLOCK.hash }] })
     expect(await read(1, 3)).toMatchObject([{ status: 'finalized', uid: uidOf(11) }, { status: 'finalized' }])
     expect(await work()).toMatchObject({ open: [], nextNonce: 8 })
-    // The day's budget counts what was used: 350,001 each.
+    // The daily budget counts the gas that was used: 350,001 each.
     const [row] = await database.reads.query(
       "select sum(gas)::int as gas from submission where chain_id = 4 and status = 'finalized'",
     )
     expect(row!['gas']).toBe(700_002)
   })
 
-  it('gives a nonce to one transaction, and a submission to one nonce', async () => {
+  it('assigns a nonce to one transaction, and a submission to one nonce', async () => {
     chainId = 5
     for (let index = 0; index < 4; index++) await put(index)
     const begin = (nonce: number, ...indexes: number[]) =>
-      step({ step: 'begin', nonce, ids: idsOf(...indexes), attempt: attempt(nonce) })
+      step({ step: 'begin', nonce, ids: toIds(...indexes), attempt: attempt(nonce) })
     expect(await begin(0, 0, 1)).toBe(true)
     expect(await begin(0, 2, 3)).toBe(false)
     expect(await begin(1, 1, 2)).toBe(false)
     expect(await begin(1, 2, 2)).toBe(false)
     expect(await begin(1, 99)).toBe(false)
-    expect((await work()).queued.map(({ id }) => id)).toEqual(idsOf(2, 3))
+    expect((await work()).queued.map(({ id }) => id)).toEqual(toIds(2, 3))
     expect((await work()).open).toHaveLength(1)
     const raise = () => step({ step: 'raise', nonce: 0, attempts: 1, attempt: attempt(5) })
     expect((await Promise.all([raise(), raise()])).filter(Boolean)).toHaveLength(1)
     expect(await step({ step: 'raise', nonce: 9, attempts: 0, attempt: attempt(5) })).toBe(false)
-    // Any two of these want the same nonce or the same submission; which one is first is the engine's choice.
+    // Any two of these use the same nonce or the same submission; the engine decides which one is first.
     chainId = 55
     for (let index = 0; index < 4; index++) await put(index)
     const races = [begin(0, 0, 1), begin(0, 2, 3), begin(1, 1, 2)]
     expect((await Promise.all(races)).filter(Boolean)).toHaveLength(1)
     chainId = 5
-    // As many uids as submissions, or nothing.
+    // The number of UIDs must equal the number of submissions.
     expect(await mined(0, [uidOf(1)])).toBe(false)
     expect(await mined(0, [uidOf(1), uidOf(2), uidOf(3)])).toBe(false)
     expect(await mined(4, [])).toBe(false)
     expect(await mined(0, [uidOf(1), uidOf(2)])).toBe(true)
   })
 
-  it('forgets a block that is gone, and keeps the transaction', async () => {
+  it('forgets a block that was replaced, and keeps the transaction', async () => {
     chainId = 6
     for (let index = 0; index < 3; index++) await put(index)
-    await step({ step: 'begin', nonce: 0, ids: idsOf(0, 1), attempt: attempt(0) })
+    await step({ step: 'begin', nonce: 0, ids: toIds(0, 1), attempt: attempt(0) })
     await mined(0, [uidOf(1), uidOf(2)])
     await step({ step: 'vanished', nonces: [0] })
     expect(await read(0)).toEqual([{ id: '6-0', chainId: 6, status: 'sent' }])
@@ -209,54 +209,59 @@ describe.each(ENGINES)('submissions on %s', (engine) => {
     await mined(0, [uidOf(3), uidOf(4)], { number: 51 })
     expect(await read(0)).toMatchObject([{ status: 'mined', uid: uidOf(3), blockNumber: 51 }])
     await step({ step: 'finalized', blocks: [{ nonce: 0, hash: BLOCK.hash }] })
-    // What is final is not touched any more.
+    // A final submission does not change any more.
     await step({ step: 'vanished', nonces: [0] })
     expect(await mined(0, [uidOf(5), uidOf(6)])).toBe(false)
     expect(await step({ step: 'lost', nonce: 0, maxAttempts: 1, error: 'x' })).toBe(false)
     expect(await read(0)).toMatchObject([{ status: 'finalized', uid: uidOf(3) }])
   })
 
-  it('queues what a lost nonce carried again, in its old place, and gives up after some', async () => {
+  it('requeues the submissions of a lost nonce at their old position, and fails them after maxAttempts', async () => {
     chainId = 7
     for (let index = 0; index < 3; index++) await put(index)
     const lose = async (nonce: number) => {
-      await step({ step: 'begin', nonce, ids: idsOf(0), attempt: attempt(0) })
+      await step({ step: 'begin', nonce, ids: toIds(0), attempt: attempt(0) })
       await step({ step: 'reverted', nonce, hash: uidOf(9000), block: BLOCK })
       expect(await read(0)).toMatchObject([{ status: 'sent' }])
       return step({ step: 'lost', nonce, maxAttempts: 3, error: 'it reverted' })
     }
     expect(await lose(0)).toBe(true)
-    expect((await work()).queued.map(({ id }) => id)).toEqual(idsOf(0, 1, 2))
+    expect((await work()).queued.map(({ id }) => id)).toEqual(toIds(0, 1, 2))
     await lose(1)
     await lose(2)
     expect(await read(0)).toEqual([{ id: '7-0', chainId: 7, status: 'failed', error: 'it reverted' }])
-    expect((await work()).queued.map(({ id }) => id)).toEqual(idsOf(1, 2))
-    // Nothing of it is on the chain: the same request may try again.
-    expect(submissionOf(await put(0, { id: 'later' }))).toEqual({ id: '7-0', chainId: 7, status: 'queued' })
-    expect((await work()).queued.map(({ id }) => id)).toEqual(idsOf(0, 1, 2))
+    expect((await work()).queued.map(({ id }) => id)).toEqual(toIds(1, 2))
+    // Nothing is on the chain, so the same request may be sent again.
+    expect(takenSubmission(await put(0, { id: 'later' }))).toEqual({ id: '7-0', chainId: 7, status: 'queued' })
+    expect((await work()).queued.map(({ id }) => id)).toEqual(toIds(0, 1, 2))
   })
 
-  it('fails only what is queued', async () => {
+  it('fails only queued submissions', async () => {
     chainId = 8
     for (let index = 0; index < 2; index++) await put(index)
-    await step({ step: 'begin', nonce: 0, ids: idsOf(0), attempt: attempt(0) })
-    await step({ step: 'failed', ids: idsOf(0, 1), error: 'it reverts' })
+    await step({ step: 'begin', nonce: 0, ids: toIds(0), attempt: attempt(0) })
+    await step({ step: 'failed', ids: toIds(0, 1), error: 'it reverts' })
     expect(await read(0, 1)).toMatchObject([{ status: 'sent' }, { status: 'failed', error: 'it reverts' }])
   })
 
-  it('forgets what is over since long, and never a nonce', async () => {
+  it('deletes old finished submissions, and never forgets a nonce', async () => {
     chainId = 9
     for (let index = 0; index < 4; index++) await put(index)
     for (const nonce of [0, 1]) {
-      await step({ step: 'begin', nonce, ids: idsOf(nonce), attempt: attempt(nonce) })
+      await step({ step: 'begin', nonce, ids: toIds(nonce), attempt: attempt(nonce) })
       await mined(nonce, [uidOf(nonce)], { number: 50 + nonce })
     }
-    await step({ step: 'failed', ids: idsOf(2), error: 'x' })
+    await step({ step: 'failed', ids: toIds(2), error: 'x' })
     await step({ step: 'finalized', blocks: [{ nonce: 0, hash: BLOCK.hash }] })
     await step({ step: 'forget', beforeMs: NOW })
-    expect((await read(0, 1, 2, 3)).every((found) => found !== undefined)).toBe(true)
+    expect((await read(0, 1, 2, 3)).every((submissions) => submissions !== undefined)).toBe(true)
     await step({ step: 'forget', beforeMs: NOW + 1 })
-    expect((await read(0, 1, 2, 3)).map((found) => found?.status)).toEqual([undefined, 'mined', undefined, 'queued'])
+    expect((await read(0, 1, 2, 3)).map((submissions) => submissions?.status)).toEqual([
+      undefined,
+      'mined',
+      undefined,
+      'queued',
+    ])
     expect((await work()).nextNonce).toBe(2)
     const [row] = await database.reads.query('select count(*)::int as attempts from relay_attempt where chain_id = 9')
     expect(row!['attempts']).toBe(1)

@@ -23,8 +23,8 @@ const TABLES = [
   'page_mark',
 ]
 
-/** As `dump` of the store in memory has it. */
-async function dumpOf(database: Database): Promise<string> {
+/** Dumps the database in the form of `dump` of the store in memory. */
+async function dumpDatabase(database: Database): Promise<string> {
   const records = await database.reads.query(
     `select '0x' || encode(uid, 'hex') as hex, document, bounds::text as box, coalesce(revoked_block::text, 'null') as revoked, block_number::text as block
      from location_record join record_document using (id) where chain_id = 84532`,
@@ -39,14 +39,14 @@ async function dumpOf(database: Database): Promise<string> {
     const [east, north, west, south] = String(box).replaceAll(/[()]/g, '').split(',')
     return `${document} ${west},${south},${east},${north} ${revoked}`
   })
-  const kept = setAside.map(({ hex, block, stage, reason, revoked }) =>
+  const allBlocks = setAside.map(({ hex, block, stage, reason, revoked }) =>
     JSON.stringify({ uid: hex, blockNumber: block, stage, reason, revokedBlock: revoked }),
   )
   const blocks = records.map(({ hex, block }) => `${hex} ${block}`)
-  return [...documents.sort(), ...kept.sort(), ...blocks.sort(), JSON.stringify(checkpoint)].join('\n')
+  return [...documents.sort(), ...allBlocks.sort(), ...blocks.sort(), JSON.stringify(checkpoint)].join('\n')
 }
 
-describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
+describe.each(ENGINES)('the state of the synchronisation on %s', (engine) => {
   let files: StoreFiles
   let database: Database
   let store: RecordStore
@@ -65,7 +65,8 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
     await files.remove()
   })
 
-  const hashOf = (number: number, fork: number): Hex => `0x${(number * 1000 + fork).toString(16).padStart(64, '0')}`
+  const blockHashOn = (number: number, fork: number): Hex =>
+    `0x${(number * 1000 + fork).toString(16).padStart(64, '0')}`
   const setAside = (index: number, changes: Partial<Quarantined> = {}): Quarantined => ({
     uid: uidOf(index),
     blockNumber: index,
@@ -76,22 +77,22 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
     ...changes,
   })
 
-  it('calls nothing audited or final after a reorganisation that was not before', async () => {
+  it('marks nothing as audited or final after a reorganisation that was not before', async () => {
     const step = (from: Hex | null, number: number, changes: Partial<BlockRange> = {}) => {
-      const to = { blockNumber: number, blockHash: hashOf(number, changes.rollBackTo === undefined ? 0 : 1) }
+      const to = { blockNumber: number, blockHash: blockHashOn(number, changes.rollBackTo === undefined ? 0 : 1) }
       return store.apply({ chainId, records: [], revocations: [], checkpoint: { from, to }, ...changes })
     }
     await step(null, 9, { progress: { head: 9, headSeconds: 1 } })
-    await step(hashOf(9, 0), 7, { rollBackTo: 7 })
+    await step(blockHashOn(9, 0), 7, { rollBackTo: 7 })
     expect(await store.syncState({ chainId })).toMatchObject({ finalized: -1, auditedTo: -1 })
-    await step(hashOf(7, 1), 9, { progress: { finalized: 5, auditedTo: 3 } })
-    await step(hashOf(9, 0), 8, { rollBackTo: 8 })
+    await step(blockHashOn(7, 1), 9, { progress: { finalized: 5, auditedTo: 3 } })
+    await step(blockHashOn(9, 0), 8, { rollBackTo: 8 })
     expect(await store.syncState({ chainId })).toMatchObject({ finalized: 5, auditedTo: 3 })
-    await step(hashOf(8, 1), 2, { rollBackTo: 2 })
+    await step(blockHashOn(8, 1), 2, { rollBackTo: 2 })
     expect(await store.syncState({ chainId })).toMatchObject({ finalized: 2, auditedTo: 2 })
   })
 
-  it('is the same as in memory after any sequence of steps', async () => {
+  it('equals the store in memory after any sequence of steps', async () => {
     const random = randomFrom(7)
     const below = (count: number) => Math.floor(random() * count)
     const memory = createMemorySyncStore()
@@ -102,7 +103,7 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
       const isBack = step > 5 && random() < 0.15
       if (isBack) fork++
       const to = isBack ? Math.max(1, block - 1 - below(6)) : block + 1 + below(3)
-      const hash = hashOf(to, fork)
+      const hash = blockHashOn(to, fork)
       const between = () => (isBack ? to : block + 1 + below(Math.max(1, to - block)))
       const fresh = isBack ? 0 : below(4)
       const indices = Array.from({ length: fresh }, () => 100 + below(400))
@@ -114,8 +115,8 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
           setAside(600 + below(50), { blockNumber: between(), retryAtSeconds: random() < 0.5 ? below(100) : null }),
         ),
         released: random() < 0.2 ? [uidOf(600 + below(50))] : [],
-        // Now and then by somebody whose time is over.
-        checkpoint: { from: random() < 0.1 ? hashOf(9999, 9) : tip, to: { blockNumber: to, blockHash: hash } },
+        // Sometimes by a process whose lease has expired.
+        checkpoint: { from: random() < 0.1 ? blockHashOn(9999, 9) : tip, to: { blockNumber: to, blockHash: hash } },
         ladder: { add: [{ number: to, hash }], remove: random() < 0.2 ? [below(block + 1)] : [] },
         progress: { finalized: Math.max(0, to - 4), ...(random() < 0.3 ? { auditedTo: Math.max(0, to - 5) } : {}) },
         ...(isBack ? { rollBackTo: to } : {}),
@@ -129,9 +130,9 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
       expect(await memory.syncState({ chainId })).toEqual(await store.syncState({ chainId }))
     }
     const sorted = <T>(rows: readonly T[]) => rows.map((row) => JSON.stringify(row)).sort()
-    const kept = { chainId, from: 0, to: 1000 }
-    expect(sorted(await memory.keptOfBlocks(kept))).toEqual(sorted(await store.keptOfBlocks(kept)))
-    expect((await store.keptOfBlocks(kept)).length).toBeGreaterThan(20)
+    const allBlocks = { chainId, from: 0, to: 1000 }
+    expect(sorted(await memory.keptOfBlocks(allBlocks))).toEqual(sorted(await store.keptOfBlocks(allBlocks)))
+    expect((await store.keptOfBlocks(allBlocks)).length).toBeGreaterThan(20)
     const uids = Array.from({ length: 700 }, (_, index) => uidOf(index))
     expect(sorted(await memory.known({ chainId, uids }))).toEqual(sorted(await store.known({ chainId, uids })))
     for (const due of [
@@ -147,23 +148,23 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
     }
   })
 
-  it('is in the end what the chain says, through everything the simulator does', async () => {
+  it('finally matches the chain, through everything that the simulator does', async () => {
     const keccak = await createKeccak()
     for (let seed = 1; seed <= 4; seed++) {
-      // The simulated chain has one id: what a run before left goes with its checkpoint.
+      // The simulated chain always has the same id, so the rows of the previous run are deleted first.
       for (const table of TABLES)
         await database.transaction((session) => session.query(`delete from ${table} where chain_id = 84532`))
-      const { found, wanted } = await simulate(seed, keccak, { store, dump: () => dumpOf(database) })
+      const { found, wanted } = await simulate(seed, keccak, { store, dump: () => dumpDatabase(database) })
       expect(found).toBe(wanted)
     }
   })
 
-  it('says of each record whether its block is final, in every way a record is given', async () => {
+  it('returns for each record whether its block is final, in every kind of response', async () => {
     const size = { records: 100, bytes: 1_000_000 }
     const query = { chainId, limit: 10, offset: 0 }
     const { next: start } = await store.changes({ after: undefined, size })
-    const place = (block: number, fork: number) => ({ blockNumber: block, blockHash: hashOf(block, fork) })
-    const commit = (from: Hex | null, to: ReturnType<typeof place>, more: Partial<BlockRange>) =>
+    const blockOn = (block: number, fork: number) => ({ blockNumber: block, blockHash: blockHashOn(block, fork) })
+    const commit = (from: Hex | null, to: ReturnType<typeof blockOn>, more: Partial<BlockRange>) =>
       store.apply({ chainId, records: [], revocations: [], checkpoint: { from, to }, ...more })
     const record = (index: number, blockNumber: number) =>
       recordOf(index, { chainId, chain: 'test', blockNumber, memo: `block ${blockNumber}: é€💥` })
@@ -173,41 +174,43 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
           documents.map((text) => JSON.parse(text)).map(({ memo, finalized }) => [memo.slice(6, 8), finalized]),
         )
       const page = JSON.parse(`[${(await store.page(query)).documents}]`) as { uid: Hex }[]
-      const shown = byNumber(page.map((found) => JSON.stringify(found)))
+      const finalityByRecord = byNumber(page.map((found) => JSON.stringify(found)))
       const slice = JSON.parse(`[${(await store.slice({ query, size })).documents}]`) as object[]
-      expect(byNumber(slice.map((found) => JSON.stringify(found)))).toEqual(shown)
+      expect(byNumber(slice.map((found) => JSON.stringify(found)))).toEqual(finalityByRecord)
       const single = await Promise.all(page.map(async ({ uid }) => (await store.record(uid))!))
-      expect(byNumber(single)).toEqual(shown)
+      expect(byNumber(single)).toEqual(finalityByRecord)
       const { changes } = await store.changes({ after: start, size })
-      expect(byNumber(changes.filter(({ kind }) => kind === 'new').map(({ document }) => document))).toEqual(shown)
-      return shown
+      expect(byNumber(changes.filter(({ kind }) => kind === 'new').map(({ document }) => document))).toEqual(
+        finalityByRecord,
+      )
+      return finalityByRecord
     }
-    await commit(null, place(30, 0), { records: [record(8001, 10), record(8002, 20), record(8003, 30)] })
+    await commit(null, blockOn(30, 0), { records: [record(8001, 10), record(8002, 20), record(8003, 30)] })
     expect(await finality()).toEqual({ 10: false, 20: false, 30: false })
-    // No record changes: what was answered before must not be answered again.
-    await commit(hashOf(30, 0), place(31, 0), { progress: { finalized: 10 } })
+    // No record changes, but a cached response must not be sent again.
+    await commit(blockHashOn(30, 0), blockOn(31, 0), { progress: { finalized: 10 } })
     expect(await finality()).toEqual({ 10: true, 20: false, 30: false })
-    await commit(hashOf(31, 0), place(32, 0), { progress: { finalized: 31 } })
-    // Another endpoint knows of less.
-    await commit(hashOf(32, 0), place(33, 0), { progress: { finalized: 12 } })
+    await commit(blockHashOn(31, 0), blockOn(32, 0), { progress: { finalized: 31 } })
+    // Another endpoint reports a lower finalized block.
+    await commit(blockHashOn(32, 0), blockOn(33, 0), { progress: { finalized: 12 } })
     expect(await finality()).toEqual({ 10: true, 20: true, 30: true })
-    // Deeper than what was final: what comes again in other blocks is not final by what was said before.
-    await commit(hashOf(33, 0), place(15, 0), { rollBackTo: 15 })
+    // A reorganisation below the final block: a record that returns in another block is not final because of the earlier report.
+    await commit(blockHashOn(33, 0), blockOn(15, 0), { rollBackTo: 15 })
     expect(await finality()).toEqual({ 10: true })
-    await commit(hashOf(15, 0), place(25, 1), { records: [record(8002, 25)], progress: { finalized: 14 } })
+    await commit(blockHashOn(15, 0), blockOn(25, 1), { records: [record(8002, 25)], progress: { finalized: 14 } })
     expect(await finality()).toEqual({ 10: true, 25: false })
-    await commit(hashOf(25, 1), place(26, 1), { progress: { finalized: 25 } })
+    await commit(blockHashOn(25, 1), blockOn(26, 1), { progress: { finalized: 25 } })
     expect(await finality()).toEqual({ 10: true, 25: true })
   })
 
-  it('gives the lease to one at a time, and to the next when its time is over', async () => {
+  it('gives the lease to one owner at a time, and to the next when it expires', async () => {
     const lease = (owner: string, holdMs = 60_000, always = false) => store.lease({ owner, holdMs, always })
     expect(await lease('a')).toEqual({ isHeld: true, isDesired: true })
     expect(await lease('b')).toEqual({ isHeld: false, isDesired: true })
     expect(await lease('a')).toEqual({ isHeld: true, isDesired: true })
     expect(await lease('a', 0)).toEqual({ isHeld: false, isDesired: true })
     expect((await lease('b', 1)).isHeld).toBe(true)
-    while (!(await lease('a')).isHeld); // `b` holds it for a millisecond
+    while (!(await lease('a')).isHeld); // `b` holds it for one millisecond
     await store.wantWorker({ isDesired: false })
     expect(await lease('a')).toEqual({ isHeld: false, isDesired: false })
     expect(await lease('a', 60_000, true)).toEqual({ isHeld: true, isDesired: false })
@@ -215,7 +218,7 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
     expect(await lease('a', 0)).toEqual({ isHeld: false, isDesired: true })
   })
 
-  it('says how runs went, and the newest hundred errors of each chain', async () => {
+  it('reports the outcome of runs, and keeps the newest hundred errors of each chain', async () => {
     const run = {
       kind: 'attestations' as const,
       chainId,
@@ -228,7 +231,7 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
     await store.beginRun({ kind: 'attestations', chainId })
     await store.endRun({ run: { ...run, ok: true }, progress: { head: 77, headSeconds: 1_750_000_000 }, errors: [] })
     for (let index = 0; index < 30; index++) {
-      const errors = Array.from({ length: 5 }, (_, place) => `error ${index} ${place} "\u2028`)
+      const errors = Array.from({ length: 5 }, (_, blockOn) => `error ${index} ${blockOn} "\u2028`)
       await store.endRun({ run: { ...run, ok: false, count: 0, endedMs: run.endedMs + index }, errors })
     }
     const status = await store.syncStatus({ recentErrors: 10 })
@@ -247,9 +250,9 @@ describe.each(ENGINES)('what the synchronisation keeps on %s', (engine) => {
     })
     expect(status.errors).toHaveLength(10)
     expect(status.errors[0]!.message).toMatch(/^error 29 /)
-    const [kept] = await database.reads.query('select count(*)::int as kept from sync_error where chain_id = $1', [
+    const [allBlocks] = await database.reads.query('select count(*)::int as kept from sync_error where chain_id = $1', [
       chainId,
     ])
-    expect(kept!['kept']).toBe(100)
+    expect(allBlocks!['kept']).toBe(100)
   })
 })

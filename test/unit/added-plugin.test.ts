@@ -13,8 +13,8 @@ const folder = mkdtempSync(join(tmpdir(), 'plugins-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 let count = 0
 
-/** A module whose plugin is `evil` with these members as JavaScript. */
-function moduleOf(members: string): string {
+/** Writes a module with a plugin named `evil` that has the given members (JavaScript source), and returns its URL. */
+function writePlugin(members: string): string {
   const file = join(folder, `${count++}.mjs`)
   writeFileSync(
     file,
@@ -24,14 +24,14 @@ function moduleOf(members: string): string {
   return pathToFileURL(file).href
 }
 
-async function judge(members: string): Promise<Loose> {
-  const plugins = [await loadPlugin(moduleOf(members))]
+async function judgeStamp(members: string): Promise<Loose> {
+  const plugins = [await loadPlugin(writePlugin(members))]
   const verifier = await createVerifier({ allowMock: false, plugins })
   return verifier.stamp(stampOf('evil', { signals: { a: 1 } }))
 }
 
 describe('an added plugin', () => {
-  it('judges its stamps beside the built-in ones', async () => {
+  it('judges its own stamps alongside the built-in plugins', async () => {
     const barometer = await loadPlugin(pathToFileURL(resolve(import.meta.dirname, '../plugins/barometer.mjs')).href)
     const verifier = await createVerifier({ allowMock: false, plugins: [barometer] })
     const good = await verifier.stamp(stampOf('barometer', { signals: { hectopascals: 1009, altitudeMeters: 35 } }))
@@ -44,54 +44,58 @@ describe('an added plugin', () => {
 
   it.each([
     ['throws', `check: () => { throw new Error('broken') }`, 'broken'],
-    ['throws what is no error', 'check: () => { throw null }', 'null'],
+    ['throws a value that is not an Error', 'check: () => { throw null }', 'null'],
     ['rejects', `check: async () => { throw new Error('later') }`, 'later'],
-    ['answers no object', 'check: () => 5', 'facts must be an object'],
-    ['turns into no object', 'check: () => ({ toJSON: () => 5 })', 'facts must be an object'],
-    ['turns into nothing', 'check: () => ({ toJSON() {} })', 'facts must be an object'],
-    ['turns into our words', 'check: () => ({ toJSON: () => ({ evaluation: 1 }) })', 'the name evaluation is taken'],
-    ['answers for others', 'check: () => ({ signatures: [] })', 'the name signatures is taken'],
-    ['answers a megabyte', `check: () => ({ text: 'x'.repeat(1e6) })`, 'facts of more than'],
-    ['answers what is no JSON', 'check: () => ({ n: 1n })', 'BigInt'],
-    ['answers itself', 'check: () => { const o = {}; o.o = o; return o }', 'circular'],
-    ['checks without end', `check: (_, c) => { for (;;) c.warn('x', true, 1, 1) }`, 'more than 200 checks'],
-    ['names a check badly', `check: (_, c) => { c.fail('<b>', true, 1, 1) }`, 'identifier of a check'],
+    ['returns no object', 'check: () => 5', 'facts must be an object'],
+    ['serializes to a number', 'check: () => ({ toJSON: () => 5 })', 'facts must be an object'],
+    ['serializes to undefined', 'check: () => ({ toJSON() {} })', 'facts must be an object'],
+    [
+      'serializes to a reserved member',
+      'check: () => ({ toJSON: () => ({ evaluation: 1 }) })',
+      'the name evaluation is reserved',
+    ],
+    ['returns a reserved member', 'check: () => ({ signatures: [] })', 'the name signatures is reserved'],
+    ['returns a megabyte', `check: () => ({ text: 'x'.repeat(1e6) })`, 'facts have more than'],
+    ['returns a value that JSON cannot hold', 'check: () => ({ n: 1n })', 'BigInt'],
+    ['returns a circular object', 'check: () => { const o = {}; o.o = o; return o }', 'circular'],
+    ['adds checks without end', `check: (_, c) => { for (;;) c.warn('x', true, 1, 1) }`, 'more than 200 checks'],
+    ['gives a check an invalid name', `check: (_, c) => { c.fail('<b>', true, 1, 1) }`, 'identifier of a check'],
     ['measures an object', `check: (_, c) => { c.fail('a', true, {}, 1) }`, 'measured and limit'],
     ['judges by a truthy value', `check: (_, c) => { c.fail('a', 1, 1, 1) }`, 'ok must be true or false'],
     ['changes the stamp', `check: ({ stamp }) => { stamp.plugin = 'gpsd' }`, 'read only'],
     ['changes the signals', 'check: ({ signals }) => { signals.a = 2 }', 'read only'],
-  ])('that %s marks the stamp inconsistent, and nothing else', async (_, members, reason) => {
-    const answer = await judge(members)
-    expect(answer).toMatchObject({
+  ])('only makes the signals of its stamp inconsistent when it %s', async (_, members, reason) => {
+    const verdict = await judgeStamp(members)
+    expect(verdict).toMatchObject({
       valid: false,
       signaturesValid: true,
       structureValid: true,
       signalsConsistent: false,
     })
-    const [error] = answer['details'].checks.filter(({ id }: Loose) => id === 'plugin-error')
+    const [error] = verdict['details'].checks.filter(({ id }: Loose) => id === 'plugin-error')
     expect(error.measured).toContain(reason)
   })
 
-  it('that never returns is stopped after a quarter of a second', async () => {
-    const answer = await judge('check: () => { for (;;); }')
-    expect(answer).toMatchObject({ signalsConsistent: false, details: { error: expect.any(String) } })
+  it('is stopped after a quarter of a second when it never returns', async () => {
+    const verdict = await judgeStamp('check: () => { for (;;); }')
+    expect(verdict).toMatchObject({ signalsConsistent: false, details: { error: expect.any(String) } })
   })
 
-  it('that never settles is not waited for, and cannot add checks afterwards', async () => {
+  it('times out when its promise never settles, and cannot add checks afterwards', async () => {
     const calls = globalThis as { addLateCheck?: () => void }
-    const answer = await judge(
+    const verdict = await judgeStamp(
       `check: (_, c) => new Promise((done) => { globalThis.addLateCheck = () => { c.fail('late', false, 1, 1); done({}) } })`,
     )
-    expect(JSON.stringify(answer)).toContain('took longer than 250 ms')
+    expect(JSON.stringify(verdict)).toContain('took longer than 250 ms')
     calls.addLateCheck!()
     await new Promise((done) => setImmediate(done))
-    expect(JSON.stringify(answer)).not.toContain('"late"')
+    expect(JSON.stringify(verdict)).not.toContain('"late"')
   })
 
-  it('that fails to say its accuracy has none', async () => {
-    const answer = await judge(`accuracyMeters: () => { throw new Error('x') }, maxAccuracyMeters: () => NaN`)
-    expect(answer['valid']).toBe(true)
-    expect(answer['details'].checks.some(({ id }: Loose) => id === 'implausible-accuracy')).toBe(false)
+  it('has no accuracy when its accuracy functions fail', async () => {
+    const verdict = await judgeStamp(`accuracyMeters: () => { throw new Error('x') }, maxAccuracyMeters: () => NaN`)
+    expect(verdict['valid']).toBe(true)
+    expect(verdict['details'].checks.some(({ id }: Loose) => id === 'implausible-accuracy')).toBe(false)
   })
 
   it.each([
@@ -103,13 +107,13 @@ describe('an added plugin', () => {
     ['description: 5', 'description'],
     [`pointOnly: 'yes'`, 'pointOnly'],
     ['check: 5', 'check'],
-  ])('is refused when its shape is wrong: %s', async (members, reason) => {
-    await expect(loadPlugin(moduleOf(members))).rejects.toThrow(reason)
+  ])('is rejected when a member is invalid: %s', async (members, reason) => {
+    await expect(loadPlugin(writePlugin(members))).rejects.toThrow(reason)
   })
 })
 
-describe('a file on devices', () => {
-  it('is read with every spelling of serial numbers and fingerprints', () => {
+describe('a device trust file', () => {
+  it('accepts every spelling of serial numbers and fingerprints', () => {
     const pem = pemOf(rsaKey().publicKey)
     const trust = readDeviceTrust(
       JSON.stringify({
@@ -143,7 +147,7 @@ describe('a file on devices', () => {
     ['{"revoked":{}}', 'entries'],
     ['{"pgpFingerprints":["abc"]}', 'pgpFingerprints'],
     ['{"allowDevelopmentApps":1}', 'allowDevelopmentApps'],
-  ])('is refused when wrong: %s', (text, reason) => {
+  ])('is rejected when invalid: %s', (text, reason) => {
     expect(() => readDeviceTrust(text)).toThrow(reason)
   })
 })

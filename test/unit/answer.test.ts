@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { type ResultFacts, resultMembers } from '../../src/compute/result-text.ts'
-import { type ComputeAnswer, computeAnswerJson } from '../../src/service/answer.ts'
+import { type ComputeResponse, computeResponseJson } from '../../src/service/answer.ts'
 
-type Facts = Omit<ComputeAnswer, 'members'> & ResultFacts
+type Facts = Omit<ComputeResponse, 'members'> & ResultFacts
 
-const answer: Facts = {
+const baseFacts: Facts = {
   result: 4238.77,
   units: 'meters',
   operation: 'distance',
@@ -22,33 +22,33 @@ const answer: Facts = {
   resultSignature: undefined,
 }
 
-/** The same answer built as an object: what the template has to parse to. */
-function asObject({ signature, attester, ...rest }: Facts) {
+/** The same response built as an object: the text of the template has to parse to this. */
+function toResponseObject({ signature, attester, ...fields }: Facts) {
   return {
-    result: rest.result,
-    ...(rest.units === undefined ? {} : { units: rest.units }),
-    operation: rest.operation,
-    timestamp: rest.timestampSeconds,
-    inputRefs: rest.inputRefs,
+    result: fields.result,
+    ...(fields.units === undefined ? {} : { units: fields.units }),
+    operation: fields.operation,
+    timestamp: fields.timestampSeconds,
+    inputRefs: fields.inputRefs,
     attestation: {
-      schema: rest.schema,
+      schema: fields.schema,
       attester,
-      recipient: rest.recipient,
-      data: rest.data,
+      recipient: fields.recipient,
+      data: fields.data,
       revocable: true,
       refUID: `0x${'0'.repeat(64)}`,
       signature,
     },
-    delegatedAttestation: { signature, attester, deadline: rest.deadlineSeconds, nonce: rest.nonce },
-    ...(rest.proofInputs.length === 0 ? {} : { proofInputs: rest.proofInputs.map((text) => JSON.parse(text)) }),
-    ...(rest.resultSignature === undefined
+    delegatedAttestation: { signature, attester, deadline: fields.deadlineSeconds, nonce: fields.nonce },
+    ...(fields.proofInputs.length === 0 ? {} : { proofInputs: fields.proofInputs.map((text) => JSON.parse(text)) }),
+    ...(fields.resultSignature === undefined
       ? {}
       : {
           resultSignature: {
-            signature: rest.resultSignature.signature,
+            signature: fields.resultSignature.signature,
             attester,
-            deadline: rest.resultSignature.deadlineSeconds,
-            salt: rest.resultSignature.salt,
+            deadline: fields.resultSignature.deadlineSeconds,
+            salt: fields.resultSignature.salt,
           },
         }),
   }
@@ -67,8 +67,8 @@ it.each<Partial<Facts>>([
     },
   },
   { proofInputs: ['{"ref":"x"}', JSON.stringify({ claim: { eventType: '"\u2028\n' } })] },
-])('writes the JSON of the answer with %j', (changes) => {
-  const given = { ...answer, ...changes }
-  const text = computeAnswerJson({ ...given, members: resultMembers(given) })
-  expect(JSON.parse(text)).toEqual(asObject(given))
+])('writes the JSON of the response with %j', (changes) => {
+  const facts = { ...baseFacts, ...changes }
+  const text = computeResponseJson({ ...facts, members: resultMembers(facts) })
+  expect(JSON.parse(text)).toEqual(toResponseObject(facts))
 })

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
 
-// The house plan of docs/architecture.md as data. A room is a folder of src/ (or workers); files directly in src/ are
-// rooms of their own name. Each room may import itself, the rooms listed, and the packages it owns.
+// The layers of docs/architecture.md as data. A module is a folder of src/, a file directly in src/ (named without its
+// suffix), workers/ or web/. Each module may import itself, the modules listed for it, and the packages it owns.
 const BASE = [
   'types',
   'problem',
@@ -74,7 +74,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ['service', 'validation', 'compute', 'config', 'log', 'metrics', ...BASE],
   client: ['attest', 'compute', 'config', 'crypto', 'geometry', 'units', 'verify', 'wasm', ...BASE],
   mcp: ['client', 'compute', 'geometry', 'units', 'version', ...BASE],
-  // The pages speak to the service over HTTP; what they share with it is what they check and preview with.
+  // The pages call the service over HTTP. They share only the code with which they check and preview.
   web: ['client', 'compute', 'crypto', 'geometry', 'units', 'wasm', ...BASE],
   'local-chain': ['config', 'log', 'attest', 'store', 'sync', 'service', ...BASE],
   cli: ['*'],
@@ -108,7 +108,7 @@ const OWNERS: Record<string, readonly string[]> = {
 
 interface Import {
   readonly file: string
-  readonly room: string
+  readonly module: string
   readonly target: string
 }
 
@@ -119,55 +119,55 @@ function sourceFiles(folder: string): string[] {
     .filter((file) => !file.includes('/wasm/assembly/') && !file.includes('/wasm/generated/'))
 }
 
-function roomOf(file: string): string {
+function moduleOf(file: string): string {
   const [top, second = ''] = relative(root, file).split('/')
   return top === 'src' ? second.replace(/\.ts$/, '') : (top ?? '')
 }
 
-const ROOMS = ['src', 'workers', 'web/explorer']
+const SOURCE_FOLDERS = ['src', 'workers', 'web/explorer']
 
-const imports: Import[] = ROOMS.flatMap(sourceFiles).flatMap((file) => {
+const imports: Import[] = SOURCE_FOLDERS.flatMap(sourceFiles).flatMap((file) => {
   const text = readFileSync(file, 'utf8')
   return [...text.matchAll(/(?:^(?:import|export)\b[^']*?\bfrom|^import|\bimport\(|require\()\s*'([^']+)'/gm)].map(
     (match) => ({
       file: relative(root, file),
-      room: roomOf(file),
+      module: moduleOf(file),
       target: match[1]!,
     }),
   )
 })
 
-describe('the house', () => {
-  it('has a row in the table for every room', () => {
-    const rooms = new Set(ROOMS.flatMap(sourceFiles).map(roomOf))
-    expect([...rooms].filter((room) => !(room in MAY_IMPORT))).toEqual([])
+describe('the source modules', () => {
+  it('all have a row in the table', () => {
+    const modules = new Set(SOURCE_FOLDERS.flatMap(sourceFiles).map(moduleOf))
+    expect([...modules].filter((module) => !(module in MAY_IMPORT))).toEqual([])
   })
 
-  it('imports downward only', () => {
-    const wrong = imports.filter(({ file, room, target }) => {
+  it('import only the modules listed for them', () => {
+    const violations = imports.filter(({ file, module, target }) => {
       if (!target.startsWith('.') || target.endsWith('.json')) return false
-      const other = roomOf(resolve(root, file, '..', target))
-      const allowed = MAY_IMPORT[room] ?? []
-      return other !== room && !allowed.includes(other) && !allowed.includes('*')
+      const targetModule = moduleOf(resolve(root, file, '..', target))
+      const allowed = MAY_IMPORT[module] ?? []
+      return targetModule !== module && !allowed.includes(targetModule) && !allowed.includes('*')
     })
-    expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
+    expect(violations.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
   })
 
-  it('uses each package in the rooms that own it', () => {
-    const wrong = imports.filter(({ room, target }) => {
+  it('use a package only if they own it', () => {
+    const violations = imports.filter(({ module, target }) => {
       if (target.startsWith('.') || target.startsWith('node:')) return false
       const name = target.startsWith('@') ? target.split('/').slice(0, 2).join('/') : target.split('/')[0]!
-      return !OWNERS[name]?.includes(room)
+      return !OWNERS[name]?.includes(module)
     })
-    expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
+    expect(violations.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
   })
 
-  it('names Node.js modules with their prefix', () => {
-    const bare = imports.filter(({ target }) => builtinModules.includes(target))
-    expect(bare.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
+  it('import Node.js modules with the node: prefix', () => {
+    const unprefixed = imports.filter(({ target }) => builtinModules.includes(target))
+    expect(unprefixed.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
   })
 
-  it('reads the environment in config-key.ts, the signer and the two programs alone', () => {
+  it('read the environment only in config-key.ts, the signer and the two programs', () => {
     const readers = ['src', 'workers']
       .flatMap(sourceFiles)
       .filter((file) => /process\.env\b/.test(readFileSync(file, 'utf8')))
@@ -176,8 +176,8 @@ describe('the house', () => {
     expect(readers.filter((file) => !allowed.includes(file))).toEqual([])
   })
 
-  it('gives the client nothing that a browser lacks', () => {
-    // Only what is there at run time: types are gone by then.
+  it('give the client nothing that a browser lacks', () => {
+    // Only imports that exist at run time: imports of types are erased.
     const valueImports = (file: string) =>
       [
         ...readFileSync(join(root, file), 'utf8').matchAll(
@@ -202,24 +202,20 @@ describe('the house', () => {
       '@noble/hashes/sha3.js',
       'robust-predicates',
     ])
-    // These two take it where there is one.
+    // These two use Buffer where it exists.
     const mayNameBuffer = ['src/crypto/hex.ts', 'src/wasm/loader.ts']
     const withoutComments = (file: string) =>
       readFileSync(join(root, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
-    const users = [...seen].filter((file) => /\b(?:Buffer|process|setImmediate|require)\b/.test(withoutComments(file)))
-    expect(users.filter((file) => !mayNameBuffer.includes(file))).toEqual([])
+    const filesWithNodeNames = [...seen].filter((file) =>
+      /\b(?:Buffer|process|setImmediate|require)\b/.test(withoutComments(file)),
+    )
+    expect(filesWithNodeNames.filter((file) => !mayNameBuffer.includes(file))).toEqual([])
   })
 
-  it('starts no process in a test that holds the output of the test runner, which could not exit before it', () => {
-    const inheriting = sourceFiles('test').filter((file) => /stdio: \[.*'inherit'/.test(readFileSync(file, 'utf8')))
-    expect(inheriting.map((file) => relative(root, file))).toEqual([])
-  })
-
-  it('has no file over 250 lines but the giants named here', () => {
-    const giants = ['src/types/generated.ts', 'src/config.ts']
-    const long = ROOMS.flatMap(sourceFiles)
-      .filter((file) => readFileSync(file, 'utf8').split('\n').length > 251)
-      .map((file) => relative(root, file))
-    expect(long.filter((file) => !giants.includes(file))).toEqual([])
+  it('are tested without child processes that inherit the output of the test runner, which could not exit before them', () => {
+    const filesThatInherit = sourceFiles('test').filter((file) =>
+      /stdio: \[.*'inherit'/.test(readFileSync(file, 'utf8')),
+    )
+    expect(filesThatInherit.map((file) => relative(root, file))).toEqual([])
   })
 })

@@ -30,7 +30,7 @@ function toHex(value: Uint8Array): Hex {
   return `0x${Buffer.from(value).toString('hex')}`
 }
 
-/** Random values of a schema's fields, in order, as viem takes them. */
+/** Random values of a schema's fields, in the order and types that viem expects. */
 const VALUES: Record<SchemaKind, fc.Arbitrary<unknown[]>> = {
   numeric: fc.tuple(uint(256), text, fc.array(bytes(32), { maxLength: 4 }), uint(256), text),
   boolean: fc.tuple(fc.boolean(), fc.array(bytes(32), { maxLength: 4 }), uint(256), text),
@@ -83,13 +83,13 @@ describe('decoding attestation data', () => {
     )
   })
 
-  it.each(KINDS)('reads each value of %s data from one encoding alone', (kind) => {
-    // A changed byte gives other values or a failure: never the same values from other bytes.
+  it.each(KINDS)('accepts only one encoding of each value of %s data', (kind) => {
+    // A changed byte gives other values or a failure, never the same values.
     fc.assert(
-      fc.property(VALUES[kind], fc.nat(), fc.integer({ min: 1, max: 255 }), (values, place, change) => {
+      fc.property(VALUES[kind], fc.nat(), fc.integer({ min: 1, max: 255 }), (values, position, change) => {
         const data = encode(kind, values)
         const changed = Buffer.from(data.slice(2), 'hex')
-        changed[place % changed.length]! ^= change
+        changed[position % changed.length]! ^= change
         const decoded = DECODERS[kind](toHex(changed))
         if (decoded.ok) expect(encode(kind, Object.values(decoded.value as object))).toBe(toHex(changed))
       }),
@@ -97,19 +97,19 @@ describe('decoding attestation data', () => {
     )
   })
 
-  it.each(KINDS)('refuses %s data that is cut or continued', (kind) => {
+  it.each(KINDS)('rejects %s data that is truncated or has extra bytes', (kind) => {
     fc.assert(
-      fc.property(VALUES[kind], fc.nat(), anyBytes, (values, cut, more) => {
+      fc.property(VALUES[kind], fc.nat(), anyBytes, (values, cut, extra) => {
         const data = encode(kind, values)
         const size = (data.length - 2) / 2
         expect(DECODERS[kind](data.slice(0, 2 + 2 * (cut % size)) as Hex).ok).toBe(false)
-        if (more.length > 2) expect(DECODERS[kind](`${data}${more.slice(2)}`).ok).toBe(false)
+        if (extra.length > 2) expect(DECODERS[kind](`${data}${extra.slice(2)}`).ok).toBe(false)
       }),
       { numRuns: 300 },
     )
   })
 
-  it('never takes the data of one kind for another', () => {
+  it('never accepts the data of one kind as another', () => {
     for (const kind of KINDS) {
       for (const other of KINDS.filter((candidate) => candidate !== kind)) {
         fc.assert(
@@ -122,24 +122,24 @@ describe('decoding attestation data', () => {
     }
   })
 
-  it('reads no root over nothing', () => {
+  it('rejects a root over no leaves', () => {
     const data = encode('merkle-root', [`0x${'ab'.repeat(32)}`, 0, 1_700_000_000])
-    expect(decodeMerkleRoot(data)).toEqual({ ok: false, reason: 'counts no leaves' })
+    expect(decodeMerkleRoot(data)).toEqual({ ok: false, reason: 'has a leafCount of 0' })
   })
 
-  it('refuses a length that exceeds the bytes before allocating for it', () => {
+  it('rejects a length that exceeds the bytes before allocating for it', () => {
     const word = (value: bigint) => value.toString(16).padStart(64, '0')
     for (const length of [2n, 2n ** 20n, 2n ** 31n, 2n ** 47n, 2n ** 48n, 2n ** 64n, 2n ** 256n - 1n]) {
-      // bool, offset, time, offset, then an array of `length` references of which one is there.
+      // bool, offset, time, offset, then an array that claims `length` references but holds only one.
       const data: Hex = `0x${word(1n)}${word(128n)}${word(0n)}${word(192n)}${word(length)}${word(7n)}`
-      expect(decodeBoolean(data)).toEqual({ ok: false, reason: 'has a length beyond its bytes' })
+      expect(decodeBoolean(data)).toEqual({ ok: false, reason: 'has a length that exceeds its bytes' })
     }
   })
 
-  it('refuses arrays whose items point at the same bytes', () => {
+  it('rejects arrays whose items point at the same bytes', () => {
     const word = (value: number) => value.toString(16).padStart(64, '0')
     const twice = encode('location', [0n, '', '', '', ['ab', 'ab'], [], [], [], ''])
-    // Items of recipeType: the second offset set to the first.
+    // The items of recipeType: the second offset is set to the first.
     const shared = twice.replace(`${word(64)}${word(128)}`, `${word(64)}${word(64)}`)
     expect(shared).not.toBe(twice)
     expect(decodeLocation(twice, 'nine-fields').ok).toBe(true)
@@ -149,7 +149,7 @@ describe('decoding attestation data', () => {
     })
   })
 
-  it('refuses what is not hex, a bool of 2, text that is not UTF-8 and padding that is not zero', () => {
+  it('rejects data that is not hex, a bool of 2, text that is not UTF-8 and padding that is not zero', () => {
     for (const data of ['', '0x', '0x0', '0xzz', 'hello', `0X${'0'.repeat(64)}`]) {
       expect(decodeVerify(data as Hex).ok, data).toBe(false)
     }
@@ -162,15 +162,23 @@ describe('decoding attestation data', () => {
     expect(decodeBoolean(good.replace(/0$/, '1') as Hex)).toMatchObject({ reason: expect.stringContaining('padding') })
   })
 
-  it('reads the four strings of the older layout, and takes neither layout for the other', () => {
+  it('reads the four strings of the older layout, and does not confuse the two layouts', () => {
     const parameters = parseAbiParameters(LOCATION_STRINGS['four-strings'])
     fc.assert(
       fc.property(fc.tuple(text, text, text, text), VALUES.location, (strings, fields) => {
         const data = encodeAbiParameters(parameters, strings)
         const [, srs, locationType, location] = strings
-        const wanted = { srs, locationType, location, recipeType: [], recipePayload: [], mediaType: [], mediaData: [] }
+        const expected = {
+          srs,
+          locationType,
+          location,
+          recipeType: [],
+          recipePayload: [],
+          mediaType: [],
+          mediaData: [],
+        }
         const read = decodeLocation(data, 'four-strings')
-        expect(read).toEqual({ ok: true, value: { ...wanted, eventTimestampSeconds: undefined, memo: '' } })
+        expect(read).toEqual({ ok: true, value: { ...expected, eventTimestampSeconds: undefined, memo: '' } })
         expect(decodeLocation(data, 'nine-fields').ok).toBe(false)
         expect(decodeLocation(encode('location', fields), 'four-strings').ok).toBe(false)
       }),

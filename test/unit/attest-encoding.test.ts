@@ -12,9 +12,9 @@ import { ConfigError, readConfig } from '../../src/config.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/messages.ts'
 
-const hex = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`
+const randomHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`
 const randomText = () => ['distance', 'within:50000', '', 'ünïcödé 北京', 'x'.repeat(randomInt(100))][randomInt(5)]!
-const randomRefs = () => Array.from({ length: randomInt(5) }, () => hex(32))
+const randomRefs = () => Array.from({ length: randomInt(5) }, () => randomHex(32))
 const randomSeconds = () => randomInt(2 ** 47)
 
 let keccak: Keccak
@@ -26,7 +26,7 @@ describe('attestation data', () => {
   it('equals the ABI encoding of viem for 300 random numeric results, and decodes back', () => {
     const parameters = parseAbiParameters(SCHEMA_STRINGS.numeric)
     for (let round = 0; round < 300; round++) {
-      const result = BigInt(hex(randomInt(1, 33)))
+      const result = BigInt(randomHex(randomInt(1, 33)))
       const [units, refs, time, operation] = [randomText(), randomRefs(), randomSeconds(), randomText()]
       const data = encodeNumeric(result, units, refs, time, operation)
       expect(data).toBe(encodeAbiParameters(parameters, [result, units, refs, BigInt(time), operation]))
@@ -55,7 +55,7 @@ describe('attestation data', () => {
     const parameters = parseAbiParameters(SCHEMA_STRINGS.verify)
     for (let round = 0; round < 300; round++) {
       const value = {
-        proofHash: hex(32),
+        proofHash: randomHex(32),
         meanDistanceMeters: randomInt(2 ** 32),
         maxDistanceMeters: randomInt(2 ** 32),
         withinRadiusBp: randomInt(2 ** 16),
@@ -73,16 +73,16 @@ describe('attestation data', () => {
     }
   })
 
-  it('refuses values that do not fit their field', () => {
+  it('rejects values that do not fit their field', () => {
     expect(() => encodeNumeric(2n ** 256n, 'centimeters', [], 0, '')).toThrow(RangeError)
     expect(() => encodeNumeric(-1n, 'centimeters', [], 0, '')).toThrow(RangeError)
     expect(() => encodeBoolean(true, ['0x12'], 0, '')).toThrow(RangeError)
     expect(() => encodeBoolean(true, [], 1.5, '')).toThrow(RangeError)
     const zero = Object.fromEntries(SCHEMA_STRINGS.verify.split(',').map((field) => [field.split(' ')[1], 0]))
-    const full = { ...zero, proofHash: hex(32) } as unknown as Parameters<typeof encodeVerify>[0]
+    const full = { ...zero, proofHash: randomHex(32) } as unknown as Parameters<typeof encodeVerify>[0]
     expect(() => encodeVerify(full)).not.toThrow()
-    expect(() => encodeVerify({ ...full, proofHash: hex(20) })).toThrow(RangeError)
-    expect(() => encodeMerkleRoot({ merkleRoot: hex(20), leafCount: 1, timestampSeconds: 1 })).toThrow(RangeError)
+    expect(() => encodeVerify({ ...full, proofHash: randomHex(20) })).toThrow(RangeError)
+    expect(() => encodeMerkleRoot({ merkleRoot: randomHex(20), leafCount: 1, timestampSeconds: 1 })).toThrow(RangeError)
     expect(() => encodeVerify({ ...full, stampCount: 256 })).toThrow(/stampCount/)
     expect(() => encodeVerify({ ...full, meanOverlapBp: 65_536 })).toThrow(/meanOverlapBp/)
   })
@@ -100,23 +100,23 @@ describe('typed data', () => {
     expect(toHex(attestTypeHash(profile, keccak))).toBe(TYPE_HASHES[profile])
   })
 
-  it.each(['legacy', 'v1', 'v2'] as const)('has the digest of viem for 300 random %s messages', (profile) => {
-    const types = typesOf(profile)
+  it.each(['legacy', 'v1', 'v2'] as const)('computes the same digest as viem for 300 random %s messages', (profile) => {
+    const types = readTypes(profile)
     for (let round = 0; round < 300; round++) {
       const chain = {
         id: randomInt(1, 2 ** 47),
         profile,
         easVersion: `1.${randomInt(9)}.0`,
-        easAddress: checksumAddress(hex(20)) as Hex,
+        easAddress: checksumAddress(randomHex(20)) as Hex,
       }
       const digest = createAttestDigest(chain, keccak)
       const message = {
-        attester: hex(20),
-        schema: hex(32),
-        recipient: checksumAddress(hex(20)) as Hex,
+        attester: randomHex(20),
+        schema: randomHex(32),
+        recipient: checksumAddress(randomHex(20)) as Hex,
         expirationTimeSeconds: randomSeconds(),
         revocable: randomInt(2) === 1,
-        refUID: hex(32),
+        refUID: randomHex(32),
         data: randomBytes(randomInt(500)),
         nonce: randomInt(2 ** 47),
         deadlineSeconds: randomSeconds(),
@@ -135,20 +135,20 @@ describe('typed data', () => {
         },
       })
       expect(toHex(digest(message))).toBe(expected)
-      // The buffer of the message before must not show through.
+      // Nothing of the previous message may remain in the shared buffer.
       expect(toHex(digest({ ...message, nonce: 0 }))).not.toBe(expected)
       expect(toHex(digest(message))).toBe(expected)
     }
   })
 
-  function typesOf(profile: Chain['profile']) {
+  function readTypes(profile: Chain['profile']) {
     const fields = ATTEST_TYPES[profile].slice('Attest('.length, -1).split(',')
     return fields.map((field) => ({ type: field.split(' ')[0]!, name: field.split(' ')[1]! }))
   }
 })
 
 describe('schemas', () => {
-  it('has the UIDs that EAS computes for the schema strings', () => {
+  it('have the UIDs that EAS computes for the schema strings', () => {
     const uids = schemaUids(readConfig({}, 2))
     for (const kind of SCHEMA_KINDS) {
       // keccak256(abi.encodePacked(string, address, bool)) by viem.
@@ -159,44 +159,45 @@ describe('schemas', () => {
     expect(uids.location).toBe('0xba4171c92572b1e4f241d044c32cdf083be9fd946b8766977558ca6378c824e2')
   })
 
-  it('knows the kind of configured UIDs and of other spellings of the strings', () => {
-    const own = hex(32)
-    const kinds = schemaKinds(readConfig({ NUMERIC_SCHEMA_UID: own }, 2))
-    expect(kinds.get(own)).toBe('numeric')
+  it('know the kind of configured UIDs and of other spellings of the strings', () => {
+    const ownUid = randomHex(32)
+    const kinds = schemaKinds(readConfig({ NUMERIC_SCHEMA_UID: ownUid }, 2))
+    expect(kinds.get(ownUid)).toBe('numeric')
     expect(kinds.get(schemaUids(readConfig({}, 2)).numeric)).toBe('numeric')
     const spaced = schemaUid(SCHEMA_STRINGS.boolean.replaceAll(',', ', '), `0x${'0'.repeat(40)}`, false, keccak)
     expect(kinds.get(spaced)).toBe('boolean')
   })
 
-  it('has a list of schemas of locations, each with the layout that its UID or its entry says', () => {
-    const [own, other] = [hex(32), hex(32)]
+  it('have a list of location schemas, each with the layout that follows from its UID or its entry', () => {
+    const [ownUid, other] = [randomHex(32), randomHex(32)]
     const four = schemaUid(LOCATION_STRINGS['four-strings'], `0x${'0'.repeat(40)}`, false, keccak)
     const { location } = schemaUids(readConfig({}, 2))
-    const of = (text: string) => [...locationSchemas(readConfig({ LOCATION_SCHEMA_UID: text }, 2))]
-    expect(of('')).toEqual([[location, 'nine-fields']])
-    expect(of(`${own}, ${four},${other}:four-strings,${location}:nine-fields`)).toEqual([
-      [own, 'nine-fields'],
+    const readLocationSchemas = (text: string) => [...locationSchemas(readConfig({ LOCATION_SCHEMA_UID: text }, 2))]
+    expect(readLocationSchemas('')).toEqual([[location, 'nine-fields']])
+    expect(readLocationSchemas(`${ownUid}, ${four},${other}:four-strings,${location}:nine-fields`)).toEqual([
+      [ownUid, 'nine-fields'],
       [four, 'four-strings'],
       [other, 'four-strings'],
       [location, 'nine-fields'],
     ])
-    expect(schemaUids(readConfig({ LOCATION_SCHEMA_UID: `${own},${four}` }, 2)).location).toBe(own)
-    const kinds = schemaKinds(readConfig({ LOCATION_SCHEMA_UID: `${own},${other}:four-strings` }, 2))
-    for (const uid of [own, other, four, location]) expect(kinds.get(uid)).toBe('location')
-    for (const text of [`${four}:nine-fields`, `${location}:four-strings`]) expect(() => of(text)).toThrow(/layout/)
-    for (const text of [`${own}:v1`, '0x12', `${own} ${other}`, `${own},${own}`]) {
-      expect(() => of(text), text).toThrow(ConfigError)
+    expect(schemaUids(readConfig({ LOCATION_SCHEMA_UID: `${ownUid},${four}` }, 2)).location).toBe(ownUid)
+    const kinds = schemaKinds(readConfig({ LOCATION_SCHEMA_UID: `${ownUid},${other}:four-strings` }, 2))
+    for (const uid of [ownUid, other, four, location]) expect(kinds.get(uid)).toBe('location')
+    for (const text of [`${four}:nine-fields`, `${location}:four-strings`])
+      expect(() => readLocationSchemas(text)).toThrow(/layout/)
+    for (const text of [`${ownUid}:v1`, '0x12', `${ownUid} ${other}`, `${ownUid},${ownUid}`]) {
+      expect(() => readLocationSchemas(text), text).toThrow(ConfigError)
     }
   })
 
-  it('refuses a configuration in which one UID means two kinds', () => {
+  it('reject a configuration in which one UID has two kinds', () => {
     const { numeric } = schemaUids(readConfig({}, 2))
     expect(() => schemaKinds(readConfig({ BOOLEAN_SCHEMA_UID: numeric }, 2))).toThrow(ConfigError)
   })
 })
 
 describe('chains', () => {
-  it('has five public chains and a local one, without RPC', () => {
+  it('are five public ones and a local one, without RPC', () => {
     const chains = chainTable(readConfig({}, 2))
     expect([...chains.keys()].sort((a, b) => a - b)).toEqual([8453, 31337, 42161, 42220, 84532, 11155111])
     for (const { easAddress, schemaRegistryAddress, rpcUrls } of chains.values()) {
@@ -206,8 +207,8 @@ describe('chains', () => {
     }
   })
 
-  it('takes what the operator says about a chain, and lets version and profile tell each other', () => {
-    const address = hex(20)
+  it('use the settings of the operator, and derive the version from the profile and the profile from the version', () => {
+    const address = randomHex(20)
     const environment = { RPC_URL_84532: 'http://a,http://b', EAS_ADDRESS_8453: address, EAS_VERSION_8453: '1.0.1' }
     const chains = chainTable(readConfig({ ...environment, EAS_PROFILE_42161: 'v2', EAS_VERSION_31337: '1.4.0' }, 2))
     expect(chains.get(84532)).toMatchObject({ rpcUrls: ['http://a', 'http://b'], profile: 'v1', easVersion: '1.2.0' })
@@ -216,8 +217,8 @@ describe('chains', () => {
     expect(chains.get(31337)).toMatchObject({ profile: 'v2', easVersion: '1.4.0' })
   })
 
-  it('adds a chain that is described completely and refuses one that is not', () => {
-    const complete = { EAS_ADDRESS_10: hex(20), SCHEMA_REGISTRY_10: hex(20), EAS_VERSION_10: '1.0.1' }
+  it('include another chain if all its settings are given, and reject it otherwise', () => {
+    const complete = { EAS_ADDRESS_10: randomHex(20), SCHEMA_REGISTRY_10: randomHex(20), EAS_VERSION_10: '1.0.1' }
     expect(chainTable(readConfig(complete, 2)).get(10)).toMatchObject({ id: 10, name: 'chain-10', profile: 'legacy' })
     for (const name of Object.keys(complete)) {
       expect(() => chainTable(readConfig({ ...complete, [name]: '' }, 2)), name).toThrow(ConfigError)
@@ -228,16 +229,16 @@ describe('chains', () => {
 })
 
 describe('checksumAddress', () => {
-  it('spells 300 random addresses as viem does, whatever their case was', () => {
+  it('spells 300 random addresses as viem does, in any case', () => {
     for (let round = 0; round < 300; round++) {
-      const address = hex(20)
+      const address = randomHex(20)
       expect(checksumAddress(address)).toBe(getAddress(address))
       expect(checksumAddress(`0x${address.slice(2).toUpperCase()}`)).toBe(getAddress(address))
     }
     expect(checksumAddress(`0x${'0'.repeat(40)}`)).toBe(getAddress(`0x${'0'.repeat(40)}`))
   })
 
-  it('refuses what is no address', () => {
+  it('rejects text that is not an address', () => {
     for (const text of ['', '0x', `0x${'0'.repeat(41)}`, `0x${'g'.repeat(40)}`]) {
       expect(() => checksumAddress(text)).toThrow(RangeError)
     }

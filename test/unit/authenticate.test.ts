@@ -24,7 +24,7 @@ async function proof(chainId = 84532): Promise<SignedProof> {
   return parts.signProof(parts.chains.get(chainId)!)
 }
 
-/** The same with other fields, its UID recomputed: what a forger would send. */
+/** Returns the proof with changed fields and a recomputed UID, as a forger would send it. */
 function forge(
   { attestation, delegatedAttestation }: SignedProof,
   changes: Partial<SignedProof['attestation']>,
@@ -36,12 +36,12 @@ function forge(
 }
 
 describe('authenticateAttestation', () => {
-  it('takes what our signer signed, for every chain, in any case of its hex digits', async () => {
+  it('accepts what our signer signed, for every chain, in any case of its hex digits', async () => {
     for (const chainId of parts.chains.keys()) {
       const { attestation, delegatedAttestation } = await proof(chainId)
       expect(authenticateAttestation({ attestation, delegatedAttestation }, options(chainId))).toEqual({ ok: true })
       const upper = (text: string) => `0x${text.slice(2).toUpperCase()}`
-      const loud = {
+      const uppercase = {
         attestation: {
           ...attestation,
           uid: upper(attestation.uid),
@@ -50,18 +50,18 @@ describe('authenticateAttestation', () => {
         },
         delegatedAttestation: { ...delegatedAttestation, signature: upper(delegatedAttestation.signature) },
       }
-      expect(authenticateAttestation(loud, options(chainId))).toEqual({ ok: true })
+      expect(authenticateAttestation(uppercase, options(chainId))).toEqual({ ok: true })
     }
   })
 
-  it('refuses a signature for another chain', async () => {
+  it('rejects a signature for another chain', async () => {
     const signed = await proof(84532)
     for (const chainId of [...parts.chains.keys()].filter((id) => id !== 84532)) {
       expect(authenticateAttestation(signed, options(chainId))).toMatchObject({ ok: false, check: 'signature' })
     }
   })
 
-  it('refuses an attester that is not ours and takes a retired one', async () => {
+  it('rejects an attester that is not ours and accepts a retired one', async () => {
     const signed = await proof()
     const stranger = `0x${'99'.repeat(20)}`
     expect(authenticateAttestation(signed, options(84532, { attesters: [stranger] }))).toMatchObject({
@@ -70,19 +70,19 @@ describe('authenticateAttestation', () => {
     expect(authenticateAttestation(signed, options(84532, { attesters: [stranger, parts.signer.address] })).ok).toBe(
       true,
     )
-    // Ours by name alone.
-    const named = forge(signed, { attester: stranger })
+    // Signed by our key, but naming an attester that is not ours.
+    const forged = forge(signed, { attester: stranger })
     const { delegatedAttestation } = signed
-    expect(authenticateAttestation(named, options(84532, { attesters: [stranger] }))).toMatchObject({
+    expect(authenticateAttestation(forged, options(84532, { attesters: [stranger] }))).toMatchObject({
       check: 'attester',
     })
-    const both = { ...named, delegatedAttestation: { ...delegatedAttestation, attester: stranger } }
-    expect(authenticateAttestation(both, options(84532, { attesters: [stranger] }))).toMatchObject({
+    const forgedTwice = { ...forged, delegatedAttestation: { ...delegatedAttestation, attester: stranger } }
+    expect(authenticateAttestation(forgedTwice, options(84532, { attesters: [stranger] }))).toMatchObject({
       check: 'signature',
     })
   })
 
-  it('refuses any signed field changed, though the UID was made to fit', async () => {
+  it('rejects a change to any signed field, even with a recomputed UID', async () => {
     const signed = await proof()
     const other = `0x${'11'.repeat(32)}`
     const forgeries: Partial<SignedProof['attestation']>[] = [
@@ -102,7 +102,7 @@ describe('authenticateAttestation', () => {
     }
   })
 
-  it('refuses a UID that is not that of the fields, and one whose time was changed', async () => {
+  it('rejects a UID that does not match the fields, or a changed time', async () => {
     const signed = await proof()
     const { attestation } = signed
     for (const changes of [{ uid: `0x${'11'.repeat(32)}` }, { time: attestation.time + 1 }]) {
@@ -111,13 +111,13 @@ describe('authenticateAttestation', () => {
     }
   })
 
-  it('refuses two signatures that differ, and takes an attestation without a copy of it', async () => {
+  it('rejects two signatures that differ, and accepts an attestation without a copy of the signature', async () => {
     const signed = await proof()
-    const { signature, ...bare } = signed.attestation
-    expect(authenticateAttestation({ ...signed, attestation: bare }, options(84532))).toEqual({ ok: true })
+    const { signature, ...withoutSignature } = signed.attestation
+    expect(authenticateAttestation({ ...signed, attestation: withoutSignature }, options(84532))).toEqual({ ok: true })
     const last = signature.at(-1) === 'b' ? 'c' : 'b'
-    const differs = { ...signed.attestation, signature: signature.slice(0, -1) + last }
-    expect(authenticateAttestation({ ...signed, attestation: differs }, options(84532))).toMatchObject({
+    const differing = { ...signed.attestation, signature: signature.slice(0, -1) + last }
+    expect(authenticateAttestation({ ...signed, attestation: differing }, options(84532))).toMatchObject({
       check: 'signature',
     })
   })
@@ -129,18 +129,18 @@ describe('authenticateAttestation', () => {
     expect(authenticateAttestation(signed, options(84532, { nowSeconds: last + 1 }))).toMatchObject({ check: 'age' })
     const younger = { ...signed, delegatedAttestation: { ...signed.delegatedAttestation, deadline: last } }
     expect(authenticateAttestation(younger, options(84532, { nowSeconds: last }))).toMatchObject({ check: 'signature' })
-    // On a legacy chain the deadline is not signed and says nothing.
+    // On a legacy chain the deadline is not signed, so it proves no age.
     const legacy = await proof(42161)
     expect(authenticateAttestation(legacy, options(42161, { nowSeconds: last + 1 }))).toEqual({ ok: true })
   })
 
-  it('refuses an attestation that says itself that it is revoked', async () => {
+  it('rejects an attestation with a revocation time', async () => {
     const signed = await proof()
     const revoked = { ...signed, attestation: { ...signed.attestation, revocationTime: NOW_SECONDS } }
     expect(authenticateAttestation(revoked, options(84532))).toMatchObject({ ok: false, check: 'revoked' })
   })
 
-  it('never throws on what is no attestation', async () => {
+  it('never throws on malformed fields', async () => {
     const signed = await proof()
     const values: unknown[] = [
       undefined,

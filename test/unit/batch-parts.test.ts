@@ -13,8 +13,8 @@ import { eventually } from '../eventually.ts'
 const MEBIBYTE = 1_048_576
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
-/** Bytes of live objects and buffers. */
-const heldBytes = () => {
+/** Returns the bytes of live objects and buffers after a garbage collection. */
+const liveBytes = () => {
   collectGarbage()
   const { heapUsed, arrayBuffers } = process.memoryUsage()
   return heapUsed + arrayBuffers
@@ -22,13 +22,13 @@ const heldBytes = () => {
 
 const split = (text: string) => {
   const body = Buffer.from(text)
-  const found = splitBatch(body, 100)
-  if (found === undefined) return undefined
-  const items = Array.from({ length: found.count }, (_, i) => body.toString('utf8', found.starts[i], found.ends[i]))
-  return { items, envelope: Buffer.from(found.envelope).toString() }
+  const result = splitBatch(body, 100)
+  if (result === undefined) return undefined
+  const items = Array.from({ length: result.count }, (_, i) => body.toString('utf8', result.starts[i], result.ends[i]))
+  return { items, envelope: Buffer.from(result.envelope).toString() }
 }
 
-describe('taking a batch apart', () => {
+describe('splitting a batch', () => {
   it.each([
     ['{"items":[1,2]}', ['1', '2'], '{"items":[]}'],
     [
@@ -51,25 +51,25 @@ describe('taking a batch apart', () => {
     },
   )
 
-  it('finds in random JSON what JSON.parse finds', () => {
+  it('finds the same items in random JSON as JSON.parse', () => {
     let seed = 1
-    const next = (n: number) => {
+    const nextBelow = (n: number) => {
       seed = (seed * 16807) % 2147483647
       return seed % n
     }
     const value = (depth: number): unknown => {
-      const kind = next(depth > 3 ? 4 : 6)
-      if (kind === 4) return Array.from({ length: next(4) }, () => value(depth + 1))
-      if (kind === 5) return Object.fromEntries(Array.from({ length: next(4) }, () => [text(), value(depth + 1)]))
-      return [next(1000) / 8, text(), true, null][kind]
+      const kind = nextBelow(depth > 3 ? 4 : 6)
+      if (kind === 4) return Array.from({ length: nextBelow(4) }, () => value(depth + 1))
+      if (kind === 5) return Object.fromEntries(Array.from({ length: nextBelow(4) }, () => [text(), value(depth + 1)]))
+      return [nextBelow(1000) / 8, text(), true, null][kind]
     }
-    const text = () => ['items', 'a"b', 'x\\', '[{', '}],', '\u00e9'][next(6)]
+    const text = () => ['items', 'a"b', 'x\\', '[{', '}],', '\u00e9'][nextBelow(6)]
     for (let round = 0; round < 3000; round++) {
-      const items = Array.from({ length: next(6) }, () => value(0))
+      const items = Array.from({ length: nextBelow(6) }, () => value(0))
       const batch = { before: value(0), items, after: value(0) }
-      const found = split(JSON.stringify(batch, undefined, next(3)))!
-      expect(found.items.map((item) => JSON.parse(item))).toEqual(items)
-      expect(JSON.parse(found.envelope)).toEqual({ ...batch, items: [] })
+      const result = split(JSON.stringify(batch, undefined, nextBelow(3)))!
+      expect(result.items.map((item) => JSON.parse(item))).toEqual(items)
+      expect(JSON.parse(result.envelope)).toEqual({ ...batch, items: [] })
     }
   })
 })
@@ -95,38 +95,41 @@ describe('cutting a stream into lines', () => {
   }
 
   it.each([true, false])(
-    'gives the same lines wherever the pieces end, and accounts for every byte (cut at once: %s)',
+    'gives the same lines wherever the pieces end, and counts every byte (lines taken after each piece: %s)',
     (isEager) => {
       const text = Buffer.from('one\n\ntwo é\r\n   \nthree')
       for (let a = 0; a <= text.length; a++) {
         for (let b = a; b <= text.length; b++) {
-          const found = cut([text.subarray(0, a), text.subarray(a, b), text.subarray(b)], isEager)
-          expect(found).toEqual({ lines: ['one', 'two é\r', 'three'], streamBytes: text.length })
+          const result = cut([text.subarray(0, a), text.subarray(a, b), text.subarray(b)], isEager)
+          expect(result).toEqual({ lines: ['one', 'two é\r', 'three'], streamBytes: text.length })
         }
       }
     },
   )
 
-  it.each([true, false])('throws away a line that is too long, in pieces or whole (cut at once: %s)', (isEager) => {
-    const long = Buffer.from(`a\n${'x'.repeat(101)}\nb\n${'y'.repeat(250)}`)
-    const pieces = Array.from({ length: long.length }, (_, i) => long.subarray(i, i + 1))
-    const expected = { lines: ['a', 101, 'b', 250], streamBytes: long.length }
-    expect(cut([long], isEager)).toEqual(expected)
-    expect(cut(pieces, isEager)).toEqual(expected)
-  })
+  it.each([true, false])(
+    'drops a line that is too long, in pieces or whole (lines taken after each piece: %s)',
+    (isEager) => {
+      const long = Buffer.from(`a\n${'x'.repeat(101)}\nb\n${'y'.repeat(250)}`)
+      const pieces = Array.from({ length: long.length }, (_, i) => long.subarray(i, i + 1))
+      const expected = { lines: ['a', 101, 'b', 250], streamBytes: long.length }
+      expect(cut([long], isEager)).toEqual(expected)
+      expect(cut(pieces, isEager)).toEqual(expected)
+    },
+  )
 })
 
 describe('a line in pieces of one byte', () => {
-  it('takes no more than twice its bytes', () => {
+  it('uses no more than twice its bytes', () => {
     const cutter = new LineCutter(8 * MEBIBYTE)
     const piece = Buffer.from('x')
-    const before = heldBytes()
+    const before = liveBytes()
     for (let index = 0; index < 4 * MEBIBYTE; index++) {
       cutter.take(piece)
       if (index % 1000 === 0) expect(cutter.next()).toBeUndefined()
     }
-    // 4 MiB in a buffer of 8; one view a piece would be 400 MB.
-    expect(heldBytes() - before).toBeLessThan(9 * MEBIBYTE)
+    // 4 MiB in a buffer of 8 MiB; one view per piece would take 400 MB.
+    expect(liveBytes() - before).toBeLessThan(9 * MEBIBYTE)
     cutter.end()
     expect(cutter.next()?.streamBytes).toBe(4 * MEBIBYTE)
   })
@@ -134,12 +137,12 @@ describe('a line in pieces of one byte', () => {
 
 describe('a body in pieces', () => {
   const pages = new BodyPages()
-  type Own = ((chunk: Uint8Array) => Uint8Array) | undefined
-  const copy: Own = (chunk) => Uint8Array.from(chunk)
-  const collect = (receive: (body: Uint8Array) => void, announcedBytes?: number, own?: Own) =>
-    new BodyCollector({ pages, announcedBytes, own, receive })
+  type CopyChunk = ((chunk: Uint8Array) => Uint8Array) | undefined
+  const copy: CopyChunk = (chunk) => Uint8Array.from(chunk)
+  const collect = (receive: (body: Uint8Array) => void, announcedBytes?: number, copyChunk?: CopyChunk) =>
+    new BodyCollector({ pages, announcedBytes, copyChunk, receive })
 
-  it('of one announced piece stays as it is', () => {
+  it('is not copied when it is one piece of the announced size', () => {
     const body = Buffer.from('{}')
     let received: Uint8Array | undefined
     const collector = collect((whole) => {
@@ -150,37 +153,37 @@ describe('a body in pieces', () => {
     expect(received).toBe(body)
   })
 
-  it('leaves its memory to the next one when it is dropped', () => {
+  it('lets the next one reuse its memory when it is dropped', () => {
     const first = collect(() => {}, undefined, copy)
     first.take(Buffer.alloc(100_000))
-    const before = heldBytes()
+    const before = liveBytes()
     first.drop()
-    const next = collect(() => {}, undefined, copy)
-    next.take(Buffer.alloc(100_000))
-    // The argument alone.
-    expect(heldBytes() - before).toBeLessThan(110_000)
+    const second = collect(() => {}, undefined, copy)
+    second.take(Buffer.alloc(100_000))
+    // Only the memory of the buffer that is passed in.
+    expect(liveBytes() - before).toBeLessThan(110_000)
   })
 
   it('is whole and in order, whatever the sizes of its pieces', () => {
     let seed = 7
-    const next = (n: number) => {
+    const nextBelow = (n: number) => {
       seed = (seed * 16807) % 2147483647
       return seed % n
     }
     for (let round = 0; round < 200; round++) {
-      const body = Buffer.from(Array.from({ length: next(40_000) }, () => next(256)))
+      const body = Buffer.from(Array.from({ length: nextBelow(40_000) }, () => nextBelow(256)))
       let received: Uint8Array | undefined
-      const keep = (whole: Uint8Array) => {
+      const receive = (whole: Uint8Array) => {
         received = whole
       }
-      const own = next(2) === 0 ? copy : undefined
-      const collector = collect(keep, next(2) === 0 ? body.length : undefined, own)
+      const copyChunk = nextBelow(2) === 0 ? copy : undefined
+      const collector = collect(receive, nextBelow(2) === 0 ? body.length : undefined, copyChunk)
       for (let at = 0; at < body.length; ) {
-        const size = 1 + next([2, 60, 5000, 20_000][next(4)]!)
+        const size = 1 + nextBelow([2, 60, 5000, 20_000][nextBelow(4)]!)
         const piece = Buffer.from(body.subarray(at, at + size))
         collector.take(piece)
-        // A transport that lends its bytes uses them again.
-        if (own !== undefined) piece.fill(0)
+        // A transport that lends its bytes reuses them.
+        if (copyChunk !== undefined) piece.fill(0)
         at += size
       }
       collector.end()
@@ -188,43 +191,43 @@ describe('a body in pieces', () => {
     }
   })
 
-  it('takes no more than twice its bytes in pieces of one byte', () => {
+  it('uses no more than twice its bytes in pieces of one byte', () => {
     let size = 0
     const collector = collect((body) => {
       size = body.byteLength
     })
     const piece = Buffer.from('x')
-    const before = heldBytes()
+    const before = liveBytes()
     for (let index = 0; index < 4 * MEBIBYTE; index++) collector.take(piece)
-    expect(heldBytes() - before).toBeLessThan(6 * MEBIBYTE)
+    expect(liveBytes() - before).toBeLessThan(6 * MEBIBYTE)
     collector.end()
     expect(size).toBe(4 * MEBIBYTE)
   })
 })
 
-/** Everything has happened that waits for nothing from outside. */
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+/** Waits for one tick of the event loop: all work that needs nothing from outside is then done. */
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('work that comes out in order', () => {
-  it('writes in the order of adding whatever ends first, and never begins more than its width', async () => {
+describe('an ordered lane', () => {
+  it('writes in the order of adding, whichever task ends first, and never runs more tasks than its width', async () => {
     const written: string[] = []
     let begun = 0
-    let most = 0
+    let highest = 0
     const lane = new OrderedLane<string>({ width: 3, write: (text) => void written.push(text), onRoom: () => {} })
     for (let index = 0; index < 20; index++) {
       lane.add(async () => {
-        most = Math.max(most, ++begun - written.length)
-        for (let turns = (index * 7) % 5; turns > 0; turns--) await turn()
+        highest = Math.max(highest, ++begun - written.length)
+        for (let ticks = (index * 7) % 5; ticks > 0; ticks--) await tick()
         return String(index)
       })
     }
     expect(lane.isFull).toBe(true)
     await lane.finish()
     expect(written).toEqual(Array.from({ length: 20 }, (_, index) => String(index)))
-    expect(most).toBeLessThanOrEqual(3)
+    expect(highest).toBeLessThanOrEqual(3)
   })
 
-  it('waits for a writer that waits', async () => {
+  it('waits for a slow writer', async () => {
     let release = () => {}
     const written: string[] = []
     const write = (text: string) => {
@@ -235,16 +238,16 @@ describe('work that comes out in order', () => {
     }
     const lane = new OrderedLane<string>({ width: 2, write, onRoom: () => {} })
     for (const text of ['a', 'b']) lane.add(async () => text)
-    await turn()
+    await tick()
     expect(written).toEqual(['a'])
     release()
-    await turn()
+    await tick()
     expect(written).toEqual(['a', 'b'])
     release()
     await lane.finish()
   })
 
-  it('ends with the first failure, and says it without being asked', async () => {
+  it('ends with the first failure, and reports it before finish is called', async () => {
     const written: string[] = []
     const errors: unknown[] = []
     const write = (text: string) => void written.push(text)
@@ -262,16 +265,16 @@ describe('work that comes out in order', () => {
 })
 
 describe('a gate', () => {
-  it('lets as many in as it is wide, in order, whatever fails', async () => {
+  it('runs at most as many tasks as its width, in order, even if some fail', async () => {
     const gate = new Gate(2)
     const order: number[] = []
     let inside = 0
-    let most = 0
+    let highest = 0
     const tasks = Array.from({ length: 9 }, (_, index) =>
       gate.run(async () => {
         order.push(index)
-        most = Math.max(most, ++inside)
-        await turn()
+        highest = Math.max(highest, ++inside)
+        await tick()
         inside--
         if (index === 3) throw new Error('no')
       }),
@@ -279,7 +282,7 @@ describe('a gate', () => {
     const results = await Promise.allSettled(tasks)
     expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1)
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
-    expect(most).toBe(2)
+    expect(highest).toBe(2)
   })
 })
 
@@ -288,11 +291,11 @@ describe('the tally of a batch', () => {
   const header = (...sources: readonly ('chain' | 'cache' | 'default')[]) => {
     const quotaProblem = { type: 'rate-limited', detail: '' } as const
     const tally = new BatchTally({ countItems: () => {}, problemJson: () => '{}', quotaProblem })
-    for (const source of sources) tally.signed(1, source === 'chain' ? {} : { [NAME]: source })
+    for (const source of sources) tally.countSigned(1, source === 'chain' ? {} : { [NAME]: source })
     return tally.headers[NAME]
   }
 
-  it('says the worst source of a nonce, in whatever order they came', () => {
+  it('reports the worst source of a nonce, whatever the order of the items', () => {
     expect(header('chain', 'chain')).toBeUndefined()
     expect(header('chain', 'cache', 'chain')).toBe('cache')
     expect(header('cache', 'default', 'cache')).toBe('default')

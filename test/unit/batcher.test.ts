@@ -27,7 +27,7 @@ function create(
 const double = async (items: readonly Item[]) => items.map(({ value }) => 2 * value)
 
 describe('the batcher', () => {
-  it('sends what arrives in one turn together, shared evenly over the lanes', async () => {
+  it('sends items that arrive in one tick together, shared evenly over the lanes', async () => {
     const sizes: number[] = []
     const batcher = create(async (items) => {
       sizes.push(items.length)
@@ -38,15 +38,15 @@ describe('the batcher', () => {
     expect(sizes).toEqual([3, 3])
   })
 
-  it('never has more batches out than lanes, and keeps the order', async () => {
+  it('never runs more batches than lanes, and keeps the order', async () => {
     const order: number[] = []
-    let out = 0
+    let running = 0
     const batcher = create(
       async (items) => {
-        expect(++out).toBeLessThanOrEqual(2)
+        expect(++running).toBeLessThanOrEqual(2)
         order.push(...items.map(({ value }) => value))
         await new Promise((resolve) => setImmediate(resolve))
-        out--
+        running--
         return double(items)
       },
       { maxBatchSize: 1 },
@@ -55,7 +55,7 @@ describe('the batcher', () => {
     expect(order).toEqual(Array.from({ length: 20 }, (_, value) => value))
   })
 
-  it('repeats the items of a dead batch one by one, so that one bad item fails alone', async () => {
+  it('repeats the items of a crashed batch one by one, so that only the bad item fails', async () => {
     const batcher = create(async (items) => {
       if (items.some(({ value }) => value === 13)) throw new Error('the thread died')
       return double(items)
@@ -64,7 +64,7 @@ describe('the batcher', () => {
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
-  it('does not repeat a batch whose time was over, nor an item nobody waits for any more', async () => {
+  it('does not repeat a batch that timed out, nor a stale item', async () => {
     let runs = 0
     const late = create(async () => {
       runs++
@@ -89,36 +89,36 @@ describe('the batcher', () => {
     expect(sent).toEqual([1, 2, 3, 1, 3])
   })
 
-  it('refuses at once what waits and what is out when it is abandoned', async () => {
+  it('rejects queued and running items at once when it is abandoned', async () => {
     const batcher = create(() => new Promise(() => {}), { maxBatchSize: 1 })
-    const answers = [1, 2, 3, 4].map((value) => batcher.submit({ value }).catch((error: Error) => error.message))
+    const messages = [1, 2, 3, 4].map((value) => batcher.submit({ value }).catch((error: Error) => error.message))
     await new Promise((resolve) => setImmediate(resolve))
     batcher.abandon(new Error('stopping'))
-    expect(await Promise.all(answers)).toEqual(Array(4).fill('stopping'))
+    expect(await Promise.all(messages)).toEqual(Array(4).fill('stopping'))
   })
 
-  it('drops an item nobody waits for before it is sent', async () => {
+  it('drops a stale item before it is sent', async () => {
     const sent: number[] = []
     const batcher = create(async (items) => {
       sent.push(...items.map(({ value }) => value))
       return double(items)
     })
     const item: Item = { value: 1 }
-    const answer = batcher.submit(item)
+    const result = batcher.submit(item)
     item.stale = true
-    await expect(answer).rejects.toThrow('stale')
+    await expect(result).rejects.toThrow('stale')
     expect(await batcher.submit({ value: 2 })).toBe(4)
     expect(sent).toEqual([2])
   })
 
-  it('refuses at once when the queue is full', async () => {
+  it('rejects at once when the queue is full', async () => {
     const batcher = create(double, { maxQueueSize: 2 })
     const first = [batcher.submit({ value: 1 }), batcher.submit({ value: 2 })]
     await expect(batcher.submit({ value: 3 })).rejects.toBeInstanceOf(QueueFullError)
     expect(await Promise.all(first)).toEqual([2, 4])
   })
 
-  it('refuses what would wait too long by how long items took lately, and says when to come again', async () => {
+  it('rejects an item whose estimated wait is too long, and says when to retry', async () => {
     let nowMs = 0
     let finish = () => {}
     const batcher = create(
@@ -131,28 +131,28 @@ describe('the batcher', () => {
       },
       { lanes: 1, maxBatchSize: 1, maxWaitMs: 1000, nowMs: () => nowMs },
     )
-    const turn = () => new Promise((resolve) => setImmediate(resolve))
-    const end = async () => {
+    const tick = () => new Promise((resolve) => setImmediate(resolve))
+    const finishOne = async () => {
       finish()
-      await turn()
+      await tick()
     }
-    // Nothing is known yet: everybody may queue. Each takes 500 ms, and the average comes near that.
+    // No duration is known yet, so every item may queue. Each takes 500 ms, and the average approaches that.
     const first = Array.from({ length: 12 }, (_, value) => batcher.submit({ value }))
-    await turn()
-    for (let index = 0; index < 12; index++) await end()
+    await tick()
+    for (let index = 0; index < 12; index++) await finishOne()
     expect(await Promise.all(first)).toHaveLength(12)
-    // A burst may queue, however long the last ones took; whoever comes when others wait long may not.
+    // A burst may queue, however long earlier items took. An item that arrives while others have waited long may not.
     const second = [1, 2, 3, 4, 5].map((value) => batcher.submit({ value }))
-    await turn()
-    await end()
-    const refused = await Promise.allSettled([batcher.submit({ value: 6 })])
-    expect(refused[0]).toMatchObject({ status: 'rejected', reason: { retryAfterSeconds: 2 } })
-    for (let index = 0; index < 4; index++) await end()
+    await tick()
+    await finishOne()
+    const rejected = await Promise.allSettled([batcher.submit({ value: 6 })])
+    expect(rejected[0]).toMatchObject({ status: 'rejected', reason: { retryAfterSeconds: 2 } })
+    for (let index = 0; index < 4; index++) await finishOne()
     expect(await Promise.all(second)).toEqual([2, 4, 6, 8, 10])
-    // An idle lane is open to everybody, however long the last ones took.
-    const alone = batcher.submit({ value: 21 })
-    await turn()
-    await end()
-    expect(await alone).toBe(42)
+    // An idle lane accepts any item, however long earlier items took.
+    const onIdleLane = batcher.submit({ value: 21 })
+    await tick()
+    await finishOne()
+    expect(await onIdleLane).toBe(42)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
-import { boundsOf } from '../../src/geometry/bounds.ts'
+import { computeBounds } from '../../src/geometry/bounds.ts'
 import { checkShape } from '../../src/geometry/check-shape.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 
@@ -12,15 +12,15 @@ const square = (west: number, south: number, east: number, north: number) => [
   [west, south],
 ]
 
-describe('the box of a geometry', () => {
-  it('has the very numbers of the positions as its sides', () => {
-    // Regression: a sum of steps, 0.1 + (0.3 − 0.1) and so on, was an ulp off, and a box drawn to the corner missed the record.
+describe('the bounding box of a geometry', () => {
+  it('has sides that are exactly coordinates of its positions', () => {
+    // Regression: sums such as 0.1 + (0.3 − 0.1) were off by an ulp, and a box drawn to the corner missed the record.
     const random = randomFrom(11)
-    const decimal = (most: number) => Math.round(random() * most * 1e6) / 1e6
+    const decimal = (maximum: number) => Math.round(random() * maximum * 1e6) / 1e6
     for (let round = 0; round < 200; round++) {
       const coordinates = Array.from({ length: 30 }, (): [number, number] => [decimal(170), decimal(80)])
       const [longitudes, latitudes] = [coordinates.map(([x]) => x), coordinates.map(([, y]) => y)]
-      expect(boundsOf({ type: 'LineString', coordinates })).toEqual([
+      expect(computeBounds({ type: 'LineString', coordinates })).toEqual([
         Math.min(...longitudes),
         Math.min(...latitudes),
         Math.max(...longitudes),
@@ -56,7 +56,7 @@ describe('the box of a geometry', () => {
       [179, 0, 181, 1],
     ],
     [
-      'the same the other way',
+      'the same line reversed',
       {
         type: 'LineString',
         coordinates: [
@@ -72,7 +72,7 @@ describe('the box of a geometry', () => {
       [170, -10, 190, 10],
     ],
     [
-      'the same, cut as RFC 7946 advises',
+      'the same polygon, cut as RFC 7946 advises',
       { type: 'MultiPolygon', coordinates: [[square(170, -10, 180, 10)], [square(-180, -10, -170, 10)]] },
       [170, -10, 190, 10],
     ],
@@ -149,30 +149,30 @@ describe('the box of a geometry', () => {
       },
       [10, 1, 30, 6],
     ],
-  ])('of %s', (_, geometry, bounds) => {
-    expect(boundsOf(geometry as Geometry)).toEqual(bounds)
+  ])('encloses %s', (_, geometry, bounds) => {
+    expect(computeBounds(geometry as Geometry)).toEqual(bounds)
   })
 })
 
-describe('what somebody attested as a geometry', () => {
-  it('loses foreign members and keeps the rest', () => {
+describe('a geometry in an attestation', () => {
+  it('loses foreign members and keeps the others', () => {
     const checked = checkShape({ type: 'Point', coordinates: [1, 2, 3], crs: 'x' })
     expect(checked).toEqual({ ok: true, geometry: { type: 'Point', coordinates: [1, 2, 3] } })
   })
 
   it.each<[string, unknown]>([
-    ['is no geometry', null],
-    ['is no geometry', 'Point'],
-    ['has no type of a geometry', { type: 'Circle', coordinates: [0, 0] }],
-    ['has no type of a geometry', { type: 'toString', coordinates: [0, 0] }],
-    ['has a position without two numbers', { type: 'Point', coordinates: [1] }],
-    ['has a position without two numbers', { type: 'Point', coordinates: ['1', 2] }],
-    ['has a position without two numbers', { type: 'Point', coordinates: [null, 2] }],
+    ['is not a geometry', null],
+    ['is not a geometry', 'Point'],
+    ['has an unknown geometry type', { type: 'Circle', coordinates: [0, 0] }],
+    ['has an unknown geometry type', { type: 'toString', coordinates: [0, 0] }],
+    ['has a position that is not two to four finite numbers', { type: 'Point', coordinates: [1] }],
+    ['has a position that is not two to four finite numbers', { type: 'Point', coordinates: ['1', 2] }],
+    ['has a position that is not two to four finite numbers', { type: 'Point', coordinates: [null, 2] }],
     ['has longitude 181, outside -180..180', { type: 'Point', coordinates: [181, 2] }],
     ['has latitude -91, outside -90..90', { type: 'Point', coordinates: [1, -91] }],
-    ['has 1 positions where 2 are needed', { type: 'LineString', coordinates: [[1, 2]] }],
+    ['has 1 positions, fewer than the 2 that it needs', { type: 'LineString', coordinates: [[1, 2]] }],
     [
-      'has a ring that is open',
+      'has an open ring',
       {
         type: 'Polygon',
         coordinates: [
@@ -185,15 +185,15 @@ describe('what somebody attested as a geometry', () => {
         ],
       },
     ],
-    ['has no list where its type needs one', { type: 'Polygon', coordinates: [] }],
+    ['has no array where its type needs one', { type: 'Polygon', coordinates: [] }],
     ['is an empty collection', { type: 'GeometryCollection', geometries: [] }],
   ])('%s: %j', (reason, value) => {
     expect(checkShape(value)).toEqual({ ok: false, reason })
   })
 
-  it('is refused when collections nest without end', () => {
+  it('is rejected when collections nest too deeply', () => {
     let value: unknown = { type: 'Point', coordinates: [0, 0] }
     for (let depth = 0; depth < 10_000; depth++) value = { type: 'GeometryCollection', geometries: [value] }
-    expect(checkShape(value)).toEqual({ ok: false, reason: 'nests collections too deep' })
+    expect(checkShape(value)).toEqual({ ok: false, reason: 'nests collections too deeply' })
   })
 })

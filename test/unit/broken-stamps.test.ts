@@ -7,63 +7,69 @@ beforeAll(async () => {
   verifier = await createVerifier()
 })
 
-type Verdict = 'signaturesValid' | 'structureValid' | 'signalsConsistent'
+type FalseMember = 'signaturesValid' | 'structureValid' | 'signalsConsistent'
 
-/** Ways to break a stamp of any kind, and what of the answer must become false by it. */
-const WAYS: readonly (readonly [string, Verdict, (good: Loose, plugin: string) => Loose])[] = [
+/** Defects of a stamp of any kind: its description, the member of the result that must become false, and how to make it. */
+const DEFECTS: readonly (readonly [string, FalseMember, (intact: Loose, plugin: string) => Loose])[] = [
   [
-    'moved by a metre after signing',
+    'when it is moved by a metre after signing',
     'signaturesValid',
-    (good) => ({ ...good, location: at(EIFFEL[0] + 1e-5, EIFFEL[1]) }),
+    (intact) => ({ ...intact, location: pointAt(EIFFEL[0] + 1e-5, EIFFEL[1]) }),
   ],
   [
-    'of another minute after signing',
+    'when its time is changed after signing',
     'signaturesValid',
-    (good) => ({ ...good, temporalFootprint: { start: NOW + 1, end: NOW + 60 } }),
+    (intact) => ({ ...intact, temporalFootprint: { start: NOW + 1, end: NOW + 60 } }),
   ],
   [
-    'with a signal added after signing',
+    'when a signal is added after signing',
     'signaturesValid',
-    (good) => ({ ...good, signals: { ...good['signals'], added: 1 } }),
+    (intact) => ({ ...intact, signals: { ...intact['signals'], added: 1 } }),
   ],
-  ['with a member added after signing', 'signaturesValid', (good) => ({ ...good, note: 'x' })],
+  ['when a member is added after signing', 'signaturesValid', (intact) => ({ ...intact, note: 'x' })],
   [
-    'signed by another than it names',
+    'when it is signed by a key other than the named one',
     'signaturesValid',
-    (good, plugin) => ({
-      ...good,
-      signatures: [{ ...signatureOf(good), value: signatureOf(stampOf(plugin, {}, 2))['value'] }],
+    (intact, plugin) => ({
+      ...intact,
+      signatures: [{ ...readSignature(intact), value: readSignature(stampOf(plugin, {}, 2))['value'] }],
     }),
   ],
   [
-    'with a digit of its signature changed',
+    'when a digit of its signature is changed',
     'signaturesValid',
-    (good) => ({ ...good, signatures: [{ ...signatureOf(good), value: flipped(signatureOf(good)['value']) }] }),
+    (intact) => ({
+      ...intact,
+      signatures: [{ ...readSignature(intact), value: changeDigit(readSignature(intact)['value']) }],
+    }),
   ],
   [
-    'with a signature that is none',
+    'when its signature is not hex',
     'signaturesValid',
-    (good) => ({ ...good, signatures: [{ ...signatureOf(good), value: 'not a signature' }] }),
+    (intact) => ({ ...intact, signatures: [{ ...readSignature(intact), value: 'not a signature' }] }),
   ],
   [
-    'with a second, false signature',
+    'when it has a second, wrong signature',
     'signaturesValid',
-    (good) => ({ ...good, signatures: [signatureOf(good), { ...signatureOf(good), value: `0x${'11'.repeat(65)}` }] }),
+    (intact) => ({
+      ...intact,
+      signatures: [readSignature(intact), { ...readSignature(intact), value: `0x${'11'.repeat(65)}` }],
+    }),
   ],
   [
-    'of an algorithm nobody knows',
+    'when its signature algorithm is unknown',
     'signaturesValid',
-    (good) => ({ ...good, signatures: [{ ...signatureOf(good), algorithm: 'rot13' }] }),
+    (intact) => ({ ...intact, signatures: [{ ...readSignature(intact), algorithm: 'rot13' }] }),
   ],
-  ['without a signature', 'signaturesValid', (good) => ({ ...good, signatures: [] })],
-  ['in another reference system', 'structureValid', (_, plugin) => stampOf(plugin, { srs: 'EPSG:3857' })],
+  ['when it has no signature', 'signaturesValid', (intact) => ({ ...intact, signatures: [] })],
+  ['when it uses another reference system', 'structureValid', (_, plugin) => stampOf(plugin, { srs: 'EPSG:3857' })],
   [
-    'that ends before it begins',
+    'when it ends before it begins',
     'structureValid',
     (_, plugin) => stampOf(plugin, { temporalFootprint: { start: NOW, end: NOW - 1 } }),
   ],
   [
-    'of a type that its location is not',
+    'when its location has another type than it says',
     'structureValid',
     (_, plugin) => stampOf(plugin, { locationType: 'geojson-polygon' }),
   ],
@@ -71,8 +77,8 @@ const WAYS: readonly (readonly [string, Verdict, (good: Loose, plugin: string) =
 
 type Change = Loose | ((signature: Loose) => Loose)
 
-/** What cannot be read is no evidence, good or bad: it is refused, with its place. */
-const UNREADABLE: readonly (readonly [member: string, changes: Change, code?: string])[] = [
+/** A stamp that cannot be read is neither good nor bad evidence: it is rejected, with a pointer to the member. */
+const UNREADABLE_MEMBERS: readonly (readonly [member: string, changes: Change, code?: string])[] = [
   ['lpVersion', { lpVersion: '0.1' }, 'wrong-value'],
   ['lpVersion', { lpVersion: '' }, 'wrong-value'],
   ['plugin', { plugin: '' }],
@@ -86,12 +92,12 @@ const UNREADABLE: readonly (readonly [member: string, changes: Change, code?: st
 ]
 
 describe('a stamp that cannot be read', () => {
-  for (const [member, changes, code = 'empty'] of UNREADABLE) {
-    it(`is refused at ${member}: ${JSON.stringify(changes) ?? 'empty'}`, async () => {
+  for (const [member, changes, code = 'empty'] of UNREADABLE_MEMBERS) {
+    it(`is rejected at ${member}: ${JSON.stringify(changes) ?? 'empty'}`, async () => {
       const stamp = stampOf('gpsd', typeof changes === 'function' ? {} : changes)
-      if (typeof changes === 'function') stamp['signatures'] = [changes(signatureOf(stamp))]
-      const alone = (await verifier.stamp(stamp))['problem']
-      expect(alone).toMatchObject({ type: 'validation', places: [{ pointer: `#/stamp/${member}`, code }] })
+      if (typeof changes === 'function') stamp['signatures'] = [changes(readSignature(stamp))]
+      const problem = (await verifier.stamp(stamp))['problem']
+      expect(problem).toMatchObject({ type: 'validation', places: [{ pointer: `#/stamp/${member}`, code }] })
       const inProof = (await verifier.proof(proofOf([stampOf(), stamp])))['problem']
       expect(inProof).toMatchObject({ type: 'validation', places: [{ pointer: `#/proof/stamps/1/${member}`, code }] })
     })
@@ -106,7 +112,7 @@ describe('a stamp that cannot be read', () => {
     ['plugin', { plugin: 5 }, 'invalid-input'],
     ['signatures', { signatures: {} }, 'invalid-input'],
     ['location', { locationType: 'wkt', location: '' }, 'invalid-input'],
-  ])('is refused where its shape is wrong, at %s: %j', async (member, changes, type) => {
+  ])('is rejected when a member has the wrong type, at %s: %j', async (member, changes, type) => {
     const { problem } = await verifier.stamp({ ...stampOf(), ...changes })
     expect(problem).toMatchObject({ type, places: [{ pointer: `#/stamp/${member}` }] })
   })
@@ -114,7 +120,7 @@ describe('a stamp that cannot be read', () => {
   it.each([
     ['an empty subject', 'subject/value', { subject: { scheme: 'eth-address', value: '' } }],
     ['an empty type', 'locationType', { locationType: '' }],
-  ])('and a claim of %s is refused too', async (_, member, changes) => {
+  ])('is rejected, and so is a claim with %s', async (_, member, changes) => {
     const { problem } = await verifier.proof(proofOf([stampOf()], changes))
     expect(problem).toMatchObject({
       type: 'validation',
@@ -125,21 +131,21 @@ describe('a stamp that cannot be read', () => {
 })
 
 describe.each(Object.keys(SIGNALS))('a stamp of %s', (plugin) => {
-  it('is valid unbroken', async () => {
+  it('is valid without a defect', async () => {
     expect((await verifier.stamp(stampOf(plugin)))['valid']).toBe(true)
   })
 
-  for (const [way, verdict, breaking] of WAYS) {
-    it(`is not valid ${way}`, async () => {
-      const answer = await verifier.stamp(breaking(stampOf(plugin), plugin))
-      expect(answer).toMatchObject({ valid: false, [verdict]: false })
+  for (const [defect, falseMember, breakStamp] of DEFECTS) {
+    it(`is not valid ${defect}`, async () => {
+      const result = await verifier.stamp(breakStamp(stampOf(plugin), plugin))
+      expect(result).toMatchObject({ valid: false, [falseMember]: false })
     })
   }
 
-  it('is not valid for another kind of evidence, though signed as such', async () => {
+  it('is not valid when it names another plugin, even if it is signed that way', async () => {
     const other = plugin === 'gpsd' ? 'geoclue' : 'gpsd'
-    const answer = await verifier.stamp(signed({ ...unsignedStamp(plugin), plugin: other }))
-    expect(answer).toMatchObject({ valid: false, signaturesValid: true, signalsConsistent: false })
+    const result = await verifier.stamp(signed({ ...unsignedStamp(plugin), plugin: other }))
+    expect(result).toMatchObject({ valid: false, signaturesValid: true, signalsConsistent: false })
   })
 })
 
@@ -147,8 +153,8 @@ describe.each(Object.keys(SIGNALS).filter((plugin) => plugin !== 'mock'))('evide
   it('is not consistent without signals, with other signals, or from the future', async () => {
     const future = { temporalFootprint: { start: NOW + 90_000, end: NOW + 90_060 } }
     for (const changes of [{ signals: {} }, { signals: { source: 5 } }, future]) {
-      const answer = await verifier.stamp(stampOf(plugin, changes))
-      expect(answer, JSON.stringify(changes)).toMatchObject({
+      const result = await verifier.stamp(stampOf(plugin, changes))
+      expect(result, JSON.stringify(changes)).toMatchObject({
         valid: false,
         signaturesValid: true,
         signalsConsistent: false,
@@ -157,14 +163,14 @@ describe.each(Object.keys(SIGNALS).filter((plugin) => plugin !== 'mock'))('evide
   })
 })
 
-function at(lon: number, lat: number): Loose {
+function pointAt(lon: number, lat: number): Loose {
   return { type: 'Point', coordinates: [lon, lat] }
 }
 
-function signatureOf(stamp: Loose): Loose {
+function readSignature(stamp: Loose): Loose {
   return stamp['signatures'][0]
 }
 
-function flipped(hex: string): string {
+function changeDigit(hex: string): string {
   return hex.slice(0, 20) + (hex[20] === '0' ? '1' : '0') + hex.slice(21)
 }

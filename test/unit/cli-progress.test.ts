@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { createProgress, progressText } from '../../src/cli/progress.ts'
 import type { Terminal } from '../../src/cli/terminal.ts'
 
-function screen(isInteractive: boolean) {
-  const state = { nowMs: 0, said: [] as string[] }
-  const terminal = { isInteractive, now: () => state.nowMs, err: (text: string) => state.said.push(text) }
+function createScreen(isInteractive: boolean) {
+  const state = { nowMs: 0, printed: [] as string[] }
+  const terminal = { isInteractive, now: () => state.nowMs, err: (text: string) => state.printed.push(text) }
   return { ...state, state, progress: createProgress(terminal as unknown as Terminal, 'item') }
 }
 
 describe('progress', () => {
-  it('says rate and remaining time', () => {
+  it('shows the rate and the remaining time', () => {
     expect(progressText({ done: 500, share: 0.25 }, 'item', 10)).toBe(
       '██████░░░░░░░░░░░░░░░░░░ 25 %  500 items  50.0 items/s  30 s left',
     )
@@ -20,29 +20,29 @@ describe('progress', () => {
     expect(progressText({ done: 7 }, 'block', 2)).toBe('7 blocks  3.5 blocks/s')
   })
 
-  it('does not count as speed what an earlier run had done', () => {
-    // A tenth in ten seconds, from half the way on: the other 40 % take 40 s.
+  it('leaves the items of an earlier run out of the rate', () => {
+    // 10 % were done in ten seconds, starting at 50 %. The remaining 40 % take 40 s.
     expect(progressText({ done: 100, share: 0.6 }, 'item', 10, 0.5)).toContain('40 s left')
   })
 
-  it('is silent for two seconds, then redraws one line of a screen five times a second', () => {
-    const { state, progress } = screen(true)
+  it('is silent for two seconds, then redraws one line of a terminal five times a second', () => {
+    const { state, progress } = createScreen(true)
     for (state.nowMs = 0; state.nowMs <= 4000; state.nowMs += 50)
       progress.update({ done: state.nowMs, share: state.nowMs / 8000 })
     progress.stop()
-    expect(state.said).toHaveLength(11 + 2)
-    expect(state.said[0]).toBe(`\r${progressText({ done: 2000, share: 0.25 }, 'item', 2)}\u001b[K`)
-    expect(state.said.at(-1)).toBe('\n')
+    expect(state.printed).toHaveLength(11 + 2)
+    expect(state.printed[0]).toBe(`\r${progressText({ done: 2000, share: 0.25 }, 'item', 2)}\u001b[K`)
+    expect(state.printed.at(-1)).toBe('\n')
   })
 
-  it('writes whole lines where there is no screen, one in ten seconds, and none for what was quick', () => {
-    const { state, progress } = screen(false)
+  it('writes whole lines when there is no terminal, one every ten seconds, and none for quick work', () => {
+    const { state, progress } = createScreen(false)
     for (state.nowMs = 0; state.nowMs <= 25_000; state.nowMs += 100) progress.update({ done: state.nowMs })
     progress.stop()
-    expect(state.said.map((line) => line.split(' ')[0])).toEqual(['2,000', '12,000', '22,000', '25,000'])
-    const quick = screen(false)
+    expect(state.printed.map((line) => line.split(' ')[0])).toEqual(['2,000', '12,000', '22,000', '25,000'])
+    const quick = createScreen(false)
     quick.progress.update({ done: 5 })
     quick.progress.stop()
-    expect(quick.state.said).toEqual([])
+    expect(quick.state.printed).toEqual([])
   })
 })

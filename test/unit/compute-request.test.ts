@@ -21,16 +21,16 @@ const uid = `0x${'ab'.repeat(32)}`
 
 const read = (operation: OperationName, body: object) => readComputeRequest(OPERATIONS[operation], body as never, 8)
 
-/** type, pointer, code and hint of the refusal. */
-function refusal(operation: OperationName, body: object) {
+/** Returns the type and detail of the problem that reading throws, and the members of its first error. */
+function readProblem(operation: OperationName, body: object) {
   try {
     read(operation, body)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const [place] = error.data.places ?? []
-    return { ...place, type: error.data.type, detail: error.data.detail, placeDetail: place?.detail }
+    const [firstError] = error.data.places ?? []
+    return { ...firstError, type: error.data.type, detail: error.data.detail, errorDetail: firstError?.detail }
   }
-  throw new Error('was accepted')
+  throw new Error('the request was accepted')
 }
 
 const distance = (from: unknown) => ({ chainId: 84532, from, to: point })
@@ -61,7 +61,7 @@ describe('a compute request', () => {
     [{ geometryA: square, geometryB: point }],
     [{ geometry1: square, geometry2: point }],
     [{ container: square, geometry: point }],
-  ])('of contains may spell its inputs %j', (inputs) => {
+  ])('for contains accepts the inputs %j', (inputs) => {
     const body = { chainId: 84532, ...inputs }
     const types = read('contains', body).inputs.map((input) => input.form === 'geometry' && input.geometry.type)
     expect(types).toEqual(['Polygon', 'Point'])
@@ -72,18 +72,18 @@ describe('a compute request', () => {
     [{ container: square, containee: point, geometryA: square, geometryB: point }],
     [{ geometryA: square, geometry2: point }],
     [{ geometryA: square, containee: point }],
-  ])('of contains must not mix spellings: %j', (inputs) => {
-    expect(refusal('contains', { chainId: 84532, ...inputs }).code).toBe('mixed-aliases')
+  ])('for contains rejects mixed spellings: %j', (inputs) => {
+    expect(readProblem('contains', { chainId: 84532, ...inputs }).code).toBe('mixed-aliases')
   })
 
-  it('names the canonical member when an input of contains is missing', () => {
-    expect(refusal('contains', { chainId: 84532, container: square })).toMatchObject({
+  it('for contains is rejected with the canonical name of a missing input', () => {
+    expect(readProblem('contains', { chainId: 84532, container: square })).toMatchObject({
       pointer: '#/containee',
       code: 'missing-member',
     })
   })
 
-  it('accepts a Feature for its geometry, {uid} and unknown members', () => {
+  it('may have a Feature, a {uid} and unknown members', () => {
     const request = read('distance', {
       chainId: 84532,
       from: { type: 'Feature', properties: {}, geometry: point },
@@ -98,7 +98,7 @@ describe('a compute request', () => {
 
   it.each([
     [
-      'chainId as text',
+      'chainId as a string',
       { ...distance(point), chainId: '84532' },
       '#/chainId',
       'wrong-type',
@@ -132,7 +132,7 @@ describe('a compute request', () => {
       'unknown-geometry-type',
       'did you mean "Point"?',
     ],
-    ['a type that is no text', distance({ type: 1 }), '#/from/type', 'unknown-geometry-type', undefined],
+    ['a type that is not a string', distance({ type: 1 }), '#/from/type', 'unknown-geometry-type', undefined],
     [
       'a FeatureCollection',
       distance({ type: 'FeatureCollection', features: [] }),
@@ -169,7 +169,7 @@ describe('a compute request', () => {
       undefined,
     ],
     [
-      'text as coordinate',
+      'a string as coordinate',
       distance({ type: 'Point', coordinates: ['2.29', 48] }),
       '#/from/coordinates/0',
       'wrong-type',
@@ -236,15 +236,15 @@ describe('a compute request', () => {
       'unknown-geometry-type',
       undefined,
     ],
-  ])('is refused with its place for %s', (_, body, pointer, code, hint) => {
-    const problem = refusal('distance', body)
+  ])('is rejected with a pointer for %s', (_, body, pointer, code, hint) => {
+    const problem = readProblem('distance', body)
     expect(problem).toMatchObject({ type: 'invalid-input', pointer, code })
     if (hint !== undefined) expect(problem.hint).toBe(hint)
   })
 
-  it('says the range in words people search for', () => {
+  it('is rejected with the allowed range in the detail', () => {
     // Decision 89.
-    const problem = refusal(
+    const problem = readProblem(
       'distance',
       distance({
         type: 'Polygon',
@@ -259,14 +259,14 @@ describe('a compute request', () => {
       }),
     )
     expect(problem.detail).toBe('from.coordinates[0][2][1]: latitude 95 is outside -90..90')
-    expect(problem.placeDetail).toBe('latitude 95 is outside -90..90')
+    expect(problem.errorDetail).toBe('latitude 95 is outside -90..90')
   })
 
-  it('answers {uid, uri} with not-implemented whatever the uri is', () => {
+  it('is rejected as not-implemented for {uid, uri}, whatever the uri is', () => {
     for (const uri of ['ipfs://x', 'file:///etc/passwd', 'http://127.0.0.1:1', 5, null]) {
-      expect(refusal('distance', distance({ uid, uri })).type).toBe('not-implemented')
+      expect(readProblem('distance', distance({ uid, uri })).type).toBe('not-implemented')
     }
-    expect(refusal('distance', distance({ uid: 'nonsense', uri: 'x' })).type).toBe('not-implemented')
+    expect(readProblem('distance', distance({ uid: 'nonsense', uri: 'x' })).type).toBe('not-implemented')
   })
 
   it.each([
@@ -276,17 +276,17 @@ describe('a compute request', () => {
     ['500', 'wrong-type'],
     [null, 'wrong-type'],
     [undefined, 'missing-member'],
-  ])('of within is refused with radius %s', (radius, code) => {
-    expect(refusal('within', { chainId: 84532, geometry: point, target: point, radius })).toMatchObject({
+  ])('for within is rejected with radius %s', (radius, code) => {
+    expect(readProblem('within', { chainId: 84532, geometry: point, target: point, radius })).toMatchObject({
       pointer: '#/radius',
       code,
     })
   })
 
-  it('is refused when collections nest deeper than 8', () => {
+  it('is rejected when collections nest deeper than 8', () => {
     const nested = (levels: number): object =>
       levels === 0 ? point : { type: 'GeometryCollection', geometries: [nested(levels - 1)] }
     expect(read('distance', distance(nested(8))).inputs).toHaveLength(2)
-    expect(refusal('distance', distance(nested(9))).code).toBe('collection-depth')
+    expect(readProblem('distance', distance(nested(9))).code).toBe('collection-depth')
   })
 })

@@ -42,7 +42,7 @@ describe('the configuration', () => {
     ['EVALUATION_METHOD', 'x'.repeat(65)],
     ['EVALUATION_METHOD', 'a\u0007b'],
     ['EVALUATION_METHOD', ' '],
-  ])('refuses %s=%s by name', (name, value) => {
+  ])('rejects %s=%s with the name of the setting', (name, value) => {
     expect(() => readConfig({ [name]: value }, 1)).toThrow(ConfigError)
     expect(() => readConfig({ [name]: value }, 1)).toThrow(name)
   })
@@ -56,15 +56,15 @@ describe('the configuration', () => {
     ['PORT', '3000.0', 'a whole number from 0 to 65535 in decimal digits'],
     ['START_BLOCK_84532', '1e6', 'a whole number from 0 to 999999999999 in decimal digits'],
     ['LOG_SAMPLE_RATIO', '1e-2', 'a number from 0 to 1 in decimal digits, such as 1 or 0.5'],
-  ])('takes numbers in decimal digits alone: %s=%s is refused with the form that is accepted', (name, value, form) => {
+  ])('accepts numbers only in decimal digits: %s=%s is rejected with the accepted form', (name, value, form) => {
     expect(() => readConfig({ [name]: value }, 1)).toThrow(`${name}=${JSON.stringify(value)}: must be ${form}`)
   })
 
-  it('takes numbers with white space around them, as files of settings leave it', () => {
+  it('accepts numbers with white space around them, as settings files may leave it', () => {
     expect(readConfig({ PORT: ' 3000\r' }, 1).port).toBe(3000)
   })
 
-  it('reads fractions where a setting takes them', () => {
+  it('reads fractions for settings that allow them', () => {
     expect(readConfig({ LOG_SAMPLE_RATIO: '0.25' }, 1).logSampleRatio).toBe(0.25)
   })
 
@@ -81,17 +81,17 @@ describe('the configuration', () => {
     expect(message).not.toContain('tp_secret')
   })
 
-  it('lets a flag win over the environment and refuses an unknown one', () => {
+  it('prefers a flag to the environment and rejects an unknown flag', () => {
     const { env } = readCommandLine(['--port', '4000', '--allow-dev-key'], { PORT: '5000', NODE_ENV: 'production' })
     expect(readConfig(env, 1)).toMatchObject({ port: 4000, portAsked: true, allowDevelopmentKey: true })
     expect(() => readCommandLine(['--prot', '1'], {})).toThrow(ConfigError)
   })
 })
 
-it('names a wrong address of an RPC by its place, for it may hold a key', () => {
+it('names an invalid RPC URL by its number, because the URL may contain a key', () => {
   const env = { RPC_URL_1: 'https://a.example/v2/one, wss://b.example/v2/secret' }
   expect(() => readConfig(env, 2)).toThrow(
-    'RPC_URL_1: address 2 must be http or https; several are separated by commas',
+    'RPC_URL_1: URL 2 must begin with http:// or https://; separate several URLs with commas',
   )
   expect(() => readConfig(env, 2)).not.toThrow(/secret/)
 })

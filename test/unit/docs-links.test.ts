@@ -6,35 +6,35 @@ import { PAGES, readPage } from '../markdown-pages.ts'
 const root = resolve(import.meta.dirname, '../..')
 const { anchorOf } = await import(new URL('../../scripts/docs/html.mjs', import.meta.url).href)
 
-/** Without code, in which brackets are no links and hashes no headings. */
-function prose(page: string): string {
+/** Reads a page without its code, where brackets are not links and hashes are not headings. */
+function readProse(page: string): string {
   return readPage(page)
     .replace(/^ *```[\s\S]*?^ *```$/gm, '')
     .replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()#]/g, ' '))
 }
 
-function anchorsOf(page: string): string[] {
-  const taken = new Map()
+function listAnchors(page: string): string[] {
+  const takenAnchors = new Map()
   const headings = readPage(page)
     .replace(/^ *```[\s\S]*?^ *```$/gm, '')
     .matchAll(/^#{2,6} (.*)$/gm)
-  return [...headings].map(([, text]) => anchorOf(plain(text!), taken))
+  return [...headings].map(([, text]) => anchorOf(plainText(text!), takenAnchors))
 }
 
-function plain(text: string): string {
+function plainText(text: string): string {
   return text.replace(/`([^`]*)`/g, '$1').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
 }
 
 const links = PAGES.flatMap((page) =>
-  [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, href]) => ({ page, href: href! })),
+  [...readProse(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, href]) => ({ page, href: href! })),
 ).filter(({ href }) => !/^[a-z]+:/.test(href) && !href.startsWith('/'))
 
 describe('links between the pages', () => {
-  it('are many', () => {
+  it('are more than 100', () => {
     expect(links.length).toBeGreaterThan(100)
   })
 
-  it('lead to files that are there', () => {
+  it('lead to files that exist', () => {
     const dead = links.filter(({ page, href }) => {
       const [path = ''] = href.split('#')
       return path !== '' && !existsSync(join(root, dirname(page), path))
@@ -42,19 +42,19 @@ describe('links between the pages', () => {
     expect(dead).toEqual([])
   })
 
-  it('lead to headings that are there', () => {
+  it('lead to headings that exist', () => {
     const dead = links.filter(({ page, href }) => {
       const [path, anchor] = href.split('#') as [string, string?]
       const target = path === '' ? page : relative(root, join(root, dirname(page), path))
       if (anchor === undefined || !target.endsWith('.md') || !existsSync(join(root, target))) return false
-      return !anchorsOf(target).includes(anchor)
+      return !listAnchors(target).includes(anchor)
     })
     expect(dead).toEqual([])
   })
 })
 
-describe('figures that stand on two pages', () => {
-  it('are the same for what is read from a local chain', () => {
+describe('figures that appear on two pages', () => {
+  it('are the same for reading a local chain', () => {
     const row = readPage('README.md')
       .split('\n')
       .find((line) => line.includes('| `sync` |'))

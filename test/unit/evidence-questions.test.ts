@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import type { VerifyResult, VerifyTask } from '../../src/evidence-messages.ts'
-import { createEvidenceQuestions } from '../../src/service/evidence.ts'
+import { createEvidenceRunner } from '../../src/service/evidence.ts'
 
-const TASK: VerifyTask = { question: 'proof', body: new Uint8Array(10), nowSeconds: 0 }
-const JUDGED: VerifyResult = { ok: true, members: '' }
-const refusal = { data: { type: 'overloaded' } }
+const TASK: VerifyTask = { kind: 'proof', body: new Uint8Array(10), nowSeconds: 0 }
+const RESULT: VerifyResult = { ok: true, members: '' }
+const overloaded = { data: { type: 'overloaded' } }
 
-describe('a question about evidence', () => {
-  /** @param judgedMs when the threads are done */
-  function askAt(judgedMs: number) {
+describe('an evidence task', () => {
+  /** @param finishedMs time when the threads finish */
+  function createRunner(finishedMs: number) {
     let nowMs = 0
     const runVerify = async () => {
-      nowMs = judgedMs
-      return JUDGED
+      nowMs = finishedMs
+      return RESULT
     }
-    return createEvidenceQuestions(readConfig({}, 1), { runVerify }, () => nowMs)
+    return createEvidenceRunner(readConfig({}, 1), { runVerify }, () => nowMs)
   }
 
   it('is answered before its deadline', async () => {
-    await expect(askAt(999)(TASK, { aborted: false, deadlineMs: 1000 })).resolves.toBe(JUDGED)
+    await expect(createRunner(999)(TASK, { aborted: false, deadlineMs: 1000 })).resolves.toBe(RESULT)
   })
 
-  it('is refused from then on, whatever the evidence is, for the client was told so', async () => {
-    await expect(askAt(1000)(TASK, { aborted: false, deadlineMs: 1000 })).rejects.toMatchObject(refusal)
+  it('is rejected from its deadline on, whatever the result, because the client already got an error', async () => {
+    await expect(createRunner(1000)(TASK, { aborted: false, deadlineMs: 1000 })).rejects.toMatchObject(overloaded)
   })
 
-  it('is refused when the client left', async () => {
-    await expect(askAt(1)(TASK, { aborted: true, deadlineMs: 1000 })).rejects.toMatchObject(refusal)
+  it('is rejected when the client has disconnected', async () => {
+    await expect(createRunner(1)(TASK, { aborted: true, deadlineMs: 1000 })).rejects.toMatchObject(overloaded)
   })
 })

@@ -26,8 +26,8 @@ const multiPolygon = (...members: string[]): Geometry => ({
   coordinates: members.map((member) => [ring(member)]),
 })
 
-/** Code, place and hint of the refusal to measure an area whose rings are valid in the plane; undefined when there is none. */
-function refusal(geometry: Geometry): { code?: string; where: string; hint?: string } | undefined {
+/** Returns the code, pointer and hint with which an area is rejected whose rings are valid in the plane, or undefined. */
+function findRejection(geometry: Geometry): { code?: string; where: string; hint?: string } | undefined {
   const flat = read(geometry)
   checkInterior(flat, ['geometry'], kernel)
   try {
@@ -44,58 +44,58 @@ const hint = expect.stringContaining('put vertices along long edges') as string
 const CROSSING = { code: 'self-intersection', where: expect.stringContaining('geometry.coordinates[') as string, hint }
 
 // The geodesic from (0, 50) to (60, 50) rises to 54.005°, by geographiclib-geodesic 2.2.0; its middle lies at (30, 54.005).
-describe('rings that cross as geodesics alone', () => {
+describe('rings that cross only as geodesics', () => {
   it.each([
-    ['a strip beside the long edge', polygon('0 50, 60 50, 60 52, 30 52, 0 52')],
-    ['a strip that is nearly nothing', polygon('0 50, 60 50, 60 50.03, 30 50.5, 0 50.03')],
+    ['a strip along the long edge', polygon('0 50, 60 50, 60 52, 30 52, 0 52')],
+    ['a strip that is almost empty', polygon('0 50, 60 50, 60 50.03, 30 50.5, 0 50.03')],
     ['a peak just below the long edge', polygon('0 50, 60 50, 60 51, 31 56, 30 54, 29 56, 0 51')],
-    ['the same in the south', polygon('0 -50, 60 -50, 60 -52, 30 -52, 0 -52')],
-    ['the same over the antimeridian', polygon('150 50, -150 50, -150 52, 180 52, 150 52')],
+    ['the same strip in the south', polygon('0 -50, 60 -50, 60 -52, 30 -52, 0 -52')],
+    ['the same strip across the antimeridian', polygon('150 50, -150 50, -150 52, 180 52, 150 52')],
     ['a hole across the long edge', polygon('0 50, 60 50, 60 60, 0 60', '25 53, 35 53, 35 55, 25 55')],
     [
-      'members of which one reaches into the other',
+      'members of which one overlaps the other',
       multiPolygon('0 40, 60 40, 60 50, 0 50', '0 50.5, 30 50.5, 60 50.5, 30 60'),
     ],
     ['edges of 50 km and a step of 10 m', polygon('10 50, 10.7 50, 10.7 50.02, 10.35 50.0001, 10 50.02')],
-  ])('are refused: %s', (_, geometry) => {
-    expect(refusal(geometry)).toEqual(CROSSING)
+  ])('are rejected: %s', (_, geometry) => {
+    expect(findRejection(geometry)).toEqual(CROSSING)
   })
 
-  // Regression: a band with a vertex half around the globe had the area of the whole ellipsoid.
-  it('are refused when edges over 180° of longitude lead over one pole twice, and measured when over each pole once', () => {
-    const overHint = expect.stringContaining('insert vertices along edges over 180° of longitude or more') as string
-    for (const [text, place] of [
+  // Regression: a band with a vertex halfway around the globe had the area of the whole ellipsoid.
+  it('are rejected when edges spanning 180° of longitude cross one pole twice, and measured when they cross each pole once', () => {
+    const poleHint = expect.stringContaining('insert vertices along edges over 180° of longitude or more') as string
+    for (const [text, index] of [
       ['-180 -10, 0 -10, 180 -10, 180 10, 0 10, -180 10', 1],
       ['-180 60, 0 60, 180 60, 180 10, 90 10, 0 10, -90 10, -180 10', 1],
     ] as const) {
-      const where = `geometry.coordinates[0][${place}]`
-      expect(refusal(polygon(text)), text).toEqual({ code: 'self-touch', where, hint: overHint })
+      const where = `geometry.coordinates[0][${index}]`
+      expect(findRejection(polygon(text)), text).toEqual({ code: 'self-touch', where, hint: poleHint })
     }
-    expect(refusal(polygon('0 -10, 180 -10, 180 10, 0 10'))).toBeUndefined()
-    expect(refusal(polygon('-90 80, 90 80, 90 60, 0 50, -90 60'))).toBeUndefined()
+    expect(findRejection(polygon('0 -10, 180 -10, 180 10, 0 10'))).toBeUndefined()
+    expect(findRejection(polygon('-90 80, 90 80, 90 60, 0 50, -90 60'))).toBeUndefined()
   })
 
-  it('are refused when a vertex stands between two at one pole: its edges run along one meridian', () => {
-    expect(refusal(polygon('10 90, 5 88, 0 90'))).toMatchObject({
+  it('are rejected when a vertex lies between two vertices on one pole, so that its edges run along one meridian', () => {
+    expect(findRejection(polygon('10 90, 5 88, 0 90'))).toMatchObject({
       code: 'repeated-edge',
       where: 'geometry.coordinates[0][1]',
     })
-    expect(refusal(polygon('10 90, 10 88, 0 88, 0 90'))).toBeUndefined()
+    expect(findRejection(polygon('10 90, 10 88, 0 88, 0 90'))).toBeUndefined()
   })
 
-  it('name the edge that was sent', () => {
-    expect(refusal(polygon('0 50, 60 50, 60 52, 30 52, 0 52'))?.where).toBe('geometry.coordinates[0][3]')
+  it('are rejected with a pointer to the edge as it was sent', () => {
+    expect(findRejection(polygon('0 50, 60 50, 60 52, 30 52, 0 52'))?.where).toBe('geometry.coordinates[0][3]')
   })
 
-  it('are refused when a hole lies wholly outside, and measured with vertices along the edge', () => {
+  it('are rejected when a hole lies wholly outside, and measured when the edge has more vertices', () => {
     const hole = '25 50.5, 35 50.5, 35 51.5, 25 51.5'
-    expect(refusal(polygon('0 50, 60 50, 60 60, 0 60', hole))).toEqual({
+    expect(findRejection(polygon('0 50, 60 50, 60 60, 0 60', hole))).toEqual({
       code: 'hole-outside-its-exterior-ring',
       where: 'geometry.coordinates[1][0]',
       hint,
     })
-    const along = Array.from({ length: 59 }, (_, index) => `${index + 1} 50`).join(', ')
-    expect(refusal(polygon(`0 50, ${along}, 60 50, 60 60, 0 60`, hole))).toBeUndefined()
+    const verticesAlong = Array.from({ length: 59 }, (_, index) => `${index + 1} 50`).join(', ')
+    expect(findRejection(polygon(`0 50, ${verticesAlong}, 60 50, 60 60, 0 60`, hole))).toBeUndefined()
   })
 })
 
@@ -106,8 +106,13 @@ const engine = {
 }
 const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
 
-/** What an operation answers: a number, a truth value, or the code and the detail of its refusal after the place. */
-function answer(name: OperationName, geometries: Geometry[], radius?: number, prepared?: PreparedGeometries): unknown {
+/** Returns the result of an operation, a number or a truth value, or the code and detail of the error that rejects it. */
+function runAndCatch(
+  name: OperationName,
+  geometries: Geometry[],
+  radius?: number,
+  prepared?: PreparedGeometries,
+): unknown {
   const operands = geometries.map((geometry, index) => ({ geometry, path: [`g${index}`], ref: undefined }))
   try {
     const outcome = runOperation(OPERATIONS[name], operands, radius, prepared ? { ...engine, prepared } : engine)
@@ -124,44 +129,44 @@ describe('operations that measure', () => {
   const shell = '0 49, 60 49, 60 50, 0 50'
   const hole = '29.9 49.4, 30.1 49.4, 30.1 49.6, 29.9 49.6'
   const inHole = point(30, 49.5)
-  const refused = {
+  const rejection = {
     code: 'hole-outside-its-exterior-ring',
     detail: expect.stringContaining('beyond the geodesic from [0, 49] to [60, 49]') as string,
   }
 
-  it('refuse a hole outside its geodesic exterior ring alike, in either order of the operands', () => {
+  it('all reject a hole outside its geodesic exterior ring, in either order of the operands', () => {
     const band = polygon(shell, hole)
-    expect(answer('area', [band])).toEqual(refused)
-    expect(answer('distance', [band, inHole])).toEqual(refused)
-    expect(answer('distance', [inHole, band])).toEqual(refused)
-    expect(answer('within', [band, inHole], 10_000)).toEqual(refused)
-    expect(answer('within', [inHole, band], 1e8)).toEqual(refused)
-    expect(answer('distance', [polygon(shell), inHole])).toBe(39_355_179)
+    expect(runAndCatch('area', [band])).toEqual(rejection)
+    expect(runAndCatch('distance', [band, inHole])).toEqual(rejection)
+    expect(runAndCatch('distance', [inHole, band])).toEqual(rejection)
+    expect(runAndCatch('within', [band, inHole], 10_000)).toEqual(rejection)
+    expect(runAndCatch('within', [inHole, band], 1e8)).toEqual(rejection)
+    expect(runAndCatch('distance', [polygon(shell), inHole])).toBe(39_355_179)
   })
 
-  it('refuse a thin box whose hole lies outside as geodesics by its whole height', () => {
+  it('reject a thin box whose geodesic edges bulge by its whole height and leave the hole outside', () => {
     const box = polygon(
       '0 50, 0.14 50, 0.14 50.00002, 0 50.00002',
       '0.05 50.000002, 0.09 50.000002, 0.09 50.000018, 0.05 50.000018',
     )
-    expect(answer('area', [box])).toMatchObject({ code: 'hole-outside-its-exterior-ring' })
-    expect(answer('distance', [box, inHole])).toMatchObject({ code: 'hole-outside-its-exterior-ring' })
+    expect(runAndCatch('area', [box])).toMatchObject({ code: 'hole-outside-its-exterior-ring' })
+    expect(runAndCatch('distance', [box, inHole])).toMatchObject({ code: 'hole-outside-its-exterior-ring' })
   })
 
-  it('refuse a ring that crosses itself as geodesics, which predicates take', () => {
+  it('reject a ring whose geodesic edges cross, which predicates accept', () => {
     const strip = polygon('0 50, 60 50, 60 52, 30 52, 0 52')
     const crossing = {
       code: 'self-intersection',
       detail: expect.stringContaining('self-intersection at [30, 52]') as string,
     }
-    expect(answer('contains', [strip, point(30, 51)])).toBe(true)
-    expect(answer('intersects', [strip, point(30, 51)])).toBe(true)
-    expect(answer('distance', [strip, point(30, 51)])).toEqual(crossing)
-    expect(answer('within', [point(30, 51), strip], 1)).toEqual(crossing)
-    expect(answer('area', [strip])).toEqual(crossing)
+    expect(runAndCatch('contains', [strip, point(30, 51)])).toBe(true)
+    expect(runAndCatch('intersects', [strip, point(30, 51)])).toBe(true)
+    expect(runAndCatch('distance', [strip, point(30, 51)])).toEqual(crossing)
+    expect(runAndCatch('within', [point(30, 51), strip], 1)).toEqual(crossing)
+    expect(runAndCatch('area', [strip])).toEqual(crossing)
   })
 
-  it('refuse the polygons of a collection, and only they are judged', () => {
+  it('reject invalid polygons in a collection, and check nothing but polygons', () => {
     const line: Geometry = {
       type: 'LineString',
       coordinates: [
@@ -172,24 +177,24 @@ describe('operations that measure', () => {
       ],
     }
     const collection = (...geometries: Geometry[]): Geometry => ({ type: 'GeometryCollection', geometries })
-    expect(answer('distance', [collection(line, polygon(shell, hole)), inHole])).toEqual(refused)
-    expect(answer('distance', [collection(line, polygon(shell), polygon(hole)), inHole])).toBe(0)
+    expect(runAndCatch('distance', [collection(line, polygon(shell, hole)), inHole])).toEqual(rejection)
+    expect(runAndCatch('distance', [collection(line, polygon(shell), polygon(hole)), inHole])).toBe(0)
   })
 
-  it('refuse a prepared geometry as they do the first time, whatever was asked before', () => {
-    const along = Array.from({ length: 70 }, (_, index) => `60 ${49 + (index + 1) / 71}`).join(', ')
-    const band = polygon(`0 49, 60 49, ${along}, 60 50, 0 50`, hole)
+  it('reject a prepared geometry as they do the first time, whatever operation came before', () => {
+    const verticesAlong = Array.from({ length: 70 }, (_, index) => `60 ${49 + (index + 1) / 71}`).join(', ')
+    const band = polygon(`0 49, 60 49, ${verticesAlong}, 60 50, 0 50`, hole)
     const prepared = new PreparedGeometries(kernel, 1 << 20)
     for (let index = 0; index < 3; index++) {
-      expect(answer('contains', [band, inHole], undefined, prepared)).toBe(false)
-      expect(answer('distance', [band, inHole], undefined, prepared)).toEqual(refused)
-      expect(answer('within', [band, inHole], 5, prepared)).toEqual(refused)
-      expect(answer('area', [band], undefined, prepared)).toEqual(refused)
+      expect(runAndCatch('contains', [band, inHole], undefined, prepared)).toBe(false)
+      expect(runAndCatch('distance', [band, inHole], undefined, prepared)).toEqual(rejection)
+      expect(runAndCatch('within', [band, inHole], 5, prepared)).toEqual(rejection)
+      expect(runAndCatch('area', [band], undefined, prepared)).toEqual(rejection)
     }
     expect(prepared.size).toBe(1)
   })
 
-  it('say so when the judgement would cost too much', () => {
+  it('reject a geometry whose check would need too much work', () => {
     const teeth = Array.from({ length: 200 }, (_, index) => `${index % 2 === 0 ? 0 : 60} ${40 + index / 1000}`).join(
       ', ',
     )
@@ -203,42 +208,42 @@ describe('operations that measure', () => {
 })
 
 describe('a vertex on a straight edge of another ring', () => {
-  // A square of so many degrees whose hole touches the middle of its southern edge, which bulges to the north.
-  const touching = (size: number, ...along: string[]): Geometry =>
+  // A square of `size` degrees whose hole touches the middle of its southern edge. That edge bulges to the north.
+  const createTouching = (size: number, ...verticesAlong: string[]): Geometry =>
     polygon(
-      [`0 50`, ...along, `${size} 50, ${size} ${50 + size}, 0 ${50 + size}`].join(', '),
+      [`0 50`, ...verticesAlong, `${size} 50, ${size} ${50 + size}, 0 ${50 + size}`].join(', '),
       `${size / 2} 50, ${0.7 * size} ${50 + 0.3 * size}, ${0.3 * size} ${50 + 0.3 * size}`,
     )
 
-  it('is within the error at the size of buildings', () => {
+  it('is within the tolerance at the size of buildings', () => {
     // 70 m: 0.1 mm beyond the geodesic, and 10⁻⁸ m².
-    expect(answer('area', [touching(0.001)])).toBe(74_960_931)
-    expect(answer('distance', [touching(0.001), point(0.0005, 49.999)])).toBe(11_123)
+    expect(runAndCatch('area', [createTouching(0.001)])).toBe(74_960_931)
+    expect(runAndCatch('distance', [createTouching(0.001), point(0.0005, 49.999)])).toBe(11_123)
   })
 
-  it('is refused where it lies more than 1 mm beyond the geodesic, unless the edge has a vertex there', () => {
-    const refused = {
+  it('is rejected if it lies more than 1 mm beyond the geodesic, unless the edge has a vertex there', () => {
+    const rejection = {
       code: 'self-intersection',
       detail: expect.stringContaining('0.003 m beyond the geodesic') as string,
     }
-    expect(answer('area', [touching(0.005)])).toEqual(refused)
-    expect(answer('distance', [touching(0.005), point(0, 0)])).toEqual(refused)
-    expect(answer('area', [touching(0.005, '0.0025 50')])).toBe(1_873_949_327)
-    expect(answer('distance', [touching(0.005, '0.0025 50'), point(0.0025, 49.999)])).toBe(11_123)
+    expect(runAndCatch('area', [createTouching(0.005)])).toEqual(rejection)
+    expect(runAndCatch('distance', [createTouching(0.005), point(0, 0)])).toEqual(rejection)
+    expect(runAndCatch('area', [createTouching(0.005, '0.0025 50')])).toBe(1_873_949_327)
+    expect(runAndCatch('distance', [createTouching(0.005, '0.0025 50'), point(0.0025, 49.999)])).toBe(11_123)
   })
 
-  it('is no fault where the geodesic bulges away from it', () => {
-    expect(refusal(polygon('0 50, 1 50, 1 49, 0 49', '0.5 50, 0.7 49.7, 0.3 49.7'))).toBeUndefined()
-    expect(refusal(multiPolygon('0 50, 1 50, 1 49, 0 49', '0.5 50, 0.7 50.3, 0.3 50.3'))).toBeDefined()
+  it('is accepted where the geodesic bulges away from it', () => {
+    expect(findRejection(polygon('0 50, 1 50, 1 49, 0 49', '0.5 50, 0.7 49.7, 0.3 49.7'))).toBeUndefined()
+    expect(findRejection(multiPolygon('0 50, 1 50, 1 49, 0 49', '0.5 50, 0.7 50.3, 0.3 50.3'))).toBeDefined()
   })
 })
 
-describe('a polygon that another one sweeps over', () => {
-  it('is outside of a strip on either side of it', () => {
-    // Both long edges of the strip pass 4° north of the small one.
-    expect(refusal(multiPolygon('0 49, 60 49, 60 49.5, 0 49.5', '29 51, 31 51, 31 52, 29 52'))).toBeUndefined()
-    expect(refusal(multiPolygon('0 49, 60 49, 60 49.5, 0 49.5', '29 51, 31 51, 31 55, 29 55'))).toEqual(CROSSING)
-    expect(refusal(multiPolygon('0 49, 60 49, 60 53.3, 0 53.3', '29 54, 31 54, 31 55, 29 55'))).toMatchObject({
+describe('a polygon between the planar and the geodesic edges of another one', () => {
+  it('is outside a strip on either side of it', () => {
+    // Both long edges of the strip pass 4° north of the small polygon.
+    expect(findRejection(multiPolygon('0 49, 60 49, 60 49.5, 0 49.5', '29 51, 31 51, 31 52, 29 52'))).toBeUndefined()
+    expect(findRejection(multiPolygon('0 49, 60 49, 60 49.5, 0 49.5', '29 51, 31 51, 31 55, 29 55'))).toEqual(CROSSING)
+    expect(findRejection(multiPolygon('0 49, 60 49, 60 53.3, 0 53.3', '29 54, 31 54, 31 55, 29 55'))).toMatchObject({
       code: 'overlapping-polygons',
     })
   })
@@ -251,15 +256,15 @@ describe('rings that do not cross as geodesics', () => {
     ['a hole that touches at a vertex', polygon('0 0, 10 0, 10 40, 0 40', '10 40, 2 5, 5 5')],
     ['a peak just above the long edge', polygon('0 50, 60 50, 60 51, 31 56, 30 54.01, 29 56, 0 51')],
     ['a triangle 8000 km long and 40 m wide', polygon('0 10, 80 40, 80 40.0004')],
-    ['another whose long edges have different lengths', polygon('0 10, 80 40, 42 31.0001')],
+    ['a triangle whose long edges have different lengths', polygon('0 10, 80 40, 42 31.0001')],
     ['a ring around a pole', polygon('0 60, 120 60, -120 60')],
     ['a ring with a vertex on a pole', polygon('0 60, 120 60, 40 90')],
     ['an edge over a pole', polygon('0 80, 90 70, 180 80')],
     ['a quarter of the globe', polygon('0 0, 90 0, 17 90')],
-    ['a box over the antimeridian', polygon('170 10, -170 10, -170 60, 170 60')],
-    ['the same cut', multiPolygon('170 10, 180 10, 180 60, 170 60', '-180 10, -170 10, -170 60, -180 60')],
+    ['a box across the antimeridian', polygon('170 10, -170 10, -170 60, 170 60')],
+    ['the same box cut in two', multiPolygon('170 10, 180 10, 180 60, 170 60', '-180 10, -170 10, -170 60, -180 60')],
     ['a ring along the equator', polygon('0 0, 90 0, 180 0, -90 0')],
   ])('are accepted: %s', (_, geometry) => {
-    expect(refusal(geometry)).toBeUndefined()
+    expect(findRejection(geometry)).toBeUndefined()
   })
 })

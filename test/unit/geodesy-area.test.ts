@@ -9,11 +9,11 @@ import { loadKernel } from '../../src/wasm/loader.ts'
 const kernel = loadKernel()
 const limits = { maxVertices: 200_000, maxParts: 1000 }
 
-const areaOf = (geometry: Geometry) => areaSquareMeters(kernel, readGeometry(geometry, [], limits))
+const computeArea = (geometry: Geometry) => areaSquareMeters(kernel, readGeometry(geometry, [], limits))
 const closed = (...ring: readonly (readonly [number, number])[]): Position[] =>
   [...ring, ring[0]!] as unknown as Position[]
 const polygon = (...rings: Position[][]): Geometry => ({ type: 'Polygon', coordinates: rings }) as Geometry
-const poleOf = (...ring: readonly (readonly [number, number])[]) =>
+const findPole = (...ring: readonly (readonly [number, number])[]) =>
   enclosedPole(kernel, Float64Array.from(closed(...ring).flat() as number[]))
 
 // 2π(a² + b² atanh(e)/e) of WGS 84, evaluated to 40 digits.
@@ -27,7 +27,7 @@ describe('the area of a polygon', () => {
   }
   it.each(polygons)('is within 1 cm² or 2·10⁻¹⁵ of quadrature for $name', (vector) => {
     // Source: test/vectors/geodesic-area.json, quadrature at 34 digits.
-    const area = areaOf(polygon(closed(...vector.ring)))
+    const area = computeArea(polygon(closed(...vector.ring)))
     expect(Math.abs(area - vector.areaSquareMeters)).toBeLessThanOrEqual(
       Math.max(1e-4, 2e-15 * vector.areaSquareMeters),
     )
@@ -36,22 +36,22 @@ describe('the area of a polygon', () => {
     expect(Math.abs(perimeter - vector.perimeterMeters)).toBeLessThanOrEqual(15e-9 * Math.sqrt(vector.ring.length))
   })
 
-  it('is an eighth of the ellipsoid for an octant, wherever it lies and whichever way it turns', () => {
+  it('is an eighth of the ellipsoid for an octant, wherever it lies and in either orientation', () => {
     for (const lon of [-180, -90, 0, 90]) {
       for (const pole of [90, -90]) {
         const ring = closed([lon, 0], [lon + 90, 0], [17, pole])
-        expect(Math.abs(areaOf(polygon(ring)) - ELLIPSOID / 8)).toBeLessThanOrEqual(TOLERANCE)
-        expect(Math.abs(areaOf(polygon(ring.reverse())) - ELLIPSOID / 8)).toBeLessThanOrEqual(TOLERANCE)
+        expect(Math.abs(computeArea(polygon(ring)) - ELLIPSOID / 8)).toBeLessThanOrEqual(TOLERANCE)
+        expect(Math.abs(computeArea(polygon(ring.reverse())) - ELLIPSOID / 8)).toBeLessThanOrEqual(TOLERANCE)
       }
     }
   })
 
-  it('is in proportion to the angle of a lune between two meridians, up to nearly all of the ellipsoid', () => {
+  it('is proportional to the angle of a lune between two meridians', () => {
     for (const angle of [1e-3, 1, 45, 120, 179, 181, 270, 359]) {
       const ring = closed([-170, -90], [-170, 0], [-170, 90], [angle - 170 > 180 ? angle - 530 : angle - 170, 0])
-      // Below half a turn the lune, beyond it the rest: a ring with vertices on both poles names neither of them.
+      // Up to half a turn it is the lune, beyond that its complement: vertices on both poles do not decide the side.
       const expected = (ELLIPSOID * Math.min(angle, 360 - angle)) / 360
-      expect(Math.abs(areaOf(polygon(ring)) - expected), `${angle}°`).toBeLessThanOrEqual(TOLERANCE)
+      expect(Math.abs(computeArea(polygon(ring)) - expected), `${angle}°`).toBeLessThanOrEqual(TOLERANCE)
     }
   })
 
@@ -62,30 +62,31 @@ describe('the area of a polygon', () => {
       [0, 179, 180, -179, -1],
     ]) {
       const ring = closed(...lons.map((lon) => [lon, 0] as const))
-      expect(Math.abs(areaOf(polygon(ring)) - ELLIPSOID / 2)).toBeLessThanOrEqual(TOLERANCE)
+      expect(Math.abs(computeArea(polygon(ring)) - ELLIPSOID / 2)).toBeLessThanOrEqual(TOLERANCE)
     }
   })
 
-  it('does not depend on the longitude under which a vertex on a pole is written', () => {
-    // The same 40° wedge of the cap, and the same 320° of it around the other way.
-    const small = (name: number) => areaOf(polygon(closed([name, 90], [-20, 60], [20, 60])))
-    const large = (name: number) => areaOf(polygon(closed([name, 90], [20, 60], [140, 60], [-100, 60], [-20, 60])))
-    for (const name of [-180, -123.25, -20, 0, 20, 77.5, 180]) {
-      expect(Math.abs(small(name) - small(0))).toBeLessThanOrEqual(TOLERANCE)
-      expect(Math.abs(large(name) - large(0))).toBeLessThanOrEqual(TOLERANCE)
+  it('does not depend on the longitude with which a vertex on a pole is written', () => {
+    // A 40° wedge of the cap, and the other 320° of it.
+    const small = (poleLon: number) => computeArea(polygon(closed([poleLon, 90], [-20, 60], [20, 60])))
+    const large = (poleLon: number) =>
+      computeArea(polygon(closed([poleLon, 90], [20, 60], [140, 60], [-100, 60], [-20, 60])))
+    for (const poleLon of [-180, -123.25, -20, 0, 20, 77.5, 180]) {
+      expect(Math.abs(small(poleLon) - small(0))).toBeLessThanOrEqual(TOLERANCE)
+      expect(Math.abs(large(poleLon) - large(0))).toBeLessThanOrEqual(TOLERANCE)
     }
-    const cap = areaOf(polygon(closed([-20, 60], [20, 60], [140, 60], [-100, 60])))
+    const cap = computeArea(polygon(closed([-20, 60], [20, 60], [140, 60], [-100, 60])))
     expect(Math.abs(small(0) + large(0) - cap)).toBeLessThanOrEqual(TOLERANCE)
   })
 
-  it('is that of the side of the pole a vertex stands on, also beyond half the ellipsoid', () => {
-    // Three quarters of all meridians from the north pole down to 45° south, made of three wedges.
-    const wedge = (lon: number) => areaOf(polygon(closed([lon, 90], [lon, -45], [lon + 90, -45])))
-    const all = areaOf(polygon(closed([-135, 90], [-135, -45], [-45, -45], [45, -45], [135, -45])))
-    expect(all).toBeGreaterThan(ELLIPSOID / 2)
-    expect(Math.abs(all - 3 * wedge(-135))).toBeLessThanOrEqual(TOLERANCE)
-    // The longitude under which the vertex is written says whether it is walked around, not what is enclosed.
-    const named = (lon: number) =>
+  it('is that of the side with the pole on which a vertex lies, also beyond half the ellipsoid', () => {
+    // Three quarters of all meridians, from the north pole down to 45° south: three wedges.
+    const wedge = (lon: number) => computeArea(polygon(closed([lon, 90], [lon, -45], [lon + 90, -45])))
+    const threeQuarters = computeArea(polygon(closed([-135, 90], [-135, -45], [-45, -45], [45, -45], [135, -45])))
+    expect(threeQuarters).toBeGreaterThan(ELLIPSOID / 2)
+    expect(Math.abs(threeQuarters - 3 * wedge(-135))).toBeLessThanOrEqual(TOLERANCE)
+    // The longitude of the vertex on the pole decides whether the ring winds around the pole, not what it encloses.
+    const ringWithPole = (lon: number) =>
       [
         [lon, 90],
         [-135, -45],
@@ -93,69 +94,71 @@ describe('the area of a polygon', () => {
         [45, -45],
         [135, -45],
       ] as const
-    expect([poleOf(...named(180)), poleOf(...named(0))]).toEqual([1, 0])
+    expect([findPole(...ringWithPole(180)), findPole(...ringWithPole(0))]).toEqual([1, 0])
     for (const lon of [180, 0])
-      expect(Math.abs(areaOf(polygon(closed(...named(lon)))) - all)).toBeLessThanOrEqual(TOLERANCE)
+      expect(Math.abs(computeArea(polygon(closed(...ringWithPole(lon)))) - threeQuarters)).toBeLessThanOrEqual(
+        TOLERANCE,
+      )
   })
 
-  it('is that of the smaller side when a ring winds around the axis and names no pole', () => {
-    const south = areaOf(polygon(closed([0, -60], [120, -60], [-120, -60])))
-    const north = areaOf(polygon(closed([0, 60], [120, 60], [-120, 60])))
+  it('is that of the smaller side when a ring winds around the axis and has no vertex on a pole', () => {
+    const south = computeArea(polygon(closed([0, -60], [120, -60], [-120, -60])))
+    const north = computeArea(polygon(closed([0, 60], [120, 60], [-120, 60])))
     expect(south).toBe(north)
     expect(south).toBeLessThan(ELLIPSOID / 2)
-    // Three wedges that meet on the pole cover the same cap.
-    const wedge = areaOf(polygon(closed([0, 60], [120, 60], [60, 90])))
+    // Three wedges that meet at the pole cover the same cap.
+    const wedge = computeArea(polygon(closed([0, 60], [120, 60], [60, 90])))
     expect(Math.abs(3 * wedge - north)).toBeLessThanOrEqual(TOLERANCE)
-    expect([poleOf([0, 60], [120, 60], [-120, 60]), poleOf([0, -60], [120, -60], [-120, -60])]).toEqual([1, -1])
-    expect(poleOf([0, 60], [10, 60], [5, 65])).toBe(0)
+    expect([findPole([0, 60], [120, 60], [-120, 60]), findPole([0, -60], [120, -60], [-120, -60])]).toEqual([1, -1])
+    expect(findPole([0, 60], [10, 60], [5, 65])).toBe(0)
   })
 
-  it('is exactly zero for a ring that goes out and comes back the same way', () => {
-    expect(areaOf(polygon(closed([1.5, 2.5], [30.25, 60.125])))).toBe(0)
-    expect(areaOf(polygon(closed([1.5, 2.5], [30.25, 60.125], [100, -20], [30.25, 60.125])))).toBe(0)
+  it('is exactly zero for a ring that returns along the same edges', () => {
+    expect(computeArea(polygon(closed([1.5, 2.5], [30.25, 60.125])))).toBe(0)
+    expect(computeArea(polygon(closed([1.5, 2.5], [30.25, 60.125], [100, -20], [30.25, 60.125])))).toBe(0)
   })
 
-  it('decides an edge over exactly 180° of longitude by the sign of lon2 − lon1, so that both ways agree', () => {
+  it('routes an edge over exactly 180° of longitude by the sign of lon2 − lon1, so that both directions agree', () => {
     // The edge from (0, 80) to (180, 80) runs over the pole; the ring is half a cap cut along it.
-    const eastern = areaOf(polygon(closed([0, 80], [90, 80], [180, 80])))
-    const western = areaOf(polygon(closed([0, 80], [180, 80], [-90, 80])))
-    const cap = areaOf(polygon(closed([0, 80], [90, 80], [180, 80], [-90, 80])))
+    const eastern = computeArea(polygon(closed([0, 80], [90, 80], [180, 80])))
+    const western = computeArea(polygon(closed([0, 80], [180, 80], [-90, 80])))
+    const cap = computeArea(polygon(closed([0, 80], [90, 80], [180, 80], [-90, 80])))
     expect(Math.abs(eastern - western)).toBeLessThanOrEqual(TOLERANCE)
     expect(Math.abs(eastern + western - cap)).toBeLessThanOrEqual(TOLERANCE)
-    const written = areaOf(polygon(closed([90, 80], [180, 80], [-90, 80])))
-    expect(Math.abs(written - eastern)).toBeLessThanOrEqual(TOLERANCE)
+    const rewritten = computeArea(polygon(closed([90, 80], [180, 80], [-90, 80])))
+    expect(Math.abs(rewritten - eastern)).toBeLessThanOrEqual(TOLERANCE)
   })
 
-  it('takes holes away by the same rule, whatever way they turn', () => {
+  it('subtracts holes by the same rule, in either orientation', () => {
     const exterior = closed([0, 0], [4, 0], [4, 4], [0, 4])
     const hole = closed([1, 1], [2, 1], [2, 2], [1, 2])
-    const expected = areaOf(polygon(exterior)) - areaOf(polygon(hole))
-    expect(areaOf(polygon(exterior, hole))).toBe(expected)
-    expect(areaOf(polygon(exterior, hole.toReversed()))).toBeCloseTo(expected, 3)
-    expect(areaOf(polygon(exterior.toReversed(), hole))).toBeCloseTo(expected, 3)
+    const expected = computeArea(polygon(exterior)) - computeArea(polygon(hole))
+    expect(computeArea(polygon(exterior, hole))).toBe(expected)
+    expect(computeArea(polygon(exterior, hole.toReversed()))).toBeCloseTo(expected, 3)
+    expect(computeArea(polygon(exterior.toReversed(), hole))).toBeCloseTo(expected, 3)
   })
 
-  it('is not positive when holes take more than there is: the caller has to refuse that', () => {
+  it('is not positive when the holes exceed the exterior ring, which the caller has to reject', () => {
     const small = closed([1, 1], [2, 1], [2, 2], [1, 2])
-    expect(areaOf(polygon(small, small))).toBe(0)
-    expect(areaOf(polygon(small, closed([0, 0], [4, 0], [4, 4], [0, 4])))).toBeLessThan(0)
+    expect(computeArea(polygon(small, small))).toBe(0)
+    expect(computeArea(polygon(small, closed([0, 0], [4, 0], [4, 4], [0, 4])))).toBeLessThan(0)
   })
 
-  it('adds the polygons of a MultiPolygon and of a collection, and nothing else', () => {
+  it('adds up the polygons of a MultiPolygon and of a collection, and nothing else', () => {
     const first = closed([0, 0], [4, 0], [4, 4])
     const second = closed([10, 0], [14, 0], [14, 4])
-    const both = areaOf(polygon(first)) + areaOf(polygon(second))
-    expect(areaOf({ type: 'MultiPolygon', coordinates: [[first], [second]] } as Geometry)).toBe(both)
+    const both = computeArea(polygon(first)) + computeArea(polygon(second))
+    expect(computeArea({ type: 'MultiPolygon', coordinates: [[first], [second]] } as Geometry)).toBe(both)
     const collection = {
       type: 'GeometryCollection',
       geometries: [polygon(first), { type: 'LineString', coordinates: second }, { type: 'Point', coordinates: [1, 2] }],
     }
-    expect(areaOf(collection as Geometry)).toBe(areaOf(polygon(first)))
+    expect(computeArea(collection as Geometry)).toBe(computeArea(polygon(first)))
   })
 })
 
 describe('the length of lines', () => {
-  it('adds the lines of a MultiLineString without the gaps between them', () => {
+  it('adds up the lines of a MultiLineString without the gaps between them', () => {
     // Quarter meridian a·E(e²) = 10001965.7293127 m and quarter equator a·π/2 = 10018754.1713946 m.
     const lines = {
       type: 'MultiLineString',
@@ -175,7 +178,7 @@ describe('the length of lines', () => {
     expect(Math.abs(length - 20020719.9007073)).toBeLessThanOrEqual(1e-7)
   })
 
-  it('is zero for a line that stays in place, under either name of the antimeridian', () => {
+  it('is zero for a line whose vertices are all one point, written with either longitude of the antimeridian', () => {
     const line = {
       type: 'LineString',
       coordinates: [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { canonicalGeometry } from '../../src/geometry/canonical.ts'
-import { placeOf } from '../../src/geometry/flat.ts'
+import { vertexPath } from '../../src/geometry/flat.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { ProblemError } from '../../src/problem.ts'
 import type { Geometry } from '../../src/types/generated.ts'
@@ -14,7 +14,7 @@ const ring = (x: number): [number, number][] => [
   [x, 0],
 ]
 
-const mixed: Geometry = {
+const mixedCollection: Geometry = {
   type: 'GeometryCollection',
   geometries: [
     { type: 'Point', coordinates: [-0, 5, 100] },
@@ -40,7 +40,7 @@ const mixed: Geometry = {
 }
 
 describe('a flat geometry', () => {
-  const flat = readGeometry(mixed, ['from'], limits)
+  const flat = readGeometry(mixedCollection, ['from'], limits)
 
   it('keeps vertices, sequences, parts and elements in the order of the text', () => {
     expect(flat.type).toBe('GeometryCollection')
@@ -53,11 +53,11 @@ describe('a flat geometry', () => {
     expect(Object.is(flat.vertices[0], 0)).toBe(true)
   })
 
-  it('finds the place of a vertex in the text again', () => {
-    expect(placeOf(flat, 0)).toEqual(['geometries', 0, 'coordinates'])
-    expect(placeOf(flat, 3, 2)).toEqual(['geometries', 1, 'geometries', 0, 'coordinates', 1, 1, 2])
-    expect(placeOf(flat, 5)).toEqual(['geometries', 2, 'coordinates', 1])
-    expect(placeOf(flat, 6, 1)).toEqual(['geometries', 3, 'coordinates', 1])
+  it('gives the JSON path of a vertex', () => {
+    expect(vertexPath(flat, 0)).toEqual(['geometries', 0, 'coordinates'])
+    expect(vertexPath(flat, 3, 2)).toEqual(['geometries', 1, 'geometries', 0, 'coordinates', 1, 1, 2])
+    expect(vertexPath(flat, 5)).toEqual(['geometries', 2, 'coordinates', 1])
+    expect(vertexPath(flat, 6, 1)).toEqual(['geometries', 3, 'coordinates', 1])
   })
 
   it.each([
@@ -77,7 +77,7 @@ describe('a flat geometry', () => {
       'open-ring',
       '#/from/coordinates/0',
     ],
-    ['an open ring by altitude alone is closed', undefined, undefined, undefined],
+    ['nothing when the ends of a ring differ only in altitude', undefined, undefined, undefined],
     [
       'too many vertices',
       { type: 'LineString', coordinates: Array.from({ length: 51 }, (_, i) => [i, 0]) },
@@ -90,7 +90,7 @@ describe('a flat geometry', () => {
       'too-many-parts',
       '#/from',
     ],
-  ])('is refused for %s', (_, geometry, code, pointer) => {
+  ])('is rejected for %s', (_, geometry, code, pointer) => {
     if (geometry === undefined) {
       const closed = {
         type: 'Polygon',
@@ -115,8 +115,8 @@ describe('a flat geometry', () => {
   })
 })
 
-describe('the canonical text', () => {
-  it('holds type and coordinates alone, sorted', () => {
+describe('the canonical JSON', () => {
+  it('holds only type and coordinates, sorted', () => {
     const geometry = {
       bbox: [0, 0, 1, 1],
       type: 'Point',
@@ -126,12 +126,12 @@ describe('the canonical text', () => {
     expect(canonicalGeometry(geometry)).toBe('{"coordinates":[1.5,0,1e+21],"type":"Point"}')
   })
 
-  it('is the RFC 8785 text of the same object', () => {
-    expect(canonicalGeometry(mixed)).toBe(canonicalJson(mixed))
+  it('is the RFC 8785 form of the same object', () => {
+    expect(canonicalGeometry(mixedCollection)).toBe(canonicalJson(mixedCollection))
   })
 
   it('sorts by UTF-16 code units and escapes as RFC 8785 shows', () => {
-    // The sample of RFC 8785, section 3.2.3.
+    // The sample from RFC 8785, section 3.2.3.
     const value = JSON.parse(
       '{"\\u20ac":"Euro Sign","\\r":"Carriage Return","\\ufb33":"Hebrew Letter Dalet With Dagesh","1":"One","\\ud83d\\ude00":"Emoji: Grinning Face","\\u0080":"Control","\\u00f6":"Latin Small Letter O With Diaeresis"}',
     )
@@ -150,7 +150,7 @@ describe('the canonical text', () => {
     )
   })
 
-  it('does not exist for a lone surrogate', () => {
+  it('is not defined for a lone surrogate', () => {
     expect(() => canonicalJson({ a: '\ud800' })).toThrow(RangeError)
   })
 })

@@ -8,38 +8,38 @@ import { createMemorySyncStore } from '../memory-sync-store.ts'
 import { MODEL_CHAIN, MODEL_SCHEMA, ModelChain, modelEndpoint, NO_FAULTS } from '../model-chain.ts'
 
 type Fields = Record<string, unknown>
-/** Changes what an endpoint answers. */
-type Twist = (call: RpcCall, value: unknown) => unknown
+/** Changes a reply of an endpoint. */
+type Tamper = (call: RpcCall, value: unknown) => unknown
 
 let keccak: Keccak
 beforeAll(async () => {
   keccak = await createKeccak()
 })
 
-/** A chain of its own with some attestations in every block. */
-function chainOf(seed: number, blocks: number): ModelChain {
+/** Creates a chain with some attestations in every block. */
+function createChain(seed: number, blocks: number): ModelChain {
   const chain = new ModelChain(keccak, randomFrom(seed))
   for (let count = 0; count < blocks; count++) chain.mine(2, count % 3 === 0 ? 1 : 0)
   return chain
 }
 
-/** The synchronisation with one endpoint, whose answers go through `twist`. */
-function world(chain: ModelChain) {
+/** Creates a synchronisation with one endpoint, whose replies go through `tamper`. */
+function createSync(chain: ModelChain) {
   const store = createMemorySyncStore()
-  const state = { twist: ((_, value) => value) as Twist, chain, nowMs: 1_750_000_000_000 }
+  const state = { tamper: ((_, value) => value) as Tamper, chain, nowMs: 1_750_000_000_000 }
   async function requestAll(calls: readonly RpcCall[]) {
     const honest = modelEndpoint(state.chain, Math.random, () => NO_FAULTS)
-    const answers = await honest.requestAll(calls)
-    return answers.map((answer, index) =>
-      answer.ok ? { ok: true as const, value: state.twist(calls[index]!, structuredClone(answer.value)) } : answer,
+    const replies = await honest.requestAll(calls)
+    return replies.map((reply, index) =>
+      reply.ok ? { ok: true as const, value: state.tamper(calls[index]!, structuredClone(reply.value)) } : reply,
     )
   }
   const client: RpcClient = {
     requestAll,
     async request(method, params) {
-      const [answer] = await requestAll([{ method, params }])
-      if (!answer!.ok) throw answer!.error
-      return answer!.value
+      const [reply] = await requestAll([{ method, params }])
+      if (!reply!.ok) throw reply!.error
+      return reply!.value
     },
   }
   const { sync } = openChainSync({
@@ -51,7 +51,7 @@ function world(chain: ModelChain) {
       clients: [client],
       now: () => state.nowMs,
       random: () => 0.5,
-      maxBenchMs: 60_000,
+      maxSuspensionMs: 60_000,
     }),
     store,
     keccak,
@@ -61,115 +61,119 @@ function world(chain: ModelChain) {
   return {
     state,
     store,
-    /** Until it is at the head; an endpoint that was left alone comes back before each try. */
+    /** Syncs until the head. The clock advances first, so that a suspended endpoint is used again. */
     async follow() {
       state.nowMs += 120_000
       for (let pass = 0; pass < 20; pass++) if ((await sync.pass(50)).isCaughtUp) return
-      throw new Error('does not come to the head in 20 passes')
+      throw new Error('did not reach the head in 20 passes')
     },
   }
 }
 
-async function clean(chain: ModelChain): Promise<string> {
-  const { store, follow } = world(chain)
+async function dumpHonest(chain: ModelChain): Promise<string> {
+  const { store, follow } = createSync(chain)
   for (let count = 0; count < 3; count++) await follow().catch(() => {})
   await follow()
   return store.dump()
 }
 
-/** As `follow`, through attestations that are asked for twice before they are set aside. */
-const expectTruth = async ({ follow, store }: ReturnType<typeof world>, chain: ModelChain) => {
+/** Syncs repeatedly, because an attestation is requested twice before it is quarantined, and compares with honest replies. */
+const expectHonestRecords = async ({ follow, store }: ReturnType<typeof createSync>, chain: ModelChain) => {
   for (let count = 0; count < 3; count++) await follow().catch(() => {})
   await follow()
-  expect(store.dump()).toBe(await clean(chain))
+  expect(store.dump()).toBe(await dumpHonest(chain))
 }
 
-const ofBlocks =
-  (change: (block: Fields) => Fields): Twist =>
+const tamperBlocks =
+  (change: (block: Fields) => Fields): Tamper =>
   ({ method }, value) =>
     method === 'eth_getBlockByNumber' && value !== null ? change(value as Fields) : value
-const ofLogs =
-  (change: (logs: Fields[]) => Fields[]): Twist =>
+const tamperLogs =
+  (change: (logs: Fields[]) => Fields[]): Tamper =>
   ({ method }, value) =>
     method === 'eth_getLogs' ? change(value as Fields[]) : value
-const everyLog = (changes: Fields): Twist => ofLogs((logs) => logs.map((log) => ({ ...log, ...changes })))
+const tamperEveryLog = (changes: Fields): Tamper => tamperLogs((logs) => logs.map((log) => ({ ...log, ...changes })))
 
 describe('an endpoint', () => {
-  it('that serves another chain all at once takes nothing with it, and puts nothing in', async () => {
-    const [ours, other] = [chainOf(1, 30), chainOf(2, 40)]
-    const served = world(ours)
+  it('that suddenly serves another chain removes no records and adds none', async () => {
+    const [ownChain, other] = [createChain(1, 30), createChain(2, 40)]
+    const served = createSync(ownChain)
     await served.follow()
     const before = served.store.dump()
     served.state.chain = other
-    served.state.twist = ({ method }, value) => (method === 'eth_chainId' ? '0x1' : value)
+    served.state.tamper = ({ method }, value) => (method === 'eth_chainId' ? '0x1' : value)
     for (let count = 0; count < 5; count++) await expect(served.follow()).rejects.toThrow(/serves chain 1/)
     expect(served.store.dump()).toBe(before)
-    // Shorter than what we have as well.
-    served.state.chain = chainOf(3, 10)
+    // The other chain may also be shorter than the stored one.
+    served.state.chain = createChain(3, 10)
     for (let count = 0; count < 8; count++) await served.follow().catch(() => {})
     expect(served.store.dump()).toBe(before)
-    Object.assign(served.state, { chain: ours, twist: (_: RpcCall, value: unknown) => value })
-    ours.mine(3, 1)
-    await expectTruth(served, ours)
+    Object.assign(served.state, { chain: ownChain, tamper: (_: RpcCall, value: unknown) => value })
+    ownChain.mine(3, 1)
+    await expectHonestRecords(served, ownChain)
   })
 
-  it.each<[string, Twist]>([
-    ['a block number that is a float', ofBlocks((block) => ({ ...block, number: 3.5 }))],
-    ['a block number that is a number of JSON', ofBlocks((block) => ({ ...block, number: Number(block['number']) }))],
-    ['a negative block number', ofBlocks((block) => ({ ...block, number: '-0x1' }))],
-    ['a block number of 2⁵³', ofBlocks((block) => ({ ...block, number: '0x20000000000000' }))],
-    ['a time of 2²⁵⁶ − 1', ofBlocks((block) => ({ ...block, timestamp: `0x${'f'.repeat(64)}` }))],
-    ['a block without a hash', ofBlocks(({ hash: _, ...block }) => block)],
-    ['a block that is a word', ({ method }, value) => (method === 'eth_getBlockByNumber' ? 'block' : value)],
+  it.each<[string, Tamper]>([
+    ['a block number that is a float', tamperBlocks((block) => ({ ...block, number: 3.5 }))],
+    ['a block number that is a JSON number', tamperBlocks((block) => ({ ...block, number: Number(block['number']) }))],
+    ['a negative block number', tamperBlocks((block) => ({ ...block, number: '-0x1' }))],
+    ['a block number of 2⁵³', tamperBlocks((block) => ({ ...block, number: '0x20000000000000' }))],
+    ['a time of 2²⁵⁶ − 1', tamperBlocks((block) => ({ ...block, timestamp: `0x${'f'.repeat(64)}` }))],
+    ['a block without a hash', tamperBlocks(({ hash: _, ...block }) => block)],
+    ['a block that is a string', ({ method }, value) => (method === 'eth_getBlockByNumber' ? 'block' : value)],
     [
-      'another block than asked for',
+      'a block other than the requested one',
       ({ method, params }, value) =>
         method === 'eth_getBlockByNumber' && String(params[0]).startsWith('0x')
           ? { ...(value as Fields), number: '0x1' }
           : value,
     ],
-    ['logs that are no list', ({ method }, value) => (method === 'eth_getLogs' ? { length: 1 } : value)],
-    ['a log that is nothing', ofLogs((logs) => [...logs, null as never])],
-    ['logs of another contract', everyLog({ address: `0x${'12'.repeat(20)}` })],
-    ['logs of another event', ofLogs((logs) => logs.map((log) => ({ ...log, topics: [`0x${'0'.repeat(64)}`] })))],
+    ['logs that are not an array', ({ method }, value) => (method === 'eth_getLogs' ? { length: 1 } : value)],
+    ['a log that is null', tamperLogs((logs) => [...logs, null as never])],
+    ['logs of another contract', tamperEveryLog({ address: `0x${'12'.repeat(20)}` })],
+    ['logs of another event', tamperLogs((logs) => logs.map((log) => ({ ...log, topics: [`0x${'0'.repeat(64)}`] })))],
     [
       'logs of another schema',
-      ofLogs((logs) =>
+      tamperLogs((logs) =>
         logs.map((log) => ({ ...log, topics: [...(log['topics'] as string[]).slice(0, 3), `0x${'1'.repeat(64)}`] })),
       ),
     ],
-    ['logs of a block not asked for', everyLog({ blockNumber: '0xffffff' })],
-    ['logs whose place is negative', everyLog({ logIndex: '-0x1' })],
-    ['logs without a UID', everyLog({ data: '0x' })],
-    ['blocks that do not follow each other', ofBlocks((block) => ({ ...block, parentHash: `0x${'9'.repeat(64)}` }))],
-  ])('that answers with %s is not believed, and nothing is stored of it', async (_, twist) => {
-    const chain = chainOf(4, 25)
-    const served = world(chain)
-    served.state.twist = twist
-    // Blocks that do not follow each other show in the part that is not final.
-    const stored = async () => (await served.store.syncState({ chainId: MODEL_CHAIN.id })).checkpoint?.number ?? -1
+    ['logs of a block that was not requested', tamperEveryLog({ blockNumber: '0xffffff' })],
+    ['logs with a negative index', tamperEveryLog({ logIndex: '-0x1' })],
+    ['logs without a UID', tamperEveryLog({ data: '0x' })],
+    [
+      'blocks whose parent hashes do not match',
+      tamperBlocks((block) => ({ ...block, parentHash: `0x${'9'.repeat(64)}` })),
+    ],
+  ])('that replies with %s is not trusted, and nothing of the reply is stored', async (_, tamper) => {
+    const chain = createChain(4, 25)
+    const served = createSync(chain)
+    served.state.tamper = tamper
+    // Wrong parent hashes are detected only in blocks that are not final.
+    const lastStoredBlock = async () =>
+      (await served.store.syncState({ chainId: MODEL_CHAIN.id })).checkpoint?.number ?? -1
     for (let count = 0; count < 3; count++)
       await served.follow().catch((error) => expect(error).toBeInstanceOf(RpcError))
-    expect(await stored()).toBeLessThan(chain.head.number)
-    served.state.twist = (__, value) => value
-    await expectTruth(served, chain)
+    expect(await lastStoredBlock()).toBeLessThan(chain.head.number)
+    served.state.tamper = (__, value) => value
+    await expectHonestRecords(served, chain)
   })
 
-  it.each<[string, Twist]>([
+  it.each<[string, Tamper]>([
     [
-      'every log three times, at other places',
-      ofLogs((logs) =>
+      'every log three times, at different indexes',
+      tamperLogs((logs) =>
         [...logs, ...logs, ...logs].map((log, index) => ({ ...log, logIndex: `0x${(1000 - index).toString(16)}` })),
       ),
     ],
     [
       'blocks whose time goes backwards',
-      ofBlocks((block) => ({
+      tamperBlocks((block) => ({
         ...block,
         timestamp: `0x${(2_000_000_000 - Number(block['number'])).toString(16)}`,
       })),
     ],
-    ['blocks without time', ofBlocks((block) => ({ ...block, timestamp: '0x0' }))],
+    ['blocks without time', tamperBlocks((block) => ({ ...block, timestamp: '0x0' }))],
     [
       'a final block far beyond its head',
       ({ method, params }, value) =>
@@ -177,10 +181,10 @@ describe('an endpoint', () => {
           ? { ...(value as Fields), number: '0x1fffffffffffff' }
           : value,
     ],
-  ])('that answers with %s changes no record', async (_, twist) => {
-    const chain = chainOf(5, 25)
-    const served = world(chain)
-    served.state.twist = twist
-    await expectTruth(served, chain)
+  ])('that replies with %s changes no record', async (_, tamper) => {
+    const chain = createChain(5, 25)
+    const served = createSync(chain)
+    served.state.tamper = tamper
+    await expectHonestRecords(served, chain)
   })
 })

@@ -7,7 +7,7 @@ import { ApiKeys } from '../../src/http/api-keys.ts'
 import { developmentKeyEntries, generateKey, hasValidChecksum, loadDevelopmentKeys } from '../../src/http/dev-keys.ts'
 import { RequestHead } from '../../src/http/request-head.ts'
 
-const headOf = (lines: readonly (readonly [string, string])[]) => {
+const createHead = (lines: readonly (readonly [string, string])[]) => {
   const head = new RequestHead()
   for (const [name, value] of lines) head.add(name, value)
   return head
@@ -20,23 +20,23 @@ describe('API keys', () => {
   ])
 
   it('finds the holder and gives each key its own subject', () => {
-    const one = keys.holderOf(headOf([['x-api-key', 'one']]))
-    const two = keys.holderOf(headOf([['authorization', 'Bearer two']]))
+    const one = keys.findHolder(createHead([['x-api-key', 'one']]))
+    const two = keys.findHolder(createHead([['authorization', 'Bearer two']]))
     expect(one).toMatchObject({ tier: 'developer', label: 'first' })
     expect(two).toMatchObject({ tier: 'internal', label: 'second' })
     expect((one as { subject: string }).subject).not.toBe((two as { subject: string }).subject)
   })
 
-  it('keeps no key in clear', () => {
-    expect(JSON.stringify(keys.holderOf(headOf([['x-api-key', 'one']])))).not.toContain('"one"')
+  it('does not expose the key in plain text', () => {
+    expect(JSON.stringify(keys.findHolder(createHead([['x-api-key', 'one']])))).not.toContain('"one"')
   })
 
-  it('takes two different lines of one header for a wrong key', () => {
-    const twice = headOf([
+  it('treats a repeated header as an invalid key', () => {
+    const twice = createHead([
       ['x-api-key', 'one'],
       ['x-api-key', 'one'],
     ])
-    expect(keys.holderOf(twice)).toBe('invalid')
+    expect(keys.findHolder(twice)).toBe('invalid')
   })
 })
 
@@ -51,7 +51,7 @@ describe('development keys', () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
   })
 
-  it('are made once, readable by the owner alone, and read again', () => {
+  it('are made once, readable only by their owner, and read again', () => {
     const folder = join(newFolder(), 'data')
     const keys = loadDevelopmentKeys(folder)
     expect(statSync(join(folder, 'dev-keys.json')).mode & 0o777).toBe(0o600)
@@ -61,30 +61,30 @@ describe('development keys', () => {
     expect(JSON.parse(readFileSync(join(folder, 'dev-keys.json'), 'utf8'))).toEqual(keys)
   })
 
-  it('open their tiers', () => {
+  it('give access to their tiers', () => {
     const keys = loadDevelopmentKeys(newFolder())
     const table = new ApiKeys(developmentKeyEntries(keys))
-    expect(table.holderOf(headOf([['x-api-key', keys.internal]]))).toMatchObject({ tier: 'internal' })
-    expect(table.holderOf(headOf([['x-api-key', keys.developer]]))).toMatchObject({ tier: 'developer' })
+    expect(table.findHolder(createHead([['x-api-key', keys.internal]]))).toMatchObject({ tier: 'internal' })
+    expect(table.findHolder(createHead([['x-api-key', keys.developer]]))).toMatchObject({ tier: 'developer' })
   })
 
-  it.each(['not JSON', '{}', '{"developer":"x","internal":"y"}', 'null'])('refuse a file that holds %s', (text) => {
+  it.each(['not JSON', '{}', '{"developer":"x","internal":"y"}', 'null'])('reject a file that holds %s', (text) => {
     const folder = newFolder()
     writeFileSync(join(folder, 'dev-keys.json'), text)
     expect(() => loadDevelopmentKeys(folder)).toThrow(ConfigError)
   })
 
-  it('have a checksum that finds every single wrong letter', () => {
+  it('have a checksum that detects any single wrong letter', () => {
     const key = generateKey('developer')
     expect(hasValidChecksum(key)).toBe(true)
-    for (let at = 3; at < key.length; at++) {
-      const wrong = key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1)
-      expect(hasValidChecksum(wrong)).toBe(false)
+    for (let index = 3; index < key.length; index++) {
+      const mistyped = key.slice(0, index) + (key[index] === 'a' ? 'b' : 'a') + key.slice(index + 1)
+      expect(hasValidChecksum(mistyped)).toBe(false)
     }
   })
 
   it('use every letter about equally often', () => {
-    // 62 letters, 22 of them a key: 5,000 keys give 1,774 of each, standard deviation 42.
+    // 62 letters, 22 per key: 5,000 keys give 1,774 of each, with a standard deviation of 42.
     const counts = new Map<string, number>()
     for (let index = 0; index < 5000; index++) {
       for (const letter of generateKey('internal').slice(7, 29)) counts.set(letter, (counts.get(letter) ?? 0) + 1)

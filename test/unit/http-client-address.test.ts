@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config.ts'
-import { addressKey, clientAddress, isInside, parseAddress, parseRanges } from '../../src/http/client-address.ts'
+import { addressKey, clientAddress, isInRanges, parseAddress, parseRanges } from '../../src/http/client-address.ts'
 
 const address = (text: string) => {
   const bytes = parseAddress(text)
-  if (bytes === undefined) throw new Error(`${text} is no address`)
+  if (bytes === undefined) throw new Error(`${text} is not an address`)
   return bytes
 }
 
@@ -25,21 +25,21 @@ describe('parsing addresses', () => {
   })
 
   it.each(['', 'unknown', '192.0.2', '192.0.2.256', '0x7f.1', '192.0.2.1.', ':::', '1::2::3', '12345::', 'g::'])(
-    'takes %j for no address',
+    'rejects %j',
     (text) => {
       expect(parseAddress(text)).toBeUndefined()
     },
   )
 
-  it('reads every address the platform knows as the platform writes it', () => {
-    // URL is the independent reader: it brings IPv6 into its canonical form.
+  it('reads random IPv6 addresses in the form that URL writes', () => {
+    // URL is an independent implementation: it writes IPv6 in its canonical form.
     let seed = 7
-    const next = () => {
+    const nextGroup = () => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
       return (seed >> 8) & 0xffff
     }
     for (let round = 0; round < 500; round++) {
-      const groups = Array.from({ length: 8 }, () => (next() % 3 === 0 ? 0 : next()))
+      const groups = Array.from({ length: 8 }, () => (nextGroup() % 3 === 0 ? 0 : nextGroup()))
       const canonical = new URL(`http://[${groups.map((group) => group.toString(16)).join(':')}]/`).hostname.slice(
         1,
         -1,
@@ -51,7 +51,7 @@ describe('parsing addresses', () => {
 })
 
 describe('keys of addresses', () => {
-  it('differ for IPv4 addresses and hold a /64 of IPv6 together', () => {
+  it('differ for IPv4 addresses and are the same within a /64 of IPv6', () => {
     expect(addressKey(address('192.0.2.1'))).not.toBe(addressKey(address('192.0.2.2')))
     expect(addressKey(address('::ffff:192.0.2.1'))).toBe(addressKey(address('192.0.2.1')))
     expect(addressKey(address('2001:db8:1:2::1'))).toBe(addressKey(address('2001:db8:1:2:ffff::9')))
@@ -72,39 +72,39 @@ describe('ranges', () => {
     ['2001:db8::/33', '2001:db8:7fff::1', true],
     ['2001:db8::/33', '2001:db8:8000::1', false],
     ['::1', '::1', true],
-  ])('%s holds %s: %s', (range, text, isIn) => {
-    expect(isInside(address(text), parseRanges([range]))).toBe(isIn)
+  ])('%s contains %s: %s', (range, text, isIn) => {
+    expect(isInRanges(address(text), parseRanges([range]))).toBe(isIn)
   })
 
   it.each(['10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0/8', '::/129', 'proxy', '10.0.0.0/8/8'])(
-    'refuses %s',
+    'rejects %s',
     (entry) => {
       expect(() => parseRanges([entry])).toThrow(ConfigError)
     },
   )
 })
 
-describe('who the client is', () => {
+describe('the address of the client', () => {
   const trusted = parseRanges(['10.0.0.0/8', '::1'])
   const client = (peer: string, forwardedFor: string | undefined) =>
     Buffer.from(clientAddress(address(peer), forwardedFor, trusted)).join('.')
 
   it.each([
-    ['a stranger cannot speak for others', '203.0.113.7', '198.51.100.1', '203.0.113.7'],
-    ['a proxy speaks for its client', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
-    ['what stands left of the client is invented', '10.0.0.1', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
-    ['proxies behind proxies are skipped', '10.0.0.1', '198.51.100.1,10.0.0.2 , 10.0.0.3', '198.51.100.1'],
-    ['proxies alone give the first of them', '10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
-    ['a port is no part of it', '10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
-    ['a word ends the search', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
-    ['a word ends it behind a proxy too', '10.0.0.1', '198.51.100.1, unknown, 10.0.0.2', '10.0.0.2'],
-    ['nothing said', '10.0.0.1', undefined, '10.0.0.1'],
-    ['an empty header', '10.0.0.1', '', '10.0.0.1'],
+    ['ignores the header of an untrusted peer', '203.0.113.7', '198.51.100.1', '203.0.113.7'],
+    ['comes from the header of a trusted proxy', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['ignores entries left of the client, which it can invent', '10.0.0.1', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
+    ['skips proxies behind proxies', '10.0.0.1', '198.51.100.1,10.0.0.2 , 10.0.0.3', '198.51.100.1'],
+    ['is the first proxy when all entries are proxies', '10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
+    ['leaves out a port', '10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
+    ['stops at an entry that is not an address', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
+    ['stops at such an entry behind a proxy too', '10.0.0.1', '198.51.100.1, unknown, 10.0.0.2', '10.0.0.2'],
+    ['is the peer without a header', '10.0.0.1', undefined, '10.0.0.1'],
+    ['is the peer for an empty header', '10.0.0.1', '', '10.0.0.1'],
   ])('%s', (_name, peer, forwardedFor, expected) => {
     expect(client(peer, forwardedFor)).toBe(expected)
   })
 
-  it('reads IPv6 with brackets and a port', () => {
+  it('may be IPv6 with brackets and a port', () => {
     const bytes = clientAddress(address('::1'), '[2001:db8::5]:443', trusted)
     expect([...bytes]).toEqual([...address('2001:db8::5')])
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { limitReached, RateLimiter, rateStatus, secondsUntil, takeSome } from '../../src/http/rate-limit.ts'
+import { RateLimiter, rateLimitProblem, rateStatus, secondsUntil, takeQuota } from '../../src/http/rate-limit.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
 
@@ -14,11 +14,11 @@ describe('the hourly window', () => {
 
   it('admits exactly the limit', () => {
     const window = new RateLimiter(10).open('a', NOON)
-    expect(Array.from({ length: 3 }, () => takeSome(window, 3, 2))).toEqual([2, 1, 0])
+    expect(Array.from({ length: 3 }, () => takeQuota(window, 3, 2))).toEqual([2, 1, 0])
     expect(rateStatus(window, 3, NOON).remaining).toBe(0)
   })
 
-  it('shows a full hour to a subject that has no window, without beginning one', () => {
+  it('reports a full hour for a subject without a window, and does not begin one', () => {
     const limiter = new RateLimiter(10)
     expect(limiter.peek('a', NOON)).toBeUndefined()
     expect(rateStatus(undefined, 100, NOON + 999)).toEqual({
@@ -29,14 +29,14 @@ describe('the hourly window', () => {
     expect(limiter.size).toBe(0)
   })
 
-  it('does not show a window that is over', () => {
+  it('does not return an expired window', () => {
     const limiter = new RateLimiter(10)
     limiter.open('a', NOON)
     expect(limiter.peek('a', NOON + 3_599_999)).toBeDefined()
     expect(limiter.peek('a', NOON + 3_600_000)).toBeUndefined()
   })
 
-  it('never tells a client to wait too short', () => {
+  it('never tells a client to retry too early', () => {
     for (const offset of [0, 1, 500, 999, 1000]) {
       const seconds = secondsUntil(NOON / 1000 + 3600, NOON + offset)
       expect(NOON + offset + seconds * 1000).toBeGreaterThanOrEqual(NOON + 3_600_000)
@@ -45,35 +45,35 @@ describe('the hourly window', () => {
   })
 })
 
-describe('the refusal of what is beyond the limit', () => {
+describe('the problem for a request over the limit', () => {
   it('says in its detail how long to wait and how to get more', () => {
-    const { detail } = limitReached(100, 'public', 'answer')
+    const { detail } = rateLimitProblem(100, 'public', 'answer')
     expect(detail).toBe(
       'the limit of 100 requests per hour is reached; Retry-After has the seconds to wait, ' +
         'and an API key (X-API-Key or Authorization: Bearer) raises the limit',
     )
   })
 
-  it('names no header that an answer with items does not have', () => {
-    expect(limitReached(100, 'public', 'item').detail).not.toContain('Retry-After')
-    expect(limitReached(100, 'public', 'item').detail).toContain('X-RateLimit-Reset')
+  it('names no header that is missing from a batch response', () => {
+    expect(rateLimitProblem(100, 'public', 'item').detail).not.toContain('Retry-After')
+    expect(rateLimitProblem(100, 'public', 'item').detail).toContain('X-RateLimit-Reset')
   })
 
-  it('offers no key to who sent one', () => {
-    expect(limitReached(1000, 'developer', 'answer').detail).not.toContain('API key')
+  it('suggests no API key to a client that sent one', () => {
+    expect(rateLimitProblem(1000, 'developer', 'answer').detail).not.toContain('API key')
   })
 })
 
 describe('the memory of the limiter', () => {
-  it('never holds more subjects than it may, and lets the oldest go', () => {
+  it('never exceeds its maximum of subjects, and evicts the oldest', () => {
     const limiter = new RateLimiter(3)
-    for (const subject of ['a', 'b', 'c', 'd']) takeSome(limiter.open(subject, NOON), 10, 1)
+    for (const subject of ['a', 'b', 'c', 'd']) takeQuota(limiter.open(subject, NOON), 10, 1)
     expect(limiter.size).toBe(3)
     expect(limiter.peek('a', NOON)).toBeUndefined()
     expect(limiter.peek('d', NOON)?.used).toBe(1)
   })
 
-  it('forgets windows that are over while new ones come', () => {
+  it('drops expired windows as new ones begin', () => {
     const limiter = new RateLimiter(1000)
     for (let subject = 0; subject < 100; subject++) limiter.open(subject, NOON)
     for (let subject = 1000; subject < 1060; subject++) limiter.open(subject, NOON + 4_000_000)

@@ -1,97 +1,97 @@
 import { describe, expect, it } from 'vitest'
 import { framingProblem, RequestHead } from '../../src/http/request-head.ts'
 import { createRequestIds, isRequestId } from '../../src/http/request-id.ts'
-import { type AnswerContext, contentReply, isFieldValue, problemReply } from '../../src/http/respond.ts'
+import { contentResponse, isFieldValue, problemResponse, type ResponseContext } from '../../src/http/respond.ts'
 import { PROBLEMS, type ProblemData } from '../../src/problem.ts'
 
-const context: AnswerContext = {
+const context: ResponseContext = {
   requestId: 'id',
   rate: { limit: 100, remaining: 99, resetSeconds: 4600 },
   nowMs: 1_000_000,
   path: '/compute/v0/area',
   errorTypeBase: 'http://a/errors',
 }
-const bytesOf = (problem: ProblemData, path = '/compute/v0/area') => {
-  const { body } = problemReply({ ...context, path }, problem)
+const measureBody = (problem: ProblemData, path = '/compute/v0/area') => {
+  const { body } = problemResponse({ ...context, path }, problem)
   JSON.parse(body)
   return Buffer.byteLength(body)
 }
 
 describe('problem details', () => {
-  // Control characters become six bytes in JSON, letters of other scripts three, so these are the worst of their kind.
+  // Worst cases: a control character becomes six bytes in JSON, and a letter of another script three.
   it.each([
     ['letters', 'x'],
     ['control characters', '\u0001'],
     ['quotes', '"\\'],
     ['other scripts', '雨'],
     ['characters beyond 16 bits', '🌧'],
-    ['halves of such characters', '\ud83c'],
-  ])('stay below 4 KB with 10,000 %s everywhere', (_name, unit) => {
+    ['lone surrogates', '\ud83c'],
+  ])('stay below 4 KB with 10,000 %s in every member', (_name, unit) => {
     const text = unit.repeat(10_000)
-    const place = { pointer: `#/${text}`, detail: text, code: text, hint: text }
-    const size = bytesOf(
-      { type: 'invalid-input', detail: text, places: Array.from({ length: 50 }, () => place) },
+    const error = { pointer: `#/${text}`, detail: text, code: text, hint: text }
+    const size = measureBody(
+      { type: 'invalid-input', detail: text, places: Array.from({ length: 50 }, () => error) },
       `/${text}`,
     )
     expect(size).toBeLessThan(4096)
     expect(size).toBeGreaterThan(200)
   })
 
-  it('cut no character in two', () => {
+  it('are never cut within a character', () => {
     for (let shift = 0; shift < 4; shift++) {
-      const { body } = problemReply(context, { type: 'validation', detail: 'x'.repeat(shift) + '🌧'.repeat(500) })
+      const { body } = problemResponse(context, { type: 'validation', detail: 'x'.repeat(shift) + '🌧'.repeat(500) })
       const { detail } = JSON.parse(body)
       expect(detail.endsWith('…')).toBe(true)
       expect(detail.isWellFormed?.() ?? !/[\ud800-\udbff](?![\udc00-\udfff])/.test(detail)).toBe(true)
     }
   })
 
-  it('list at most ten places, and none when there are none', () => {
-    const places = Array.from({ length: 12 }, (_, index) => ({ pointer: `#/${index}`, detail: 'd' }))
-    const { body } = problemReply(context, { type: 'invalid-input', detail: 'd', places })
+  it('list at most ten errors, and omit an empty list', () => {
+    const errors = Array.from({ length: 12 }, (_, index) => ({ pointer: `#/${index}`, detail: 'd' }))
+    const { body } = problemResponse(context, { type: 'invalid-input', detail: 'd', places: errors })
     expect(JSON.parse(body).errors).toHaveLength(10)
-    expect(JSON.parse(problemReply(context, { type: 'internal', detail: 'd' }).body)).not.toHaveProperty('errors')
+    expect(JSON.parse(problemResponse(context, { type: 'internal', detail: 'd' }).body)).not.toHaveProperty('errors')
   })
 
-  it('keep the place whole when it is short', () => {
-    const place = { pointer: '#/a/0', detail: 'd', code: 'c', hint: 'h' }
-    const { body } = problemReply(context, { type: 'invalid-input', detail: 'd', places: [place] })
-    expect(JSON.parse(body).errors).toEqual([place])
+  it('keep a short error whole', () => {
+    const error = { pointer: '#/a/0', detail: 'd', code: 'c', hint: 'h' }
+    const { body } = problemResponse(context, { type: 'invalid-input', detail: 'd', places: [error] })
+    expect(JSON.parse(body).errors).toEqual([error])
   })
 
-  it.each(Object.entries(PROBLEMS))('have status and title of %s from the table', (type, { status, title }) => {
-    const reply = problemReply(context, { type: type as keyof typeof PROBLEMS, detail: 'd' })
-    expect(reply.status).toBe(status)
-    expect(JSON.parse(reply.body)).toMatchObject({ status, title, type: `http://a/errors/${type}` })
+  it.each(Object.entries(PROBLEMS))('take the status and title of %s from the table', (type, { status, title }) => {
+    const response = problemResponse(context, { type: type as keyof typeof PROBLEMS, detail: 'd' })
+    expect(response.status).toBe(status)
+    expect(JSON.parse(response.body)).toMatchObject({ status, title, type: `http://a/errors/${type}` })
   })
 
-  it('name the seconds to wait, whole and at least one', () => {
-    const retry = (problem: ProblemData) => {
-      const { fields } = problemReply(context, problem)
-      const at = fields.indexOf('Retry-After')
-      return at < 0 ? undefined : fields[at + 1]
+  it('have a Retry-After of whole seconds, at least one', () => {
+    const readRetryAfter = (problem: ProblemData) => {
+      const { fields } = problemResponse(context, problem)
+      const index = fields.indexOf('Retry-After')
+      return index < 0 ? undefined : fields[index + 1]
     }
-    expect(retry({ type: 'rate-limited', detail: 'd' })).toBe('3600')
-    expect(retry({ type: 'overloaded', detail: 'd', retryAfterSeconds: 0.2 })).toBe('1')
-    expect(retry({ type: 'internal', detail: 'd', retryAfterSeconds: 5 })).toBe('5')
-    expect(retry({ type: 'internal', detail: 'd' })).toBeUndefined()
+    expect(readRetryAfter({ type: 'rate-limited', detail: 'd' })).toBe('3600')
+    expect(readRetryAfter({ type: 'overloaded', detail: 'd', retryAfterSeconds: 0.2 })).toBe('1')
+    expect(readRetryAfter({ type: 'internal', detail: 'd', retryAfterSeconds: 5 })).toBe('5')
+    expect(readRetryAfter({ type: 'internal', detail: 'd' })).toBeUndefined()
   })
 
-  it('have the shape of the record API below /api and only there', () => {
+  it('have the shape of the record API only below /api', () => {
     const problem: ProblemData = { type: 'not-found', detail: 'd' }
-    expect(JSON.parse(problemReply({ ...context, path: '/api/x' }, problem).body)).toEqual({
+    expect(JSON.parse(problemResponse({ ...context, path: '/api/x' }, problem).body)).toEqual({
       status: 'error',
       message: 'Not found',
       detail: 'd',
     })
-    expect(JSON.parse(problemReply({ ...context, path: '/apiary' }, problem).body)).toHaveProperty('type')
+    expect(JSON.parse(problemResponse({ ...context, path: '/apiary' }, problem).body)).toHaveProperty('type')
   })
 })
 
 describe('header lines', () => {
   it('are the same in both forms', () => {
-    const { headers } = contentReply(context, 200, 'json', '{}')
-    const lines = `${headers.firstName}: ${headers.rest}`.split('\r\n')
+    const { headers } = contentResponse(context, 200, 'json', '{}')
+    const lines = `${headers.firstName}: ${headers.remainder}`.split('\r\n')
     const pairs = lines.flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
     expect(pairs).toEqual(headers.pairs)
   })
@@ -109,7 +109,7 @@ describe('header lines', () => {
 })
 
 describe('framing', () => {
-  const check = (lines: readonly string[], method = 'POST') => {
+  const isUnambiguous = (lines: readonly string[], method = 'POST') => {
     const head = new RequestHead()
     for (const line of ['host: a', ...lines]) {
       head.add(line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim())
@@ -139,20 +139,20 @@ describe('framing', () => {
     [['content-length: 1000000000000000'], false],
     [['host: b'], false],
     [Array.from({ length: 100 }, (_, index) => `x${index}: 1`), false],
-  ])('of %j is clear: %s', (lines, isClear) => {
-    expect(check(lines)).toBe(isClear)
+  ])('of %j is unambiguous: %s', (lines, isClear) => {
+    expect(isUnambiguous(lines)).toBe(isClear)
   })
 
-  it('wants a host and a method that is a word', () => {
+  it('requires a host and a method that is a token', () => {
     expect(framingProblem('GET', new RequestHead())).toBeDefined()
-    expect(check([], '\nGET')).toBe(false)
-    expect(check([], 'G`T')).toBe(false)
-    expect(check([], 'BREW')).toBe(true)
+    expect(isUnambiguous([], '\nGET')).toBe(false)
+    expect(isUnambiguous([], 'G`T')).toBe(false)
+    expect(isUnambiguous([], 'BREW')).toBe(true)
   })
 })
 
 describe('request ids', () => {
-  it('do not repeat and are ids by their own rule', () => {
+  it('do not repeat and are valid request ids', () => {
     const next = createRequestIds()
     const ids = new Set<string>()
     for (let index = 0; index < 200_000; index++) ids.add(next())

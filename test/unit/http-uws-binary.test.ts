@@ -17,7 +17,7 @@ if (installed === undefined) console.warn('skipped: the binary of uWebSockets.js
 
 describe('the native transport', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-uws-'))
-  const refuseToLoad = () => {
+  const failIfLoaded = () => {
     throw new Error('must not be loaded')
   }
   afterEach(() => rmSync(join(folder, uwsFileName()), { force: true }))
@@ -26,49 +26,52 @@ describe('the native transport', () => {
   it('is not loaded when the package is missing', () => {
     const result = loadUws(() => {
       throw new Error('not found')
-    }, refuseToLoad)
+    }, failIfLoaded)
     expect(result).toEqual({ ok: false, reason: 'uWebSockets.js is not installed' })
   })
 
-  it('is not loaded with other bytes', () => {
+  it('is not loaded when its hash is unknown', () => {
     writeFileSync(join(folder, uwsFileName()), 'something else')
-    const result = loadUws(() => join(folder, 'uws.js'), refuseToLoad)
+    const result = loadUws(() => join(folder, 'uws.js'), failIfLoaded)
     expect(result).toEqual({ ok: false, reason: `${uwsFileName()} has an unknown sha256` })
   })
 
-  it.skipIf(installed === undefined)('is loaded with the bytes of the release, and its failure is told', () => {
-    copyFileSync(join(installed!, uwsFileName()), join(folder, uwsFileName()))
-    const uws = { App: () => undefined }
-    expect(
-      loadUws(
+  it.skipIf(installed === undefined)(
+    'is loaded when its bytes are those of the release, and a failure to load is reported',
+    () => {
+      copyFileSync(join(installed!, uwsFileName()), join(folder, uwsFileName()))
+      const uws = { App: () => undefined }
+      expect(
+        loadUws(
+          () => join(folder, 'uws.js'),
+          () => uws,
+        ),
+      ).toEqual({ ok: true, uws })
+      const result = loadUws(
         () => join(folder, 'uws.js'),
-        () => uws,
-      ),
-    ).toEqual({ ok: true, uws })
-    const result = loadUws(
-      () => join(folder, 'uws.js'),
-      () => {
-        throw new Error(`/lib/libc.so.6: version 'GLIBC_2.38' not found (required by /secret/path)\nmore`)
-      },
-    )
-    expect(result.ok).toBe(false)
-    expect(JSON.stringify(result)).toContain('does not load')
-    expect(JSON.stringify(result)).not.toContain('/secret')
-  })
+        () => {
+          throw new Error(`/lib/libc.so.6: version 'GLIBC_2.38' not found (required by /secret/path)\nmore`)
+        },
+      )
+      expect(result.ok).toBe(false)
+      expect(JSON.stringify(result)).toContain('does not load')
+      expect(JSON.stringify(result)).not.toContain('/secret')
+    },
+  )
 
-  it.skipIf(installed === undefined)('is loaded from a private copy of the bytes that were checked', () => {
+  it.skipIf(installed === undefined)('is loaded from a private copy of the checked bytes', () => {
     const file = join(folder, uwsFileName())
     copyFileSync(join(installed!, uwsFileName()), file)
-    const sum = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
-    const checked = sum(file)
+    const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
+    const checkedSum = sha256(file)
     let copy = ''
     loadUws(
       () => join(folder, 'uws.js'),
       (path) => {
-        // Whoever may write into the package's folder is too late now.
+        // A change in the package's folder comes too late now.
         writeFileSync(file, 'something else')
         copy = path
-        expect(sum(path)).toBe(checked)
+        expect(sha256(path)).toBe(checkedSum)
         expect(statSync(path).mode & 0o777).toBe(0o500)
         expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
         return {}
@@ -78,7 +81,7 @@ describe('the native transport', () => {
     expect(existsSync(dirname(copy))).toBe(false)
   })
 
-  it.skipIf(installed === undefined)('is loaded from the next folder where the first one runs no programs', () => {
+  it.skipIf(installed === undefined)('is loaded from the next folder when the first one is mounted noexec', () => {
     copyFileSync(join(installed!, uwsFileName()), join(folder, uwsFileName()))
     const other = mkdtempSync(join(tmpdir(), 'trigpoint-other-'))
     const tried: string[] = []

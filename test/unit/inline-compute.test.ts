@@ -13,19 +13,19 @@ const limits = {
   maxPreparedBytes: 1_048_576,
   chainIds: [84532],
 }
-const few = { ...limits, maxVertices: 16, maxParts: 4, maxDistanceSolves: 64 }
+const inlineLimits = { ...limits, maxVertices: 16, maxParts: 4, maxDistanceSolves: 64 }
 const timestampSeconds = 1_700_000_000
-const bodyOf = (value: object) => Buffer.from(JSON.stringify(value))
+const toBody = (value: object) => Buffer.from(JSON.stringify(value))
 const line = (vertices: number, lat: number) => ({
   type: 'LineString',
   coordinates: Array.from({ length: vertices }, (_, index) => [index, lat + (index % 2)]),
 })
 
-describe('computing where a request comes in', () => {
-  it('answers what a compute thread answers, or not at all', () => {
-    const compute = createInlineCompute(few)
+describe('computing on the main thread', () => {
+  it('gives the same result as a compute thread, or none', () => {
+    const compute = createInlineCompute(inlineLimits)
     const engine = createEngine(limits)
-    let answered = 0
+    let computedCount = 0
     for (let index = 0; index < 6000; index++) {
       const [operation, seed] = SEEDS[index % SEEDS.length]!
       const task = {
@@ -34,19 +34,19 @@ describe('computing where a request comes in', () => {
         resolved: [],
         timestampSeconds,
       }
-      const atOnce = compute(task)
-      if (atOnce === undefined) continue
-      answered++
-      expect(atOnce).toEqual(runComputeTask(task, engine, limits))
+      const inlineResult = compute(task)
+      if (inlineResult === undefined) continue
+      computedCount++
+      expect(inlineResult).toEqual(runComputeTask(task, engine, limits))
     }
-    expect(answered).toBeGreaterThan(500)
+    expect(computedCount).toBeGreaterThan(500)
   })
 
   it.each([
     ['more vertices than its own limit', 'length', { geometry: line(17, 0) }],
-    ['more exact solutions', 'distance', { from: line(12, -60), to: line(12, 60) }],
+    ['more exact solutions than its own limit', 'distance', { from: line(12, -60), to: line(12, 60) }],
     [
-      'an area whose long edges pass many vertices',
+      'an area whose long edges pass near many vertices',
       'area',
       {
         geometry: {
@@ -71,7 +71,7 @@ describe('computing where a request comes in', () => {
       },
     ],
     [
-      'what is wrong',
+      'an invalid request',
       'length',
       {
         geometry: {
@@ -83,11 +83,11 @@ describe('computing where a request comes in', () => {
         },
       },
     ],
-  ] as const)('leaves to the threads: %s', (_, operation, body) => {
-    const compute = createInlineCompute(few)
-    const task = { operation, body: bodyOf({ chainId: 84532, ...body }), resolved: [], timestampSeconds }
+  ] as const)('leaves this to the compute threads: %s', (_, operation, body) => {
+    const compute = createInlineCompute(inlineLimits)
+    const task = { operation, body: toBody({ chainId: 84532, ...body }), resolved: [], timestampSeconds }
     expect(compute(task)).toBeUndefined()
     const distance = { from: { type: 'Point', coordinates: [0, 0] }, to: { type: 'Point', coordinates: [0, 1] } }
-    expect(compute({ ...task, operation: 'distance', body: bodyOf({ chainId: 84532, ...distance }) })?.ok).toBe(true)
+    expect(compute({ ...task, operation: 'distance', body: toBody({ chainId: 84532, ...distance }) })?.ok).toBe(true)
   })
 })

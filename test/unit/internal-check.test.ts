@@ -8,20 +8,20 @@ const SECRET = 'a secret of the operator, long enough'
 const LOOPBACK = [127, 0, 0, 1]
 const OTHER = [192, 0, 2, 7]
 
-/** Whether a request with these header lines may pass. */
+/** Whether a request from this peer with these headers is allowed. */
 function passes(
   environment: Readonly<Record<string, string>>,
   peer: readonly number[],
-  lines: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): boolean {
   const head = new RequestHead()
-  for (const [name, value] of Object.entries({ host: '127.0.0.1:3000', ...lines })) head.add(name, value)
+  for (const [name, value] of Object.entries({ host: '127.0.0.1:3000', ...headers })) head.add(name, value)
   const check = createInternalCheck(readConfig(environment, 1))
   return check({ head, peer: Uint8Array.from(peer) } as unknown as Exchange) === undefined
 }
 
 describe('a request to the sync API', () => {
-  it('passes from this machine, by either family and any of its names', () => {
+  it('is allowed from this machine, over IPv4 or IPv6 and by any of its names', () => {
     expect(passes({}, LOOPBACK)).toBe(true)
     expect(passes({}, LOOPBACK, { host: 'localhost' })).toBe(true)
     expect(passes({}, LOOPBACK, { host: '[::1]:3000' })).toBe(true)
@@ -29,7 +29,7 @@ describe('a request to the sync API', () => {
     expect(passes({}, [...Array(10).fill(0), 255, 255, ...LOOPBACK])).toBe(true)
   })
 
-  it('is refused from elsewhere, with an API key as well', () => {
+  it('is rejected from elsewhere, even with an API key', () => {
     expect(passes({}, OTHER)).toBe(false)
     expect(passes({ API_KEYS: '{"k":{"tier":"internal","label":"x"}}' }, OTHER, { 'x-api-key': 'k' })).toBe(false)
     expect(passes({}, OTHER, { authorization: 'Bearer undefined' })).toBe(false)
@@ -46,9 +46,9 @@ describe('a request to the sync API', () => {
     '127.0.0.1:80:80',
     '',
     'localhost.example',
-  ])('is refused by another spelling of a name: %j', (host) => expect(passes({}, LOOPBACK, { host })).toBe(false))
+  ])('is rejected for another spelling of the host: %j', (host) => expect(passes({}, LOOPBACK, { host })).toBe(false))
 
-  it('is refused by an address that only looks like this machine', () => {
+  it('is rejected from an address that only looks like this machine', () => {
     expect(passes({}, [...Array(12).fill(0), ...LOOPBACK])).toBe(false) // ::127.0.0.1, not mapped
     expect(passes({}, [0xfe, 0x80, ...Array(13).fill(0), 1])).toBe(false)
     expect(passes({}, [0, 0, 0, 0])).toBe(false)
@@ -57,12 +57,12 @@ describe('a request to the sync API', () => {
   it.each([
     ...['x-forwarded-for', 'forwarded', 'x-real-ip', 'via', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded'],
     ...['cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'x-envoy-external-address'],
-  ])('is refused when a proxy passed it on: %s', (name) => {
+  ])('is rejected when a proxy forwarded it: %s', (name) => {
     expect(passes({}, LOOPBACK, { [name]: '127.0.0.1' })).toBe(false)
     expect(passes({ SYNC_ALLOW: '192.0.2.0/24' }, OTHER, { [name]: '127.0.0.1' })).toBe(false)
   })
 
-  it('is refused by a name that is not ours, or from a page of another origin', () => {
+  it('is rejected for a host that is not ours, or from a page of another origin', () => {
     expect(passes({}, LOOPBACK, { host: 'rebound.example' })).toBe(false)
     expect(passes({}, LOOPBACK, { origin: 'https://page.example' })).toBe(false)
     expect(passes({}, LOOPBACK, { origin: 'null' })).toBe(false)
@@ -71,7 +71,7 @@ describe('a request to the sync API', () => {
   })
 
   it.each([{ NODE_ENV: 'production' }, { TRUSTED_PROXIES: '127.0.0.1' }, { PUBLIC_URL: 'https://api.example' }])(
-    'does not pass from this machine alone where others may stand behind it: %j',
+    'is not allowed just for coming from this machine where a proxy may run on it: %j',
     (environment) => {
       expect(passes(environment, LOOPBACK)).toBe(false)
       expect(passes({ ...environment, SYNC_ALLOW: '127.0.0.1' }, LOOPBACK)).toBe(true)
@@ -81,7 +81,7 @@ describe('a request to the sync API', () => {
     },
   )
 
-  it('passes from an address that the operator named, by an address or by our own name', () => {
+  it('is allowed from an address in SYNC_ALLOW, if the host is an address or our own name', () => {
     const environment = { SYNC_ALLOW: '192.0.2.0/24, 2001:db8::/32', PUBLIC_URL: 'https://api.example' }
     expect(passes(environment, OTHER)).toBe(true)
     expect(passes(environment, OTHER, { host: '198.51.100.1:3000' })).toBe(true)
@@ -91,16 +91,22 @@ describe('a request to the sync API', () => {
     expect(passes(environment, [0x20, 0x01, 0x0d, 0xb8, ...Array(12).fill(9)])).toBe(true)
   })
 
-  it('passes from anywhere with the secret, and only with the whole of it', () => {
+  it('is allowed from anywhere with the secret, but only with the exact secret', () => {
     const environment = { CRON_SECRET: SECRET, NODE_ENV: 'production' }
     const proxied = { host: 'x.example', 'x-forwarded-for': '192.0.2.1' }
     expect(passes(environment, OTHER, { ...proxied, authorization: `Bearer ${SECRET}` })).toBe(true)
-    for (const wrong of [`Bearer ${SECRET} `, `Bearer ${SECRET.slice(1)}`, SECRET, 'Bearer ', `bearer ${SECRET}`]) {
-      expect(passes(environment, OTHER, { ...proxied, authorization: wrong })).toBe(false)
+    for (const wrongAuthorization of [
+      `Bearer ${SECRET} `,
+      `Bearer ${SECRET.slice(1)}`,
+      SECRET,
+      'Bearer ',
+      `bearer ${SECRET}`,
+    ]) {
+      expect(passes(environment, OTHER, { ...proxied, authorization: wrongAuthorization })).toBe(false)
     }
   })
 
-  it('needs settings that are right', () => {
+  it('requires valid settings', () => {
     expect(() => readConfig({ CRON_SECRET: 'short' }, 1)).toThrow(/^CRON_SECRET: must have at least 32 characters$/)
     expect(() => passes({ SYNC_ALLOW: 'everybody' }, OTHER)).toThrow(ConfigError)
     expect(() => readConfig({ START_BLOCK_84532: '-1' }, 1)).toThrow(/START_BLOCK_84532/)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { checksumAddress } from '../../src/attest/address.ts'
-import { attestationTail } from '../../src/attest/attestation-text.ts'
+import { attestationJsonTail } from '../../src/attest/attestation-text.ts'
 import { createLeafHasher } from '../../src/attest/merkle-proof.ts'
 import { unpack } from '../../src/packed-bytes.ts'
-import { computeAnswerJson } from '../../src/service/answer.ts'
-import { textsOf } from '../../src/service/batch-items.ts'
+import { computeResponseJson } from '../../src/service/answer.ts'
+import { unpackTexts } from '../../src/service/batch-items.ts'
 import { readPayload } from '../../src/signing-records.ts'
 import { engine, runChunk, SCHEMAS } from '../chunk-runner.ts'
 
@@ -26,29 +26,29 @@ const square = {
 const ITEMS: readonly object[] = Array.from({ length: 300 }, (_, index) => {
   const id = [{}, { id: index }, { id: `é ${'ü'.repeat(index % 40)} "${index}"` }, { id: '\u{1f30d}' }][index % 4]
   const recipient = index % 5 === 0 ? { recipient: `0x${(index + 1).toString(16).padStart(40, '0')}` } : {}
-  const chain = index % 7 === 0 ? { chainId: 8453 } : {}
-  const common = { ...id, ...recipient, ...chain }
+  const chainMember = index % 7 === 0 ? { chainId: 8453 } : {}
+  const common = { ...id, ...recipient, ...chainMember }
   return index % 3 === 0
     ? { op: 'contains', ...common, container: square, containee: point(2 + index / 200, 48.5) }
     : { op: 'distance', ...common, from: point(2, 48), to: point(index / 3, -index / 7) }
 })
 
-/** The same items for main to look at, which makes their answers of strings. */
-function objectsOf(items: readonly object[]) {
-  const given = runChunk(items, {})
-  if (!('items' in given)) throw new Error('texts without anybody to sign')
-  return given.items.map((item) => {
+/** Returns the same results as objects, from which the main thread makes its text. */
+function computeObjects(items: readonly object[]) {
+  const result = runChunk(items, {})
+  if (!('items' in result)) throw new Error('texts although there is no attester')
+  return result.items.map((item) => {
     if (typeof item === 'string' || item.result.ok !== true) throw new Error(JSON.stringify(item))
     return { id: item.id, ...item.result }
   })
 }
 
 describe('results written as bytes', () => {
-  it('are the answers that strings make, up to the signature, and what is to be signed', () => {
+  it('equal the text made from strings, up to the signature, and come with the payload to sign', () => {
     const written = runChunk(ITEMS, { attester: ATTESTER })
     if (!('unsigned' in written)) throw new Error('not written')
     const { unsigned, payloads, idLengths } = written
-    for (const [index, { id, members, kind, recipient, data, chainId }] of objectsOf(ITEMS).entries()) {
+    for (const [index, { id, members, kind, recipient, data, chainId }] of computeObjects(ITEMS).entries()) {
       const schema = SCHEMAS[kind]
       const signed = {
         signature: `0x${'ab'.repeat(65)}`,
@@ -58,8 +58,8 @@ describe('results written as bytes', () => {
       } as const
       const attested = { ...signed, schema, recipient: checksumAddress(recipient), data, nonceSource: 'chain' } as const
       const text = Buffer.from(unpack(unsigned, index)).toString()
-      expect(`${text}${attestationTail(signed)}}`).toBe(
-        computeAnswerJson({ members, ...attested, proofInputs: [], resultSignature: undefined }, id),
+      expect(`${text}${attestationJsonTail(signed)}}`).toBe(
+        computeResponseJson({ members, ...attested, proofInputs: [], resultSignature: undefined }, id),
       )
       expect(Buffer.from(text).toString('utf8', 1, 1 + idLengths[index]!)).toBe(id)
       const payload = readPayload(unpack(payloads, index))!
@@ -69,7 +69,7 @@ describe('results written as bytes', () => {
     }
   })
 
-  it('stay what they are when the next chunk is written', () => {
+  it('do not change when the next chunk is written', () => {
     const first = runChunk(ITEMS.slice(0, 50), { attester: ATTESTER })
     if (!('unsigned' in first)) throw new Error('not written')
     const before = [
@@ -84,49 +84,58 @@ describe('results written as bytes', () => {
     expect(after).toEqual(before)
   })
 
-  it('have leaves under a root', () => {
+  it('have leaves when a root is signed', () => {
     const items = ITEMS.filter((item) => !('chainId' in item))
     const written = runChunk(items, { attest: 'merkle' })
     if (!('texts' in written)) throw new Error('not written')
-    const texts = textsOf(written.texts)
-    const leafOf = createLeafHasher(engine.keccak)
-    for (const [index, { members, id, kind, recipient, data }] of objectsOf(items).entries()) {
+    const texts = unpackTexts(written.texts)
+    const hashLeaf = createLeafHasher(engine.keccak)
+    for (const [index, { members, id, kind, recipient, data }] of computeObjects(items).entries()) {
       expect(texts[index]).toBe(
         `{${id}${members},"schema":"${SCHEMAS[kind]}","recipient":"${checksumAddress(recipient)}","data":"${data}"`,
       )
-      const leaf = leafOf({ schema: SCHEMAS[kind], recipient, data })
+      const leaf = hashLeaf({ schema: SCHEMAS[kind], recipient, data })
       expect(Buffer.from(written.leaves.subarray(32 * index, 32 * index + 32)).equals(leaf)).toBe(true)
     }
   })
 
   it.each([
     ['a problem', { op: 'distance', from: point(2, 48), to: point(2, 99) }],
-    ['a schema of others', { op: 'distance', from: point(2, 48), to: point(2, 9), schema: `0x${'7'.repeat(64)}` }],
+    ['a schema of the client', { op: 'distance', from: point(2, 48), to: point(2, 9), schema: `0x${'7'.repeat(64)}` }],
     ['a reference', { op: 'distance', from: point(2, 48), to: { uid: `0x${'7'.repeat(64)}` } }],
-  ])('are not when main has to look at %s', (_, item) => {
+  ])('are not used when the main thread has to see %s', (_, item) => {
     for (const attest of ['each', 'merkle'] as const) {
-      const given = runChunk([ITEMS[1]!, item, ITEMS[2]!], {
+      const result = runChunk([ITEMS[1]!, item, ITEMS[2]!], {
         attest,
         attester: attest === 'each' ? ATTESTER : undefined,
       })
-      expect(Object.keys(given)).toContain('items')
+      expect(Object.keys(result)).toContain('items')
     }
   })
 
-  it.each(['each', 'merkle', 'none'] as const)('are the same beside items that main has to look at: %s', (attest) => {
-    const attester = attest === 'each' ? ATTESTER : undefined
-    const items = ITEMS.filter((item) => !('chainId' in item)).slice(0, 60)
-    const bad = { op: 'distance', id: 'bad', from: point(2, 48), to: point(2, 99) }
-    const mixed = [bad, ...items.flatMap((item, index) => (index % 7 === 0 ? [item, bad] : [item])), bad]
-    const given = runChunk(mixed, { attest, attester })
-    if (!('items' in given)) throw new Error('nothing to look at')
-    const alone = attest === 'each' ? objectsOf(items) : runChunk(items, { attest, attester })
-    const wanted = Array.isArray(alone) ? alone : 'texts' in alone ? textsOf(alone.texts) : []
-    const good = given.items.filter((_, index) => mixed[index] !== bad)
-    expect(good.map((item) => (typeof item === 'string' ? item : { id: item.id, ...item.result }))).toEqual(wanted)
-    expect(given.items.filter((_, index) => mixed[index] === bad)).toEqual(
-      Array.from({ length: 11 }, () => expect.objectContaining({ id: '"id":"bad",' })),
-    )
-    if ('leaves' in alone) expect(given.leaves).toEqual(alone.leaves)
-  })
+  it.each(['each', 'merkle', 'none'] as const)(
+    'are the same next to items that the main thread has to see: %s',
+    (attest) => {
+      const attester = attest === 'each' ? ATTESTER : undefined
+      const items = ITEMS.filter((item) => !('chainId' in item)).slice(0, 60)
+      const bad = { op: 'distance', id: 'bad', from: point(2, 48), to: point(2, 99) }
+      const mixedItems = [bad, ...items.flatMap((item, index) => (index % 7 === 0 ? [item, bad] : [item])), bad]
+      const result = runChunk(mixedItems, { attest, attester })
+      if (!('items' in result)) throw new Error('no items for the main thread')
+      const withoutBad = attest === 'each' ? computeObjects(items) : runChunk(items, { attest, attester })
+      const expected = Array.isArray(withoutBad)
+        ? withoutBad
+        : 'texts' in withoutBad
+          ? unpackTexts(withoutBad.texts)
+          : []
+      const goodItems = result.items.filter((_, index) => mixedItems[index] !== bad)
+      expect(goodItems.map((item) => (typeof item === 'string' ? item : { id: item.id, ...item.result }))).toEqual(
+        expected,
+      )
+      expect(result.items.filter((_, index) => mixedItems[index] === bad)).toEqual(
+        Array.from({ length: 11 }, () => expect.objectContaining({ id: '"id":"bad",' })),
+      )
+      if ('leaves' in withoutBad) expect(result.leaves).toEqual(withoutBad.leaves)
+    },
+  )
 })

@@ -4,7 +4,7 @@ import { parseJsonObject } from '../../src/validation/json-body.ts'
 
 const parse = (text: string | Uint8Array) => parseJsonObject(Buffer.from(text as string), 32)
 
-function codeOf(text: string | Uint8Array): string | undefined {
+function readCode(text: string | Uint8Array): string | undefined {
   try {
     parse(text)
     return undefined
@@ -31,30 +31,30 @@ describe('a JSON body', () => {
     ['"text"', 'not-an-object'],
     ['{"a":1,"a":2}', 'duplicate-key'],
     ['{"a":{"b":1,"c":[{"d":1,"d":2}]}}', 'duplicate-key'],
-    // The same key once the escape is decoded: the parser would let the second one win.
+    // The same key once the escape is decoded. The parser would use the second value.
     ['{"type":1,"\\u0074ype":2}', 'duplicate-key'],
     ['{"é":1,"\\u00e9":2}', 'duplicate-key'],
     ['{"__proto__":1}', 'forbidden-key'],
     ['{"a":[{"__proto__":{"b":1}}]}', 'forbidden-key'],
     ['{"\\u005f_proto__":1}', 'forbidden-key'],
     ['{"a":{"constructor":1}}', 'forbidden-key'],
-  ])('is refused: %s', (text, code) => {
-    expect(codeOf(text)).toBe(code)
+  ])('is rejected: %s', (text, code) => {
+    expect(readCode(text)).toBe(code)
   })
 
-  it('is refused when it is not UTF-8', () => {
-    expect(codeOf(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBe('not-utf8')
+  it('is rejected when it is not UTF-8', () => {
+    expect(readCode(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBe('not-utf8')
   })
 
-  it('is refused beyond 32 levels and accepted at 32', () => {
+  it('is rejected beyond 32 levels and accepted at 32', () => {
     const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
-    expect(codeOf(nested(33))).toBe('json-depth')
-    expect(codeOf(nested(100_000))).toBe('json-depth')
-    expect(codeOf(nested(32))).toBeUndefined()
+    expect(readCode(nested(33))).toBe('json-depth')
+    expect(readCode(nested(100_000))).toBe('json-depth')
+    expect(readCode(nested(32))).toBeUndefined()
   })
 
   it.each([
-    // Equal names in different objects, in values and in strings are no duplicates.
+    // Equal names in different objects, in values and in strings are not duplicates.
     '{"a":{"x":1},"b":{"x":1}}',
     '{"a":[{"x":1},{"x":1}]}',
     '{"a":"\\"a\\":1,\\"a\\":2"}',
@@ -66,9 +66,9 @@ describe('a JSON body', () => {
     expect(parse(text)).toEqual(JSON.parse(text))
   })
 
-  it('is searched for duplicates among many keys too', () => {
+  it('is checked for duplicates among many keys too', () => {
     const keys = Array.from({ length: 500 }, (_, index) => `"k${index}":${index}`)
-    expect(codeOf(`{${keys.join(',')}}`)).toBeUndefined()
-    expect(codeOf(`{${[...keys, '"k250":0'].join(',')}}`)).toBe('duplicate-key')
+    expect(readCode(`{${keys.join(',')}}`)).toBeUndefined()
+    expect(readCode(`{${[...keys, '"k250":0'].join(',')}}`)).toBe('duplicate-key')
   })
 })

@@ -4,15 +4,15 @@ import { compileModule, instantiateKernel, type Kernel } from '../../src/wasm/lo
 
 const module = compileModule(checkedBase64)
 
-interface Parts {
+interface OperandParts {
   readonly vertices: readonly number[]
   readonly sequenceStarts?: readonly number[]
   readonly partStarts?: readonly number[]
   readonly dimensions?: readonly number[]
 }
 
-/** Writes a line, or what the arguments say, and prepares it with sizes that match it. */
-function operand(kernel: Kernel, { vertices, sequenceStarts, partStarts, dimensions }: Parts): number {
+/** Writes a line, or the given parts and dimensions, and prepares it with matching sizes. */
+function prepareOperand(kernel: Kernel, { vertices, sequenceStarts, partStarts, dimensions }: OperandParts): number {
   const count = vertices.length / 2
   const starts = [...(sequenceStarts ?? [0, count]), ...(partStarts ?? [0, 1])]
   const sequences = (sequenceStarts?.length ?? 2) - 1
@@ -28,10 +28,10 @@ function operand(kernel: Kernel, { vertices, sequenceStarts, partStarts, dimensi
 }
 
 describe('the checked prepareOperand', () => {
-  it('takes the limits of every range', () => {
+  it('accepts the limits of every range', () => {
     const kernel = instantiateKernel(module)
-    const line = operand(kernel, { vertices: [-180, -90, 180, 90] })
-    const point = operand(kernel, { vertices: [0, 0], dimensions: [0] })
+    const line = prepareOperand(kernel, { vertices: [-180, -90, 180, 90] })
+    const point = prepareOperand(kernel, { vertices: [0, 0], dimensions: [0] })
     expect(kernel.minimumDistance(line, point, 100)).toBeGreaterThanOrEqual(0)
   })
 
@@ -40,23 +40,31 @@ describe('the checked prepareOperand', () => {
     [Number.POSITIVE_INFINITY, 0],
     [180.00000000000003, 0],
     [0, -90.00000000000001],
-  ])('refuses longitude %d and latitude %d', (lon, lat) => {
-    expect(() => operand(instantiateKernel(module), { vertices: [0, 0, lon, lat] })).toThrow('finite and in range')
+  ])('rejects longitude %d and latitude %d', (lon, lat) => {
+    expect(() => prepareOperand(instantiateKernel(module), { vertices: [0, 0, lon, lat] })).toThrow(
+      'finite and in range',
+    )
   })
 
-  it('refuses parts and sequences that do not hold all vertices in their order', () => {
+  it('rejects parts and sequences that do not hold all vertices in order', () => {
     const kernel = instantiateKernel(module)
     const vertices = [0, 0, 1, 1, 2, 0, 0, 0]
-    expect(() => operand(kernel, { vertices, sequenceStarts: [0, 3] })).toThrow('the sequences must hold all vertices')
-    expect(() => operand(kernel, { vertices, sequenceStarts: [0, 5, 4], partStarts: [0, 2] })).toThrow('sequence')
-    expect(() => operand(kernel, { vertices, sequenceStarts: [0, 0, 4], partStarts: [0, 2] })).toThrow('sequence')
-    expect(() => operand(kernel, { vertices, partStarts: [0, 2] })).toThrow('the parts must hold all sequences')
-    expect(() => operand(kernel, { vertices, dimensions: [3] })).toThrow('dimension')
-    expect(() => operand(kernel, { vertices: [0, 0, 1, 1, 2, 0, 0, 1], dimensions: [2] })).toThrow('closed')
-    expect(() => operand(kernel, { vertices, dimensions: [0] })).toThrow('a point has one vertex')
+    expect(() => prepareOperand(kernel, { vertices, sequenceStarts: [0, 3] })).toThrow(
+      'the sequences must hold all vertices',
+    )
+    expect(() => prepareOperand(kernel, { vertices, sequenceStarts: [0, 5, 4], partStarts: [0, 2] })).toThrow(
+      'sequence',
+    )
+    expect(() => prepareOperand(kernel, { vertices, sequenceStarts: [0, 0, 4], partStarts: [0, 2] })).toThrow(
+      'sequence',
+    )
+    expect(() => prepareOperand(kernel, { vertices, partStarts: [0, 2] })).toThrow('the parts must hold all sequences')
+    expect(() => prepareOperand(kernel, { vertices, dimensions: [3] })).toThrow('dimension')
+    expect(() => prepareOperand(kernel, { vertices: [0, 0, 1, 1, 2, 0, 0, 1], dimensions: [2] })).toThrow('closed')
+    expect(() => prepareOperand(kernel, { vertices, dimensions: [0] })).toThrow('a point has one vertex')
   })
 
-  it('refuses a block that leads out of memory and sizes that hold nothing', () => {
+  it('rejects a block that ends outside the memory and empty sizes', () => {
     const kernel = instantiateKernel(module)
     expect(() => kernel.prepareOperand(kernel.memory.buffer.byteLength - 16, 4, 1, 1)).toThrow('in memory')
     expect(() => kernel.prepareOperand(0, 4, 1, 1)).toThrow('aligned')
@@ -67,9 +75,9 @@ describe('the checked prepareOperand', () => {
 })
 
 describe('the checked searches', () => {
-  it('refuse operands that are none, radii the wrong way round and a limit below nothing', () => {
+  it('reject unprepared operands, swapped radii and a negative limit', () => {
     const kernel = instantiateKernel(module)
-    const line = operand(kernel, { vertices: [0, 0, 1, 1] })
+    const line = prepareOperand(kernel, { vertices: [0, 0, 1, 1] })
     expect(() => kernel.minimumDistance(0, line, 1)).toThrow('must be prepared')
     expect(() => kernel.minimumDistance(line, 0, 1)).toThrow('must be prepared')
     expect(() => kernel.minimumDistance(line, line, -1)).toThrow('must not be negative')
@@ -79,7 +87,7 @@ describe('the checked searches', () => {
     expect(() => kernel.isWithin(0, line, 1, 2, 1)).toThrow('must be prepared')
   })
 
-  it('refuse to set memory aside where nothing is', () => {
+  it('cannot set aside zero bytes, and return 0 when memory is short', () => {
     const kernel = instantiateKernel(module)
     expect(() => kernel.setAside(0)).toThrow('bytes')
     expect(kernel.setAside(2 ** 30)).toBe(0)

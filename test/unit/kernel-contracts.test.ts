@@ -3,15 +3,15 @@ import { checkedBase64 } from '../../src/wasm/generated/checked.ts'
 import { compileModule, instantiateKernel, type Kernel, loadKernel } from '../../src/wasm/loader.ts'
 
 const module = compileModule(checkedBase64)
-/** A kernel of its own for each case: an abort leaves one as it was, but nothing here has to rest on that. */
-const checked = () => instantiateKernel(module)
+/** Creates a kernel for each case. An abort leaves a kernel unchanged, but the tests do not rely on it. */
+const createChecked = () => instantiateKernel(module)
 const write = (kernel: Kernel, ...values: number[]) => kernel.write(Float64Array.from(values))
 
 const RING = [2.5, 48.5, 2.6, 48.5, 2.6, 48.6, 2.5, 48.5]
 
 describe('the contract of lineLength', () => {
-  it('asks for a vertex', () => {
-    const kernel = checked()
+  it('requires a vertex', () => {
+    const kernel = createChecked()
     for (const count of [0, -1]) {
       expect(() => kernel.lineLength(write(kernel, ...RING), count)).toThrow(RangeError)
       expect(() => kernel.lineLength(write(kernel, ...RING), count)).toThrow('lineLength: a line needs a vertex')
@@ -25,13 +25,13 @@ describe('the contract of lineLength', () => {
     [0, Number.NEGATIVE_INFINITY],
     [180.00000000000003, 0],
     [0, -90.00000000000001],
-  ])('asks for positions in range, not longitude %d and latitude %d', (lon, lat) => {
+  ])('requires positions in range, not longitude %d and latitude %d', (lon, lat) => {
     for (const line of [
       [lon, lat],
       [lon, lat, 1, 1],
       [1, 1, lon, lat],
     ]) {
-      const kernel = checked()
+      const kernel = createChecked()
       expect(() => kernel.lineLength(write(kernel, ...line), line.length / 2)).toThrow(RangeError)
       expect(() => kernel.lineLength(write(kernel, ...line), line.length / 2)).toThrow(
         'lineLength: vertices must be aligned, finite and in range',
@@ -39,8 +39,8 @@ describe('the contract of lineLength', () => {
     }
   })
 
-  it('asks for aligned doubles inside the memory', () => {
-    const kernel = checked()
+  it('requires aligned doubles inside the memory', () => {
+    const kernel = createChecked()
     const line = write(kernel, ...RING)
     for (const pointer of [0, line + 4, kernel.memory.buffer.byteLength - 16]) {
       expect(() => kernel.lineLength(pointer, 4)).toThrow('lineLength: vertices must be aligned, finite and in range')
@@ -49,19 +49,19 @@ describe('the contract of lineLength', () => {
 })
 
 describe('the contract of ringArea', () => {
-  it('asks for four vertices', () => {
-    const kernel = checked()
+  it('requires four vertices', () => {
+    const kernel = createChecked()
     const message = 'ringArea: a ring needs 4 vertices'
     expect(() => kernel.ringArea(write(kernel, 1, 1, 2, 2, 1, 1), 3)).toThrow(RangeError)
     for (const count of [3, 0, -4]) expect(() => kernel.ringArea(write(kernel, ...RING), count)).toThrow(message)
   })
 
-  it('asks for a closed ring', () => {
-    const kernel = checked()
+  it('requires a closed ring', () => {
+    const kernel = createChecked()
     const message = 'ringArea: the last vertex must equal the first'
     expect(() => kernel.ringArea(write(kernel, ...RING.slice(0, 6), 2.5, 48.50001), 4)).toThrow(RangeError)
     expect(() => kernel.ringArea(write(kernel, ...RING.slice(0, 6), 2.50001, 48.5), 4)).toThrow(message)
-    // Another name of the same meridian is another number.
+    // The other longitude of the same meridian is a different number.
     expect(() => kernel.ringArea(write(kernel, 180, 5, 170, 5, 170, 8, -180, 5), 4)).toThrow(message)
   })
 
@@ -70,24 +70,24 @@ describe('the contract of ringArea', () => {
     [0, Number.NaN],
     [-180.00000000000003, 0],
     [0, 91],
-  ])('asks for positions in range, not longitude %d and latitude %d', (lon, lat) => {
-    const kernel = checked()
+  ])('requires positions in range, not longitude %d and latitude %d', (lon, lat) => {
+    const kernel = createChecked()
     const message = 'ringArea: vertices must be aligned, finite and in range'
     expect(() => kernel.ringArea(write(kernel, 1, 1, lon, lat, 2, 2, 1, 1), 4)).toThrow(RangeError)
     expect(() => kernel.ringArea(write(kernel, 1, 1, lon, lat, 2, 2, 1, 1), 4)).toThrow(message)
   })
 
-  it('asks for aligned doubles', () => {
-    const kernel = checked()
+  it('requires aligned doubles', () => {
+    const kernel = createChecked()
     const ring = write(kernel, ...RING)
     expect(() => kernel.ringArea(ring + 1, 4)).toThrow('ringArea: vertices must be aligned, finite and in range')
   })
 })
 
-describe('a contract that is kept', () => {
-  it('gives the bits of the release build, at the limits of every range too', () => {
+describe('a contract that is met', () => {
+  it('gives the same bits as the release build, also at the limits of every range', () => {
     const release = loadKernel()
-    const kernel = checked()
+    const kernel = createChecked()
     for (const ring of [
       RING,
       [-180, -90, 180, -90, 180, 90, -180, -90],

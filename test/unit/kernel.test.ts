@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { type Kernel, loadKernel } from '../../src/wasm/loader.ts'
 import { goldenBits, selfTestKernel } from '../../src/wasm/self-test.ts'
 
-/** A kernel whose one function is replaced: what a broken machine or build would look like. */
-function broken(change: Partial<Kernel>): Kernel {
+/** Returns a kernel with replaced functions, as a broken machine or build would have. */
+function breakKernel(change: Partial<Kernel>): Kernel {
   return { ...loadKernel(), ...change }
 }
 
@@ -12,20 +12,22 @@ describe('the self-test of the kernel', () => {
     expect(() => selfTestKernel(loadKernel())).not.toThrow()
   })
 
-  it('names the vector that a length fails by more than 0.1 µm', () => {
+  it('names the vector whose length is off by more than 0.1 µm', () => {
     const { inverse } = loadKernel()
-    const longer = broken({ inverse: (...line) => inverse(...line) * (1 + 1e-13) })
+    const longer = breakKernel({ inverse: (...line) => inverse(...line) * (1 + 1e-13) })
     expect(() => selfTestKernel(longer)).toThrow('the geodesic kernel failed its self-test: a line that is random')
   })
 
   it('fails on NaN, which is neither larger nor smaller than a tolerance', () => {
-    expect(() => selfTestKernel(broken({ inverse: () => Number.NaN }))).toThrow('self-test: a line')
-    expect(() => selfTestKernel(broken({ ringArea: () => Number.NaN }))).toThrow('self-test: the area of an octant')
+    expect(() => selfTestKernel(breakKernel({ inverse: () => Number.NaN }))).toThrow('self-test: a line')
+    expect(() => selfTestKernel(breakKernel({ ringArea: () => Number.NaN }))).toThrow(
+      'self-test: the area of an octant',
+    )
   })
 
   it('fails when only one direction of a line is right', () => {
     const { inverse } = loadKernel()
-    const wrongBack = broken({
+    const wrongBack = breakKernel({
       inverse: (lat1, lon1, lat2, lon2) => inverse(lat1, lon1, lat2, lon2) + (lon2 < lon1 ? 1 : 0),
     })
     expect(() => selfTestKernel(wrongBack)).toThrow('the reverse of a line that is random')
@@ -34,8 +36,8 @@ describe('the self-test of the kernel', () => {
   it('fails on the last bit of any result', () => {
     const { m12 } = loadKernel()
     const { S12 } = loadKernel()
-    expect(() => selfTestKernel(broken({ S12 }))).toThrow('bit-equal results')
-    expect(() => selfTestKernel(broken({ m12 }))).toThrow('bit-equal results')
+    expect(() => selfTestKernel(breakKernel({ S12 }))).toThrow('bit-equal results')
+    expect(() => selfTestKernel(breakKernel({ m12 }))).toThrow('bit-equal results')
     const kernel = loadKernel()
     const lineLength = (vertices: number, count: number) => kernel.lineLength(vertices, count) * (1 + 2 ** -52)
     expect(() => selfTestKernel({ ...kernel, lineLength })).toThrow('bit-equal results')
@@ -43,14 +45,14 @@ describe('the self-test of the kernel', () => {
 })
 
 describe('the results of the kernel', () => {
-  it('are the same bits in every instance and whatever was computed before', () => {
-    const fresh = goldenBits(loadKernel())
-    const used = loadKernel()
-    used.inverse(0, 0, 0.5, 179.7)
-    used.direct(45, 3, 0.6, 0.8, 1e7)
-    used.ringArea(used.write(Float64Array.of(0, 0, 10, 0, 10, 10, 0, 0)), 4)
-    expect(goldenBits(used)).toBe(fresh)
-    expect(goldenBits(used)).toBe(fresh)
+  it('are the same bits in every instance, whatever was computed before', () => {
+    const freshBits = goldenBits(loadKernel())
+    const usedKernel = loadKernel()
+    usedKernel.inverse(0, 0, 0.5, 179.7)
+    usedKernel.direct(45, 3, 0.6, 0.8, 1e7)
+    usedKernel.ringArea(usedKernel.write(Float64Array.of(0, 0, 10, 0, 10, 10, 0, 0)), 4)
+    expect(goldenBits(usedKernel)).toBe(freshBits)
+    expect(goldenBits(usedKernel)).toBe(freshBits)
   })
 
   it('are the same bits before and after the memory grows', () => {
@@ -77,7 +79,7 @@ describe('the results of the kernel', () => {
 })
 
 describe('the area under a line', () => {
-  it('changes its sign with the way walked, also over exactly 180° of longitude', () => {
+  it('changes its sign with the direction, also over exactly 180° of longitude', () => {
     const kernel = loadKernel()
     for (const [lat1, lon1, lat2, lon2] of [
       [10, 20, 30, 40],
@@ -94,7 +96,7 @@ describe('the area under a line', () => {
     }
   })
 
-  it('is the same measured from the pole and from the equator, to the rounding of the larger', () => {
+  it('is the same measured from the pole and from the equator, within the rounding of the larger', () => {
     // 2π(a² + b² atanh(e)/e) / 4π of WGS 84, evaluated to 40 digits: the area of a hemisphere under a radian of longitude.
     const hemisphere = 40_589_732_499_314.76
     const kernel = loadKernel()
@@ -112,7 +114,7 @@ describe('the area under a line', () => {
 })
 
 describe('the arena', () => {
-  it('keeps what was written until it is released, also when later writes grow the memory', () => {
+  it('keeps its content until it is released, also when later writes grow the memory', () => {
     const kernel = loadKernel()
     kernel.release()
     const first = kernel.write(Float64Array.of(1.5, -2.5))
@@ -123,7 +125,7 @@ describe('the arena', () => {
     expect(new Float64Array(kernel.memory.buffer, large, 300_000).every((value) => value === 3)).toBe(true)
   })
 
-  it('hands out aligned places that do not overlap', () => {
+  it('returns aligned blocks that do not overlap', () => {
     const kernel = loadKernel()
     kernel.release()
     let end = 0
@@ -135,7 +137,7 @@ describe('the arena', () => {
     }
   })
 
-  it('gives the same places again after a release and after going back to a mark', () => {
+  it('returns the same addresses again after a release and after a release to a mark', () => {
     const kernel = loadKernel()
     kernel.release()
     const first = kernel.reserve(100)
@@ -147,7 +149,7 @@ describe('the arena', () => {
     expect(kernel.reserve(100)).toBe(first)
   })
 
-  it('does not grow again for work it has done before', () => {
+  it('does not grow again for repeated work', () => {
     const kernel = loadKernel()
     const ring = new Float64Array(200_000)
     const measure = () => {
@@ -160,7 +162,7 @@ describe('the arena', () => {
     expect(kernel.memory.buffer.byteLength).toBe(bytes)
   })
 
-  it('answers 0 and stays usable when the memory cannot grow', () => {
+  it('returns 0 and stays usable when the memory cannot grow', () => {
     const kernel = loadKernel()
     kernel.release()
     for (const bytes of [1 << 30, 0xfff0_0000, 0xffff_ffff]) expect(kernel.reserve(bytes)).toBe(0)

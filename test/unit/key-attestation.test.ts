@@ -39,7 +39,7 @@ function judge(chain: readonly Buffer[], changes: Loose = {}, settings: Loose = 
 }
 
 describe('Android key attestation', () => {
-  it('is accepted from secure hardware, for this stamp, under a trusted root', () => {
+  it('is accepted when it is from secure hardware, bound to this stamp and under a trusted root', () => {
     const { facts, failed, warned } = judge(chainFor())
     expect({ failed, warned }).toEqual({ failed: [], warned: [] })
     expect(facts.keyAttestation).toEqual({
@@ -51,12 +51,12 @@ describe('Android key attestation', () => {
     })
   })
 
-  it('makes chains that OpenSSL verifies too', () => {
-    // Otherwise the fixtures could agree with our reader in a mistake of ours.
+  it('is tested with chains that OpenSSL verifies too', () => {
+    // Otherwise the fixtures and our reader could share a mistake.
     const folder = mkdtempSync(join(tmpdir(), 'chain-'))
     try {
-      const names = chainFor().map((der, at) => {
-        const file = join(folder, `${at}.pem`)
+      const names = chainFor().map((der, index) => {
+        const file = join(folder, `${index}.pem`)
         writeFileSync(file, `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`)
         return file
       })
@@ -81,7 +81,7 @@ describe('Android key attestation', () => {
     }
   })
 
-  it('accepts a challenge by keccak-256, a StrongBox, and warns of one that covers the file alone', () => {
+  it('accepts a keccak-256 challenge and a StrongBox, and warns of a challenge that covers only the file', () => {
     const context = deviceContext()
     expect(
       judge(chainFor({ challenge: commitment(context, 'keccak256'), keyLevel: 2, attestationLevel: 2 })),
@@ -94,8 +94,8 @@ describe('Android key attestation', () => {
     expect(file).toMatchObject({ failed: [], warned: ['key-attestation-covers-location'], facts: {} })
   })
 
-  // Regression: FileHash is anybody's to write, so each published chain vouched for any made-up stamp.
-  it('vouches for nothing where a copied challenge is written into FileHash', () => {
+  // Regression: anyone can write FileHash, so each published chain vouched for any made-up stamp.
+  it('vouches for nothing when a copied challenge is written into FileHash', () => {
     const FileHash = commitment(deviceContext()).toString('hex')
     const x5c = chainFor().map((der) => der.toString('base64'))
     const copied = deviceContext({ 'AndroidKeyAttestation.x5c': x5c, FileHash, 'Location.Latitude': '35.69' })
@@ -104,7 +104,7 @@ describe('Android key attestation', () => {
     expect(warned).toEqual(['key-attestation-covers-location'])
   })
 
-  it('vouches for the file alone where its challenge is the hash of the file that is shown', () => {
+  it('vouches only for the file when its challenge is the hash of the file that was sent', () => {
     const media = Buffer.from('a photograph')
     const FileHash = createHash('sha256').update(media).digest('hex').toUpperCase()
     const x5c = chainFor({ challenge: Buffer.from(FileHash, 'hex') }).map((der) => der.toString('base64'))
@@ -115,15 +115,17 @@ describe('Android key attestation', () => {
     expect(judgeDevice(deviceContext(signals, {}, Buffer.from('another')), trust).facts).toEqual({})
   })
 
-  // Regression: the name alone is whatever the forger calls his own app.
-  it('knows an app by who signed it, and warns where only its name is asked for', () => {
+  // Regression: forgers can give their own app any name.
+  it('identifies an app by its signer, and warns when only its name is configured', () => {
     const androidPackages = ['org.example.camera']
     const androidSigners = [PACKAGE_SIGNER.toString('hex')]
-    const forged = () => chainFor({ packageSigner: Buffer.alloc(32, 7) })
+    const createForged = () => chainFor({ packageSigner: Buffer.alloc(32, 7) })
     expect(judge(chainFor(), {}, { androidPackages, androidSigners })).toMatchObject({ failed: [], warned: [] })
-    expect(judge(forged(), {}, { androidPackages, androidSigners }).failed).toEqual(['key-attestation-app-signer'])
-    expect(judge(forged(), {}, { androidSigners }).failed).toEqual(['key-attestation-app-signer'])
-    expect(judge(forged(), {}, { androidPackages }).warned).toEqual(['key-attestation-app-signer'])
+    expect(judge(createForged(), {}, { androidPackages, androidSigners }).failed).toEqual([
+      'key-attestation-app-signer',
+    ])
+    expect(judge(createForged(), {}, { androidSigners }).failed).toEqual(['key-attestation-app-signer'])
+    expect(judge(createForged(), {}, { androidPackages }).warned).toEqual(['key-attestation-app-signer'])
   })
 
   it('accepts the attested key as the signer of the stamp, whatever the challenge', () => {
@@ -140,29 +142,29 @@ describe('Android key attestation', () => {
       warned: [],
       facts: { keyAttestation: { boundBy: 'key' } },
     })
-    // Regression: a signer was taken for one that had signed.
+    // Regression: a named signer counted without a valid signature.
     for (const broken of [{ value: `${value.slice(2)}00` }, { value: '00' }, { signer: { ...signer, value: '00' } }]) {
       const { failed, facts } = judge(chain, { signatures: [{ ...signature, ...broken }] })
       expect({ failed, facts }).toEqual({ failed: ['key-attestation-binding'], facts: {} })
     }
   })
 
-  it('warns of a system that the phone’s maker did not sign', () => {
+  it('warns of a system that the manufacturer of the phone did not sign', () => {
     expect(judge(chainFor({ bootState: 1 }))).toMatchObject({ failed: [], warned: ['key-attestation-maker-system'] })
   })
 
-  it('is bound to a root that is pinned: a perfect chain under another is refused', () => {
+  it('requires a pinned root: a valid chain under another root is rejected', () => {
     const x5c = chainFor().map((der) => der.toString('base64'))
     const { failed } = judgeDevice(deviceContext({ 'AndroidKeyAttestation.x5c': x5c }))
     expect(failed).toEqual(['key-attestation-chain'])
     expect(PINNED_ROOTS.android).not.toBe(spkiOf(maker.root.publicKey).toString('base64'))
   })
 
-  const OTHER = phoneMaker()
+  const OTHER_MAKER = phoneMaker()
   const [LEAF, AUTHORITY, MIDDLE, ROOT] = chainFor() as [Buffer, Buffer, Buffer, Buffer]
-  const flipped = (der: Buffer, at: number) => {
+  const flipBit = (der: Buffer, index: number) => {
     const copy = Buffer.from(der)
-    copy[at]! ^= 1
+    copy[index]! ^= 1
     return copy
   }
   const CHAIN = 'key-attestation-chain'
@@ -170,38 +172,38 @@ describe('Android key attestation', () => {
     ['a challenge for another stamp', 'key-attestation-binding', () => chainFor({ challenge: Buffer.alloc(32, 9) })],
     ['no challenge', 'key-attestation-binding', () => chainFor({ challenge: Buffer.alloc(0) })],
     [
-      'a stamp moved afterwards',
+      'a stamp that was moved afterwards',
       'key-attestation-binding',
       chainFor,
       { location: { type: 'Point', coordinates: [3, 48] } },
     ],
-    ['a statement by software', 'key-attestation-level', () => chainFor({ attestationLevel: 0 })],
-    ['a key kept by software', 'key-attestation-level', () => chainFor({ keyLevel: 0 })],
+    ['an attestation by software', 'key-attestation-level', () => chainFor({ attestationLevel: 0 })],
+    ['a key held by software', 'key-attestation-level', () => chainFor({ keyLevel: 0 })],
     ['an imported key', 'key-attestation-origin', () => chainFor({ origin: 2 })],
     ['an unlocked boot loader', 'key-attestation-locked', () => chainFor({ isLocked: false })],
     ['an unverified system', 'key-attestation-boot', () => chainFor({ bootState: 2 })],
     ['another app', 'key-attestation-package', chainFor, {}, { androidPackages: ['org.example.other'] }],
     ['a revoked authority', CHAIN, chainFor, {}, { revokedSerials: ['3'] }],
-    ['a leaf that was not valid yet', CHAIN, () => chainFor({}, { notBefore: NOW + 10 })],
+    ['a leaf that was not yet valid', CHAIN, () => chainFor({}, { notBefore: NOW + 10 })],
     ['a leaf that had expired', CHAIN, () => chainFor({}, { notAfter: NOW - 10 })],
     ['SHA-1', CHAIN, () => chainFor({}, { hash: 'sha1' })],
     ['an RSA key of 1024 bits', CHAIN, () => chainFor({}, { key: rsaKey(1024).publicKey })],
     ['a key on a Bitcoin curve', CHAIN, () => chainFor({}, { key: ellipticKey('secp256k1').publicKey })],
     [
-      'a critical extension of unknown meaning',
+      'an unknown critical extension',
       CHAIN,
       () => chainFor({}, { extensions: [extension('1.2.3', sequence(), true)] }),
     ],
-    ['a flipped bit in the leaf’s signature', CHAIN, () => [flipped(LEAF, LEAF.length - 3), AUTHORITY, MIDDLE, ROOT]],
+    ['a flipped bit in the leaf’s signature', CHAIN, () => [flipBit(LEAF, LEAF.length - 3), AUTHORITY, MIDDLE, ROOT]],
     [
       'a flipped bit in the description',
       CHAIN,
-      () => [flipped(LEAF, LEAF.indexOf('org.example')), AUTHORITY, MIDDLE, ROOT],
+      () => [flipBit(LEAF, LEAF.indexOf('org.example')), AUTHORITY, MIDDLE, ROOT],
     ],
     ['a missing authority', CHAIN, () => [LEAF, MIDDLE, ROOT]],
     ['certificates out of order', CHAIN, () => [LEAF, MIDDLE, AUTHORITY, ROOT]],
-    ['an authority of another maker', CHAIN, () => [LEAF, ...OTHER.above]],
-    ['a root that is only called the same', CHAIN, () => [LEAF, AUTHORITY, MIDDLE, OTHER.above[2]!]],
+    ['an authority of another manufacturer', CHAIN, () => [LEAF, ...OTHER_MAKER.above]],
+    ['a root that has only the same name', CHAIN, () => [LEAF, AUTHORITY, MIDDLE, OTHER_MAKER.above[2]!]],
     ['a certificate twice', CHAIN, () => [LEAF, AUTHORITY, AUTHORITY, MIDDLE, ROOT]],
     ['bytes after a certificate', CHAIN, () => [Buffer.concat([LEAF, Buffer.of(0)]), AUTHORITY, MIDDLE, ROOT]],
     ['a description cut short', CHAIN, () => [LEAF.subarray(0, 300), AUTHORITY, MIDDLE, ROOT]],
@@ -210,17 +212,17 @@ describe('Android key attestation', () => {
     ['no description', 'key-attestation-description', () => [AUTHORITY, MIDDLE, ROOT]],
   ]
   for (const [name, id, chain, changes = {}, settings = {}] of BROKEN) {
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       const { failed, facts } = judge(chain(), changes, settings)
       expect(failed).toContain(id)
       if (id === CHAIN) expect(facts.keyAttestation).toBeUndefined()
     })
   }
 
-  it('refuses a chain that an application prolonged below its own attested key', () => {
-    // The attested key is no authority; and were it one, only the leaf may describe a key.
+  it('rejects a chain that an app extended below its own attested key', () => {
+    // The attested key is not an authority. Even if it were, only the leaf may describe a key.
     const attested = ellipticKey()
-    const forged = (authority: CertificateFields['authority']) => {
+    const createForged = (authority: CertificateFields['authority']) => {
       const chain = chainFor(
         { challenge: Buffer.from('app') },
         { key: attested.publicKey, subject: 'App', ...(authority && { authority }) },
@@ -232,12 +234,12 @@ describe('Android key attestation', () => {
         ...chain,
       ]
     }
-    expect(judge(forged(undefined)).failed).toEqual([CHAIN])
-    // An authority below one whose path length is 0.
-    expect(judge(forged({})).failed).toEqual([CHAIN])
+    expect(judge(createForged(undefined)).failed).toEqual([CHAIN])
+    // An authority below another one whose path length is 0.
+    expect(judge(createForged({})).failed).toEqual([CHAIN])
   })
 
-  it('refuses a description beside another in an authority, even under a path that allows it', () => {
+  it('rejects a second description in an authority, even in a path that allows it', () => {
     const root = rsaKey()
     const authority = ellipticKey()
     const description = (challenge: Buffer) => extension(KEY_DESCRIPTION_ID, keyDescription({ challenge }))
@@ -265,7 +267,7 @@ describe('Android key attestation', () => {
     expect(judge(chain, {}, { androidRoots: [pemOf(root.publicKey)] }).failed).toEqual(['key-attestation-description'])
   })
 
-  it('answers malformed signals with a failure and never an error', () => {
+  it('gives a failed check for malformed signals, and never throws', () => {
     for (const value of [
       null,
       5,
@@ -282,10 +284,10 @@ describe('Android key attestation', () => {
     }
   })
 
-  it('refuses every flipped bit of a leaf’s signed part', () => {
-    for (let at = 0; at < LEAF.length; at += 7) {
-      const { facts } = judge([flipped(LEAF, at), AUTHORITY, MIDDLE, ROOT])
-      expect(facts.keyAttestation, `byte ${at}`).toBeUndefined()
+  it('rejects every flipped bit in the signed part of a leaf', () => {
+    for (let index = 0; index < LEAF.length; index += 7) {
+      const { facts } = judge([flipBit(LEAF, index), AUTHORITY, MIDDLE, ROOT])
+      expect(facts.keyAttestation, `byte ${index}`).toBeUndefined()
     }
   })
 })

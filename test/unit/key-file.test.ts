@@ -11,24 +11,26 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
-const keys = (...argv: string[]) => runCli(['keys', ...argv, '--data', folder])
+const tick = () => new Promise((resolve) => setImmediate(resolve))
+const runKeys = (...argv: string[]) => runCli(['keys', ...argv, '--data', folder])
 
-it('loses none of the keys that are added and revoked at once', async () => {
+it('loses no change when keys are added and revoked at the same time', async () => {
   const file = join(folder, 'api-keys.json')
-  await keys('add', 'developer', '--label', 'old')
-  const [old] = readKeyFile(file)
+  await runKeys('add', 'developer', '--label', 'old')
+  const [oldKey] = readKeyFile(file)
   const lock = `${file}.lock`
   closeSync(openSync(lock, 'wx'))
-  // Each of them looks once in vain.
+  // Each of the four changes finds the lock taken once.
   let waiting = 0
-  const untilNextLook = async () => {
+  const waitForRetry = async () => {
     if (++waiting === 4) rmSync(lock)
-    await turn()
+    await tick()
   }
   await Promise.all([
-    changeKeyFile(file, (stored) => stored.filter(({ id }) => id !== old!.id), untilNextLook),
-    ...['a', 'b', 'c'].map((label) => changeKeyFile(file, (stored) => [...stored, { ...old!, label }], untilNextLook)),
+    changeKeyFile(file, (stored) => stored.filter(({ id }) => id !== oldKey!.id), waitForRetry),
+    ...['a', 'b', 'c'].map((label) =>
+      changeKeyFile(file, (stored) => [...stored, { ...oldKey!, label }], waitForRetry),
+    ),
   ])
   expect(
     readKeyFile(file)
@@ -38,11 +40,14 @@ it('loses none of the keys that are added and revoked at once', async () => {
   expect(readdirSync(folder)).toEqual(['api-keys.json'])
 })
 
-it('takes what several command lines add and revoke at once', async () => {
+it('accepts keys that several command lines add and revoke at the same time', async () => {
   const file = join(folder, 'api-keys.json')
-  await keys('add', 'developer', '--label', 'old')
-  const [old] = readKeyFile(file)
-  const runs = [keys('revoke', old!.id), ...['a', 'b', 'c'].map((label) => keys('add', 'developer', '--label', label))]
+  await runKeys('add', 'developer', '--label', 'old')
+  const [oldKey] = readKeyFile(file)
+  const runs = [
+    runKeys('revoke', oldKey!.id),
+    ...['a', 'b', 'c'].map((label) => runKeys('add', 'developer', '--label', label)),
+  ]
   expect((await Promise.all(runs)).map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0])
   expect(
     readKeyFile(file)
@@ -51,9 +56,9 @@ it('takes what several command lines add and revoke at once', async () => {
   ).toEqual(['a', 'b', 'c'])
 })
 
-it('says what to do about a change that does not end', async () => {
+it('tells how to remove the lock of a change that never ends', async () => {
   const file = join(folder, 'api-keys.json')
   closeSync(openSync(`${file}.lock`, 'wx'))
-  await expect(changeKeyFile(file, () => [], turn)).rejects.toThrow(/another change is under way.*remove .*\.lock/)
+  await expect(changeKeyFile(file, () => [], tick)).rejects.toThrow(/another change is in progress.*remove .*\.lock/)
   expect(existsSync(file)).toBe(false)
 })

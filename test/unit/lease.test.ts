@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { createLease } from '../../src/sync/lease.ts'
 
-/** A store that gives the lease to whoever asks, as long as the chains are to be read. */
-async function follow(desired: readonly boolean[]) {
+/** Renews a lease once per value of `desired`, with a store that grants it while the value is true, and returns the events. */
+async function collectEvents(desired: readonly boolean[]) {
   const events: string[] = []
-  const answers = [...desired]
+  const pending = [...desired]
   const lease = createLease({
     store: {
       lease: async () => {
-        const isDesired = answers.length > 1 ? answers.shift()! : answers[0]!
+        const isDesired = pending.length > 1 ? pending.shift()! : pending[0]!
         return { isHeld: isDesired, isDesired }
       },
     },
@@ -22,13 +22,13 @@ async function follow(desired: readonly boolean[]) {
   return events
 }
 
-describe('a worker that was stopped by request', () => {
-  it('is named once when the process starts, and not as a change', async () => {
-    expect(await follow([false, false, false])).toEqual(['stopped'])
+describe('a worker that an operator stopped', () => {
+  it('is reported once when the process starts, and not as a change', async () => {
+    expect(await collectEvents([false, false, false])).toEqual(['stopped'])
   })
 
-  it('is named when it stops, and again after it was started and stopped', async () => {
-    expect(await follow([true, true, false, false, true, false])).toEqual([
+  it('is reported when it stops, and again after it was started and stopped', async () => {
+    expect(await collectEvents([true, true, false, false, true, false])).toEqual([
       'reads',
       'stopped',
       'rests',
@@ -38,7 +38,7 @@ describe('a worker that was stopped by request', () => {
     ])
   })
 
-  it('is not named while it reads', async () => {
-    expect(await follow([true, true])).toEqual(['reads'])
+  it('is not reported while it reads', async () => {
+    expect(await collectEvents([true, true])).toEqual(['reads'])
   })
 })

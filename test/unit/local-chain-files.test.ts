@@ -16,16 +16,16 @@ describe('the program of a local chain', () => {
   mkdirSync(join(folder, 'bin'))
   writeFileSync(program, '')
 
-  it('is searched in PATH when its package is not installed, and must be a program', () => {
+  it('is looked up in PATH when its package is not installed, and must be an executable file', () => {
     chmodSync(program, 0o755)
     expect(findAnvil(searchPath, '@foundry-rs/anvil-for-nobody')).toBe(program)
     expect(findAnvil('', '@foundry-rs/anvil-for-nobody')).toBeUndefined()
     chmodSync(program, 0o644)
     expect(findAnvil(searchPath, '@foundry-rs/anvil-for-nobody')).toBeUndefined()
-    expect(findAnvil(folder, '@foundry-rs/anvil-for-nobody')).toBeUndefined() // a folder of this name would be one
+    expect(findAnvil(folder, '@foundry-rs/anvil-for-nobody')).toBeUndefined() // X_OK also holds for a directory of this name
   })
 
-  it('has a package for each machine', () => {
+  it('has a package for each platform', () => {
     expect(anvilPackage('linux', 'x64')).toBe('@foundry-rs/anvil-linux-amd64')
     expect(anvilPackage('darwin', 'arm64')).toBe('@foundry-rs/anvil-darwin-arm64')
   })
@@ -33,51 +33,51 @@ describe('the program of a local chain', () => {
 
 describe('the state of a local chain', () => {
   const files = stateFiles(folder)
-  const whole = (name: string) => JSON.stringify({ accounts: {}, name })
+  const stateJson = (name: string) => JSON.stringify({ accounts: {}, name })
   beforeEach(() => removeState(files))
 
-  it('is copied before a start that may end amid writing it', () => {
+  it('is copied before a start, because a crash may leave it half written', () => {
     expect(prepareState(files)).toBe('none')
-    writeFileSync(files.state, whole('first'))
+    writeFileSync(files.state, stateJson('first'))
     expect(prepareState(files)).toBe('kept')
-    expect(readFileSync(files.before, 'utf8')).toBe(whole('first'))
+    expect(readFileSync(files.before, 'utf8')).toBe(stateJson('first'))
   })
 
   it.each([
-    ['half', '{"accounts": {"0x'],
+    ['half of the JSON', '{"accounts": {"0x'],
     ['nothing', ''],
-    ['another thing', '[]'],
-  ])('gives way to the copy when %s of it was written, and is kept aside', (_what, text) => {
-    writeFileSync(files.before, whole('older'))
+    ['something else', '[]'],
+  ])('is replaced by the copy and saved as damaged when it holds %s', (_what, text) => {
+    writeFileSync(files.before, stateJson('older'))
     writeFileSync(files.state, text)
     expect(prepareState(files)).toBe('older')
-    expect(readFileSync(files.state, 'utf8')).toBe(whole('older'))
+    expect(readFileSync(files.state, 'utf8')).toBe(stateJson('older'))
     expect(readFileSync(`${files.state}.damaged`, 'utf8')).toBe(text)
   })
 
-  it('is none when the copy is damaged too', () => {
+  it('is removed when the copy is damaged too', () => {
     for (const file of [files.state, files.before]) writeFileSync(file, '{')
     expect(prepareState(files)).toBe('damaged')
     expect(existsSync(files.state)).toBe(false)
   })
 })
 
-describe('a chain that a killed service left', () => {
+describe('a chain that a killed service left running', () => {
   const note = join(folder, 'anvil.json')
-  const answering = (instanceId: string) => (): Rpc => ({ request: async () => ({ instanceId }) })
+  const createRpcFactory = (instanceId: string) => (): Rpc => ({ request: async () => ({ instanceId }) })
 
-  it('is left alone when another program has its port', async () => {
-    // This process would end of it.
+  it('is not stopped when another program has its port', async () => {
+    // A stop would end this process, whose id the note has.
     writeFileSync(note, JSON.stringify({ pid: process.pid, url: 'http://127.0.0.1:1', instance: '0xours' }))
-    expect(await endLeftover(note, answering('0xtheirs'), 1000)).toBeUndefined()
+    expect(await endLeftover(note, createRpcFactory('0xtheirs'), 1000)).toBeUndefined()
     expect(existsSync(note)).toBe(false)
   })
 
   it.each(['', '{"pid": 1', '{"pid": 1, "url": "x", "instance": "0xours"}'])(
-    'is none when the note says %j',
+    'is ignored when the note holds %j',
     async (text) => {
       writeFileSync(note, text)
-      expect(await endLeftover(note, answering('0xours'), 1000)).toBeUndefined()
+      expect(await endLeftover(note, createRpcFactory('0xours'), 1000)).toBeUndefined()
     },
   )
 })

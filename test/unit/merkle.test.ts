@@ -1,13 +1,13 @@
 import { concat, encodeAbiParameters, keccak256, parseAbiParameters } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createMerkleTree, type MerkleTree, merkleTreeOf } from '../../src/attest/merkle.ts'
+import { buildMerkleTree, createMerkleTree, type MerkleTree } from '../../src/attest/merkle.ts'
 import {
   createLeafHasher,
   MAX_PROOF_LENGTH,
   type MerkleItem,
   verifyMerkleProof,
 } from '../../src/attest/merkle-proof.ts'
-import { createProofTexts } from '../../src/attest/proof-texts.ts'
+import { createProofWriter } from '../../src/attest/proof-texts.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/messages.ts'
 import fc from '../seeded.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   keccak = await createKeccak()
 })
 
-/** As the vectors say it. */
+/** Builds the items of the vectors file. */
 function item(index: number): MerkleItem {
   return {
     schema: `0x${(index % 3 === 0 ? 'a1' : 'b2').repeat(32)}`,
@@ -31,19 +31,19 @@ function item(index: number): MerkleItem {
 }
 const items = (count: number) => Array.from({ length: count }, (_, index) => item(index))
 
-/** As a batch writes it, with something before and behind it. */
+/** Writes a proof as a batch does, with other bytes before and after it, and returns its text. */
 function proofText(tree: MerkleTree, index: number): string {
-  const proofs = createProofTexts(tree)
+  const proofs = createProofWriter(tree)
   const bytes = Buffer.alloc(4096 + proofs.scratchBytes, '-')
-  proofs.layOut(bytes, 4096)
+  proofs.prepare(bytes, 4096)
   const end = proofs.write(bytes, 7, index)
-  expect(end - 7).toBe(proofs.sizeOf(index))
+  expect(end - 7).toBe(proofs.byteLength(index))
   expect(bytes.toString('latin1', 0, 7) + bytes.toString('latin1', end, 4096)).toBe('-'.repeat(4096 - end + 7))
   return bytes.toString('latin1', 7, end)
 }
 
 describe('a Merkle tree of results', () => {
-  it('has the leaf of the formula', () => {
+  it('hashes a leaf by the published formula', () => {
     const { schema, recipient, data } = item(3)
     const inner = keccak256(
       encodeAbiParameters(parseAbiParameters('bytes32, address, bytes32'), [
@@ -55,8 +55,8 @@ describe('a Merkle tree of results', () => {
     expect(Buffer.from(createLeafHasher(keccak)(item(3))).toString('hex')).toBe(keccak256(inner).slice(2))
   })
 
-  it.each(vectors.trees)('of $leafCount leaves is the one of OpenZeppelin', ({ leafCount, root, proofs }) => {
-    const tree = merkleTreeOf(items(leafCount), keccak)
+  it.each(vectors.trees)('of $leafCount leaves matches the OpenZeppelin tree', ({ leafCount, root, proofs }) => {
+    const tree = buildMerkleTree(items(leafCount), keccak)
     expect(tree.root).toBe(root)
     expect(tree.leafCount).toBe(leafCount)
     for (const [index, proof] of Object.entries(proofs)) {
@@ -66,9 +66,9 @@ describe('a Merkle tree of results', () => {
     }
   })
 
-  it('proves every leaf of every size up to 70, and none of another place', () => {
+  it('proves every leaf of trees up to 70 leaves, and no other leaf', () => {
     for (let count = 1; count <= 70; count++) {
-      const tree = merkleTreeOf(items(count), keccak)
+      const tree = buildMerkleTree(items(count), keccak)
       for (let index = 0; index < count; index++) {
         const proof = tree.proof(index)
         expect(proofText(tree, index)).toBe(JSON.stringify(proof))
@@ -82,20 +82,20 @@ describe('a Merkle tree of results', () => {
   })
 
   it('does not depend on the order of its leaves', () => {
-    const forward = merkleTreeOf(items(37), keccak)
-    const backward = merkleTreeOf(items(37).reverse(), keccak)
+    const forward = buildMerkleTree(items(37), keccak)
+    const backward = buildMerkleTree(items(37).reverse(), keccak)
     expect(backward.root).toBe(forward.root)
     expect(backward.proof(36)).toEqual(forward.proof(0))
   })
 
-  it('proves equal results each', () => {
-    const tree = merkleTreeOf([item(1), item(1), item(2), item(1)], keccak)
+  it('proves each of several equal results', () => {
+    const tree = buildMerkleTree([item(1), item(1), item(2), item(1)], keccak)
     for (const [index, one] of [item(1), item(1), item(2), item(1)].entries()) {
       expect(verifyMerkleProof(one, tree.proof(index), tree.root, keccak)).toBe(true)
     }
   })
 
-  it('sorts leaves whose first bytes are equal by the rest', () => {
+  it('sorts leaves with equal leading bytes by the remaining bytes', () => {
     const leaf = (last: number) => Buffer.concat([Buffer.alloc(31, 0xff), Buffer.from([last])])
     const trees = [
       [1, 2, 3],
@@ -103,18 +103,18 @@ describe('a Merkle tree of results', () => {
       [2, 3, 1],
     ].map((order) => createMerkleTree(order.map(leaf), keccak))
     expect(new Set(trees.map(({ root }) => root)).size).toBe(1)
-    // The two smallest are a pair, the greatest stands beside it.
+    // The two smallest leaves form a pair; the greatest is its sibling.
     const pair = keccak256(concat([`0x${leaf(1).toString('hex')}`, `0x${leaf(2).toString('hex')}`]))
     const [low, high] = [pair, `0x${leaf(3).toString('hex')}` as Hex].sort()
     expect(trees[0]!.root).toBe(keccak256(concat([low!, high!])))
   })
 
-  it('takes no inner node for a leaf', () => {
-    const tree = merkleTreeOf(items(8), keccak)
+  it('does not accept an inner node as a leaf', () => {
+    const tree = buildMerkleTree(items(8), keccak)
     const [sibling, ...above] = tree.proof(0)
     const leaf: Hex = `0x${Buffer.from(createLeafHasher(keccak)(item(0))).toString('hex')}`
     const children = [leaf, sibling!].sort()
-    // The preimage of the node over leaf 0 has 64 bytes; offered as data of any item it is hashed into something else.
+    // The preimage of the node over leaf 0 has 64 bytes. Offered as the data of any item, it hashes to something else.
     for (const data of [concat(children as Hex[]), keccak256(concat(children as Hex[])), leaf]) {
       expect(verifyMerkleProof({ ...item(0), data }, above, tree.root, keccak)).toBe(false)
       expect(verifyMerkleProof({ ...item(0), data }, [sibling!, ...above], tree.root, keccak)).toBe(false)
@@ -123,10 +123,10 @@ describe('a Merkle tree of results', () => {
     expect(verifyMerkleProof(item(0), [], tree.root, keccak)).toBe(false)
   })
 
-  it('leaves nothing of an item that is none in the leaf of the next', () => {
-    const leafOf = createLeafHasher(keccak)
-    const wanted = createLeafHasher(keccak)(item(0))
-    expect(leafOf(item(0))).toEqual(wanted)
+  it('leaves no trace of an invalid item in the next leaf', () => {
+    const hashLeaf = createLeafHasher(keccak)
+    const expected = createLeafHasher(keccak)(item(0))
+    expect(hashLeaf(item(0))).toEqual(expected)
     for (const broken of [
       { ...item(0), schema: `0x${'zz'.repeat(32)}` },
       { ...item(0), recipient: `0x${'11'.repeat(32)}` },
@@ -135,18 +135,18 @@ describe('a Merkle tree of results', () => {
       { ...item(0), data: '0x1' },
       { ...item(0), data: '0x11zz' },
     ]) {
-      expect(() => leafOf(broken)).toThrow(RangeError)
-      expect(leafOf(item(0))).toEqual(wanted)
+      expect(() => hashLeaf(broken)).toThrow(RangeError)
+      expect(hashLeaf(item(0))).toEqual(expected)
     }
   })
 
-  it('needs a leaf, and has no proof of what is not in it', () => {
+  it('throws for an empty tree and for a leaf index out of range', () => {
     expect(() => createMerkleTree([], keccak)).toThrow(RangeError)
-    for (const index of [-1, 3, 0.5, Number.NaN]) expect(() => merkleTreeOf(items(3), keccak).proof(index)).toThrow()
+    for (const index of [-1, 3, 0.5, Number.NaN]) expect(() => buildMerkleTree(items(3), keccak).proof(index)).toThrow()
   })
 
-  it('finds nothing proved by what is no proof', () => {
-    const tree = merkleTreeOf(items(5), keccak)
+  it('rejects malformed and incorrect proofs', () => {
+    const tree = buildMerkleTree(items(5), keccak)
     const proof = tree.proof(2)
     expect(
       verifyMerkleProof(
@@ -173,15 +173,15 @@ describe('a Merkle tree of results', () => {
     }
   })
 
-  it('proves random results of any number', () => {
+  it('proves random results in any number', () => {
     const hex = (bytes: number) =>
       fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((value) => `0x${Buffer.from(value).toString('hex')}`)
     const data = fc.uint8Array({ maxLength: 200 }).map((value) => `0x${Buffer.from(value).toString('hex')}`)
     const anyItem = fc.record({ schema: hex(32), recipient: hex(20), data })
     fc.assert(
-      fc.property(fc.array(anyItem, { minLength: 1, maxLength: 40 }), fc.nat(), (list, place) => {
-        const tree = merkleTreeOf(list, keccak)
-        const index = place % list.length
+      fc.property(fc.array(anyItem, { minLength: 1, maxLength: 40 }), fc.nat(), (list, seed) => {
+        const tree = buildMerkleTree(list, keccak)
+        const index = seed % list.length
         expect(verifyMerkleProof(list[index]!, tree.proof(index), tree.root, keccak)).toBe(true)
       }),
       { numRuns: 200 },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Metrics } from '../../src/metrics.ts'
 
-describe('metrics', () => {
-  it('render as Prometheus text', () => {
+describe('Metrics', () => {
+  it('renders as Prometheus text', () => {
     const metrics = new Metrics()
     const counter = metrics.counter('answers_total', 'Answers')
     counter.series({ route: '/a', status: '200' }).count++

@@ -20,11 +20,11 @@ describe('misspelt settings', () => {
     ['RPC_URLS_84532', 'RPC_URL_84532'],
     ['RPC_URL', 'RPC_URL_<chainId>'],
     ['max_body_bytes', 'MAX_BODY_BYTES'],
-  ])('are told what was meant: %s is %s', (name, meant) => {
+  ])('get a suggestion: %s is probably %s', (name, meant) => {
     expect(misspeltSettings({ [name]: 'secret' })).toEqual([{ name, meant }])
   })
 
-  it('are none of the names that other programs read', () => {
+  it('do not include names that other programs read', () => {
     const names = [
       'HOME',
       'PATH',
@@ -39,7 +39,7 @@ describe('misspelt settings', () => {
       'TZ',
       'NODE_OPTIONS',
     ]
-    const more = [
+    const others = [
       'LC_ALL',
       'TMPDIR',
       'EDITOR',
@@ -51,14 +51,14 @@ describe('misspelt settings', () => {
       'SSH_TTY',
       'UV_THREADPOOL_SIZE',
     ]
-    expect(misspeltSettings(Object.fromEntries([...names, ...more].map((name) => [name, '1'])))).toEqual([])
+    expect(misspeltSettings(Object.fromEntries([...names, ...others].map((name) => [name, '1'])))).toEqual([])
   })
 
-  it('are none of those that are documented', () => {
+  it('do not include documented settings', () => {
     const names = DOCUMENTED.map((name) => name.replace('<chainId>', '84532'))
     expect(names.length).toBeGreaterThan(60)
     expect(misspeltSettings(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([])
-    // Each is known, not only unlike the others: with one letter more it is recognised.
+    // Each name is in the list of known settings, not merely unlike all others: with one letter added, it is suggested.
     for (const name of DOCUMENTED.filter((name) => !name.includes('<'))) {
       expect(misspeltSettings({ [`${name}X`]: '1' }), name).toEqual([{ name: `${name}X`, meant: name }])
     }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createNonces, type NonceAnswer, type NonceReading } from '../../src/attest/nonces.ts'
+import { createNonces, type NonceReading, type NonceResult } from '../../src/attest/nonces.ts'
 
 const CHAIN = 84532
 
-/** A clock and an RPC that do what the test says. */
+/** Sets up nonces with a clock and an RPC that the test controls. */
 function simulate({ maxAgeMs = 0, timeoutMs = 500 } = {}) {
   let nowMs = 1000
   let timers: { readonly atMs: number; readonly call: () => void }[] = []
@@ -19,7 +19,7 @@ function simulate({ maxAgeMs = 0, timeoutMs = 500 } = {}) {
   return {
     reads,
     get: (chainId = CHAIN) => nonces.get(chainId),
-    /** Lets promises that are settled call back. */
+    /** Lets the callbacks of settled promises run. */
     settle,
     /** Answers a read and lets its callers continue. */
     async answer(index: number, reading: NonceReading) {
@@ -40,10 +40,10 @@ const settle = () => new Promise<void>((done) => setImmediate(done))
 
 const good = (nonce: number): NonceReading => ({ ok: true, nonce })
 const silent: NonceReading = { ok: false, refusal: undefined }
-const answer = (nonce: number, source: 'chain' | 'cache' | 'default'): NonceAnswer => ({ ok: true, nonce, source })
+const answer = (nonce: number, source: 'chain' | 'cache' | 'default'): NonceResult => ({ ok: true, nonce, source })
 
 describe('nonces', () => {
-  it('gives 0 at once for a chain without RPC and reads nothing', async () => {
+  it('returns 0 at once for a chain without RPC, and reads nothing', async () => {
     const simulation = simulate()
     expect(simulation.get(31337)).toEqual(answer(0, 'default'))
     await simulation.settle()
@@ -52,11 +52,11 @@ describe('nonces', () => {
 
   it('shares one read among the requests that arrive before it begins', async () => {
     const simulation = simulate()
-    const asked = Array.from({ length: 100 }, () => simulation.get())
+    const requested = Array.from({ length: 100 }, () => simulation.get())
     await simulation.settle()
     expect(simulation.reads).toHaveLength(1)
     await simulation.answer(0, good(5))
-    expect(await Promise.all(asked)).toEqual(Array(100).fill(answer(5, 'chain')))
+    expect(await Promise.all(requested)).toEqual(Array(100).fill(answer(5, 'chain')))
     expect(simulation.reads).toHaveLength(1)
   })
 
@@ -64,7 +64,7 @@ describe('nonces', () => {
     const simulation = simulate()
     const early = simulation.get()
     await simulation.settle()
-    // Between the question and its answer a block uses the nonce 5.
+    // A block uses nonce 5 after the read was sent and before it was answered.
     const late = [simulation.get(), simulation.get()]
     await simulation.answer(0, good(5))
     expect(await early).toEqual(answer(5, 'chain'))
@@ -76,11 +76,11 @@ describe('nonces', () => {
     expect(await later).toEqual(answer(7, 'chain'))
   })
 
-  it('has at most one read under way and one waiting, however many requests arrive', async () => {
+  it('has at most one read in flight and one waiting, however many requests arrive', async () => {
     const simulation = simulate()
-    const asked: (NonceAnswer | Promise<NonceAnswer>)[] = []
+    const requested: (NonceResult | Promise<NonceResult>)[] = []
     for (let round = 0; round < 50; round++) {
-      asked.push(simulation.get())
+      requested.push(simulation.get())
       await simulation.settle()
     }
     expect(simulation.reads).toHaveLength(1)
@@ -88,10 +88,10 @@ describe('nonces', () => {
     expect(simulation.reads).toHaveLength(2)
     await simulation.answer(1, good(2))
     expect(simulation.reads).toHaveLength(2)
-    expect(await Promise.all(asked)).toEqual([answer(1, 'chain'), ...Array(49).fill(answer(2, 'chain'))])
+    expect(await Promise.all(requested)).toEqual([answer(1, 'chain'), ...Array(49).fill(answer(2, 'chain'))])
   })
 
-  it('answers at once from a read that is younger than the age the operator allows', async () => {
+  it('answers at once from a read younger than the maximum age', async () => {
     const simulation = simulate({ maxAgeMs: 2000 })
     const first = simulation.get()
     await simulation.settle()
@@ -107,7 +107,7 @@ describe('nonces', () => {
     expect(await again).toEqual(answer(9, 'chain'))
   })
 
-  it('counts the age from the question, not from the answer', async () => {
+  it('measures the age from the start of the read, not from its end', async () => {
     const simulation = simulate({ maxAgeMs: 400 })
     void simulation.get()
     await simulation.settle()
@@ -119,7 +119,7 @@ describe('nonces', () => {
     expect(simulation.get()).toBeInstanceOf(Promise)
   })
 
-  it('joins a read under way only while that read is younger than the age allowed', async () => {
+  it('joins a read in flight only while that read is younger than the maximum age', async () => {
     const simulation = simulate({ maxAgeMs: 100 })
     void simulation.get()
     await simulation.settle()
@@ -133,24 +133,24 @@ describe('nonces', () => {
     expect(await waits).toEqual(answer(2, 'chain'))
   })
 
-  it('takes a nonce that fell: a reorganisation undoes submissions', async () => {
+  it('accepts a nonce that went down, because a reorganisation undoes submissions', async () => {
     const simulation = simulate()
     for (const [index, nonce] of [7, 6].entries()) {
-      const asked = simulation.get()
+      const requested = simulation.get()
       await simulation.settle()
       await simulation.answer(index, good(nonce))
-      expect(await asked).toEqual(answer(nonce, 'chain'))
+      expect(await requested).toEqual(answer(nonce, 'chain'))
     }
   })
 
-  it('ends the wait at the time limit with 0, or with the last known nonce', async () => {
+  it('stops waiting at the time limit and returns the last known nonce, or 0', async () => {
     const simulation = simulate({ timeoutMs: 500 })
     const first = simulation.get()
     await simulation.settle()
     const queued = simulation.get()
     await simulation.pass(500)
     expect(await first).toEqual(answer(0, 'default'))
-    // An overdue read holds back nobody: neither those who waited for the next one nor those who come now.
+    // An overdue read delays neither the requests that wait for the next read nor those that arrive now.
     expect(await queued).toEqual(answer(0, 'default'))
     expect(simulation.get()).toEqual(answer(0, 'default'))
     expect(simulation.reads).toHaveLength(1)
@@ -161,15 +161,15 @@ describe('nonces', () => {
     expect(await second).toEqual(answer(4, 'cache'))
   })
 
-  it('does not ask a dead RPC for every request, and asks it more rarely the longer it is dead', async () => {
+  it('does not call a dead RPC for every request, and retries with growing pauses', async () => {
     const simulation = simulate({ timeoutMs: 500 })
     for (const [index, pauseMs] of [500, 1000, 2000, 2000].entries()) {
-      const asked = simulation.get()
+      const requested = simulation.get()
       await simulation.settle()
       expect(simulation.reads).toHaveLength(index + 1)
       const queued = simulation.get()
       await simulation.answer(index, silent)
-      expect(await asked).toEqual(answer(0, 'default'))
+      expect(await requested).toEqual(answer(0, 'default'))
       expect(await queued).toEqual(answer(0, 'default'))
       await simulation.pass(pauseMs - 1)
       expect(simulation.get()).toEqual(answer(0, 'default'))
@@ -179,7 +179,7 @@ describe('nonces', () => {
     await simulation.settle()
     await simulation.answer(4, good(3))
     expect(await again).toEqual(answer(3, 'chain'))
-    // A good answer ends the pauses.
+    // A successful read ends the pauses.
     const fails = simulation.get()
     await simulation.settle()
     await simulation.answer(5, silent)
@@ -188,7 +188,7 @@ describe('nonces', () => {
     expect(simulation.get()).toBeInstanceOf(Promise)
   })
 
-  it('asks a dead RPC again soon, however old a nonce the operator allows', async () => {
+  it('retries a dead RPC soon, however old a nonce the operator allows', async () => {
     const simulation = simulate({ maxAgeMs: 3_600_000, timeoutMs: 500 })
     void simulation.get()
     await simulation.settle()
@@ -197,21 +197,21 @@ describe('nonces', () => {
     expect(simulation.get()).toBeInstanceOf(Promise)
   })
 
-  it('keeps a refusal until the chain is right again, through silence', async () => {
+  it('keeps reporting a problem of the chain until a read shows that it is solved, even while the RPC is silent', async () => {
     const simulation = simulate()
-    const refused: NonceAnswer = { ok: false, refusal: 'another contract' }
+    const rejected: NonceResult = { ok: false, refusal: 'another contract' }
     const readings = [{ ok: false, refusal: 'another contract' }, silent, good(2)] as const
-    for (const [index, expected] of [refused, refused, answer(2, 'chain')].entries()) {
-      const asked = simulation.get()
+    for (const [index, expected] of [rejected, rejected, answer(2, 'chain')].entries()) {
+      const requested = simulation.get()
       await simulation.settle()
       await simulation.answer(index, readings[index]!)
-      expect(await asked).toEqual(expected)
-      if (index < 2) expect(simulation.get()).toEqual(refused)
+      expect(await requested).toEqual(expected)
+      if (index < 2) expect(simulation.get()).toEqual(rejected)
       await simulation.pass(2000)
     }
   })
 
-  it('lets no chain wait for another', async () => {
+  it('does not make one chain wait for another', async () => {
     const simulation = simulate()
     const slow = simulation.get(CHAIN)
     const quick = simulation.get(8453)
@@ -223,7 +223,7 @@ describe('nonces', () => {
     expect(await slow).toEqual(answer(0, 'default'))
   })
 
-  it('does not let the time limit of an old read end a new one', async () => {
+  it('does not end a new read when the time limit of an old one passes', async () => {
     const simulation = simulate({ timeoutMs: 500 })
     const first = simulation.get()
     await simulation.settle()
@@ -232,7 +232,7 @@ describe('nonces', () => {
     await first
     const second = simulation.get()
     await simulation.settle()
-    await simulation.pass(100) // the first read's limit
+    await simulation.pass(100) // The time limit of the first read passes.
     const third = simulation.get()
     await simulation.answer(1, good(2))
     await simulation.answer(2, good(3))

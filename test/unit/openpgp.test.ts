@@ -34,7 +34,7 @@ function verdict(keyring: KeyringOptions = {}, options: SignatureOptions = {}, t
 }
 
 describe('a detached OpenPGP signature', () => {
-  it.each(KINDS)('verifies by a key of kind %s, and not over another text', (kind) => {
+  it.each(KINDS)('verifies with a key of kind %s, and not over another text', (kind) => {
     const key = pgpKey(kind)
     const ring = armor('PUBLIC KEY BLOCK', pgpKeyring(key))
     for (const hash of ['sha256', 'sha512']) {
@@ -48,7 +48,7 @@ describe('a detached OpenPGP signature', () => {
     }
   })
 
-  it('verifies by a signing subkey that answered for its primary key', () => {
+  it('verifies with a signing subkey that is cross-certified with its primary key', () => {
     const ring = { flags: 1, subkey: { key: subkey } }
     expect(verdict(ring, {}, TEXT, subkey)).toMatchObject({ ok: true, fingerprint: primary.fingerprint })
     expect(verdict({ subkey: { key: subkey, isAnswered: false } }, {}, TEXT, subkey).ok).toBe(false)
@@ -56,7 +56,7 @@ describe('a detached OpenPGP signature', () => {
     expect(verdict({ subkey: { key: subkey, flags: 12 } }, {}, TEXT, subkey).ok).toBe(false)
   })
 
-  it('regards line ends only in a signature over text', () => {
+  it('normalises line ends only in a signature over text', () => {
     const lines = 'a\nb\n'
     const signature = signatureArmor(pgpSignature(primary, [Buffer.from('a\r\nb\r\n')], { type: 1 }))
     const ring = armor('PUBLIC KEY BLOCK', pgpKeyring(primary))
@@ -70,54 +70,57 @@ describe('a detached OpenPGP signature', () => {
     ['SHA-1', 'hash 2', () => verdict({}, { hash: 'sha1' })],
     ['a signature over a key', 'not of this key', () => verdict({}, { type: 0x13 }, '')],
     ['a revoked key', 'revoked', () => verdict({ isRevoked: true })],
-    ['a key that had expired', 'expired', () => verdict({ expiresAfter: 60 })],
+    ['a key that was expired', 'expired', () => verdict({ expiresAfter: 60 })],
     [
       'a signature that has expired',
       'expired',
       () => verdict({}, { createdSeconds: NOW - 90, covered: [subpacket(3, Buffer.of(0, 0, 0, 60))] }),
     ],
     ['a signature older than its key', 'older', () => verdict({}, { createdSeconds: NOW - 200_000 })],
-    ['a critical subpacket of unknown meaning', 'critical', () => verdict({}, { covered: [critical] })],
+    ['an unknown critical subpacket', 'critical', () => verdict({}, { covered: [critical] })],
     ['a key that may only certify', 'may not sign', () => verdict({ flags: 1 })],
     ['a key without a self-signature', 'certify itself', () => verdict({ withoutSelfSignature: true })],
   ]
-  it.each(BROKEN)('is refused for %s', (_, reason, judge) => {
-    const found = judge()
-    expect(found.ok).toBe(false)
-    if (!found.ok && reason !== 'not of this key') expect(found.reason).toContain(reason)
+  it.each(BROKEN)('is rejected for %s', (_, reason, evaluate) => {
+    const outcome = evaluate()
+    expect(outcome.ok).toBe(false)
+    if (!outcome.ok && reason !== 'not of this key') expect(outcome.reason).toContain(reason)
   })
 
   // Regression: 24 signatures of P-521 and as many subkeys cost 0.1 s in one small stamp.
-  it('looks at twelve signatures of a key’s own, and at none of others', () => {
+  it('checks at most twelve signatures made by the key itself, and none made by others', () => {
     const ring = pgpKeyring(primary)
     const name = Buffer.from('Camera <camera@example.org>')
-    const by = (key: PgpKey) =>
+    const signBy = (key: PgpKey) =>
       packet(2, pgpSignature(key, [hashedKey(primary.body), hashedName(name)], { type: 0x10 }))
-    const judgeRing = (bytes: Buffer) =>
+    const verifyWithKeyring = (bytes: Buffer) =>
       verifyDetached(
         armor('PUBLIC KEY BLOCK', bytes),
         signatureArmor(pgpSignature(primary, [Buffer.from('x')])),
         'x',
         NOW,
       )
-    const others = Array(40).fill(by(pgpKey('ed25519')))
-    expect(judgeRing(Buffer.concat([ring, ...others]))).toMatchObject({ ok: true })
-    const own = (count: number) => Buffer.concat([ring, ...Array(count).fill(by(primary))])
-    expect(judgeRing(own(11))).toMatchObject({ ok: true })
-    expect(judgeRing(own(12))).toEqual({ ok: false, reason: 'more than 12 signatures of its own' })
+    const others = Array(40).fill(signBy(pgpKey('ed25519')))
+    expect(verifyWithKeyring(Buffer.concat([ring, ...others]))).toMatchObject({ ok: true })
+    const withOwnSignatures = (count: number) => Buffer.concat([ring, ...Array(count).fill(signBy(primary))])
+    expect(verifyWithKeyring(withOwnSignatures(11))).toMatchObject({ ok: true })
+    expect(verifyWithKeyring(withOwnSignatures(12))).toEqual({
+      ok: false,
+      reason: 'more than 12 signatures of its own',
+    })
   })
 
-  it('is refused for a weak key', () => {
+  it('is rejected for a weak key', () => {
     const weak = pgpKey('rsa', NOW - 86_400, 1024)
     const signature = signatureArmor(pgpSignature(weak, [Buffer.from(TEXT)]))
-    const found = verifyDetached(armor('PUBLIC KEY BLOCK', pgpKeyring(weak)), signature, TEXT, NOW)
-    expect(found).toEqual({ ok: false, reason: 'an RSA key of 1024 bits' })
+    const outcome = verifyDetached(armor('PUBLIC KEY BLOCK', pgpKeyring(weak)), signature, TEXT, NOW)
+    expect(outcome).toEqual({ ok: false, reason: 'an RSA key of 1024 bits' })
   })
 
-  it('is refused with any bit of it flipped, and never throws', () => {
+  it('is rejected with any bit of it flipped, and never throws', () => {
     const body = pgpSignature(primary, [Buffer.from(TEXT)])
     const ring = armor('PUBLIC KEY BLOCK', pgpKeyring(primary))
-    // The hint at the key that no signature covers: a subpacket of 10 bytes after 6 + 29 bytes and its area's length.
+    // The issuer hint, which no signature covers: a subpacket of 10 bytes after 6 + 29 bytes and the length of its area.
     const isHint = (at: number) => at >= 37 && at < 47
     for (let at = 0; at < body.length; at++) {
       const copy = Buffer.from(body)
@@ -126,14 +129,14 @@ describe('a detached OpenPGP signature', () => {
     }
   })
 
-  it('finds no other signer in a key with any byte changed, and never throws', () => {
+  it('never names another signer when a byte of the key is changed, and never throws', () => {
     const bytes = pgpKeyring(primary, { subkey: { key: subkey } })
     const signature = signatureArmor(pgpSignature(primary, [Buffer.from(TEXT)]))
     for (let at = 0; at < bytes.length; at += 3) {
       const copy = Buffer.from(bytes)
       copy[at]! ^= 0x10
-      const found = verifyDetached(armor('PUBLIC KEY BLOCK', copy), signature, TEXT, NOW)
-      if (found.ok) expect(found.fingerprint).toBe(primary.fingerprint)
+      const outcome = verifyDetached(armor('PUBLIC KEY BLOCK', copy), signature, TEXT, NOW)
+      if (outcome.ok) expect(outcome.fingerprint).toBe(primary.fingerprint)
     }
   })
 
@@ -148,12 +151,12 @@ describe('a detached OpenPGP signature', () => {
       armor('PUBLIC KEY BLOCK', Buffer.concat([pgpKeyring(primary), ...Array(70).fill(packet(13, Buffer.of(1)))])),
     ],
     ['a partial length', armor('PUBLIC KEY BLOCK', Buffer.of(0xc6, 0xe1, 0, 0))],
-  ])('is refused for a key that is %s', (_, key) => {
+  ])('is rejected for a key that is %s', (_, key) => {
     const signature = signatureArmor(pgpSignature(primary, [Buffer.from(TEXT)]))
     expect(verifyDetached(key, signature, TEXT, NOW).ok).toBe(false)
   })
 
-  it('verifies what GnuPG signs', () => {
+  it('verifies a signature made by GnuPG', () => {
     const folder = mkdtempSync(join(tmpdir(), 'pgp-'))
     const home = join(folder, 'home')
     mkdirSync(home, { mode: 0o700 })
@@ -167,15 +170,15 @@ describe('a detached OpenPGP signature', () => {
       const file = join(folder, 'record.csv')
       writeFileSync(file, TEXT)
       for (const kind of ['ed25519', 'rsa2048', 'nistp256']) {
-        const made = gpg('--quick-gen-key', kind, kind, 'sign', '0')
-        if (made.status !== 0) return void console.log(`skipped: ${stdout.split('\n')[0]} makes no ${kind} key`)
+        const generated = gpg('--quick-gen-key', kind, kind, 'sign', '0')
+        if (generated.status !== 0) return void console.log(`skipped: ${stdout.split('\n')[0]} makes no ${kind} key`)
         gpg('--armor', '--local-user', kind, '--output', `${file}.asc`, '--detach-sign', file)
         const key = gpg('--armor', '--export', kind).stdout
         const signature = readFileSync(`${file}.asc`, 'utf8')
-        const found = verifyDetached(key, signature, TEXT, Math.floor(Date.now() / 1000))
+        const outcome = verifyDetached(key, signature, TEXT, Math.floor(Date.now() / 1000))
         const listed = gpg('--with-colons', '--list-keys', kind).stdout
         const fingerprint = /^fpr:+([0-9A-F]{40}):/m.exec(listed)![1]
-        expect(found, kind).toMatchObject({ ok: true, fingerprint })
+        expect(outcome, kind).toMatchObject({ ok: true, fingerprint })
         expect(verifyDetached(key, signature, `${TEXT}x`, 2e9).ok).toBe(false)
       }
     } finally {
@@ -184,8 +187,8 @@ describe('a detached OpenPGP signature', () => {
     }
   })
 
-  it('is verified by GnuPG when made by our fixtures', () => {
-    // Otherwise maker and reader could agree in a mistake of ours.
+  it('made by our fixtures is verified by GnuPG', () => {
+    // Otherwise the fixtures and the reader could share a mistake.
     const folder = mkdtempSync(join(tmpdir(), 'pgp-'))
     const home = join(folder, 'home')
     mkdirSync(home, { mode: 0o700 })
@@ -217,19 +220,19 @@ describe('a detached OpenPGP signature', () => {
   })
 })
 
-describe('the record that a phone signed', () => {
+describe('a record signed by a phone', () => {
   const record = SIGNALS['proofmode']!
   const csv = `${Object.keys(record).join(',')}\n${Object.values(record)
     .map((value) => `"${value}"`)
     .join(',')}\n`
 
-  function judge(text: string, signals: Loose = {}, trust: Loose = {}) {
-    const own = {
+  function evaluate(text: string, signals: Loose = {}, trust: Loose = {}) {
+    const ownSignals = {
       'PGP.PublicKey': armor('PUBLIC KEY BLOCK', pgpKeyring(primary)),
       'PGP.MetadataSignature': signatureArmor(pgpSignature(primary, [Buffer.from(text)])),
       'PGP.Metadata': text,
     }
-    return judgeDevice(deviceContext({ ...own, ...signals }), trust)
+    return judgeDevice(deviceContext({ ...ownSignals, ...signals }), trust)
   }
 
   it.each([
@@ -241,8 +244,8 @@ describe('the record that a phone signed', () => {
         .join('\r\n'),
     ],
     ['JSON', JSON.stringify(record)],
-  ])('vouches for signals as %s', (_, text) => {
-    const { failed, warned, facts } = judge(text)
+  ])('confirms the signals when it is %s', (_, text) => {
+    const { failed, warned, facts } = evaluate(text)
     expect({ failed, warned }).toEqual({ failed: [], warned: [] })
     expect(facts.pgp).toEqual({ fingerprint: primary.fingerprint, signedMembers: Object.keys(record).length })
   })
@@ -252,26 +255,26 @@ describe('the record that a phone signed', () => {
     ['pgp-signature', { 'PGP.PublicKey': armor('PUBLIC KEY BLOCK', pgpKeyring(subkey)) }, {}],
     ['pgp-record-equal', { 'Location.Latitude': '48.9' }, {}],
     ['pgp-key-pinned', {}, { pgpFingerprints: ['A'.repeat(40)] }],
-  ])('fails %s when what was signed differs', (id, signals, trust) => {
-    expect(judge(csv, signals, trust).failed).toEqual([id])
+  ])('fails %s when the signed content differs', (id, signals, trust) => {
+    expect(evaluate(csv, signals, trust).failed).toEqual([id])
   })
 
-  it('must cover where and when', () => {
-    expect(judge(JSON.stringify({ FileHash: record['FileHash'] })).failed).toEqual(['pgp-record-covers'])
-    expect(judge('what\nis this,then').failed).toEqual(['pgp-record'])
-    // Regression: a stamp without the time of its signed record passed for one of any time.
-    const { failed, facts } = judge(csv, { 'Location.Time': undefined })
+  it('must cover position and time', () => {
+    expect(evaluate(JSON.stringify({ FileHash: record['FileHash'] })).failed).toEqual(['pgp-record-covers'])
+    expect(evaluate('what\nis this,then').failed).toEqual(['pgp-record'])
+    // Regression: a stamp without the time of its signed record was accepted for any time.
+    const { failed, facts } = evaluate(csv, { 'Location.Time': undefined })
     expect({ failed, facts }).toEqual({ failed: ['pgp-record-covers'], facts: {} })
   })
 
-  it('accepts a key of the operator, and says what is missing', () => {
-    expect(judge(csv, {}, { pgpFingerprints: [primary.fingerprint] }).failed).toEqual([])
-    const { failed, facts, list } = judge(csv, { 'PGP.Metadata': '' })
+  it('accepts a key pinned by the operator, and reports what is missing', () => {
+    expect(evaluate(csv, {}, { pgpFingerprints: [primary.fingerprint] }).failed).toEqual([])
+    const { failed, facts, list } = evaluate(csv, { 'PGP.Metadata': '' })
     expect({ failed, facts }).toEqual({ failed: [], facts: {} })
     expect(list).toContainEqual(expect.objectContaining({ id: 'pgp-unverifiable', measured: 'PGP.Metadata missing' }))
   })
 
-  it('is read strictly', () => {
+  it('is parsed strictly', () => {
     expect([...readRecord('a,b,\n1,"2,""3",\n')!]).toEqual([
       ['a', '1'],
       ['b', '2,"3'],

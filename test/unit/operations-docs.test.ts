@@ -11,15 +11,15 @@ const blocks = (language: string) =>
   [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text]) => text!)
 
 describe('docs/operations.md', () => {
-  it('names settings that there are', () => {
+  it('names only settings that exist', () => {
     const settings = read('docs/configuration.md')
-    const names = new Set([...page.matchAll(/`([A-Z][A-Z0-9]+_[A-Z0-9_]+)(?:=\S+)?`/g)].map(([, name]) => name!))
-    expect(names.size).toBeGreaterThan(20)
-    // NODE_ENV is Node's own and stands in the text below the table.
-    for (const name of names) expect(settings).toMatch(new RegExp(`\`${name}\\b|${name}=`))
+    const settingNames = new Set([...page.matchAll(/`([A-Z][A-Z0-9]+_[A-Z0-9_]+)(?:=\S+)?`/g)].map(([, name]) => name!))
+    expect(settingNames.size).toBeGreaterThan(20)
+    // NODE_ENV belongs to Node itself and is described in the text below the table.
+    for (const name of settingNames) expect(settings).toMatch(new RegExp(`\`${name}\\b|${name}=`))
   })
 
-  it('names flags and files that there are', () => {
+  it('names only flags and files that exist', () => {
     const flags = blocks('sh').flatMap((text) =>
       [...text.matchAll(/npm start -- (--[a-z-]+)/g)].map(([, flag]) => flag!),
     )
@@ -39,11 +39,12 @@ describe('docs/operations.md', () => {
     }
   })
 
-  it('explains the settings of the proxies that ship', () => {
+  it('explains the settings of the shipped proxies', () => {
     const nginx = read('deploy/nginx.conf')
     const table = /\| setting of nginx \|[\s\S]*?\n\n/.exec(page)![0]
-    const names = [...table.matchAll(/`([a-z_]+)(?: [^`]*)?`/g)].map(([, name]) => name!)
-    for (const name of names.filter((text) => text.includes('_'))) expect(nginx).toMatch(new RegExp(`^ *${name} `, 'm'))
+    const settingNames = [...table.matchAll(/`([a-z_]+)(?: [^`]*)?`/g)].map(([, name]) => name!)
+    for (const name of settingNames.filter((text) => text.includes('_')))
+      expect(nginx).toMatch(new RegExp(`^ *${name} `, 'm'))
     const { limits } = readConfig({}, 2)
     const timeouts = [
       ...nginx.matchAll(/^ *(?:client_body|send|proxy_send|proxy_read)_timeout (\d+)s;/gm),
@@ -53,7 +54,7 @@ describe('docs/operations.md', () => {
     for (const [, seconds] of timeouts) expect(Number(seconds) * 1000).toBeGreaterThan(2 * limits.streamIdleMs)
   })
 
-  it('tells the commands of compose.yaml', () => {
+  it('repeats the commands of compose.yaml', () => {
     const compose = read('compose.yaml')
     const commands = blocks('sh')[0]!.trim().split('\n')
     expect(commands).toHaveLength(4)
@@ -69,7 +70,7 @@ describe('docs/operations.md', () => {
     expect(listed).toEqual([...new Set([...constants, ...literal])].sort((a, b) => a - b))
   })
 
-  it('tells the times and sizes that hold', () => {
+  it('states the current times and sizes', () => {
     const { limits } = readConfig({}, 2)
     expect(page).toContain('heartbeats come every 5 s')
     expect(limits.maxBodyBytes).toBe(1_048_576)

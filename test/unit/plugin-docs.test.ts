@@ -1,38 +1,38 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { pluginsOf } from '../../src/verify/plugin-table.ts'
+import { listPlugins } from '../../src/verify/plugin-table.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8')
 const SECTIONS = ['## Evidence', '## Trust assumptions', '## What a forger must do', '## Checks']
 
-describe('the pages on evidence', () => {
-  it.each(pluginsOf({ allowMock: true }).map(({ name }) => name))('%s has one of the fixed form', (name) => {
+describe('the pages about evidence', () => {
+  it.each(listPlugins({ allowMock: true }).map(({ name }) => name))('%s has a page with the fixed sections', (name) => {
     const page = read('docs', 'plugins', `${name}.md`)
-    const places = SECTIONS.map((section) => page.indexOf(`${section}\n`))
-    expect(places.every((place) => place > 0)).toBe(true)
-    expect([...places].sort((a, b) => a - b)).toEqual(places)
+    const positions = SECTIONS.map((section) => page.indexOf(`${section}\n`))
+    expect(positions.every((position) => position > 0)).toBe(true)
+    expect([...positions].sort((a, b) => a - b)).toEqual(positions)
     expect(read('docs', 'plugins', 'README.md')).toContain(`[${name}](${name}.md)`)
   })
 
-  it('name every check that the code makes', () => {
+  it('name every check in the code', () => {
     const pages = readdirSync(join(root, 'docs/plugins'))
       .map((file) => read('docs/plugins', file))
       .join('\n')
     const sources = readdirSync(join(root, 'src/verify'), { recursive: true, encoding: 'utf8' })
-      // Of the conformance kit and of structure the subject is another page.
+      // The conformance kit and the structure checks are described on other pages.
       .filter((file) => file.endsWith('.ts') && !/^(?:structure|conformance|added-plugin)\.ts$/.test(file))
-    const made = sources.flatMap((file) =>
+    const ids = sources.flatMap((file) =>
       [
         ...read('src/verify', file).matchAll(/(?:checks|collected\[copy\]!)\.(?:fail|warn|info)\(\s*'([a-z][\w-]*)'/g),
       ].map(([, id]) => id!),
     )
-    expect(made.length).toBeGreaterThan(80)
-    expect([...new Set(made)].filter((id) => !pages.includes(`\`${id}\``))).toEqual([])
+    expect(ids.length).toBeGreaterThan(80)
+    expect([...new Set(ids)].filter((id) => !pages.includes(`\`${id}\``))).toEqual([])
   })
 
-  it('show the example of a plugin as it is run', () => {
+  it('show the example plugin exactly as the tests run it', () => {
     expect(read('docs', 'writing-a-plugin.md')).toContain(`\`\`\`js\n${read('test/plugins/barometer.mjs')}\`\`\``)
   })
 })

@@ -4,7 +4,7 @@ import { contains } from '../../src/topology/contains.ts'
 import { intersects } from '../../src/topology/intersects.ts'
 import { orientation } from '../../src/topology/orientation.ts'
 import { UndecidableError } from '../../src/topology/undecidable.ts'
-import { turnOfEdge } from '../../src/topology/unwrap.ts'
+import { edgeTurn } from '../../src/topology/unwrap.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { oracleSide } from '../exact-oracle.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
@@ -15,7 +15,7 @@ const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 5
 const holds = (a: Geometry, b: Geometry) => contains(read(a), read(b), north)
 const meets = (a: Geometry, b: Geometry) => intersects(read(a), read(b), north)
 
-/** '0 0, 1 2' → [[0, 0], [1, 2]]: lon and lat, as in well-known text. */
+/** Parses '0 0, 1 2' to [[0, 0], [1, 2]]: lon and lat, as in well-known text. */
 const at = (text: string): Position[] =>
   text.split(', ').map((pair): Position => {
     const [lon, lat] = pair.split(' ').map(Number)
@@ -27,9 +27,9 @@ const line = (...coordinates: Position[]): Geometry => ({ type: 'LineString', co
 const lines = (...coordinates: Position[][]): Geometry => ({ type: 'MultiLineString', coordinates })
 const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
 const multiPolygon = (...coordinates: Position[][][]): Geometry => ({ type: 'MultiPolygon', coordinates })
-const collection = (first: Geometry, ...rest: Geometry[]): Geometry => ({
+const collection = (first: Geometry, ...others: Geometry[]): Geometry => ({
   type: 'GeometryCollection',
-  geometries: [first, ...rest],
+  geometries: [first, ...others],
 })
 const box = (west: number, south: number, east: number, north: number): Position[] => [
   [west, south],
@@ -42,8 +42,8 @@ const square = polygon(box(0, 0, 10, 10))
 const holed = polygon(box(0, 0, 10, 10), box(4, 4, 6, 6))
 
 describe('orientation', () => {
-  it('has the exact sign at all magnitudes, also where products underflow', () => {
-    // Expected values: fractions of BigInts.
+  it('has the exact sign at all magnitudes, even where products underflow', () => {
+    // Expected values: computed with fractions of BigInts.
     const random = seededNumbers(5)
     const powers = [0, 0, 0, -1, -52, -60, -200, -398, -402, -600, -1022, -1060, -1074]
     const number = (): number => {
@@ -51,28 +51,28 @@ describe('orientation', () => {
       const size = random() < 0.5 ? Math.floor(random() * 8) : random() * 180
       return (random() < 0.5 ? -1 : 1) * size * 2 ** powers[Math.floor(random() * powers.length)]!
     }
-    const wrong: number[][] = []
+    const mismatches: number[][] = []
     let zeros = 0
     for (let i = 0; i < 20_000; i++) {
       const [ax, ay, bx, by] = [number(), number(), number(), number()] as const
       const t = i % 2 === 0 ? 0.5 : random()
       const [cx, cy] = random() < 0.3 ? [number(), number()] : [ax + t * (bx - ax), ay + t * (by - ay)]
-      const truth = oracleSide([ax, ay], [bx, by], [cx, cy])
-      if (truth === 0) zeros++
-      if (Math.sign(orientation(ax, ay, bx, by, cx, cy)) !== truth) wrong.push([ax, ay, bx, by, cx, cy])
+      const exactSign = oracleSide([ax, ay], [bx, by], [cx, cy])
+      if (exactSign === 0) zeros++
+      if (Math.sign(orientation(ax, ay, bx, by, cx, cy)) !== exactSign) mismatches.push([ax, ay, bx, by, cx, cy])
     }
-    expect(wrong).toEqual([])
+    expect(mismatches).toEqual([])
     expect(zeros).toBeGreaterThan(1000)
   })
 })
 
 describe('intersects', () => {
-  it('sees two lines cross that JTS takes for disjoint', () => {
-    // The smallest case known in which jsts 2.12.1 is wrong; exact fractions say that they meet.
+  it('is true for two crossing lines that JTS calls disjoint', () => {
+    // The smallest known case in which jsts 2.12.1 is wrong; exact fractions show that the lines meet.
     expect(meets(line([1.7, 4.7], [3.2, 3.0]), line([4.0, 4.6], [2.5, 1.6]))).toBe(true)
   })
 
-  it('counts boundaries', () => {
+  it('includes boundaries', () => {
     expect(meets(square, point(10, 5))).toBe(true)
     expect(meets(square, line([10, 10], [11, 11]))).toBe(true)
     expect(meets(square, polygon(box(10, 10, 11, 11)))).toBe(true)
@@ -86,7 +86,7 @@ describe('intersects', () => {
     expect(meets(holed, polygon(box(3, 3, 7, 7)))).toBe(true)
   })
 
-  it('takes the elements of a collection one by one', () => {
+  it('treats each element of a collection separately', () => {
     expect(meets(collection(point(20, 20), line([-1, 5], [0, 5])), square)).toBe(true)
     expect(meets(collection(point(20, 20), line([-2, 5], [-1, 5])), square)).toBe(false)
     expect(meets(collection(square, polygon(box(5, 5, 15, 15))), point(12, 12))).toBe(true)
@@ -94,8 +94,8 @@ describe('intersects', () => {
 })
 
 describe('contains', () => {
-  // Expected values: DE-9IM by hand.
-  it('needs the interiors to meet: what lies on the boundary alone is not contained', () => {
+  // Expected values: DE-9IM matrices worked out on paper.
+  it('needs the interiors to meet: a geometry that lies only on the boundary is not contained', () => {
     expect(holds(square, point(5, 5))).toBe(true)
     expect(holds(square, point(0, 5))).toBe(false)
     expect(holds(square, points([0, 5], [5, 5]))).toBe(true)
@@ -122,12 +122,12 @@ describe('contains', () => {
     expect(holds(bent, point(0, 0))).toBe(false)
     expect(holds(bent, points([0, 0], [5, 5]))).toBe(false)
     expect(holds(bent, square)).toBe(false)
-    // Of no length: the point it is.
+    // A line of zero length is the point where it lies.
     expect(holds(bent, line([3, 0], [3, 0]))).toBe(true)
     expect(holds(line([3, 0], [3, 0]), point(3, 0))).toBe(true)
   })
 
-  it('takes the boundary of lines by the mod-2 rule', () => {
+  it('determines the boundary of lines by the mod-2 rule', () => {
     const closed = line([0, 0], [5, 0], [5, 5], [0, 0])
     expect(holds(closed, point(0, 0))).toBe(true)
     expect(
@@ -202,7 +202,7 @@ describe('contains', () => {
     expect(holds(point(1, 1), line([1, 1], [2, 2]))).toBe(false)
   })
 
-  it('takes members of a MultiPolygon together only where they touch', () => {
+  it('combines members of a MultiPolygon only where they touch', () => {
     const two = multiPolygon([box(0, 0, 5, 5)], [box(5, 5, 10, 10)])
     expect(holds(two, line([1, 1], [9, 9]))).toBe(true)
     expect(holds(two, line([1, 1], [9, 8]))).toBe(false)
@@ -210,8 +210,8 @@ describe('contains', () => {
     expect(holds(two, polygon(box(1, 1, 4, 4)))).toBe(true)
   })
 
-  it('follows a line from one polygon of a MultiPolygon into another that touches its edge with a vertex', () => {
-    // Regression: the line crosses an edge of the first polygon, which was taken for leaving the MultiPolygon.
+  it('follows a line from one polygon of a MultiPolygon into another whose vertex touches its edge', () => {
+    // Regression: the line crosses an edge of the first polygon, and that was taken as leaving the MultiPolygon.
     const two = multiPolygon([at('0 0, 2 0, 1 -1, 0 0')], [at('1 0, 2 1, 0 1, 1 0')])
     const through = line([1, -0.5], [1, 0.5])
     const withVertex = multiPolygon([at('0 0, 1 0, 2 0, 1 -1, 0 0')], [at('1 0, 2 1, 0 1, 1 0')])
@@ -235,10 +235,10 @@ describe('contains', () => {
         ),
       ).toBe(true)
       expect(holds(container, collection(through, point(1, 0.75)))).toBe(true)
-      // Beside the touch there is nothing.
+      // Next to the touching point there is no polygon.
       expect(holds(container, line([1, -0.5], [1.5, 0.5]))).toBe(false)
       expect(holds(container, line([1.25, -0.5], [1.25, 0.5]))).toBe(false)
-      // What goes through the touch and leaves elsewhere.
+      // Lines that pass through the touching point and leave elsewhere.
       expect(holds(container, line([1, -0.5], [1, 1.5]))).toBe(false)
       expect(
         holds(
@@ -258,24 +258,24 @@ describe('contains', () => {
     }
   })
 
-  it('follows a line into an island that touches the edge of its hole with a vertex', () => {
+  it('follows a line into an island whose vertex touches the edge of its hole', () => {
     const shell = box(0, 0, 10, 10)
     const hole = box(2, 2, 8, 8)
     const island = at('5 2, 6 6, 4 6, 5 2')
     expect(holds(multiPolygon([shell, hole], [island]), line([5, 1], [5, 4]))).toBe(true)
     expect(holds(multiPolygon([island], [shell, hole]), line([5, 4], [5, 1]))).toBe(true)
     expect(holds(multiPolygon([shell, hole], [island]), line([5.5, 1], [5.5, 4]))).toBe(false)
-    // Two touches on one edge, and a crossing beside them.
+    // Two touching points on one edge, and a crossing next to them.
     const other = at('3 2, 3.5 6, 2.5 6, 3 2')
     const both = multiPolygon([shell, hole], [island], [other])
     expect(holds(both, line([5, 4], [5, 1], [3, 1], [3, 4]))).toBe(true)
     expect(holds(both, line([5, 4], [5, 1], [4, 1], [4, 4]))).toBe(false)
-    // Found by the generated laws.
-    const found = multiPolygon([at('3 3, 4 3, 4 4, 3 3')], [box(1, 0, 5.5, 7), box(2, 2, 5, 4)])
-    expect(holds(found, line([4.5, 4.5], [3, 3]))).toBe(true)
+    // A counter-example of the property tests.
+    const members = multiPolygon([at('3 3, 4 3, 4 4, 3 3')], [box(1, 0, 5.5, 7), box(2, 2, 5, 4)])
+    expect(holds(members, line([4.5, 4.5], [3, 3]))).toBe(true)
   })
 
-  it('lets a line leave a single polygon where a hole touches the edge of its shell or of another hole', () => {
+  it('lets a line leave a single polygon where a hole touches the edge of its exterior ring or of another hole', () => {
     const touching = polygon(box(0, 0, 10, 10), at('5 0, 6 4, 4 4, 5 0'), at('5 4, 6 8, 4 8, 5 4'))
     expect(holds(touching, line([5, -1], [5, 1]))).toBe(false)
     expect(holds(touching, line([5, 3], [5, 5]))).toBe(false)
@@ -284,7 +284,7 @@ describe('contains', () => {
     expect(holds(touching, line([3, 3], [3, 9], [7, 9]))).toBe(true)
   })
 
-  it('takes the elements of a collection as their union', () => {
+  it('treats the elements of a collection as their union', () => {
     const halves = collection(polygon(box(0, 0, 5, 10)), polygon(box(5, 0, 10, 10)))
     expect(holds(halves, square)).toBe(true)
     expect(holds(halves, point(5, 5))).toBe(true)
@@ -293,14 +293,14 @@ describe('contains', () => {
     const overlapping = collection(polygon(box(0, 0, 6, 10)), polygon(box(4, 2, 10, 8)))
     expect(holds(overlapping, polygon(at('1 1, 9 3, 2 8, 1 1')))).toBe(true)
     expect(holds(overlapping, polygon(at('1 1, 9 1, 2 8, 1 1')))).toBe(false)
-    // Edges that cross at 0.3 and 1/3, which no double is.
+    // Edges that cross at 0.3 and at 1/3, neither of which is a double.
     const crossing = collection(polygon(at('0 0, 9 3, 0 3, 0 0')), polygon(at('0 3, 9 0, 9 3, 0 3')))
     expect(holds(crossing, polygon(at('1 2, 8 2, 8 2.5, 1 2')))).toBe(true)
     expect(holds(crossing, polygon(at('1 2, 4.5 1.4, 8 2, 1 2')))).toBe(false)
     expect(holds(crossing, polygon(at('1 2, 4.5 1.5, 8 2, 1 2')))).toBe(true)
   })
 
-  it('puts polygons before lines and lines before points in a collection', () => {
+  it('ranks polygons before lines and lines before points in a collection', () => {
     const mixed = collection(square, line([-5, 0], [15, 0]), point(20, 20))
     expect(holds(mixed, line([-5, 0], [15, 0]))).toBe(true)
     expect(holds(mixed, line([0, 0], [10, 0]))).toBe(false)
@@ -311,7 +311,7 @@ describe('contains', () => {
     expect(holds(square, collection(point(0, 0), line([0, 5], [5, 5])))).toBe(true)
   })
 
-  it('refuses to guess when deciding would cost too much', () => {
+  it('throws instead of guessing when the decision would cost too much', () => {
     const random = seededNumbers(1)
     const scribble = line(...Array.from({ length: 3000 }, (): Position => [random() * 10, random() * 10]))
     expect(() => holds(scribble, scribble)).toThrow(UndecidableError)
@@ -320,22 +320,22 @@ describe('contains', () => {
 })
 
 describe('longitude jumps', () => {
-  it('take the short way exactly', () => {
-    // Expected values: decision by the exact difference; 180 − (−1e-20) rounds to 180 and is more.
-    expect(turnOfEdge(170, 0, -170, 0)).toBe(1)
-    expect(turnOfEdge(-170, 0, 170, 0)).toBe(-1)
-    expect(turnOfEdge(0, 0, 180, 0)).toBe(0)
-    expect(turnOfEdge(-1e-20, 0, 180, 0)).toBe(-1)
-    expect(turnOfEdge(1e-20, 0, 180, 0)).toBe(0)
-    expect(turnOfEdge(1e-20, 0, -180, 0)).toBe(1)
-    expect(turnOfEdge(180, 90, -180, 90)).toBe(0)
-    expect(turnOfEdge(180, 90, -180, 89)).toBe(1)
+  it('are resolved to the short way exactly', () => {
+    // Expected values: decided by the exact difference; 180 − (−1e-20) is more than 180 but rounds to 180.
+    expect(edgeTurn(170, 0, -170, 0)).toBe(1)
+    expect(edgeTurn(-170, 0, 170, 0)).toBe(-1)
+    expect(edgeTurn(0, 0, 180, 0)).toBe(0)
+    expect(edgeTurn(-1e-20, 0, 180, 0)).toBe(-1)
+    expect(edgeTurn(1e-20, 0, 180, 0)).toBe(0)
+    expect(edgeTurn(1e-20, 0, -180, 0)).toBe(1)
+    expect(edgeTurn(180, 90, -180, 90)).toBe(0)
+    expect(edgeTurn(180, 90, -180, 89)).toBe(1)
   })
 
   const uncut = polygon(at('170 0, -170 0, -170 10, 170 10, 170 0'))
   const cut = multiPolygon([box(170, 0, 180, 10)], [box(-180, 0, -170, 10)])
 
-  it('make one polygon of what is sent on both sides of 180', () => {
+  it('join the parts of a polygon sent on both sides of 180', () => {
     for (const lon of [171, 180, -180, -171]) expect(holds(uncut, point(lon, 5))).toBe(true)
     for (const lon of [170, -170]) expect(holds(uncut, point(lon, 5))).toBe(false)
     for (const lon of [169, -169, 0]) expect(meets(uncut, point(lon, 5))).toBe(false)
@@ -344,7 +344,7 @@ describe('longitude jumps', () => {
     expect(holds(cut, uncut)).toBe(true)
   })
 
-  it('are not needed: what is cut at ±180 is one there, whatever side its parts and the other geometry name', () => {
+  it('are not needed: a geometry cut at ±180 is joined there, whichever side its parts and the other geometry name', () => {
     for (const lon of [180, -180]) {
       expect(holds(cut, point(lon, 5))).toBe(true)
       expect(holds(cut, point(lon, 0))).toBe(false)
@@ -357,13 +357,13 @@ describe('longitude jumps', () => {
     expect(meets(polygon(box(170, 0, 180, 10)), polygon(box(-180, 5, -170, 6)))).toBe(true)
     expect(holds(cut, line([180, 1], [180, 9]))).toBe(true)
     expect(holds(cut, lines(at('175 5, 180 5'), at('-180 5, -175 5')))).toBe(true)
-    // The boundary of a line that is cut: its two ends at the seam are one inner place.
+    // The boundary of a line that is cut: its two ends at the seam are one interior point.
     expect(holds(lines(at('175 5, 180 5'), at('-180 5, -175 5')), point(180, 5))).toBe(true)
     expect(holds(line([175, 5], [-175, 5]), lines(at('175 5, 180 5'), at('-180 5, -175 5')))).toBe(true)
   })
 
-  it('find a hole on the other side of 180, whichever operand has it', () => {
-    // Regression: the hole of a second operand stood outside its exterior ring.
+  it('keep a hole on the other side of 180 in effect, in either operand', () => {
+    // Regression: the hole of the second operand lay outside its exterior ring.
     const ring = polygon(at('170 0, -170 0, -170 10, 170 10, 170 0'), box(-178, 4, -174, 6))
     expect(meets(point(-176, 5), ring)).toBe(false)
     expect(meets(ring, point(-176, 5))).toBe(false)
@@ -381,7 +381,7 @@ describe('longitude jumps', () => {
     expect(contains(read(cap), read(point(45, 70)), south)).toBe(false)
   })
 
-  it('leave a pole one place, at all longitudes', () => {
+  it('treat a pole as one point at all longitudes', () => {
     const uncutCap = polygon(at('-180 60, -90 60, 0 60, 90 60, -180 60'))
     const cutCap = polygon(at('-180 60, -90 60, 0 60, 90 60, 180 60, 180 90, -180 90, -180 60'))
     for (const cap of [uncutCap, cutCap]) {
@@ -394,7 +394,7 @@ describe('longitude jumps', () => {
     expect(holds(uncutCap, cutCap) && holds(cutCap, uncutCap)).toBe(true)
     expect(meets(point(0, 90), point(50, 90))).toBe(true)
     expect(meets(point(0, 90), point(0, -90))).toBe(false)
-    // A sector ends at the pole: boundary. Four of them are all around it.
+    // A sector ends at the pole, so the pole is on its boundary. Four sectors surround the pole.
     const sectors = [-180, -90, 0, 90].map((west) => polygon(box(west, 60, west + 90, 90)))
     for (const sector of sectors) {
       expect(holds(sector, point(33, 90))).toBe(false)
@@ -403,13 +403,13 @@ describe('longitude jumps', () => {
     expect(meets(polygon(box(10, 60, 20, 90)), polygon(box(30, 60, 40, 90)))).toBe(true)
     expect(holds(collection(sectors[0]!, ...sectors.slice(1)), point(33, 90))).toBe(true)
     expect(holds(collection(sectors[0]!, ...sectors.slice(1, 3)), point(33, 90))).toBe(false)
-    // Lines that meet at the pole: two ends there are none.
+    // Lines that meet at the pole: two ends there cancel out.
     expect(holds(lines(at('0 80, 0 90'), at('50 90, 50 80')), point(7, 90))).toBe(true)
     expect(holds(line([0, 80], [0, 90]), point(7, 90))).toBe(false)
   })
 
-  it('keep a pole out of a hole around it', () => {
-    // Regression: the edge that closes the hole over the pole counted as a place of the polygon.
+  it('keep a pole outside of the polygon when a hole surrounds it', () => {
+    // Regression: the edge that closes the hole over the pole counted as part of the polygon.
     const uncut = polygon(at('-180 60, -90 60, 0 60, 90 60, -180 60'), at('0 80, 90 80, 180 80, -90 80, 0 80'))
     const cut = polygon(at('-180 60, -90 60, 0 60, 90 60, 180 60, 180 80, 90 80, 0 80, -90 80, -180 80, -180 60'))
     for (const ring of [uncut, cut]) {
@@ -424,8 +424,8 @@ describe('longitude jumps', () => {
     expect(holds(uncut, cut) && holds(cut, uncut)).toBe(true)
   })
 
-  // Regression: the edge that closes the exterior ring over its pole counted as a place of the polygon inside the hole too.
-  it('keep everything in a hole around a pole out', () => {
+  // Regression: the edge that closes the exterior ring over its pole counted as part of the polygon inside the hole too.
+  it('exclude everything inside a hole around a pole', () => {
     const around = (lat: number): Position[] => at(`-170 ${lat}, -80 ${lat}, 10 ${lat}, 100 ${lat}, -170 ${lat}`)
     for (const side of [1, -1]) {
       const poleOf = side > 0 ? north : south
@@ -444,7 +444,7 @@ describe('longitude jumps', () => {
   })
 
   it('are exact for longitudes that lose bits when a turn is added', () => {
-    // (−1e-20) + 360 rounds to 360: as numbers both positions would be one.
+    // (−1e-20) + 360 rounds to 360: as doubles both positions would be equal.
     const thin = polygon(at('100 0, -100 0, -1e-20 10, -100 20, 100 20, 100 0'))
     expect(meets(thin, point(-1e-20, 10))).toBe(true)
     expect(meets(thin, point(0, 10))).toBe(false)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BlockList } from '../../src/geodesy/block-list.ts'
 import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../../src/geodesy/distance.ts'
-import { prepareDistance, setPreparedRoom } from '../../src/geodesy/prepared-distance.ts'
+import { prepareDistance, reservePreparedMemory } from '../../src/geodesy/prepared-distance.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
@@ -17,22 +17,22 @@ const disc = (count: number, radius: number) => {
 }
 
 describe('preparing a geometry', () => {
-  it('survives everything that happens in the arena', () => {
+  it('survives every other use of the arena', () => {
     const kernel = loadKernel()
     const polygon = disc(3000, 1)
     const expected = distanceMeters(kernel, polygon, point(12, 45), 1e6)
     const prepared = prepareDistance(kernel, polygon)!
     for (const size of [10, 5000, 40_000]) {
-      // Writes over the whole arena, and the largest makes the memory grow.
+      // Overwrites the whole arena; the largest size makes the memory grow.
       distanceMeters(kernel, disc(size, 2), disc(size, 0.5), 1e6)
       kernel.write(new Float64Array(100_000).fill(Number.NaN))
       expect(distanceMeters(kernel, prepared, point(12, 45), 1e6)).toBe(expected)
     }
   })
 
-  it('says when there is no room, and has room again when another is released', () => {
+  it('returns undefined without room, and succeeds again after another geometry is released', () => {
     const kernel = loadKernel()
-    setPreparedRoom(kernel, 1 << 20)
+    reservePreparedMemory(kernel, 1 << 20)
     const polygon = disc(4000, 1)
     const first = prepareDistance(kernel, polygon)!
     expect(first.byteLength).toBeGreaterThan(4000 * 16)
@@ -52,7 +52,7 @@ describe('preparing a geometry', () => {
     }
   })
 
-  it('refuses one that was released, and one of another kernel', () => {
+  it('throws for a released geometry and for one of another kernel', () => {
     const kernel = loadKernel()
     const prepared = prepareDistance(kernel, point(1, 2))!
     expect(() => distanceMeters(loadKernel(), prepared, point(1, 2), 10)).toThrow('another kernel')
@@ -60,28 +60,28 @@ describe('preparing a geometry', () => {
     expect(() => distanceMeters(kernel, prepared, point(1, 2), 10)).toThrow('was released')
   })
 
-  it('sets room aside once', () => {
+  it('reserves memory only once', () => {
     const kernel = loadKernel()
     prepareDistance(kernel, point(1, 2))
-    expect(() => setPreparedRoom(kernel, 1 << 20)).toThrow('has its room')
-    expect(() => setPreparedRoom(loadKernel(), 2 ** 30)).toThrow('out of memory')
+    expect(() => reservePreparedMemory(kernel, 1 << 20)).toThrow('has already reserved memory')
+    expect(() => reservePreparedMemory(loadKernel(), 2 ** 30)).toThrow('out of memory')
   })
 
-  it('makes a point and a polygon of 10,000 vertices a few looks', () => {
+  it('finds the distance of a point to a polygon of 10,000 vertices in a few steps', () => {
     const kernel = loadKernel()
     const prepared = prepareDistance(kernel, disc(10_000, 1))!
-    for (const place of [point(10, 45), point(10.9, 45.1), point(12, 45), point(14, 40)]) {
-      distanceMeters(kernel, prepared, place, 1e6)
+    for (const from of [point(10, 45), point(10.9, 45.1), point(12, 45), point(14, 40)]) {
+      distanceMeters(kernel, prepared, from, 1e6)
       expect(kernel.workDone()).toBeLessThan(60)
     }
   })
 })
 
 describe('within a radius', () => {
-  it('needs no solution where bounds decide', () => {
+  it('decides from bounds without solving a geodesic where possible', () => {
     const kernel = loadKernel()
     const prepared = prepareDistance(kernel, disc(10_000, 1))!
-    // 79 km and 135 km from the polygon and from its vertices.
+    // The distance is 79 km from the polygon and 135 km from its vertices.
     for (const [radiusCm, expected] of [
       [100_000_00n, true],
       [50_000_00n, false],
@@ -95,7 +95,7 @@ describe('within a radius', () => {
     expect(isWithinCentimeters(kernel, prepared, point(-170, -45), 2_000_400_000n, 0)).toBe(true)
   })
 
-  it('throws when the limit of the work is reached', () => {
+  it('throws when the work limit is reached', () => {
     const kernel = loadKernel()
     const ring = (radius: number): Geometry => ({
       type: 'LineString',
@@ -107,8 +107,8 @@ describe('within a radius', () => {
   })
 })
 
-describe('a list of blocks', () => {
-  it('gives what is asked for, 16 bytes at a time, and undefined beyond the end', () => {
+describe('a block list', () => {
+  it('allocates in units of 16 bytes, and returns undefined when no block fits', () => {
     const blocks = new BlockList(160, 64)
     expect([blocks.allocate(1), blocks.allocate(17), blocks.allocate(17), blocks.allocate(16)]).toEqual([
       160,
@@ -119,7 +119,7 @@ describe('a list of blocks', () => {
     expect(blocks.allocate(1)).toBeUndefined()
   })
 
-  it('joins what is given back with what is free on both sides', () => {
+  it('merges a freed block with free neighbours on both sides', () => {
     for (const order of [
       [0, 1, 2, 3],
       [3, 2, 1, 0],

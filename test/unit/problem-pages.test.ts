@@ -8,9 +8,9 @@ const source = resolve(import.meta.dirname, '../../src')
 const pages = problemPages({ baseUrl: 'http://a', errorTypeBase: 'http://a/errors' })
 const names = pages.map(({ name }) => name)
 
-/** Every text that stands as the message of a refusal of the record API somewhere in the code. */
+/** Returns every message with which the code rejects a request to the record API. */
 function messages(): string[] {
-  const found = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  const texts = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.includes('explanations'))
     .flatMap((file) => {
       const text = readFileSync(join(source, file), 'utf8')
@@ -21,36 +21,36 @@ function messages(): string[] {
         ...text.matchAll(/\bmessage: '([A-Z][^']+)',?\s+(?:detail|error)/g),
       ].map(([, message]) => message!)
     })
-  return [...new Set(found)].flatMap((message) =>
+  return [...new Set(texts)].flatMap((message) =>
     message.includes('${')
       ? ['limit', 'offset', 'cursor'].map((name) => message.replace(/\$\{\w+\}/, name))
       : [message],
   )
 }
 
-describe('pages of errors', () => {
-  it('are there for each problem type, under the last part of its type', () => {
+describe('problem pages', () => {
+  it('exist for each problem type, under the last part of its URL', () => {
     for (const [type, { title, status }] of Object.entries(PROBLEMS)) {
       expect(pages.find(({ name }) => name === type)).toMatchObject({ title, status, type: `http://a/errors/${type}` })
     }
   })
 
-  it('are there for each message of the record API', () => {
-    const found = messages()
-    expect(found.length).toBeGreaterThan(20)
+  it('exist for each message of the record API', () => {
+    const texts = messages()
+    expect(texts.length).toBeGreaterThan(20)
     const titles = Object.values(PROBLEMS).map(({ title }) => pageName(title))
-    expect(found.filter((message) => ![...names, ...titles].includes(pageName(message)))).toEqual([])
+    expect(texts.filter((message) => ![...names, ...titles].includes(pageName(message)))).toEqual([])
   })
 
-  it('have a name each, and a refusal that says what it is', () => {
+  it('have unique names and an example response that matches', () => {
     expect(new Set(names).size).toBe(names.length)
     for (const { title, status, cause, remedy, example } of pages) {
       expect(cause.length).toBeGreaterThan(20)
       expect(remedy.length).toBeGreaterThan(10)
       expect(example.request.length).toBeGreaterThan(10)
-      const answer = example.answer as Record<string, unknown>
-      if (answer['status'] === 'error') expect(answer['message']).toBe(title)
-      else expect(answer).toMatchObject({ title, status })
+      const response = example.answer as Record<string, unknown>
+      if (response['status'] === 'error') expect(response['message']).toBe(title)
+      else expect(response).toMatchObject({ title, status })
     }
   })
 })

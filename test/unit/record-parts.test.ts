@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { searchBoxes } from '../../src/store/bounds.ts'
-import { documentOf, withRevoked } from '../../src/store/document.ts'
+import { serializeRecord, setRevoked } from '../../src/store/document.ts'
 import { StateMemory } from '../../src/store/state-memory.ts'
-import { cursorText, readRecordQuery } from '../../src/validation/record-query.ts'
+import { encodeCursor, readRecordQuery } from '../../src/validation/record-query.ts'
 import { readTimestamp } from '../../src/validation/timestamp.ts'
-import { WeighedMap } from '../../src/weighed-map.ts'
+import { LruCache } from '../../src/weighed-map.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
 describe('a timestamp', () => {
-  // Expected: Date.parse of the same moment in the one form it defines.
+  // Expected: Date.parse of the same moment in the one format that its specification defines.
   it.each([
     ['2026-01-31', '2026-01-31T00:00:00.000Z'],
     ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00.000Z'],
@@ -52,31 +52,31 @@ describe('a timestamp', () => {
     'NaN',
     '2026-01-01T12:00:00+0',
     '20260101',
-  ])('is not %j', (text) => {
+  ])('does not parse %j', (text) => {
     expect(readTimestamp(text)).toBeUndefined()
   })
 })
 
-describe('the parameters of a list', () => {
+describe('the parameters of a list request', () => {
   const chains = new Map([['celo', 42220]])
   const read = (search: string) => readRecordQuery(search, chains)
 
-  it('have defaults, and ignore what they do not know', () => {
+  it('have defaults, and unknown ones are ignored', () => {
     expect(read('').query).toEqual({ limit: 100, offset: 0 })
     expect(read('&&x=1&x=2&=&Chain=foo').query).toEqual({ limit: 100, offset: 0 })
   })
 
-  it('round a span inwards to whole seconds', () => {
+  it('round a time span inwards to whole seconds', () => {
     const { query } = read('fromTimestamp=1970-01-01T00:00:01.001Z&toTimestamp=1970-01-01T00:00:09.999Z')
     expect(query).toMatchObject({ fromSeconds: 2, toSeconds: 9 })
   })
 
-  it('go on behind a record, and at its place in the list', () => {
+  it('continue after a record, at its index in the list', () => {
     const after = { timeSeconds: 5, uid: uidOf(7), chainId: 42220 }
-    expect(read(`cursor=${cursorText(after, 40)}&offset=3`).query).toEqual({ limit: 100, offset: 40, after })
+    expect(read(`cursor=${encodeCursor(after, 40)}&offset=3`).query).toEqual({ limit: 100, offset: 40, after })
   })
 
-  it('are given back for the next page, without those that say which page', () => {
+  it('are repeated for the next page, except those that select the page', () => {
     const { filters } = read('limit=5&offset=6&chain=celo&bbox[]=1&bbox[]=2&bbox[]=3&bbox[]=4')
     expect(filters).toEqual([
       ['chain', 'celo'],
@@ -85,30 +85,30 @@ describe('the parameters of a list', () => {
   })
 })
 
-describe('the text of a record', () => {
+describe('a serialised record', () => {
   const hostile = '"revoked":false,"created_at":"x","updated_at":"y"}\\",\u0000\udfff'
-  const document = documentOf(recordOf(1, { memo: hostile, chain: hostile }), '2026-01-01T00:00:00.000Z')
+  const document = serializeRecord(recordOf(1, { memo: hostile, chain: hostile }), '2026-01-01T00:00:00.000Z')
 
-  it('is JSON that gives every value back', () => {
+  it('is JSON that preserves every value', () => {
     expect(JSON.parse(document)).toMatchObject({ memo: hostile, chain: hostile, revoked: false })
-    // Nothing in it that a text column refuses.
+    // It contains nothing that a text column rejects.
     expect(document).not.toContain('\u0000')
     expect(Buffer.from(document).toString()).toBe(document)
   })
 
-  it('changes at its end alone when the record is revoked', () => {
-    const revoked = withRevoked(document, true, '2026-02-02T00:00:00.000Z')
+  it('changes only at its end when the record is revoked', () => {
+    const revoked = setRevoked(document, true, '2026-02-02T00:00:00.000Z')
     const expected = { ...JSON.parse(document), revoked: true, updated_at: '2026-02-02T00:00:00.000Z' }
     expect(JSON.parse(revoked)).toEqual(expected)
-    expect(withRevoked(revoked, false, '2026-01-01T00:00:00.000Z')).toBe(document)
+    expect(setRevoked(revoked, false, '2026-01-01T00:00:00.000Z')).toBe(document)
   })
 
-  it.each([-1, Number.NaN, 253_402_300_800])('is not made of a time of %s s', (timeSeconds) => {
-    expect(() => documentOf(recordOf(1, { timeSeconds }), '')).toThrow(/no time from 1970 to 9999/)
+  it.each([-1, Number.NaN, 253_402_300_800])('throws for a time of %s s', (timeSeconds) => {
+    expect(() => serializeRecord(recordOf(1, { timeSeconds }), '')).toThrow(/not a time between 1970 and 9999/)
   })
 })
 
-describe('the boxes that stored bounds are compared with', () => {
+describe('the search boxes for stored bounds', () => {
   it('are one turn apart, as far as bounds can reach', () => {
     expect(searchBoxes([10, 0, 20, 5])).toEqual([
       [10, 0, 20, 5],
@@ -123,12 +123,12 @@ describe('the boxes that stored bounds are compared with', () => {
   })
 })
 
-describe('what is remembered of a state', () => {
-  it('is forgotten with it, and not overwritten by an older one', () => {
+describe('a state memory', () => {
+  it('forgets the values of an older state, and does not let an older one overwrite them', () => {
     const memory = new StateMemory<string>(10)
     const [one, two] = [
-      { version: 1, place: 'x' },
-      { version: 2, place: 'y' },
+      { version: 1, journalPosition: 'x' },
+      { version: 2, journalPosition: 'y' },
     ]
     memory.set(one, 'a', 'old')
     expect(memory.get(one, 'a')).toBe('old')
@@ -138,20 +138,20 @@ describe('what is remembered of a state', () => {
     expect([memory.get(two, 'a'), memory.get(one, 'a')]).toEqual(['new', undefined])
   })
 
-  it('is not that of another state with the same version, as after a failover', () => {
+  it('does not mix up states with equal version numbers, as after a failover', () => {
     const memory = new StateMemory<string>(10)
-    memory.set({ version: 2, place: 'lost' }, 'a', 'old')
-    expect(memory.get({ version: 2, place: 'other' }, 'a')).toBeUndefined()
-    memory.set({ version: 2, place: 'other' }, 'b', 'new')
-    expect(memory.get({ version: 2, place: 'other' }, 'a')).toBeUndefined()
-    expect(memory.get({ version: 2, place: 'other' }, 'b')).toBe('new')
+    memory.set({ version: 2, journalPosition: 'lost' }, 'a', 'old')
+    expect(memory.get({ version: 2, journalPosition: 'other' }, 'a')).toBeUndefined()
+    memory.set({ version: 2, journalPosition: 'other' }, 'b', 'new')
+    expect(memory.get({ version: 2, journalPosition: 'other' }, 'a')).toBeUndefined()
+    expect(memory.get({ version: 2, journalPosition: 'other' }, 'b')).toBe('new')
   })
 
-  it('stays within its weight, the oldest going first', () => {
+  it('stays within its weight and evicts the oldest value first', () => {
     const memory = new StateMemory<string>(10, (text) => text.length)
     for (const [key, text] of Object.entries({ a: '1234', b: '1234', c: '1234', huge: 'x'.repeat(11) }))
-      memory.set({ version: 1, place: '' }, key, text)
-    expect(['a', 'b', 'c', 'huge'].map((key) => memory.get({ version: 1, place: '' }, key))).toEqual([
+      memory.set({ version: 1, journalPosition: '' }, key, text)
+    expect(['a', 'b', 'c', 'huge'].map((key) => memory.get({ version: 1, journalPosition: '' }, key))).toEqual([
       undefined,
       '1234',
       '1234',
@@ -160,9 +160,9 @@ describe('what is remembered of a state', () => {
   })
 })
 
-describe('what is worth keeping up to a weight', () => {
-  it('goes when it was used longest ago, and is weighed anew when it changes', () => {
-    const map = new WeighedMap<string>(10, (text) => text.length)
+describe('an LRU cache with a weight limit', () => {
+  it('evicts the least recently used value, and weighs a value again when it changes', () => {
+    const map = new LruCache<string>(10, (text) => text.length)
     map.set('a', '1234')
     map.set('b', '1234')
     expect(map.get('a')).toBe('1234')

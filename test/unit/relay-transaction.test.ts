@@ -19,7 +19,7 @@ import type { RelayPayload, RelaySigningResult } from '../../src/relay-messages.
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, ZERO_UID } from '../attest-parts.ts'
 
 const CEILINGS = { gas: 16_000_000, feePerGas: 10n ** 12n, priorityFeePerGas: 10n ** 12n }
-// The signature of the deployed contracts, in every version the same.
+// The function signature of the deployed contracts, the same in every version.
 const ABI = parseAbi([
   'struct Request { address recipient; uint64 expirationTime; bool revocable; bytes32 refUID; bytes data; uint256 value; }',
   'struct MultiRequest { bytes32 schema; Request[] data; }',
@@ -66,7 +66,7 @@ function signed(result: RelaySigningResult) {
   return result
 }
 
-/** What a general library makes of the same attestations. */
+/** Encodes the same attestations with viem. */
 function calldata(items: readonly AttestationPayload[]): Hex {
   const groups: { schema: Hex; data: object[] }[] = []
   for (const { schema, recipient, data } of items) {
@@ -77,8 +77,8 @@ function calldata(items: readonly AttestationPayload[]): Hex {
   return encodeFunctionData({ abi: ABI, functionName: 'multiAttest', args: [groups as never] })
 }
 
-describe('a transaction of the relay', () => {
-  it('encodes RLP as viem does, at every border of a length', () => {
+describe('a relay transaction', () => {
+  it('encodes RLP as viem does, at every threshold of the length', () => {
     for (const length of [0, 1, 2, 55, 56, 57, 255, 256, 65_535, 65_536]) {
       const bytes = Buffer.alloc(length, 0x7f)
       for (const content of [bytes, Buffer.alloc(length, 0x80)]) {
@@ -94,19 +94,19 @@ describe('a transaction of the relay', () => {
     expect(() => rlpInteger(-1)).toThrow(RangeError)
   })
 
-  it('calls multiAttest with the bytes that viem makes of the same attestations', () => {
+  it('calls multiAttest with the same bytes as viem', () => {
     for (let count = 0; count <= 40; count++) {
       const items = Array.from({ length: count }, (_, index) => item(index + count))
       expect(encodeMultiAttest(items), `${count} items`).toBe(calldata(items))
     }
   })
 
-  it('is the transaction that viem reads, and ours', async () => {
+  it('is read by viem as intended, and its signer is our attester', async () => {
     for (let round = 0; round < 300; round++) {
       const integer = (bits: number) => BigInt(Math.floor(random() * 2 ** Math.floor(random() * bits)))
       const maxFeePerGas = integer(39) + 1n
       const chainId = [...parts.chains.keys()][round % parts.chains.size]!
-      const question = payload({
+      const request = payload({
         chainId,
         nonce: Number(integer(40)),
         gas: Math.floor(random() * CEILINGS.gas) + 1,
@@ -114,10 +114,10 @@ describe('a transaction of the relay', () => {
         maxPriorityFeePerGas: integer(39) % (maxFeePerGas + 1n),
         items: Array.from({ length: round % 4 }, (_, index) => item(index + round, chainId)),
       })
-      const { raw, hash } = signed(parts.signer.sign(question))
+      const { raw, hash } = signed(parts.signer.sign(request))
       expect(hash).toBe(keccak256(raw))
       const read = parseTransaction(raw as TransactionSerializedEIP1559)
-      const { kind, items, gas, ...numbers } = question
+      const { kind, items, gas, ...numbers } = request
       expect(read).toMatchObject({ type: 'eip1559', gas: BigInt(gas), data: calldata(items) })
       const { to, value = 0n, accessList = [], nonce = 0, maxPriorityFeePerGas = 0n } = read
       expect({ to: to?.toLowerCase(), value, accessList }).toEqual({
@@ -148,22 +148,22 @@ describe('a transaction of the relay', () => {
     expect(short).toBeGreaterThan(0)
   })
 
-  it('is refused beyond its ceilings, for another chain, and where transactions are not enabled', async () => {
-    const refusals: readonly [Partial<RelayPayload>, string][] = [
+  it('is rejected above its ceilings, for another chain, and where transactions are not enabled', async () => {
+    const rejections: readonly [Partial<RelayPayload>, string][] = [
       [{ gas: CEILINGS.gas + 1 }, 'at most 16000000 gas'],
       [{ gas: 0 }, 'at most 16000000 gas'],
       [{ gas: 1.5 }, 'at most 16000000 gas'],
       [{ maxFeePerGas: CEILINGS.feePerGas + 1n }, 'at most 1000000000000 wei'],
       [{ maxFeePerGas: 0n }, 'at most 1000000000000 wei'],
-      [{ maxPriorityFeePerGas: 30_000_000_001n }, 'part of the fee'],
-      [{ maxPriorityFeePerGas: -1n }, 'part of the fee'],
+      [{ maxPriorityFeePerGas: 30_000_000_001n }, 'from 0 to the fee per gas'],
+      [{ maxPriorityFeePerGas: -1n }, 'from 0 to the fee per gas'],
       [{ nonce: -1 }, 'whole number'],
       [{ nonce: 2 ** 53 }, 'whole number'],
       [{ items: [item(0), item(1, 8453)] }, 'all of its chain'],
       [{ items: Array.from({ length: 41 }, () => item(0)) }, 'at most 40 attestations'],
       [{ chainId: 1, items: [] }, 'is not supported'],
     ]
-    for (const [changes, detail] of refusals) {
+    for (const [changes, detail] of rejections) {
       expect(parts.signer.sign(payload(changes))).toMatchObject({
         ok: false,
         problem: { detail: expect.stringContaining(detail) },
@@ -176,15 +176,15 @@ describe('a transaction of the relay', () => {
     })
   })
 
-  it('is refused with one attestation that would not be signed by itself', () => {
-    const wrong: readonly [Partial<AttestationPayload>, string][] = [
+  it('is rejected if it contains an attestation that the signer would reject', () => {
+    const invalid: readonly [Partial<AttestationPayload>, string][] = [
       [{ schema: parts.schemas.numeric }, 'schema of numeric data'],
       [{ schema: parts.schemas.location }, 'schema of location data'],
       [{ data: '0x1234' }, 'the data of a boolean attestation'],
       [{ recipient: '0x12' }, 'recipient'],
       [{ kind: 'location' as never }, 'unknown kind'],
     ]
-    for (const [changes, detail] of wrong) {
+    for (const [changes, detail] of invalid) {
       const result = parts.signer.sign(payload({ items: [item(2), { ...item(0), ...changes }] }))
       expect(result).toMatchObject({ ok: false, problem: { detail: expect.stringContaining(detail) } })
     }

@@ -14,7 +14,10 @@ const limits = {
 }
 const VERTICES = 2000
 
-/** A ring whose coordinates take 32 KB: more than what is left to the collector. */
+/**
+ * Builds a ring whose coordinates take 32 KB: above the size at which memory is released early instead of left to the garbage
+ * collector.
+ */
 function disc(lon: number, radius: number) {
   const ring = Array.from({ length: VERTICES }, (_, index) => {
     const angle = (2 * Math.PI * index) / VERTICES
@@ -23,34 +26,38 @@ function disc(lon: number, radius: number) {
   return { type: 'Polygon', coordinates: [[...ring, ring[0]]] }
 }
 
-function taskOf(operation: ComputeTask['operation'], inputs: object): ComputeTask {
+function createTask(operation: ComputeTask['operation'], inputs: object): ComputeTask {
   const body = Buffer.from(JSON.stringify({ chainId: 84532, ...inputs }))
   return { operation, body, resolved: [], timestampSeconds: 1_700_000_000 }
 }
 
 const [small, wide, far] = [disc(5, 0.5), disc(5, 1), disc(9, 1)]
 const TASKS = [
-  taskOf('area', { geometry: small }),
-  taskOf('contains', { container: wide, containee: small }),
-  taskOf('area', { geometry: small }),
-  taskOf('intersects', { geometry1: wide, geometry2: wide }),
-  taskOf('distance', { from: small, to: far }),
-  taskOf('distance', { from: far, to: far }),
-  taskOf('within', { geometry: far, target: wide, radius: 200_000 }),
-  taskOf('area', { geometry: far }),
+  createTask('area', { geometry: small }),
+  createTask('contains', { container: wide, containee: small }),
+  createTask('area', { geometry: small }),
+  createTask('intersects', { geometry1: wide, geometry2: wide }),
+  createTask('distance', { from: small, to: far }),
+  createTask('distance', { from: far, to: far }),
+  createTask('within', { geometry: far, target: wide, radius: 200_000 }),
+  createTask('area', { geometry: far }),
 ]
 
-describe('a thread that gives the memory of large geometries back', () => {
-  // Kept the second time, looked up the third; with room for none of them, and with each looked at anew.
-  it.each([64 * 1_048_576, 0])('answers as one that has met nothing, with %i bytes to keep', (maxPreparedBytes) => {
-    const engine = createEngine({ ...limits, maxPreparedBytes })
-    for (let round = 0; round < 4; round++) {
-      for (const task of TASKS) {
-        const { prepared: _, ...fresh } = createEngine(limits)
-        const wanted = runComputeTask(task, fresh, limits, { canScan: false })
-        expect(wanted.ok).toBe(true)
-        expect(runComputeTask(task, engine, limits)).toEqual(wanted)
+describe('a thread that releases the memory of large geometries', () => {
+  // A geometry is cached at its second use and looked up at its third. Cases: with room for all of them, and with none, so that
+  // each is prepared anew.
+  it.each([64 * 1_048_576, 0])(
+    'gives the same results as a fresh engine, with %i bytes of cache',
+    (maxPreparedBytes) => {
+      const engine = createEngine({ ...limits, maxPreparedBytes })
+      for (let round = 0; round < 4; round++) {
+        for (const task of TASKS) {
+          const { prepared: _, ...fresh } = createEngine(limits)
+          const expected = runComputeTask(task, fresh, limits, { canScan: false })
+          expect(expected.ok).toBe(true)
+          expect(runComputeTask(task, engine, limits)).toEqual(expected)
+        }
       }
-    }
-  })
+    },
+  )
 })

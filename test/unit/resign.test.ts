@@ -23,8 +23,8 @@ beforeAll(async () => {
   signer = { address: parts.signer.address, sign: sign as SignerClient['sign'] }
 })
 
-/** An answer of ours, as text and back: what a client holds. */
-async function answer(changes: Partial<AttestationPayload> = {}) {
+/** Returns a response of the service, serialised and parsed: what a client holds. */
+async function createResponse(changes: Partial<AttestationPayload> = {}) {
   const attested = await attest(
     {
       kind: 'boolean',
@@ -39,7 +39,7 @@ async function answer(changes: Partial<AttestationPayload> = {}) {
   return { chainId: 84532, ...JSON.parse(`{${attestationMembers(attested)}}`) }
 }
 
-/** The service as it is `laterSeconds` after the signature. */
+/** Returns the re-signing service as it is `laterSeconds` after the signature. */
 function service(laterSeconds = 10) {
   const chains = createChainPolicy({
     chains: parts.chains,
@@ -56,10 +56,10 @@ async function resign(body: unknown, laterSeconds = 10) {
   return JSON.parse((await run(Buffer.from(JSON.stringify(body)))).json)
 }
 
-async function refusal(body: unknown, laterSeconds = 10): Promise<ProblemData> {
+async function rejection(body: unknown, laterSeconds = 10): Promise<ProblemData> {
   const run = await service(laterSeconds)
   const outcome = await run(Buffer.from(JSON.stringify(body))).catch((error: unknown) => error)
-  if (!(outcome instanceof ProblemError)) throw new Error(`was not refused: ${JSON.stringify(outcome)}`)
+  if (!(outcome instanceof ProblemError)) throw new Error(`was not rejected: ${JSON.stringify(outcome)}`)
   return outcome.data
 }
 
@@ -69,23 +69,23 @@ describe('signing again', () => {
     ['numeric', 42161],
     ['numeric', 42220],
   ] as const)(
-    'answers a %s result of chain %i with the same attestation and a fresh signature',
+    'returns the same attestation with a fresh signature for a %s result of chain %i',
     async (kind, chainId) => {
       const data =
         kind === 'numeric'
           ? encodeNumeric(7n, 'centimeters', [ZERO_UID], NOW_SECONDS, 'length')
-          : (await answer()).attestation.data
+          : (await createResponse()).attestation.data
       for (const schema of [parts.schemas[kind], CUSTOM]) {
-        const before = { ...(await answer({ kind, chainId, schema, data })), chainId }
+        const before = { ...(await createResponse({ kind, chainId, schema, data })), chainId }
         const after = await resign(before)
-        // The signer of these tests has a fixed clock and nonce, so the fresh signature is the same one.
+        // The signer of these tests has a fixed clock and nonce, so the fresh signature equals the old one.
         expect(after).toEqual({ attestation: before.attestation, delegatedAttestation: before.delegatedAttestation })
       }
     },
   )
 
-  it('takes hex of any case and members it does not know, and needs no copy of the signature', async () => {
-    const before = await answer()
+  it('accepts hex in any case and unknown members, and does not need the old signature', async () => {
+    const before = await createResponse()
     const upper = (text: string) => `0x${text.slice(2).toUpperCase()}`
     const { attestation: fields, delegatedAttestation: delegated } = before
     const attestation = {
@@ -102,8 +102,8 @@ describe('signing again', () => {
     })
   })
 
-  it('refuses any field of an attestation that was changed, by name of the check', async () => {
-    const before = await answer()
+  it('rejects a change to any field of an attestation and names the failed check', async () => {
+    const before = await createResponse()
     const { attestation, delegatedAttestation } = before
     const flip = (text: string) => `${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`
     const changed = [
@@ -118,7 +118,7 @@ describe('signing again', () => {
       { ...before, chainId: 8453 },
     ]
     for (const body of changed) {
-      const { type, places } = await refusal(body)
+      const { type, places } = await rejection(body)
       expect(type).toBe('invalid-input')
       expect(places?.[0]).toMatchObject({
         pointer: '#/delegatedAttestation/signature',
@@ -128,49 +128,49 @@ describe('signing again', () => {
     }
   })
 
-  it('refuses what another key signed', async () => {
-    const before = await answer()
-    const other = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-    const attestation = { ...before.attestation, attester: other }
-    const delegatedAttestation = { ...before.delegatedAttestation, attester: other }
+  it('rejects a result signed by another key', async () => {
+    const before = await createResponse()
+    const foreign = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    const attestation = { ...before.attestation, attester: foreign }
+    const delegatedAttestation = { ...before.delegatedAttestation, attester: foreign }
     for (const body of [
       { ...before, attestation },
       { ...before, delegatedAttestation },
       { ...before, attestation, delegatedAttestation },
     ]) {
-      expect((await refusal(body)).places?.[0]).toMatchObject({
+      expect((await rejection(body)).places?.[0]).toMatchObject({
         pointer: '#/attestation/attester',
         code: 'resign-attester',
       })
     }
   })
 
-  it('refuses other kinds, though we signed them', async () => {
+  it('rejects other kinds of data, even with a signature of this service', async () => {
     const proof = await parts.signProof(parts.chains.get(84532)!)
-    const root = await answer({
+    const root = await createResponse({
       kind: 'merkle-root',
       schema: parts.schemas['merkle-root'],
       data: encodeMerkleRoot({ merkleRoot: ZERO_UID, leafCount: 2, timestampSeconds: NOW_SECONDS }),
     })
     for (const body of [{ chainId: 84532, ...proof }, root]) {
-      expect((await refusal(body)).places?.[0]).toMatchObject({ pointer: '#/attestation/data', code: 'resign-kind' })
+      expect((await rejection(body)).places?.[0]).toMatchObject({ pointer: '#/attestation/data', code: 'resign-kind' })
     }
   })
 
-  it('goes by the time at which the result was computed', async () => {
-    const before = await answer()
-    // The deadline, an hour after, has long passed.
+  it('measures the age from the time of computing', async () => {
+    const before = await createResponse()
+    // The deadline, an hour after signing, has long passed.
     expect(await resign(before, MAX_AGE_SECONDS)).toBeDefined()
-    expect((await refusal(before, MAX_AGE_SECONDS + 1)).places?.[0]).toMatchObject({
+    expect((await rejection(before, MAX_AGE_SECONDS + 1)).places?.[0]).toMatchObject({
       code: 'resign-age',
-      detail: 'was computed 86401 s ago; results are signed again for 86400 s',
+      detail: 'was computed 86401 s ago; a result can be signed again for 86400 s',
     })
     const data = encodeBoolean(true, [ZERO_UID], NOW_SECONDS + 1000, 'contains')
-    expect((await refusal(await answer({ data }))).places?.[0]).toMatchObject({ code: 'resign-age' })
+    expect((await rejection(await createResponse({ data }))).places?.[0]).toMatchObject({ code: 'resign-age' })
   })
 
-  it('says what is wrong with a body', async () => {
-    const before = await answer()
+  it('reports what is wrong with a body', async () => {
+    const before = await createResponse()
     const cases: [unknown, string, string][] = [
       [{}, '#/attestation', 'missing-member'],
       [{ ...before, chainId: '84532' }, '#/chainId', 'wrong-type'],
@@ -186,8 +186,8 @@ describe('signing again', () => {
       ],
     ]
     for (const [body, pointer, code] of cases) {
-      expect((await refusal(body)).places?.[0]).toMatchObject({ pointer, code })
+      expect((await rejection(body)).places?.[0]).toMatchObject({ pointer, code })
     }
-    expect(await refusal({ ...before, more: 'x'.repeat(20_000) })).toMatchObject({ type: 'payload-too-large' })
+    expect(await rejection({ ...before, more: 'x'.repeat(20_000) })).toMatchObject({ type: 'payload-too-large' })
   })
 })

@@ -3,17 +3,17 @@ import { type RpcClient, RpcError } from '../../src/sync/rpc.ts'
 import { createRpcList } from '../../src/sync/rpc-list.ts'
 
 const CHAIN = 84532
-const silent = () => {
+const throwSilent = () => {
   throw new RpcError('eth_call: no connection', { failure: 'silent' })
 }
 
-/** @param answer to everything but the chain id */
+/** @param answer responds to every method but eth_chainId */
 function endpoint(answer: () => unknown, chainId = CHAIN): RpcClient {
   const request = async (method: string) => (method === 'eth_chainId' ? `0x${chainId.toString(16)}` : answer())
   return { request, requestAll: async (calls) => calls.map(() => ({ ok: true, value: answer() })) }
 }
 
-function listOf(clients: readonly RpcClient[]) {
+function createList(clients: readonly RpcClient[]) {
   const clock = { ms: 0 }
   const benched: [number, string][] = []
   const list = createRpcList({
@@ -21,50 +21,50 @@ function listOf(clients: readonly RpcClient[]) {
     clients,
     now: () => clock.ms,
     random: () => 0.999_999,
-    maxBenchMs: 60_000,
-    onBench: (place, reason) => benched.push([place, reason]),
+    maxSuspensionMs: 60_000,
+    onSuspend: (index, reason) => benched.push([index, reason]),
   })
   return { list, clock, benched }
 }
 
 describe('the endpoints of a chain', () => {
-  it('are asked in turn until one answers, and one that failed is left alone', async () => {
-    const { list, benched } = listOf([endpoint(silent), endpoint(() => 'b')])
+  it('are tried in order until one answers, and a failed one is suspended', async () => {
+    const { list, benched } = createList([endpoint(throwSilent), endpoint(() => 'b')])
     expect(await list.use((rpc) => rpc.request('eth_call', []))).toBe('b')
-    expect(await list.use(async (rpc) => rpc.place)).toBe(2)
+    expect(await list.use(async (rpc) => rpc.index)).toBe(2)
     expect(benched).toEqual([[1, 'eth_call: no connection']])
   })
 
-  it('come back after 2ⁿ seconds, at most a minute', async () => {
-    const { list, clock } = listOf([endpoint(silent)])
+  it('return after 2ⁿ seconds, at most a minute', async () => {
+    const { list, clock } = createList([endpoint(throwSilent)])
     const waits: number[] = []
-    for (let turn = 0; turn < 9; turn++) {
+    for (let round = 0; round < 9; round++) {
       await expect(list.use((rpc) => rpc.request('eth_call', []))).rejects.toThrow('no connection')
-      await expect(list.use((rpc) => rpc.request('eth_call', []))).rejects.toThrow('left alone')
+      await expect(list.use((rpc) => rpc.request('eth_call', []))).rejects.toThrow('is suspended')
       const before = clock.ms
-      while (list.standings()[0]!.isBenched) clock.ms += 100
+      while (list.statuses()[0]!.isSuspended) clock.ms += 100
       waits.push((clock.ms - before) / 1000)
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
   })
 
-  it('are believed only when they serve the chain', async () => {
-    const { list, benched } = listOf([endpoint(() => 'other', 1), endpoint(() => 'right')])
+  it('are used only when they serve the chain', async () => {
+    const { list, benched } = createList([endpoint(() => 'other', 1), endpoint(() => 'right')])
     expect(await list.client.request('eth_call', [])).toBe('right')
     expect(benched).toEqual([[1, `an endpoint for chain ${CHAIN} serves chain 1`]])
   })
 
-  it('are not blamed for an error that the caller has to read', async () => {
+  it('are not suspended for an error that the caller has to handle', async () => {
     const revert = () => {
       throw new RpcError('eth_call: error 3', { code: 3 })
     }
-    const { list, benched } = listOf([endpoint(revert), endpoint(() => 'b')])
+    const { list, benched } = createList([endpoint(revert), endpoint(() => 'b')])
     await expect(list.client.request('eth_call', [])).rejects.toMatchObject({ code: 3 })
     expect(benched).toEqual([])
   })
 
-  it('are asked again where a question excludes some of them', async () => {
-    const { list } = listOf([endpoint(() => 'a'), endpoint(() => 'b')])
+  it('are skipped where a caller excludes them, and fail when all are excluded', async () => {
+    const { list } = createList([endpoint(() => 'a'), endpoint(() => 'b')])
     expect(await list.use((rpc) => rpc.request('eth_call', []), new Set([1]))).toBe('b')
     await expect(list.use((rpc) => rpc.request('eth_call', []), new Set([1, 2]))).rejects.toBeInstanceOf(RpcError)
   })

@@ -13,13 +13,13 @@ function scan(text: string | Uint8Array) {
   return scanText(kernel, Buffer.from(text as string), LIMITS)
 }
 
-function flat(text: string) {
+function readFlat(text: string) {
   const scanned = scan(text)
   return scanned && readScannedGeometry(scanned, scanned.skeleton, LIMITS)
 }
 
 describe('a scanned text', () => {
-  it('leaves a number in brackets where coordinates were, and all else as it was', () => {
+  it('becomes a skeleton with a number in brackets in place of each array of coordinates', () => {
     const scanned = scan(
       '{"a" : {"coordinates" :\n[ [1,2] , [3, 4.5]] , "x":"[1]"},"b":{"coordinates":[5,6,7]},"é":"coordinates"}',
     )!
@@ -31,57 +31,57 @@ describe('a scanned text', () => {
     ])
   })
 
-  it('says where rings and polygons end', () => {
+  it('records where rings and polygons end', () => {
     const [span] = scan('{"coordinates":[[[[1,2],[3,4]],[[5,6]]],[[[7,8,9,10]]]]}')!.spans
     expect(span).toMatchObject({ nesting: 4, isCanonical: true })
     expect([...span!.sequenceEnds]).toEqual([2, 3, 4])
     expect([...span!.partEnds]).toEqual([2, 3])
   })
 
-  it('keeps a number as it is that is a member of other names', () => {
+  it('leaves the values of members with other names unchanged', () => {
     expect(scan('{"coordinate":[1e999],"coordinatesX":[[]],"a":["coordinates",[9]]}')).toBeDefined()
   })
 
   it.each([
     ['', 'nothing'],
     ['{', 'an open object'],
-    ['{"coordinates":[1,2]5}', 'a digit behind an array'],
+    ['{"coordinates":[1,2]5}', 'a digit after an array'],
     ['{"coordinates":[1,2]"a":1}', 'a missing comma'],
-    ['{"coordinates":[1,2]},', 'a comma behind the end'],
-    ['{"coordinates":[1,2]]', 'a bracket for a brace'],
+    ['{"coordinates":[1,2]},', 'a comma after the end'],
+    ['{"coordinates":[1,2]]', 'a bracket instead of a brace'],
     ['{"coordinates" [1,2]}', 'a missing colon'],
-    ['{"coordinates":[1,2],"coordinates":[3,4]}', 'a key twice'],
-    ['{"a":{"x":1,"y":2,"x":3}}', 'a key twice further down'],
+    ['{"coordinates":[1,2],"coordinates":[3,4]}', 'a duplicate key'],
+    ['{"a":{"x":1,"y":2,"x":3}}', 'a duplicate key in a nested object'],
     ['{"coordin\\u0061tes":[1,2]}', 'an escaped key'],
     ['{"__proto__":1}', '__proto__'],
     ['{"a":[{"constructor":1}]}', 'constructor'],
-    ['{"coordinates":5}', 'a number for an array'],
-    ['{"coordinates":[0]}', 'what a skeleton has itself'],
-    ['{"coordinates":null}', 'null for an array'],
+    ['{"coordinates":5}', 'a number instead of an array'],
+    ['{"coordinates":[0]}', 'an array that could be part of a skeleton'],
+    ['{"coordinates":null}', 'null instead of an array'],
     ['{"coordinates":[]}', 'an empty array'],
     ['{"coordinates":[[1,2],[]]}', 'an empty position'],
     ['{"coordinates":[[1,2],[3]]}', 'a position of one number'],
     ['{"coordinates":[1,2,3,4,5]}', 'a position of five numbers'],
-    ['{"coordinates":[[1,2],3]}', 'arrays of two depths'],
-    ['{"coordinates":[[[1,2]],[3,4]]}', 'arrays of two depths, the deeper first'],
-    ['{"coordinates":[[[[[1,2]]]]]}', 'five arrays'],
+    ['{"coordinates":[[1,2],3]}', 'arrays of different depths'],
+    ['{"coordinates":[[[1,2]],[3,4]]}', 'arrays of different depths, the deeper first'],
+    ['{"coordinates":[[[[[1,2]]]]]}', 'five nested arrays'],
     ['{"coordinates":[180.1,2]}', 'a longitude out of range'],
     ['{"coordinates":[180.00000000000003,2]}', 'a longitude one unit in the last place out of range'],
     ['{"coordinates":[1,90.00000000000001]}', 'a latitude one unit in the last place out of range'],
     ['{"coordinates":[1,9.1e1]}', 'a latitude out of range with an exponent'],
-    ['{"coordinates":[1,2,1e999]}', 'an altitude that is no double'],
+    ['{"coordinates":[1,2,1e999]}', 'an altitude that is not a finite double'],
     ['{"coordinates":[01,2]}', 'a leading zero'],
-    ['{"coordinates":[-,2]}', 'a sign alone'],
-    ['{"coordinates":[+1,2]}', 'a plus'],
+    ['{"coordinates":[-,2]}', 'a sign without digits'],
+    ['{"coordinates":[+1,2]}', 'a plus sign'],
     ['{"coordinates":[.5,2]}', 'a point without digits before it'],
-    ['{"coordinates":[1.,2]}', 'a point without digits behind it'],
+    ['{"coordinates":[1.,2]}', 'a point without digits after it'],
     ['{"coordinates":[1e,2]}', 'an exponent without digits'],
     ['{"coordinates":[1,2,01]}', 'a leading zero of an altitude'],
-    ['{"coordinates":[1,2,]}', 'a comma too many'],
+    ['{"coordinates":[1,2,]}', 'a trailing comma'],
     ['{"coordinates":[1,2', 'an end inside of a position'],
     ['{"coordinates":[1,1', 'an end inside of a number'],
     ['{"coordinates":[1,"2"]}', 'a string'],
-    ['{"coordinates":[1,\v2]}', 'white space that is none of JSON'],
+    ['{"coordinates":[1,\v2]}', 'white space that JSON does not allow'],
     ['{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}}}}', 'nesting beyond the limit'],
     ['{"a":{"a":{"a":{"a":{"a":{"a":{"coordinates":[[1,2]]}}}}}}}', 'coordinates beyond the limit of nesting'],
     [`{"coordinates":[${'[1,2],'.repeat(10)}[1,2]]}`, 'more vertices than allowed'],
@@ -113,7 +113,7 @@ describe('a scanned text', () => {
     '0.00000012,2.5',
     '-0.0,2.5',
     '1.5,-0.00000000000000000001',
-  ])('has the doubles and the spelling that JSON gives at %s', (position) => {
+  ])('has the same doubles and canonical form as JSON.parse gives for %s', (position) => {
     const span = scan(`{"coordinates":[[${position}],[${position},7.25],[${position}]]}`)!.spans[0]!
     const values: number[] = JSON.parse(`[${position}]`)
     expect([...span.vertices]).toEqual([...values, ...values, ...values].map((value) => value + 0))
@@ -139,7 +139,7 @@ describe('a scanned text', () => {
     '1.5,2.5e3',
     '1.5,2.5x',
     '1.5',
-  ])('is declined at %s', (position) => {
+  ])('is declined for %s', (position) => {
     expect(scan(`{"coordinates":[[${position}],[3.5,4.5]]}`)).toBeUndefined()
     expect(scan(`{"coordinates":[${position}]}`)).toBeUndefined()
   })
@@ -161,7 +161,7 @@ describe('a geometry of a scanned text', () => {
     ['{"type":"Polygon","coordinates":[[[1,2],[3,4],[5,6],[1,3]]]}', 'an open ring'],
     ['{"type":"MultiPoint","coordinates":[[1,2],[1,2],[1,2],[1,2],[1,2],[1,2]]}', 'too many parts'],
     ['{"type":"GeometryCollection","geometries":[]}', 'an empty collection'],
-    ['{"type":"GeometryCollection","geometries":[[]]}', 'an array for a geometry'],
+    ['{"type":"GeometryCollection","geometries":[[]]}', 'an array instead of a geometry'],
     ['{"type":"GeometryCollection","coordinates":[1,2]}', 'a collection without geometries'],
     [
       '{"type":"GeometryCollection","geometries":[{"type":"GeometryCollection","geometries":[{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]}]}]}]}',
@@ -169,18 +169,18 @@ describe('a geometry of a scanned text', () => {
     ],
   ])('is declined: %s (%s)', (text, _) => {
     expect(scan(text)).toBeDefined()
-    expect(flat(text)).toBeUndefined()
+    expect(readFlat(text)).toBeUndefined()
   })
 
-  it('is closed where 0 meets −0, as after parsing', () => {
-    expect(flat('{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[-0,-0.0,5]]]}')?.vertices.slice(6)).toEqual(
+  it('is closed where 0 meets −0, as after JSON.parse', () => {
+    expect(readFlat('{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[-0,-0.0,5]]]}')?.vertices.slice(6)).toEqual(
       Float64Array.of(0, 0),
     )
   })
 })
 
 describe('the self-test of the scanner', () => {
-  it('passes on the kernel as built, and fails on one that reads or hashes otherwise', () => {
+  it('passes on the kernel as built, and fails on one that misreads numbers or hashes wrongly', () => {
     expect(() => selfTestScanner(kernel)).not.toThrow()
     expect(() => selfTestScanner({ ...kernel, scanJson: () => 1 })).toThrow('the scanner misreads numbers')
     expect(() => selfTestScanner({ ...kernel, keccakAdd: () => {} })).toThrow('the scanner hashes a geometry wrongly')
@@ -188,7 +188,7 @@ describe('the self-test of the scanner', () => {
 })
 
 describe('the keccak-256 of the kernel', () => {
-  it('is that of another implementation at every length around a block, in any pieces', () => {
+  it('matches another implementation at every length around a block, in pieces of any size', () => {
     const bytes = Uint8Array.from({ length: 700 }, (_, index) => (index * 167) & 255)
     for (const length of [0, 1, 8, 134, 135, 136, 137, 271, 272, 273, 408, 700]) {
       for (const piece of [1, 7, 135, 136, 137, 300, 700]) {

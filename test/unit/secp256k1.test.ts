@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { publicKeyAddress, recoverAddress } from '../../src/crypto/address.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import { javascriptKeccak } from '../../src/crypto/keccak-javascript.ts'
-import { ENDABLE_BACKENDS, loadSecp256k1, type Secp256k1 } from '../../src/crypto/secp256k1.ts'
+import { loadSecp256k1, type Secp256k1, TERMINABLE_BACKENDS } from '../../src/crypto/secp256k1.ts'
 import { SYSTEM_SECP256K1 } from '../system-secp256k1.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -18,12 +18,12 @@ describe('secp256k1 backends', () => {
     keccak = await createKeccak()
   })
 
-  it('takes the quickest first that loads', async () => {
+  it('loads the available backends, the fastest first', async () => {
     expect((await loadSecp256k1()).backend).toBe(SYSTEM_SECP256K1 ? 'system' : 'native')
-    expect((await loadSecp256k1(ENDABLE_BACKENDS)).backend).toBe(SYSTEM_SECP256K1 ? 'system' : 'libauth')
+    expect((await loadSecp256k1(TERMINABLE_BACKENDS)).backend).toBe(SYSTEM_SECP256K1 ? 'system' : 'libauth')
   })
 
-  it('gives the same bytes by all of them over 300 random messages and keys', () => {
+  it('give the same bytes for 300 random messages and keys', () => {
     for (let round = 0; round < 300; round++) {
       const privateKey = randomBytes(32)
       const digest = randomBytes(32)
@@ -37,7 +37,7 @@ describe('secp256k1 backends', () => {
     }
   })
 
-  it('signs deterministically whatever was signed before', () => {
+  it('sign deterministically whatever they signed before', () => {
     const digest = createHash('sha256')
       .update('All those moments will be lost in time, like tears in rain. Time to die...')
       .digest()
@@ -52,7 +52,7 @@ describe('secp256k1 backends', () => {
     }
   })
 
-  it('derives the address that the first development account of every Ethereum tool has', () => {
+  it('derive the published address of the first development account of Ethereum tools', () => {
     // "test test … junk", m/44'/60'/0'/0/0.
     const key = Buffer.from('ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80', 'hex')
     for (const backend of backends) {
@@ -63,7 +63,7 @@ describe('secp256k1 backends', () => {
     }
   })
 
-  it('refuses keys outside 1..n-1 and digests that are not 32 bytes', () => {
+  it('reject keys outside 1..n-1 and digests that are not 32 bytes', () => {
     const bytes = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
     for (const backend of backends) {
       for (const key of [bytes(0n), bytes(ORDER), bytes(ORDER + 1n), bytes(2n ** 256n - 1n), Buffer.alloc(31, 1)]) {
@@ -75,7 +75,7 @@ describe('secp256k1 backends', () => {
     }
   })
 
-  it('recovers nobody from an r or s outside 1..n-1', () => {
+  it('recover no key from an r or s outside 1..n-1', () => {
     const order = Buffer.from(ORDER.toString(16), 'hex')
     const one = Buffer.from('01'.padStart(64, '0'), 'hex')
     const digest = randomBytes(32)
@@ -91,14 +91,14 @@ describe('secp256k1 backends', () => {
     }
   })
 
-  it('reads digests, keys and signatures where they stand in longer bytes, and keeps what it gave', () => {
-    const room = randomBytes(200)
-    const [digest, key] = [room.subarray(3, 35), room.subarray(41, 73)]
+  it('read digests, keys and signatures from subarrays, and never change a returned value', () => {
+    const buffer = randomBytes(200)
+    const [digest, key] = [buffer.subarray(3, 35), buffer.subarray(41, 73)]
     for (const backend of backends) {
       const signature = backend.sign(Uint8Array.from(digest), Uint8Array.from(key))
       expect(backend.sign(digest, key)).toEqual(signature)
-      room.set(signature.compact, 101)
-      const compact = room.subarray(101, 165)
+      buffer.set(signature.compact, 101)
+      const compact = buffer.subarray(101, 165)
       const [before, publicKey] = [Buffer.from(compact), backend.publicKey(key)]
       expect(backend.recover(digest, { compact, recovery: signature.recovery })).toEqual(publicKey)
       backend.sign(randomBytes(32), randomBytes(32))
@@ -108,8 +108,8 @@ describe('secp256k1 backends', () => {
     }
   })
 
-  it('recovers nobody from an r that is no x of the curve', () => {
-    // x = 5 is on no point of y² = x³ + 7.
+  it('recover no key from an r that is not an x of the curve', () => {
+    // No point of y² = x³ + 7 has x = 5.
     const compact = Buffer.alloc(64)
     compact[31] = 5
     compact[63] = 1
@@ -129,13 +129,13 @@ describe('keccak-256', () => {
     }
   })
 
-  it('knows the hash of "abc" that the Keccak team published', async () => {
+  it('gives the hash of "abc" that the Keccak team published', async () => {
     expect((await createKeccak()).hashHex(Buffer.from('abc'))).toBe(
       '0x4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45',
     )
   })
 
-  it('keeps an earlier digest intact when hashing again', async () => {
+  it('does not change an earlier digest when hashing again', async () => {
     const keccak = await createKeccak()
     const first = keccak.hash(Buffer.from('a'))
     const copy = Buffer.from(first)

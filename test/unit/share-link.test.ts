@@ -12,28 +12,28 @@ const question: Question = {
   recipient: '',
 }
 
-it('is read as it was made', async () => {
+it('decodes to the question that was encoded', async () => {
   expect(await decodeQuestion(await encodeQuestion(question))).toEqual(question)
 })
 
 it.each([
-  ['a recipient that would be code', { recipient: "' }); process.exit(); ({ x: '" }],
-  ['a recipient that is no text', { recipient: ['0x'] }],
-  ['a geometry of no type', { a: { type: 'Evil' } }],
-  ['coordinates that are none', { a: { type: 'Polygon', coordinates: 5 } }],
+  ['a recipient that contains code', { recipient: "' }); process.exit(); ({ x: '" }],
+  ['a recipient that is not a string', { recipient: ['0x'] }],
+  ['a geometry without a type', { a: { type: 'Evil' } }],
+  ['coordinates of the wrong type', { a: { type: 'Polygon', coordinates: 5 } }],
   ['no input', { b: 7 }],
-])('brings in nothing with %s', async (_, patch) => {
+])('rejects a link with %s', async (_, patch) => {
   const link = await encodeQuestion({ ...question, ...patch } as unknown as Question)
   expect(await decodeQuestion(link)).toBeUndefined()
 })
 
-it('refuses pasted text that is a collection of nothing', () => {
+it('rejects a pasted collection without a usable feature', () => {
   expect(readText('{"type":"FeatureCollection","features":[null]}')).toMatchObject({ ok: false })
 })
 
-describe('coordinates that are pasted', () => {
+describe('pasted coordinates', () => {
   it.each([', 48.85', '2.29,', '2.29, 48.85,', ',2.29, 48.85', '1, 2\n3,'])(
-    'are refused with a comma too many: %j',
+    'are rejected with a surplus comma: %j',
     (text) => {
       expect(readText(text)).toMatchObject({ ok: false, reason: expect.stringContaining('is not longitude, latitude') })
     },

@@ -1,60 +1,60 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { sharedRead } from '../../src/store/shared-read.ts'
+import { shareRead } from '../../src/store/shared-read.ts'
 
-/** Reads that end when they are told to. */
+/** Reads that the test ends. */
 function reader() {
-  const open: { resolve(value: number): void; reject(error: Error): void }[] = []
-  const read = () => new Promise<number>((resolve, reject) => open.push({ resolve, reject }))
-  return { open, ask: sharedRead(read) }
+  const pending: { resolve(value: number): void; reject(error: Error): void }[] = []
+  const read = () => new Promise<number>((resolve, reject) => pending.push({ resolve, reject }))
+  return { open: pending, ask: shareRead(read) }
 }
 
-const turns = () =>
+const ticks = () =>
   new Promise((resolve) => setImmediate(resolve)).then(() => new Promise((resolve) => setImmediate(resolve)))
 
-// How long one read waits for another moves on by hand.
+// The test advances the time that one read waits for another.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-describe('a read that is shared', () => {
-  it('is one for those who ask together, and another one for those who ask while it is under way', async () => {
-    const { open, ask } = reader()
+describe('a shared read', () => {
+  it('serves all callers that arrive before it starts; callers that arrive while it runs share the next one', async () => {
+    const { open: pending, ask } = reader()
     const first = [ask(), ask()]
-    await turns()
+    await ticks()
     const later = [ask(), ask(), ask()]
-    await turns()
-    expect(open).toHaveLength(1)
-    open[0]!.resolve(1)
+    await ticks()
+    expect(pending).toHaveLength(1)
+    pending[0]!.resolve(1)
     expect(await Promise.all(first)).toEqual([1, 1])
-    await turns()
-    expect(open).toHaveLength(2)
-    open[1]!.resolve(2)
+    await ticks()
+    expect(pending).toHaveLength(2)
+    pending[1]!.resolve(2)
     expect(await Promise.all(later)).toEqual([2, 2, 2])
   })
 
-  it('does not wait for one that does not end', async () => {
-    const { open, ask } = reader()
-    const lost = ask()
-    await turns()
+  it('does not wait for an earlier read that never ends', async () => {
+    const { open: pending, ask } = reader()
+    const hanging = ask()
+    await ticks()
     const next = ask()
-    await turns()
-    expect(open).toHaveLength(1)
+    await ticks()
+    expect(pending).toHaveLength(1)
     vi.advanceTimersByTime(60)
-    await turns()
-    open[1]!.resolve(2)
+    await ticks()
+    pending[1]!.resolve(2)
     expect(await next).toBe(2)
-    open[0]!.resolve(1)
-    expect(await lost).toBe(1)
+    pending[0]!.resolve(1)
+    expect(await hanging).toBe(1)
   })
 
-  it('tells a failure to those who share it alone', async () => {
-    const { open, ask } = reader()
+  it('reports a failure only to the callers that share it', async () => {
+    const { open: pending, ask } = reader()
     const first = ask()
-    await turns()
+    await ticks()
     const next = ask()
-    open[0]!.reject(new Error('away'))
+    pending[0]!.reject(new Error('away'))
     await expect(first).rejects.toThrow('away')
-    await turns()
-    open[1]!.resolve(2)
+    await ticks()
+    pending[1]!.resolve(2)
     expect(await next).toBe(2)
   })
 })

@@ -22,7 +22,7 @@ function payload(changes: Partial<AttestationPayload> = {}): AttestationPayload 
   }
 }
 
-function refusal(result: AnySigningResult | Promise<AnySigningResult>) {
+function rejection(result: AnySigningResult | Promise<AnySigningResult>) {
   if (result instanceof Promise || result.ok) throw new Error('was signed')
   return result.problem
 }
@@ -35,7 +35,7 @@ const TYPES = {
 }
 
 describe('the signer', () => {
-  it('signs for every chain of the table in the layout of its contract', async () => {
+  it('signs for every chain of the table with the types of its contract', async () => {
     for (const { id, profile, easVersion, easAddress } of parts.chains.values()) {
       const result = await parts.signer.sign(payload({ chainId: id }))
       if (!result.ok) throw new Error(result.problem.detail)
@@ -64,7 +64,7 @@ describe('the signer', () => {
     }
   })
 
-  it('gives each chain a signature of its own for the same payload', async () => {
+  it('gives each chain a different signature for the same payload', async () => {
     const signatures = await Promise.all(
       [...parts.chains.keys()].map(async (chainId) => {
         const result = await parts.signer.sign(payload({ chainId }))
@@ -74,7 +74,7 @@ describe('the signer', () => {
     expect(new Set(signatures).size).toBe(parts.chains.size)
   })
 
-  it('refuses the schema of another kind of data, whatever its spelling', () => {
+  it('rejects the schema of another kind of data, in any spelling', () => {
     const numericData = encodeNumeric(1n, 'centimeters', [], NOW_SECONDS, 'distance')
     const data: Record<AttestationKind, Hex> = {
       numeric: numericData,
@@ -86,16 +86,16 @@ describe('the signer', () => {
       for (const other of ['numeric', 'boolean', 'verify', 'merkle-root', 'location'] as const) {
         const result = parts.signer.sign(payload({ kind, data: data[kind], schema: parts.schemas[other] }))
         if (kind === other) expect(result).toMatchObject({ ok: true })
-        else expect(refusal(result)).toMatchObject({ type: 'invalid-input', detail: expect.stringContaining(other) })
+        else expect(rejection(result)).toMatchObject({ type: 'invalid-input', detail: expect.stringContaining(other) })
       }
     }
   })
 
-  it('signs under a schema it does not know: main has asked the chain about it', () => {
+  it('signs under an unknown schema, because the main thread has already looked it up on the chain', () => {
     expect(parts.signer.sign(payload({ schema: `0x${'77'.repeat(32)}` }))).toMatchObject({ ok: true })
   })
 
-  it('refuses data that is not the one encoding of its kind', () => {
+  it('rejects data that is not the canonical encoding of its kind', () => {
     const { data } = payload()
     const numericData = encodeNumeric(1n, 'centimeters', [], NOW_SECONDS, 'distance')
     const others: Hex[] = [
@@ -107,34 +107,34 @@ describe('the signer', () => {
       `0x${'00'.repeat(32)}`,
     ]
     for (const other of others) {
-      expect(refusal(parts.signer.sign(payload({ data: other }))).type).toBe('internal')
+      expect(rejection(parts.signer.sign(payload({ data: other }))).type).toBe('internal')
     }
   })
 
-  it('refuses a kind, a chain, a schema or a recipient that is none', () => {
+  it('rejects an unknown kind or chain and an invalid schema or recipient', () => {
     for (const kind of ['digest', 'toString', '__proto__', 'location']) {
-      expect(refusal(parts.signer.sign(payload({ kind: kind as AttestationKind }))).type).toBe('internal')
+      expect(rejection(parts.signer.sign(payload({ kind: kind as AttestationKind }))).type).toBe('internal')
     }
-    expect(refusal(parts.signer.sign(payload({ chainId: 1 })))).toMatchObject({
+    expect(rejection(parts.signer.sign(payload({ chainId: 1 })))).toMatchObject({
       type: 'invalid-input',
       places: [{ pointer: '#/chainId' }],
     })
-    expect(refusal(parts.signer.sign(payload({ schema: '0x12' }))).type).toBe('invalid-input')
-    expect(refusal(parts.signer.sign(payload({ schema: parts.schemas.boolean.toUpperCase() as Hex }))).type).toBe(
+    expect(rejection(parts.signer.sign(payload({ schema: '0x12' }))).type).toBe('invalid-input')
+    expect(rejection(parts.signer.sign(payload({ schema: parts.schemas.boolean.toUpperCase() as Hex }))).type).toBe(
       'invalid-input',
     )
-    expect(refusal(parts.signer.sign(payload({ recipient: '0x12' }))).type).toBe('invalid-input')
+    expect(rejection(parts.signer.sign(payload({ recipient: '0x12' }))).type).toBe('invalid-input')
   })
 
-  const signerOf = (given: Pick<SignerParts, 'nonces' | 'nowSeconds'>) => {
+  const createTestSigner = (overrides: Pick<SignerParts, 'nonces' | 'nowSeconds'>) => {
     const { secp256k1, keccak, chains } = parts
     const privateKey = Buffer.alloc(32, 1)
-    return createSigner({ secp256k1, keccak, privateKey, chains, schemaKinds: new Map(), ttlSeconds: 60, ...given })
+    return createSigner({ secp256k1, keccak, privateKey, chains, schemaKinds: new Map(), ttlSeconds: 60, ...overrides })
   }
 
-  it('gives a sequence one deadline, also when a second ends while it is signed', async () => {
+  it('gives all items of a sequence one deadline, even when the second changes while they are signed', async () => {
     let seconds = NOW_SECONDS
-    const signer = signerOf({
+    const signer = createTestSigner({
       nonces: { get: () => ({ ok: true, nonce: 7, source: 'chain' }) },
       nowSeconds: () => seconds++,
     })
@@ -145,8 +145,8 @@ describe('the signer', () => {
     expect(signed.items.map(({ deadlineSeconds }) => deadlineSeconds)).toEqual(Array(3).fill(NOW_SECONDS + 60))
   })
 
-  it('refuses a chain whose contracts were found to be others', async () => {
-    const signer = signerOf({
+  it('rejects payloads for a chain whose contracts are not the expected ones', async () => {
+    const signer = createTestSigner({
       nonces: createNonces({
         read: async () => ({ ok: false, refusal: 'another contract' }),
         readable: new Set([84532]),
@@ -197,7 +197,7 @@ describe('a result signed without a nonce', () => {
     }
   })
 
-  it('is no signature of the attestation of the same data, and the other way round', () => {
+  it('does not pass as a signature of the attestation with the same data, nor the reverse', () => {
     const attested = parts.signer.sign(payload())
     const signed = parts.signer.sign(result())
     expect(attested).toMatchObject({ ok: true, nonce: 0 })
@@ -206,28 +206,28 @@ describe('a result signed without a nonce', () => {
     )
   })
 
-  it('differs by its salt alone', () => {
+  it('differs only by its salt', () => {
     const first = parts.signer.sign(result())
     const second = parts.signer.sign(result({ salt: `0x${'5b'.repeat(32)}` }))
     expect(first.ok && first.signature).not.toBe(second.ok && second.signature)
     expect(parts.signer.sign(result())).toEqual(first)
   })
 
-  it('is refused for other kinds, other layouts, schemas of other kinds and salts that are none', () => {
+  it('is rejected for other kinds, other layouts, schemas of other kinds and invalid salts', () => {
     for (const dataKind of ['verify', 'merkle-root', 'result', 'location', '__proto__', undefined]) {
-      expect(refusal(parts.signer.sign(result({ dataKind: dataKind as never }))).type).toBe('internal')
+      expect(rejection(parts.signer.sign(result({ dataKind: dataKind as never }))).type).toBe('internal')
     }
-    expect(refusal(parts.signer.sign(result({ dataKind: 'numeric' })))).toMatchObject({ type: 'invalid-input' })
+    expect(rejection(parts.signer.sign(result({ dataKind: 'numeric' })))).toMatchObject({ type: 'invalid-input' })
     const unknown: Hex = `0x${'77'.repeat(32)}`
-    expect(refusal(parts.signer.sign(result({ dataKind: 'numeric', schema: unknown }))).type).toBe('internal')
-    expect(refusal(parts.signer.sign(result({ data: `${result().data}00` }))).type).toBe('internal')
-    expect(refusal(parts.signer.sign(result({ schema: parts.schemas['merkle-root'] })))).toMatchObject({
+    expect(rejection(parts.signer.sign(result({ dataKind: 'numeric', schema: unknown }))).type).toBe('internal')
+    expect(rejection(parts.signer.sign(result({ data: `${result().data}00` }))).type).toBe('internal')
+    expect(rejection(parts.signer.sign(result({ schema: parts.schemas['merkle-root'] })))).toMatchObject({
       type: 'invalid-input',
       detail: expect.stringContaining('merkle-root'),
     })
     for (const bad of ['0x', `0x${'5A'.repeat(32)}`, `0x${'5a'.repeat(31)}`, undefined]) {
-      expect(refusal(parts.signer.sign(result({ salt: bad as Hex }))).type).toBe('internal')
+      expect(rejection(parts.signer.sign(result({ salt: bad as Hex }))).type).toBe('internal')
     }
-    expect(refusal(parts.signer.sign(result({ chainId: 1 })))).toMatchObject({ places: [{ pointer: '#/chainId' }] })
+    expect(rejection(parts.signer.sign(result({ chainId: 1 })))).toMatchObject({ places: [{ pointer: '#/chainId' }] })
   })
 })

@@ -34,7 +34,7 @@ const PBKDF2 = {
   },
   version: 3,
 }
-// The very light scrypt key of go-ethereum's test data; its password is empty and its address published with it.
+// The light scrypt key of go-ethereum's test data; its password is empty and its address is published with it.
 const SCRYPT = {
   address: '45dea0fb0bba44f4fcf290bba71fd57d7117cbb8',
   crypto: {
@@ -71,7 +71,7 @@ const read = (env: Environment) => readSigningKey(env, readConfig({ DATA_DIR: di
 const resolve = (source: SigningKeySource) => resolveSigningKey(source, secp256k1, keccak)
 
 describe('where the key comes from', () => {
-  it('is one name of the environment, else a development key', () => {
+  it('is the one setting of the environment that is set, otherwise a development key', () => {
     expect(read({ SIGNER_PRIVATE_KEY: KEY })).toEqual({ kind: 'private-key', privateKey: KEY })
     expect(read({ SIGNER_MNEMONIC: MNEMONIC })).toMatchObject({ kind: 'mnemonic', path: "m/44'/60'/0'/0/0" })
     expect(read({ SIGNER_KEYSTORE: 'a', SIGNER_PASSWORD_FILE: 'b' })).toEqual({
@@ -82,19 +82,19 @@ describe('where the key comes from', () => {
     expect(read({})).toEqual({ kind: 'development', file: join(dir, 'dev-signer.json') })
   })
 
-  it('is refused when several are set, or a keystore has no password', () => {
+  it('is rejected when several are set, or when a keystore has no password', () => {
     const all = { SIGNER_PRIVATE_KEY: KEY, SIGNER_MNEMONIC: MNEMONIC, SIGNER_KEYSTORE: 'a' }
     for (const name of Object.keys(all)) expect(() => read({ ...all, [name]: '' })).toThrow(ConfigError)
     expect(() => read({ SIGNER_KEYSTORE: 'a' })).toThrow(/SIGNER_PASSWORD_FILE/)
   })
 
-  it('is never a generated key in production, unless that is allowed by name', () => {
+  it('is never a generated key in production, unless a setting allows it explicitly', () => {
     expect(() => read({ NODE_ENV: 'production' })).toThrow(/SIGNER_PRIVATE_KEY.*ALLOW_DEV_KEY=1/)
     expect(read({ NODE_ENV: 'production', ALLOW_DEV_KEY: '1' }).kind).toBe('development')
     expect(read({ NODE_ENV: 'production', SIGNER_PRIVATE_KEY: KEY }).kind).toBe('private-key')
   })
 
-  it('is taken out of the environment, files and everything else left', () => {
+  it('is removed from the environment; files and all other variables stay', () => {
     const environment: Record<string, string> = {
       SIGNER_PRIVATE_KEY: KEY,
       SIGNER_MNEMONIC: MNEMONIC,
@@ -113,7 +113,7 @@ describe('the key', () => {
     }
   })
 
-  it('is refused without being repeated when it is none', async () => {
+  it('is rejected without being repeated in the message when it is invalid', async () => {
     const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
     for (const privateKey of ['0'.repeat(64), order, 'f'.repeat(64), KEY.slice(1), `${KEY}0`, `${KEY.slice(0, -1)}g`]) {
       const error = await resolve({ kind: 'private-key', privateKey }).catch((reason: Error) => reason)
@@ -122,7 +122,7 @@ describe('the key', () => {
     }
   })
 
-  it('is derived from a mnemonic along the path', async () => {
+  it('is derived from a mnemonic along the derivation path', async () => {
     expect(hex(await resolve({ kind: 'mnemonic', mnemonic: MNEMONIC, path: "m/44'/60'/0'/0/0" }))).toBe(KEY)
     const other = await resolve({ kind: 'mnemonic', mnemonic: MNEMONIC, path: "m/44'/60'/0'/0/7" })
     const expected = mnemonicToAccount(MNEMONIC, { addressIndex: 7 }).address.toLowerCase()
@@ -142,7 +142,7 @@ describe('the key', () => {
     }
   })
 
-  it('is decrypted from a keystore with the password in a file, its line feed dropped', async () => {
+  it('is decrypted from a keystore with the password in a file, without its line feed', async () => {
     const [file, passwordFile] = [join(dir, 'keystore.json'), join(dir, 'password')]
     writeFileSync(file, JSON.stringify(PBKDF2))
     writeFileSync(passwordFile, `${PASSWORD}\n`)
@@ -154,24 +154,24 @@ describe('the key', () => {
 })
 
 describe('keystores', () => {
-  it('open by the published vectors for PBKDF2 and scrypt', async () => {
+  it('open with the published vectors for PBKDF2 and scrypt', async () => {
     const pbkdf2 = await decryptKeystore(JSON.stringify(PBKDF2), PASSWORD, keccak)
     expect(pbkdf2.ok && hex(pbkdf2.key)).toBe(SECRET)
     const scrypt = await decryptKeystore(JSON.stringify(SCRYPT), '', keccak)
     expect(scrypt.ok && publicKeyAddress(secp256k1.publicKey(scrypt.key), keccak)).toBe(`0x${SCRYPT.address}`)
   })
 
-  it('open with the cost wallets write', async () => {
-    // n and r of geth: 256 MiB. Another n gives another key, and it is the MAC that refuses it, not our limit.
+  it('open with the scrypt cost that wallets use', async () => {
+    // n and r of geth: 256 MiB. Another n gives another key, so the MAC check rejects it, not our limit.
     const { kdfparams } = SCRYPT.crypto
-    const costly = { ...SCRYPT, crypto: { ...SCRYPT.crypto, kdfparams: { ...kdfparams, n: 262_144 } } }
-    expect(await decryptKeystore(JSON.stringify(costly), '', keccak)).toEqual({
+    const expensive = { ...SCRYPT, crypto: { ...SCRYPT.crypto, kdfparams: { ...kdfparams, n: 262_144 } } }
+    expect(await decryptKeystore(JSON.stringify(expensive), '', keccak)).toEqual({
       ok: false,
       reason: 'does not open with this password',
     })
   })
 
-  it('are refused when they are damaged or ask for too much', async () => {
+  it('are rejected when they are damaged or too costly', async () => {
     const damaged: unknown[] = [
       null,
       [],
@@ -199,7 +199,7 @@ describe('the development key', () => {
     addressOf: (bytes: Uint8Array) => publicKeyAddress(secp256k1.publicKey(bytes), keccak),
   })
 
-  it('is written once, readable by its owner alone, marked as what it is, with nothing left beside it', () => {
+  it('is written once, readable only by its owner, marked as a development key, and no other file remains', () => {
     const file = join(dir, 'made', 'dev-signer.json')
     expect(hex(loadDevelopmentKey(file, parts()))).toBe(KEY)
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -217,7 +217,7 @@ describe('the development key', () => {
     const file = join(dir, 'dev-signer.json')
     const racing = {
       ...parts(),
-      // Between our look and our writing, another process has finished.
+      // Another process writes its key between our check and our write.
       generate: () => {
         loadDevelopmentKey(file, parts('33'.repeat(32)))
         return Buffer.from(KEY, 'hex')
@@ -226,7 +226,7 @@ describe('the development key', () => {
     expect(hex(loadDevelopmentKey(file, racing))).toBe('33'.repeat(32))
   })
 
-  it('is refused when others can read it, with the remedy', () => {
+  it('is rejected when others can read its file, with the remedy in the message', () => {
     const file = join(dir, 'dev-signer.json')
     loadDevelopmentKey(file, parts())
     for (const mode of [0o644, 0o640, 0o604, 0o660]) {
@@ -237,7 +237,7 @@ describe('the development key', () => {
     expect(hex(loadDevelopmentKey(file, parts()))).toBe(KEY)
   })
 
-  it('is refused when the file is damaged or for something else, without showing it', () => {
+  it('is rejected when the file is damaged or has another purpose, without showing the key', () => {
     const file = join(dir, 'dev-signer.json')
     const good = {
       purpose: 'DEVELOPMENT ONLY',
@@ -266,7 +266,7 @@ describe('the development key', () => {
     }
   })
 
-  it('says which setting would help when the folder cannot be written', () => {
+  it('names the setting to change when the folder cannot be written', () => {
     writeFileSync(join(dir, 'file'), '')
     expect(() => loadDevelopmentKey(join(dir, 'file', 'dev-signer.json'), parts())).toThrow(ConfigError)
   })

@@ -30,7 +30,7 @@ beforeAll(async () => {
 const numeric = encodeNumeric(123_456n, 'centimeters', [ZERO_UID, ZERO_UID], NOW_SECONDS, 'distance')
 const boolean = encodeBoolean(true, [ZERO_UID], NOW_SECONDS, 'contains')
 const salt: Hex = `0x${'5a'.repeat(32)}`
-const hexOf = (bytes: Uint8Array | undefined) => bytes && `0x${Buffer.from(bytes).toString('hex')}`
+const toHex = (bytes: Uint8Array | undefined) => bytes && `0x${Buffer.from(bytes).toString('hex')}`
 
 function payload(changes: Partial<AttestationPayload> = {}): AttestationPayload {
   const { schemas } = parts
@@ -45,10 +45,10 @@ const result = (changes: Partial<ResultPayload> = {}): ResultPayload => ({
   ...changes,
 })
 
-describe('a payload as a record', () => {
-  it('says what the payload says, whatever its kind', () => {
+describe('a payload packed as a record', () => {
+  it('contains the fields of the payload, of whatever kind', () => {
     const root = encodeMerkleRoot({ merkleRoot: ZERO_UID, leafCount: 1, timestampSeconds: NOW_SECONDS })
-    for (const given of [
+    for (const original of [
       payload(),
       payload({ kind: 'boolean', data: boolean, chainId: 2 ** 48 - 1 }),
       payload({ kind: 'merkle-root', data: root, chainId: 0 }),
@@ -56,31 +56,31 @@ describe('a payload as a record', () => {
       result(),
       result({ dataKind: 'boolean', data: boolean }),
     ]) {
-      const bytes = packPayload(given)
-      expect(bytes.length).toBe(payloadSize(given))
-      expect(payloadChainId(bytes)).toBe(given.chainId)
+      const bytes = packPayload(original)
+      expect(bytes.length).toBe(payloadSize(original))
+      expect(payloadChainId(bytes)).toBe(original.chainId)
       const read = readPayload(bytes)!
-      expect(read.kind).toBe(given.kind === 'result' ? given.dataKind : given.kind)
-      expect(hexOf(read.salt)).toBe(given.kind === 'result' ? salt : undefined)
-      expect([read.chainId, hexOf(read.schema), hexOf(read.recipient), hexOf(read.data)]).toEqual([
-        given.chainId,
-        given.schema,
-        given.recipient,
-        given.data,
+      expect(read.kind).toBe(original.kind === 'result' ? original.dataKind : original.kind)
+      expect(toHex(read.salt)).toBe(original.kind === 'result' ? salt : undefined)
+      expect([read.chainId, toHex(read.schema), toHex(read.recipient), toHex(read.data)]).toEqual([
+        original.chainId,
+        original.schema,
+        original.recipient,
+        original.data,
       ])
     }
   })
 
-  it('is the same with data that is bytes already', () => {
-    const given: PackablePayload = { ...payload(), data: hexToBytes(numeric)! }
-    const bytes = Buffer.alloc(payloadSize(given))
-    expect(putPayload(bytes, 0, given)).toBe(bytes.length)
+  it('is the same for data that is already bytes', () => {
+    const original: PackablePayload = { ...payload(), data: hexToBytes(numeric)! }
+    const bytes = Buffer.alloc(payloadSize(original))
+    expect(putPayload(bytes, 0, original)).toBe(bytes.length)
     expect(bytes.equals(packPayload(payload()))).toBe(true)
   })
 
-  it('is refused for a field that is not what it should be', () => {
-    packPayload(payload()) // its schema and recipient are remembered now
-    const wrong: readonly (readonly [Partial<AttestationPayload>, string])[] = [
+  it('rejects a field of the wrong form', () => {
+    packPayload(payload()) // The schema and the recipient are cached by now.
+    const invalid: readonly (readonly [Partial<AttestationPayload>, string])[] = [
       [{ schema: '0x12' }, 'invalid-input'],
       [{ schema: RECIPIENT }, 'invalid-input'],
       [{ recipient: parts.schemas.numeric }, 'invalid-input'],
@@ -94,7 +94,7 @@ describe('a payload as a record', () => {
       [{ data: '' as Hex }, 'internal'],
       [{ kind: '__proto__' as 'numeric' }, 'internal'],
     ]
-    for (const [changes, type] of wrong) {
+    for (const [changes, type] of invalid) {
       let problem: unknown
       try {
         packPayload(payload(changes))
@@ -107,79 +107,79 @@ describe('a payload as a record', () => {
     expect(() => packPayload(result({ salt: '0x5a' }))).toThrow(ProblemError)
   })
 
-  it('is signed as the payload itself', () => {
-    for (const given of [
+  it('is signed like the payload itself', () => {
+    for (const original of [
       payload(),
       result(),
       payload({ kind: 'boolean', schema: parts.schemas.boolean, data: boolean }),
     ]) {
-      const bySelf = parts.signer.sign(given)
-      const byRecord = parts.signer.signRecord(packPayload(given))
+      const bySelf = parts.signer.sign(original)
+      const byRecord = parts.signer.signRecord(packPayload(original))
       if (bySelf instanceof Promise || byRecord instanceof Promise) throw new Error('nothing to wait for')
-      if (!bySelf.ok || !byRecord.ok || !('signature' in bySelf)) throw new Error('was refused')
+      if (!bySelf.ok || !byRecord.ok || !('signature' in bySelf)) throw new Error('was rejected')
       expect(formatSignature(byRecord)).toBe(bySelf.signature)
       expect(byRecord.deadlineSeconds).toBe(bySelf.deadlineSeconds)
     }
   })
 
-  it('is not signed when it ends anywhere before its end, or begins with another kind', () => {
-    const whole = packPayload(payload())
-    for (let length = 0; length < whole.length; length++) {
-      expect(parts.signer.signRecord(whole.subarray(0, length)), `${length} bytes`).toMatchObject({ ok: false })
+  it('is rejected when it is truncated or extended, or starts with another kind', () => {
+    const record = packPayload(payload())
+    for (let length = 0; length < record.length; length++) {
+      expect(parts.signer.signRecord(record.subarray(0, length)), `${length} bytes`).toMatchObject({ ok: false })
     }
     for (let kind = 1; kind < 256; kind++) {
-      const other = Buffer.from(whole)
+      const other = Buffer.from(record)
       other[0] = kind
       expect(parts.signer.signRecord(other), `kind ${kind}`).toMatchObject({ ok: false })
     }
-    expect(parts.signer.signRecord(Buffer.concat([whole, Buffer.alloc(32)]))).toMatchObject({ ok: false })
+    expect(parts.signer.signRecord(Buffer.concat([record, Buffer.alloc(32)]))).toMatchObject({ ok: false })
   })
 })
 
-describe('data that is checked and not read', () => {
+describe('checking data without decoding it', () => {
   it.each([
     ['numeric', numeric, checkNumeric, decodeNumeric],
     ['boolean', boolean, checkBoolean, decodeBoolean],
-  ] as const)('is taken and refused as when it is read: %s', (_, hex, check, decode) => {
+  ] as const)('accepts and rejects the same data as decoding does: %s', (_, hex, check, decode) => {
     const bytes = hexToBytes(hex)!
-    const same = (changed: Uint8Array) => {
+    const checkBoth = (changed: Uint8Array) => {
       const [checked, decoded] = [check(changed), decode(changed)]
-      expect(checked.ok ? 'taken' : checked.reason, hexOf(changed)).toBe(decoded.ok ? 'taken' : decoded.reason)
+      expect(checked.ok ? 'taken' : checked.reason, toHex(changed)).toBe(decoded.ok ? 'taken' : decoded.reason)
       return decoded.ok
     }
-    let taken = 0
+    let accepted = 0
     for (let at = 0; at < bytes.length; at++) {
       for (const value of [0, 1, 31, 32, 33, 0x7f, 0x80, 0xc3, 0xff]) {
         const changed = Uint8Array.from(bytes)
         changed[at] = value
-        if (same(changed)) taken++
+        if (checkBoth(changed)) accepted++
       }
     }
     for (let length = 0; length <= bytes.length + 33; length++) {
       const changed = new Uint8Array(length)
       changed.set(bytes.subarray(0, length))
-      same(changed)
+      checkBoth(changed)
     }
     const random = seededRandom(7)
     for (let round = 0; round < 2000; round++) {
       const changed = Uint8Array.from(bytes)
       for (let count = 0; count < 4; count++) changed[Math.floor(random() * bytes.length)] = Math.floor(random() * 256)
-      if (same(changed)) taken++
+      if (checkBoth(changed)) accepted++
     }
-    expect(taken).toBeGreaterThan(500)
+    expect(accepted).toBeGreaterThan(500)
   })
 })
 
-describe('signatures as records', () => {
-  it('come back as they went', () => {
+describe('signed records', () => {
+  it('are read as they were written', () => {
     const bytes = Buffer.alloc(3 * SIGNED_BYTES)
     const compact = Uint8Array.from({ length: 64 }, (_, index) => 255 - index)
-    const given: readonly (readonly [number, 0 | 1, number, NonceSource | undefined])[] = [
+    const replies: readonly (readonly [number, 0 | 1, number, NonceSource | undefined])[] = [
       [0, 0, 0, undefined],
       [2 ** 32 - 1, 1, 2 ** 48 - 1, 'default'],
       [77, 1, 2 ** 32, 'cache'],
     ]
-    given.forEach(([id, recovery, nonce, nonceSource], index) => {
+    replies.forEach(([id, recovery, nonce, nonceSource], index) => {
       putSigned(bytes, index * SIGNED_BYTES, id, {
         compact,
         recovery,
@@ -188,7 +188,7 @@ describe('signatures as records', () => {
         deadlineSeconds: 2 ** 41 + 5,
       })
     })
-    given.forEach(([id, recovery, nonce, nonceSource], index) => {
+    replies.forEach(([id, recovery, nonce, nonceSource], index) => {
       expect(signedId(bytes, index * SIGNED_BYTES)).toBe(id)
       const signature = formatSignature({ compact, recovery })
       const common = { ok: true, signature, deadlineSeconds: 2 ** 41 + 5 }
@@ -198,7 +198,7 @@ describe('signatures as records', () => {
     })
   })
 
-  it('travel with others in one message', () => {
+  it('travel together in one message', () => {
     const records = [Buffer.from('a'), Buffer.alloc(0), Buffer.alloc(70_000, 7)]
     const ids = [1, 2 ** 32 - 1, 3]
     const found: [number, string][] = []

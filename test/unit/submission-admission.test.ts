@@ -7,11 +7,11 @@ const settle = () => new Promise<void>((done) => setImmediate(done))
 const context = { deadlineMs: Number.MAX_SAFE_INTEGER, aborted: false }
 const NOW = Number.MAX_SAFE_INTEGER - 60_000
 
-function submissionOf(index: number, account = 'one'): NewSubmission {
+function createSubmission(index: number, account = 'one'): NewSubmission {
   return { id: `${account} ${index}`, account } as NewSubmission
 }
 
-/** A store that answers when the test says so. */
+/** A store whose answers the test controls. */
 function createAdmission({ maxWaiting = 1000, maxTogether = 50 } = {}) {
   const batches: { readonly ids: readonly string[]; readonly end: (fault?: StoreFault) => Promise<void> }[] = []
   const admission = createSubmissionAdmission({
@@ -38,86 +38,86 @@ function createAdmission({ maxWaiting = 1000, maxTogether = 50 } = {}) {
   }
 }
 
-const idOf = (outcome: SubmitOutcome) => (outcome.outcome === 'taken' ? outcome.submission.id : outcome.outcome)
+const readId = (outcome: SubmitOutcome) => (outcome.outcome === 'taken' ? outcome.submission.id : outcome.outcome)
 
 describe('the admission of submissions', () => {
-  it('stores a burst in few transactions, one at a time, and answers each with its own outcome', async () => {
+  it('stores a burst in few transactions, one at a time, and answers each submission with its own outcome', async () => {
     const { batches, admit } = createAdmission()
-    const admitted = Array.from({ length: 120 }, (_, index) => admit(submissionOf(index)))
+    const admitted = Array.from({ length: 120 }, (_, index) => admit(createSubmission(index)))
     await settle()
     expect(batches.map(({ ids }) => ids.length)).toEqual([50])
     await batches[0]!.end()
     await batches[1]!.end()
     expect(batches.map(({ ids }) => ids.length)).toEqual([50, 50, 20])
     await batches[2]!.end()
-    expect((await Promise.all(admitted)).map(idOf)).toEqual(Array.from({ length: 120 }, (_, index) => `one ${index}`))
+    expect((await Promise.all(admitted)).map(readId)).toEqual(Array.from({ length: 120 }, (_, index) => `one ${index}`))
   })
 
-  it('refuses with 503 and Retry-After when its queue is full, and takes more once it is not', async () => {
+  it('answers 503 with Retry-After while its queue is full, and accepts more afterwards', async () => {
     const { batches, admit } = createAdmission({ maxWaiting: 3, maxTogether: 1 })
-    const first = admit(submissionOf(0))
+    const first = admit(createSubmission(0))
     await settle()
-    const queued = [1, 2, 3].map((index) => admit(submissionOf(index)))
-    await expect(admit(submissionOf(4))).rejects.toMatchObject({
+    const queued = [1, 2, 3].map((index) => admit(createSubmission(index)))
+    await expect(admit(createSubmission(4))).rejects.toMatchObject({
       data: { type: 'overloaded', retryAfterSeconds: expect.any(Number) },
     })
     await batches[0]!.end()
-    const next = admit(submissionOf(5))
+    const next = admit(createSubmission(5))
     for (let index = 1; index < 5; index++) await batches[index]!.end()
-    expect((await Promise.all([first, ...queued, next])).map(idOf)).toEqual(
+    expect((await Promise.all([first, ...queued, next])).map(readId)).toEqual(
       [0, 1, 2, 3, 5].map((index) => `one ${index}`),
     )
   })
 
-  it('gives each account its turn', async () => {
+  it('takes submissions from each account in turn', async () => {
     const { batches, admit } = createAdmission({ maxTogether: 4 })
-    for (let index = 0; index < 100; index++) void admit(submissionOf(index))
-    void admit(submissionOf(0, 'two'))
+    for (let index = 0; index < 100; index++) void admit(createSubmission(index))
+    void admit(createSubmission(0, 'two'))
     await settle()
     expect(batches[0]!.ids).toEqual(['one 0', 'two 0', 'one 1', 'one 2'])
   })
 
-  it('does not store what nobody waits for any more', async () => {
+  it('does not store a submission whose client has left', async () => {
     const { batches, admit } = createAdmission({ maxTogether: 1 })
-    void admit(submissionOf(0))
+    void admit(createSubmission(0))
     await settle()
-    const left = expect(admit(submissionOf(1), { aborted: true })).rejects.toMatchObject({
+    const abandoned = expect(admit(createSubmission(1), { aborted: true })).rejects.toMatchObject({
       data: { type: 'overloaded' },
     })
-    void admit(submissionOf(2))
+    void admit(createSubmission(2))
     await batches[0]!.end()
-    await left
+    await abandoned
     expect(batches.map(({ ids }) => ids)).toEqual([['one 0'], ['one 2']])
   })
 
-  it('ends the wait of a request whose time is over', async () => {
+  it('ends the wait of a request when its time is over', async () => {
     const { admit } = createAdmission()
-    await expect(admit(submissionOf(0), { deadlineMs: NOW + 5 })).rejects.toMatchObject({
+    await expect(admit(createSubmission(0), { deadlineMs: NOW + 5 })).rejects.toMatchObject({
       data: { type: 'overloaded' },
     })
   })
 
-  it('stores the others alone when the database refuses one of them', async () => {
+  it('stores the others one by one when the database rejects one of them', async () => {
     const { batches, admit } = createAdmission()
-    const admitted = [0, 1].map((index) => admit(submissionOf(index)))
-    const refused = expect(admitted[0]).rejects.toThrow('too long')
+    const admitted = [0, 1].map((index) => admit(createSubmission(index)))
+    const rejection = expect(admitted[0]).rejects.toThrow('too long')
     await settle()
     await batches[0]!.end(new StoreFault('refused', 'a value is too long'))
     await batches[1]!.end(new StoreFault('refused', 'a value is too long'))
     await batches[2]!.end()
-    await refused
-    expect(idOf(await admitted[1]!)).toBe('one 1')
+    await rejection
+    expect(readId(await admitted[1]!)).toBe('one 1')
   })
 
-  it('tells everybody of a transaction when the store is gone, and goes on with the next', async () => {
+  it('fails every submission of a transaction when the store is unavailable, and continues with the next', async () => {
     const { batches, admit } = createAdmission()
-    const gone = admit(submissionOf(0))
+    const failed = admit(createSubmission(0))
     await settle()
-    const next = admit(submissionOf(1))
+    const next = admit(createSubmission(1))
     void batches[0]!.end(new StoreFault('unavailable', 'gone'))
-    await expect(gone).rejects.toThrow('gone')
+    await expect(failed).rejects.toThrow('gone')
     await settle()
     await batches[1]!.end()
-    expect(idOf(await next)).toBe('one 1')
+    expect(readId(await next)).toBe('one 1')
   })
 })

@@ -2,72 +2,74 @@ import { describe, expect, it } from 'vitest'
 import type { Submission, SubmissionStatus } from '../../src/relay-messages.ts'
 import { createSubmissionWaits } from '../../src/service/submission-waits.ts'
 
-function submissionOf(id: string, status: SubmissionStatus = 'queued'): Submission {
+function createSubmission(id: string, status: SubmissionStatus = 'queued'): Submission {
   const nothing = { transactionHash: undefined, blockNumber: undefined, timeSeconds: undefined, uid: undefined }
   return { id, chainId: 1, status, error: undefined, ...nothing }
 }
 
 const NEVER = Number.POSITIVE_INFINITY
-const here = { aborted: false }
+const present = { aborted: false }
 
 function createWaits(read: (ids: readonly string[]) => Promise<readonly Submission[]>, maxWaiting = 100) {
-  const questions: (readonly string[])[] = []
+  const polls: (readonly string[])[] = []
   let nowMs = 0
   const waits = createSubmissionWaits({
     read: (ids) => {
-      questions.push(ids)
+      polls.push(ids)
       return read(ids)
     },
     pollMs: 1,
     maxWaiting,
     now: () => nowMs++, // a millisecond passes with every look
   })
-  return { waits, questions }
+  return { waits, polls }
 }
 
-describe('waits for blocks', () => {
-  it('ask the store once for all', async () => {
-    let looks = 0
-    const { waits, questions } = createWaits(async (ids) => {
-      looks++
-      return ids.map((id) => submissionOf(id, looks < 3 ? 'sent' : 'mined'))
+describe('waits for submissions', () => {
+  it('poll the store once for all of them', async () => {
+    let reads = 0
+    const { waits, polls } = createWaits(async (ids) => {
+      reads++
+      return ids.map((id) => createSubmission(id, reads < 3 ? 'sent' : 'mined'))
     })
     const ids = Array.from({ length: 50 }, (_, index) => `${index % 25}`)
-    const ended = await Promise.all(ids.map((id) => waits.wait(submissionOf(id), NEVER, here)))
+    const ended = await Promise.all(ids.map((id) => waits.wait(createSubmission(id), NEVER, present)))
     expect(ended.map(({ id, status }) => `${id} ${status}`)).toEqual(ids.map((id) => `${id} mined`))
-    expect(questions).toHaveLength(3)
-    expect(questions[0]).toHaveLength(25)
+    expect(polls).toHaveLength(3)
+    expect(polls[0]).toHaveLength(25)
   })
 
-  it('end with a failure, with their time, with their client and with the service', async () => {
-    const { waits } = createWaits(async (ids) => ids.map((id) => submissionOf(id, id === 'bad' ? 'failed' : 'sent')))
-    const gone = { aborted: false }
-    const open = waits.wait(submissionOf('open'), NEVER, here)
-    const leaving = waits.wait(submissionOf('leaving'), NEVER, gone)
-    expect((await waits.wait(submissionOf('bad'), NEVER, here)).status).toBe('failed')
-    expect((await waits.wait(submissionOf('late'), 20, here)).status).toBe('sent')
-    gone.aborted = true
+  it('end on failure, on timeout, when the client leaves and when the service closes', async () => {
+    const { waits } = createWaits(async (ids) =>
+      ids.map((id) => createSubmission(id, id === 'bad' ? 'failed' : 'sent')),
+    )
+    const departed = { aborted: false }
+    const open = waits.wait(createSubmission('open'), NEVER, present)
+    const leaving = waits.wait(createSubmission('leaving'), NEVER, departed)
+    expect((await waits.wait(createSubmission('bad'), NEVER, present)).status).toBe('failed')
+    expect((await waits.wait(createSubmission('late'), 20, present)).status).toBe('sent')
+    departed.aborted = true
     expect((await leaving).status).toBe('sent')
     waits.close()
     expect((await open).id).toBe('open')
-    expect((await waits.wait(submissionOf('later'), NEVER, here)).status).toBe('queued')
+    expect((await waits.wait(createSubmission('later'), NEVER, present)).status).toBe('queued')
   })
 
-  it('go on while the store does not answer', async () => {
-    let looks = 0
+  it('continue while the store does not answer', async () => {
+    let reads = 0
     const { waits } = createWaits(async (ids) => {
-      if (++looks < 4) throw new Error('the store is starting again')
-      return ids.map((id) => submissionOf(id, 'mined'))
+      if (++reads < 4) throw new Error('the store is starting again')
+      return ids.map((id) => createSubmission(id, 'mined'))
     })
-    expect((await waits.wait(submissionOf('1'), NEVER, here)).status).toBe('mined')
+    expect((await waits.wait(createSubmission('1'), NEVER, present)).status).toBe('mined')
   })
 
-  it('are not begun for what is over, nor beyond their number', async () => {
-    const { waits, questions } = createWaits(async () => [], 1)
-    expect((await waits.wait(submissionOf('1', 'finalized'), NEVER, here)).status).toBe('finalized')
-    void waits.wait(submissionOf('2'), NEVER, here)
-    expect((await waits.wait(submissionOf('3'), NEVER, here)).status).toBe('queued')
+  it('do not start for a final submission, nor beyond the maximum number', async () => {
+    const { waits, polls } = createWaits(async () => [], 1)
+    expect((await waits.wait(createSubmission('1', 'finalized'), NEVER, present)).status).toBe('finalized')
+    void waits.wait(createSubmission('2'), NEVER, present)
+    expect((await waits.wait(createSubmission('3'), NEVER, present)).status).toBe('queued')
     waits.close()
-    expect(questions.flat()).not.toContain('3')
+    expect(polls.flat()).not.toContain('3')
   })
 })

@@ -4,12 +4,15 @@ import { logSyncEvent } from '../../src/threads/sync-log.ts'
 
 it.each([
   ['the whole of a long chain', { from: 0, block: 2_000_000, head: 400_000_000 }, true],
-  ['a long chain from a chosen block on', { from: 243_446_573, block: 245_446_573, head: 400_000_000 }, false],
+  ['a long chain from a chosen block', { from: 243_446_573, block: 245_446_573, head: 400_000_000 }, false],
   ['a short chain', { from: 0, block: 90_000, head: 100_000 }, false],
-])('the log of the first look at %s names the setting that shortens it, or not', (_what, blocks, isNamed) => {
-  const lines: string[] = []
-  const log = createLog('json', (line) => lines.push(line))
-  logSyncEvent(log, { kind: 'began', chainId: 42161, ...blocks })
-  expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'info', chainId: 42161, ...blocks })
-  expect(lines[0]!.includes('START_BLOCK_42161')).toBe(isNamed)
-})
+])(
+  'the log of the first sync of %s mentions the setting of the start block only where it helps',
+  (_title, blocks, isNamed) => {
+    const lines: string[] = []
+    const log = createLog('json', (line) => lines.push(line))
+    logSyncEvent(log, { kind: 'began', chainId: 42161, ...blocks })
+    expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'info', chainId: 42161, ...blocks })
+    expect(lines[0]!.includes('START_BLOCK_42161')).toBe(isNamed)
+  },
+)

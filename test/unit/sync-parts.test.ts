@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
 import { readH3 } from '../../src/geometry/h3.ts'
 import type { Hex } from '../../src/messages.ts'
-import { extended, surplus } from '../../src/sync/ladder.ts'
-import { recordOf } from '../../src/sync/location-record.ts'
+import { extendLadder, findSurplusBlocks } from '../../src/sync/ladder.ts'
+import { toLocationRecord } from '../../src/sync/location-record.ts'
 import { decodeAggregate, encodeAggregate, MULTICALL3 } from '../../src/sync/multicall.ts'
-import { hintedBlocks, RangeSize } from '../../src/sync/range-size.ts'
+import { parseBlockLimit, RangeSize } from '../../src/sync/range-size.ts'
 import { RpcError } from '../../src/sync/rpc.ts'
 
-const PLACE = { chainId: 84532, chain: 'base-sepolia', blockNumber: 7, maxDataBytes: 10_000 }
+const CONTEXT = { chainId: 84532, chain: 'base-sepolia', blockNumber: 7, maxDataBytes: 10_000 }
 const FIELDS = {
   uid: `0x${'11'.repeat(32)}`,
   attester: `0x${'22'.repeat(20)}`,
@@ -31,11 +31,11 @@ function attested(type: string, location: string, changes: { seconds?: bigint; m
     ['x'],
     changes.memo ?? '',
   ])
-  return recordOf({ ...FIELDS, data }, PLACE)
+  return toLocationRecord({ ...FIELDS, data }, CONTEXT)
 }
 
 describe('a location attestation', () => {
-  it('becomes a record with what it says', () => {
+  it('becomes a record with the same values', () => {
     expect(attested('geojson-point', '{"type":"Point","coordinates":[0,0]}', { memo: 'a\u0000b' })).toEqual({
       ok: true,
       record: {
@@ -49,7 +49,7 @@ describe('a location attestation', () => {
         srs: 'EPSG:4326',
         locationType: 'geojson-point',
         location: '{"type":"Point","coordinates":[0,0]}',
-        longitude: 0, // Regression: zero is a place (R7)
+        longitude: 0, // Regression: zero is a valid coordinate (R7).
         latitude: 0,
         bounds: [0, 0, 0, 0],
         recipeTypes: ['gps'],
@@ -79,7 +79,7 @@ describe('a location attestation', () => {
       ' {"type":"Point","coordinates":[1,2],"note":"\\ud800"} ',
       '{"type":"Point","coordinates":[1,2],"note":"\\ud800"}',
     ],
-  ])('of type %s is understood: %s', (type, location, text) => {
+  ])('of type %s is read: %s', (type, location, text) => {
     expect(attested(type, location)).toMatchObject({ ok: true, record: { location: text } })
   })
 
@@ -88,9 +88,9 @@ describe('a location attestation', () => {
       'location',
       'what3words',
       'filled.count.soap',
-      'the location: is text of the type "what3words", which is not understood',
+      'the location: is text of type "what3words", which is not supported',
     ],
-    ['location', 'geojson-point', '{"type":', 'the location: is not JSON of a geometry'],
+    ['location', 'geojson-point', '{"type":', 'the location: is not valid JSON'],
     [
       'location',
       'geojson-point',
@@ -98,26 +98,31 @@ describe('a location attestation', () => {
       'the location has longitude 200, outside -180..180',
     ],
     ['location', 'coordinate-decimal+lon-lat', 'NaN, 3', 'the location: is not two decimal numbers'],
-    ['location', 'wkt', 'POINT(1)', 'the location: at character 8 a number is expected, found ")"'],
-    ['location', 'wkt', 'POINT EMPTY', 'the location: at character 7 it is empty; empty geometries have no place'],
-    ['location', 'h3', '8a2a1072b59fff', 'the location: is no cell of H3'],
-    ['location', 'geohash', 'ailo', 'the location: has "a", which no geohash has'],
-    ['location', 'wkb', '0101', 'the location: at byte 0 it ends after 2 of 5 bytes'],
+    ['location', 'wkt', 'POINT(1)', 'the location: at character 8: expected a number, found ")"'],
+    [
+      'location',
+      'wkt',
+      'POINT EMPTY',
+      'the location: at character 7: the geometry is empty; empty geometries have no location',
+    ],
+    ['location', 'h3', '8a2a1072b59fff', 'the location: is not an H3 cell'],
+    ['location', 'geohash', 'ailo', 'the location: has "a", which is not a geohash character'],
+    ['location', 'wkb', '0101', 'the location: at byte 0: the data ends after 2 of 5 bytes'],
     [
       'location',
       'geojson-point',
       '{"type":"Point","coordinates":[1e999,0]}',
-      'the location has a position without two numbers',
+      'the location has a position that is not two to four finite numbers',
     ],
-  ])('is set aside for its %s: %s %s', (stage, type, location, reason) => {
+  ])('is quarantined for its %s: %s %s', (stage, type, location, reason) => {
     expect(attested(type, location)).toEqual({ ok: false, stage, reason })
   })
 
-  it('is set aside when its time is none, its data no data or too large', () => {
+  it('is quarantined when its time is invalid, or its data is invalid or too large', () => {
     expect(
       attested('geojson-point', '{"type":"Point","coordinates":[0,0]}', { seconds: 2n ** 256n - 1n }),
     ).toMatchObject({ stage: 'time' })
-    expect(recordOf({ ...FIELDS, data: '0x1234' }, PLACE)).toMatchObject({ stage: 'data' })
+    expect(toLocationRecord({ ...FIELDS, data: '0x1234' }, CONTEXT)).toMatchObject({ stage: 'data' })
     expect(attested('geojson-point', 'x'.repeat(20_000))).toMatchObject({ stage: 'size' })
   })
 })
@@ -128,21 +133,21 @@ describe('the ladder of blocks', () => {
     hash: `0x${index.toString(16)}` as Hex,
   })).reverse()
 
-  it('keeps every block that is not final, and of the others ever fewer', () => {
-    const gone = new Set(surplus(rungs, 14_000))
-    const kept = rungs.filter(({ number }) => !gone.has(number)).map(({ number }) => number)
+  it('keeps every block that is not final, and ever fewer of the older ones', () => {
+    const surplus = new Set(findSurplusBlocks(rungs, 14_000))
+    const kept = rungs.filter(({ number }) => !surplus.has(number)).map(({ number }) => number)
     expect(kept.filter((number) => number > 14_000)).toHaveLength(rungs.filter(({ number }) => number > 14_000).length)
     expect(kept.at(-1)).toBe(0)
     const final = kept.filter((number) => number <= 14_000)
     expect(final.length).toBeLessThan(100)
-    // However deep: the next rung is never further than a quarter of the way.
+    // At any depth, the gap to the next rung is at most a quarter of the distance to the final block.
     for (let index = 1; index < final.length; index++) {
       expect(final[index - 1]! - final[index]!).toBeLessThanOrEqual(Math.max(6, (14_000 - final[index]!) / 4))
     }
   })
 
-  it('has a block of a number once, the newest one', () => {
-    const ladder = extended(
+  it('has one block for each number, the newest', () => {
+    const ladder = extendLadder(
       [{ number: 2, hash: '0xa' }],
       [
         { number: 2, hash: '0xb' },
@@ -157,8 +162,8 @@ describe('the ladder of blocks', () => {
   })
 })
 
-describe('the width of a range', () => {
-  // As providers word their limits; collected from their documentation and from issues about them.
+describe('the width of a block range', () => {
+  // Error texts of RPC providers, collected from their documentation and from issues about them.
   it.each([
     ['Query returned more than 10000 results. Try with this block range [0x64, 0x96].', 51],
     ['Log response size exceeded. Based on your parameters, this block range should work: [0x64, 0xc7]', 100],
@@ -167,41 +172,43 @@ describe('the width of a range', () => {
     ['block range is too wide, up to a 800 block range', 800],
     ['Max range: 2048', 2048],
     ['something else', undefined],
-  ])('is told by the endpoint: %s', (said, blocks) => {
-    expect(hintedBlocks(100, said)).toBe(blocks)
+  ])('is parsed from the message of the endpoint: %s', (message, blocks) => {
+    expect(parseBlockLimit(100, message)).toBe(blocks)
   })
 
-  it('is halved without a hint, doubled when answers are short, and never above the limit', () => {
+  it('is halved without a hint, doubled when responses are short, and never above the limit', () => {
     const size = new RangeSize(8000)
-    const wide = new RpcError('x', { code: -32005, said: 'query returned more than 10000 results' })
-    expect(size.shrink(0, 2000, wide)).toBe(true)
+    const tooWide = new RpcError('x', { code: -32005, endpointMessage: 'query returned more than 10000 results' })
+    expect(size.shrink(0, 2000, tooWide)).toBe(true)
     expect(size.blocks).toBe(1000)
-    for (let turn = 0; turn < 10; turn++) size.grow(size.blocks, 0)
+    for (let round = 0; round < 10; round++) size.grow(size.blocks, 0)
     expect(size.blocks).toBe(8000)
     size.grow(8000, 5000)
     expect(size.blocks).toBe(8000)
   })
 
-  it('does not help against a refusal for another reason', () => {
+  it('stays the same after an error with another cause', () => {
     const size = new RangeSize(8000)
-    expect(size.shrink(0, 2000, new RpcError('x', { code: -32005, said: 'rate limit exceeded' }))).toBe(false)
-    expect(size.shrink(0, 1, new RpcError('x', { code: -32005, said: 'too many results' }))).toBe(false)
+    expect(size.shrink(0, 2000, new RpcError('x', { code: -32005, endpointMessage: 'rate limit exceeded' }))).toBe(
+      false,
+    )
+    expect(size.shrink(0, 1, new RpcError('x', { code: -32005, endpointMessage: 'too many results' }))).toBe(false)
     expect(size.shrink(0, 2000, new RpcError('x', { failure: 'silent' }))).toBe(false)
   })
 })
 
-describe('calls put together', () => {
+describe('aggregated calls', () => {
   const target: Hex = '0x4200000000000000000000000000000000000021'
   const calls = ['a3112a64'.padEnd(72, '1'), 'a3112a64'.padEnd(72, '2'), 'ab']
 
-  it('are encoded as viem does', () => {
+  it('are encoded as by viem', () => {
     const decoded = decodeFunctionData({ abi: multicall3Abi, data: encodeAggregate(target, calls) })
     expect(decoded.args).toEqual([calls.map((call) => ({ target, allowFailure: true, callData: `0x${call}` }))])
     expect(MULTICALL3).toMatch(/^0x[0-9a-f]{40}$/)
   })
 
   it('are decoded as viem encodes them, and never beyond their end', () => {
-    const answer = encodeFunctionResult({
+    const response = encodeFunctionResult({
       abi: multicall3Abi,
       functionName: 'aggregate3',
       result: [
@@ -210,10 +217,10 @@ describe('calls put together', () => {
         { success: true, returnData: '0x' },
       ],
     })
-    expect(decodeAggregate(answer, 3)).toEqual([`0x${'ab'.repeat(100)}`, '0x', '0x'])
-    expect(() => decodeAggregate(answer, 2)).toThrow(RpcError)
-    for (let length = 2; length < answer.length - 64; length += 7)
-      expect(() => decodeAggregate(answer.slice(0, length), 3)).toThrow(RpcError)
-    for (const wrong of [null, 5, '0x', 'zz', {}]) expect(() => decodeAggregate(wrong, 3)).toThrow(RpcError)
+    expect(decodeAggregate(response, 3)).toEqual([`0x${'ab'.repeat(100)}`, '0x', '0x'])
+    expect(() => decodeAggregate(response, 2)).toThrow(RpcError)
+    for (let length = 2; length < response.length - 64; length += 7)
+      expect(() => decodeAggregate(response.slice(0, length), 3)).toThrow(RpcError)
+    for (const malformed of [null, 5, '0x', 'zz', {}]) expect(() => decodeAggregate(malformed, 3)).toThrow(RpcError)
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type LibraryFiles, systemLibraries } from '../../src/crypto/system-library.ts'
+import { findSystemLibraries, type LibraryFiles } from '../../src/crypto/system-library.ts'
 
 const FOLDER = '/usr/lib/x86_64-linux-gnu'
 
-/** A file system in which everything belongs to root and only root may write, but for what a test says. */
+/** A file system in which everything belongs to root and only root may write, apart from the given exceptions. */
 function files(
   paths: Readonly<Record<string, string>>,
   others: Readonly<Record<string, { uid?: number; mode?: number }>> = {},
@@ -19,13 +19,13 @@ function files(
 }
 
 describe('the libsecp256k1 of the system', () => {
-  it('is looked for in the folders of the distribution, the newest release first', () => {
+  it('is searched for in the folders of the distribution, the newest release first', () => {
     const names = [1, 2, 5, 6].map((soname) => `${FOLDER}/libsecp256k1.so.${soname}`)
     const present = Object.fromEntries(names.map((name) => [name, `${name}.0.0`]))
-    const { found, refused } = systemLibraries('linux', 'x64', files(present))
-    expect(found.map(({ path }) => path)).toEqual(names.map((name) => `${name}.0.0`).reverse())
-    expect(found.map(({ release }) => release)).toEqual(['0.7', '0.6', '0.3 to 0.5', '0.2'])
-    expect(refused).toEqual([])
+    const { trusted, rejected } = findSystemLibraries('linux', 'x64', files(present))
+    expect(trusted.map(({ path }) => path)).toEqual(names.map((name) => `${name}.0.0`).reverse())
+    expect(trusted.map(({ release }) => release)).toEqual(['0.7', '0.6', '0.3 to 0.5', '0.2'])
+    expect(rejected).toEqual([])
   })
 
   it.each([
@@ -34,17 +34,17 @@ describe('the libsecp256k1 of the system', () => {
     ['x64', '/usr/lib'],
   ])('is found on %s in %s', (arch, folder) => {
     const name = `${folder}/libsecp256k1.so.1`
-    expect(systemLibraries('linux', arch, files({ [name]: name })).found).toMatchObject([{ path: name }])
+    expect(findSystemLibraries('linux', arch, files({ [name]: name })).trusted).toMatchObject([{ path: name }])
   })
 
   it.each([
-    ['a release whose interface is not known', 'linux', 'libsecp256k1.so.7'],
+    ['a release with an unknown interface', 'linux', 'libsecp256k1.so.7'],
     ['a name without a release', 'linux', 'libsecp256k1.so'],
     ['another system', 'darwin', 'libsecp256k1.so.1'],
-  ])('is not %s', (_name, platform, file) => {
+  ])('is not accepted: %s', (_name, platform, file) => {
     const path = `${FOLDER}/${file}`
-    const { found } = systemLibraries(platform, 'x64', files({ [path]: path }))
-    expect(found).toEqual([])
+    const { trusted } = findSystemLibraries(platform, 'x64', files({ [path]: path }))
+    expect(trusted).toEqual([])
   })
 
   it.each([
@@ -53,27 +53,31 @@ describe('the libsecp256k1 of the system', () => {
       'its group may write the file',
       `${FOLDER}/libsecp256k1.so.1.0.0`,
       { mode: 0o775 },
-      'others than root may write it',
+      'accounts other than root may write to it',
     ],
     [
-      'everybody may write the file',
+      'every user may write the file',
       `${FOLDER}/libsecp256k1.so.1.0.0`,
       { mode: 0o757 },
-      'others than root may write it',
+      'accounts other than root may write to it',
     ],
     ['the folder belongs to another user', FOLDER, { uid: 1000 }, 'does not belong to root'],
-    ['everybody may write a folder above', '/usr', { mode: 0o1777 }, 'others than root may write it'],
-  ])('is refused with the reason when %s', (_name, path, other, reason) => {
+    ['every user may write a parent folder', '/usr', { mode: 0o1777 }, 'accounts other than root may write to it'],
+  ])('is rejected with the reason when %s', (_name, path, other, reason) => {
     const name = `${FOLDER}/libsecp256k1.so.1`
-    const { found, refused } = systemLibraries('linux', 'x64', files({ [name]: `${name}.0.0` }, { [path]: other }))
-    expect(found).toEqual([])
-    expect(refused).toEqual([`${path}: ${reason}`])
+    const { trusted, rejected } = findSystemLibraries(
+      'linux',
+      'x64',
+      files({ [name]: `${name}.0.0` }, { [path]: other }),
+    )
+    expect(trusted).toEqual([])
+    expect(rejected).toEqual([`${path}: ${reason}`])
   })
 
-  it('is judged where its link leads to', () => {
+  it('is checked at the target of its link', () => {
     const name = `${FOLDER}/libsecp256k1.so.1`
     const others = { '/home/user': { uid: 1000 } }
-    const { refused } = systemLibraries('linux', 'x64', files({ [name]: '/home/user/evil.so' }, others))
-    expect(refused).toEqual(['/home/user: does not belong to root'])
+    const { rejected } = findSystemLibraries('linux', 'x64', files({ [name]: '/home/user/evil.so' }, others))
+    expect(rejected).toEqual(['/home/user: does not belong to root'])
   })
 })

@@ -18,25 +18,25 @@ const [longitude, latitude] = EIFFEL
 const CELL = latLngToCell(latitude, longitude, 9)
 const point = (notation: string) => ({ locationType: notation, location: `POINT(${longitude} ${latitude})` })
 
-describe('a claim whose location is text', () => {
+describe('a claim with a text location', () => {
   it.each([
     ['wkt', `POINT(${longitude} ${latitude})`],
     ['ewkt', `SRID=4326;POINT Z (${longitude} ${latitude} 330)`],
     ['wkb', `0101000000${doubles(longitude, latitude)}`],
     ['coordinate-decimal+lon-lat', `${longitude}, ${latitude}`],
     ['coordinate-decimal+lat-lon', `${latitude}, ${longitude}`],
-  ])('is judged like the same place as GeoJSON: %s', async (locationType, location) => {
+  ])('gives the same result as GeoJSON: %s', async (locationType, location) => {
     const verifier = await createVerifier()
     const stamps = [stampOf('gpsd', { location: { type: 'Point', coordinates: [2.2951, 48.8586] } })]
     const asText = await verifier.proof(proofOf(stamps, { locationType, location }))
     const asGeoJson = await verifier.proof(proofOf(stamps))
     expect(asText['credibility']).toEqual(asGeoJson['credibility'])
     expect(asText['credibility'].dimensions.spatial.maxDistanceMeters).toBeGreaterThan(40)
-    // What was claimed is echoed and hashed as it came.
+    // The claimed location is echoed and hashed as it was sent.
     expect(asText['proof'].claim.location).toBe(location)
   })
 
-  it('is the whole cell where it names one', async () => {
+  it('covers the whole cell for a cell id', async () => {
     const verifier = await createVerifier()
     const near = stampOf('gpsd')
     const far = stampOf('gpsd', { location: { type: 'Point', coordinates: [2.4, 48.9] } })
@@ -50,18 +50,18 @@ describe('a claim whose location is text', () => {
   })
 
   it.each([
-    ['wkt', 'POINT(1)', 'not-wkt', 'proof.claim.location: at character 8 a number is expected, found ")"'],
-    ['h3-index', 'POINT(1 2)', 'not-h3', 'proof.claim.location: is no cell of H3'],
+    ['wkt', 'POINT(1)', 'not-wkt', 'proof.claim.location: at character 8: expected a number, found ")"'],
+    ['h3-index', 'POINT(1 2)', 'not-h3', 'proof.claim.location: is not an H3 cell'],
     [
       'geojson-point',
       '{"type":"Point","coordinates":[1,2]}',
       'unknown-location-type',
-      'proof.claim.location: is text of the type "geojson-point", which is not understood',
+      'proof.claim.location: is text of type "geojson-point", which is not supported',
     ],
-    ['wkt', '', 'not-wkt', /^proof\.claim\.location: at character 1 /],
+    ['wkt', '', 'not-wkt', /^proof\.claim\.location: at character 1: /],
     ['wkt', 'POLYGON((0 0,1 1,1 0,0 1,0 0))', undefined, /^proof\.claim\.location\.coordinates.*self-intersection/],
     ['geohash', 'u'.repeat(13), 'not-geohash', 'proof.claim.location: has 13 characters; a geohash has 1 to 12'],
-  ])('is refused with its place: %s %j', async (locationType, location, code, detail) => {
+  ])('is rejected with its pointer: %s %j', async (locationType, location, code, detail) => {
     const verifier = await createVerifier()
     const { problem } = await verifier.proof(proofOf([stampOf()], { locationType, location }))
     expect(problem.type).toBe('invalid-input')
@@ -90,32 +90,33 @@ describe.each([
   ['geohash', 'u'],
   ['lon-lat', '1 '],
 ])('text of %s made of %j', (locationType, piece) => {
-  const repeated = (length: number) => piece.repeat(length / piece.length)
+  const repeatPiece = (length: number) => piece.repeat(length / piece.length)
 
-  it('is refused where a body has a megabyte of it', async () => {
+  it('is rejected when it is a megabyte long', async () => {
     const verifier = await createVerifier()
-    const { problem } = await verifier.proof(proofOf([stampOf()], { locationType, location: repeated(1_000_000) }))
+    const { problem } = await verifier.proof(proofOf([stampOf()], { locationType, location: repeatPiece(1_000_000) }))
     expect(problem.places[0].pointer).toBe('#/proof/claim/location')
     expect(problem.detail.length).toBeLessThan(200)
   })
 
-  // A megabyte takes 15 ms. A reader that looks through the rest of the text at each word takes seconds for one, minutes for eight.
-  it('is refused in time that grows with its length alone', { timeout: 60_000 }, () => {
+  // A megabyte takes 15 ms. A reader that searches the remaining text at each word takes seconds for one megabyte, minutes for
+  // eight.
+  it('is rejected in time proportional to its length', { timeout: 60_000 }, () => {
     const limits = { ...LIMITS, maxBodyBytes: 2 ** 30 }
-    expect(() => readLocationText(locationType, repeated(8_000_000), [], limits)).toThrow(ProblemError)
+    expect(() => readLocationText(locationType, repeatPiece(8_000_000), [], limits)).toThrow(ProblemError)
   })
 })
 
 describe('docs/formats.md', () => {
   const page = readFileSync(resolve(import.meta.dirname, '../../docs/formats.md'), 'utf8')
-  const rowsAfter = (head: string) => {
+  const readRows = (head: string) => {
     const [, table] = page.split(`${head}\n`)
     const lines = table!.split('\n').slice(1)
     return lines.slice(0, lines.indexOf('')).map((line) => [...line.matchAll(/`(.*?)`/g)].map(([, code]) => code!))
   }
 
-  it('shows what each type becomes', () => {
-    const rows = rowsAfter('| `locationType` | location | is |')
+  it('shows the geometry for each type', () => {
+    const rows = readRows('| `locationType` | location | is |')
     expect(rows.length).toBe(6)
     for (const cells of rows) {
       const types = cells.slice(0, -2)
@@ -127,9 +128,9 @@ describe('docs/formats.md', () => {
     }
   })
 
-  it('shows what is answered to what is none', async () => {
+  it('shows the response to invalid locations', async () => {
     const verifier = await createVerifier()
-    const rows = rowsAfter('| sent | answer |')
+    const rows = readRows('| sent | answer |')
     expect(rows.length).toBeGreaterThan(5)
     for (const [location, locationType, detail] of rows) {
       const { problem } = await verifier.proof(proofOf([stampOf()], { locationType, location }))
@@ -138,31 +139,31 @@ describe('docs/formats.md', () => {
   })
 })
 
-describe('a stamp whose location is text', () => {
-  it('is signed as it came and judged by the place that it names', async () => {
+describe('a stamp with a text location', () => {
+  it('is signed as it was sent and evaluated at the geometry that it names', async () => {
     const verifier = await createVerifier()
     expect(await verifier.stamp(stampOf('gpsd', point('wkt')))).toMatchObject({ valid: true })
     const other = { ...stampOf('gpsd', point('wkt')), location: `POINT(${longitude} ${latitude} 1)` }
     expect(await verifier.stamp(other)).toMatchObject({ signaturesValid: false, structureValid: true })
   })
 
-  it('is no observation of a receiver where it is a cell', async () => {
+  it('is not accepted as an observation of a receiver if it is a cell', async () => {
     const verifier = await createVerifier()
-    const answer = await verifier.stamp(stampOf('gpsd', { locationType: 'h3', location: CELL }))
-    expect(answer).toMatchObject({ signaturesValid: true, structureValid: false })
-    const failed = answer['details'].structure.filter(({ ok }: Loose) => !ok)
+    const result = await verifier.stamp(stampOf('gpsd', { locationType: 'h3', location: CELL }))
+    expect(result).toMatchObject({ signaturesValid: true, structureValid: false })
+    const failed = result['details'].structure.filter(({ ok }: Loose) => !ok)
     expect(failed).toMatchObject([{ id: 'point-location', measured: 'Polygon' }])
   })
 
-  it('is refused with its place when it is wrong', async () => {
+  it('is rejected with its pointer when it is invalid', async () => {
     const verifier = await createVerifier()
-    const wrong = stampOf('gpsd', { locationType: 'wkt', location: 'POINT(500 1)' })
-    const { problem } = await verifier.proof(proofOf([stampOf(), wrong]))
-    expect(problem.detail).toBe('proof.stamps[1].location: at character 7 longitude 500 is outside -180..180')
+    const invalid = stampOf('gpsd', { locationType: 'wkt', location: 'POINT(500 1)' })
+    const { problem } = await verifier.proof(proofOf([stampOf(), invalid]))
+    expect(problem.detail).toBe('proof.stamps[1].location: at character 7: longitude 500 is outside -180..180')
   })
 })
 
-describe('an input of a computation that is text elsewhere', async () => {
+describe('an input that refers to a text location', async () => {
   const limits = {
     maxVertices: 1000,
     maxParts: 100,
@@ -181,26 +182,26 @@ describe('an input of a computation that is text elsewhere', async () => {
   const area = (geometry: string, locationType?: string) =>
     run('area', { geometry: { uid } }, [{ field: 'geometry', ref: uid, geometry, locationType }])
 
-  it('gives what the same place gives as GeoJSON', () => {
+  it('gives the same result as the same geometry in GeoJSON', () => {
     const asGeoJson = area(JSON.stringify(readH3(CELL, [])))
     expect(asGeoJson).toMatchObject({ ok: true })
     expect(area(CELL, 'h3')).toEqual(asGeoJson)
   })
 
-  it('is refused by what is wrong with it, which stands on the chain', () => {
+  it('is rejected with the fault of the text on the chain', () => {
     expect(area('POLYGON((0 0,1 0,1 1))', 'wkt')).toMatchObject({
       ok: false,
       problem: {
         type: 'invalid-input',
         detail: expect.stringMatching(
-          /^geometry: its location is no wkt: at character 9 a ring has 3 positions and is open/,
+          /^geometry: its location is no wkt: at character 9: a ring has 3 positions and is open/,
         ),
         places: [{ code: 'uid-unreadable', pointer: '#/geometry' }],
       },
     })
   })
 
-  it('is named where it stands when it came in a verified proof', () => {
+  it('is named by its pointer when it is part of a verified proof', () => {
     const resolved = [{ field: 'geometry', ref: uid, geometry: 'POINT(1)', locationType: 'wkt' }]
     const proof = proofOf([stampOf()], { locationType: 'wkt', location: 'POINT(1)' })
     expect(run('area', { geometry: { verifiedProof: { proof } } }, resolved)).toMatchObject({
@@ -212,31 +213,31 @@ describe('an input of a computation that is text elsewhere', async () => {
   })
 })
 
-/** Two numbers as WKB has them, little end first. */
+/** Encodes two numbers as in WKB, little-endian. */
 function doubles(...values: number[]): string {
   return Buffer.from(new Float64Array(values).buffer).toString('hex')
 }
 
 describe('a text in another notation', () => {
   it.each([
-    ['geohash', 'ezs42\u00a0', 'has "\u00a0", which no geohash has'],
-    // Lower case of the Kelvin sign is the letter k.
-    ['geohash', 'ezs\u212a2', 'has "\u212a", which no geohash has'],
-    ['geohash', 'ezs42 ezs43', 'has " ", which no geohash has'],
-    ['h3', '8928308280fffff\u00a0', 'is no cell of H3'],
-    ['h3', '8928308280fffff 8928308280bffff', 'is no cell of H3'],
-    ['wkb', `0101000000${doubles(1, 2)}\u00a0`, 'is no well-known binary: an even number of hex digits is expected'],
+    ['geohash', 'ezs42\u00a0', 'has "\u00a0", which is not a geohash character'],
+    // The Kelvin sign in lower case is the letter k.
+    ['geohash', 'ezs\u212a2', 'has "\u212a", which is not a geohash character'],
+    ['geohash', 'ezs42 ezs43', 'has " ", which is not a geohash character'],
+    ['h3', '8928308280fffff\u00a0', 'is not an H3 cell'],
+    ['h3', '8928308280fffff 8928308280bffff', 'is not an H3 cell'],
+    ['wkb', `0101000000${doubles(1, 2)}\u00a0`, 'is not well-known binary: expected an even number of hex digits'],
     ['lon-lat', '2.2945,\u00a048.8584', 'is not two decimal numbers'],
     ['lon-lat', '\ufeff2.2945, 48.8584', 'is not two decimal numbers'],
     ['lon-lat', '[2.2945, 48.8584', 'is not two decimal numbers'],
     ['lon-lat', '2.2945, 48.8584]', 'is not two decimal numbers'],
     ['lon-lat', '2.2945, 48.8584, 35', 'is not two decimal numbers'],
     ['lat-lon', '48.8584 2.2945 2.3', 'is not two decimal numbers'],
-  ])('loses nothing that stands in it: %s %j', (type, text, detail) => {
+  ])('is rejected for a character that must not be dropped: %s %j', (type, text, detail) => {
     expect(() => readLocationText(type, text, [], LIMITS)).toThrow(detail)
   })
 
-  it('may stand between spaces, tabs and line ends', () => {
+  it('may be surrounded by spaces, tabs and line ends', () => {
     expect(readLocationText('geohash', ' \tezs42\r\n', [], LIMITS)).toEqual(
       readLocationText('geohash', 'EZS42', [], LIMITS),
     )

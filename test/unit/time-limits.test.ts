@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { TimeLimits } from '../../src/threads/time-limits.ts'
 
-describe('limits of time', () => {
+describe('time limits', () => {
   let nowMs = 0
   let limits: TimeLimits
   beforeEach(() => {
@@ -14,7 +14,7 @@ describe('limits of time', () => {
     vi.useRealTimers()
   })
 
-  /** A task that ends only when it is told to; when it was. */
+  /** Starts a task that ends only when it is aborted; returns an object with the time when that was. */
   function begin(leftMs: number, graceMs?: number): { endedMs: number | undefined } {
     const task: { endedMs: number | undefined } = { endedMs: undefined }
     const start = (signal: EventEmitter) =>
@@ -28,7 +28,7 @@ describe('limits of time', () => {
     return task
   }
 
-  async function pass(ms: number): Promise<void> {
+  async function advance(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 10) {
       nowMs += 10
       await vi.advanceTimersByTimeAsync(10)
@@ -37,37 +37,37 @@ describe('limits of time', () => {
 
   it('end a task soon after its time is over, and no other', async () => {
     const [short, long] = [begin(100), begin(1000)]
-    await pass(90)
+    await advance(90)
     expect(short.endedMs).toBeUndefined()
-    await pass(100)
+    await advance(100)
     expect(short.endedMs).toBeLessThanOrEqual(160)
     expect(long.endedMs).toBeUndefined()
-    await pass(1000)
+    await advance(1000)
     expect(long.endedMs).toBeLessThanOrEqual(1060)
   })
 
-  it('give grace from when it is seen that the time is over', async () => {
+  it('count the grace period from when the timeout is noticed', async () => {
     const [strict, patient] = [begin(100, 0), begin(100, 500)]
-    await pass(590)
+    await advance(590)
     expect(strict.endedMs).toBeLessThanOrEqual(160)
     expect(patient.endedMs).toBeUndefined()
-    await pass(120)
+    await advance(120)
     expect(patient.endedMs).toBeGreaterThanOrEqual(600)
   })
 
-  it('give it also when the clock stood still for everybody', async () => {
+  it('grant the grace period also after the whole machine was suspended', async () => {
     const task = begin(100, 500)
-    await pass(50)
-    nowMs += 60_000 // the machine slept
-    await pass(400)
+    await advance(50)
+    nowMs += 60_000 // The machine slept.
+    await advance(400)
     expect(task.endedMs).toBeUndefined()
-    await pass(200)
+    await advance(200)
     expect(task.endedMs).toBeGreaterThanOrEqual(60_550)
   })
 
   it('leave no timer behind', async () => {
     await limits.run(1000, async () => 'done')
-    await pass(100)
+    await advance(100)
     expect(vi.getTimerCount()).toBe(0)
   })
 })

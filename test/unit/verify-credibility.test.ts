@@ -1,6 +1,6 @@
 import geodesic from 'geographiclib-geodesic'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { overlapOf } from '../../src/verify/overlap.ts'
+import { computeOverlap } from '../../src/verify/overlap.ts'
 import { account, EIFFEL, type Loose, NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 const point = (lon: number, lat: number) => ({ type: 'Point', coordinates: [lon, lat] })
 const at = (lon: number, lat: number, plugin = 'mock', more: Loose = {}) =>
   stampOf(plugin, { location: point(lon, lat), signals: {}, ...more })
-const credibilityOf = async (stamps: readonly Loose[], claim: Loose = {}, nowSeconds = NOW + 60): Promise<Loose> =>
+const evaluate = async (stamps: readonly Loose[], claim: Loose = {}, nowSeconds = NOW + 60): Promise<Loose> =>
   (await verifier.proof(proofOf(stamps, claim), {}, nowSeconds))['credibility']
 
 const NEW_YORK = [-74.006, 40.7128] as const
@@ -30,11 +30,11 @@ const around = (lon: number, lat: number, half = 0.001) => ({
   ],
 })
 
-describe('what others get wrong', () => {
-  it('an accuracy of ten thousand kilometres brings nobody within the radius', async () => {
+describe('evaluation of hard cases', () => {
+  it('an accuracy of ten thousand kilometres does not put a stamp within the radius', async () => {
     const location = point(...NEW_YORK)
     const stamp = stampOf('gpsd', { location, signals: { source: 'gpsd', mode: 3, accuracyMeters: 1e7 } })
-    const { dimensions, stampResults } = await credibilityOf([stamp], { location: point(...SAN_FRANCISCO) })
+    const { dimensions, stampResults } = await evaluate([stamp], { location: point(...SAN_FRANCISCO) })
     expect(dimensions.spatial.withinRadiusFraction).toBe(0)
     const { withinRadius, details, distanceMeters } = stampResults[0]
     expect(withinRadius).toBe(false)
@@ -43,16 +43,16 @@ describe('what others get wrong', () => {
     expect(distanceMeters).toBeCloseTo(s12!, 2)
   })
 
-  it('what is no signature is not valid', async () => {
+  it('a malformed signature is not valid', async () => {
     const stamp = stampOf('proofmode')
     stamp['signatures'][0].value = 'not a signature'
-    expect((await credibilityOf([stamp]))['dimensions'].validity.signaturesValidFraction).toBe(0)
+    expect((await evaluate([stamp]))['dimensions'].validity.signaturesValidFraction).toBe(0)
   })
 
   it('Tokyo, Paris and Cape Town do not agree', async () => {
     const stamps = [at(139.69, 35.69), at(...EIFFEL), at(18.42, -33.92)]
-    expect((await credibilityOf(stamps))['dimensions'].independence.spatialAgreement).toBe(0)
-    expect((await credibilityOf(Array(5).fill(at(...EIFFEL))))['dimensions'].independence.spatialAgreement).toBe(1)
+    expect((await evaluate(stamps))['dimensions'].independence.spatialAgreement).toBe(0)
+    expect((await evaluate(Array(5).fill(at(...EIFFEL))))['dimensions'].independence.spatialAgreement).toBe(1)
   })
 
   it.each([
@@ -63,7 +63,7 @@ describe('what others get wrong', () => {
     ['before', [-5000, -4000], 0, 0],
   ])('%s', async (_, [start, end], overlap, fully) => {
     const temporalFootprint = { start: NOW + start!, end: NOW + end! }
-    const { dimensions, stampResults } = await credibilityOf([at(...EIFFEL, 'mock', { temporalFootprint })])
+    const { dimensions, stampResults } = await evaluate([at(...EIFFEL, 'mock', { temporalFootprint })])
     expect(dimensions.temporal).toEqual({
       meanOverlap: overlap,
       minOverlap: overlap,
@@ -74,44 +74,44 @@ describe('what others get wrong', () => {
     if (stampDurationSeconds > 1e8) expect(stampCoverage).toBeCloseTo(1.1e-5, 6)
   })
 
-  it('a polygon has a real distance', async () => {
+  it('the distance to a polygon is measured to the polygon itself', async () => {
     for (const plugin of ['mock', 'witnesschain']) {
       const changes = { location: around(...NEW_YORK), locationType: 'geojson-polygon', signals: SIGNALS[plugin]! }
-      const { stampResults, dimensions } = await credibilityOf([stampOf(plugin, changes)])
+      const { stampResults, dimensions } = await evaluate([stampOf(plugin, changes)])
       expect(stampResults[0].distanceMeters).toBeGreaterThan(5_800_000)
       expect(dimensions.spatial.meanDistanceMeters).toBe(stampResults[0].distanceMeters)
     }
     const inside = stampOf('mock', { location: around(...EIFFEL), locationType: 'geojson-polygon', signals: {} })
-    expect((await credibilityOf([inside]))['dimensions'].spatial.maxDistanceMeters).toBe(0)
+    expect((await evaluate([inside]))['dimensions'].spatial.maxDistanceMeters).toBe(0)
   })
 
   it('99.96 m along a meridian are within 100 m', async () => {
     // 0.000904° of latitude at the equator: 99.96 m on the ellipsoid, 100.52 m on the sphere.
-    const { stampResults } = await credibilityOf([at(0, 0.000904)], { location: point(0, 0) })
+    const { stampResults } = await evaluate([at(0, 0.000904)], { location: point(0, 0) })
     expect(stampResults[0].distanceMeters).toBeCloseTo(99.96, 2)
     expect(stampResults[0].withinRadius).toBe(true)
   })
 
   it('copies of a stamp are counted', async () => {
-    const { dimensions, extensions } = await credibilityOf(Array(5).fill(stampOf()))
+    const { dimensions, extensions } = await evaluate(Array(5).fill(stampOf()))
     expect(dimensions.independence.uniquePluginRatio).toBe(0.2)
     expect(extensions.duplicateStamps).toBe(4)
   })
 })
 
 describe('overlap', () => {
-  it('shares nothing with an interval that ends before it begins', () => {
-    expect(overlapOf({ start: 5, end: 4 }, { start: 0, end: 10 })).toMatchObject({ ratio: 0, isInside: false })
+  it('is zero for an interval that ends before it begins', () => {
+    expect(computeOverlap({ start: 5, end: 4 }, { start: 0, end: 10 })).toMatchObject({ ratio: 0, isInside: false })
   })
 
-  it('of touching intervals is nothing, of an instant on the border all', () => {
-    expect(overlapOf({ start: 0, end: 5 }, { start: 5, end: 10 }).ratio).toBe(0)
-    expect(overlapOf({ start: 5, end: 5 }, { start: 5, end: 10 }).ratio).toBe(1)
+  it('is zero for touching intervals and complete for an instant on the border', () => {
+    expect(computeOverlap({ start: 0, end: 5 }, { start: 5, end: 10 }).ratio).toBe(0)
+    expect(computeOverlap({ start: 5, end: 5 }, { start: 5, end: 10 }).ratio).toBe(1)
   })
 })
 
-describe('the speed a signer must have had', () => {
-  const move = (seconds: number, n = 1) => [
+describe('the implied speed of a signer', () => {
+  const travel = (seconds: number, n = 1) => [
     at(...EIFFEL),
     stampOf('gpsd', {
       location: point(...NEW_YORK),
@@ -119,45 +119,45 @@ describe('the speed a signer must have had', () => {
       temporalFootprint: { start: NOW + seconds - 60, end: NOW + seconds },
     }, n),
   ] // biome-ignore format: two stamps
-  it('is impossible for one who crosses an ocean in five minutes', async () => {
-    const { stampResults, extensions } = await credibilityOf(move(300), {}, NOW + 300)
+  it('is impossible for a signer who crosses an ocean in five minutes', async () => {
+    const { stampResults, extensions } = await evaluate(travel(300), {}, NOW + 300)
     expect(stampResults.map(({ signalsConsistent }: Loose) => signalsConsistent)).toEqual([true, false])
     expect(extensions.maxImpliedSpeedMps).toBeGreaterThan(19_000)
   })
 
-  // Regression: the speed was asked of neighbours in time alone, and of the first of two copies.
-  it('is not hidden by a vague stamp between two, nor by a copy', async () => {
-    const [here, there] = move(300)
+  // Regression: speed was computed only between neighbours in time, and only for the first of two copies.
+  it('is not hidden by a vague stamp in between, nor by a copy', async () => {
+    const [origin, destination] = travel(300)
     const vague = stampOf('witnesschain', {
       location: point(-38, 47),
       temporalFootprint: { start: NOW + 100, end: NOW + 160 },
       signals: { ...SIGNALS['witnesschain'], knowLocUncertaintyKm: 5000 },
     })
-    const { stampResults, extensions } = await credibilityOf([here!, vague, there!, there!], {}, NOW + 300)
+    const { stampResults, extensions } = await evaluate([origin!, vague, destination!, destination!], {}, NOW + 300)
     expect(stampResults.slice(2).map(({ signalsConsistent }: Loose) => signalsConsistent)).toEqual([false, false])
     expect(extensions.maxImpliedSpeedMps).toBeGreaterThan(19_000)
   })
 
-  it('allows for a way in either direction within long footprints', async () => {
+  it('allows for travel in either direction within long footprints', async () => {
     const hours = (start: number, end: number) => ({ start: NOW + 3600 * start, end: NOW + 3600 * end })
     const day = at(...EIFFEL, 'mock', { temporalFootprint: hours(0, 24) })
     const morning = at(...NEW_YORK, 'mock', { temporalFootprint: hours(1, 2) })
     // At New York in the second hour, back in Paris by the end of the day: 5,837 km in 23 hours at most.
-    const { extensions } = await credibilityOf([day, morning], {}, NOW + 86_400)
+    const { extensions } = await evaluate([day, morning], {}, NOW + 86_400)
     expect(extensions.maxImpliedSpeedMps).toBeCloseTo(5_852_000 / 82_800, -1)
   })
 
-  it('is unusual for one who does it in three hours, and nobody accuses two signers', async () => {
-    const { stampResults, extensions } = await credibilityOf(move(10_800), {}, NOW + 10_800)
+  it('is unusual for a signer who does it in three hours, and is not computed between two signers', async () => {
+    const { stampResults, extensions } = await evaluate(travel(10_800), {}, NOW + 10_800)
     expect(stampResults[1].signalsConsistent).toBe(true)
     expect(stampResults[1].details.checks.find(({ id }: Loose) => id === 'implied-speed')).toMatchObject({ ok: false })
     expect(extensions.maxImpliedSpeedMps).toBeGreaterThan(500)
-    expect((await credibilityOf(move(300, 2), {}, NOW + 300))['extensions'].maxImpliedSpeedMps).toBe(0)
+    expect((await evaluate(travel(300, 2), {}, NOW + 300))['extensions'].maxImpliedSpeedMps).toBe(0)
   })
 })
 
-describe('a verdict', () => {
-  it('is the same to the byte a hundred times, by two engines in turn', async () => {
+describe('a result', () => {
+  it('is the same to the byte a hundred times, from two engines in turn', async () => {
     const stamps = [...Object.keys(SIGNALS).map((plugin, index) => stampOf(plugin, {}, 1 + (index % 3))), at(2.3, 48.9)]
     const body = { proof: proofOf(stamps), options: { chainId: 84532 } }
     const engines = [verifier, await createVerifier()]
@@ -170,24 +170,24 @@ describe('a verdict', () => {
 })
 
 describe('support of a claim', () => {
-  it('is counted by different good stamps and the keys behind them', async () => {
-    const far = stampOf('geoclue', { location: point(...NEW_YORK) }, 2)
+  it('counts distinct good stamps and the keys behind them', async () => {
+    const distant = stampOf('geoclue', { location: point(...NEW_YORK) }, 2)
     const unsigned = { ...stampOf('geoclue', {}, 3), signatures: [] }
     const late = stampOf('geoclue', { temporalFootprint: { start: NOW - 90_000, end: NOW - 89_000 } }, 4)
     const good = [stampOf('gpsd', {}, 5), stampOf('geoclue', {}, 5), stampOf('wifi-mls', {}, 6)]
-    const { extensions } = await credibilityOf([far, unsigned, late, ...good, ...good])
+    const { extensions } = await evaluate([distant, unsigned, late, ...good, ...good])
     expect(extensions).toMatchObject({ supportingStamps: 3, supportingSigners: 2, duplicateStamps: 4 })
   })
 })
 
 describe('independent signers', () => {
   // Regression: three spellings of one key counted as three signers.
-  it('are keys, in however many ways a stamp names one', async () => {
-    const full = Buffer.from(account(5).publicKey)
-    const compressed = Buffer.concat([Buffer.of(2 + (full[64]! & 1)), full.subarray(1, 33)])
+  it('are counted by key, however a stamp names the key', async () => {
+    const uncompressed = Buffer.from(account(5).publicKey)
+    const compressed = Buffer.concat([Buffer.of(2 + (uncompressed[64]! & 1)), uncompressed.subarray(1, 33)])
     const signers = [
       { scheme: 'eth-address', value: account(5).address },
-      { scheme: 'device-pubkey', value: `0x${full.toString('hex')}` },
+      { scheme: 'device-pubkey', value: `0x${uncompressed.toString('hex')}` },
       { scheme: 'device-pubkey', value: compressed.toString('hex').toUpperCase() },
     ]
     const spelled = signers.map((signer, minute) => {
@@ -195,15 +195,15 @@ describe('independent signers', () => {
       const stamp = stampOf('geoclue', { temporalFootprint: { start, end: start + 60 } }, 5)
       return { ...stamp, signatures: [{ ...stamp['signatures'][0], signer }] }
     })
-    const { dimensions, extensions } = await credibilityOf(spelled)
+    const { dimensions, extensions } = await evaluate(spelled)
     expect(dimensions.validity.signaturesValidFraction).toBe(1)
     expect(extensions.distinctSigners).toBe(1)
-    const { extensions: two } = await credibilityOf([...spelled, stampOf('geoclue', {}, 6)])
+    const { extensions: two } = await evaluate([...spelled, stampOf('geoclue', {}, 6)])
     expect(two.distinctSigners).toBe(2)
   })
 
-  it('do not outrun the speed limit by naming their key in another way', async () => {
-    const [here, there] = [
+  it('are subject to the speed limit even when they name their key in another way', async () => {
+    const [origin, destination] = [
       at(...EIFFEL),
       stampOf('gpsd', {
         location: point(...NEW_YORK),
@@ -212,8 +212,8 @@ describe('independent signers', () => {
       }),
     ]
     const signer = { scheme: 'device-pubkey', value: `0x${Buffer.from(account(1).publicKey).toString('hex')}` }
-    const renamed = { ...there, signatures: [{ ...there!['signatures'][0], signer }] }
-    const { stampResults } = await credibilityOf([here!, renamed], {}, NOW + 300)
+    const renamed = { ...destination, signatures: [{ ...destination!['signatures'][0], signer }] }
+    const { stampResults } = await evaluate([origin!, renamed], {}, NOW + 300)
     expect(stampResults.map(({ signalsConsistent }: Loose) => signalsConsistent)).toEqual([true, false])
   })
 })

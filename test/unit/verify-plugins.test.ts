@@ -13,14 +13,21 @@ const PLUGINS = Object.keys(SIGNALS)
 
 describe('a stamp of each plugin', () => {
   it.each(PLUGINS)('%s is valid when everything fits', async (plugin) => {
-    const answer = await verifier.stamp(stampOf(plugin))
-    const broken = [...answer['details'].checks, ...answer['details'].structure].filter(({ ok }: Loose) => !ok)
-    expect(broken).toEqual([])
-    expect(answer).toMatchObject({ valid: true, signaturesValid: true, structureValid: true, signalsConsistent: true })
-    expect(answer['pluginResult']).toEqual(answer['details'])
+    const response = await verifier.stamp(stampOf(plugin))
+    const failedChecks = [...response['details'].checks, ...response['details'].structure].filter(
+      ({ ok }: Loose) => !ok,
+    )
+    expect(failedChecks).toEqual([])
+    expect(response).toMatchObject({
+      valid: true,
+      signaturesValid: true,
+      structureValid: true,
+      signalsConsistent: true,
+    })
+    expect(response['pluginResult']).toEqual(response['details'])
   })
 
-  it.each(PLUGINS)('%s is judged the same a hundred times', async (plugin) => {
+  it.each(PLUGINS)('%s is evaluated the same a hundred times', async (plugin) => {
     const texts = new Set(
       await Promise.all(Array.from({ length: 100 }, async () => JSON.stringify(await verifier.stamp(stampOf(plugin))))),
     )
@@ -28,7 +35,7 @@ describe('a stamp of each plugin', () => {
   })
 })
 
-/** Signals laid over valid ones, deep, and the check they break. */
+/** Signals that are merged deeply into valid ones, and the check that they break. */
 const BROKEN: readonly (readonly [plugin: string, id: string, changes: Loose])[] = [
   ['mock', 'provider', { provider: 'gps' }],
   ['mock', 'signals-location', { latitude: 48.9 }],
@@ -107,7 +114,7 @@ const BROKEN: readonly (readonly [plugin: string, id: string, changes: Loose])[]
 
 describe('signals that contradict themselves', () => {
   it.each(BROKEN)('%s fails %s', async (plugin, id, changes) => {
-    const signals = laidOver(SIGNALS[plugin]!, changes)
+    const signals = merge(SIGNALS[plugin]!, changes)
     const { signalsConsistent, valid, signaturesValid, details } = await verifier.stamp(stampOf(plugin, { signals }))
     const failed = details.checks.filter(({ ok, severity }: Loose) => !ok && severity === 'fail')
     expect(failed.map(({ id: name }: Loose) => name)).toContain(id)
@@ -119,13 +126,13 @@ describe('signals that contradict themselves', () => {
   })
 
   it.each(['gpsd', 'geoclue', 'wifi-mls', 'ip-geolocation', 'proofmode', 'witnesschain'])(
-    '%s says nothing it did not measure: empty signals fail',
+    '%s fails on empty signals',
     async (plugin) => {
       expect((await verifier.stamp(stampOf(plugin, { signals: {} })))['signalsConsistent']).toBe(false)
     },
   )
 
-  it('warns of what is only unusual', async () => {
+  it('only warns of unusual values', async () => {
     const cases: readonly (readonly [string, string, Loose])[] = [
       ['gpsd', 'implausible-accuracy', { accuracyMeters: 1e7 }],
       ['gpsd', 'synthetic-sky', { sky: { satellites: [1, 2, 3, 4].map((PRN) => ({ PRN, used: true, ss: 40 })) } }],
@@ -143,10 +150,10 @@ describe('signals that contradict themselves', () => {
       ['proofmode', 'integrity-token-payload', { 'SafetyNet.JWT': 'a.!.c' }],
     ]
     for (const [plugin, id, changes] of cases) {
-      const answer = await verifier.stamp(stampOf(plugin, { signals: laidOver(SIGNALS[plugin]!, changes) }))
-      const found = answer['details'].checks.find((check: Loose) => check['id'] === id)
+      const response = await verifier.stamp(stampOf(plugin, { signals: merge(SIGNALS[plugin]!, changes) }))
+      const found = response['details'].checks.find((check: Loose) => check['id'] === id)
       expect(found, id).toMatchObject({ ok: false, severity: 'warn' })
-      expect(answer['signalsConsistent'], id).toBe(true)
+      expect(response['signalsConsistent'], id).toBe(true)
     }
   })
 
@@ -158,10 +165,10 @@ describe('signals that contradict themselves', () => {
   })
 })
 
-/** Signals of a challenge that was signed as changed, or with this message. */
-function challenged(changes: Loose, said?: Loose): Loose {
-  const usual = JSON.parse(SIGNALS['witnesschain']!['challengeResult'].message)
-  const message = JSON.stringify(said ?? { ...usual, ...changes })
+/** Returns signals with a newly signed challenge: with these changes, or with this message. */
+function challenged(changes: Loose, otherMessage?: Loose): Loose {
+  const original = JSON.parse(SIGNALS['witnesschain']!['challengeResult'].message)
+  const message = JSON.stringify(otherMessage ?? { ...original, ...changes })
   return { ...changes, challengeResult: { message, signature: personalSign(message, 9) } }
 }
 
@@ -169,39 +176,43 @@ describe('the file that a stamp names', () => {
   const media = Buffer.from('a photograph')
   const FileHash = createHash('sha256').update(media).digest('hex')
   const stamp = stampOf('proofmode', { signals: { ...SIGNALS['proofmode'], FileHash } })
-  const judge = async (sent: unknown) => {
-    const result = await verifier.run('stamp', { stamp, media: sent }, NOW + 60)
+  const checkMedia = async (sentMedia: unknown) => {
+    const result = await verifier.run('stamp', { stamp, media: sentMedia }, NOW + 60)
     if (!result.ok) return result.problem.places![0]
     const { checks } = JSON.parse(`{${result.members}}`).details
     return checks.find(({ id }: Loose) => id === 'file-hash-media')
   }
 
-  it('is hashed where it is sent', async () => {
-    expect(await judge(media.toString('base64'))).toMatchObject({ ok: true, measured: media.length, limit: FileHash })
-    expect(await judge(Buffer.from('another').toString('base64'))).toMatchObject({ ok: false, severity: 'fail' })
-    expect(await judge(undefined)).toBeUndefined()
+  it('is hashed when it is sent', async () => {
+    expect(await checkMedia(media.toString('base64'))).toMatchObject({
+      ok: true,
+      measured: media.length,
+      limit: FileHash,
+    })
+    expect(await checkMedia(Buffer.from('another').toString('base64'))).toMatchObject({ ok: false, severity: 'fail' })
+    expect(await checkMedia(undefined)).toBeUndefined()
   })
 
-  it('is refused in another form than base64', async () => {
-    for (const sent of ['?', '', 'a=b'])
-      expect(await judge(sent)).toMatchObject({ pointer: '#/media', code: 'wrong-format' })
-    expect(await judge(5)).toMatchObject({ pointer: '#/media', code: 'wrong-type' })
+  it('is rejected when it is not base64', async () => {
+    for (const sentMedia of ['?', '', 'a=b'])
+      expect(await checkMedia(sentMedia)).toMatchObject({ pointer: '#/media', code: 'wrong-format' })
+    expect(await checkMedia(5)).toMatchObject({ pointer: '#/media', code: 'wrong-type' })
   })
 })
 
-describe('the bound of the speed of light', () => {
-  it('says how far away the prover can be at most', async () => {
+describe('the speed-of-light bound', () => {
+  it('is the greatest possible distance of the prover', async () => {
     const { details } = await verifier.stamp(stampOf('witnesschain'))
-    // 5 ms there and back: 2.5 ms × 299,792.458 km/s.
+    // 5 ms for the round trip: 2.5 ms × 299,792.458 km/s.
     expect(details.boundKm).toBeCloseTo(749.481, 3)
-    // From the challenger in Brussels, who claims to be within a kilometre.
+    // Measured from the challenger in Brussels, whose own location is uncertain by a kilometre.
     const { s12 } = geodesic.Geodesic.WGS84.Inverse(50.8503, 4.3517, EIFFEL[1], EIFFEL[0])
     expect(details.feasibleRadiusKm).toBeCloseTo(749.481145 + s12! / 1000 + 1, 5)
   })
 
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const pubkey = `0x${Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url').toString('hex')}`
-  /** A server that measured the prover itself and signed what it saw. */
+  /** A server that measured the prover itself and signed the measurement. */
   const anchor = (lat: number, lng: number, rttNs: number, changes: Loose = {}) => {
     const raw = Buffer.from(JSON.stringify({ lat, lng, rttNs }))
     const signature = `0x${sign(null, raw, privateKey).toString('hex')}`
@@ -214,54 +225,58 @@ describe('the bound of the speed of light', () => {
   const withAnchors = (...anchors: Loose[]) =>
     verifier.stamp(stampOf('witnesschain', { signals: { ...SIGNALS['witnesschain'], anchors } }))
 
-  it('takes the nearest of several witnesses', async () => {
+  it('uses the nearest of several witnesses', async () => {
     const { details, valid } = await withAnchors(anchor(48.9, 2.3, 400_000), anchor(51.5, -0.1, 8_000_000))
     expect(valid).toBe(true)
-    expect(details.witnesses).toBe(2) // the challenger, and one key that measured from two places
+    expect(details.witnesses).toBe(2) // The challenger, and one key that measured from two locations.
     expect(details.boundKm).toBeCloseTo(59.958, 3)
     expect(details.feasibleRadiusKm).toBeLessThan(65)
   })
 
   it.each<[string, Loose, string]>([
     ['light would need longer', anchor(40.7, -74, 1_000_000), 'light-speed'],
-    ['a signature is of other bytes', anchor(48.9, 2.3, 4e5, { raw: 'AAAA' }), 'anchor-signature'],
-    ['its key is another', anchor(48.9, 2.3, 4e5, { pubkey: `0x${'11'.repeat(32)}` }), 'anchor-signature'],
-    ['what it signed says nothing', { ...anchor(48.9, 2.3, 4e5), ...signedBytes('here you are') }, 'anchor-message'],
-    ['it signed another delay', { ...anchor(48.9, 2.3, 4e5), rttNs: 9e5 }, 'anchor-message'],
-    ['it stands nowhere', anchor(95, 2.3, 4e5), 'anchor-measurement'],
-    ['it answers before it is asked', anchor(48.9, 2.3, -5), 'latency-positive'],
-  ])('refuses an anchor when %s', async (_, bad, id) => {
-    const { details, signalsConsistent } = await withAnchors(bad)
+    ['its signature covers other bytes', anchor(48.9, 2.3, 4e5, { raw: 'AAAA' }), 'anchor-signature'],
+    ['its key is a different one', anchor(48.9, 2.3, 4e5, { pubkey: `0x${'11'.repeat(32)}` }), 'anchor-signature'],
+    [
+      'its signed message has no measurement',
+      { ...anchor(48.9, 2.3, 4e5), ...signedBytes('here you are') },
+      'anchor-message',
+    ],
+    ['it signed a different delay', { ...anchor(48.9, 2.3, 4e5), rttNs: 9e5 }, 'anchor-message'],
+    ['its location does not exist', anchor(95, 2.3, 4e5), 'anchor-measurement'],
+    ['its delay is negative', anchor(48.9, 2.3, -5), 'latency-positive'],
+  ])('fails for an anchor when %s', async (_, testedAnchor, id) => {
+    const { details, signalsConsistent } = await withAnchors(testedAnchor)
     const failed = details.checks.filter(({ ok, severity }: Loose) => !ok && severity === 'fail')
     expect(failed.map((check: Loose) => check['id'])).toContain(id)
     expect(signalsConsistent).toBe(false)
   })
 
-  // Regression: measured by his own key, the prover evaded the warning about unknown challengers.
+  // Regression: by measuring with their own key, provers evaded the warning about unknown challengers.
   it('warns of an anchor that the operator does not know', async () => {
     const { challenger: _, challengeResult: __, pingDelayMicroseconds: ___, ...signals } = SIGNALS['witnesschain']!
     const stamp = stampOf('witnesschain', { signals: { ...signals, anchors: [anchor(48.9, 2.3, 4e5)] } })
-    const knows = async (...witnesses: string[]) => {
+    const checkAnchorKnown = async (...witnesses: string[]) => {
       const { details } = await (await createVerifier({ allowMock: false, witnesses })).stamp(stamp)
       return details.checks.find(({ id }: Loose) => id === 'anchor-known')
     }
-    expect(await knows(account(8).address)).toMatchObject({ ok: false, severity: 'warn', measured: pubkey })
-    expect(await knows(account(8).address, pubkey)).toMatchObject({ ok: true })
+    expect(await checkAnchorKnown(account(8).address)).toMatchObject({ ok: false, severity: 'warn', measured: pubkey })
+    expect(await checkAnchorKnown(account(8).address, pubkey)).toMatchObject({ ok: true })
   })
 
-  it('counts a witness once however often it measured', async () => {
+  it('counts a witness once, however often it measured', async () => {
     const { details } = await withAnchors(...Array(32).fill(anchor(48.9, 2.3, 4e5)))
     expect(details.witnesses).toBe(2)
   })
 
-  // Regression: within the bound of light a challenge of another place passed for one of this place.
-  it('refuses what the prover claimed elsewhere', async () => {
+  // Regression: a challenge for another location was accepted if it lay within the speed-of-light bound.
+  it('fails when the prover claimed another location', async () => {
     const proverClaims = { latitude: 48.9, longitude: 2.3, radius: 10 }
     const { details, valid } = await verifier.stamp(
       stampOf('witnesschain', { signals: { ...SIGNALS['witnesschain'], proverClaims } }),
     )
-    const broken = details.checks.filter(({ ok }: Loose) => !ok).map(({ id }: Loose) => id)
-    expect({ valid, broken }).toEqual({ valid: false, broken: ['prover-location'] })
+    const failedIds = details.checks.filter(({ ok }: Loose) => !ok).map(({ id }: Loose) => id)
+    expect({ valid, broken: failedIds }).toEqual({ valid: false, broken: ['prover-location'] })
   })
 
   it('warns of a witness that the operator does not know', async () => {
@@ -273,7 +288,7 @@ describe('the bound of the speed of light', () => {
   })
 })
 
-describe('the form of a stamp', () => {
+describe('the structure of a stamp', () => {
   it.each([
     ['plugin-version', { pluginVersion: 'one' }],
     ['location-type', { locationType: 'geojson-polygon' }],
@@ -290,11 +305,11 @@ describe('the form of a stamp', () => {
   })
 
   it('needs a signature', async () => {
-    const answer = await verifier.stamp({ ...stampOf(), signatures: [] })
-    expect(answer).toMatchObject({ valid: false, structureValid: false, signaturesValid: false })
+    const response = await verifier.stamp({ ...stampOf(), signatures: [] })
+    expect(response).toMatchObject({ valid: false, structureValid: false, signaturesValid: false })
   })
 
-  it('refuses evidence of the future, but of the mock it only warns', async () => {
+  it('fails for evidence from the future, except for the mock plugin, which only warns', async () => {
     const temporalFootprint = { start: 4_102_444_800, end: 4_102_444_860 }
     expect((await verifier.stamp(stampOf('geoclue', { temporalFootprint })))['signalsConsistent']).toBe(false)
     expect((await verifier.stamp(stampOf('mock', { temporalFootprint })))['signalsConsistent']).toBe(true)
@@ -303,12 +318,12 @@ describe('the form of a stamp', () => {
 
 const jwtPart = (value: Loose) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-function laidOver(base: Loose, changes: Loose): Loose {
+function merge(base: Loose, changes: Loose): Loose {
   const merged: Loose = { ...base }
   for (const [name, value] of Object.entries(changes)) {
     const isDeep =
       typeof value === 'object' && value !== null && !Array.isArray(value) && typeof base[name] === 'object'
-    merged[name] = isDeep ? laidOver(base[name], value) : value
+    merged[name] = isDeep ? merge(base[name], value) : value
   }
   return merged
 }

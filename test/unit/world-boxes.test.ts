@@ -24,8 +24,8 @@ const denseBox = (south: number, north: number): Position[] => {
   return [...bottom!, ...top!.reverse(), bottom![0]!]
 }
 
-/** The code of the refusal and its hint; undefined when there is none. */
-function refusal(geometry: Geometry): { code: string | undefined; hint: string | undefined } | undefined {
+/** Returns the code and the hint with which a polygon is rejected, or undefined. */
+function rejection(geometry: Geometry): { code: string | undefined; hint: string | undefined } | undefined {
   try {
     checkInterior(read(geometry), [], kernel)
   } catch (error) {
@@ -38,7 +38,7 @@ function refusal(geometry: Geometry): { code: string | undefined; hint: string |
 }
 
 /** contains, intersects and distance 0 of a point. */
-const answers = (geometry: Geometry, lon: number, lat: number): [boolean, boolean, boolean] => [
+const relations = (geometry: Geometry, lon: number, lat: number): [boolean, boolean, boolean] => [
   contains(read(geometry), read(point(lon, lat)), poleOf),
   intersects(read(geometry), read(point(lon, lat)), poleOf),
   distanceMeters(kernel, read(geometry), read(point(lon, lat)), 10_000) < 1e-6,
@@ -50,23 +50,23 @@ const OUTSIDE = [false, false, false]
 const GLOBE = 510_065_621_724_088
 
 describe('boxes around the world', () => {
-  it('are refused where their edges are no shortest way, with a hint', () => {
+  it('are rejected with a hint where their edges are not the short way', () => {
     const hint = expect.stringContaining('insert vertices along edges over 180° of longitude') as string
     const code = 'inside-not-defined-by-edges-along-the-poles'
-    expect(refusal(polygon(box(-170, -90, 170, 90)))).toEqual({ code, hint })
-    expect(refusal(polygon(box(-175, -60, 5, -60.5)))).toEqual({ code: 'no-area', hint })
-    expect(refusal(polygon(box(0, 50, 180, 60)))).toEqual({ code: 'no-area', hint })
-    // The same as a hole.
+    expect(rejection(polygon(box(-170, -90, 170, 90)))).toEqual({ code, hint })
+    expect(rejection(polygon(box(-175, -60, 5, -60.5)))).toEqual({ code: 'no-area', hint })
+    expect(rejection(polygon(box(0, 50, 180, 60)))).toEqual({ code: 'no-area', hint })
+    // The same, used as a hole.
     const rim = at('-180 40, -90 40, 0 40, 90 40, -180 40')
-    expect(refusal(polygon(rim, box(0, 50, 180, 60)))).toEqual({ code: 'no-area', hint })
+    expect(rejection(polygon(rim, box(0, 50, 180, 60)))).toEqual({ code: 'no-area', hint })
   })
 
   it('are the world with vertices along the poles', () => {
     const world = polygon(denseBox(-90, 90))
-    expect(refusal(world)).toBeUndefined()
+    expect(rejection(world)).toBeUndefined()
     expect(Math.abs(areaSquareMeters(kernel, read(world)) - GLOBE)).toBeLessThan(1)
     for (const lon of [0, 180, -180, 33])
-      for (const lat of [90, 0, -90]) expect(answers(world, lon, lat)).toEqual(INSIDE)
+      for (const lat of [90, 0, -90]) expect(relations(world, lon, lat)).toEqual(INSIDE)
   })
 
   it('are half the world from one meridian to the opposite one', () => {
@@ -75,22 +75,22 @@ describe('boxes around the world', () => {
       [-180, -90, 90],
     ] as const) {
       const half = polygon(box(west, -90, west + 180, 90))
-      expect(refusal(half)).toBeUndefined()
+      expect(rejection(half)).toBeUndefined()
       expect(Math.abs(areaSquareMeters(kernel, read(half)) - GLOBE / 2)).toBeLessThan(1)
-      expect(answers(half, inside, 10)).toEqual(INSIDE)
-      expect(answers(half, outside, 10)).toEqual(OUTSIDE)
-      for (const lon of [0, 180, -180]) expect(answers(half, lon, 10)).toEqual(EDGE)
-      for (const lat of [90, -90]) expect(answers(half, 33, lat)).toEqual(EDGE)
+      expect(relations(half, inside, 10)).toEqual(INSIDE)
+      expect(relations(half, outside, 10)).toEqual(OUTSIDE)
+      for (const lon of [0, 180, -180]) expect(relations(half, lon, 10)).toEqual(EDGE)
+      for (const lat of [90, -90]) expect(relations(half, 33, lat)).toEqual(EDGE)
     }
   })
 
-  it('are a band around the world, whose seam is no edge, cut and uncut', () => {
+  it('are a band around the world; its seam is not an edge of a cut ring, and uncut rings are rejected', () => {
     const cut = polygon(denseBox(-60, 60))
     const uncut = polygon(at('-180 -60, -90 -60, 0 -60, 90 -60, -180 -60'), at('-180 60, -90 60, 0 60, 90 60, -180 60'))
-    expect(refusal(cut)).toBeUndefined()
-    for (const lon of [0, 180, -180]) expect(answers(cut, lon, 0)).toEqual(INSIDE)
-    for (const lat of [90, -90]) expect(answers(cut, 33, lat)).toEqual(OUTSIDE)
-    // Uncut it would be all beyond one rim without the other cap; each rim takes the side of its own pole as its inside.
-    expect(refusal(uncut)).toMatchObject({ code: 'hole-outside-its-exterior-ring' })
+    expect(rejection(cut)).toBeUndefined()
+    for (const lon of [0, 180, -180]) expect(relations(cut, lon, 0)).toEqual(INSIDE)
+    for (const lat of [90, -90]) expect(relations(cut, 33, lat)).toEqual(OUTSIDE)
+    // Uncut, the polygon would lie beyond one rim without the other cap; each rim takes the side of its own pole as its interior.
+    expect(rejection(uncut)).toMatchObject({ code: 'hole-outside-its-exterior-ring' })
   })
 })

@@ -6,18 +6,18 @@ export interface Quota {
   readonly resetSeconds: number
 }
 
-/** The service this page came from. */
+/** Access to the service that served this page. */
 export interface Api {
   readonly client: Client
   readonly baseUrl: string
-  /** As the last answer told; undefined before the first. */
+  /** From the headers of the last response; undefined before the first one. */
   readonly quota: Quota | undefined
-  /** Where the nonce of the last signed answer came from: `chain`, `cache` or `default`. */
+  /** Source of the nonce in the last signed response: `chain`, `cache` or `default`. */
   readonly nonceSource: string | undefined
-  /** Who signs here; one request, kept. @throws {ApiError | ConnectionError} */
+  /** Returns the attester and its chains; a successful response is cached. @throws {ApiError | ConnectionError} */
   issuer(): Promise<Issuer>
   readonly apiKey: string
-  /** Raises the hourly limit; kept until the tab is closed. */
+  /** Sets the API key, which raises the hourly limit. It is stored until the tab is closed. */
   setApiKey(key: string): void
   onQuota(listener: (quota: Quota) => void): void
 }
@@ -33,7 +33,7 @@ export function createApi(baseUrl: string): Api {
   let issuer: Promise<Issuer> | undefined
   let client = make()
 
-  /** The client hides headers; these two say something that people want to see. */
+  /** A `fetch` that records the quota and the nonce source, because the client does not expose headers. */
   const observed: typeof fetch = async (input, init) => {
     const response = await fetch(input, init)
     const number = (name: string) => Number(response.headers.get(name) ?? Number.NaN)
@@ -49,7 +49,7 @@ export function createApi(baseUrl: string): Api {
   function make(): Client {
     return createClient({
       baseUrl,
-      // Looked up when it is called: it is declared below what makes the first client.
+      // The arrow function defers the lookup: the first client is created before `observed` is initialised.
       fetch: (input, init) => observed(input, init),
       apiKey: apiKey === '' ? undefined : apiKey,
       maxRetries: 1,
@@ -75,7 +75,7 @@ export function createApi(baseUrl: string): Api {
     issuer() {
       issuer ??= client.issuer()
       issuer.catch(() => {
-        issuer = undefined // the next one who asks tries again
+        issuer = undefined // the next call tries again
       })
       return issuer
     },

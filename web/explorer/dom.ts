@@ -1,10 +1,13 @@
-/** Elements without a framework: made by a call, changed by their owner. */
+/** Creates and updates DOM elements without a framework. */
 
 export type Child = Node | string | number | undefined | null | false | readonly Child[]
 
 type Listener = (event: never) => void
 
-/** Attributes by name; `on…` are listeners, `value` and `checked` properties, true an empty attribute, false and undefined none. */
+/**
+ * Attributes by name. `on…` adds a listener; `value` and `checked` set properties; true sets an empty attribute; false and
+ * undefined set nothing.
+ */
 export type Attributes = Readonly<Record<string, string | number | boolean | Listener | undefined>>
 
 export function h<K extends keyof HTMLElementTagNameMap>(
@@ -35,7 +38,7 @@ function append(element: Element, children: readonly Child[]): void {
   }
 }
 
-/** Puts new children in the place of the old ones, and the focus back on the one with the same `data-key`. */
+/** Replaces all children. If the focused element has a `data-key`, the new element with the same key gets the focus. */
 export function replace(element: Element, ...children: Child[]): void {
   const active = document.activeElement
   const key = active !== null && element.contains(active) ? active.getAttribute('data-key') : null
@@ -45,20 +48,20 @@ export function replace(element: Element, ...children: Child[]): void {
     element.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true })
 }
 
-/** An SVG element from markup of this source. */
+/** Creates an SVG element. The markup is parsed as HTML, so it must never contain data from outside this source. */
 export function svg(markup: string, className: string): SVGElement {
   const template = document.createElement('template')
   template.innerHTML = `<svg xmlns="http://www.w3.org/2000/svg" class="${className}" aria-hidden="true">${markup}</svg>`
   return template.content.firstElementChild as SVGElement
 }
 
-/** Says something to screen readers without moving the focus. */
+/** Announces a text to screen readers without moving the focus. */
 export function announce(text: string): void {
   const region = document.getElementById('announcer')
   if (region !== null) region.textContent = text
 }
 
-/** A short word at the bottom of the window. */
+/** Shows a short message at the bottom of the window and announces it. */
 export function toast(text: string): void {
   document.querySelector('.toast')?.remove()
   const element = h('div', { class: 'toast' }, text)
@@ -69,13 +72,13 @@ export function toast(text: string): void {
 
 const TOAST_MS = 2400
 
-/** Copies text, and says what happened. */
+/** Copies text to the clipboard and shows whether that worked. */
 export async function copy(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)
     toast(`${what} copied`)
   } catch {
-    toast('The browser does not let this page copy: select the text instead')
+    toast('This browser does not allow copying. Select the text instead.')
   }
 }
 /** Saves text as a file. */

@@ -2,12 +2,12 @@ import { copy, h } from './dom.ts'
 import { shortHex } from './format.ts'
 import { icon } from './icons.ts'
 
-/** A row of a list of facts. */
+/** One row of a list of facts: a term and its value. */
 export function fact(name: string, value: string | Node): Node[] {
   return [h('dt', {}, name), h('dd', {}, value)]
 }
 
-/** A long hex value in short, which copies itself. */
+/** A button that shows a shortened hex value and copies the full one. */
 export function hexButton(hex: string, what: string): HTMLElement {
   return h(
     'button',

@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. */
+/** Formats numbers and times for people. */
 
 const GROUPED = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
@@ -12,10 +12,10 @@ export function whole(value: number): string {
 }
 
 export interface Measure {
-  /** Lengths to the centimetre, as they are signed; areas to 0.01 m², from 1,000 km² on to 1 m². */
+  /** Lengths to the centimetre, as they are signed; areas to 0.01 m², or to 1 m² from 1,000 km² on. */
   readonly value: string
   readonly unit: string
-  /** The same in other units, rounded. */
+  /** The same value in other units, rounded. */
   readonly also: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export function areaMeasure(squareMeters: number): Measure {
   return { value: decimal(squareMeters, squareMeters < 1e9 ? 2 : 0), unit: 'm²', also }
 }
 
-/** Four significant digits or so. */
+/** About four significant digits; a whole number from 1,000 on. */
 export function short(value: number): string {
   return value >= 1000 ? whole(value) : decimal(value, value >= 100 ? 1 : value >= 10 ? 2 : 3)
 }

@@ -1,6 +1,6 @@
 import { svg } from './dom.ts'
 
-/** Paths in a box of 20 by 20. */
+/** SVG shapes in a view box of 20 by 20. */
 const PATHS = {
   point: '<circle cx="10" cy="10" r="3.5"/>',
   line: '<path d="M4 15 9 6l7 4"/><circle cx="4" cy="15" r="1.2"/><circle cx="9" cy="6" r="1.2"/><circle cx="16" cy="10" r="1.2"/>',

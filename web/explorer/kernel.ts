@@ -9,29 +9,29 @@ export interface Engine {
 }
 
 /**
- * The WebAssembly that the service runs, fetched once; with SIMD where there is.
+ * Loads the WebAssembly kernel that the service runs: the SIMD build, or the scalar build where the browser has no SIMD.
  *
- * @throws {Error} when the file does not come, or does not compute here what it should
+ * @throws {Error} when the file cannot be fetched, or the kernel fails its self-test in this browser
  */
 export async function loadEngine(): Promise<Engine> {
-  const kernel = instantiateKernel(await compiled())
+  const kernel = instantiateKernel(await compileKernel())
   selfTestKernel(kernel)
   return { kernel, recompute: recomputeWith(kernel) }
 }
 
-async function compiled(): Promise<WebAssembly.Module> {
+async function compileKernel(): Promise<WebAssembly.Module> {
   try {
-    return await compile(new URL('../generated/simd.wasm', import.meta.url))
+    return await fetchAndCompile(new URL('../generated/simd.wasm', import.meta.url))
   } catch (error) {
     if (!(error instanceof WebAssembly.CompileError)) throw error
-    return compile(new URL('../generated/scalar.wasm', import.meta.url))
+    return fetchAndCompile(new URL('../generated/scalar.wasm', import.meta.url))
   }
 }
 
-async function compile(address: URL): Promise<WebAssembly.Module> {
-  const response = await fetch(address, { signal: AbortSignal.timeout(LIMIT_MS) })
-  if (!response.ok) throw new Error(`the kernel was not found (${response.status})`)
+async function fetchAndCompile(address: URL): Promise<WebAssembly.Module> {
+  const response = await fetch(address, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
+  if (!response.ok) throw new Error(`the kernel could not be loaded (HTTP status ${response.status})`)
   return WebAssembly.compile(await response.arrayBuffer())
 }
 
-const LIMIT_MS = 20_000
+const FETCH_TIMEOUT_MS = 20_000

@@ -33,20 +33,20 @@ function start(root: HTMLElement): void {
           h(
             'p',
             { class: 'map-failed' },
-            'The map needs WebGL, which this browser does not give. Everything works by text.',
+            'The map needs WebGL, which is not available in this browser. You can enter everything as text instead.',
           ),
         )
         throw error
       }
     },
   }
-  parts.engine.catch(() => {}) // each page says it in its own place
+  parts.engine.catch(() => {}) // each page reports the failure itself
   api.issuer().then(
-    (found) => {
-      issuer = found
+    (loaded) => {
+      issuer = loaded
       document.dispatchEvent(new Event('issuer'))
     },
-    () => {}, // asked again with the first answer that is checked
+    () => {}, // requested again when the first response is verified
   )
 
   const makers: Readonly<Record<PageName, () => Promise<Page>>> = {
@@ -57,17 +57,17 @@ function start(root: HTMLElement): void {
   }
   const pages = new Map<PageName, Page>()
   let shown: PageName | undefined
-  let turn = 0
+  let lastNavigation = 0
 
   async function route(): Promise<void> {
     const { page, query } = readRoute(location.hash)
-    const mine = ++turn
+    const navigation = ++lastNavigation
     let next = pages.get(page)
     if (next === undefined) {
       next = await makers[page]()
       pages.set(page, next)
     }
-    if (mine !== turn) return
+    if (navigation !== lastNavigation) return
     if (shown !== undefined && shown !== page) pages.get(shown)?.leave()
     shown = page
     shell.show(page, next.element)

@@ -1,4 +1,4 @@
-/** Pages by the hash of the address: `#/records?chain=celo`. */
+/** Reads and writes the page and its query in the hash of the URL: `#/records?chain=celo`. */
 
 export const PAGE_NAMES = ['compute', 'proof', 'records', 'status'] as const
 export type PageName = (typeof PAGE_NAMES)[number]
@@ -19,7 +19,7 @@ export function hashOf({ page, query }: Route): string {
   return `#/${page}${text === '' ? '' : `?${text}`}`
 }
 
-/** Writes the query of the present page into the address without a step in the history. */
+/** Writes the query of the current page into the URL without adding a history entry. */
 export function noteQuery(page: PageName, query: URLSearchParams): void {
   const hash = hashOf({ page, query })
   if (location.hash !== hash) history.replaceState(null, '', hash)

@@ -1,4 +1,4 @@
-/** What stands around every page: name, tabs, quota, theme. */
+/** The frame of every page: brand, tabs, quota and theme button. */
 import type { Api } from './api.ts'
 import { h, replace, svg } from './dom.ts'
 import { duration, whole } from './format.ts'
@@ -49,7 +49,7 @@ function logo(): SVGElement {
   return mark
 }
 
-/** How many requests are left this hour, and the key that gives more. */
+/** Creates the button that shows the remaining quota and opens the dialog for an API key. */
 function createQuota(api: Api): HTMLElement {
   const fill = h('i')
   const words = h('span', { class: 'numeric' }, 'API key')
@@ -60,18 +60,18 @@ function createQuota(api: Api): HTMLElement {
     words,
   )
   api.onQuota(({ limit, remaining, resetSeconds }) => {
-    const isEndless = limit > 1e6
-    fill.parentElement!.hidden = isEndless
+    const isUnlimited = limit > 1e6
+    fill.parentElement!.hidden = isUnlimited
     fill.style.width = `${(100 * remaining) / limit}%`
     button.dataset['low'] = String(remaining < limit / 5)
     replace(
       words,
-      isEndless ? 'No limit' : [whole(remaining), h('span', { class: 'words-long' }, ' requests'), ' left'],
+      isUnlimited ? 'No limit' : [whole(remaining), h('span', { class: 'words-long' }, ' requests'), ' left'],
     )
     const left = duration(resetSeconds - Date.now() / 1000)
-    button.title = isEndless
+    button.title = isUnlimited
       ? 'This key has no hourly limit'
-      : `${whole(remaining)} of ${whole(limit)} requests left; again in ${left}`
+      : `${whole(remaining)} of ${whole(limit)} requests left; resets in ${left}`
   })
   const input = h('input', {
     class: 'input mono',
@@ -95,7 +95,7 @@ function createQuota(api: Api): HTMLElement {
       h(
         'p',
         { class: 'lead' },
-        'Each signed answer counts towards an hourly limit. A key raises it; a service in development prints one when it starts. The key stays in this tab.',
+        'Each signed result counts towards an hourly limit. An API key raises the limit; a development service prints a key when it starts. The key is stored in this tab only.',
       ),
       h('div', { class: 'field' }, h('label', { for: 'api-key' }, 'API key'), input),
       h(
@@ -133,7 +133,7 @@ function createThemeToggle(): HTMLElement {
     try {
       localStorage.setItem('theme', theme)
     } catch {
-      // Refused in some private windows: then it holds for this page.
+      // Some private windows block storage; the choice then lasts until the page is reloaded.
     }
     show()
     document.dispatchEvent(new Event('themechange'))

@@ -1,7 +1,7 @@
-// Before anything is drawn: whoever chose a theme never sees the other one first.
+// Runs before the page is drawn, so that the chosen theme is there from the start.
 try {
   const chosen = localStorage.getItem('theme')
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen
 } catch {
-  // Storage is refused in some private windows; the system's theme it is.
+  // Some private windows block storage; the theme of the system then applies.
 }

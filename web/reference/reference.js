@@ -1,10 +1,10 @@
-// What the pages can do beyond being read: themes, copying, search, and sending requests. They are whole without it.
+// Adds themes, copying, search and sending requests. The pages can be read without this script.
 const SEARCH_ADDRESS = 'SEARCH_INDEX'
 const MAX_HITS = 12
 const REPLY_TIMEOUT_MS = 30_000
 const MAX_SHOWN = 40_000
 
-/** An element with attributes, listeners (`onclick`) and children. */
+/** Creates an element with attributes, listeners (`onclick`) and children. */
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name)
   for (const [key, value] of Object.entries(attributes)) {
@@ -34,7 +34,7 @@ function setUpTheme() {
     try {
       localStorage.setItem('theme', theme)
     } catch {
-      // Refused in some private windows: then it holds for this page.
+      // Some private windows block storage; the choice then lasts for this page.
     }
     label()
   })
@@ -45,7 +45,7 @@ function setUpTheme() {
 
 function setUpCopying() {
   for (const block of document.querySelectorAll('pre.code-block')) {
-    // The pages were built for the default address; here is the one that serves them.
+    // The pages are built with the default address; replaces it by the address that serves them.
     const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT)
     while (texts.nextNode()) {
       const { currentNode } = texts
@@ -65,7 +65,7 @@ async function copy(block, button) {
     () => true,
     () => false,
   )
-  button.textContent = isDone ? 'Copied' : 'Select and copy by hand'
+  button.textContent = isDone ? 'Copied' : 'Select the text instead'
   setTimeout(() => {
     button.textContent = 'Copy'
   }, 1500)
@@ -85,7 +85,7 @@ function setUpSide() {
   side.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' })
 }
 
-/** The entry of what is in sight is marked in the list on the right. */
+/** Marks the section in view, in the list of contents on the right and in the one at the side. */
 function setUpContents() {
   const links = [...document.querySelectorAll('.contents a, .side nav li li a')].filter(({ hash }) => hash !== '')
   const parts = links
@@ -151,7 +151,7 @@ async function send(form) {
   const reply = form.querySelector('.reply')
   const button = form.querySelector('[type="submit"]')
   button.disabled = true
-  output.textContent = 'Asking…'
+  output.textContent = 'Sending…'
   const began = performance.now()
   try {
     const response = await fetch(address, {
@@ -179,7 +179,7 @@ async function send(form) {
     )
   } catch (error) {
     output.textContent = ''
-    reply.replaceChildren(element('p', { class: 'note bad' }, `No answer: ${error.message}`))
+    reply.replaceChildren(element('p', { class: 'note bad' }, `No response: ${error.message}`))
   }
   reply.hidden = false
   button.disabled = false
@@ -215,7 +215,7 @@ function setUpSearch() {
       index ??= await (await fetch(SEARCH_ADDRESS)).json()
       show()
     } catch {
-      hits.replaceChildren(element('li', { class: 'quiet' }, 'The index could not be read.'))
+      hits.replaceChildren(element('li', { class: 'quiet' }, 'The search index could not be loaded.'))
     }
   }
   const show = () => {
@@ -231,7 +231,7 @@ function setUpSearch() {
           )
     const isNothing = words.length > 0 && found.length === 0
     hits.replaceChildren(
-      ...(isNothing ? [element('li', { class: 'quiet' }, 'Nothing has these words.')] : []),
+      ...(isNothing ? [element('li', { class: 'quiet' }, 'No entry has all of these words.')] : []),
       ...found
         .slice(0, MAX_HITS)
         .map(([title, address, kind]) =>

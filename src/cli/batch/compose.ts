@@ -5,59 +5,62 @@ import { usage } from '../exit-codes.ts'
 import type { SourceItem } from '../inputs/source-item.ts'
 import { OPERATION_INPUTS, type Operation } from '../operation-names.ts'
 
-/** What every item of a run has in common. */
+/** What all items of a run share. */
 export interface ItemRule {
   readonly operation: Operation | 'mixed'
-  /** Inputs that are the same for all, by member. */
+  /** Inputs that are the same for all items, by member. */
   readonly fixed: Readonly<Record<string, InputLike>>
   readonly radius: number | undefined
 }
 
 export type Composed = { readonly item: BatchOperation } | { readonly fault: string }
 
-/** Forms of an input that is one by itself. */
+/** Members that mark a value as an input rather than as the members of an operation. */
 const INPUT_MEMBERS = ['type', 'uid', 'uri', 'verifiedProof']
 
 /**
- * Makes an operation of what stands in a file: its members, or the one input that `rule` leaves open.
+ * Makes an operation from a value in a file, which is either the members of the operation or the one input that `rule` leaves
+ * open.
  *
- * @param number of the item in the file, from 1: its `id` where it has none
+ * @param number number of the item in the file, from 1; it serves as the `id` of an item without one
  */
 export function composeItem({ value, id }: SourceItem, number: number, rule: ItemRule): Composed {
-  if (!isObject(value)) return { fault: 'is no JSON object' }
+  if (!isObject(value)) return { fault: 'is not a JSON object' }
   const members: Record<string, unknown> = {
     ...(rule.radius === undefined ? {} : { radius: rule.radius }),
     ...rule.fixed,
   }
   let operation: Operation
   if (INPUT_MEMBERS.some((name) => name in value) && !('op' in value)) {
-    if (rule.operation === 'mixed') return { fault: 'has no "op": it says nothing of what is to be computed' }
+    if (rule.operation === 'mixed') return { fault: 'has no "op", so the operation is unknown' }
     operation = rule.operation
-    const open = openMember(operation, rule)
+    const open = findOpenMember(operation, rule)
     if ('fault' in open) return open
     members[open.member] = value
     members['id'] = id ?? number
   } else {
-    const { op, input, ...rest } = value
-    const named = op ?? (rule.operation === 'mixed' ? undefined : rule.operation)
-    if (!isOperation(named))
-      return { fault: named === undefined ? 'has no "op"' : `op ${JSON.stringify(named)} is no operation` }
-    if (rule.operation !== 'mixed' && named !== rule.operation)
-      return { fault: `op is ${named}, this batch computes ${rule.operation}` }
-    operation = named
-    Object.assign(members, rest)
+    const { op, input, ...otherMembers } = value
+    const operationName = op ?? (rule.operation === 'mixed' ? undefined : rule.operation)
+    if (!isOperation(operationName))
+      return {
+        fault: operationName === undefined ? 'has no "op"' : `op ${JSON.stringify(operationName)} is not an operation`,
+      }
+    if (rule.operation !== 'mixed' && operationName !== rule.operation)
+      return { fault: `op is ${operationName}, this batch computes ${rule.operation}` }
+    operation = operationName
+    Object.assign(members, otherMembers)
     if (input !== undefined) {
-      const open = openMember(operation, rule)
+      const open = findOpenMember(operation, rule)
       if ('fault' in open) return open
       members[open.member] = input
     }
-    members['id'] = rest['id'] ?? id ?? number
+    members['id'] = otherMembers['id'] ?? id ?? number
   }
-  return checked(operation, members)
+  return checkItem(operation, members)
 }
 
-/** Every input has to be there, and be an input, before it can be sent. */
-function checked(operation: Operation, members: Record<string, unknown>): Composed {
+/** Checks that every input is present and valid. */
+function checkItem(operation: Operation, members: Record<string, unknown>): Composed {
   for (const name of OPERATION_INPUTS[operation]) {
     if (!(name in members))
       return { fault: `has no "${name}": ${operation} takes ${OPERATION_INPUTS[operation].join(' and ')}` }
@@ -70,18 +73,18 @@ function checked(operation: Operation, members: Record<string, unknown>): Compos
   if (operation === 'within' && members['radius'] === undefined)
     return { fault: 'has no "radius": give --radius <meters>' }
   const id = members['id']
-  if (typeof id !== 'string' && typeof id !== 'number') return { fault: 'its "id" is neither text nor a number' }
+  if (typeof id !== 'string' && typeof id !== 'number') return { fault: 'its "id" is neither a string nor a number' }
   return { item: { ...members, op: operation } as unknown as BatchOperation }
 }
 
-function openMember(
+function findOpenMember(
   operation: Operation,
   { fixed }: ItemRule,
 ): { readonly member: string } | { readonly fault: string } {
   const open = OPERATION_INPUTS[operation].filter((name) => !(name in fixed))
   if (open.length === 1) return { member: open[0]! }
   return {
-    fault: `is one input, ${operation} takes ${OPERATION_INPUTS[operation].join(' and ')}: give the other one with --with`,
+    fault: `is one input, but ${operation} takes ${OPERATION_INPUTS[operation].join(' and ')}: give the other one with --with`,
   }
 }
 
@@ -90,7 +93,7 @@ function isOperation(name: unknown): name is Operation {
 }
 
 /**
- * `target=2.35,48.85` in its two parts.
+ * Splits `target=2.35,48.85` into member and input.
  *
  * @throws {CommandError} on a member that the operation does not have
  */
@@ -101,6 +104,6 @@ export function splitFixed(text: string, operation: Operation | 'mixed'): readon
   if (names.length < 2) throw usage(`--with is for operations with two inputs, not ${operation}`)
   if (names.includes(member)) return [member, text.slice(at + 1)]
   throw usage(
-    `--with ${JSON.stringify(text.slice(0, 40))}: begins with ${names.map((name) => `${name}=`).join(' or ')}`,
+    `--with ${JSON.stringify(text.slice(0, 40))}: must begin with ${names.map((name) => `${name}=`).join(' or ')}`,
   )
 }

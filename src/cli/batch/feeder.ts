@@ -2,29 +2,28 @@ import type { BatchOperation } from '../../client/batch.ts'
 import type { SourceItem } from '../inputs/source-item.ts'
 import { composeItem, type ItemRule } from './compose.ts'
 
-/** One item of the file on its way: sent, or known to be wrong without being sent. */
+/** One item of the file: an operation to be sent, or an invalid item that is not sent. */
 export interface Entry {
-  /** From 1. */
+  /** Number in the file, from 1. */
   readonly number: number
   readonly place: string
-  /** What its result or refusal is found by. */
+  /** Identifies its result or error. */
   readonly id: string | number
   readonly item: BatchOperation | undefined
   readonly fault: string | undefined
 }
 
 /**
- * Hands out the items of a file and remembers those without an answer, so that a stream that broke can be followed by another
- * one that begins with them.
+ * Supplies the items of a file and remembers those without a result, so that they can be sent again after a stream broke.
  */
 export class Feeder {
   readonly #source: AsyncIterator<SourceItem>
   readonly #rule: ItemRule
   readonly #onFault: (entry: Entry) => void
   #number = 0
-  #waiting: Entry[] = []
+  #pending: Entry[] = []
 
-  /** @param onFault takes each item that is wrong, in its turn */
+  /** @param onFault receives each invalid item, in the order of the file */
   constructor(source: AsyncIterable<SourceItem>, rule: ItemRule, onFault: (entry: Entry) => void) {
     this.#source = source[Symbol.asyncIterator]()
     this.#rule = rule
@@ -32,9 +31,9 @@ export class Feeder {
   }
 
   /**
-   * Passes over what an earlier run has done.
+   * Skips the items that an earlier run has done.
    *
-   * @returns false when the file has fewer items
+   * @returns false if the file has fewer items
    */
   async skip(items: number): Promise<boolean> {
     while (this.#number < items) {
@@ -45,44 +44,45 @@ export class Feeder {
     return true
   }
 
-  /** What is to be sent: what was sent before without an answer, then what was not. */
+  /** Yields the items to be sent: first those that were sent without a result, then new ones. */
   async *items(): AsyncGenerator<BatchOperation, void, undefined> {
-    for (const { item } of [...this.#waiting]) if (item !== undefined) yield item
+    for (const { item } of [...this.#pending]) if (item !== undefined) yield item
     for (;;) {
       const { done, value } = await this.#source.next()
       if (done === true) return
-      const entry = this.#entryOf(value)
-      this.#waiting.push(entry)
-      this.#passFaults()
+      const entry = this.#createEntry(value)
+      this.#pending.push(entry)
+      this.#reportFaults()
       if (entry.item !== undefined) yield entry.item
     }
   }
 
-  /** The item that the next result answers; undefined when none is under way. */
+  /** The item of the next result; undefined if no item is pending. */
   get first(): Entry | undefined {
-    return this.#waiting[0]
+    return this.#pending[0]
   }
 
-  /** It has its answer. */
+  /** Marks the first pending item as done. */
   settle(): void {
-    this.#waiting.shift()
-    this.#passFaults()
+    this.#pending.shift()
+    this.#reportFaults()
   }
 
   async close(): Promise<void> {
     await this.#source.return?.()
   }
 
-  #entryOf(found: SourceItem): Entry {
+  #createEntry(sourceItem: SourceItem): Entry {
     const number = ++this.#number
-    const { place, id = number } = found
-    const composed = found.fault === undefined ? composeItem(found, number, this.#rule) : { fault: found.fault }
+    const { place, id = number } = sourceItem
+    const composed =
+      sourceItem.fault === undefined ? composeItem(sourceItem, number, this.#rule) : { fault: sourceItem.fault }
     return 'fault' in composed
       ? { number, place, id, item: undefined, fault: composed.fault }
       : { number, place, id: composed.item.id ?? id, item: composed.item, fault: undefined }
   }
 
-  #passFaults(): void {
-    while (this.#waiting[0] !== undefined && this.#waiting[0].item === undefined) this.#onFault(this.#waiting.shift()!)
+  #reportFaults(): void {
+    while (this.#pending[0] !== undefined && this.#pending[0].item === undefined) this.#onFault(this.#pending.shift()!)
   }
 }

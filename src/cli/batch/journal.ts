@@ -4,41 +4,45 @@ import { dirname } from 'node:path'
 import { usage } from '../exit-codes.ts'
 import type { ReadBytes } from '../inputs/byte-pieces.ts'
 
-/** What a run has brought to disk for good. */
+/** The progress of a run that is safely on disk. */
 export interface Checkpoint {
-  /** Items of the file that have their line, in the output or among the errors. */
+  /** Number of items with a line in the output or in the errors. */
   readonly items: number
   readonly failed: number
   readonly outputBytes: number
   readonly errorBytes: number
-  /** Of the input; some of it may have waited for its answer. */
+  /** How much of the input was read. Some of it may not have a result yet. */
   readonly read?: ReadBytes
 }
 
-/** What must be the same for a run to go on. */
+/** What must be equal for a run to be resumed. */
 export interface RunIdentity {
-  /** Of everything that decides what a result is. */
+  /** Digest of everything that affects the results. */
   readonly request: string
-  /** Size of the input, where it is a file, and SHA-256 of its beginning. */
+  /** Size of the input, if it is a file. */
   readonly inputBytes: number | undefined
+  /** SHA-256 of the beginning of the input. */
   readonly inputHead: string
 }
 
 interface Stored extends RunIdentity {
   readonly version: 1
-  /** Who writes it. */
+  /** The process that writes the journal. */
   readonly pid: number
   readonly checkpoint: Checkpoint
 }
 
 export const NOTHING_DONE: Checkpoint = { items: 0, failed: 0, outputBytes: 0, errorBytes: 0 }
 
-/** @param request anything JSON can hold */
-export function digestOf(request: unknown): string {
+/** Returns the SHA-256 of a value's JSON. */
+export function sha256OfJson(request: unknown): string {
   return createHash('sha256').update(JSON.stringify(request)).digest('hex')
 }
 
-/** The file beside the output that says how far a run is. It is replaced as a whole: after a crash it is the old or the new one. */
+/**
+ * The file next to the output that records the progress of a run. It is replaced atomically: after a crash it is either the old
+ * or the new version.
+ */
 export class Journal {
   readonly #file: string
   readonly #identity: RunIdentity
@@ -49,25 +53,27 @@ export class Journal {
   }
 
   /**
-   * @returns undefined when no run was interrupted
-   * @throws {CommandError} when one was, and it was another one; and while one runs
+   * Reads the checkpoint of an interrupted run.
+   *
+   * @returns undefined if no run was interrupted
+   * @throws {CommandError} if the interrupted run had other options or another input, and while a run is active
    */
   read(): Checkpoint | undefined {
     if (!existsSync(this.#file)) return undefined
-    const stored = this.#stored()
+    const stored = this.#readStored()
     if (stored?.version !== 1)
-      throw usage(`${this.#file}: is no journal of a batch: remove it, or begin anew with --restart`)
+      throw usage(`${this.#file}: not a batch journal: remove it, or start again with --restart`)
     const { request, inputBytes, inputHead } = this.#identity
-    this.#requireNobodyAtWork(stored)
-    const differs =
+    this.#requireInactive(stored)
+    const difference =
       stored.request !== request
         ? 'options'
         : stored.inputBytes !== inputBytes || stored.inputHead !== inputHead
           ? 'input'
           : undefined
-    if (differs === undefined) return stored.checkpoint
+    if (difference === undefined) return stored.checkpoint
     throw usage(
-      `${this.#file}: the interrupted run had another ${differs === 'input' ? 'input' : 'command'}: repeat that one, or begin anew with --restart`,
+      `${this.#file}: the interrupted run had a different ${difference === 'input' ? 'input' : 'command'}: repeat that one, or start again with --restart`,
     )
   }
 
@@ -76,18 +82,19 @@ export class Journal {
   }
 
   /**
-   * To begin anew, but not yet: nobody else may begin, and what an interrupted run left can still go on.
+   * Reserves the files for a restart that has not overwritten anything yet. No other run may start, and an interrupted run can
+   * still be resumed.
    *
-   * @returns whether one left something
-   * @throws {CommandError} while a run is at it: both would write into the same files
+   * @returns whether there is an interrupted run
+   * @throws {CommandError} while a run is active, because both would write to the same files
    */
   hold(): boolean {
-    const stored = this.#stored()
-    this.#requireNobodyAtWork(stored)
-    const isLeft = stored?.version === 1
-    if (isLeft) this.#replace({ ...stored, pid: process.pid })
+    const stored = this.#readStored()
+    this.#requireInactive(stored)
+    const hasInterruptedRun = stored?.version === 1
+    if (hasInterruptedRun) this.#replace({ ...stored, pid: process.pid })
     else this.write(NOTHING_DONE)
-    return isLeft
+    return hasInterruptedRun
   }
 
   remove(): void {
@@ -105,12 +112,12 @@ export class Journal {
       renameSync(temporary, this.#file)
       syncFolder(dirname(this.#file))
     } catch (error) {
-      throw usage(`${this.#file}: cannot be written (${(error as NodeJS.ErrnoException).code})`, error)
+      throw usage(`${this.#file}: cannot write the file (${(error as NodeJS.ErrnoException).code})`, error)
     }
   }
 
-  /** Undefined for what is none. */
-  #stored(): Stored | undefined {
+  /** Returns undefined if the file is missing or not a journal. */
+  #readStored(): Stored | undefined {
     try {
       return JSON.parse(readFileSync(this.#file, 'utf8')) ?? undefined
     } catch {
@@ -118,14 +125,14 @@ export class Journal {
     }
   }
 
-  #requireNobodyAtWork(stored: Stored | undefined): void {
-    if (stored === undefined || !isAtWork(stored.pid)) return
-    throw usage(`${this.#file}: process ${stored.pid} is at it: wait for it, or end it first`)
+  #requireInactive(stored: Stored | undefined): void {
+    if (stored === undefined || !isActive(stored.pid)) return
+    throw usage(`${this.#file}: in use by process ${stored.pid}: wait for it, or stop it first`)
   }
 }
 
-/** Whether a process of ours has this number: after a kill it may have gone to another program. */
-function isAtWork(pid: number): boolean {
+/** Tells whether `pid` is a running process of this program. After a kill the number may belong to another program. */
+function isActive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid === process.pid) return false
   try {
     process.kill(pid, 0)
@@ -135,7 +142,7 @@ function isAtWork(pid: number): boolean {
   }
 }
 
-/** The new name has to outlive a power failure as well; Windows has no such call for folders. */
+/** Makes a rename survive a power failure. Windows has no such call for folders. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const descriptor = openSync(folder, 'r')

@@ -2,53 +2,56 @@ import { createTransport, type TransportOptions } from '../../client/transport.t
 import type { Terminal } from '../terminal.ts'
 import type { Feeder } from './feeder.ts'
 
-/** What the service says is left of the hour's limit. */
-interface LimitLeft {
+/** What remains of the hourly limit, as the service reports it. */
+interface RemainingLimit {
   readonly items: number
-  /** Unix seconds; from then on there are more. */
+  /** Unix seconds at which the limit is reset. */
   readonly resetSeconds: number
 }
 
-/** Beyond so many nobody counts: reading the file a second time would take more than a moment. */
+/** With more items there is no notice, because reading the file twice would take too long. */
 const MAX_COUNTED_ITEMS = 100_000
-/** What is only a courtesy waits for nobody. */
+/** Short, because the notice is optional. */
 const TIMEOUT_MS = 2000
 
 /**
- * Says on standard error, before anything is sent, that the hourly limit will end the run.
+ * Warns on standard error, before any item is sent, that the hourly limit will end the run.
  *
- * @param feeder one of its own, for it is read, as far as the limit goes, and closed
- * @param skipped items that an earlier run has done
+ * @param feeder a separate feeder, because it is read up to the limit and closed
+ * @param skipped number of items that an earlier run has done
  */
-export async function noticeLimit(
+export async function warnAboutLimit(
   feeder: Feeder,
   skipped: number,
   service: TransportOptions,
   terminal: Terminal,
 ): Promise<void> {
   try {
-    const left = await limitLeft(service, terminal.signal)
-    if (left === undefined || skipped + left.items >= MAX_COUNTED_ITEMS) return
-    if (!(await feeder.skip(skipped)) || !(await hasMore(feeder, left.items))) return
-    const until = `${new Date(left.resetSeconds * 1000).toISOString().slice(0, 19)}Z`
+    const remaining = await fetchRemainingLimit(service, terminal.signal)
+    if (remaining === undefined || skipped + remaining.items >= MAX_COUNTED_ITEMS) return
+    if (!(await feeder.skip(skipped)) || !(await hasMore(feeder, remaining.items))) return
+    const until = `${new Date(remaining.resetSeconds * 1000).toISOString().slice(0, 19)}Z`
     terminal.err(
-      `there are more items than the ${left.items.toLocaleString('en-US')} that the hourly limit leaves until ${until}: the run will end there\n`,
+      `there are more items than the ${remaining.items.toLocaleString('en-US')} that the hourly limit leaves until ${until}: the run will end there\n`,
     )
   } catch {
-    // Without an answer, or a file that can be read to there, the run itself says what is wrong.
+    // If the service or the file cannot be read, the run itself reports it.
   } finally {
     await feeder.close()
   }
 }
 
-/** Asks by a request that does not count. @returns undefined where the service does not say it */
-async function limitLeft(service: TransportOptions, signal: AbortSignal): Promise<LimitLeft | undefined> {
+/** Asks the service with a request that does not count. Returns undefined if the response has no limit headers. */
+async function fetchRemainingLimit(
+  service: TransportOptions,
+  signal: AbortSignal,
+): Promise<RemainingLimit | undefined> {
   const call = { method: 'GET', path: '/health' } as const
-  const answer = await createTransport(service).open(call, { signal, timeoutMs: TIMEOUT_MS, maxRetries: 0 })
-  for await (const _ of answer.pieces()) {
-    // Left unread it would hold its connection.
+  const response = await createTransport(service).open(call, { signal, timeoutMs: TIMEOUT_MS, maxRetries: 0 })
+  for await (const _ of response.pieces()) {
+    // An unread body would keep the connection open.
   }
-  const [items, resetSeconds] = ['x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => answer.headers.get(name))
+  const [items, resetSeconds] = ['x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => response.headers.get(name))
   return isCount(items) && isCount(resetSeconds)
     ? { items: Number(items), resetSeconds: Number(resetSeconds) }
     : undefined

@@ -3,41 +3,41 @@ import { usage } from '../exit-codes.ts'
 
 const BUFFER_CHARACTERS = 256 * 1024
 
-/** A file that grows by lines, and knows how many bytes it has. It stays as it is until it is cut: lines wait for that. */
+/** A file to which lines are appended. Lines stay in memory until `cut` is called; before that the file is not changed. */
 export class LineFile {
   readonly #file: string
   readonly #descriptor: number
-  readonly #keptBytes: number
+  readonly #initialBytes: number
   #bytes: number
   #isCut = false
   #buffered: string[] = []
   #characters = 0
 
   /**
-   * @param bytes what is to be kept of the file
-   * @throws {CommandError} when it cannot be written, or is shorter than that
+   * @param bytes number of bytes of the existing file to keep
+   * @throws {CommandError} if the file cannot be written or is shorter than that
    */
   constructor(file: string, bytes: number) {
     this.#file = file
     try {
       this.#descriptor = openSync(file, bytes === 0 ? constants.O_WRONLY | constants.O_CREAT : 'r+')
     } catch (error) {
-      throw usage(`${file}: cannot be written (${(error as NodeJS.ErrnoException).code})`, error)
+      throw usage(`${file}: cannot write the file (${(error as NodeJS.ErrnoException).code})`, error)
     }
     const { size } = fstatSync(this.#descriptor)
-    if (size < bytes) throw usage(`${file}: is shorter than the interrupted run left it: begin anew with --restart`)
-    this.#keptBytes = bytes
+    if (size < bytes) throw usage(`${file}: shorter than the interrupted run left it: start again with --restart`)
+    this.#initialBytes = bytes
     this.#bytes = bytes
   }
 
-  /** What comes after the bytes that are to be kept goes. */
+  /** Truncates the file to the bytes to keep. From then on lines are written. */
   cut(): void {
-    // A device has no size, and none that could be changed.
-    if (fstatSync(this.#descriptor).size > this.#keptBytes) ftruncateSync(this.#descriptor, this.#keptBytes)
+    // A device has no size and cannot be truncated.
+    if (fstatSync(this.#descriptor).size > this.#initialBytes) ftruncateSync(this.#descriptor, this.#initialBytes)
     this.#isCut = true
   }
 
-  /** With what is not written yet. */
+  /** Size of the file, including lines that are not written yet. */
   get bytes(): number {
     return this.#bytes
   }
@@ -49,7 +49,7 @@ export class LineFile {
     if (this.#characters >= BUFFER_CHARACTERS) this.#write()
   }
 
-  /** Everything is on the disk when this returns, once it is cut. */
+  /** Writes all lines to disk before it returns, if `cut` was called. */
   sync(): void {
     this.#write()
     fdatasyncSync(this.#descriptor)
@@ -65,12 +65,21 @@ export class LineFile {
     const bytes = Buffer.from(this.#buffered.join(''))
     const from = this.#bytes - bytes.length
     try {
-      for (let done = 0; done < bytes.length; ) {
-        done += writeSync(this.#descriptor, bytes, done, bytes.length - done, from + done)
+      for (let writtenBytes = 0; writtenBytes < bytes.length; ) {
+        writtenBytes += writeSync(
+          this.#descriptor,
+          bytes,
+          writtenBytes,
+          bytes.length - writtenBytes,
+          from + writtenBytes,
+        )
       }
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      throw usage(`${this.#file}: cannot be written (${code}): make room, then the same command goes on`, error)
+      throw usage(
+        `${this.#file}: cannot write the file (${code}): make room, then run the same command to resume`,
+        error,
+      )
     }
     this.#buffered = []
     this.#characters = 0

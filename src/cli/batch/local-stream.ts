@@ -12,7 +12,7 @@ export interface LocalStreamOptions {
   readonly signal: AbortSignal
 }
 
-/** What `client.batch.stream` does, in this process. */
+/** Does the same as `client.batch.stream`, in this process. */
 export async function* localStream(
   items: AsyncIterable<BatchOperation>,
   engine: LocalEngine,
@@ -20,24 +20,24 @@ export async function* localStream(
 ): AsyncGenerator<BatchResult, void, undefined> {
   for await (const { op, id, ...members } of items) {
     if (signal.aborted) throw signal.reason
-    const named = id === undefined ? {} : { id }
+    const idMember = id === undefined ? {} : { id }
     try {
-      const answer = JSON.parse(await engine.compute(op as OperationName, { chainId, recipient, ...members }))
+      const response = JSON.parse(await engine.compute(op as OperationName, { chainId, recipient, ...members }))
       if (attest === 'none') {
-        delete answer.attestation
-        delete answer.delegatedAttestation
+        delete response.attestation
+        delete response.delegatedAttestation
       }
-      yield { ...named, ...answer }
+      yield { ...idMember, ...response }
     } catch (error) {
-      if (error instanceof ProblemError) yield { ...named, error: detailsOf(error.data) }
+      if (error instanceof ProblemError) yield { ...idMember, error: toProblemDetails(error.data) }
       else if (error instanceof CommandError)
-        yield { ...named, error: { ...detailsOf({ type: 'invalid-input', detail: error.message }) } }
+        yield { ...idMember, error: { ...toProblemDetails({ type: 'invalid-input', detail: error.message }) } }
       else throw error
     }
   }
 }
 
-function detailsOf({ type, detail, places }: ProblemData): ProblemDetails {
+function toProblemDetails({ type, detail, places }: ProblemData): ProblemDetails {
   const errors = places === undefined ? {} : { errors: places.slice(0, 10) as NonNullable<ProblemDetails['errors']> }
   return { type: 'about:blank', ...PROBLEMS[type], detail, ...errors }
 }

@@ -1,15 +1,15 @@
-import { counted, type Terminal } from '../terminal.ts'
+import { formatCount, type Terminal } from '../terminal.ts'
 
 export interface Summary {
-  /** With those of earlier runs. */
+  /** Number of items, including those of earlier runs. */
   readonly items: number
   readonly failed: number
-  /** What earlier runs had done. */
+  /** Number of items that earlier runs had done. */
   readonly skipped: number
   readonly seconds: number
 }
 
-/** What became of a batch: on standard error where the results themselves are on standard output. */
+/** Prints the outcome of a batch. It goes to standard error if the results go to standard output. */
 export async function printSummary(
   summary: Summary,
   options: { readonly output: string; readonly errors: string; readonly json?: boolean },
@@ -18,7 +18,7 @@ export async function printSummary(
   const { items, failed, seconds, skipped } = summary
   const { output, errors } = options
   const isPiped = output === '-'
-  // Of what was over at once the speed says nothing.
+  // The rate of a very short run is meaningless.
   const rate = Math.round((items - skipped) / seconds).toLocaleString('en-US')
   const speed = seconds < 0.1 ? '' : `, ${rate} items/s`
   if (options.json === true) {
@@ -35,9 +35,10 @@ export async function printSummary(
     else await terminal.out(`${line}\n`)
     return
   }
-  const where = isPiped ? '' : ` in ${output}`
-  const refused = failed === 0 ? '' : `, ${failed.toLocaleString('en-US')} refused${isPiped ? '' : ` (${errors})`}`
-  const said = `${counted(items - failed, 'result')}${where}${refused}; ${seconds.toFixed(1)} s${speed}\n`
-  if (isPiped) terminal.err(said)
-  else await terminal.out(said)
+  const outputText = isPiped ? '' : ` in ${output}`
+  const rejectedText =
+    failed === 0 ? '' : `, ${failed.toLocaleString('en-US')} rejected${isPiped ? '' : ` (${errors})`}`
+  const text = `${formatCount(items - failed, 'result')}${outputText}${rejectedText}; ${seconds.toFixed(1)} s${speed}\n`
+  if (isPiped) terminal.err(text)
+  else await terminal.out(text)
 }

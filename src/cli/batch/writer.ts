@@ -7,27 +7,28 @@ import type { Entry } from './feeder.ts'
 import { type Checkpoint, Journal, NOTHING_DONE, type RunIdentity } from './journal.ts'
 import { LineFile } from './line-file.ts'
 
-/** Where the answers of a run go. */
+/** The destination of a run's results and errors. */
 export interface BatchWriter {
-  /** Where it began: what an earlier run has done. */
+  /** The checkpoint from which this run started. */
   readonly from: Checkpoint
-  readonly now: Checkpoint
-  /** False while the files are still as an earlier run left them. */
+  /** The current progress. */
+  readonly progress: Checkpoint
+  /** False while the files are unchanged since an earlier run. */
   readonly hasBegun: boolean
   result(result: BatchResult): Promise<void>
-  refusal(entry: Entry, problem: ProblemDetails): void
-  /** @param isComplete nothing is left to be done */
+  rejection(entry: Entry, problem: ProblemDetails): void
+  /** @param isComplete whether all items are done */
   close(isComplete: boolean): void
 }
 
-/** What is done again at most after a kill: the work of so long, or so many items. */
+/** Intervals between checkpoints. After a kill, at most this much work is repeated. */
 const CHECKPOINT_MS = 1000
 const CHECKPOINT_ITEMS = 10_000
 
 /**
- * Results and refusals into two files, with a journal beside them from which an interrupted run goes on.
+ * Writes results and errors to two files, and a journal from which an interrupted run can be resumed.
  *
- * @param read how far the input is read
+ * @param read returns how much of the input was read
  */
 export function createFileWriter(
   files: { readonly output: string; readonly errors: string },
@@ -41,46 +42,46 @@ export function createFileWriter(
   if (from === NOTHING_DONE && !isRestart) {
     for (const file of [files.output, files.errors]) {
       if (existsSync(file) && statSync(file).size > 0) {
-        throw usage(`${file} is there already: name another file, or --restart to write over it`)
+        throw usage(`${file} already exists: choose another file, or overwrite it with --restart`)
       }
     }
   }
-  const isLeft = isRestart && journal.hold()
+  const hasInterruptedRun = isRestart && journal.hold()
   const output = new LineFile(files.output, from.outputBytes)
   const errors = new LineFile(files.errors, from.errorBytes)
   let { items, failed } = from
-  let keptMs = now()
-  let keptItems = items
+  let checkpointMs = now()
+  let checkpointItems = items
   let hasBegun = false
   const begin = () => {
     hasBegun = true
-    journal.write(from) // before the first line: what is in the files without it is another's, and nobody else may begin
+    journal.write(from) // first, to claim the files for this run
     output.cut()
     errors.cut()
   }
-  // A service that is down must not cost what is to be written over.
+  // A restart overwrites nothing before the first result, so that an unavailable service costs no earlier results.
   if (!isRestart) begin()
   const state = (): Checkpoint => ({ items, failed, outputBytes: output.bytes, errorBytes: errors.bytes })
-  const kept = (): Checkpoint => {
-    const found = read()
-    return { ...state(), ...(found === undefined ? {} : { read: found }) }
+  const currentCheckpoint = (): Checkpoint => {
+    const readBytes = read()
+    return { ...state(), ...(readBytes === undefined ? {} : { read: readBytes }) }
   }
   const checkpoint = () => {
     output.sync()
     errors.sync()
-    journal.write(kept())
-    keptMs = now()
-    keptItems = items
+    journal.write(currentCheckpoint())
+    checkpointMs = now()
+    checkpointItems = items
   }
-  const count = (isAnswer: boolean) => {
+  const count = (hasResponse: boolean) => {
     items++
-    const isMany = items - keptItems >= CHECKPOINT_ITEMS // what was refused without being sent is not held without end
-    if (!hasBegun && (isAnswer || isMany)) begin()
-    if (hasBegun && (isMany || now() - keptMs >= CHECKPOINT_MS)) checkpoint()
+    const isMany = items - checkpointItems >= CHECKPOINT_ITEMS // bounds the invalid items in memory
+    if (!hasBegun && (hasResponse || isMany)) begin()
+    if (hasBegun && (isMany || now() - checkpointMs >= CHECKPOINT_MS)) checkpoint()
   }
   return {
     from,
-    get now() {
+    get progress() {
       return state()
     },
     get hasBegun() {
@@ -90,7 +91,7 @@ export function createFileWriter(
       output.add(`${JSON.stringify(result)}\n`)
       count(true)
     },
-    refusal(entry, problem) {
+    rejection(entry, problem) {
       errors.add(errorLine(entry, problem))
       failed++
       count(entry.item !== undefined)
@@ -100,26 +101,26 @@ export function createFileWriter(
       if (hasBegun) checkpoint()
       output.close()
       errors.close()
-      if (isComplete || (!hasBegun && !isLeft)) journal.remove()
+      if (isComplete || (!hasBegun && !hasInterruptedRun)) journal.remove()
     },
   }
 }
 
-/** Results on standard output, refusals on standard error: nothing goes on after an end. */
+/** Writes results to standard output and errors to standard error. Such a run cannot be resumed. */
 export function createPipeWriter(terminal: Terminal): BatchWriter {
   let items = 0
   let failed = 0
   const state = (): Checkpoint => ({ items, failed, outputBytes: 0, errorBytes: 0 })
   return {
     from: NOTHING_DONE,
-    get now() {
+    get progress() {
       return state()
     },
     async result(result) {
       items++
       await terminal.out(`${JSON.stringify(result)}\n`)
     },
-    refusal(entry, problem) {
+    rejection(entry, problem) {
       items++
       failed++
       terminal.err(printable(errorLine(entry, problem)))

@@ -1,4 +1,4 @@
-/** The chains that have an RPC: contracts, schemas, speed, clock. */
+/** Checks of the chains that have an RPC: contracts, schemas, speed, clock. */
 import { join } from 'node:path'
 import { type Chain, chainTable } from '../../attest/chains.ts'
 import { SCHEMA_KINDS, schemaUids } from '../../attest/schemas.ts'
@@ -9,24 +9,24 @@ import type { Hex } from '../../messages.ts'
 import { easCalls } from '../../sync/eas-calls.ts'
 import { createRpc, type Rpc, RpcError } from '../../sync/rpc.ts'
 import { type Check, type DoctorParts, type Finding, fail, ok, skip, warn } from './finding.ts'
-import { addressOf } from './place-checks.ts'
+import { readKeyFileAddress } from './place-checks.ts'
 
 const SLOW_MS = 300
 const OLD_BLOCK_SECONDS = 120
 const SKEW_SECONDS = 5
-const NO_RPC = 'no RPC is set (RPC_URL_<chainId>): nonces are 0, UIDs are not looked up, nothing is read'
+const NO_RPC = 'no RPC is set (RPC_URL_<chainId>): nonces are 0, UIDs cannot be resolved, no chain is read'
 
 export const CHAIN_CHECKS: readonly Check[] = [
-  { id: 'rpc', run: (parts) => overChains(parts, checkRpc) },
-  { id: 'contracts', run: (parts) => overChains(parts, checkContracts) },
-  { id: 'schemas', run: (parts) => overChains(parts, checkSchemas) },
-  { id: 'clock', run: (parts) => overChains(parts, checkClock) },
+  { id: 'rpc', run: (parts) => checkAllEndpoints(parts, checkRpc) },
+  { id: 'contracts', run: (parts) => checkAllEndpoints(parts, checkContracts) },
+  { id: 'schemas', run: (parts) => checkAllEndpoints(parts, checkSchemas) },
+  { id: 'clock', run: (parts) => checkAllEndpoints(parts, checkClock) },
 ]
 
-type ChainCheck = (rpc: Rpc, chain: Chain, parts: DoctorParts, place: string) => Promise<Finding>
+type EndpointCheck = (rpc: Rpc, chain: Chain, parts: DoctorParts, endpointName: string) => Promise<Finding>
 
-/** Asks every endpoint; of several findings the worst counts, and all are told. */
-async function overChains(parts: DoctorParts, check: ChainCheck): Promise<Finding> {
+/** Checks every endpoint. Reports all findings with the worst status. */
+async function checkAllEndpoints(parts: DoctorParts, check: EndpointCheck): Promise<Finding> {
   const { limits } = parts.config
   const endpoints = [...chainTable(parts.config).values()].flatMap((chain) =>
     chain.rpcUrls.map((url, index) => ({ chain, url, index })),
@@ -34,15 +34,18 @@ async function overChains(parts: DoctorParts, check: ChainCheck): Promise<Findin
   if (endpoints.length === 0) return skip(NO_RPC)
   const findings = await Promise.all(
     endpoints.map(async ({ chain, url, index }) => {
-      // By its place, never by its address, which may hold a key.
-      const place = chain.rpcUrls.length > 1 ? `${chain.name} (endpoint ${index + 1})` : chain.name
+      // Name an endpoint by its number, never by its URL, which may contain a key.
+      const endpointName = chain.rpcUrls.length > 1 ? `${chain.name} (endpoint ${index + 1})` : chain.name
       const rpc = createRpc({ url, timeoutMs: limits.syncRpcTimeoutMs, maxResponseBytes: limits.maxRpcResponseBytes })
       try {
-        const finding = await check(rpc, chain, parts, place)
-        return { ...finding, detail: `${place}: ${finding.detail}` }
+        const finding = await check(rpc, chain, parts, endpointName)
+        return { ...finding, detail: `${endpointName}: ${finding.detail}` }
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
-        return fail(`${place}: ${error.message}`, `correct RPC_URL_${chain.id}, or wait until that endpoint answers`)
+        return fail(
+          `${endpointName}: ${error.message}`,
+          `correct RPC_URL_${chain.id}, or wait until the endpoint answers`,
+        )
       }
     }),
   )
@@ -58,26 +61,26 @@ async function checkRpc(rpc: Rpc, chain: Chain, { terminal }: DoctorParts): Prom
   const id = Number(await rpc.request('eth_chainId', []))
   const tookMs = Math.round(performance.now() - startedMs)
   if (id !== chain.id)
-    return fail(`serves chain ${id}, not ${chain.id}`, `set RPC_URL_${id}, or another address for RPC_URL_${chain.id}`)
+    return fail(`serves chain ${id}, not ${chain.id}`, `set RPC_URL_${id}, or another URL for RPC_URL_${chain.id}`)
   const ageSeconds = Math.round(terminal.now() / 1000 - (await blockSeconds(rpc)))
-  const found = `answers in ${tookMs} ms, newest block ${ageSeconds} s old`
+  const summary = `answers in ${tookMs} ms, newest block ${ageSeconds} s old`
   if (ageSeconds > OLD_BLOCK_SECONDS && chain.name !== 'local')
-    return warn(found, `the endpoint is behind: put another one before it in RPC_URL_${chain.id}`)
+    return warn(summary, `the endpoint is behind: put another one first in RPC_URL_${chain.id}`)
   return tookMs > SLOW_MS
-    ? warn(found, `every nonce waits for it: a nearer endpoint for RPC_URL_${chain.id}`)
-    : ok(found)
+    ? warn(summary, `every signature waits for it: set a faster endpoint for RPC_URL_${chain.id}`)
+    : ok(summary)
 }
 
 async function checkContracts(rpc: Rpc, chain: Chain, { config }: DoctorParts): Promise<Finding> {
   const keccak = javascriptKeccak()
   const domain = await easCalls.domainSeparator(rpc, chain.easAddress)
   const typeHash = await easCalls.attestTypeHash(rpc, chain.easAddress)
-  const remedy = `set EAS_ADDRESS_${chain.id} and EAS_VERSION_${chain.id} to the contract that is there`
+  const remedy = `set EAS_ADDRESS_${chain.id} and EAS_VERSION_${chain.id} to those of the deployed contract`
   if (domain !== `0x${bytesToHex(domainSeparator(chain, keccak))}`)
     return fail(`the contract at ${chain.easAddress} is not EAS ${chain.easVersion}`, remedy)
   if (typeHash !== `0x${bytesToHex(attestTypeHash(chain.profile, keccak))}`)
-    return fail(`it takes another structure than ${chain.profile}`, remedy)
-  const attester = addressOf(join(config.dataDir, 'dev-signer.json'))
+    return fail(`the contract does not accept attestations of profile ${chain.profile}`, remedy)
+  const attester = readKeyFileAddress(join(config.dataDir, 'dev-signer.json'))
   const nonce = attester === undefined ? '' : `, nonce ${await easCalls.nonce(rpc, chain.easAddress, attester as Hex)}`
   return ok(`EAS ${chain.easVersion} (${chain.profile}) at ${chain.easAddress}${nonce}`)
 }
@@ -91,16 +94,19 @@ async function checkSchemas(rpc: Rpc, chain: Chain, { config }: DoctorParts): Pr
   }
   if (missing.length === 0) return ok(`all ${SCHEMA_KINDS.length} are registered`)
   const commands = missing.map((kind) => `trigpoint schema register ${kind} --rpc … --key …`).join(', ')
-  return warn(`not registered: ${missing.join(', ')}: EAS takes no attestation under them`, commands)
+  return warn(`not registered: ${missing.join(', ')}; EAS rejects attestations under these schemas`, commands)
 }
 
 async function checkClock(rpc: Rpc, chain: Chain, { config, terminal }: DoctorParts): Promise<Finding> {
-  const ahead = Math.round((await blockSeconds(rpc)) - terminal.now() / 1000)
+  const aheadSeconds = Math.round((await blockSeconds(rpc)) - terminal.now() / 1000)
   const remedy = 'set the clock of this machine (timedatectl set-ntp true)'
-  if (ahead > config.limits.maxHeadAheadSeconds)
-    return fail(`its head is ${ahead} s ahead of this clock: the chain is refused`, remedy)
-  if (ahead > SKEW_SECONDS && chain.name !== 'local') return warn(`its head is ${ahead} s ahead of this clock`, remedy)
-  return ok(ahead > 0 ? `its head is ${ahead} s ahead of this clock` : 'its head is not ahead of this clock')
+  if (aheadSeconds > config.limits.maxHeadAheadSeconds)
+    return fail(`its head is ${aheadSeconds} s ahead of this clock: the chain is refused`, remedy)
+  if (aheadSeconds > SKEW_SECONDS && chain.name !== 'local')
+    return warn(`its head is ${aheadSeconds} s ahead of this clock`, remedy)
+  return ok(
+    aheadSeconds > 0 ? `its head is ${aheadSeconds} s ahead of this clock` : 'its head is not ahead of this clock',
+  )
 }
 
 async function blockSeconds(rpc: Rpc): Promise<number> {

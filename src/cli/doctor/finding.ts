@@ -1,12 +1,12 @@
 import type { Config } from '../../config.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** What was found out about one thing. */
+/** The outcome of one check. */
 export interface Finding {
-  /** `skip`: there was nothing to look at. */
+  /** `skip`: there was nothing to check. */
   readonly status: 'ok' | 'warn' | 'fail' | 'skip'
   readonly detail: string
-  /** What to do, exactly; with `warn` and `fail`. */
+  /** How to fix it. Present with `warn` and `fail`. */
   readonly remedy?: string
 }
 

@@ -1,4 +1,4 @@
-/** The machine: Node.js, native parts, threads, the kernel, memory. */
+/** Checks of the machine: Node.js, native libraries, threads, the kernel, memory. */
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
@@ -11,7 +11,7 @@ import { type Check, type DoctorParts, type Finding, fail, ok, warn } from './fi
 
 const MINIMUM_NODE = [20, 19] as const
 const MIB = 1_048_576
-/** What a service with two threads and the embedded database takes, twice. */
+/** Twice the memory of a service with two threads and the embedded database. */
 const COMFORTABLE_BYTES = 1024 * MIB
 
 export const MACHINE_CHECKS: readonly Check[] = [
@@ -25,33 +25,33 @@ export const MACHINE_CHECKS: readonly Check[] = [
 
 function checkNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const found = `Node.js ${process.versions.node}, ${libraryText()}`
+  const summary = `Node.js ${process.versions.node}, ${libraryText()}`
   if (major < MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor < MINIMUM_NODE[1])) {
-    return fail(found, `install Node.js ${MINIMUM_NODE.join('.')} or newer: https://nodejs.org`)
+    return fail(summary, `install Node.js ${MINIMUM_NODE.join('.')} or newer: https://nodejs.org`)
   }
-  return ok(found)
+  return ok(summary)
 }
 
 function libraryText(): string {
   const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
   const version = header?.glibcVersionRuntime
   if (version !== undefined) return `glibc ${version}`
-  return process.platform === 'linux' ? 'no glibc (musl): native parts do not load' : process.platform
+  return process.platform === 'linux' ? 'no glibc (musl): native libraries do not load' : process.platform
 }
 
 function checkTransport({ config }: DoctorParts): Finding {
-  if (config.httpAdapter === 'node') return ok('HTTP_ADAPTER=node: Node’s own HTTP')
+  if (config.httpAdapter === 'node') return ok('HTTP_ADAPTER=node: the HTTP server of Node.js')
   const loaded = loadInstalledUws([config.dataDir])
-  if (loaded.ok) return ok(`uWebSockets.js, ${uwsFileName()}, sha256 known`)
+  if (loaded.ok) return ok(`uWebSockets.js, ${uwsFileName()}, sha256 verified`)
   return warn(
-    `${loaded.reason}: Node’s own HTTP serves, at a fraction of the rate`,
-    'npm ci (without --omit=optional) on Linux with glibc 2.27 or newer; or HTTP_ADAPTER=node, and it is not looked for',
+    `${loaded.reason}: the slower HTTP server of Node.js is used`,
+    'npm ci (without --omit=optional) on Linux with glibc 2.27 or newer; or set HTTP_ADAPTER=node',
   )
 }
 
 async function checkThreads({ config }: DoctorParts): Promise<Finding> {
   const { computeThreads } = config.limits
-  if (computeThreads === 0) return ok('COMPUTE_THREADS=0: everything on the main thread')
+  if (computeThreads === 0) return ok('COMPUTE_THREADS=0: everything runs on the main thread')
   const startedMs = performance.now()
   const limits = { ...config.limits, computeThreads: 1, largeThreads: 1 }
   const evidence = {
@@ -68,7 +68,7 @@ async function checkThreads({ config }: DoctorParts): Promise<Finding> {
   } catch (error) {
     return fail(
       `a compute thread does not start: ${(error as Error).message}`,
-      'npm run build; more memory if that is what it says',
+      'npm run build; or provide more memory if the message says so',
     )
   }
   return ok(`a compute thread started in ${Math.round(performance.now() - startedMs)} ms; ${computeThreads} will run`)
@@ -82,24 +82,24 @@ async function checkKernel(): Promise<Finding> {
   } catch (error) {
     return fail(
       (error as Error).message,
-      'npm run build; if it fails again the machine computes wrongly: do not sign with it',
+      'npm run build; if it fails again, this machine computes wrong results: do not sign on it',
     )
   }
   const { backend, library } = await loadSecp256k1()
-  const found = `13 geodesics, an area and 7,172 bit patterns are right; secp256k1: ${backend} (${library})`
-  if (backend === 'system' || backend === 'native') return ok(found)
+  const summary = `13 geodesics, an area and 7,172 bit patterns are correct; secp256k1: ${backend} (${library})`
+  if (backend === 'system' || backend === 'native') return ok(summary)
   return warn(
-    found,
-    'npm ci (without --omit=optional), and libsecp256k1 of your system (Debian 12: libsecp256k1-1): signs 2 to 15 times as fast',
+    summary,
+    'npm ci (without --omit=optional), and install libsecp256k1 (Debian 12: libsecp256k1-1): signs 2 to 15 times as fast',
   )
 }
 
 function checkMemory(): Finding {
-  const constrained = process.constrainedMemory()
-  const bytes = constrained > 0 && constrained < totalmem() ? constrained : totalmem()
-  const found = `${Math.round(bytes / MIB).toLocaleString('en-US')} MiB`
-  if (bytes >= COMFORTABLE_BYTES) return ok(found)
-  return warn(found, 'give it 1 GiB, or set COMPUTE_THREADS=1 and RECORDS=0')
+  const limitBytes = process.constrainedMemory()
+  const bytes = limitBytes > 0 && limitBytes < totalmem() ? limitBytes : totalmem()
+  const summary = `${Math.round(bytes / MIB).toLocaleString('en-US')} MiB`
+  if (bytes >= COMFORTABLE_BYTES) return ok(summary)
+  return warn(summary, 'provide 1 GiB, or set COMPUTE_THREADS=1 and RECORDS=0')
 }
 
 function checkOpenFiles({ config }: DoctorParts): Finding {
@@ -107,13 +107,14 @@ function checkOpenFiles({ config }: DoctorParts): Finding {
   try {
     limits = readFileSync('/proc/self/limits', 'utf8')
   } catch {
-    return ok(`not told on ${process.platform}`)
+    return ok(`unknown on ${process.platform}`)
   }
-  const soft = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1] ?? 'unlimited'
-  const wanted = config.limits.maxConnections
-  if (soft === 'unlimited' || Number(soft) >= wanted) return ok(`${soft} open files, ${wanted} connections at most`)
+  const softLimit = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1] ?? 'unlimited'
+  const maxConnections = config.limits.maxConnections
+  if (softLimit === 'unlimited' || Number(softLimit) >= maxConnections)
+    return ok(`${softLimit} open files, at most ${maxConnections} connections`)
   return warn(
-    `${soft} open files, but MAX_CONNECTIONS allows ${wanted} connections`,
-    `ulimit -n ${Math.max(65_536, wanted)} (LimitNOFILE= of a unit), or MAX_CONNECTIONS=${Math.max(1, Number(soft) - 200)}`,
+    `${softLimit} open files, but MAX_CONNECTIONS allows ${maxConnections} connections`,
+    `ulimit -n ${Math.max(65_536, maxConnections)} (LimitNOFILE= of a unit), or MAX_CONNECTIONS=${Math.max(1, Number(softLimit) - 200)}`,
   )
 }

@@ -1,4 +1,4 @@
-/** The place where it runs: settings, port, folder, database, signing key, pages. */
+/** Checks of the environment of the service: settings, port, folder, database, signing key, pages. */
 import { existsSync, readFileSync, rmdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -7,12 +7,12 @@ import { makeFolder } from '../../make-folder.ts'
 import { pendingMigrations } from '../../store/migrations.ts'
 import { openPostgres } from '../../store/postgres.ts'
 import { misspeltSettings } from '../misspelt-settings.ts'
-import { counted } from '../terminal.ts'
+import { formatCount } from '../terminal.ts'
 import { type Check, type DoctorParts, type Finding, fail, ok, warn } from './finding.ts'
 
 const GIB = 1_073_741_824
 
-export const PLACE_CHECKS: readonly Check[] = [
+export const ENVIRONMENT_CHECKS: readonly Check[] = [
   { id: 'settings', run: checkSettings },
   { id: 'port', run: checkPort },
   { id: 'data', run: checkData },
@@ -22,10 +22,10 @@ export const PLACE_CHECKS: readonly Check[] = [
 ]
 
 function checkSettings({ terminal }: DoctorParts): Finding {
-  const slips = misspeltSettings(terminal.env)
-  if (slips.length === 0) return ok('every name of the environment that looks like ours is one of ours')
-  const list = slips.map(({ name, meant }) => `${name} (did you mean ${meant}?)`).join(', ')
-  return warn(`nobody reads ${list}`, 'correct the name, or unset it: docs/configuration.md has them all')
+  const misspelt = misspeltSettings(terminal.env)
+  if (misspelt.length === 0) return ok('no misspelt settings')
+  const list = misspelt.map(({ name, meant }) => `${name} (did you mean ${meant}?)`).join(', ')
+  return warn(`unknown: ${list}`, 'correct the name or unset it; docs/configuration.md lists all settings')
 }
 
 async function checkPort({ config }: DoctorParts): Promise<Finding> {
@@ -36,61 +36,60 @@ async function checkPort({ config }: DoctorParts): Promise<Finding> {
     server.listen(port, host, () => server.close(() => done(undefined)))
   })
   if (code === undefined) return ok(`${host}:${port} is free`)
-  if (code !== 'EADDRINUSE')
-    return fail(`${host}:${port} cannot be listened on (${code})`, 'choose another HOST or PORT')
+  if (code !== 'EADDRINUSE') return fail(`cannot listen on ${host}:${port} (${code})`, 'choose another HOST or PORT')
   if (portAsked)
     return fail(
       `${host}:${port} is in use`,
-      'stop who listens there (perhaps a service of ours), or choose another PORT',
+      'stop the process that listens there (perhaps another trigpoint), or choose another PORT',
     )
   return warn(
-    `${host}:${port} is in use, perhaps by a service that runs: the next free port would be taken`,
-    'PORT=<number> says which one',
+    `${host}:${port} is in use, perhaps by another trigpoint: the service would use the next free port`,
+    'set PORT=<number> to choose the port',
   )
 }
 
 function checkData({ config: { dataDir } }: DoctorParts): Finding {
   const file = join(dataDir, `doctor.${process.pid}`)
-  const isThere = existsSync(dataDir)
+  const existed = existsSync(dataDir)
   try {
     makeFolder(dataDir)
     writeFileSync(file, '')
     rmSync(file)
-    const free = statfsSync(dataDir)
-    const bytes = free.bavail * free.bsize
-    const found = `${resolve(dataDir)} can be written, ${(bytes / GIB).toFixed(1)} GiB free`
-    return bytes >= GIB ? ok(found) : warn(found, 'make room, or set DATA_DIR to a folder with more')
+    const stats = statfsSync(dataDir)
+    const bytes = stats.bavail * stats.bsize
+    const summary = `${resolve(dataDir)} is writable, ${(bytes / GIB).toFixed(1)} GiB free`
+    return bytes >= GIB ? ok(summary) : warn(summary, 'make room, or set DATA_DIR to a folder with more space')
   } catch (error) {
     return fail(
-      `${resolve(dataDir)} cannot be written (${(error as NodeJS.ErrnoException).code})`,
-      'set DATA_DIR (--data) to a folder that can',
+      `${resolve(dataDir)} is not writable (${(error as NodeJS.ErrnoException).code})`,
+      'set DATA_DIR (--data) to a writable folder',
     )
   } finally {
-    if (!isThere) removeEmpty(dataDir)
+    if (!existed) removeEmpty(dataDir)
   }
 }
 
-/** A service that starts meanwhile may have put its keys into the folder. */
+/** Removes a folder if it is empty. A service that started in the meantime may have put its keys there. */
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
-    // It is not empty, or was never made.
+    // It is not empty or was never created.
   }
 }
 
 async function checkDatabase({ config }: DoctorParts): Promise<Finding> {
-  if (!config.records) return ok('RECORDS=0: none is needed')
+  if (!config.records) return ok('RECORDS=0: no database is needed')
   const { databaseUrl, dataDir, limits } = config
   if (databaseUrl === undefined) {
     if (config.production && !config.allowEmbeddedDatabase) {
       return fail(
-        'production keeps no records in the embedded database',
+        'the embedded database is not enabled in production',
         'set DATABASE_URL, or EMBEDDED_DB=1, or RECORDS=0',
       )
     }
     const folder = join(dataDir, 'store')
-    return ok(existsSync(folder) ? `embedded, in ${resolve(folder)}` : 'embedded, made on the first start')
+    return ok(existsSync(folder) ? `embedded, in ${resolve(folder)}` : 'embedded, will be created on the first start')
   }
   try {
     const database = await openPostgres({
@@ -104,12 +103,12 @@ async function checkDatabase({ config }: DoctorParts): Promise<Finding> {
     })
     try {
       const pending = await pendingMigrations(database.reads)
-      const found = `PostgreSQL ${database.version}`
-      if (Number(database.version.split('.')[0]) < 15) return fail(found, 'PostgreSQL 15 or newer is needed')
+      const summary = `PostgreSQL ${database.version}`
+      if (Number(database.version.split('.')[0]) < 15) return fail(summary, 'PostgreSQL 15 or newer is needed')
       return ok(
         pending === 0
-          ? `${found}, tables as this version has them`
-          : `${found}, ${counted(pending, 'change')} of tables on the next start`,
+          ? `${summary}, its tables are up to date`
+          : `${summary}, ${formatCount(pending, 'migration')} will run on the next start`,
       )
     } finally {
       await database.close()
@@ -122,38 +121,38 @@ async function checkDatabase({ config }: DoctorParts): Promise<Finding> {
   }
 }
 
-/** The key itself is not read. */
+/** Checks the source of the signing key, without reading the key. */
 function checkSigner({ config, terminal }: DoctorParts): Finding {
   const { env, secretNames } = terminal
   const sources = [...secretNames, ...(env['SIGNER_KEYSTORE'] ? ['SIGNER_KEYSTORE'] : [])]
-  if (sources.length > 1) return fail(`${sources.join(' and ')} are set`, 'set one of them')
+  if (sources.length > 1) return fail(`${sources.join(' and ')} are set`, 'set only one of them')
   if (sources[0] === 'SIGNER_KEYSTORE') {
     for (const name of ['SIGNER_KEYSTORE', 'SIGNER_PASSWORD_FILE']) {
       const file = env[name]
       if (!file || !existsSync(file))
-        return fail(`${name} names no file`, `set ${name} to a file (trigpoint keygen --keystore makes both)`)
+        return fail(`${name} is not an existing file`, `set ${name} to a file (use trigpoint keygen --keystore)`)
     }
-    return ok('a keystore, opened when the service starts')
+    return ok('a keystore, which the service will open when it starts')
   }
-  if (sources.length === 1) return ok(`${sources[0]}, not looked at here`)
+  if (sources.length === 1) return ok(`${sources[0]}, not checked here`)
   const file = join(config.dataDir, 'dev-signer.json')
   if (config.production && !config.allowDevelopmentKey) {
     return fail(
-      'no signing key, and production makes none',
+      'no signing key; in production none is generated',
       'trigpoint keygen --keystore signer.json --password-file …, then SIGNER_KEYSTORE and SIGNER_PASSWORD_FILE',
     )
   }
   if (existsSync(file) && process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) {
-    return fail(`${file} can be read by others`, `chmod 600 ${file}`)
+    return fail(`${file} is readable by other users`, `chmod 600 ${file}`)
   }
-  const found = existsSync(file)
-    ? `a development key, ${addressOf(file)}`
-    : 'a development key, made on the first start'
-  return warn(found, 'enough for trying things; for more: trigpoint keygen --keystore, then SIGNER_KEYSTORE')
+  const summary = existsSync(file)
+    ? `a development key, ${readKeyFileAddress(file)}`
+    : 'a development key, will be generated on the first start'
+  return warn(summary, 'fine for development; otherwise trigpoint keygen --keystore, then SIGNER_KEYSTORE')
 }
 
-/** Of a key file, without its key. */
-export function addressOf(file: string): string | undefined {
+/** Reads the address from a key file, without the key. */
+export function readKeyFileAddress(file: string): string | undefined {
   try {
     const { address } = JSON.parse(readFileSync(file, 'utf8')) as { address?: unknown }
     return typeof address === 'string' && /^0x[0-9a-fA-F]{40}$/.test(address) ? address : undefined
@@ -164,9 +163,6 @@ export function addressOf(file: string): string | undefined {
 
 function checkPages(): Finding {
   const missing = ['docs', 'explore', 'site'].filter((name) => !existsSync(builtFolder(name)))
-  if (missing.length === 0) return ok('reference, guide and explorer are built')
-  return warn(
-    `not built: ${missing.join(', ')}; their addresses answer 404`,
-    'npm run build (with development packages)',
-  )
+  if (missing.length === 0) return ok('the reference, guide and explorer are built')
+  return warn(`not built: ${missing.join(', ')}; their URLs answer 404`, 'npm run build (with development packages)')
 }

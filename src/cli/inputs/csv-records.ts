@@ -2,15 +2,16 @@ import { MAX_ITEM_CHARACTERS, SourceError } from './source-item.ts'
 
 export interface CsvRecord {
   readonly fields: readonly string[]
-  /** Of its first character, from 1. */
+  /** Line of its first character, from 1. */
   readonly line: number
 }
 
 /**
- * Records of comma-separated values (RFC 4180): quotes may hold separators, line ends and doubled quotes. Empty lines are none.
+ * Reads records of comma-separated values (RFC 4180). Quoted fields may contain separators, line ends and doubled quotes. Empty
+ * lines are skipped.
  *
  * @param separator one character
- * @throws {SourceError} on quotes that do not end
+ * @throws {SourceError} on an unclosed quote
  */
 export async function* csvRecords(
   texts: AsyncIterable<string>,
@@ -21,7 +22,7 @@ export async function* csvRecords(
   let line = 1
   let startLine = 1
   let isQuoted = false
-  /** A quote inside quotes: the end of them, or the first of two. */
+  /** True after a quote inside quotes, which either closes them or is the first of two. */
   let isAfterQuote = false
   let length = 0
   const endRecord = (): CsvRecord | undefined => {
@@ -62,13 +63,13 @@ export async function* csvRecords(
       } else if (character !== '\r') field += character
     }
   }
-  if (isQuoted && !isAfterQuote) throw new SourceError(`line ${startLine}`, 'a quote does not end')
+  if (isQuoted && !isAfterQuote) throw new SourceError(`line ${startLine}`, 'a quote is not closed')
   const last = endRecord()
   if (last !== undefined) yield last
 }
 
-/** The separator of a header: the one there are most of. */
-export function separatorOf(header: string): string {
+/** Returns the separator of a header, which is the most frequent one. */
+export function detectSeparator(header: string): string {
   const count = (separator: string) => header.split(separator).length - 1
   return [',', ';', '\t'].reduce((best, separator) => (count(separator) > count(best) ? separator : best))
 }

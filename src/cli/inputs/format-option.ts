@@ -1,7 +1,9 @@
 import { Option } from 'commander'
 import { FORMATS } from './formats.ts'
 
-/** What is read, where its name and its beginning do not say it. */
+/** Creates the option for the input format, for inputs whose name and beginning do not show it. */
 export function formatOption(): Option {
-  return new Option('--format <name>', 'of what is read, when neither name nor beginning tells').choices(FORMATS)
+  return new Option('--format <name>', 'format of the input (default: detected from its name and beginning)').choices(
+    FORMATS,
+  )
 }

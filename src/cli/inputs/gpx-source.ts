@@ -1,11 +1,11 @@
 import { SaxesParser } from 'saxes'
 import type { Position } from '../../types/generated.ts'
-import { pointOf, SourceError, type SourceItem } from './source-item.ts'
+import { parsePoint, SourceError, type SourceItem } from './source-item.ts'
 
 const MAX_DEPTH = 64
 const MAX_POSITIONS = 1_000_000
 
-/** What a waypoint, route or track is made of while it is read. */
+/** A waypoint, route or track while it is being read. */
 interface Open {
   readonly name: 'waypoint' | 'route' | 'track'
   readonly place: string
@@ -14,61 +14,62 @@ interface Open {
 }
 
 /**
- * GPX 1.0 and 1.1: waypoints are points, routes lines, tracks lines or, with several segments, multi-lines. Times, heights and
- * extensions are passed over. Nothing is fetched, and a document type, which could define entities, is refused.
+ * Reads GPX 1.0 and 1.1. A waypoint becomes a Point, a route a LineString, a track a LineString or, with several segments, a
+ * MultiLineString. Times, heights and extensions are ignored. Nothing is fetched. A document type is rejected, because it could
+ * define entities.
  *
- * @throws {SourceError} on text that is no XML
+ * @throws {SourceError} on text that is not XML or not GPX
  */
 export async function* gpxItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem, void, undefined> {
   const parser = new SaxesParser<{ xmlns: false; position: true }>({ xmlns: false, position: true })
-  const found: SourceItem[] = []
+  const items: SourceItem[] = []
   let open: Open | undefined
   let depth = 0
   let positions = 0
   let isGpx = false
-  const place = () => `line ${parser.line}`
+  const lineLabel = () => `line ${parser.line}`
   parser.on('error', ({ message }) => {
-    throw new SourceError(place(), message.replace(/^\d+:\d+: /, ''))
+    throw new SourceError(lineLabel(), message.replace(/^\d+:\d+: /, ''))
   })
   parser.on('doctype', () => {
-    throw new SourceError(place(), 'a document type is not taken')
+    throw new SourceError(lineLabel(), 'a document type is not allowed')
   })
   parser.on('opentag', ({ name, attributes }) => {
     depth++
-    if (depth > MAX_DEPTH) throw new SourceError(place(), `elements are nested deeper than ${MAX_DEPTH}`)
-    const local = localName(name)
+    if (depth > MAX_DEPTH) throw new SourceError(lineLabel(), `elements are nested deeper than ${MAX_DEPTH}`)
+    const elementName = localName(name)
     if (depth === 1) {
-      if (local !== 'gpx') throw new SourceError(place(), `is <${local}>, not <gpx>`)
+      if (elementName !== 'gpx') throw new SourceError(lineLabel(), `is <${elementName}>, not <gpx>`)
       isGpx = true
     } else if (depth === 2) {
-      open = opened(local, place())
+      open = openElement(elementName, lineLabel())
       if (open?.name === 'waypoint') addPosition(open, attributes)
-    } else if (local === 'trkseg') open?.segments.push([])
-    else if (local === 'rtept' || local === 'trkpt') addPosition(open, attributes)
+    } else if (elementName === 'trkseg') open?.segments.push([])
+    else if (elementName === 'rtept' || elementName === 'trkpt') addPosition(open, attributes)
   })
   parser.on('closetag', () => {
     depth--
     if (depth !== 1 || open === undefined) return
-    found.push(closed(open))
+    items.push(toSourceItem(open))
     open = undefined
     positions = 0
   })
 
-  function addPosition(into: Open | undefined, { lon, lat }: Record<string, string>): void {
-    const segment = into?.segments.at(-1)
-    if (into === undefined || segment === undefined) return
-    if (++positions > MAX_POSITIONS) throw new SourceError(place(), `more than ${MAX_POSITIONS} positions`)
-    const point = pointOf(lon ?? '', lat ?? '')
-    if ('fault' in point) into.fault ??= `line ${parser.line}, column ${parser.column}: ${point.fault}`
+  function addPosition(element: Open | undefined, { lon, lat }: Record<string, string>): void {
+    const segment = element?.segments.at(-1)
+    if (element === undefined || segment === undefined) return
+    if (++positions > MAX_POSITIONS) throw new SourceError(lineLabel(), `more than ${MAX_POSITIONS} positions`)
+    const point = parsePoint(lon ?? '', lat ?? '')
+    if ('fault' in point) element.fault ??= `line ${parser.line}, column ${parser.column}: ${point.fault}`
     else segment.push(point.value.coordinates)
   }
 
   for await (const text of texts) {
     parser.write(text)
-    yield* found.splice(0)
+    yield* items.splice(0)
   }
   parser.close()
-  yield* found
+  yield* items
   if (!isGpx) throw new SourceError('', 'has no <gpx>')
 }
 
@@ -76,16 +77,16 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-function opened(local: string, place: string): Open | undefined {
-  if (local === 'wpt') return { name: 'waypoint', place, segments: [[]], fault: undefined }
-  if (local === 'rte') return { name: 'route', place, segments: [[]], fault: undefined }
-  return local === 'trk' ? { name: 'track', place, segments: [], fault: undefined } : undefined
+function openElement(elementName: string, place: string): Open | undefined {
+  if (elementName === 'wpt') return { name: 'waypoint', place, segments: [[]], fault: undefined }
+  if (elementName === 'rte') return { name: 'route', place, segments: [[]], fault: undefined }
+  return elementName === 'trk' ? { name: 'track', place, segments: [], fault: undefined } : undefined
 }
 
-function closed({ name, place, segments, fault }: Open): SourceItem {
+function toSourceItem({ name, place, segments, fault }: Open): SourceItem {
   if (fault !== undefined) return { place, fault: `${name}: ${fault}` }
   if (name === 'waypoint') return { place, value: { type: 'Point', coordinates: segments[0]![0] } }
-  // A segment of one position is where a receiver lost its satellites.
+  // A receiver that lost its satellites leaves segments of one position.
   const lines = segments.filter((segment) => segment.length >= 2)
   if (lines.length === 0) return { place, fault: `${name} with fewer than two positions in a row` }
   if (lines.length === 1) return { place, value: { type: 'LineString', coordinates: lines[0] } }

@@ -1,6 +1,6 @@
 import { MAX_ITEM_CHARACTERS, SourceError } from './source-item.ts'
 
-/** A piece of JSON text that is a value by itself, and the line where it begins. */
+/** A complete JSON value as text, and the line where it begins. */
 export interface JsonPiece {
   readonly text: string
   readonly line: number
@@ -12,34 +12,36 @@ const LINE_FEED = 10
 const OPENING = [123, 91]
 const CLOSING = [125, 93]
 const OPEN_BRACKET = 91
-const SPACES = [32, 9, 10, 13]
+const WHITESPACE = [32, 9, 10, 13]
 const COMMA = 44
-/** Longest name or type that matters here. */
-const MAX_NAME = 32
+/** Longest member name or type that is recognised. */
+const MAX_NAME_LENGTH = 32
 
 /**
- * Cuts JSON text into its documents, and a FeatureCollection into its features, without holding more than one of them: a
- * collection may be larger than memory. What is cut is not checked; `JSON.parse` does that.
+ * Splits JSON text into its documents, and a FeatureCollection into its features. It holds only one of them at a time, because a
+ * collection may be larger than memory. It does not validate them; `JSON.parse` does.
  */
 export class JsonCutter {
   #depth = 0
   #isString = false
   #isEscaped = false
-  /** In the list of a collection's features. */
+  /** True inside the `features` of a collection. */
   #isInFeatures = false
-  /** The document was a collection: it was given piece by piece. */
+  /** True if the document is a collection, whose features are returned one by one. */
   #isCollection = false
   #string = ''
   #name = ''
   #type = ''
   #line = 1
   #itemLine = 0
-  /** Text of the item that began in an earlier piece; undefined outside of one. */
+  /** Text of the current item from earlier pushes; undefined outside of an item. */
   #pending: string | undefined
 
-  /** @throws {SourceError} on text between documents, and on a feature that is no object */
+  /**
+   * Returns the items that end in `text`. @throws {SourceError} on text between documents, and on a feature that is not an object
+   */
   push(text: string): JsonPiece[] {
-    const found: JsonPiece[] = []
+    const pieces: JsonPiece[] = []
     let start = 0
     for (let index = 0; index < text.length; index++) {
       const code = text.charCodeAt(index)
@@ -54,7 +56,7 @@ export class JsonCutter {
         if (this.#isFeatureList(code)) {
           this.#isInFeatures = true
           this.#isCollection = true
-          this.#pending = undefined // the members before it are of no use
+          this.#pending = undefined // the members before the list are not needed
         } else if (this.#pending === undefined && this.#depth === this.#itemDepth() && !this.#isAfterFeatures()) {
           this.#pending = ''
           this.#itemLine = this.#line
@@ -64,13 +66,13 @@ export class JsonCutter {
       } else if (CLOSING.includes(code)) {
         this.#depth--
         if (this.#pending !== undefined && this.#depth === this.#itemDepth()) {
-          found.push({ text: this.#pending + text.slice(start, index + 1), line: this.#itemLine })
+          pieces.push({ text: this.#pending + text.slice(start, index + 1), line: this.#itemLine })
           this.#pending = undefined
         } else if (this.#isInFeatures && this.#depth === 1) {
           this.#isInFeatures = false
         }
         if (this.#depth <= 0) this.#endDocument()
-      } else if (!SPACES.includes(code)) {
+      } else if (!WHITESPACE.includes(code)) {
         this.#requireInside(code)
         if (code === 58 && this.#depth === 1) this.#name = this.#string
       }
@@ -80,12 +82,12 @@ export class JsonCutter {
       if (this.#pending.length > MAX_ITEM_CHARACTERS)
         throw new SourceError(`line ${this.#itemLine}`, 'is longer than 32 MiB')
     }
-    return found
+    return pieces
   }
 
-  /** @throws {SourceError} when the text ends inside a document */
+  /** @throws {SourceError} if the text ends inside a document */
   end(): void {
-    if (this.#depth > 0 || this.#isString) throw new SourceError(`line ${this.#line}`, 'the JSON text ends too early')
+    if (this.#depth > 0 || this.#isString) throw new SourceError(`line ${this.#line}`, 'the JSON text is incomplete')
   }
 
   #inString(code: number, character: string): void {
@@ -94,7 +96,7 @@ export class JsonCutter {
     else if (code === QUOTE) {
       this.#isString = false
       if (this.#depth === 1 && this.#name === 'type') this.#type = this.#string
-    } else if (this.#depth === 1 && this.#string.length < MAX_NAME) this.#string += character
+    } else if (this.#depth === 1 && this.#string.length < MAX_NAME_LENGTH) this.#string += character
   }
 
   #itemDepth(): number {
@@ -110,11 +112,11 @@ export class JsonCutter {
     return this.#type === '' || this.#type === 'FeatureCollection'
   }
 
-  /** Something that is no object where only objects are. */
+  /** Throws where only objects are allowed. */
   #requireInside(code?: number): void {
-    if (this.#depth === 0) throw new SourceError(`line ${this.#line}`, 'is no JSON object')
+    if (this.#depth === 0) throw new SourceError(`line ${this.#line}`, 'is not a JSON object')
     if (this.#isInFeatures && this.#depth === 2 && code !== COMMA)
-      throw new SourceError(`line ${this.#line}`, 'a member of "features" is no object')
+      throw new SourceError(`line ${this.#line}`, 'a member of "features" is not an object')
   }
 
   #endDocument(): void {

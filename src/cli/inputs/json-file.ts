@@ -1,14 +1,14 @@
 import { usage } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
-import { bytesOf } from './source.ts'
+import { readFileBytes } from './source.ts'
 
 const MAX_BYTES = 64 * 1_048_576
 
-/** The bytes of a file, or of standard input for `-`, whole. @throws {CommandError} beyond 64 MiB */
+/** Reads all bytes of a file, or of standard input for `-`. @throws {CommandError} beyond 64 MiB */
 export async function readWhole(file: string, terminal: Terminal): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   let size = 0
-  for await (const piece of bytesOf(file, terminal)) {
+  for await (const piece of readFileBytes(file, terminal)) {
     size += piece.length
     if (size > MAX_BYTES) throw usage(`${file}: is larger than 64 MiB`)
     pieces.push(piece)
@@ -16,7 +16,7 @@ export async function readWhole(file: string, terminal: Terminal): Promise<Buffe
   return Buffer.concat(pieces)
 }
 
-/** The one JSON value of a file. @throws {CommandError} when it holds something else */
+/** Reads a file that holds one JSON value. @throws {CommandError} if it is not JSON */
 export async function readJsonFile(file: string, terminal: Terminal): Promise<unknown> {
   const text = (await readWhole(file, terminal)).toString('utf8').replace(/^\ufeff/, '')
   try {

@@ -1,37 +1,37 @@
 import type { InputLike } from '../../client/inputs.ts'
 import { usage } from '../exit-codes.ts'
-import { counted, type Terminal } from '../terminal.ts'
+import { formatCount, type Terminal } from '../terminal.ts'
 import { isPlaceText, readPlaceText } from './place-text.ts'
-import { bytesOf, type SourceOptions, sourceItems } from './source.ts'
+import { readFileBytes, type SourceOptions, sourceItems } from './source.ts'
 import type { SourceItem } from './source-item.ts'
 
 const UID = /^0x[0-9a-fA-F]{64}$/
-/** `tracks.gpx#2`: the second thing in the file. */
-const PICKED = /^(.+)#([1-9]\d{0,8})$/s
+/** Matches `tracks.gpx#2`: the second geometry in the file. */
+const NUMBERED_FILE = /^(.+)#([1-9]\d{0,8})$/s
 
 /**
- * One input as people give it: `lon,lat`, WKT, `h3:`, `geohash:` or `wkb:` with what follows, JSON, the UID of a location
- * attestation, a file, or `-` for standard input. A file with several geometries needs `#2` behind its name, to name one.
+ * Reads one input from the command line: `lon,lat`, WKT, `h3:…`, `geohash:…`, `wkb:…`, JSON, the UID of a location attestation, a
+ * file, or `-` for standard input. For a file with several geometries, a suffix such as `#2` selects one.
  *
- * @throws {CommandError} that says what was found and what would do
+ * @throws {CommandError} the message says what was found and what would be valid
  */
-export async function readInput(given: string, terminal: Terminal, options: SourceOptions = {}): Promise<InputLike> {
-  const text = given.trim()
+export async function readInput(input: string, terminal: Terminal, options: SourceOptions = {}): Promise<InputLike> {
+  const text = input.trim()
   if (UID.test(text)) return { uid: text }
   if (text.startsWith('{'))
-    return inputOf(await onlyItem(once(text), 'the JSON text', { format: 'json' }), 'the JSON text')
+    return toInput(await onlyItem(textBytes(text), 'the JSON text', { format: 'json' }), 'the JSON text')
   if (isPlaceText(text)) {
     const read = await readPlaceText(text)
-    if ('fault' in read) throw usage(`${shortened(text)}: ${read.fault}`)
+    if ('fault' in read) throw usage(`${quoteShort(text)}: ${read.fault}`)
     return read.value
   }
-  if (text === '') throw usage('an input is empty: give a place, a UID, a file or -')
-  const [, file = text, number] = PICKED.exec(text) ?? []
+  if (text === '') throw usage('an input is empty: give a geometry, a UID, a file or -')
+  const [, file = text, number] = NUMBERED_FILE.exec(text) ?? []
   const name = file === '-' ? 'standard input' : file
-  const pieces = bytesOf(file, terminal)
+  const pieces = readFileBytes(file, terminal)
   const item =
     number === undefined ? await onlyItem(pieces, name, options) : await nthItem(pieces, name, Number(number), options)
-  return inputOf(item, name)
+  return toInput(item, name)
 }
 
 async function onlyItem(pieces: AsyncIterable<Uint8Array>, name: string, options: SourceOptions): Promise<SourceItem> {
@@ -39,11 +39,13 @@ async function onlyItem(pieces: AsyncIterable<Uint8Array>, name: string, options
   for await (const item of sourceItems(pieces, name, options)) {
     if (only !== undefined) {
       const first = name === 'standard input' ? '-#1' : `${name}#1`
-      throw usage(`${name} holds several geometries: name one, as in ${first}, or use \`trigpoint batch\` for all`)
+      throw usage(
+        `${name} contains several geometries: select one, for example ${first}, or use \`trigpoint batch\` for all`,
+      )
     }
     only = item
   }
-  if (only === undefined) throw usage(`${name} holds no geometry`)
+  if (only === undefined) throw usage(`${name} contains no geometry`)
   return only
 }
 
@@ -58,18 +60,18 @@ async function nthItem(
     count++
     if (count === number) return item
   }
-  throw usage(`${name} holds ${counted(count, 'geometry', 'geometries')}: there is no number ${number}`)
+  throw usage(`${name} contains ${formatCount(count, 'geometry', 'geometries')}: number ${number} does not exist`)
 }
 
-function inputOf({ place, value, fault }: SourceItem, name: string): InputLike {
+function toInput({ place, value, fault }: SourceItem, name: string): InputLike {
   if (fault !== undefined) throw usage(`${name}: ${place}: ${fault}`)
   return value as InputLike
 }
 
-async function* once(text: string): AsyncGenerator<Uint8Array, void, undefined> {
+async function* textBytes(text: string): AsyncGenerator<Uint8Array, void, undefined> {
   yield Buffer.from(text)
 }
 
-function shortened(text: string): string {
+function quoteShort(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text)
 }

@@ -1,18 +1,18 @@
 import type { Point } from '../../types/generated.ts'
 
-/** One thing found in a file: what stands there, or why it is nothing. */
+/** One item of a file: its value, or why it is invalid. */
 export interface SourceItem {
-  /** Where it stands, for people: `line 7`. */
+  /** Its position in the file, for people: `line 7`. */
   readonly place: string
-  /** A geometry, a Feature, another form of input, or the members of an operation; absent with `fault`. */
+  /** A geometry, a Feature, another form of input, or the members of an operation. Absent with `fault`. */
   readonly value?: unknown
-  /** What is wrong with it. Those after it are read all the same. */
+  /** Why the item is invalid. The items after it are still read. */
   readonly fault?: string
-  /** Of the Feature or the row. */
+  /** The `id` of the Feature or the row. */
   readonly id?: string | number
 }
 
-/** What is wrong in a file as a whole: nothing after it can be read. */
+/** An error after which the remaining file cannot be read. */
 export class SourceError extends Error {
   constructor(place: string, reason: string) {
     super(place === '' ? reason : `${place}: ${reason}`)
@@ -20,22 +20,25 @@ export class SourceError extends Error {
   }
 }
 
-/** Longest line, record or geometry that is held at one time, in characters. */
+/** Longest line, record or geometry in memory, in characters. */
 export const MAX_ITEM_CHARACTERS = 32 * 1024 * 1024
 
 /**
- * A point from two texts.
+ * Parses a point from two texts.
  *
- * @returns why it is none, naming the text that is wrong
+ * @returns the point, or a fault that names the invalid text
  */
-export function pointOf(longitude: string, latitude: string): { readonly value: Point } | { readonly fault: string } {
-  const read = (text: string, name: string, most: number): number | string => {
+export function parsePoint(
+  longitude: string,
+  latitude: string,
+): { readonly value: Point } | { readonly fault: string } {
+  const read = (text: string, name: string, limit: number): number | string => {
     const value = Number(text)
     if (text.trim() === '' || !Number.isFinite(value))
-      return `${name} ${JSON.stringify(text.slice(0, 40))} is no number`
-    if (Math.abs(value) <= most) return value
-    const hint = most === 90 && Math.abs(value) <= 180 ? ' (are longitude and latitude the wrong way round?)' : ''
-    return `${name} ${value} is outside -${most}..${most}${hint}`
+      return `${name} ${JSON.stringify(text.slice(0, 40))} is not a number`
+    if (Math.abs(value) <= limit) return value
+    const hint = limit === 90 && Math.abs(value) <= 180 ? ' (are longitude and latitude swapped?)' : ''
+    return `${name} ${value} is outside -${limit}..${limit}${hint}`
   }
   const lon = read(longitude, 'longitude', 180)
   const lat = read(latitude, 'latitude', 90)

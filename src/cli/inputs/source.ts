@@ -8,12 +8,12 @@ import { gpxItems } from './gpx-source.ts'
 import { isJsonLines, jsonItems, jsonLineItems } from './json-source.ts'
 import { isWkt, readNotation } from './place-text.ts'
 import { SourceError, type SourceItem } from './source-item.ts'
-import { linesOf, peek, textOf } from './text.ts'
+import { decodeText, peek, splitLines } from './text.ts'
 
 export interface SourceOptions {
-  /** What the text is; seen from the name and the beginning when absent. */
+  /** Format of the text. If absent, it is detected from the name and the beginning. */
   readonly format?: Format | undefined
-  /** Names of the columns of a table without a header. */
+  /** Column names of a table without a header. */
   readonly columns?: string | undefined
 }
 
@@ -30,10 +30,10 @@ const EXTENSIONS: Readonly<Record<string, Format>> = {
 const HEAD_CHARACTERS = 65_536
 
 /**
- * Everything in a text, one after the other, whatever its size.
+ * Reads all items of a text as a stream.
  *
- * @param name of the file, for the format and for messages
- * @throws {CommandError} on what is wrong with the text as a whole
+ * @param name name of the file, for the format and for messages
+ * @throws {CommandError} on an error after which the text cannot be read
  */
 export async function* sourceItems(
   pieces: AsyncIterable<Uint8Array>,
@@ -41,16 +41,16 @@ export async function* sourceItems(
   options: SourceOptions = {},
 ): AsyncGenerator<SourceItem, void, undefined> {
   try {
-    const { head, texts } = await peek(textOf(pieces), HEAD_CHARACTERS)
-    const format = options.format ?? EXTENSIONS[extname(name).toLowerCase()] ?? formatOf(head)
-    yield* readers[format](texts, options)
+    const { head, texts } = await peek(decodeText(pieces), HEAD_CHARACTERS)
+    const format = options.format ?? EXTENSIONS[extname(name).toLowerCase()] ?? detectFormat(head)
+    yield* READERS[format](texts, options)
   } catch (error) {
     if (!(error instanceof SourceError)) throw error
     throw usage(`${name}: ${error.message}`, error)
   }
 }
 
-const readers: Readonly<
+const READERS: Readonly<
   Record<Format, (texts: AsyncIterable<string>, options: SourceOptions) => AsyncIterable<SourceItem>>
 > = {
   json: jsonItems,
@@ -60,37 +60,40 @@ const readers: Readonly<
   wkt: wktItems,
 }
 
-function formatOf(head: string): Format {
+function detectFormat(head: string): Format {
   const start = head.trimStart()
   if (start.startsWith('<')) return 'gpx'
   if (start.startsWith('{') || start.startsWith('[')) return isJsonLines(head) ? 'ndjson' : 'json'
   return isWkt(start) ? 'wkt' : 'csv'
 }
 
-/** One geometry a line. */
+/** Reads one geometry per line. */
 async function* wktItems(texts: AsyncIterable<string>): AsyncGenerator<SourceItem, void, undefined> {
-  for await (const { text, number } of linesOf(texts)) {
+  for await (const { text, number } of splitLines(texts)) {
     if (text.trim() === '') continue
     yield { place: `line ${number}`, ...(await readNotation('wkt', text.trim())) }
   }
 }
 
 /**
- * Bytes of a file, or of standard input for `-`.
+ * Reads the bytes of a file, or of standard input for `-`.
  *
- * @throws {CommandError} when it cannot be read
+ * @throws {CommandError} if it cannot be read
  */
-export async function* bytesOf(file: string, terminal: Terminal): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* readFileBytes(file: string, terminal: Terminal): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     yield* file === '-' ? terminal.input : createReadStream(file, { signal: terminal.signal })
   } catch (error) {
     if (terminal.signal.aborted) throw terminal.signal.reason
     const { code, message } = error as NodeJS.ErrnoException
-    throw usage(`${file}: ${code === 'ENOENT' ? missing(file) : code === 'EISDIR' ? 'is a folder' : message}`, error)
+    throw usage(
+      `${file}: ${code === 'ENOENT' ? missingFileText(file) : code === 'EISDIR' ? 'is a folder' : message}`,
+      error,
+    )
   }
 }
 
-/** Of `2.29 48.86` each number comes as an input of its own, and none of them is a file. */
-function missing(file: string): string {
-  return /^[-+]?\d+(?:\.\d+)?,?$/.test(file) ? 'no such file; a point is one word: lon,lat' : 'no such file'
+/** Explains a missing file. In `2.29 48.86` each number is a separate argument, which would be read as a file name. */
+function missingFileText(file: string): string {
+  return /^[-+]?\d+(?:\.\d+)?,?$/.test(file) ? 'no such file; write a point as lon,lat without a space' : 'no such file'
 }

@@ -1,57 +1,57 @@
 import { MAX_ITEM_CHARACTERS, SourceError } from './source-item.ts'
 
 /**
- * Text of bytes, without a byte order mark.
+ * Decodes UTF-8 and removes a byte order mark.
  *
- * @throws {SourceError} where they are not UTF-8
+ * @throws {SourceError} on invalid UTF-8
  */
-export async function* textOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+export async function* decodeText(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const decode = (piece?: Uint8Array) => {
     try {
       return piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true })
     } catch {
-      throw new SourceError('', 'is not UTF-8 text: save it as UTF-8')
+      throw new SourceError('', 'not UTF-8 text: save it as UTF-8')
     }
   }
   for await (const piece of pieces) yield decode(piece)
-  const rest = decode()
-  if (rest !== '') yield rest
+  const remainder = decode()
+  if (remainder !== '') yield remainder
 }
 
 export interface Line {
   readonly text: string
-  /** From 1. */
+  /** Line number, from 1. */
   readonly number: number
 }
 
-/** Lines without their ends (`\n` or `\r\n`); the last one needs none. */
-export async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<Line, void, undefined> {
+/** Splits a text into lines without their ends (`\n` or `\r\n`). The last line needs no end. */
+export async function* splitLines(texts: AsyncIterable<string>): AsyncGenerator<Line, void, undefined> {
   let number = 0
-  let rest = ''
+  let remainder = ''
   for await (const piece of texts) {
     const lines = piece.split('\n')
-    lines[0] = rest + lines[0]
-    rest = lines.pop()!
-    for (const text of lines) yield { text: withoutReturn(text), number: ++number }
-    if (rest.length > MAX_ITEM_CHARACTERS) throw new SourceError(`line ${number + 1}`, 'is longer than 32 MiB')
+    lines[0] = remainder + lines[0]
+    remainder = lines.pop()!
+    for (const text of lines) yield { text: stripCarriageReturn(text), number: ++number }
+    if (remainder.length > MAX_ITEM_CHARACTERS) throw new SourceError(`line ${number + 1}`, 'is longer than 32 MiB')
   }
-  if (rest !== '') yield { text: withoutReturn(rest), number: number + 1 }
+  if (remainder !== '') yield { text: stripCarriageReturn(remainder), number: number + 1 }
 }
 
-function withoutReturn(text: string): string {
+function stripCarriageReturn(text: string): string {
   return text.endsWith('\r') ? text.slice(0, -1) : text
 }
 
-/** The beginning of a text, and all of it. */
+/** The beginning of a text, and the whole text including it. */
 export interface Peeked {
   readonly head: string
-  /** False: more comes after the head. */
+  /** True if `head` is the whole text. */
   readonly isWhole: boolean
   readonly texts: AsyncIterable<string>
 }
 
-/** @param characters how many of them the head has at least, where there are so many */
+/** Reads ahead. @param characters minimum length of the head, if the text is long enough */
 export async function peek(texts: AsyncIterable<string>, characters: number): Promise<Peeked> {
   const iterator = texts[Symbol.asyncIterator]()
   const head: string[] = []

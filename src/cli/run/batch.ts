@@ -6,20 +6,20 @@ import type { InputLike } from '../../client/inputs.ts'
 import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { type ItemRule, splitFixed } from '../batch/compose.ts'
 import { Feeder } from '../batch/feeder.ts'
-import { digestOf, type RunIdentity } from '../batch/journal.ts'
-import { noticeLimit } from '../batch/limit-notice.ts'
+import { type RunIdentity, sha256OfJson } from '../batch/journal.ts'
+import { warnAboutLimit } from '../batch/limit-notice.ts'
 import { localStream } from '../batch/local-stream.ts'
 import { printSummary } from '../batch/summary.ts'
 import { type BatchWriter, createFileWriter, createPipeWriter } from '../batch/writer.ts'
-import { CommandError, EXIT, type ExitCode, endingOf, exitOfStatus, usage } from '../exit-codes.ts'
+import { CommandError, EXIT, type ExitCode, exitCodeForStatus, exitForError, usage } from '../exit-codes.ts'
 import { countedBytes, peekBytes, type ReadBytes } from '../inputs/byte-pieces.ts'
 import { readInput } from '../inputs/read-input.ts'
-import { bytesOf, type SourceOptions, sourceItems } from '../inputs/source.ts'
+import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
 import type { Operation } from '../operation-names.ts'
-import { clientOf, DEFAULT_CHAIN_ID, type ServerOptions, transportOf } from '../options.ts'
+import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions, transportOptions } from '../options.ts'
 import { pause } from '../pause.ts'
 import { createProgress } from '../progress.ts'
-import { counted, type Terminal } from '../terminal.ts'
+import { formatCount, type Terminal } from '../terminal.ts'
 
 export interface BatchVerbOptions extends ServerOptions, SourceOptions {
   readonly output: string
@@ -37,29 +37,29 @@ export interface BatchVerbOptions extends ServerOptions, SourceOptions {
   readonly json?: boolean
 }
 
-/** How often the same item may be refused for a moment (500, 503) before the run ends; the pauses double from one second. */
-const MAX_SETBACKS = 5
+/** How often the same item may fail temporarily (500, 503) before the run ends. The pauses double, starting at one second. */
+const MAX_FAILURES = 5
 const HEAD_BYTES = 65_536
 
-/** `trigpoint batch`. @returns 1 when items were refused */
+/** Runs `trigpoint batch`. @returns 1 if items were rejected */
 export async function runBatch(
   operation: Operation | 'mixed',
   file: string,
   options: BatchVerbOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const rule = await ruleOf(operation, options, terminal)
+  const rule = await readItemRule(operation, options, terminal)
   const isPiped = options.output === '-'
-  const { head, pieces } = await peekBytes(bytesOf(file, terminal), HEAD_BYTES)
+  const { head, pieces } = await peekBytes(readFileBytes(file, terminal), HEAD_BYTES)
   const inputBytes = file === '-' ? undefined : statSync(file).size
   const errors = options.errors ?? `${options.output.replace(/\.[^./\\]+$/, '')}.errors.ndjson`
-  if (!isPiped) requireApart(file, options.output, errors)
+  if (!isPiped) requireDistinctFiles(file, options.output, errors)
   let read: () => ReadBytes | undefined = () => undefined
   const writer = isPiped
     ? createPipeWriter(terminal)
     : createFileWriter(
         { output: options.output, errors },
-        identityOf(rule, options, head, inputBytes),
+        runIdentity(rule, options, head, inputBytes),
         options.restart === true,
         terminal.now,
         () => read(),
@@ -68,30 +68,32 @@ export async function runBatch(
   const { items: skipped } = writer.from
   if (skipped > 0) terminal.err(`going on after item ${skipped.toLocaleString('en-US')}\n`)
   const counted = countedBytes(pieces, writer.from.read, () => {
-    throw usage(`${file}: is another one than the interrupted run read: repeat that one, or begin anew with --restart`)
+    throw usage(
+      `${file}: not the input of the interrupted run: repeat it with that input, or start again with --restart`,
+    )
   })
   read = counted.read
   const source = sourceItems(counted.pieces, file === '-' ? 'standard input' : file, options)
-  const feeder = new Feeder(source, rule, (entry) => writer.refusal(entry, notSent(entry.fault ?? '')))
+  const feeder = new Feeder(source, rule, (entry) => writer.rejection(entry, notSentProblem(entry.fault ?? '')))
   const progress = createProgress(terminal, 'item')
   const show = () => {
-    const { items, failed } = writer.now
+    const { items, failed } = writer.progress
     const share = inputBytes === undefined || inputBytes === 0 ? undefined : counted.bytes() / inputBytes
-    progress.update({ done: items - skipped, share, note: failed === 0 ? undefined : `${failed} refused` })
+    progress.update({ done: items - skipped, share, note: failed === 0 ? undefined : `${failed} rejected` })
   }
   let isComplete = false
   try {
     if (!(await feeder.skip(skipped)))
-      throw usage(`${file}: is shorter than when the interrupted run read it: begin anew with --restart`)
-    // What comes from a pipe can be read only once.
+      throw usage(`${file}: shorter than when the interrupted run read it: start again with --restart`)
+    // A pipe can be read only once.
     if (file !== '-' && statSync(file).isFile() && options.local !== true) {
-      const items = sourceItems(bytesOf(file, terminal), file, options)
-      await noticeLimit(new Feeder(items, rule, () => {}), skipped, transportOf(options, terminal), terminal)
+      const items = sourceItems(readFileBytes(file, terminal), file, options)
+      await warnAboutLimit(new Feeder(items, rule, () => {}), skipped, transportOptions(options, terminal), terminal)
     }
-    await answerAll(feeder, writer, await streamOf(options, terminal), show, terminal)
+    await processAll(feeder, writer, await createStream(options, terminal), show, terminal)
     isComplete = true
   } catch (error) {
-    throw withRemedy(error, isPiped, writer, terminal)
+    throw withHint(error, isPiped, writer, terminal)
   } finally {
     progress.stop()
     try {
@@ -100,21 +102,27 @@ export async function runBatch(
       await feeder.close()
     }
   }
-  const { items, failed } = writer.now
+  const { items, failed } = writer.progress
   const seconds = (terminal.now() - startedMs) / 1000
   await printSummary({ items, failed, skipped, seconds }, { ...options, errors }, terminal)
   return failed === 0 ? EXIT.ok : EXIT.failed
 }
 
-/** One file in two places would be overwritten by itself. */
-function requireApart(input: string, output: string, errors: string): void {
-  const [from, to, refusals] = [input === '-' ? undefined : pathOf(input), pathOf(output), pathOf(errors)]
-  if (to === refusals) throw usage(`${output}: is named for the results and for the refusals: name another --errors`)
-  if (from === to || from === refusals) throw usage(`${input}: is the input itself: name another file for the output`)
+/** Checks that the input, the output and the errors are different files, so that none is overwritten while it is in use. */
+function requireDistinctFiles(input: string, output: string, errors: string): void {
+  const [inputPath, outputPath, errorsPath] = [
+    input === '-' ? undefined : canonicalPath(input),
+    canonicalPath(output),
+    canonicalPath(errors),
+  ]
+  if (outputPath === errorsPath)
+    throw usage(`${output}: used for both results and errors: choose another file for --errors`)
+  if (inputPath === outputPath || inputPath === errorsPath)
+    throw usage(`${input}: used for both input and output: choose another file for the output`)
 }
 
-/** The same for every name of a file. */
-function pathOf(file: string): string {
+/** Returns the same path for all names of a file. */
+function canonicalPath(file: string): string {
   try {
     return realpathSync(file)
   } catch {
@@ -124,72 +132,72 @@ function pathOf(file: string): string {
 
 type Stream = (items: AsyncIterable<BatchOperation>) => AsyncGenerator<BatchResult, void, undefined>
 
-async function streamOf(options: BatchVerbOptions, terminal: Terminal): Promise<Stream> {
+async function createStream(options: BatchVerbOptions, terminal: Terminal): Promise<Stream> {
   const { chainId = DEFAULT_CHAIN_ID, recipient, attest, concurrency, chunk } = options
   if (options.local === true) {
     const { createLocalEngine } = await import('../local-engine.ts')
     const engine = await createLocalEngine(terminal, options.data)
     return (items) => localStream(items, engine, { chainId, recipient, attest, signal: terminal.signal })
   }
-  const client = await clientOf(options, terminal, chainId)
+  const client = await createServiceClient(options, terminal, chainId)
   const call: StreamOptions = { recipient, attest, concurrency, chunkItems: chunk, signal: terminal.signal }
   return (items) => client.batch.stream(items, call)
 }
 
-/** Until every item has its answer: what a moment's trouble leaves without one is sent again. */
-async function answerAll(
+/** Sends items until each has a result or an error. Items that failed temporarily are sent again. */
+async function processAll(
   feeder: Feeder,
   writer: BatchWriter,
   stream: Stream,
   show: () => void,
   terminal: Terminal,
 ): Promise<void> {
-  for (let setbacks = 0; ; ) {
-    let trouble: ProblemDetails | undefined
+  for (let failures = 0; ; ) {
+    let failure: ProblemDetails | undefined
     for await (const result of stream(feeder.items())) {
       const entry = feeder.first
-      if (entry === undefined) throw new RangeError('there are more results than items')
+      if (entry === undefined) throw new RangeError('received more results than items')
       if (result.error === undefined) await writer.result(result)
-      else if (isPassing(result.error.status)) {
-        trouble = result.error
+      else if (isTemporary(result.error.status)) {
+        failure = result.error
         break
-      } else writer.refusal(entry, result.error)
+      } else writer.rejection(entry, result.error)
       feeder.settle()
-      setbacks = 0
+      failures = 0
       show()
     }
-    if (trouble === undefined) return
-    setbacks++
-    if (trouble.status === 429 || setbacks > MAX_SETBACKS) {
-      throw new CommandError(exitOfStatus(trouble.status), `${trouble.title}: ${trouble.detail}`)
+    if (failure === undefined) return
+    failures++
+    if (failure.status === 429 || failures > MAX_FAILURES) {
+      throw new CommandError(exitCodeForStatus(failure.status), `${failure.title}: ${failure.detail}`)
     }
-    await pause(1000 * 2 ** (setbacks - 1), terminal.signal)
+    await pause(1000 * 2 ** (failures - 1), terminal.signal)
   }
 }
 
-/** Says nothing of the item. */
-function isPassing(status: number): boolean {
+/** Tells whether a status is temporary and says nothing about the item. */
+function isTemporary(status: number): boolean {
   return status === 429 || status >= 500
 }
 
-/** What ends a run says how it goes on. */
-function withRemedy(error: unknown, isPiped: boolean, writer: BatchWriter, terminal: Terminal): unknown {
+/** Adds to an error how to resume the run. */
+function withHint(error: unknown, isPiped: boolean, writer: BatchWriter, terminal: Terminal): unknown {
   if (isPiped) return error
-  const { items } = writer.now
-  const remedy = writer.hasBegun
-    ? `${counted(items, 'item is', 'items are')} done: the same command goes on from there`
-    : 'nothing is answered: the files are as they were'
+  const { items } = writer.progress
+  const hint = writer.hasBegun
+    ? `${formatCount(items, 'item is', 'items are')} done: the same command goes on from there`
+    : 'no results yet: the files are unchanged'
   if (terminal.signal.aborted) {
-    terminal.err(`${remedy}\n`)
+    terminal.err(`${hint}\n`)
     return error
   }
-  const { exitCode, text } = endingOf(error)
-  return exitCode === EXIT.usage || exitCode === EXIT.internal
+  const { exitCode, text } = exitForError(error)
+  return exitCode === EXIT.usageError || exitCode === EXIT.internal
     ? error
-    : new CommandError(exitCode, `${text}\n  ${remedy}`, { cause: error })
+    : new CommandError(exitCode, `${text}\n  ${hint}`, { cause: error })
 }
 
-async function ruleOf(
+async function readItemRule(
   operation: Operation | 'mixed',
   options: BatchVerbOptions,
   terminal: Terminal,
@@ -200,12 +208,12 @@ async function ruleOf(
     fixed[member] = await readInput(input, terminal)
   }
   if (options.radius !== undefined && operation !== 'within' && operation !== 'mixed')
-    throw usage(`${operation} has no --radius`)
+    throw usage(`${operation} takes no --radius`)
   return { operation, fixed, radius: options.radius }
 }
 
-/** Everything a result depends on, but not where and how fast it is computed. */
-function identityOf(
+/** Returns everything that affects the results, but not where and how fast they are computed. */
+function runIdentity(
   rule: ItemRule,
   options: BatchVerbOptions,
   head: Uint8Array,
@@ -213,12 +221,12 @@ function identityOf(
 ): RunIdentity {
   const { chainId = DEFAULT_CHAIN_ID, attest = 'each', recipient, format, columns, errors } = options
   return {
-    request: digestOf({ ...rule, chainId, attest, recipient, format, columns, errors }),
+    request: sha256OfJson({ ...rule, chainId, attest, recipient, format, columns, errors }),
     inputBytes,
     inputHead: createHash('sha256').update(head).digest('hex'),
   }
 }
 
-function notSent(detail: string): ProblemDetails {
+function notSentProblem(detail: string): ProblemDetails {
   return { type: 'about:blank', title: 'Not sent', status: 400, detail }
 }

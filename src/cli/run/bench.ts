@@ -1,8 +1,8 @@
 import { ApiError, ConnectionError } from '../../client/api-error.ts'
 import { verifyResult } from '../../client/verify-result.ts'
 import type { ComputeResponse } from '../../types/generated.ts'
-import { EXIT, type ExitCode, exitOfStatus, usage } from '../exit-codes.ts'
-import { clientOf, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
+import { EXIT, type ExitCode, exitCodeForStatus, usage } from '../exit-codes.ts'
+import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
 import { createProgress } from '../progress.ts'
 import { outJson, type Terminal } from '../terminal.ts'
 
@@ -13,32 +13,32 @@ export interface BenchOptions extends ServerOptions {
   readonly json?: boolean
 }
 
-/** One answer in so many is checked, after the clock has stopped. */
+/** One result in this many is verified, after the measurement. */
 const SAMPLE_EVERY = 100
-/** Times kept for the percentiles. */
-const MAX_TIMES = 1_000_000
+/** Maximum number of latencies that are stored for the percentiles. */
+const MAX_LATENCIES = 1_000_000
 
-/** `trigpoint bench load`: distances between points that are never the same. @returns 1 when a signature is wrong */
+/** Runs `trigpoint bench load`, which requests distances between ever-changing points. @returns 1 if a signature is wrong */
 export async function runBench(what: 'load' | 'ops', options: BenchOptions, terminal: Terminal): Promise<ExitCode> {
   if (what === 'ops')
-    throw usage('the operations are measured in a checkout: npm run bench (docs/geodesy.md has the figures)')
+    throw usage('run the benchmark of the operations in a checkout: npm run bench (results are in docs/geodesy.md)')
   const chainId = options.chainId ?? DEFAULT_CHAIN_ID
-  const client = await clientOf(options, terminal, chainId)
+  const client = await createServiceClient(options, terminal, chainId)
   const issuer = await client.issuer({ signal: terminal.signal })
   const progress = createProgress(terminal, 'request')
-  const times: number[] = []
+  const latenciesMs: number[] = []
   const sampled: ComputeResponse[] = []
   const errors = new Map<string, number>()
   let requests = 0
-  let refusal: number | undefined
+  let errorStatus: number | undefined
   const startedMs = performance.now()
   const endMs = startedMs + options.seconds * 1000
-  await Promise.all(Array.from({ length: options.concurrency }, (_, lane) => ask(lane)))
+  await Promise.all(Array.from({ length: options.concurrency }, (_, lane) => sendRequests(lane)))
   const seconds = (performance.now() - startedMs) / 1000
   progress.stop()
   const wrong = await countWrong()
-  times.sort((a, b) => a - b)
-  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => percentile(times, share))
+  latenciesMs.sort((a, b) => a - b)
+  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => percentile(latenciesMs, share))
   const report = {
     requests,
     seconds,
@@ -46,7 +46,7 @@ export async function runBench(what: 'load' | 'ops', options: BenchOptions, term
     p50Ms: p50,
     p90Ms: p90,
     p99Ms: p99,
-    maxMs: times.at(-1) ?? 0,
+    maxMs: latenciesMs.at(-1) ?? 0,
     errors: Object.fromEntries(errors),
     concurrency: options.concurrency,
     signaturesChecked: sampled.length,
@@ -56,24 +56,24 @@ export async function runBench(what: 'load' | 'ops', options: BenchOptions, term
   else await terminal.out(reportText(report))
   if (wrong > 0) return EXIT.failed
   if (requests > 0) return EXIT.ok
-  return refusal === undefined ? EXIT.network : exitOfStatus(refusal)
+  return errorStatus === undefined ? EXIT.network : exitCodeForStatus(errorStatus)
 
-  /** A lane asks again as soon as it is answered. */
-  async function ask(lane: number): Promise<void> {
+  /** Sends the next request as soon as the response to the previous one has arrived. */
+  async function sendRequests(lane: number): Promise<void> {
     for (
-      let turn = 0;
-      performance.now() < endMs && !terminal.signal.aborted && refusal !== 429 && refusal !== 401;
-      turn++
+      let step = 0;
+      performance.now() < endMs && !terminal.signal.aborted && errorStatus !== 429 && errorStatus !== 401;
+      step++
     ) {
-      const beganMs = performance.now()
+      const requestStartMs = performance.now()
       try {
-        const answer = await client.compute.distance(point(lane, turn), point(turn, lane + 1), {
+        const response = await client.compute.distance(point(lane, step), point(step, lane + 1), {
           maxRetries: 0,
           signal: terminal.signal,
         })
         requests++
-        if (requests % SAMPLE_EVERY === 1) sampled.push(answer)
-        if (times.length < MAX_TIMES) times.push(performance.now() - beganMs)
+        if (requests % SAMPLE_EVERY === 1) sampled.push(response)
+        if (latenciesMs.length < MAX_LATENCIES) latenciesMs.push(performance.now() - requestStartMs)
         progress.update({
           done: requests,
           share: Math.min(1, (performance.now() - startedMs) / (options.seconds * 1000)),
@@ -81,22 +81,22 @@ export async function runBench(what: 'load' | 'ops', options: BenchOptions, term
       } catch (error) {
         if (terminal.signal.aborted) return
         if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error
-        if (error instanceof ApiError) refusal = error.status
-        const kind = error instanceof ApiError ? `${error.status} ${error.problem.title}` : 'no answer'
+        if (error instanceof ApiError) errorStatus = error.status
+        const kind = error instanceof ApiError ? `${error.status} ${error.problem.title}` : 'no response'
         errors.set(kind, (errors.get(kind) ?? 0) + 1)
-        if (error instanceof ConnectionError) return // nobody is there: asking on would measure nothing
+        if (error instanceof ConnectionError) return // no service is listening, so there is nothing to measure
       }
     }
   }
 
   async function countWrong(): Promise<number> {
     let count = 0
-    for (const answer of sampled) if (!(await verifyResult(answer, { issuer, chainId })).ok) count++
+    for (const response of sampled) if (!(await verifyResult(response, { issuer, chainId })).ok) count++
     return count
   }
 }
 
-/** Spread over the globe by two irrational steps, the same in every run. */
+/** Returns points that are spread over the globe by irrational steps, the same in every run. */
 function point(a: number, b: number) {
   const fraction = (value: number) => value - Math.floor(value)
   const longitude = 360 * fraction(a * 0.618_033_988_75 + b * 0.754_877_666_2) - 180
@@ -131,7 +131,7 @@ function reportText(report: Report): string {
     `p50 ${ms(report.p50Ms)}  p90 ${ms(report.p90Ms)}  p99 ${ms(report.p99Ms)}  max ${ms(report.maxMs)}`,
     `errors: ${errors.length === 0 ? 'none' : errors.join(', ')}`,
     `signatures: ${report.signaturesChecked} checked, ${report.signaturesWrong} wrong`,
-    'This client takes a core of its own: what is measured is the two together.',
+    'The client uses a core as well, so this measures client and service together.',
     '',
   ].join('\n')
 }

@@ -1,12 +1,12 @@
 import { type InputLike, toInput } from '../../client/inputs.ts'
-import { readSignedData, statementOf, timeText } from '../../client/signed-data.ts'
+import { describeData, readSignedData, timeText } from '../../client/signed-data.ts'
 import { noteText } from '../../compute/result-text.ts'
 import type { ComputeResponse } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput } from '../inputs/read-input.ts'
 import type { SourceOptions } from '../inputs/source.ts'
 import { OPERATION_INPUTS, type Operation } from '../operation-names.ts'
-import { clientOf, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
+import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
 import { outJson, type Terminal } from '../terminal.ts'
 
 export interface ComputeVerbOptions extends ServerOptions, SourceOptions {
@@ -20,32 +20,32 @@ export interface ComputeVerbOptions extends ServerOptions, SourceOptions {
   readonly json?: boolean
 }
 
-/** `trigpoint compute`: one operation. @returns 1 when the answer is no, so that a script can ask */
+/** Runs `trigpoint compute`. @returns 1 if a predicate is false, so that a script can branch on it */
 export async function runCompute(
   operation: Operation,
-  given: readonly string[],
+  inputTexts: readonly string[],
   options: ComputeVerbOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const names = OPERATION_INPUTS[operation]
-  if (given.length !== names.length) {
-    throw usage(`${operation} takes ${names.length} inputs (${names.join(', ')}), found ${given.length}`)
+  if (inputTexts.length !== names.length) {
+    throw usage(`${operation} takes ${names.length} inputs (${names.join(', ')}), found ${inputTexts.length}`)
   }
   if ((operation === 'within') !== (options.radius !== undefined)) {
-    throw usage(operation === 'within' ? 'within needs --radius <meters>' : `${operation} has no --radius`)
+    throw usage(operation === 'within' ? 'within needs --radius <meters>' : `${operation} takes no --radius`)
   }
-  if (given.filter((text) => text.trim().split('#')[0] === '-').length > 1) {
-    throw usage('standard input can be one of the inputs, not both')
+  if (inputTexts.filter((text) => text.trim().split('#')[0] === '-').length > 1) {
+    throw usage('only one of the inputs can be standard input')
   }
   const members: Record<string, InputLike> = {}
-  for (const [index, name] of names.entries()) members[name] = await readInput(given[index]!, terminal, options)
-  const answer = await ask(operation, members, options, terminal)
-  if (options.json === true) await outJson(terminal, answer)
-  else await terminal.out(answerText(answer, names))
-  return answer.result === false ? EXIT.failed : EXIT.ok
+  for (const [index, name] of names.entries()) members[name] = await readInput(inputTexts[index]!, terminal, options)
+  const response = await computeResult(operation, members, options, terminal)
+  if (options.json === true) await outJson(terminal, response)
+  else await terminal.out(responseText(response, names))
+  return response.result === false ? EXIT.failed : EXIT.ok
 }
 
-async function ask(
+async function computeResult(
   operation: Operation,
   members: Record<string, InputLike>,
   options: ComputeVerbOptions,
@@ -59,7 +59,7 @@ async function ask(
     throw usage((error as Error).message, error)
   }
   if (options.local !== true) {
-    const { compute } = await clientOf(options, terminal, chainId)
+    const { compute } = await createServiceClient(options, terminal, chainId)
     const [first, second] = Object.values(inputs) as [InputLike, InputLike]
     const call = { recipient, schema, resultSignature, signal: terminal.signal }
     if (operation === 'within') return compute.within(first, second, radius!, call)
@@ -73,15 +73,15 @@ async function ask(
   return JSON.parse(await engine.compute(operation, body, resultSignature))
 }
 
-/** What was signed, for people: the number first. */
-function answerText(answer: ComputeResponse, names: readonly string[]): string {
-  const { result, operation, inputRefs, notes, timestamp, attestation, delegatedAttestation } = answer
+/** Formats a result for people, with the value first. */
+function responseText(response: ComputeResponse, names: readonly string[]): string {
+  const { result, operation, inputRefs, notes, timestamp, attestation, delegatedAttestation } = response
   const kind = typeof result === 'boolean' ? 'boolean' : 'numeric'
   const signed = readSignedData(kind, attestation.data)
-  const statement = signed.ok ? statementOf(signed.value, attestation.recipient) : 'the signed data cannot be read'
+  const statement = signed.ok ? describeData(signed.value, attestation.recipient) : 'the signed data cannot be read'
   const refs = inputRefs.map((ref, index) => `${(names[index] ?? 'input').padEnd(11)}${ref}`)
   return [
-    resultText(answer),
+    resultText(response),
     '',
     statement,
     ...refs,
@@ -93,9 +93,9 @@ function answerText(answer: ComputeResponse, names: readonly string[]): string {
   ].join('\n')
 }
 
-/** `4,238.77 m`; the digits of the answer, none more and none less. */
-function resultText(answer: ComputeResponse): string {
-  if (typeof answer.result === 'boolean') return String(answer.result)
-  const isArea = answer.units === 'square_meters'
-  return `${answer.result.toLocaleString('en-US', { minimumFractionDigits: isArea ? 4 : 2, maximumFractionDigits: isArea ? 4 : 2 })} ${isArea ? 'm²' : 'm'}`
+/** Formats the value with exactly the digits of the result: `4,238.77 m`. */
+function resultText(response: ComputeResponse): string {
+  if (typeof response.result === 'boolean') return String(response.result)
+  const isArea = response.units === 'square_meters'
+  return `${response.result.toLocaleString('en-US', { minimumFractionDigits: isArea ? 4 : 2, maximumFractionDigits: isArea ? 4 : 2 })} ${isArea ? 'm²' : 'm'}`
 }

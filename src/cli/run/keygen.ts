@@ -17,34 +17,34 @@ export interface KeygenOptions {
   readonly json?: boolean
 }
 
-/** `trigpoint keygen`: a key that nobody keeps would be lost, so one place for it has to be named. */
+/** Runs `trigpoint keygen`. It needs a destination for the key, because an unstored key would be lost. */
 export async function runKeygen(options: KeygenOptions, terminal: Terminal): Promise<void> {
   const { out, keystore, passwordFile, reveal = false } = options
   if (out === undefined && keystore === undefined && !reveal) {
-    throw usage('the key would be lost: name --out <file> or --keystore <file>, or --reveal to print it')
+    throw usage('the key would be lost: give --out <file>, --keystore <file>, or --reveal to print it')
   }
   if ((keystore === undefined) !== (passwordFile === undefined)) {
-    throw usage('--keystore and --password-file belong together')
+    throw usage('--keystore and --password-file must be used together')
   }
   const password = passwordFile === undefined ? undefined : readPassword(passwordFile)
   const keccak = await createKeccak()
   const secp256k1 = await loadSecp256k1()
   const { key, mnemonic } =
-    options.mnemonic === true ? await keyOfNewMnemonic() : { key: randomBytes(32), mnemonic: undefined }
+    options.mnemonic === true ? await generateMnemonicKey() : { key: randomBytes(32), mnemonic: undefined }
   const address = checksumAddress(publicKeyAddress(secp256k1.publicKey(key), keccak))
   const secret = mnemonic ?? `0x${Buffer.from(key).toString('hex')}`
-  if (out !== undefined) writeNew(out, `${secret}\n`)
+  if (out !== undefined) writeNewFile(out, `${secret}\n`)
   if (keystore !== undefined) {
-    writeNew(keystore, `${JSON.stringify(await encryptKeystore(key, password!, address, keccak), null, 2)}\n`)
+    writeNewFile(keystore, `${JSON.stringify(await encryptKeystore(key, password!, address, keccak), null, 2)}\n`)
   }
-  const told = reveal ? (mnemonic === undefined ? { privateKey: secret } : { mnemonic }) : {}
+  const secretMembers = reveal ? (mnemonic === undefined ? { privateKey: secret } : { mnemonic }) : {}
   const files = [out, keystore].filter((file) => file !== undefined)
-  if (options.json === true) return outJson(terminal, { address, ...told, files })
+  if (options.json === true) return outJson(terminal, { address, ...secretMembers, files })
   await terminal.out(`${address}\n${reveal ? `${secret}\n` : ''}`)
-  for (const file of files) terminal.err(`written to ${file}, which its owner alone can read: keep a copy elsewhere\n`)
+  for (const file of files) terminal.err(`written to ${file}, which only its owner can read: keep a backup elsewhere\n`)
 }
 
-async function keyOfNewMnemonic(): Promise<{ key: Uint8Array; mnemonic: string }> {
+async function generateMnemonicKey(): Promise<{ key: Uint8Array; mnemonic: string }> {
   const { newMnemonic } = await import('../../attest/new-mnemonic.ts')
   return newMnemonic()
 }
@@ -54,14 +54,14 @@ function readPassword(file: string): string {
   try {
     password = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    throw usage(`--password-file ${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, error)
+    throw usage(`--password-file ${file}: cannot read the file (${(error as NodeJS.ErrnoException).code})`, error)
   }
-  if (password === '') throw usage(`--password-file ${file}: is empty`)
+  if (password === '') throw usage(`--password-file ${file}: the file is empty`)
   return password
 }
 
-/** Never over a file that is there: a key that is overwritten is gone. */
-function writeNew(file: string, text: string): void {
+/** Creates a file. It never overwrites an existing one, because that could destroy a key. */
+function writeNewFile(file: string, text: string): void {
   try {
     const descriptor = openSync(file, 'wx', 0o600)
     writeFileSync(descriptor, text)
@@ -69,7 +69,8 @@ function writeNew(file: string, text: string): void {
     closeSync(descriptor)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    const why = code === 'EEXIST' ? 'is there already, and a key is not overwritten' : `cannot be written (${code})`
-    throw new CommandError(EXIT.usage, `${file}: ${why}`, { cause: error })
+    const reason =
+      code === 'EEXIST' ? 'already exists, and keys are never overwritten' : `cannot write the file (${code})`
+    throw new CommandError(EXIT.usageError, `${file}: ${reason}`, { cause: error })
   }
 }

@@ -3,7 +3,7 @@ import { type Config, readConfig, type Tier } from '../../config.ts'
 import { generateKey } from '../../http/dev-keys.ts'
 import { changeKeyFile, readKeyFile, type StoredKey } from '../../http/key-file.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
-import { counted, outJson, type Terminal } from '../terminal.ts'
+import { formatCount, outJson, type Terminal } from '../terminal.ts'
 
 export interface KeysOptions {
   readonly data?: string
@@ -11,16 +11,16 @@ export interface KeysOptions {
   readonly json?: boolean
 }
 
-/** Digits of the hash that name a key. */
+/** Number of hash digits in the ID of a key. */
 const ID_DIGITS = 12
 
-/** `trigpoint keys add`. */
+/** Runs `trigpoint keys add`. */
 export async function addKey(
   tier: Tier,
   options: KeysOptions & { readonly label: string },
   terminal: Terminal,
 ): Promise<void> {
-  const { apiKeysFile: file } = configOf(options, terminal)
+  const { apiKeysFile: file } = readKeysConfig(options, terminal)
   const key = generateKey(tier)
   const sha256 = createHash('sha256').update(key).digest('hex')
   const { label } = options
@@ -34,12 +34,12 @@ export async function addKey(
   await changeKeyFile(file, (keys) => [...keys, stored])
   if (options.json === true) return outJson(terminal, { key, id: stored.id, tier, label, createdAt: stored.createdAt })
   await terminal.out(`${key}\n`)
-  terminal.err(`key ${stored.id} (${tier}, ${label}), shown this once; the service takes it from the next second on\n`)
+  terminal.err(`key ${stored.id} (${tier}, ${label}), shown only once; the service accepts it within a second\n`)
 }
 
-/** `trigpoint keys list`: those of the file, and how many the environment has. */
+/** Runs `trigpoint keys list`. It lists the keys of the file and counts those of the environment. */
 export async function listKeys(options: KeysOptions, terminal: Terminal): Promise<void> {
-  const { apiKeysFile: file, apiKeys } = configOf(options, terminal)
+  const { apiKeysFile: file, apiKeys } = readKeysConfig(options, terminal)
   const keys = readKeyFile(file)
   if (options.json === true) {
     return outJson(
@@ -50,28 +50,28 @@ export async function listKeys(options: KeysOptions, terminal: Terminal): Promis
   const lines = keys.map(({ id, tier, label, createdAt }) => `${id}  ${tier.padEnd(9)}  ${createdAt}  ${label}\n`)
   await terminal.out(lines.join(''))
   const others = apiKeys.length === 0 ? '' : `; ${apiKeys.length} more in API_KEYS`
-  terminal.err(`${counted(keys.length, 'key')} in ${file}${others}\n`)
+  terminal.err(`${formatCount(keys.length, 'key')} in ${file}${others}\n`)
 }
 
-/** `trigpoint keys revoke`. @returns 1 when there is none */
-export async function revokeKey(given: string, options: KeysOptions, terminal: Terminal): Promise<ExitCode> {
-  const { apiKeysFile: file } = configOf(options, terminal)
-  const sha256 = createHash('sha256').update(given).digest('hex')
+/** Runs `trigpoint keys revoke`. @returns 1 if there is no such key */
+export async function revokeKey(idOrKey: string, options: KeysOptions, terminal: Terminal): Promise<ExitCode> {
+  const { apiKeysFile: file } = readKeysConfig(options, terminal)
+  const sha256 = createHash('sha256').update(idOrKey).digest('hex')
   const keys = readKeyFile(file)
-  const found = keys.filter((key) => key.sha256 === sha256 || (given.length >= 4 && key.id.startsWith(given)))
-  if (found.length > 1) throw usage(`${given} is the beginning of ${found.length} keys: give more of it`)
-  const [key] = found
+  const matches = keys.filter((key) => key.sha256 === sha256 || (idOrKey.length >= 4 && key.id.startsWith(idOrKey)))
+  if (matches.length > 1) throw usage(`${idOrKey} matches ${matches.length} keys: give more digits`)
+  const [key] = matches
   if (key === undefined) {
-    terminal.err(`no key ${given.startsWith('tp_') ? 'like this' : given} in ${file}\n`)
+    terminal.err(`no key ${idOrKey.startsWith('tp_') ? 'like this' : idOrKey} in ${file}\n`)
     return EXIT.failed
   }
-  await changeKeyFile(file, (now) => now.filter((other) => other.sha256 !== key.sha256))
+  await changeKeyFile(file, (currentKeys) => currentKeys.filter((other) => other.sha256 !== key.sha256))
   if (options.json === true) await outJson(terminal, { revoked: key.id })
   else await terminal.out(`${key.id} (${key.tier}, ${key.label}) is revoked\n`)
   return EXIT.ok
 }
 
-function configOf({ data, file }: KeysOptions, { env }: Terminal): Config {
+function readKeysConfig({ data, file }: KeysOptions, { env }: Terminal): Config {
   const folder = data === undefined ? {} : { DATA_DIR: data }
   return readConfig({ ...env, ...folder, ...(file === undefined ? {} : { API_KEYS_FILE: file }) }, 1)
 }

@@ -1,12 +1,12 @@
 import { createTransport } from '../../client/transport.ts'
-import { type ServerOptions, transportOf } from '../options.ts'
+import { type ServerOptions, transportOptions } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** `trigpoint openapi`: no service is asked unless one was named. */
+/** Runs `trigpoint openapi`. It asks a service only if a URL is given. */
 export async function printOpenApi(options: ServerOptions, terminal: Terminal): Promise<void> {
-  const isNamed = options.url !== undefined || Boolean(terminal.env['TRIGPOINT_URL'])
-  const document = isNamed
-    ? await createTransport(transportOf(options, terminal)).json(
+  const hasUrl = options.url !== undefined || Boolean(terminal.env['TRIGPOINT_URL'])
+  const document = hasUrl
+    ? await createTransport(transportOptions(options, terminal)).json(
         { method: 'GET', path: '/openapi.json' },
         { signal: terminal.signal },
       )

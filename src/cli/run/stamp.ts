@@ -24,17 +24,17 @@ export interface StampCreateOptions extends KeyOptions {
   readonly signal?: readonly string[]
 }
 
-/** `trigpoint stamp create`: the same stamp for the same options, key and start. */
+/** Runs `trigpoint stamp create`. The same options, key and start give the same stamp. */
 export async function createStamp(options: StampCreateOptions, terminal: Terminal): Promise<void> {
   const { at, seconds, accuracy, plugin } = options
-  const location = await placeOf(at, terminal)
-  const start = options.start === undefined ? Math.floor(terminal.now() / 1000) : secondsOf(options.start)
+  const location = await readGeometry(at, terminal)
+  const start = options.start === undefined ? Math.floor(terminal.now() / 1000) : parseSeconds(options.start)
   const signals: Record<string, unknown> = { ...(plugin === 'mock' ? { provider: 'mock' } : {}), accuracy }
   if (location.type === 'Point') {
     const [longitude, latitude] = location.coordinates
     Object.assign(signals, { latitude, longitude })
   }
-  for (const text of options.signal ?? []) Object.assign(signals, signalOf(text))
+  for (const text of options.signal ?? []) Object.assign(signals, parseSignal(text))
   const stamp: LocationStamp = {
     lpVersion: '0.2',
     locationType: location.type === 'Point' ? 'geojson-point' : 'geojson',
@@ -49,33 +49,33 @@ export async function createStamp(options: StampCreateOptions, terminal: Termina
   await print(stamp, options, terminal)
 }
 
-/** `trigpoint stamp sign`. */
+/** Runs `trigpoint stamp sign`. */
 export async function signStampFile(
   file: string,
   options: KeyOptions & { readonly replace?: boolean },
   terminal: Terminal,
 ): Promise<void> {
-  if (options.key === undefined) throw usage('--key says who signs: a key file of `trigpoint keygen`')
+  if (options.key === undefined) throw usage('--key is missing: the signer, a key file of `trigpoint keygen`')
   const value = await readJsonFile(file, terminal)
   const { signatures, temporalFootprint } = isObject(value) ? value : {}
   if (!isObject(temporalFootprint) || typeof temporalFootprint['start'] !== 'number') {
-    throw usage(`${file}: is no stamp: it has no temporalFootprint with a start`)
+    throw usage(`${file}: not a stamp: it has no temporalFootprint with a start`)
   }
-  if (signatures !== undefined && !Array.isArray(signatures)) throw usage(`${file}: signatures is no list`)
-  const kept = options.replace === true ? [] : ((signatures ?? []) as LocationStamp['signatures'])
-  await print({ ...(value as unknown as LocationStamp), signatures: kept }, options, terminal)
+  if (signatures !== undefined && !Array.isArray(signatures)) throw usage(`${file}: signatures is not an array`)
+  const existingSignatures = options.replace === true ? [] : ((signatures ?? []) as LocationStamp['signatures'])
+  await print({ ...(value as unknown as LocationStamp), signatures: existingSignatures }, options, terminal)
 }
 
 async function print(stamp: LocationStamp, { key, passwordFile }: KeyOptions, terminal: Terminal): Promise<void> {
   if (key === undefined) {
-    terminal.err('not signed: --key says who signs\n')
+    terminal.err('not signed: give the signer with --key\n')
     return outJson(terminal, stamp)
   }
-  await outJson(terminal, signedStamp(stamp, await readAccount(key, passwordFile)))
+  await outJson(terminal, addSignature(stamp, await readAccount(key, passwordFile)))
 }
 
-/** The stamp with one more signature (EIP-191) over its canonical text. */
-function signedStamp(stamp: LocationStamp, { privateKey, address, secp256k1, keccak }: Account): LocationStamp {
+/** Returns the stamp with an additional signature (EIP-191) over its canonical text. */
+function addSignature(stamp: LocationStamp, { privateKey, address, secp256k1, keccak }: Account): LocationStamp {
   let message: StampMessage
   try {
     message = new StampMessages(stamp, keccak).canonical
@@ -89,20 +89,20 @@ function signedStamp(stamp: LocationStamp, { privateKey, address, secp256k1, kec
   return { ...stamp, signatures: [...stamp.signatures, signature] } as LocationStamp
 }
 
-async function placeOf(text: string, terminal: Terminal): Promise<Geometry> {
+async function readGeometry(text: string, terminal: Terminal): Promise<Geometry> {
   const input = toInput(await readInput(text, terminal))
-  const shaped = checkShape(input)
-  if (!shaped.ok) throw usage(`--at ${shaped.reason}`)
-  return shaped.geometry
+  const checked = checkShape(input)
+  if (!checked.ok) throw usage(`--at ${checked.reason}`)
+  return checked.geometry
 }
 
-function secondsOf(text: string): number {
+function parseSeconds(text: string): number {
   const seconds = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Date.parse(text) / 1000
   if (Number.isFinite(seconds)) return seconds
-  throw usage(`--start ${JSON.stringify(text)} is no time: 2026-01-01T00:00:00Z, or Unix seconds`)
+  throw usage(`--start ${JSON.stringify(text)} is not a time: give 2026-01-01T00:00:00Z or Unix seconds`)
 }
 
-function signalOf(text: string): Record<string, unknown> {
+function parseSignal(text: string): Record<string, unknown> {
   const at = text.indexOf('=')
   if (at < 1) throw usage(`--signal ${JSON.stringify(text)} is not name=value`)
   const value = text.slice(at + 1)

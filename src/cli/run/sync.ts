@@ -1,11 +1,11 @@
-import type { SyncAnswer, SyncStatus } from '../../client/answers.ts'
+import type { SyncResponse, SyncStatus } from '../../client/answers.ts'
 import { ApiError } from '../../client/api-error.ts'
 import { createTransport, type Transport } from '../../client/transport.ts'
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts'
-import { type ServerOptions, transportOf } from '../options.ts'
+import { type ServerOptions, transportOptions } from '../options.ts'
 import { pause } from '../pause.ts'
 import { progressText } from '../progress.ts'
-import { counted, outJson, printable, type Terminal } from '../terminal.ts'
+import { formatCount, outJson, printable, type Terminal } from '../terminal.ts'
 
 export interface SyncVerbOptions extends ServerOptions {
   readonly status?: boolean
@@ -17,7 +17,7 @@ export interface SyncVerbOptions extends ServerOptions {
   readonly json?: boolean
 }
 
-/** What the status says of a chain beside what the interface has. */
+/** Members of a chain's status that the wire contract does not have. */
 interface ChainStatus {
   readonly block: number | null
   readonly head: number | null
@@ -27,25 +27,26 @@ interface ChainStatus {
 }
 type FullStatus = SyncStatus & { readonly chains?: Readonly<Record<string, ChainStatus>> }
 
-const LOOK_MS = 500
-const LINES_MS = 10_000
+const POLL_MS = 500
+const LINE_INTERVAL_MS = 10_000
 
-/** `trigpoint sync`: the service reads, from its checkpoint on; an interrupted command loses nothing. */
+/** Runs `trigpoint sync`. The service reads from its checkpoint, so an interrupted command loses nothing. */
 export async function runSync(
   chain: string | undefined,
   options: SyncVerbOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const ask = asker(options, terminal)
+  const api = createSyncApi(options, terminal)
   try {
     if (options.worker !== undefined)
-      return await said(await ask.post(`/api/sync/worker?action=${options.worker}`), options, terminal)
-    if (options.revocations === true) return await said(await ask.post('/api/sync/revocations'), options, terminal)
+      return await printMessage(await api.post(`/api/sync/worker?action=${options.worker}`), options, terminal)
+    if (options.revocations === true)
+      return await printMessage(await api.post('/api/sync/revocations'), options, terminal)
     if (options.status !== true) {
-      await start(ask, chain)
-      await watch(ask, chain, options, terminal)
+      await start(api, chain)
+      await watch(api, chain, options, terminal)
     }
-    const status = await ask.status()
+    const status = await api.status()
     if (options.json === true) await outJson(terminal, status)
     else await terminal.out(statusText(status, chain))
     return EXIT.ok
@@ -56,64 +57,66 @@ export async function runSync(
   }
 }
 
-type Asker = ReturnType<typeof asker>
+type SyncApi = ReturnType<typeof createSyncApi>
 
-function asker(options: SyncVerbOptions, terminal: Terminal) {
-  const transport: Transport = createTransport(transportOf(options, terminal))
+function createSyncApi(options: SyncVerbOptions, terminal: Terminal) {
+  const transport: Transport = createTransport(transportOptions(options, terminal))
   const secret = options.secret ?? terminal.env['TRIGPOINT_CRON_SECRET']
   const headers = secret ? { authorization: `Bearer ${secret}` } : {}
   const call = { signal: terminal.signal }
   return {
     status: () => transport.json<FullStatus>({ method: 'GET', path: '/api/sync/status', headers }, call),
-    post: (path: string) => transport.json<SyncAnswer>({ method: 'POST', path, headers, mayRepeat: false }, call),
+    post: (path: string) => transport.json<SyncResponse>({ method: 'POST', path, headers, mayRepeat: false }, call),
   }
 }
 
-/** That it is under way already is as good. */
-async function start(ask: Asker, chain: string | undefined): Promise<void> {
-  const { supportedChains } = await ask.status()
+/** Starts reading. A read that is already running (409) is fine. */
+async function start(api: SyncApi, chain: string | undefined): Promise<void> {
+  const { supportedChains } = await api.status()
   if (supportedChains.length === 0) {
-    throw new CommandError(EXIT.config, 'the service reads no chain: start it with RPC_URL_<chainId>=https://…')
+    throw new CommandError(EXIT.config, 'the service reads no chains: start it with RPC_URL_<chainId>=https://…')
   }
   try {
-    await ask.post(`/api/sync${chain === undefined ? '' : `?chain=${encodeURIComponent(chain)}`}`)
+    await api.post(`/api/sync${chain === undefined ? '' : `?chain=${encodeURIComponent(chain)}`}`)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 409) throw error
   }
 }
 
 async function watch(
-  ask: Asker,
+  api: SyncApi,
   chain: string | undefined,
   { wait, follow }: SyncVerbOptions,
   terminal: Terminal,
 ): Promise<void> {
   const startedMs = terminal.now()
-  const first = new Map<string, number>()
-  let drawn = 0
-  let shownMs = startedMs - LINES_MS
+  const firstBlocks = new Map<string, number>()
+  let drawnLines = 0
+  let shownMs = startedMs - LINE_INTERVAL_MS
   for (;;) {
-    const chains = chainsOf(await ask.status(), chain)
-    for (const [name, { block }] of chains) if (block !== null && !first.has(name)) first.set(name, block)
-    const isThere = chains.length > 0 && chains.every(([, { lagBlocks }]) => lagBlocks === 0)
+    const chains = chainsOf(await api.status(), chain)
+    for (const [name, { block }] of chains) if (block !== null && !firstBlocks.has(name)) firstBlocks.set(name, block)
+    const isAtHead = chains.length > 0 && chains.every(([, { lagBlocks }]) => lagBlocks === 0)
     const nowMs = terminal.now()
-    if (terminal.isInteractive || nowMs - shownMs >= LINES_MS || isThere) {
-      const lines = chains.map(([name, state]) => chainLine(name, state, first.get(name), (nowMs - startedMs) / 1000))
-      const back = drawn > 0 && terminal.isInteractive ? `\u001b[${drawn}A` : ''
-      terminal.err(
-        back + lines.map((line) => `${printable(line)}${terminal.isInteractive ? '\u001b[K' : ''}\n`).join(''),
+    if (terminal.isInteractive || nowMs - shownMs >= LINE_INTERVAL_MS || isAtHead) {
+      const lines = chains.map(([name, state]) =>
+        chainLine(name, state, firstBlocks.get(name), (nowMs - startedMs) / 1000),
       )
-      drawn = lines.length
+      const cursorUp = drawnLines > 0 && terminal.isInteractive ? `\u001b[${drawnLines}A` : ''
+      terminal.err(
+        cursorUp + lines.map((line) => `${printable(line)}${terminal.isInteractive ? '\u001b[K' : ''}\n`).join(''),
+      )
+      drawnLines = lines.length
       shownMs = nowMs
     }
-    if (isThere && follow !== true) return
+    if (isAtHead && follow !== true) return
     if (nowMs - startedMs > wait * 1000) {
       throw new CommandError(
         EXIT.network,
-        `not at the head after ${wait} s; the service goes on: trigpoint sync --status`,
+        `not at the head after ${wait} s; the service continues: trigpoint sync --status`,
       )
     }
-    await pause(LOOK_MS, terminal.signal)
+    await pause(POLL_MS, terminal.signal)
   }
 }
 
@@ -137,23 +140,23 @@ function chainLine(name: string, { block, head }: ChainStatus, first: number | u
 function statusText(status: FullStatus, chain: string | undefined): string {
   const lines = chainsOf(status, chain).map(([name, { block, head, lagBlocks, quarantined }]) => {
     const records = status.attestations.byChain[name] ?? 0
-    const place =
+    const progress =
       block === null
         ? 'not read yet'
         : `block ${block.toLocaleString('en-US')} of ${head?.toLocaleString('en-US') ?? '?'} (${lagBlocks ?? '?'} behind)`
-    const set = quarantined > 0 ? `, ${quarantined} in quarantine` : ''
-    return `${name.padEnd(14)} ${place}, ${counted(records, 'record')}${set}\n`
+    const quarantineText = quarantined > 0 ? `, ${quarantined} in quarantine` : ''
+    return `${name.padEnd(14)} ${progress}, ${formatCount(records, 'record')}${quarantineText}\n`
   })
   const errors = status.recentErrors
     .slice(0, 5)
     .map(({ timestamp, chain: name, message }) => `! ${timestamp} ${name}: ${message}\n`)
   return lines.length === 0
-    ? `no chain is read${chain === undefined ? '' : ` by the name ${chain}`}\n`
+    ? `no chain is read${chain === undefined ? '' : ` with the name ${chain}`}\n`
     : [...lines, ...errors].join('')
 }
 
-async function said(answer: SyncAnswer, { json }: SyncVerbOptions, terminal: Terminal): Promise<ExitCode> {
-  if (json === true) await outJson(terminal, answer)
-  else await terminal.out(`${answer.message}\n`)
+async function printMessage(response: SyncResponse, { json }: SyncVerbOptions, terminal: Terminal): Promise<ExitCode> {
+  if (json === true) await outJson(terminal, response)
+  else await terminal.out(`${response.message}\n`)
   return EXIT.ok
 }

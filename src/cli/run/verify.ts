@@ -9,9 +9,9 @@ import type { MerkleAttestation } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readJsonFile } from '../inputs/json-file.ts'
 import { readInput } from '../inputs/read-input.ts'
-import { bytesOf, type SourceOptions, sourceItems } from '../inputs/source.ts'
+import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
 import { createProgress } from '../progress.ts'
-import { counted, outJson, type Terminal } from '../terminal.ts'
+import { formatCount, outJson, type Terminal } from '../terminal.ts'
 import { tallyText, verdictText } from '../verdict-text.ts'
 
 export interface VerifyVerbOptions extends SourceOptions {
@@ -28,47 +28,47 @@ export interface VerifyVerbOptions extends SourceOptions {
   readonly json?: boolean
 }
 
-/** `trigpoint verify`. @returns 1 when one of the answers does not hold */
+/** Runs `trigpoint verify`. @returns 1 if one of the results is not valid */
 export async function runVerify(file: string, options: VerifyVerbOptions, terminal: Terminal): Promise<ExitCode> {
   if (options.recompute === true && options.geometry === undefined) {
     throw usage('--recompute needs the inputs: give --geometry for each, in the order of the request')
   }
-  const common = await optionsOf(options, terminal)
+  const common = await readVerifyOptions(options, terminal)
   const name = file === '-' ? 'standard input' : file
   let count = 0
   let failed = 0
   let refused = 0
-  let only: Verdict | undefined
+  let single: Verdict | undefined
   let chainId: number | undefined
-  const progress = createProgress(terminal, 'answer')
-  for await (const { place, value, fault } of sourceItems(bytesOf(file, terminal), name, {
-    format: formatOf(options),
+  const progress = createProgress(terminal, 'result')
+  for await (const { place, value, fault } of sourceItems(readFileBytes(file, terminal), name, {
+    format: readFormat(options),
   })) {
     count++
     progress.update({
       done: count - 1,
-      note: failed === 0 ? undefined : counted(failed, 'does not hold', 'do not hold'),
+      note: failed === 0 ? undefined : formatCount(failed, 'is not valid', 'are not valid'),
     })
-    if (only !== undefined) {
-      // The first of many: what is said of one alone is said in one line.
-      await lineOut('line 1', only, options, terminal)
-      only = undefined
+    if (single !== undefined) {
+      // There are several results, so the first one gets one line as well.
+      await printFailure('line 1', single, options, terminal)
+      single = undefined
     }
-    if (isRefusal(value) && count > 1) {
+    if (isErrorResult(value) && count > 1) {
       refused++
       continue
     }
     const verdict = await verify(fault ?? value, options, common, chainId)
     chainId ??= verdict.chainId
     if (!verdict.ok) failed++
-    if (count === 1) only = verdict
-    else await lineOut(place, verdict, options, terminal)
+    if (count === 1) single = verdict
+    else await printFailure(place, verdict, options, terminal)
   }
   progress.stop()
-  if (count === 0) throw usage(`${name} holds no answer`)
-  if (only !== undefined) {
-    if (options.json === true) await outJson(terminal, only)
-    else await terminal.out(verdictText(only))
+  if (count === 0) throw usage(`${name} contains no result`)
+  if (single !== undefined) {
+    if (options.json === true) await outJson(terminal, single)
+    else await terminal.out(verdictText(single))
   } else {
     const tally = { count, held: count - failed - refused, failed, refused }
     if (options.json === true) await outJson(terminal, tally)
@@ -77,8 +77,8 @@ export async function runVerify(file: string, options: VerifyVerbOptions, termin
   return failed === 0 ? EXIT.ok : EXIT.failed
 }
 
-/** Of many answers those that fail are told one by one. */
-async function lineOut(
+/** Prints one line for an invalid result in a file of several. */
+async function printFailure(
   place: string,
   verdict: Verdict,
   { json }: VerifyVerbOptions,
@@ -88,34 +88,37 @@ async function lineOut(
   if (json === true) return outJson(terminal, { place, ...verdict })
   const { id, detail } = verdict.checks.find(({ status }) => status === 'fail') ?? {
     id: 'signature',
-    detail: 'nobody signed it',
+    detail: 'not signed',
   }
   await terminal.out(`✗ ${place}: ${id}: ${detail}\n`)
 }
 
-function formatOf({ format }: VerifyVerbOptions): 'json' | 'ndjson' | undefined {
+function readFormat({ format }: VerifyVerbOptions): 'json' | 'ndjson' | undefined {
   if (format === undefined || format === 'json' || format === 'ndjson') return format
-  throw usage(`an answer is JSON, not ${format}`)
+  throw usage(`a result is JSON, not ${format}`)
 }
 
-function isRefusal(value: unknown): boolean {
+function isErrorResult(value: unknown): boolean {
   return isObject(value) && 'error' in value && !('attestation' in value)
 }
 
-/** @param likely chain of an answer before it: the first one that is tried, for each takes milliseconds */
+/**
+ * Verifies one value. @param likelyChainId chain of an earlier result, which is tried first, because each chain takes
+ * milliseconds
+ */
 async function verify(
   value: unknown,
   options: VerifyVerbOptions,
   common: VerifyResultOptions,
-  likely: number | undefined,
+  likelyChainId: number | undefined,
 ): Promise<Verdict> {
-  const answer = isObject(value) ? delegated(value, options) : value
+  const result = isObject(value) ? withDelegation(value, options) : value
   try {
-    if (likely !== undefined && common.chainId === undefined) {
-      const verdict = await verifyResult(answer, { ...common, chainId: likely })
+    if (likelyChainId !== undefined && common.chainId === undefined) {
+      const verdict = await verifyResult(result, { ...common, chainId: likelyChainId })
       if (verdict.ok) return verdict
     }
-    return await verifyResult(answer, common)
+    return await verifyResult(result, common)
   } catch (error) {
     if (error instanceof TypeError) throw usage(error.message.replace('client.issuer()', '--issuer'), error)
     throw error
@@ -123,10 +126,10 @@ async function verify(
 }
 
 /**
- * An attestation alone: what EAS takes has a nonce and mostly a deadline beside it, and both are signed. With them it can be
- * checked like any other; without them the check of its members says that they are missing.
+ * Adds nonce and deadline to a bare attestation. Both are signed, but they are not part of the attestation itself. Without them,
+ * the check of its members reports that they are missing.
  */
-function delegated(value: Record<string, unknown>, { nonce, deadline }: VerifyVerbOptions): unknown {
+function withDelegation(value: Record<string, unknown>, { nonce, deadline }: VerifyVerbOptions): unknown {
   const isBare =
     'data' in value && 'schema' in value && 'signature' in value && 'attester' in value && !('proof' in value)
   if (!isBare) return value
@@ -142,14 +145,14 @@ function delegated(value: Record<string, unknown>, { nonce, deadline }: VerifyVe
   }
 }
 
-async function optionsOf(options: VerifyVerbOptions, terminal: Terminal): Promise<VerifyResultOptions> {
+async function readVerifyOptions(options: VerifyVerbOptions, terminal: Terminal): Promise<VerifyResultOptions> {
   const { attester, issuer, chainId, geometry, recompute, batch, rpc, allowExpired } = options
   const inputs: InputLike[] = []
-  for (const given of geometry ?? []) inputs.push(await readInput(given, terminal))
-  const merkle = batch === undefined ? undefined : merkleOf(await readJsonFile(batch, terminal), batch)
+  for (const text of geometry ?? []) inputs.push(await readInput(text, terminal))
+  const merkle = batch === undefined ? undefined : readMerkle(await readJsonFile(batch, terminal), batch)
   return {
     attester,
-    issuer: issuer === undefined ? undefined : await issuerOf(issuer, terminal),
+    issuer: issuer === undefined ? undefined : await readIssuer(issuer, terminal),
     chainId,
     inputs: geometry === undefined ? undefined : inputs,
     recompute: recompute === true ? (await import('../../client/recompute.ts')).createRecompute() : undefined,
@@ -160,24 +163,24 @@ async function optionsOf(options: VerifyVerbOptions, terminal: Terminal): Promis
   }
 }
 
-/** The member of a batch, or that member alone. */
-function merkleOf(value: unknown, file: string): MerkleAttestation {
+/** Returns the member `merkle` of a batch, or the value if it is that member. */
+function readMerkle(value: unknown, file: string): MerkleAttestation {
   const merkle = isObject(value) && isObject(value['merkle']) ? value['merkle'] : value
   if (isObject(merkle) && 'root' in merkle && 'attestation' in merkle) return merkle as unknown as MerkleAttestation
-  throw usage(`${file}: has no signed Merkle root: it has to be the answer to a batch with "attest": "merkle"`)
+  throw usage(`${file}: has no signed Merkle root: give the response to a batch with "attest": "merkle"`)
 }
 
-async function issuerOf(place: string, terminal: Terminal): Promise<Issuer> {
-  const value: unknown = /^https?:\/\//.test(place)
-    ? await createClient({ baseUrl: place.replace(/\/\.well-known\/attester\.json$/, '') }).issuer({
+async function readIssuer(source: string, terminal: Terminal): Promise<Issuer> {
+  const value: unknown = /^https?:\/\//.test(source)
+    ? await createClient({ baseUrl: source.replace(/\/\.well-known\/attester\.json$/, '') }).issuer({
         signal: terminal.signal,
       })
-    : await readJsonFile(place, terminal)
+    : await readJsonFile(source, terminal)
   const isIssuer =
     isObject(value) &&
     typeof value['address'] === 'string' &&
     Array.isArray(value['chains']) &&
     Array.isArray(value['retired'])
-  if (!isIssuer) throw usage(`${place}: is no copy of /.well-known/attester.json`)
+  if (!isIssuer) throw usage(`${source}: not a copy of /.well-known/attester.json`)
   return value as unknown as Issuer
 }

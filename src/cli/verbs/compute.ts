@@ -8,17 +8,17 @@ import type { Terminal } from '../terminal.ts'
 export function addCompute(program: Command, terminal: Terminal, finish: Finish): void {
   const command = program
     .command('compute')
-    .description('distance, area, length, contains, within or intersects, signed')
-    .addArgument(new Argument('<operation>', 'what is computed').choices(OPERATION_NAMES))
+    .description('compute a signed distance, area, length, contains, within or intersects')
+    .addArgument(new Argument('<operation>', 'operation to run').choices(OPERATION_NAMES))
     .argument('<inputs...>', 'lon,lat, WKT, h3:…, geohash:…, JSON, 0x…uid, a file (GeoJSON, WKT, CSV, GPX), file#2, -')
-    .option('--radius <meters>', 'of within', numberBetween(0, 20_037_508))
+    .option('--radius <meters>', 'radius of within', numberBetween(0, 20_037_508))
     .option('--local', 'compute in this process, without a service, and sign with the development key')
-    .option('--data <folder>', 'where the development key of --local is (DATA_DIR, else ./.data)')
-    .option('--recipient <address>', 'for whom the result is', hexBytes(20))
-    .option('--schema <uid>', 'attestation schema, instead of the default one', hexBytes(32))
-    .option('--result-signature', 'ask for the signature that contracts check without EAS as well')
+    .option('--data <folder>', 'folder of the development key of --local (default: DATA_DIR, or ./.data)')
+    .option('--recipient <address>', 'recipient of the result', hexBytes(20))
+    .option('--schema <uid>', 'attestation schema (default: that of the operation)', hexBytes(32))
+    .option('--result-signature', 'also return a signature that contracts can check without EAS')
     .addOption(formatOption())
-    .option('--columns <names>', 'of a table without a header: lon,lat')
+    .option('--columns <names>', 'columns of a table without a header: lon,lat')
   withServer(withChain(withJson(command)))
   withExamples(
     command,

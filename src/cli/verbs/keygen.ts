@@ -5,12 +5,12 @@ import type { Terminal } from '../terminal.ts'
 export function addKeygen(program: Command, terminal: Terminal): void {
   const command = program
     .command('keygen')
-    .description('make a signing key (secp256k1) and keep it in a file')
-    .option('--out <file>', 'write the key itself into a new file that its owner alone can read')
-    .option('--keystore <file>', 'write it encrypted (version 3, scrypt); needs --password-file')
-    .option('--password-file <file>', 'holds the password of the keystore')
-    .option('--mnemonic', "12 English words (BIP-39), key m/44'/60'/0'/0/0")
-    .option('--reveal', 'print the secret, which is not printed else')
+    .description('generate a signing key (secp256k1) and store it in a file')
+    .option('--out <file>', 'write the key to a new file that only its owner can read')
+    .option('--keystore <file>', 'write the key to an encrypted keystore (version 3, scrypt); needs --password-file')
+    .option('--password-file <file>', 'file with the password of the keystore')
+    .option('--mnemonic', "generate 12 English words (BIP-39) and use key m/44'/60'/0'/0/0")
+    .option('--reveal', 'print the secret (by default it is not printed)')
   withJson(command)
   withExamples(
     command,

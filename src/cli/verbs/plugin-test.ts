@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal.ts'
 export function addPluginTest(program: Command, terminal: Terminal, finish: Finish): void {
   const command = program
     .command('plugin-test')
-    .description('try a kind of evidence before it is added (--plugin of serve)')
+    .description('test a plugin before you add it with --plugin of serve')
     .argument('<module>', 'file of the module')
   withExamples(command, 'trigpoint plugin-test ./barometer.mjs')
   command.action(async (file) => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { helpText } from '../arguments.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Its options are read by the service itself, before this program begins: here stands what the help says. */
+/** Adds `serve` to the help. The service parses its own options, before this program runs. */
 export function addServe(program: Command, terminal: Terminal): void {
   program
     .command('serve')

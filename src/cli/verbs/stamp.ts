@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
-import { collected, numberBetween, withExamples } from '../options.ts'
+import { collectOption, numberBetween, withExamples } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 
 export function addStamp(program: Command, terminal: Terminal): void {
-  const stamp = program.command('stamp').description('make and sign location stamps, for tests: evidence of nothing')
+  const stamp = program.command('stamp').description('create and sign location stamps for tests; they prove nothing')
   const create = stamp
     .command('create')
-    .description('a stamp of the mock plugin, signed when a key is given')
+    .description('create a stamp of the mock plugin, signed if a key is given')
     .requiredOption('--at <place>', 'lon,lat, WKT, GeoJSON or a file')
     .option('--start <time>', 'ISO 8601 or Unix seconds (default now)')
-    .option('--seconds <number>', 'how long it was observed', numberBetween(0, 31_536_000), 60)
-    .option('--accuracy <meters>', 'signal of that name', numberBetween(0, 1_000_000), 10)
-    .option('--plugin <name>', 'kind of evidence', 'mock')
-    .option('--signal <name=value>', 'another signal, JSON or text; can be repeated', collected)
+    .option('--seconds <number>', 'duration of the observation', numberBetween(0, 31_536_000), 60)
+    .option('--accuracy <meters>', 'value of the signal accuracy', numberBetween(0, 1_000_000), 10)
+    .option('--plugin <name>', 'plugin of the stamp', 'mock')
+    .option('--signal <name=value>', 'additional signal, JSON or text; can be repeated', collectOption)
   withKey(create)
   withExamples(
     create,
@@ -25,9 +25,9 @@ export function addStamp(program: Command, terminal: Terminal): void {
   })
   const sign = stamp
     .command('sign')
-    .description('sign a stamp; its own signatures stay')
-    .argument('<stamp>', 'a file, or -')
-    .option('--replace', 'drop the signatures that are there')
+    .description('add a signature to a stamp')
+    .argument('<stamp>', 'file with the stamp, or -')
+    .option('--replace', 'remove existing signatures')
   withKey(sign)
   withExamples(sign, 'trigpoint stamp sign stamp.json --key signer.key | trigpoint verify -')
   sign.action(async (file, options) => {
@@ -36,12 +36,9 @@ export function addStamp(program: Command, terminal: Terminal): void {
   })
 }
 
-/** Keys in files: a key on the command line is seen by everybody on the machine, and is for tests. */
+/** Adds the options for a key. It should be a file, because every user of the machine can see the command line. */
 export function withKey(command: Command): Command {
   return command
-    .option(
-      '--key <key>',
-      'a key file (keygen, keystore, dev-signer.json); 0x… for tests alone: lists of processes show it',
-    )
-    .option('--password-file <file>', 'password of a keystore')
+    .option('--key <key>', 'key file (keygen, keystore, dev-signer.json); 0x… only for tests: process lists show it')
+    .option('--password-file <file>', 'file with the password of a keystore')
 }

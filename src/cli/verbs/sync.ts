@@ -6,14 +6,14 @@ import type { Terminal } from '../terminal.ts'
 export function addSync(program: Command, terminal: Terminal, finish: Finish): void {
   const command = program
     .command('sync')
-    .description('have a service read chains to their heads now, and watch it; for its own machine')
-    .argument('[chain]', 'one of them, as base-sepolia (default: all)')
-    .option('--status', 'say how far they are, and end')
-    .option('--follow', 'go on watching')
-    .option('--revocations', 'compare every valid record with its chain')
-    .addOption(new Option('--worker <action>', 'the reading in the background').choices(['start', 'stop']))
-    .option('--wait <seconds>', 'longest wait for the heads', numberBetween(1, 604_800), 3600)
-    .option('--secret <token>', 'CRON_SECRET of a service elsewhere (TRIGPOINT_CRON_SECRET)')
+    .description('make a service read its chains to their heads, and watch; runs on the machine of the service')
+    .argument('[chain]', 'one chain, such as base-sepolia (default: all)')
+    .option('--status', 'print the status and exit')
+    .option('--follow', 'keep watching')
+    .option('--revocations', 'check every valid record for revocation on its chain')
+    .addOption(new Option('--worker <action>', 'start or stop reading in the background').choices(['start', 'stop']))
+    .option('--wait <seconds>', 'longest wait until the heads are reached', numberBetween(1, 604_800), 3600)
+    .option('--secret <token>', 'CRON_SECRET of a service on another machine (default: TRIGPOINT_CRON_SECRET)')
   withServer(withJson(command))
   withExamples(
     command,

@@ -1,24 +1,28 @@
 import type { Command } from 'commander'
 import { formatOption } from '../inputs/format-option.ts'
-import { collected, integerBetween, withExamples, withJson } from '../options.ts'
+import { collectOption, integerBetween, withExamples, withJson } from '../options.ts'
 import type { Finish } from '../program.ts'
 import type { Terminal } from '../terminal.ts'
 
 export function addVerify(program: Command, terminal: Terminal, finish: Finish): void {
   const command = program
     .command('verify')
-    .description('say check by check whether an answer, a batch, a proof or a stamp holds')
-    .argument('<answer>', 'a file, or - for standard input; many answers as lines of JSON')
-    .option('--attester <address>', 'who should have signed; can be repeated', collected)
-    .option('--issuer <file>', 'a copy of /.well-known/attester.json that you keep; an address asks that service')
-    .option('--chain-id <id>', 'chain it should be signed for', integerBetween(1, Number.MAX_SAFE_INTEGER))
-    .option('--geometry <input>', 'what was asked, in its order, as in compute; can be repeated', collected)
-    .option('--recompute', 'compute the result again; needs --geometry')
-    .option('--batch <file>', 'the batch that an item with a Merkle proof came from')
-    .option('--rpc <address>', 'ask the chain too: contract, schema, nonce, simulation')
-    .option('--allow-expired', 'a deadline that has passed is no failure')
-    .option('--nonce <number>', 'of an attestation without its delegation', integerBetween(0, Number.MAX_SAFE_INTEGER))
-    .option('--deadline <seconds>', 'of an attestation without its delegation', integerBetween(0, 2 ** 48))
+    .description('verify a result, a batch, a proof or a stamp, check by check')
+    .argument('<file>', 'a file, or - for standard input; several results as lines of JSON')
+    .option('--attester <address>', 'expected signer; can be repeated', collectOption)
+    .option('--issuer <file>', 'your copy of /.well-known/attester.json, or the URL of a service')
+    .option('--chain-id <id>', 'expected chain', integerBetween(1, Number.MAX_SAFE_INTEGER))
+    .option(
+      '--geometry <input>',
+      'input of the request, as in compute; repeat it in the order of the request',
+      collectOption,
+    )
+    .option('--recompute', 'recompute the result; needs --geometry')
+    .option('--batch <file>', 'the batch of an item with a Merkle proof')
+    .option('--rpc <address>', 'RPC URL to check the chain too: contract, schema, nonce, simulation')
+    .option('--allow-expired', 'accept a deadline that has passed')
+    .option('--nonce <number>', 'nonce of a bare attestation', integerBetween(0, Number.MAX_SAFE_INTEGER))
+    .option('--deadline <seconds>', 'deadline of a bare attestation', integerBetween(0, 2 ** 48))
     .addOption(formatOption())
   withJson(command)
   withExamples(

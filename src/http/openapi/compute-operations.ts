@@ -1,10 +1,10 @@
 import { header, json, type Operation, type OperationTable, query, schemaRef } from './operation.ts'
 
-const REFUSALS = [400, 401, 408, 413, 415, 429, 500, 503]
+const ERROR_STATUSES = [400, 401, 408, 413, 415, 429, 500, 503]
 
 const PREFER = header(
   'Prefer',
-  'result-signature adds `resultSignature`: the result signed for any contract, without EAS.',
+  'result-signature adds `resultSignature`, a signature of the result that any contract can check without EAS.',
   {
     type: 'string',
     examples: ['result-signature'],
@@ -30,80 +30,80 @@ function compute(
     body: { content: json(schemaRef(request)) },
     answers: {
       200: {
-        description: 'The result, and the attestation of it.',
+        description: 'The result and its attestation.',
         content: json(schemaRef(response)),
         headers: ['X-Attester-Nonce-Source', 'Preference-Applied'],
       },
     },
-    refusals: [...REFUSALS, 501],
+    refusals: [...ERROR_STATUSES, 501],
     family: 'problem',
     counts: true,
   }
 }
 
-/** Six operations and what goes with their answers. */
+/** The six operations, signing again, batches, and the index. */
 export const COMPUTE_OPERATIONS: OperationTable = {
   'POST /compute/v0/distance': compute(
     'distance',
     'DistanceRequest',
     NUMERIC,
     'Distance',
-    'Metres between the nearest places of any two geometries, along the geodesic on WGS 84; 0 when they meet. ' +
-      'Rounded to the centimetre, which is the integer that is signed.',
+    'Metres between the nearest points of any two geometries, along the geodesic on WGS 84; 0 if they intersect. ' +
+      'Rounded to the centimetre; the signed integer is in centimetres.',
   ),
   'POST /compute/v0/area': compute(
     'area',
     'AreaRequest',
     NUMERIC,
     'Area',
-    'Square metres inside a Polygon or MultiPolygon whose edges are geodesics. Rounded to the square centimetre.',
+    'Area in square metres of a Polygon or MultiPolygon whose edges are geodesics. Rounded to the square centimetre.',
   ),
   'POST /compute/v0/length': compute(
     'length',
     'LengthRequest',
     NUMERIC,
     'Length',
-    'Metres along a LineString or MultiLineString whose edges are geodesics. Rounded to the centimetre.',
+    'Length in metres of a LineString or MultiLineString whose edges are geodesics. Rounded to the centimetre.',
   ),
   'POST /compute/v0/contains': compute(
     'contains',
     'ContainsRequest',
     BOOLEAN,
     'Contains',
-    'True when nothing of the containee is outside the container and their interiors meet. What lies on the boundary alone ' +
-      'is not contained. Exact, in the plane of longitude and latitude.',
+    'True if no part of the containee is outside the container and their interiors intersect. A geometry that lies only on the ' +
+      'boundary is not contained. Exact, in the plane of longitude and latitude.',
   ),
   'POST /compute/v0/within': compute(
     'within',
     'WithinRequest',
     BOOLEAN,
     'Within a radius',
-    'True when the distance in whole centimetres is at most the radius in whole centimetres. `operation` says the radius: ' +
-      '`within:50000` is 500 m.',
+    'True if the distance in whole centimetres is at most the radius in whole centimetres. `operation` names the radius: ' +
+      '`within:50000` means 500 m.',
   ),
   'POST /compute/v0/intersects': compute(
     'intersects',
     'IntersectsRequest',
     BOOLEAN,
     'Intersects',
-    'True when the geometries share any place, boundaries included. Exact, in the plane of longitude and latitude.',
+    'True if the geometries share any point, boundaries included. Exact, in the plane of longitude and latitude.',
   ),
   'POST /compute/v0/resign': {
     tag: 'Compute',
     operationId: 'resign',
     summary: 'Sign a result again',
     description:
-      'A result of this service with the nonce of now and a new deadline. Send `attestation` and `delegatedAttestation` of the ' +
-      'answer unchanged, with its chain; nothing is computed again. For a day after the result was computed.',
+      'Signs a result of this service with the current nonce and a new deadline. Send `attestation` and `delegatedAttestation` of ' +
+      'the response unchanged, with its chain; nothing is computed again. Possible for a day after the result was computed.',
     body: { content: json(schemaRef('ResignRequest')) },
     answers: {
       200: {
-        description: 'Both members anew.',
+        description: 'Both members with the new signature.',
         content: json(schemaRef('ResignResponse')),
         headers: ['X-Attester-Nonce-Source'],
       },
     },
-    refusals: REFUSALS,
+    refusals: ERROR_STATUSES,
     family: 'problem',
     counts: true,
   },
@@ -112,19 +112,19 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     operationId: 'batch',
     summary: 'Many operations in one request',
     description:
-      'As JSON up to 10,000 items and 8 MiB; as lines of `application/x-ndjson` any number, options in the query, each line ' +
-      'answered by a line in the same order. An item that is refused has its problem in its place and fails no other. ' +
-      'Each item counts towards the hourly limit.',
+      'A JSON body takes up to 10,000 items and 8 MiB. A body of `application/x-ndjson` takes any number of lines, with the ' +
+      'options in the query; each line gets one line of the response, in the same order. Items fail independently: a failed item ' +
+      'gets a problem instead of a result. Each item counts towards the hourly limit.',
     parameters: [
-      query('chainId', 'Of a body of lines: the chain of lines that name none.', schemaRef('ChainId'), 84532),
-      query('recipient', 'Of a body of lines: the recipient of lines that name none.', schemaRef('Recipient')),
-      query('attest', 'Of a body of lines: each or none.', schemaRef('Attest')),
-      query('sequence', 'Of a body of lines: same.', schemaRef('Sequence')),
+      query('chainId', 'NDJSON only: the chain of lines that name none.', schemaRef('ChainId'), 84532),
+      query('recipient', 'NDJSON only: the recipient of lines that name none.', schemaRef('Recipient')),
+      query('attest', 'NDJSON only: each or none.', schemaRef('Attest')),
+      query('sequence', 'NDJSON only: same.', schemaRef('Sequence')),
     ],
     body: {
       content: {
         'application/json': schemaRef('BatchRequest'),
-        'application/x-ndjson': { type: 'string', description: 'One BatchItem a line.' },
+        'application/x-ndjson': { type: 'string', description: 'One BatchItem per line.' },
       },
     },
     answers: {
@@ -132,12 +132,12 @@ export const COMPUTE_OPERATIONS: OperationTable = {
         description: 'Results in the order of the items.',
         content: {
           'application/json': schemaRef('BatchResponse'),
-          'application/x-ndjson': { type: 'string', description: 'One BatchResult a line.' },
+          'application/x-ndjson': { type: 'string', description: 'One BatchResult per line.' },
         },
         headers: ['X-Attester-Nonce-Source'],
       },
     },
-    refusals: [...REFUSALS, 501],
+    refusals: [...ERROR_STATUSES, 501],
     family: 'problem',
     counts: true,
   },
@@ -145,7 +145,7 @@ export const COMPUTE_OPERATIONS: OperationTable = {
     tag: 'Compute',
     operationId: 'computeIndex',
     summary: 'Routes of the compute API',
-    answers: { 200: { description: 'The list.', content: json(schemaRef('FolderIndex')) } },
+    answers: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
     family: 'problem',
   },
 }

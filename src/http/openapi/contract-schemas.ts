@@ -55,10 +55,10 @@ const FILES: readonly SchemaFile[] = [
 ]
 
 /**
- * The schemas of `schemas/`, each file and each of its definitions a component of its own under its title or name. Nothing is
- * changed but the references, which lead to the components, and what is there for other tools (`$id`, `$schema`, `tsType`).
+ * Turns the schemas of `schemas/` into components: each file under its title, each of its definitions under its name. Only the
+ * references change, to point to the components, and members for other tools (`$id`, `$schema`, `tsType`) are removed.
  *
- * @throws {RangeError} when two definitions have one name, or a reference leads nowhere: a mistake in `schemas/`
+ * @throws {RangeError} if two definitions have the same name or a reference has no target: a mistake in `schemas/`
  */
 export function contractSchemas(): Record<string, JsonObject> {
   const components: Record<string, JsonObject> = {}
@@ -73,14 +73,14 @@ export function contractSchemas(): Record<string, JsonObject> {
   }
   for (const file of FILES) {
     const { $id, $schema: _, $defs = {}, ...schema } = file
-    components[file.title] = rewritten(schema, $id, names)
-    for (const [name, definition] of Object.entries($defs)) components[name] = rewritten(definition, $id, names)
+    components[file.title] = rewriteReferences(schema, $id, names)
+    for (const [name, definition] of Object.entries($defs)) components[name] = rewriteReferences(definition, $id, names)
   }
   return components
 }
 
-/** @param names of the components by reference, `file.schema.json#/$defs/Name` */
-function rewritten(schema: JsonObject, file: string, names: ReadonlyMap<string, string>): JsonObject {
+/** @param names component names by reference, `file.schema.json#/$defs/Name` */
+function rewriteReferences(schema: JsonObject, file: string, names: ReadonlyMap<string, string>): JsonObject {
   return rewrite(schema) as JsonObject
 
   function rewrite(value: unknown): unknown {
@@ -89,13 +89,13 @@ function rewritten(schema: JsonObject, file: string, names: ReadonlyMap<string, 
     return Object.fromEntries(
       Object.entries(value)
         .filter(([key]) => key !== 'tsType')
-        .map(([key, member]) => [key, key === '$ref' ? componentOf(String(member)) : rewrite(member)]),
+        .map(([key, member]) => [key, key === '$ref' ? resolveReference(String(member)) : rewrite(member)]),
     )
   }
 
-  function componentOf(reference: string): string {
+  function resolveReference(reference: string): string {
     const name = names.get(reference.startsWith('#') ? file + reference : reference)
-    if (name === undefined) throw new RangeError(`${file} refers to ${reference}, which is no schema or definition`)
+    if (name === undefined) throw new RangeError(`${file} refers to ${reference}, which is not a schema or definition`)
     return `#/components/schemas/${name}`
   }
 }

@@ -10,7 +10,7 @@ import {
   schemaRef,
 } from './operation.ts'
 
-const FORMAT = query('f', 'Format; both names stand for the only one there is.', {
+const FORMAT = query('f', 'Format; both names select the only format.', {
   type: 'string',
   enum: ['json', 'geojson'],
 })
@@ -27,7 +27,7 @@ function document(operationId: string, summary: string, content: Content): Opera
   }
 }
 
-/** OGC API Features over the records; `GET /ogc/api` describes the same in OpenAPI 3.0, as its clients want it. */
+/** OGC API Features for the records; `GET /ogc/api` describes the same in OpenAPI 3.0, which its clients expect. */
 export const OGC_OPERATIONS: OperationTable = {
   'GET /ogc': document('ogcLanding', 'Landing page', json(schemaRef('OgcLandingPage'))),
   'GET /ogc/conformance': document('ogcConformance', 'Conformance classes', json(schemaRef('OgcConformance'))),
@@ -43,8 +43,8 @@ export const OGC_OPERATIONS: OperationTable = {
   'GET /ogc/collections/:id': {
     tag: 'Features',
     operationId: 'ogcOtherCollection',
-    summary: 'Any other collection: there is none',
-    parameters: [pathParameter('id', 'Any name but location-records.', { type: 'string' })],
+    summary: 'Any other collection; always not found',
+    parameters: [pathParameter('id', 'Any name except location-records.', { type: 'string' })],
     answers: {},
     refusals: [404],
     family: 'ogc',
@@ -53,29 +53,29 @@ export const OGC_OPERATIONS: OperationTable = {
     tag: 'Features',
     operationId: 'ogcItems',
     summary: 'Records as features',
-    description: 'Newest first. A parameter that is not known is refused.',
+    description: 'Newest first. Unknown parameters are rejected.',
     parameters: [
       query(
         'bbox',
-        'west,south,east,north in degrees, or six numbers with heights, which are ignored.',
+        'west,south,east,north in degrees; or six numbers that include heights, which are ignored.',
         { type: 'string' },
         '-20,30,40,60',
       ),
       query(
         'datetime',
-        'Time of the event: one, or two with a slash between them of which one may be `..`.',
+        'Time of the event: one time, or an interval of two separated by a slash, of which one may be `..`.',
         { type: 'string' },
         '2026-01-01/..',
       ),
-      query('limit', `Features of a page; more than ${MAX_LIMIT} gives ${MAX_LIMIT}.`, {
+      query('limit', `Features per page; values above ${MAX_LIMIT} give ${MAX_LIMIT}.`, {
         type: 'integer',
         minimum: 1,
         default: DEFAULT_LIMIT,
       }),
-      query('chain', 'Where it was attested.', { type: 'string' }),
-      query('prover', 'Address that attested.', hexParameter(40)),
+      query('chain', 'Chain of the attestation.', { type: 'string' }),
+      query('prover', 'Address of the attester.', hexParameter(40)),
       query('subject', 'Address of the recipient.', hexParameter(40)),
-      query('cursor', 'Where the page begins: part of the address of a next link.', { type: 'string' }),
+      query('cursor', 'Start of the page: part of the URL of a next link.', { type: 'string' }),
       FORMAT,
     ],
     answers: {

@@ -1,4 +1,4 @@
-/** What the document says of one operation, and the parts that many of them share. */
+/** The description of one operation, and the parts that many operations share. */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -11,13 +11,13 @@ export interface Parameter {
   readonly example?: unknown
 }
 
-/** Media type → schema of the body, or none for what is no JSON. */
+/** Media type → schema of the body; an empty schema for binary files. */
 export type Content = Readonly<Record<string, JsonObject>>
 
-export interface OperationAnswer {
+export interface OperationResponse {
   readonly description: string
   readonly content?: Content
-  /** Names of `HEADERS` beside those that every answer carries. */
+  /** Names from `HEADERS`, in addition to `COMMON_HEADERS`. */
   readonly headers?: readonly HeaderName[]
 }
 
@@ -29,19 +29,19 @@ export interface Operation {
   readonly description?: string
   readonly parameters?: readonly Parameter[]
   readonly body?: { readonly description?: string; readonly required?: boolean; readonly content: Content }
-  /** Answers by status; refusals that only say which status are named in `refusals`. */
-  readonly answers: Readonly<Record<string, OperationAnswer>>
-  /** Statuses of refusals in the shape of the operation's family. */
+  /** Responses by status, without the common error responses, which `refusals` lists. */
+  readonly answers: Readonly<Record<string, OperationResponse>>
+  /** Statuses of error responses in the format of the operation's family. */
   readonly refusals?: readonly number[]
   readonly family: ErrorFamily
-  /** True when it counts towards the hourly limit: a key raises that, and a wrong one is refused. */
+  /** True if requests count towards the hourly limit; a valid key raises it, an invalid one is rejected. */
   readonly counts?: boolean
-  /** Only for the deployment itself. */
+  /** True if only the deployment itself may call it. */
   readonly isInternal?: boolean
   readonly deprecated?: boolean
 }
 
-/** Operations by `METHOD path`, the path as the router knows it. */
+/** Operations by `METHOD path`, with the path as in the router. */
 export type OperationTable = Readonly<Record<string, Operation>>
 
 export type Tag =
@@ -55,48 +55,48 @@ export type Tag =
   | 'Older verify'
   | 'Pages'
 
-/** Which shape refusals have. */
+/** The format of error responses. */
 export type ErrorFamily = 'problem' | 'record' | 'ogc' | 'graphql' | 'older'
 
 export const TAGS: readonly { readonly name: Tag; readonly description: string }[] = [
   { name: 'Compute', description: 'Geodesic measures and exact predicates, each result with a signed attestation.' },
-  { name: 'Verify', description: 'Location evidence: stamps and proofs, judged and signed.' },
+  { name: 'Verify', description: 'Location evidence: stamps and proofs, verified and signed.' },
   { name: 'Records', description: 'Location attestations read from their chains.' },
   { name: 'Features', description: 'The same records for GIS: OGC API Features, Part 1.' },
-  { name: 'GraphQL', description: 'The same records as one question.' },
-  { name: 'Sync', description: 'How the chains are read. For the deployment itself.' },
-  { name: 'Service', description: 'What the service says of itself.' },
-  { name: 'Older verify', description: 'The generation before /verify/v0, for clients that are deployed.' },
-  { name: 'Pages', description: 'What people read in a browser.' },
+  { name: 'GraphQL', description: 'The same records through GraphQL.' },
+  { name: 'Sync', description: 'Controls how the chains are read. Internal to the deployment.' },
+  { name: 'Service', description: 'Status and description of the service.' },
+  { name: 'Older verify', description: 'The generation before /verify/v0, for clients already deployed.' },
+  { name: 'Pages', description: 'Pages for browsers.' },
 ]
 
 export const HEADERS = {
   'X-Request-Id': [
-    'Names the request in the log of the service; yours is kept when it is 1 to 64 of A–Z a–z 0–9 . _ -',
+    'Identifies the request in the log of the service. Your own value is used if it is 1 to 64 of A–Z a–z 0–9 -',
     'string',
   ],
-  'X-RateLimit-Limit': ['Requests an hour of this address or key.', 'integer'],
-  'X-RateLimit-Remaining': ['What is left of them.', 'integer'],
-  'X-RateLimit-Reset': ['When the hour ends, Unix seconds.', 'integer'],
-  'RateLimit-Limit': ['The same as X-RateLimit-Limit, as the draft names it.', 'integer'],
+  'X-RateLimit-Limit': ['Requests per hour for this address or key.', 'integer'],
+  'X-RateLimit-Remaining': ['Requests that remain in this hour.', 'integer'],
+  'X-RateLimit-Reset': ['End of the hour, in Unix seconds.', 'integer'],
+  'RateLimit-Limit': ['The same as X-RateLimit-Limit, under the name of the IETF draft.', 'integer'],
   'RateLimit-Remaining': ['The same as X-RateLimit-Remaining.', 'integer'],
   'RateLimit-Reset': ['Seconds until the hour ends.', 'integer'],
   'Retry-After': ['Seconds after which the same request may succeed.', 'integer'],
-  'WWW-Authenticate': ['Bearer: a key can be sent that way.', 'string'],
+  'WWW-Authenticate': ['Bearer: send the key as a bearer token.', 'string'],
   'X-Attester-Nonce-Source': [
-    'Only when the nonce was not read from the chain just now: cache (the last one known) or default (0).',
+    'Present only if the nonce was not read from the chain for this request: cache (the last known nonce) or default (0).',
     'string',
   ],
-  'Preference-Applied': ['result-signature, when it was preferred.', 'string'],
-  Link: ['Address of the next page, rel="next"; absent on the last one.', 'string'],
-  'X-Count': ['estimated, when count is not exact.', 'string'],
-  Deprecation: ['Since when the operation is superseded (RFC 9745).', 'string'],
-  ETag: ['Names these bytes; send it as If-None-Match.', 'string'],
+  'Preference-Applied': ['result-signature, if it was requested.', 'string'],
+  Link: ['URL of the next page, rel="next"; absent on the last page.', 'string'],
+  'X-Count': ['estimated, if count is not exact.', 'string'],
+  Deprecation: ['Date since which the operation is deprecated (RFC 9745).', 'string'],
+  ETag: ['Identifies this version of the file; send it as If-None-Match.', 'string'],
 } as const
 
 export type HeaderName = keyof typeof HEADERS
 
-/** Of every answer, whatever its status. */
+/** Headers of every response, whatever its status. */
 export const COMMON_HEADERS: readonly HeaderName[] = [
   'X-Request-Id',
   'X-RateLimit-Limit',

@@ -14,52 +14,54 @@ import {
 const CHAINS = ['arbitrum', 'celo', 'sepolia', 'base', 'base-sepolia', 'local']
 
 const FILTERS: readonly Parameter[] = [
-  query('chain', 'Where it was attested.', { type: 'string', enum: CHAINS }, 'celo'),
-  query('prover', 'Address that attested, in any case.', hexParameter(40)),
-  query('subject', 'Address of the recipient, in any case.', hexParameter(40)),
+  query('chain', 'Chain of the attestation.', { type: 'string', enum: CHAINS }, 'celo'),
+  query('prover', 'Address of the attester, in upper or lower case.', hexParameter(40)),
+  query('subject', 'Address of the recipient, in upper or lower case.', hexParameter(40)),
 ]
 
 const RANGE: readonly Parameter[] = [
-  query('fromTimestamp', 'Time of the event, ISO 8601, this one included.', { type: 'string' }, '2026-01-01'),
-  query('toTimestamp', 'Time of the event, ISO 8601, this one included.', { type: 'string' }),
+  query('fromTimestamp', 'Earliest time of the event, ISO 8601, inclusive.', { type: 'string' }, '2026-01-01'),
+  query('toTimestamp', 'Latest time of the event, ISO 8601, inclusive.', { type: 'string' }),
   query(
     'bbox',
-    'minLng,minLat,maxLng,maxLat in degrees; minLng above maxLng crosses the antimeridian. Records whose bounding box meets it.',
+    'minLng,minLat,maxLng,maxLat in degrees. If minLng is greater than maxLng, the box crosses the antimeridian. Selects records whose bounding box intersects it.',
     { type: 'string' },
     '170,-50,-170,-30',
   ),
 ]
 
 const PAGE: readonly Parameter[] = [
-  query('limit', `Records of a page; more than ${MAX_LIMIT} gives ${MAX_LIMIT}.`, {
+  query('limit', `Records per page; values above ${MAX_LIMIT} give ${MAX_LIMIT}.`, {
     type: 'integer',
     minimum: 1,
     default: DEFAULT_LIMIT,
   }),
-  query('offset', 'Records left out before the page.', {
+  query('offset', 'Records to skip before the page.', {
     type: 'integer',
     minimum: 0,
     maximum: 10_000_000,
     default: 0,
   }),
-  query('cursor', 'Where the page begins, as a Link header says it; in place of offset.', { type: 'string' }),
+  query('cursor', 'Start of the page, from a Link header; replaces offset.', { type: 'string' }),
 ]
 
-const FORMAT = query('f', 'Format; else by Accept.', { type: 'string', enum: ['json', 'geojson'] })
+const FORMAT = query('f', 'Format; by default the Accept header decides.', {
+  type: 'string',
+  enum: ['json', 'geojson'],
+})
 const UID = pathParameter('uid', 'UID of the attestation.', hexParameter(64))
-const REFUSALS = [400, 500, 503]
+const ERROR_STATUSES = [400, 500, 503]
 
 function list(operationId: string, summary: string): Operation {
   return {
     tag: 'Records',
     operationId,
     summary,
-    description:
-      'Newest block first. Whatever narrows the list narrows it together. Names that are not listed here are ignored.',
+    description: 'Newest block first. Filters are combined with AND. Unknown parameters are ignored.',
     parameters: [...FILTERS, ...RANGE, ...PAGE, FORMAT],
     answers: {
       200: {
-        description: 'One page. `count` is the number of all that match.',
+        description: 'One page. `count` is the number of all matching records.',
         content: {
           'application/json': schemaRef('LocationRecordList'),
           'application/geo+json': schemaRef('RecordFeatureCollection'),
@@ -67,7 +69,7 @@ function list(operationId: string, summary: string): Operation {
         headers: ['Link', 'X-Count'],
       },
     },
-    refusals: REFUSALS,
+    refusals: ERROR_STATUSES,
     family: 'record',
   }
 }
@@ -76,8 +78,8 @@ function stats(operationId: string): Operation {
   return {
     tag: 'Records',
     operationId,
-    summary: 'How many records there are',
-    answers: { 200: { description: 'By chain and by time of the block.', content: json(schemaRef('RecordStats')) } },
+    summary: 'Number of records',
+    answers: { 200: { description: 'Counts by chain and by block time.', content: json(schemaRef('RecordStats')) } },
     refusals: [500, 503],
     family: 'record',
   }
@@ -103,7 +105,7 @@ function single(operationId: string): Operation {
   }
 }
 
-/** Records in both generations, whole and as they change, and by GraphQL. */
+/** Records in both generations: pages, export, stream of changes, and GraphQL. */
 export const RECORD_OPERATIONS: OperationTable = {
   'GET /api/v0/location-records': list('records', 'List records'),
   'GET /api/v0/location-records/stats': stats('recordStats'),
@@ -111,50 +113,55 @@ export const RECORD_OPERATIONS: OperationTable = {
   'GET /api/v0/location-records/export': {
     tag: 'Records',
     operationId: 'exportRecords',
-    summary: 'Every record that matches',
+    summary: 'Export all matching records',
     description:
-      'Newest first, one a line, for lists of any length. An answer that breaks off before its last chunk was not whole.',
+      'Newest first, one per line, for lists of any length. If the response breaks off before its last chunk, it is incomplete.',
     parameters: [
       ...FILTERS,
       ...RANGE,
-      query('f', 'Format; else by Accept.', { type: 'string', enum: ['ndjson', 'geojsonseq'] }),
+      query('f', 'Format; by default the Accept header decides.', { type: 'string', enum: ['ndjson', 'geojsonseq'] }),
     ],
     answers: {
       200: {
-        description: 'One LocationRecord a line, or a GeoJSON text sequence (RFC 8142).',
+        description: 'One LocationRecord per line, or a GeoJSON text sequence (RFC 8142).',
         content: { 'application/x-ndjson': { type: 'string' }, 'application/geo+json-seq': { type: 'string' } },
       },
     },
-    refusals: REFUSALS,
+    refusals: ERROR_STATUSES,
     family: 'record',
   },
   'GET /api/v0/location-records/stream': {
     tag: 'Records',
     operationId: 'streamRecords',
-    summary: 'Changes as they come',
+    summary: 'Stream of changes',
     description:
       'Server-sent events `new`, `revoked`, `restored`, `rolled-back` and `reset`, in the order in which they were stored. ' +
-      'A client that comes back says where it was and goes on there.',
+      'A client that reconnects sends the id of its last event and continues there.',
     parameters: [
       ...FILTERS,
-      query('lastEventId', 'Where the client was, when no header can be set.', { type: 'string' }),
-      header('Last-Event-ID', 'Where the client was: the id of its last event.'),
+      query('lastEventId', 'Id of the last event received, for clients that cannot set the header.', {
+        type: 'string',
+      }),
+      header('Last-Event-ID', 'Id of the last event received.'),
     ],
     answers: { 200: { description: 'The stream.', content: { 'text/event-stream': { type: 'string' } } } },
-    refusals: REFUSALS,
+    refusals: ERROR_STATUSES,
     family: 'record',
   },
   'GET /api/v0/location-proofs': list('olderRecords', 'List records, older name'),
   'GET /api/v0/location-proofs/stats': stats('olderRecordStats'),
   'GET /api/v0/location-proofs/:uid': single('olderRecord'),
-  'GET /proofs': list('proofs', 'List records, as /api/v0/location-proofs'),
+  'GET /proofs': list('proofs', 'List records, same as /api/v0/location-proofs'),
   'GET /proofs/:uid': single('proof'),
   'GET /api/v0/config': {
     tag: 'Records',
     operationId: 'recordConfig',
     summary: 'Chains and schema',
     answers: {
-      200: { description: 'Which chains are read, and what is read.', content: json(schemaRef('RecordConfig')) },
+      200: {
+        description: 'The chains and the attestation schema that are read.',
+        content: json(schemaRef('RecordConfig')),
+      },
     },
     family: 'record',
   },
@@ -162,49 +169,51 @@ export const RECORD_OPERATIONS: OperationTable = {
     tag: 'Records',
     operationId: 'recordIndex',
     summary: 'Routes of the record API',
-    answers: { 200: { description: 'The list.', content: json(schemaRef('FolderIndex')) } },
+    answers: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
     family: 'record',
   },
   'GET /graphql': {
     tag: 'GraphQL',
     operationId: 'graphqlGet',
-    summary: 'Ask by GraphQL',
+    summary: 'Query with GraphQL',
     parameters: [
-      query('query', 'The question.', { type: 'string' }, '{ locationRecords(limit: 1) { count } }'),
-      query('variables', 'JSON object.', { type: 'string' }),
-      query('operationName', 'Which operation of the document.', { type: 'string' }),
+      query('query', 'The GraphQL document.', { type: 'string' }, '{ locationRecords(limit: 1) { count } }'),
+      query('variables', 'Variables, as a JSON object.', { type: 'string' }),
+      query('operationName', 'Name of the operation in the document.', { type: 'string' }),
     ],
-    ...graphqlAnswers(),
+    ...graphqlResponses(),
   },
   'POST /graphql': {
     tag: 'GraphQL',
     operationId: 'graphql',
-    summary: 'Ask by GraphQL',
+    summary: 'Query with GraphQL',
     body: { content: json(schemaRef('GraphqlRequest')) },
-    ...graphqlAnswers(),
+    ...graphqlResponses(),
     refusals: [404, 408, 413, 415, 500, 503],
   },
   'GET /graphql/schema': {
     tag: 'GraphQL',
     operationId: 'graphqlSchema',
-    summary: 'What can be asked',
-    answers: { 200: { description: 'Schema definition language.', content: { 'text/plain': { type: 'string' } } } },
+    summary: 'GraphQL schema',
+    answers: {
+      200: { description: 'The schema in schema definition language.', content: { 'text/plain': { type: 'string' } } },
+    },
     refusals: [404],
     family: 'graphql',
   },
 }
 
-function graphqlAnswers(): Pick<Operation, 'answers' | 'refusals' | 'family'> {
-  const both = (schema: string) => ({
+function graphqlResponses(): Pick<Operation, 'answers' | 'refusals' | 'family'> {
+  const bothTypes = (schema: string) => ({
     'application/json': schemaRef(schema),
     'application/graphql-response+json': schemaRef(schema),
   })
   return {
     answers: {
-      200: { description: 'Data, with errors of single fields beside it.', content: both('GraphqlResponse') },
+      200: { description: 'Data, and the errors of single fields.', content: bothTypes('GraphqlResponse') },
       400: {
-        description: 'No question, or one that is refused before anything is asked for.',
-        content: both('GraphqlRefusal'),
+        description: 'The query is missing, or was rejected before it ran.',
+        content: bothTypes('GraphqlRefusal'),
       },
     },
     refusals: [404, 500, 503],

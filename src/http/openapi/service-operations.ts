@@ -12,11 +12,11 @@ function service(operationId: string, summary: string, description: string, sche
 
 const PAGE: Operation['answers'] = {
   200: { description: 'The page.', content: { 'text/html': { type: 'string' } }, headers: ['ETag'] },
-  304: { description: 'The client has it.' },
+  304: { description: 'The client has the current version.' },
 }
 
 const NO_PAGE: Operation['answers'][number] = {
-  description: 'There is nothing under this path; a page for who prefers text/html.',
+  description: 'Nothing was found under this path. Clients that prefer text/html get a page.',
   content: { 'application/problem+json': schemaRef('ProblemDetails'), 'text/html': { type: 'string' } },
 }
 
@@ -24,31 +24,31 @@ function page(operationId: string, summary: string, answers: Operation['answers'
   return { tag: 'Pages', operationId, summary, answers: { ...answers, 404: NO_PAGE }, family: 'problem' }
 }
 
-const FILE = pathParameter('file', 'Path below it.', { type: 'string' })
+const FILE = pathParameter('file', 'Path of the file below this folder.', { type: 'string' })
 const ANY_FILE: Operation['answers'] = {
-  200: { description: 'The file, of the type it has.', content: { '*/*': {} }, headers: ['ETag'] },
-  304: { description: 'The client has it.' },
+  200: { description: 'The file, with its own media type.', content: { '*/*': {} }, headers: ['ETag'] },
+  304: { description: 'The client has the current version.' },
 }
 
-/** What the service says of itself, and the pages. */
+/** Status and description of the service, and the pages. */
 export const SERVICE_OPERATIONS: OperationTable = {
   'GET /': {
-    ...service('root', 'What there is', 'Links and every route.', 'ServiceRoot'),
+    ...service('root', 'List of routes', 'Links and every route.', 'ServiceRoot'),
     answers: {
       200: {
-        description: 'Links and every route; a page for who names text/html.',
+        description: 'Links and every route. Clients that name text/html get a page.',
         content: { 'application/json': schemaRef('ServiceRoot'), 'text/html': { type: 'string' } },
       },
-      304: { description: 'The client has the page.' },
+      304: { description: 'The client has the current page.' },
     },
   },
-  'GET /health': service('health', 'Whether it is alive', 'It answers.', 'Health'),
+  'GET /health': service('health', 'Liveness', 'The process is alive.', 'Health'),
   'GET /ready': {
-    ...service('ready', 'Whether it can work', 'Every part works.', 'ReadinessReport'),
+    ...service('ready', 'Readiness', 'Every part works.', 'ReadinessReport'),
     answers: {
       200: { description: 'Every part works.', content: json(schemaRef('ReadinessReport')) },
       503: {
-        description: 'A part is missing; checks says which.',
+        description: 'A part does not work; `checks` names it.',
         content: json(schemaRef('ReadinessReport')),
         headers: ['Retry-After'],
       },
@@ -56,7 +56,7 @@ export const SERVICE_OPERATIONS: OperationTable = {
   },
   'GET /.well-known/attester.json': service(
     'issuer',
-    'Who signs here',
+    'The attester',
     'Address, chains and schemas.',
     'AttesterDocument',
   ),
@@ -64,7 +64,7 @@ export const SERVICE_OPERATIONS: OperationTable = {
     tag: 'Service',
     operationId: 'metrics',
     summary: 'Counters and histograms',
-    description: 'For the machine it runs on; METRICS_PUBLIC=1 opens it.',
+    description: 'Only for requests from the same machine; METRICS_PUBLIC=1 opens it to everyone.',
     answers: { 200: { description: 'Prometheus text.', content: { 'text/plain': { type: 'string' } } } },
     refusals: [404],
     family: 'problem',
@@ -79,29 +79,29 @@ export const SERVICE_OPERATIONS: OperationTable = {
     family: 'problem',
   },
   'GET /errors': {
-    ...page('problems', 'Every kind of refusal', {
+    ...page('problems', 'Every kind of error', {
       200: {
-        description: 'The list; a page for who names text/html.',
+        description: 'The list. Clients that name text/html get a page.',
         content: { 'application/json': schemaRef('ProblemPageList'), 'text/html': { type: 'string' } },
       },
-      304: { description: 'The client has it.' },
+      304: { description: 'The client has the current version.' },
     }),
     tag: 'Service',
     refusals: [],
   },
   'GET /errors/:type': {
-    ...page('problem', 'Cause and remedy of one kind of refusal', {
+    ...page('problem', 'Cause and remedy of one kind of error', {
       200: {
-        description: 'What happened and what to do; a page for who names text/html.',
+        description: 'Cause, remedy and an example. Clients that name text/html get a page.',
         content: { 'application/json': schemaRef('ProblemPage'), 'text/html': { type: 'string' } },
       },
-      304: { description: 'The client has it.' },
+      304: { description: 'The client has the current version.' },
     }),
     tag: 'Service',
     parameters: [
       pathParameter(
         'type',
-        'The last part of `type`, or the message of the record API with dashes.',
+        'The last segment of `type`, or the message of the record API in lower case with hyphens.',
         { type: 'string' },
         'invalid-input',
       ),
@@ -111,12 +111,12 @@ export const SERVICE_OPERATIONS: OperationTable = {
   'GET /docs/*': { ...page('referenceFile', 'Guide and files of the reference', ANY_FILE), parameters: [FILE] },
   'GET /explore': page('explorer', 'The explorer'),
   'GET /explore/*': { ...page('explorerFile', 'Files of the explorer', ANY_FILE), parameters: [FILE] },
-  'GET /llms.txt': page('llms', 'What this is, for language models', {
+  'GET /llms.txt': page('llms', 'Description of the service for language models', {
     ...PAGE,
     200: { description: 'The text.', content: { 'text/plain': { type: 'string' } }, headers: ['ETag'] },
   }),
-  'GET /favicon.ico': page('favicon', 'The sign of a trig point', {
+  'GET /favicon.ico': page('favicon', 'The icon of the service', {
     ...PAGE,
-    200: { description: 'The picture.', content: { 'image/x-icon': {} }, headers: ['ETag'] },
+    200: { description: 'The icon.', content: { 'image/x-icon': {} }, headers: ['ETag'] },
   }),
 }

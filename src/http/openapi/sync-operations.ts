@@ -4,21 +4,21 @@ const SUCCESS = json(schemaRef('SyncOutcome'))
 
 function internal(
   operation: Pick<Operation, 'operationId' | 'summary' | 'description' | 'parameters' | 'answers'>,
-  refusals: readonly number[],
+  errorStatuses: readonly number[],
 ): Operation {
-  return { tag: 'Sync', ...operation, refusals: [403, ...refusals], family: 'record', isInternal: true }
+  return { tag: 'Sync', ...operation, refusals: [403, ...errorStatuses], family: 'record', isInternal: true }
 }
 
-/** How chains become records: for the deployment itself. */
+/** Operations that control the reading of chains; internal to the deployment. */
 export const SYNC_OPERATIONS: OperationTable = {
   'POST /api/sync': internal(
     {
       operationId: 'sync',
       summary: 'Read the chains now',
-      parameters: [query('chain', 'One chain alone.', { type: 'string' }, 'celo')],
+      parameters: [query('chain', 'Reads only this chain.', { type: 'string' }, 'celo')],
       answers: {
-        200: { description: 'One chain: its attestations are stored.', content: SUCCESS },
-        202: { description: 'All chains, or one that takes longer: begun.', content: SUCCESS },
+        200: { description: 'One chain was read and its attestations are stored.', content: SUCCESS },
+        202: { description: 'Reading has started: of all chains, or of one that takes longer.', content: SUCCESS },
       },
     },
     [400, 409, 500, 503],
@@ -26,10 +26,10 @@ export const SYNC_OPERATIONS: OperationTable = {
   'GET /api/sync/status': internal(
     {
       operationId: 'syncStatus',
-      summary: 'How far the chains are read',
+      summary: 'How far each chain has been read',
       answers: {
-        200: { description: 'The state.', content: json(schemaRef('SyncStatus')) },
-        500: { description: 'The state could not be read.', content: json(schemaRef('SyncStatusError')) },
+        200: { description: 'The status.', content: json(schemaRef('SyncStatus')) },
+        500: { description: 'The status could not be read.', content: json(schemaRef('SyncStatusError')) },
       },
     },
     [],
@@ -37,7 +37,7 @@ export const SYNC_OPERATIONS: OperationTable = {
   'GET /api/sync/events': internal(
     {
       operationId: 'syncEvents',
-      summary: 'The same whenever it changes',
+      summary: 'The status after each change',
       answers: {
         200: { description: 'Server-sent events `status`.', content: { 'text/event-stream': { type: 'string' } } },
       },
@@ -47,22 +47,22 @@ export const SYNC_OPERATIONS: OperationTable = {
   'POST /api/sync/revocations': internal(
     {
       operationId: 'syncRevocations',
-      summary: 'Compare all valid records with their chains',
-      answers: { 202: { description: 'Begun.', content: SUCCESS } },
+      summary: 'Check all valid records for revocation',
+      answers: { 202: { description: 'The check has started.', content: SUCCESS } },
     },
     [400, 409, 500, 503],
   ),
   'POST /api/sync/worker': internal(
     {
       operationId: 'syncWorker',
-      summary: 'Start or stop the reading in the background',
+      summary: 'Start or stop the background worker',
       parameters: [
         {
-          ...query('action', 'What it shall do.', { type: 'string', enum: ['start', 'stop'] }, 'start'),
+          ...query('action', 'What the worker should do.', { type: 'string', enum: ['start', 'stop'] }, 'start'),
           required: true,
         },
       ],
-      answers: { 200: { description: 'Done, also when it changed nothing.', content: SUCCESS } },
+      answers: { 200: { description: 'Done, even if nothing changed.', content: SUCCESS } },
     },
     [400, 500, 503],
   ),

@@ -1,55 +1,57 @@
 import { header, json, type Operation, type OperationTable, pathParameter, schemaRef } from './operation.ts'
 
-const REFUSALS = [400, 401, 408, 413, 415, 429, 500, 501, 503]
+const ERROR_STATUSES = [400, 401, 408, 413, 415, 429, 500, 501, 503]
 
 const IDEMPOTENCY_KEY = header(
   'Idempotency-Key',
-  'Of a proof that the service submits itself: the same key names the same attestation, so that sending again pays nothing twice.',
+  'For a proof that the service submits itself: the same key refers to the same attestation, so a retry never pays twice.',
   { type: 'string', minLength: 1, maxLength: 255 },
 )
 
-/** Evidence: one stamp, a claim with its stamps, and what became of what was submitted. */
+/** Operations on evidence: stamps, proofs, submissions, plugins, in both generations. */
 export const VERIFY_OPERATIONS: OperationTable = {
   'POST /verify/v0/stamp': {
     tag: 'Verify',
     operationId: 'verifyStamp',
-    summary: 'Judge one stamp',
+    summary: 'Verify one stamp',
     description:
-      'Signatures, form and signals of one piece of evidence. A stamp that is not valid is an answer (200, `valid: false`): every ' +
-      'check that was made stands in `details` with what was measured and its limit.',
+      'Checks the signatures, structure and signals of one piece of evidence. An invalid stamp is not an error: the status is ' +
+      '200 with `valid: false`. `details` lists every check with the measured value and its limit.',
     body: { content: json(schemaRef('VerifyStampRequest')) },
-    answers: { 200: { description: 'The verdict.', content: json(schemaRef('VerifyStampResponse')) } },
-    refusals: REFUSALS,
+    answers: {
+      200: { description: 'The result of the verification.', content: json(schemaRef('VerifyStampResponse')) },
+    },
+    refusals: ERROR_STATUSES,
     family: 'problem',
     counts: true,
   },
   'POST /verify/v0/proof': {
     tag: 'Verify',
     operationId: 'verifyProof',
-    summary: 'Judge a proof',
+    summary: 'Verify a proof',
     description:
-      'Each stamp by itself, then all of them against the claim and each other, as a vector of measures; no single score. With ' +
-      '`options.chainId` the vector is signed for that chain, with `options.submitOnchain` also submitted where the operator ' +
-      'offers it.',
+      'Verifies each stamp, then compares all stamps with the claim and with each other. The result is a vector of measures, not ' +
+      'a single score. With `options.chainId`, the vector is signed for that chain. With `options.submitOnchain`, it is also ' +
+      'submitted, if the operator offers this.',
     parameters: [IDEMPOTENCY_KEY],
     body: { content: json(schemaRef('VerifyProofRequest')) },
     answers: {
       200: {
-        description: 'The proof with its credibility; with a chain the attestation of it.',
+        description: 'The proof with its credibility; with a chain also the attestation.',
         content: json(schemaRef('VerifyProofResponse')),
         headers: ['X-Attester-Nonce-Source'],
       },
     },
-    refusals: [...REFUSALS, 409],
+    refusals: [...ERROR_STATUSES, 409],
     family: 'problem',
     counts: true,
   },
   'GET /verify/v0/submissions/:id': {
     tag: 'Verify',
     operationId: 'submission',
-    summary: 'What became of a submission',
-    parameters: [pathParameter('id', 'As `submission.id` says it.', { type: 'string', pattern: '^[0-9a-f]{32}$' })],
-    answers: { 200: { description: 'Its state.', content: json(schemaRef('Submission')) } },
+    summary: 'State of a submission',
+    parameters: [pathParameter('id', 'Value of `submission.id`.', { type: 'string', pattern: '^[0-9a-f]{32}$' })],
+    answers: { 200: { description: 'The state.', content: json(schemaRef('Submission')) } },
     refusals: [401, 404, 429, 500],
     family: 'problem',
     counts: true,
@@ -57,27 +59,27 @@ export const VERIFY_OPERATIONS: OperationTable = {
   'GET /verify/v0/plugins': {
     tag: 'Verify',
     operationId: 'plugins',
-    summary: 'Kinds of evidence',
-    answers: { 200: { description: 'What is judged here.', content: json(schemaRef('PluginList')) } },
+    summary: 'List plugins',
+    answers: { 200: { description: 'The plugins of this service.', content: json(schemaRef('PluginList')) } },
     family: 'problem',
   },
   'GET /verify/v0': {
     tag: 'Verify',
     operationId: 'verifyIndex',
     summary: 'Routes of the verify API',
-    answers: { 200: { description: 'The list.', content: json(schemaRef('FolderIndex')) } },
+    answers: { 200: { description: 'The routes.', content: json(schemaRef('FolderIndex')) } },
     family: 'problem',
   },
   'POST /v1/verify/stamp': older(
     'olderVerifyStamp',
-    'Judge one stamp',
+    'Verify one stamp',
     'VerifyStampRequest',
     'VerifyStampResponse',
     [422],
   ),
   'POST /v1/verify/proof': older(
     'olderVerifyProof',
-    'Judge a proof',
+    'Verify a proof',
     'VerifyProofRequest',
     'OlderProofResponse',
     [409, 422],
@@ -85,10 +87,10 @@ export const VERIFY_OPERATIONS: OperationTable = {
   'GET /v1/verify/plugins': {
     tag: 'Older verify',
     operationId: 'olderPlugins',
-    summary: 'Kinds of evidence',
+    summary: 'List plugins',
     answers: {
       200: {
-        description: 'With the older names of environments.',
+        description: 'The plugins, with the older names of environments.',
         content: json(schemaRef('PluginList')),
         headers: ['Deprecation'],
       },
@@ -104,7 +106,7 @@ function older(
   summary: string,
   request: string,
   response: string,
-  refusals: readonly number[],
+  errorStatuses: readonly number[],
 ): Operation {
   return {
     tag: 'Older verify',
@@ -113,13 +115,13 @@ function older(
     body: { content: json(schemaRef(request)) },
     answers: {
       200: {
-        description: 'The verdict.',
+        description: 'The result of the verification.',
         content: json(schemaRef(response)),
         headers: ['Deprecation', 'X-Attester-Nonce-Source'],
       },
     },
-    // 404 where the operator turned the older generation off.
-    refusals: [...REFUSALS, 404, ...refusals],
+    // 404 if the operator turned the older generation off.
+    refusals: [...ERROR_STATUSES, 404, ...errorStatuses],
     family: 'older',
     counts: true,
     deprecated: true,

@@ -1,11 +1,14 @@
 import data from './outlines.json' with { type: 'json' }
 
-/** The outline of a country, or of an area that belongs to none by ISO 3166-1. */
+/** The outline of a country, or of the areas that ISO 3166-1 assigns to no country. */
 export interface Outline {
-  /** Interleaved lon, lat in degrees; longitudes run on over the antimeridian. Rings are closed, holes among them. */
+  /**
+   * Interleaved lon, lat in degrees; longitudes continue past ±180 at the antimeridian. Rings are closed; some are
+   * holes.
+   */
   readonly vertices: Float64Array
-  /** Of each vertex on the unit sphere: x, y, z. */
-  readonly units: Float64Array
+  /** x, y, z of each vertex on the unit sphere. */
+  readonly unitVectors: Float64Array
   /** Index of each ring's first vertex, and one past the last. */
   readonly ringStarts: readonly number[]
   readonly west: number
@@ -17,14 +20,15 @@ export interface Outline {
 let outlines: ReadonlyMap<string, Outline> | undefined
 
 /**
- * Outlines by ISO 3166-1 alpha-2 code; under '' what has none. Unpacked when first asked for: 0.1 s.
+ * Returns the outlines by ISO 3166-1 alpha-2 code; the key '' holds areas without a code. The first call unpacks them,
+ * which takes 0.1 s.
  *
  * @see scripts/build-countries.mjs
  */
 export function countryOutlines(): ReadonlyMap<string, Outline> {
   if (outlines === undefined) {
     const arcs = unpackArcs()
-    outlines = new Map(Object.entries(data.rings).map(([code, rings]) => [code, outlineOf(rings, arcs)]))
+    outlines = new Map(Object.entries(data.rings).map(([code, rings]) => [code, buildOutline(rings, arcs)]))
   }
   return outlines
 }
@@ -60,8 +64,8 @@ function unpackArcs(): Float64Array[] {
   })
 }
 
-function outlineOf(rings: readonly (readonly number[])[], arcs: readonly Float64Array[]): Outline {
-  const parts = rings.map((ring) => joined(ring, arcs))
+function buildOutline(rings: readonly (readonly number[])[], arcs: readonly Float64Array[]): Outline {
+  const parts = rings.map((ring) => joinArcs(ring, arcs))
   const ringStarts = [0]
   for (const part of parts) ringStarts.push(ringStarts.at(-1)! + part.length / 2)
   const vertices = new Float64Array(2 * ringStarts.at(-1)!)
@@ -73,11 +77,11 @@ function outlineOf(rings: readonly (readonly number[])[], arcs: readonly Float64
     south = Math.min(south, vertices[i + 1]!)
     north = Math.max(north, vertices[i + 1]!)
   }
-  return { vertices, units: unitsOf(vertices), ringStarts, west, east, south, north }
+  return { vertices, unitVectors: toUnitVectors(vertices), ringStarts, west, east, south, north }
 }
 
 /** @returns x, y, z on the unit sphere of each position */
-export function unitsOf(positions: ArrayLike<number>): Float64Array {
+export function toUnitVectors(positions: ArrayLike<number>): Float64Array {
   const units = new Float64Array((positions.length / 2) * 3)
   for (let i = 0; i < positions.length / 2; i++) {
     const lon = (positions[2 * i]! * Math.PI) / 180
@@ -90,24 +94,29 @@ export function unitsOf(positions: ArrayLike<number>): Float64Array {
   return units
 }
 
-/** One ring of arcs that share their ends; an index below zero names the complement's arc, backwards. */
-function joined(ring: readonly number[], arcs: readonly Float64Array[]): number[] {
+/**
+ * Joins the arcs of a ring; neighbours share their ends. A negative index i means arc ~i in reverse, as in TopoJSON.
+ */
+function joinArcs(ring: readonly number[], arcs: readonly Float64Array[]): number[] {
   const positions: number[] = []
   for (const index of ring) {
     const arc = arcs[index < 0 ? ~index : index]!
     const count = arc.length / 2
     for (let step = positions.length === 0 ? 0 : 1; step < count; step++) {
       const at = 2 * (index < 0 ? count - 1 - step : step)
-      positions.push(runOn(arc[at]!, positions.at(-2)), arc[at + 1]!)
+      positions.push(unwrapLongitude(arc[at]!, positions.at(-2)), arc[at + 1]!)
     }
   }
-  const turned = positions.at(-2)! - positions[0]!
-  // Only Antarctica goes around: the plane closes it along the pole.
-  if (Math.abs(turned) > 180) positions.push(positions.at(-2)!, -90, positions[0]!, -90, positions[0]!, positions[1]!)
+  const lonDifference = positions.at(-2)! - positions[0]!
+  // Only Antarctica runs around the globe. In the plane it is closed along the pole.
+  if (Math.abs(lonDifference) > 180)
+    positions.push(positions.at(-2)!, -90, positions[0]!, -90, positions[0]!, positions[1]!)
   return positions
 }
 
-/** The longitude next to the one before, so that no edge jumps over the antimeridian. */
-function runOn(lon: number, before: number | undefined): number {
-  return before === undefined ? lon : lon + 360 * Math.round((before - lon) / 360)
+/**
+ * Returns the longitude, shifted by whole turns to be near the previous one, so that no edge jumps at the antimeridian.
+ */
+function unwrapLongitude(lon: number, previous: number | undefined): number {
+  return previous === undefined ? lon : lon + 360 * Math.round((previous - lon) / 360)
 }

@@ -5,7 +5,7 @@ import { checkKeyAttestation, type KeyAttestationFacts } from './key-attestation
 import { checkPgp, type PgpFacts } from './pgp.ts'
 import { NO_DEVICE_TRUST } from './trust.ts'
 
-/** What a device vouches for, by the means it has; absent where a stamp brings none that verifies. */
+/** What devices vouch for, by mechanism. A member is absent when the stamp has no such attestation that verifies. */
 export interface DeviceFacts extends PluginFacts {
   readonly keyAttestation?: KeyAttestationFacts
   readonly appAttest?: AppAttestFacts
@@ -13,9 +13,9 @@ export interface DeviceFacts extends PluginFacts {
 }
 
 /**
- * Every means by which a device vouches for a stamp. What is absent is not asked for; what is there must hold.
+ * Checks every mechanism by which a device vouches for a stamp. None is required, but each that is present must verify.
  *
- * @param trust of the operator; pinned roots alone when absent
+ * @param trust the operator's settings; by default only the pinned roots are trusted
  */
 export function checkDevice(
   context: PluginContext,

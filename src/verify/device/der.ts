@@ -1,6 +1,6 @@
 /**
- * A strict reader of DER (X.690): definite, minimal lengths and minimal tags only. It walks in place and never recurses,
- * so that no input costs more than its own length.
+ * A strict reader of DER (X.690): only definite, minimal lengths and minimal tags. It reads in place and never
+ * recurses, so the cost of any input is bounded by its length.
  */
 
 export interface DerElement {
@@ -8,7 +8,7 @@ export interface DerElement {
   readonly tagClass: number
   readonly isConstructed: boolean
   readonly tag: number
-  /** What the tag and length enclose. */
+  /** The bytes after tag and length. */
   readonly content: Uint8Array
   /** The whole element. */
   readonly bytes: Uint8Array
@@ -21,24 +21,28 @@ export const ENUMERATED = 10
 export const SEQUENCE = 16
 export const SET = 17
 
-/** Elements that one constructed element may hold: certificates hold a dozen. */
+/** The most elements inside one constructed element; certificates have about a dozen. */
 const MAX_CHILDREN = 128
 
-/** Bytes that are no DER, or not of the shape asked for. */
+/** Thrown for bytes that are not DER or not of the expected shape. */
 export class DerError extends Error {
   override readonly name = 'DerError'
 }
 
-/** @throws {DerError} unless the bytes are one element exactly */
+/** @throws {DerError} unless the bytes are exactly one element */
 export function readDer(bytes: Uint8Array): DerElement {
   const element = elementAt(bytes, 0)
-  if (element.bytes.length !== bytes.length) throw new DerError('bytes follow the element')
+  if (element.bytes.length !== bytes.length) throw new DerError('extra bytes after the element')
   return element
 }
 
-/** The elements inside a constructed one. @throws {DerError} when it is primitive or malformed */
-export function childrenOf(element: DerElement): DerElement[] {
-  if (!element.isConstructed) throw new DerError('a constructed element was expected')
+/**
+ * Reads the elements inside a constructed element.
+ *
+ * @throws {DerError} when the element is primitive or malformed
+ */
+export function readChildren(element: DerElement): DerElement[] {
+  if (!element.isConstructed) throw new DerError('expected a constructed element')
   const children: DerElement[] = []
   for (let offset = 0; offset < element.content.length; ) {
     if (children.length === MAX_CHILDREN) throw new DerError(`more than ${MAX_CHILDREN} elements`)
@@ -49,39 +53,43 @@ export function childrenOf(element: DerElement): DerElement[] {
   return children
 }
 
-/** @returns the element when it is of the universal tag, in the form DER gives that tag */
+/**
+ * Returns the element if it has the universal tag, in the form that DER prescribes for the tag.
+ *
+ * @throws {DerError} otherwise
+ */
 export function expectTag(element: DerElement | undefined, tag: number): DerElement {
   const isConstructed = tag === SEQUENCE || tag === SET
   if (element?.tagClass !== 0 || element.tag !== tag || element.isConstructed !== isConstructed) {
-    throw new DerError(`universal tag ${tag} was expected`)
+    throw new DerError(`expected universal tag ${tag}`)
   }
   return element
 }
 
 /** @returns a non-negative INTEGER or ENUMERATED that fits a double exactly */
-export function smallIntegerOf(element: DerElement | undefined, tag = INTEGER): number {
+export function readSmallInteger(element: DerElement | undefined, tag = INTEGER): number {
   const { content } = expectTag(element, tag)
   const isMinimal = content.length > 0 && !(content.length > 1 && content[0] === 0 && content[1]! < 0x80)
-  if (!isMinimal || content[0]! >= 0x80 || content.length > 7) throw new DerError('a small integer was expected')
+  if (!isMinimal || content[0]! >= 0x80 || content.length > 7) throw new DerError('expected a small integer')
   return content.reduce((value, byte) => value * 256 + byte, 0)
 }
 
-export function booleanOf(element: DerElement | undefined): boolean {
+export function readBoolean(element: DerElement | undefined): boolean {
   const { content } = expectTag(element, 1)
-  if (content.length !== 1 || (content[0] !== 0 && content[0] !== 0xff)) throw new DerError('a BOOLEAN was expected')
+  if (content.length !== 1 || (content[0] !== 0 && content[0] !== 0xff)) throw new DerError('expected a BOOLEAN')
   return content[0] === 0xff
 }
 
 /** @returns dotted decimals */
-export function objectIdentifierOf(element: DerElement | undefined): string {
+export function readObjectIdentifier(element: DerElement | undefined): string {
   const { content } = expectTag(element, OBJECT_IDENTIFIER)
   const arcs: number[] = []
   let value = 0
   let isStart = true
   for (const byte of content) {
-    if (isStart && byte === 0x80) throw new DerError('an object identifier with a padded arc')
+    if (isStart && byte === 0x80) throw new DerError('an object identifier has a padded arc')
     value = value * 128 + (byte & 0x7f)
-    if (value > 2 ** 40) throw new DerError('an object identifier with a giant arc')
+    if (value > 2 ** 40) throw new DerError('an object identifier has an arc that is too large')
     isStart = byte < 0x80
     if (!isStart) continue
     if (arcs.length === 0) {
@@ -90,7 +98,7 @@ export function objectIdentifierOf(element: DerElement | undefined): string {
     } else arcs.push(value)
     value = 0
   }
-  if (arcs.length === 0 || !isStart) throw new DerError('an object identifier that ends within an arc')
+  if (arcs.length === 0 || !isStart) throw new DerError('an object identifier is truncated')
   return arcs.join('.')
 }
 
@@ -103,22 +111,22 @@ function elementAt(bytes: Uint8Array, start: number): DerElement {
     let byte: number
     do {
       byte = byteAt(bytes, offset++)
-      if (tag === 0 && byte === 0x80) throw new DerError('a padded tag')
+      if (tag === 0 && byte === 0x80) throw new DerError('a tag is padded')
       tag = tag * 128 + (byte & 0x7f)
-      if (tag > 0xff_ff_ff) throw new DerError('a giant tag')
+      if (tag > 0xff_ff_ff) throw new DerError('a tag is too large')
     } while (byte >= 0x80)
-    if (tag < 0x1f) throw new DerError('a long tag for a small number')
+    if (tag < 0x1f) throw new DerError('a small tag is in the long form')
   }
   let length = byteAt(bytes, offset++)
   if (length >= 0x80) {
     const count = length & 0x7f
-    if (count === 0 || count > 3) throw new DerError(count === 0 ? 'an indefinite length' : 'a giant length')
+    if (count === 0 || count > 3) throw new DerError(count === 0 ? 'a length is indefinite' : 'a length is too large')
     length = 0
     for (let i = 0; i < count; i++) length = length * 256 + byteAt(bytes, offset++)
-    if (length < 0x80 || length < 256 ** (count - 1)) throw new DerError('a length that is not minimal')
+    if (length < 0x80 || length < 256 ** (count - 1)) throw new DerError('a length is not minimal')
   }
   const end = offset + length
-  if (end > bytes.length) throw new DerError('an element that ends after the bytes')
+  if (end > bytes.length) throw new DerError('an element is truncated')
   return {
     tagClass: first >> 6,
     isConstructed: (first & 0x20) !== 0,
@@ -130,6 +138,6 @@ function elementAt(bytes: Uint8Array, start: number): DerElement {
 
 function byteAt(bytes: Uint8Array, offset: number): number {
   const byte = bytes[offset]
-  if (byte === undefined) throw new DerError('an element that ends after the bytes')
+  if (byte === undefined) throw new DerError('an element is truncated')
   return byte
 }

@@ -2,16 +2,16 @@ import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { DeviceTrust } from '../../messages.ts'
 import { StampMessages } from '../message.ts'
 import type { CheckCollector, PluginContext } from '../plugin.ts'
-import { asObject, signalOf } from '../signals.ts'
+import { asObject, readSignal } from '../signals.ts'
 import { verifySignatures } from '../signatures.ts'
-import { base64Bytes, commitmentsOf, isFileShown } from './attested-message.ts'
+import { decodeBase64, isFileSent, listCommitments } from './attested-message.ts'
 import type { Certificate } from './certificate.ts'
 import { MAX_CHAIN, verifyChain } from './chain.ts'
 import { DerError } from './der.ts'
 import { KEY_DESCRIPTION, type KeyDescription, readKeyDescription } from './key-description.ts'
-import { anchorsOf, revokedOf } from './trust.ts'
+import { revokedSerialSet, trustAnchors } from './trust.ts'
 
-/** What can be told of an Android device that attested. */
+/** The facts that are reported about an Android device that attested. */
 export interface KeyAttestationFacts {
   readonly securityLevel: string
   readonly bootState: string | null
@@ -21,10 +21,10 @@ export interface KeyAttestationFacts {
 }
 
 /**
- * Android key attestation where the stamp brings it: a chain to a pinned root, the description of the key by secure
- * hardware, and that it was made for this stamp.
+ * Checks an Android key attestation, if the stamp has one: its chain to a pinned root, the description of the key by
+ * secure hardware, and that it was made for this stamp.
  *
- * @returns undefined when the stamp brings none, or none that could be read and was made for this stamp
+ * @returns undefined when there is none, when it cannot be read, or when it was not made for this stamp
  */
 export function checkKeyAttestation(
   context: PluginContext,
@@ -33,11 +33,11 @@ export function checkKeyAttestation(
 ): KeyAttestationFacts | undefined {
   const sent = chainSignal(context)
   if (sent === undefined) return undefined
-  const ders = sent.slice(0, MAX_CHAIN + 1).map((text) => base64Bytes(text, 8192) ?? new Uint8Array())
+  const ders = sent.slice(0, MAX_CHAIN + 1).map((text) => decodeBase64(text, 8192) ?? new Uint8Array())
   const chain = verifyChain(ders, {
-    anchors: anchorsOf('android', trust.androidRoots),
+    anchors: trustAnchors('android', trust.androidRoots),
     atSeconds: context.stamp.temporalFootprint.start,
-    revokedSerials: revokedOf(trust),
+    revokedSerials: revokedSerialSet(trust),
   })
   if (!checks.fail('key-attestation-chain', chain.ok, chain.ok ? ders.length : chain.reason, 'pinned root')) return
   if (!chain.ok) return
@@ -56,20 +56,20 @@ export function checkKeyAttestation(
 }
 
 function chainSignal({ signals }: PluginContext): readonly unknown[] | undefined {
-  const value = signalOf(signals, 'AndroidKeyAttestation.x5c') ?? signalOf(signals, 'AndroidKeyAttestation')
+  const value = readSignal(signals, 'AndroidKeyAttestation.x5c') ?? readSignal(signals, 'AndroidKeyAttestation')
   if (value === undefined) return undefined
-  const list = asObject(value) === undefined ? value : signalOf(asObject(value)!, 'x5c')
+  const list = asObject(value) === undefined ? value : readSignal(asObject(value)!, 'x5c')
   return Array.isArray(list) ? list : [list]
 }
 
 /**
- * The leaf alone may describe a key: an application can prolong a chain below its own attested key, and write what it
- * likes into the certificates that it signs there.
+ * Reads the description of the key. Only the leaf may have one, because an application can extend a chain below its own
+ * attested key and write anything into the certificates that it signs there.
  */
 function describe(certificates: readonly Certificate[], checks: CheckCollector): KeyDescription | undefined {
-  const places = certificates.flatMap(({ extensions }, at) => (extensions.has(KEY_DESCRIPTION) ? [at] : []))
-  const isInLeaf = places.length === 1 && places[0] === 0
-  if (!checks.fail('key-attestation-description', isInLeaf, places.join(' ') || 'none', 'in the leaf alone')) return
+  const indexes = certificates.flatMap(({ extensions }, index) => (extensions.has(KEY_DESCRIPTION) ? [index] : []))
+  const isInLeaf = indexes.length === 1 && indexes[0] === 0
+  if (!checks.fail('key-attestation-description', isInLeaf, indexes.join(' ') || 'none', 'only in the leaf')) return
   try {
     return readKeyDescription(certificates[0]!.extensions.get(KEY_DESCRIPTION)!)
   } catch (error) {
@@ -95,7 +95,7 @@ function checkDevice(
   if (androidPackages.length > 0) {
     const isKnown = claimedPackages.some((name) => androidPackages.includes(name))
     checks.fail('key-attestation-package', isKnown, claimedPackages[0] ?? null, 'a package of the operator')
-    // Whoever builds an app gives it the name he likes; with whose key it is signed he cannot choose.
+    // An app can have any package name, but it cannot be signed with someone else's key.
     if (androidSigners.length === 0) checks.warn('key-attestation-app-signer', false, null, 'no signer is configured')
   }
   if (androidSigners.length > 0) {
@@ -105,9 +105,10 @@ function checkDevice(
 }
 
 /**
- * A chain is public and can be copied: what makes it this stamp's is its challenge, or that its key signed the stamp.
+ * Checks that the attestation belongs to this stamp. Chains are public and can be copied; only the challenge, or a
+ * signature of the stamp by the attested key, binds one to a stamp.
  *
- * @returns by what it is bound; undefined when it is not, or only to the name of a file that nobody showed
+ * @returns what binds it; undefined when nothing does, or only the hash of a file that was not sent
  */
 function checkBinding(
   { challenge }: KeyDescription,
@@ -115,7 +116,7 @@ function checkBinding(
   context: PluginContext,
   checks: CheckCollector,
 ): string | undefined {
-  const commitment = commitmentsOf(context).find(({ bytes }) => isEqual(bytes, challenge))
+  const commitment = listCommitments(context).find(({ bytes }) => isEqual(bytes, challenge))
   if (commitment?.covers !== 'stamp' && signsStamp(leaf.publicKey, context)) return bind('key')
   if (commitment === undefined) {
     checks.fail('key-attestation-binding', false, 'another challenge', 'this stamp')
@@ -123,7 +124,7 @@ function checkBinding(
   }
   if (commitment.covers === 'stamp') return bind(commitment.by)
   checks.warn('key-attestation-covers-location', false, commitment.by, 'the whole stamp')
-  return isFileShown(context) ? commitment.by : undefined
+  return isFileSent(context) ? commitment.by : undefined
 
   function bind(by: string): string {
     checks.fail('key-attestation-binding', true, by, 'this stamp')
@@ -131,13 +132,18 @@ function checkBinding(
   }
 }
 
-/** Whether the attested key signed the stamp: naming it as a signer is what anybody can do. */
+/**
+ * Returns whether the attested key signed the stamp. Verifies the signature, because anyone can name the key as a
+ * signer.
+ */
 function signsStamp(key: KeyObject, { stamp, crypto }: PluginContext): boolean {
   if (key.asymmetricKeyType !== 'ed25519') return false
   const { x = '' } = key.export({ format: 'jwk' })
   const attested = `ed25519:${Buffer.from(x, 'base64url').toString('hex')}`
-  const byEd25519 = stamp.signatures.filter(({ algorithm }) => algorithm === 'ed25519')
-  return verifySignatures(byEd25519, new StampMessages(stamp, crypto.keccak), undefined, crypto).keys.includes(attested)
+  const ed25519Signatures = stamp.signatures.filter(({ algorithm }) => algorithm === 'ed25519')
+  return verifySignatures(ed25519Signatures, new StampMessages(stamp, crypto.keccak), undefined, crypto).keys.includes(
+    attested,
+  )
 }
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,5 +1,5 @@
 import type { DeviceTrust } from '../../messages.ts'
-import { anchorsOf, NO_DEVICE_TRUST } from './trust.ts'
+import { NO_DEVICE_TRUST, trustAnchors } from './trust.ts'
 
 const LISTS = [
   'androidRoots',
@@ -11,34 +11,34 @@ const LISTS = [
 ] as const
 
 /**
- * What an operator's file says about devices: the members of `DeviceTrust`, each optional, as JSON; instead of
- * `revokedSerials` also `revoked`, the maker's own status list (`{"entries": {"<serial>": {"status": "REVOKED"}}}`).
+ * Reads an operator's file about devices: the members of `DeviceTrust` as JSON, each optional. Besides `revokedSerials`
+ * there may be `revoked`, the maker's own status list (`{"entries": {"<serial>": {"status": "REVOKED"}}}`).
  *
- * @throws {TypeError} naming what is wrong with it
+ * @throws {TypeError} naming what is wrong with the file
  */
 export function readDeviceTrust(text: string): DeviceTrust {
   const settings = parse(text)
   const known = [...LISTS, 'revokedSerials', 'revoked', 'allowDevelopmentApps']
   const unknown = Object.keys(settings).find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new TypeError(`${unknown}: no such member; there are ${known.join(', ')}`)
-  const lists = Object.fromEntries(LISTS.map((name) => [name, textsOf(settings, name)]))
+  if (unknown !== undefined) throw new TypeError(`${unknown}: no such member; known members are ${known.join(', ')}`)
+  const lists = Object.fromEntries(LISTS.map((name) => [name, readStrings(settings, name)]))
   const allowDevelopmentApps = settings['allowDevelopmentApps'] ?? false
   if (typeof allowDevelopmentApps !== 'boolean') throw new TypeError('allowDevelopmentApps: must be true or false')
-  const serials = [...textsOf(settings, 'revokedSerials'), ...entriesOf(settings['revoked'])]
+  const serials = [...readStrings(settings, 'revokedSerials'), ...readEntries(settings['revoked'])]
   const trust: DeviceTrust = {
     ...NO_DEVICE_TRUST,
     ...lists,
     allowDevelopmentApps,
-    revokedSerials: serials.map((serial) => normalized(serial, 'revokedSerials', /^[0-9a-f]{1,64}$/i).toLowerCase()),
-    androidSigners: textsOf(settings, 'androidSigners').map((digest) =>
-      normalized(digest, 'androidSigners', /^[0-9a-f]{64}$/i).toLowerCase(),
+    revokedSerials: serials.map((serial) => normalizeHex(serial, 'revokedSerials', /^[0-9a-f]{1,64}$/i).toLowerCase()),
+    androidSigners: readStrings(settings, 'androidSigners').map((digest) =>
+      normalizeHex(digest, 'androidSigners', /^[0-9a-f]{64}$/i).toLowerCase(),
     ),
-    pgpFingerprints: textsOf(settings, 'pgpFingerprints').map((fingerprint) =>
-      normalized(fingerprint, 'pgpFingerprints', /^[0-9a-f]{40}$/i).toUpperCase(),
+    pgpFingerprints: readStrings(settings, 'pgpFingerprints').map((fingerprint) =>
+      normalizeHex(fingerprint, 'pgpFingerprints', /^[0-9a-f]{40}$/i).toUpperCase(),
     ),
   }
-  anchorsOf('android', trust.androidRoots)
-  anchorsOf('apple', trust.appleRoots)
+  trustAnchors('android', trust.androidRoots)
+  trustAnchors('apple', trust.appleRoots)
   return trust
 }
 
@@ -53,16 +53,16 @@ function parse(text: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-function textsOf(settings: Record<string, unknown>, name: string): string[] {
+function readStrings(settings: Record<string, unknown>, name: string): string[] {
   const value = settings[name] ?? []
   if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'string' || entry === '')) {
-    throw new TypeError(`${name}: must be a list of texts`)
+    throw new TypeError(`${name}: must be an array of strings`)
   }
   return value as string[]
 }
 
-/** A suspended certificate counts as revoked. */
-function entriesOf(revoked: unknown): string[] {
+/** Returns the serial numbers in the maker's list. Suspended certificates count as revoked. */
+function readEntries(revoked: unknown): string[] {
   if (revoked === undefined) return []
   const entries =
     typeof revoked === 'object' && revoked !== null ? (revoked as { entries?: unknown }).entries : undefined
@@ -70,8 +70,9 @@ function entriesOf(revoked: unknown): string[] {
   return Object.keys(entries)
 }
 
-function normalized(value: string, name: string, form: RegExp): string {
+function normalizeHex(value: string, name: string, pattern: RegExp): string {
   const digits = value.replace(/^0x/i, '').replace(/[\s:]/g, '')
-  if (!form.test(digits)) throw new TypeError(`${name}: ${JSON.stringify(value.slice(0, 80))} is not of hex digits`)
+  if (!pattern.test(digits))
+    throw new TypeError(`${name}: ${JSON.stringify(value.slice(0, 80))} is not the right number of hex digits`)
   return name === 'revokedSerials' ? digits.replace(/^0+(?=.)/, '') : digits
 }

@@ -1,13 +1,13 @@
 import { asObject } from '../signals.ts'
 
-/** Members of one record. */
+/** The most members of one record. */
 const MAX_MEMBERS = 500
 
 /**
- * The record that a device signed, as names and texts: a JSON object, or CSV (RFC 4180) of two lines – names, then values –
- * or of lines of a name and a value.
+ * Reads the record that a device signed, as names and texts. It is a JSON object, or CSV (RFC 4180) with a line of
+ * names and a line of values, or CSV with a name and a value on each line.
  *
- * @returns undefined when it is none of these or a name stands in it twice
+ * @returns undefined when it has another form, or when a name is repeated
  */
 export function readRecord(text: string): ReadonlyMap<string, string> | undefined {
   const entries = text.trimStart().startsWith('{') ? jsonEntries(text) : csvEntries(text)
@@ -20,18 +20,18 @@ function jsonEntries(text: string): [string, string][] | undefined {
   try {
     const object = asObject(JSON.parse(text))
     if (object === undefined) return undefined
-    const entries = Object.entries(object).map(([name, value]): [string, string] => [name, textOf(value)])
-    return entries.length === namesWritten(text) ? entries : undefined
+    const entries = Object.entries(object).map(([name, value]): [string, string] => [name, toRecordText(value)])
+    return entries.length === countMembers(text) ? entries : undefined
   } catch {
     return undefined
   }
 }
 
 /**
- * How many members of the outermost object JSON text writes down: `JSON.parse` keeps the last of one name without a word,
- * where another reader may keep the first.
+ * Counts the members of the outermost object in JSON text. Needed to detect repeated names: `JSON.parse` silently keeps
+ * the last one, while another parser may keep the first.
  */
-function namesWritten(text: string): number {
+function countMembers(text: string): number {
   let [depth, count] = [0, 0]
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
     if (token === '{' || token === '[') depth++
@@ -41,8 +41,8 @@ function namesWritten(text: string): number {
   return count
 }
 
-/** A signal as the record would write it. */
-export function textOf(value: unknown): string {
+/** Returns a signal as a record would write it. */
+export function toRecordText(value: unknown): string {
   if (typeof value === 'string') return value
   return value === null || value === undefined ? '' : JSON.stringify(value)
 }
@@ -52,20 +52,20 @@ function csvEntries(text: string): [string, string][] | undefined {
   if (rows === undefined || rows.length === 0) return undefined
   const [names, values] = rows as [string[], string[] | undefined]
   if (rows.length === 2 && values !== undefined && names.length === values.length) {
-    // A separator after the last name makes an empty one more.
+    // A separator after the last name adds an empty name.
     return names.flatMap((name, index): [string, string][] => (name === '' ? [] : [[name, values[index]!]]))
   }
   return rows.every((row) => row.length === 2) ? rows.map((row): [string, string] => [row[0]!, row[1]!]) : undefined
 }
 
-/** @returns undefined on a quote that is not closed or stands within a field */
+/** @returns undefined when a quote is not closed or is inside an unquoted field */
 function csvRows(text: string): string[][] | undefined {
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y
   const rows: string[][] = [[]]
   while (field.lastIndex < text.length) {
-    const found = field.exec(text)
-    if (found === null) return undefined
-    const [, quoted, plain = '', separator] = found
+    const match = field.exec(text)
+    if (match === null) return undefined
+    const [, quoted, plain = '', separator] = match
     rows.at(-1)!.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
     if (separator === ',' && field.lastIndex === text.length) rows.at(-1)!.push('')
     else if (separator !== ',' && separator !== '') rows.push([])

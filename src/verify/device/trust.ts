@@ -1,8 +1,8 @@
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { DeviceTrust } from '../../messages.ts'
-import { weaknessOf } from './strong-key.ts'
+import { findWeakness } from './strong-key.ts'
 
-/** Pinned roots alone, no app named, nothing revoked. */
+/** The default: only the pinned roots are trusted, no app is named, nothing is revoked. */
 export const NO_DEVICE_TRUST: DeviceTrust = Object.freeze({
   androidRoots: [],
   appleRoots: [],
@@ -46,30 +46,30 @@ const parsed = {
 const serials = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /**
- * Root keys of one maker: the pinned one and those of the operator, parsed once for each list.
+ * Returns the root keys of one maker: the pinned one and those of the operator. Each list is parsed once.
  *
- * @throws {TypeError} naming the entry that is no strong key
+ * @throws {TypeError} naming the entry that is not a key or is a weak one
  */
-export function anchorsOf(maker: keyof typeof PINNED_ROOTS, added: readonly string[]): readonly KeyObject[] {
-  const known = parsed[maker].get(added)
-  if (known !== undefined) return known
+export function trustAnchors(maker: keyof typeof PINNED_ROOTS, added: readonly string[]): readonly KeyObject[] {
+  const cached = parsed[maker].get(added)
+  if (cached !== undefined) return cached
   const pinned = createPublicKey({ key: Buffer.from(PINNED_ROOTS[maker], 'base64'), format: 'der', type: 'spki' })
   const anchors = [pinned, ...added.map(readRoot)]
   parsed[maker].set(added, anchors)
   return anchors
 }
 
-/** The revoked serial numbers as a set, made once for each list. */
-export function revokedOf({ revokedSerials }: DeviceTrust): ReadonlySet<string> {
-  const known = serials.get(revokedSerials) ?? new Set(revokedSerials)
-  serials.set(revokedSerials, known)
-  return known
+/** Returns the revoked serial numbers as a set, which is made once for each list. */
+export function revokedSerialSet({ revokedSerials }: DeviceTrust): ReadonlySet<string> {
+  const set = serials.get(revokedSerials) ?? new Set(revokedSerials)
+  serials.set(revokedSerials, set)
+  return set
 }
 
 function readRoot(pem: string, index: number): KeyObject {
   try {
     const key = pem.includes('BEGIN CERTIFICATE') ? new X509Certificate(pem).publicKey : createPublicKey(pem)
-    const weakness = weaknessOf(key)
+    const weakness = findWeakness(key)
     if (weakness !== undefined) throw new TypeError(weakness)
     return key
   } catch (error) {

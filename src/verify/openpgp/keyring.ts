@@ -15,74 +15,76 @@ const SIGNATURE = 2
 const PUBLIC_KEY = 6
 const USER_ID = 13
 const PUBLIC_SUBKEY = 14
-/** Types of signatures. */
+/** Signature types. */
 const CERTIFICATIONS = [0x10, 0x11, 0x12, 0x13]
 const SUBKEY_BINDING = 0x18
 const PRIMARY_BINDING = 0x19
 const DIRECT = 0x1f
 const KEY_REVOCATION = 0x20
 const SUBKEY_REVOCATION = 0x28
-/** Signatures of a key's own, each of which costs up to 1.2 ms (P-521). Those of a phone's key are three or four. */
+/** The most self-signatures of a key; each costs up to 1.2 ms (P-521). The key of a phone has three or four. */
 const MAX_SIGNATURES = 12
 
 /** A key that may sign documents. */
 export interface SigningKey extends PublicKey {
-  /** Unix seconds after which it signs nothing more. */
+  /** Unix seconds after which the key must not sign. */
   readonly expiresSeconds: number
 }
 
+/** The parts of a certificate that verifying a document needs. */
 export interface Keyring {
-  /** Of the primary key, 40 upper-case hex digits. */
+  /** Fingerprint of the primary key, 40 upper-case hex digits. */
   readonly fingerprint: string
   readonly isRevoked: boolean
   readonly signingKeys: readonly SigningKey[]
 }
 
 /**
- * One OpenPGP certificate: a primary key that certified itself, and the subkeys it bound which answered for it.
+ * Reads one OpenPGP certificate: a primary key that certified itself, and its subkeys. A signing subkey counts only
+ * when both keys signed the binding.
  *
- * @throws {OpenPgpError} when it is malformed, or nothing in it may sign
+ * @throws {OpenPgpError} when the certificate is malformed, or no key in it may sign
  */
 export function readKeyring(bytes: Buffer): Keyring {
   const packets = readPackets(bytes)
   const primary = packets[0]?.tag === PUBLIC_KEY ? readPublicKey(packets[0].body) : undefined
   if (primary === undefined || packets.slice(1).some(({ tag }) => tag === PUBLIC_KEY)) {
-    throw new OpenPgpError('one primary key that can sign was expected')
+    throw new OpenPgpError('expected exactly one primary key that can sign')
   }
-  const [own, ...others] = groupsOf(packets, primary)
+  const [primaryGroup, ...others] = groupPackets(packets, primary)
   const selfSignature = newest([
-    ...own!.signatures.filter(
+    ...primaryGroup!.signatures.filter(
       (signature) => signature.type === DIRECT && isSignedBy(signature, primary, [primary.hashed]),
     ),
-    ...others.flatMap((group) => certificationsOf(group, primary)),
+    ...others.flatMap((group) => selfCertifications(group, primary)),
   ])
-  if (selfSignature === undefined) throw new OpenPgpError('a key that did not certify itself')
-  const isRevoked = own!.signatures.some(
+  if (selfSignature === undefined) throw new OpenPgpError('the key did not certify itself')
+  const isRevoked = primaryGroup!.signatures.some(
     (signature) => signature.type === KEY_REVOCATION && isSignedBy(signature, primary, [primary.hashed]),
   )
   const flags = selfSignature.covered.get(KEY_FLAGS)?.[0]
-  const primaryKey = { ...primary, expiresSeconds: expiryOf(primary, selfSignature) }
-  const subkeys = others.flatMap((group) => subkeyOf(group, primaryKey) ?? [])
+  const primaryKey = { ...primary, expiresSeconds: expirySeconds(primary, selfSignature) }
+  const subkeys = others.flatMap((group) => readSigningSubkey(group, primaryKey) ?? [])
   const signingKeys = flags === undefined || (flags & MAY_SIGN) !== 0 ? [primaryKey, ...subkeys] : subkeys
-  if (signingKeys.length === 0) throw new OpenPgpError('a key that may not sign')
+  if (signingKeys.length === 0) throw new OpenPgpError('the key may not sign')
   return { fingerprint: primary.fingerprint, isRevoked, signingKeys }
 }
 
-/** A key or user name with the signatures after it. */
+/** A key or user ID with the signatures that follow it. */
 interface Group {
   readonly packet: Packet
   readonly signatures: Signature[]
 }
 
-/** Other people's certifications, which may be many, say nothing here: they are left out where they name who made them. */
-function groupsOf(packets: readonly Packet[], primary: PublicKey): Group[] {
+/** Groups the packets. Skips certifications that name another issuer: they may be many, and they do not matter here. */
+function groupPackets(packets: readonly Packet[], primary: PublicKey): Group[] {
   const groups: Group[] = []
   let count = 0
   for (const packet of packets) {
     if (packet.tag !== SIGNATURE) groups.push({ packet, signatures: [] })
     else {
       const signature = attempt(() => readSignature(packet.body))
-      if (signature === undefined || isOfAnother(signature, primary)) continue
+      if (signature === undefined || namesOtherIssuer(signature, primary)) continue
       if (++count > MAX_SIGNATURES) throw new OpenPgpError(`more than ${MAX_SIGNATURES} signatures of its own`)
       groups.at(-1)?.signatures.push(signature)
     }
@@ -90,12 +92,12 @@ function groupsOf(packets: readonly Packet[], primary: PublicKey): Group[] {
   return groups
 }
 
-function isOfAnother({ covered, uncovered }: Signature, { fingerprint }: PublicKey): boolean {
+function namesOtherIssuer({ covered, uncovered }: Signature, { fingerprint }: PublicKey): boolean {
   const issuer = covered.get(ISSUER) ?? uncovered.get(ISSUER)
   return issuer !== undefined && !fingerprint.endsWith(issuer.toString('hex').toUpperCase())
 }
 
-function certificationsOf({ packet, signatures }: Group, primary: PublicKey): Signature[] {
+function selfCertifications({ packet, signatures }: Group, primary: PublicKey): Signature[] {
   if (packet.tag !== USER_ID) return []
   const head = Buffer.alloc(5, 0xb4)
   head.writeUInt32BE(packet.body.length, 1)
@@ -105,8 +107,10 @@ function certificationsOf({ packet, signatures }: Group, primary: PublicKey): Si
   )
 }
 
-/** A subkey that the primary bound for signing, that agreed to it, and that was not revoked. */
-function subkeyOf({ packet, signatures }: Group, primary: SigningKey): SigningKey | undefined {
+/**
+ * Reads a subkey that the primary key bound for signing, that signed the binding in return, and that is not revoked.
+ */
+function readSigningSubkey({ packet, signatures }: Group, primary: SigningKey): SigningKey | undefined {
   if (packet.tag !== PUBLIC_SUBKEY) return undefined
   const subkey = attempt(() => readPublicKey(packet.body))
   if (subkey === undefined) return undefined
@@ -116,15 +120,15 @@ function subkeyOf({ packet, signatures }: Group, primary: SigningKey): SigningKe
   const binding = newest(byPrimary.filter(({ type }) => type === SUBKEY_BINDING))
   if (binding === undefined || ((binding.covered.get(KEY_FLAGS)?.[0] ?? 0) & MAY_SIGN) === 0) return undefined
   const embedded = binding.covered.get(EMBEDDED) ?? binding.uncovered.get(EMBEDDED)
-  const answer = embedded === undefined ? undefined : attempt(() => readSignature(embedded))
-  if (answer?.type !== PRIMARY_BINDING || !isSignedBy(answer, subkey, signed)) return undefined
-  return { ...subkey, expiresSeconds: Math.min(primary.expiresSeconds, expiryOf(subkey, binding)) }
+  const backSignature = embedded === undefined ? undefined : attempt(() => readSignature(embedded))
+  if (backSignature?.type !== PRIMARY_BINDING || !isSignedBy(backSignature, subkey, signed)) return undefined
+  return { ...subkey, expiresSeconds: Math.min(primary.expiresSeconds, expirySeconds(subkey, binding)) }
 }
 
-function expiryOf({ createdSeconds }: PublicKey, { covered }: Signature): number {
-  const after = covered.get(KEY_EXPIRES)
-  const seconds = after?.length === 4 ? after.readUInt32BE(0) : 0
-  return seconds === 0 ? Number.POSITIVE_INFINITY : createdSeconds + seconds
+function expirySeconds({ createdSeconds }: PublicKey, { covered }: Signature): number {
+  const expires = covered.get(KEY_EXPIRES)
+  const lifetimeSeconds = expires?.length === 4 ? expires.readUInt32BE(0) : 0
+  return lifetimeSeconds === 0 ? Number.POSITIVE_INFINITY : createdSeconds + lifetimeSeconds
 }
 
 function newest(signatures: readonly Signature[]): Signature | undefined {
@@ -134,7 +138,10 @@ function newest(signatures: readonly Signature[]): Signature | undefined {
   )
 }
 
-/** What is of no use here, such as an encryption subkey of a curve nobody signs with, spoils nothing else. */
+/**
+ * Returns undefined for packets that cannot be read, such as an encryption subkey on an unusual curve; the remaining
+ * ones still count.
+ */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read()

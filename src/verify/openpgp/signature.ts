@@ -1,10 +1,10 @@
 import { createHash, verify } from 'node:crypto'
-import { newLength, OpenPgpError, readInteger } from './packets.ts'
+import { OpenPgpError, readInteger, readNewLength } from './packets.ts'
 import type { PublicKey } from './public-key.ts'
 
-/** Hashes by their number in OpenPGP; those that collide are left out. */
+/** Hashes, as OpenPGP numbers them; those with known collisions are left out. */
 const HASHES: Readonly<Record<number, string>> = { 8: 'sha256', 9: 'sha384', 10: 'sha512' }
-/** Subpackets that may be critical: what they say is regarded here or judges nothing. */
+/** Subpackets that may be critical: they are checked here or do not affect validity. */
 const UNDERSTOOD = [2, 3, 9, 11, 16, 21, 22, 23, 25, 27, 30, 32, 33, 34]
 
 export const CREATED = 2
@@ -17,6 +17,7 @@ export const EMBEDDED = 32
 /** Bits of the key flags. */
 export const MAY_SIGN = 2
 
+/** A signature of version 4. */
 export interface Signature {
   readonly type: number
   readonly algorithm: number
@@ -24,9 +25,9 @@ export interface Signature {
   readonly createdSeconds: number
   /** Subpackets that the signature covers, by type. */
   readonly covered: ReadonlyMap<number, Buffer>
-  /** Those that it does not. */
+  /** Subpackets that the signature does not cover, by type. */
   readonly uncovered: ReadonlyMap<number, Buffer>
-  /** What is hashed after the signed bytes. */
+  /** The bytes that are hashed after the signed bytes. */
   readonly trailer: Buffer
   /** First two bytes of the digest. */
   readonly left: Buffer
@@ -34,22 +35,22 @@ export interface Signature {
 }
 
 /**
- * A version 4 signature.
+ * Reads a signature of version 4.
  *
  * @param body of a packet of tag 2
- * @throws {OpenPgpError} on other versions, weak hashes and critical subpackets nobody here understands
+ * @throws {OpenPgpError} on other versions, weak hashes and unknown critical subpackets
  */
 export function readSignature(body: Buffer): Signature {
-  if (body.length < 10 || body[0] !== 4) throw new OpenPgpError('a signature that is not of version 4')
+  if (body.length < 10 || body[0] !== 4) throw new OpenPgpError('the signature is not of version 4')
   const coveredEnd = 6 + body.readUInt16BE(4)
-  if (coveredEnd + 2 > body.length) throw new OpenPgpError('a signature that ends within')
+  if (coveredEnd + 2 > body.length) throw new OpenPgpError('the signature is truncated')
   const uncoveredEnd = coveredEnd + 2 + body.readUInt16BE(coveredEnd)
-  if (uncoveredEnd + 2 > body.length) throw new OpenPgpError('a signature that ends within')
+  if (uncoveredEnd + 2 > body.length) throw new OpenPgpError('the signature is truncated')
   const hash = HASHES[body[3]!]
-  if (hash === undefined) throw new OpenPgpError(`a signature by hash ${body[3]}, SHA-2 is read`)
-  const covered = subpacketsOf(body.subarray(6, coveredEnd))
+  if (hash === undefined) throw new OpenPgpError(`the signature uses hash ${body[3]}, only SHA-2 is supported`)
+  const covered = readSubpackets(body.subarray(6, coveredEnd))
   const created = covered.get(CREATED)
-  if (created?.length !== 4) throw new OpenPgpError('a signature that does not say when it was made')
+  if (created?.length !== 4) throw new OpenPgpError('the signature has no creation time')
   const head = body.subarray(0, coveredEnd)
   const count = Buffer.alloc(6)
   count.writeUInt16BE(0x04ff, 0)
@@ -60,7 +61,7 @@ export function readSignature(body: Buffer): Signature {
     hash,
     createdSeconds: created.readUInt32BE(0),
     covered,
-    uncovered: subpacketsOf(body.subarray(coveredEnd + 2, uncoveredEnd)),
+    uncovered: readSubpackets(body.subarray(coveredEnd + 2, uncoveredEnd)),
     trailer: Buffer.concat([head, count]),
     left: body.subarray(uncoveredEnd, uncoveredEnd + 2),
     material: body.subarray(uncoveredEnd + 2),
@@ -68,8 +69,9 @@ export function readSignature(body: Buffer): Signature {
 }
 
 /**
- * @param signed what the signature's type says it covers, before its trailer
- * @returns whether the key made the signature
+ * Returns whether the key made the signature.
+ *
+ * @param signed the bytes that this type of signature covers, without its trailer
  * @throws {OpenPgpError} on malformed integers
  */
 export function isSignedBy(signature: Signature, { key, algorithm }: PublicKey, signed: readonly Buffer[]): boolean {
@@ -88,12 +90,12 @@ export function isSignedBy(signature: Signature, { key, algorithm }: PublicKey, 
     }
     case 'ec': {
       const size = CURVE_SIZES[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? 0
-      const pair = pairOf(material, size)
+      const pair = readPair(material, size)
       return pair !== undefined && verify(hash, bytes, { key, dsaEncoding: 'ieee-p1363' }, pair)
     }
     default: {
-      // The legacy form writes the halves as integers, the present one as 64 bytes; both sign the digest.
-      const pair = algorithm === 22 ? pairOf(material, 32) : material.length === 64 ? material : undefined
+      // The legacy algorithm encodes r and s as integers, the current one as 64 bytes. Both sign the digest.
+      const pair = algorithm === 22 ? readPair(material, 32) : material.length === 64 ? material : undefined
       return pair !== undefined && verify(null, digest, key, pair)
     }
   }
@@ -101,7 +103,7 @@ export function isSignedBy(signature: Signature, { key, algorithm }: PublicKey, 
 
 const CURVE_SIZES: Readonly<Record<string, number>> = { prime256v1: 32, secp384r1: 48, secp521r1: 66 }
 
-function pairOf(material: Buffer, size: number): Buffer | undefined {
+function readPair(material: Buffer, size: number): Buffer | undefined {
   const r = readInteger(material, 0)
   const s = readInteger(material, r.next)
   if (s.next !== material.length || r.value.length > size || s.value.length > size) return undefined
@@ -112,14 +114,15 @@ function padded(value: Buffer, size: number): Buffer {
   return Buffer.concat([Buffer.alloc(Math.ceil(size) - value.length), value])
 }
 
-function subpacketsOf(bytes: Buffer): Map<number, Buffer> {
+function readSubpackets(bytes: Buffer): Map<number, Buffer> {
   const subpackets = new Map<number, Buffer>()
   for (let offset = 0; offset < bytes.length; ) {
-    const { length, start } = newLength(bytes, offset, true)
-    if (length === 0 || start + length > bytes.length) throw new OpenPgpError('a subpacket that ends after the bytes')
+    const { length, start } = readNewLength(bytes, offset, true)
+    if (length === 0 || start + length > bytes.length) throw new OpenPgpError('a subpacket is truncated')
     const type = bytes[start]! & 0x7f
-    if (bytes[start]! >= 0x80 && !UNDERSTOOD.includes(type)) throw new OpenPgpError(`a critical subpacket ${type}`)
-    // The first of its kind counts, so that nothing appended can replace it.
+    if (bytes[start]! >= 0x80 && !UNDERSTOOD.includes(type))
+      throw new OpenPgpError(`unknown critical subpacket ${type}`)
+    // The first subpacket of a type counts, so that an appended one cannot replace it.
     if (!subpackets.has(type)) subpackets.set(type, bytes.subarray(start + 1, start + length))
     offset = start + length
   }

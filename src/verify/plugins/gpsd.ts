@@ -1,38 +1,52 @@
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
 import { checkSamePlace } from '../same-place.ts'
-import { momentOf, numberOf, objectOf, objectsOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
+import {
+  parseTime,
+  printable,
+  readNumber,
+  readObject,
+  readObjects,
+  readSignal,
+  readText,
+  type Signals,
+} from '../signals.ts'
 
-/** What a receiver of satellite navigation said through gpsd (gpsd_json(5)). */
+/** A position from a satellite receiver, read through gpsd (gpsd_json(5)). */
 export const gpsd: VerifyPlugin = {
   name: 'gpsd',
   version: '0.1.0',
   environments: ['server', 'node'],
   description: 'Satellite receiver read through gpsd',
   pointOnly: true,
-  accuracyMeters: (signals) => numberOf(signals, 'accuracyMeters'),
+  accuracyMeters: (signals) => readNumber(signals, 'accuracyMeters'),
   maxAccuracyMeters: () => 100,
   check(context, checks) {
     const { signals } = context
-    checks.fail('source', signalOf(signals, 'source') === 'gpsd', shown(signalOf(signals, 'source')), 'gpsd')
-    const mode = numberOf(signals, 'mode')
-    checks.fail('fix-mode', mode === 2 || mode === 3, shown(signalOf(signals, 'mode')), '2 or 3')
-    const accuracy = numberOf(signals, 'accuracyMeters')
-    checks.fail('accuracy', accuracy !== undefined && accuracy > 0, shown(signalOf(signals, 'accuracyMeters')), '> 0')
+    checks.fail('source', readSignal(signals, 'source') === 'gpsd', printable(readSignal(signals, 'source')), 'gpsd')
+    const mode = readNumber(signals, 'mode')
+    checks.fail('fix-mode', mode === 2 || mode === 3, printable(readSignal(signals, 'mode')), '2 or 3')
+    const accuracy = readNumber(signals, 'accuracyMeters')
+    checks.fail(
+      'accuracy',
+      accuracy !== undefined && accuracy > 0,
+      printable(readSignal(signals, 'accuracyMeters')),
+      '> 0',
+    )
     if (accuracy !== undefined) checks.warn('accuracy-too-good', accuracy >= 0.01, accuracy, 0.01)
-    const altitude = numberOf(signals, 'altitudeMeters')
+    const altitude = readNumber(signals, 'altitudeMeters')
     if (altitude !== undefined) checks.warn('altitude', altitude >= -500 && altitude <= 20_000, altitude, '-500..20000')
-    const speed = numberOf(signals, 'speedMs')
+    const speed = readNumber(signals, 'speedMs')
     // Receivers for civil use stop working beyond 1,000 knots (COCOM).
     if (speed !== undefined) checks.fail('speed', speed >= 0 && speed <= 515, speed, 515)
-    const tpv = objectOf(signals, 'tpv')
+    const tpv = readObject(signals, 'tpv')
     if (tpv !== undefined) checkTpv(tpv, mode, accuracy, context, checks)
-    const sky = objectOf(signals, 'sky')
+    const sky = readObject(signals, 'sky')
     if (sky !== undefined) checkSky(sky, mode, accuracy, checks)
     return {}
   },
 }
 
-/** The report of a fix. */
+/** Checks the report of a fix. */
 function checkTpv(
   tpv: Signals,
   mode: number | undefined,
@@ -40,59 +54,67 @@ function checkTpv(
   { stamp, point, distanceMeters }: PluginContext,
   checks: CheckCollector,
 ): void {
-  checks.fail('tpv-class', signalOf(tpv, 'class') === 'TPV', shown(signalOf(tpv, 'class')), 'TPV')
-  checks.fail('tpv-mode', numberOf(tpv, 'mode') === mode, shown(signalOf(tpv, 'mode')), mode ?? null)
-  checks.fail('tpv-simulated', numberOf(tpv, 'status') !== 8, shown(signalOf(tpv, 'status')), 'not 8 (simulated)')
-  checkSamePlace(checks, 'tpv-location', point, numberOf(tpv, 'lat'), numberOf(tpv, 'lon'), true)
-  const timeSeconds = momentOf(textOf(tpv, 'time'))
+  checks.fail('tpv-class', readSignal(tpv, 'class') === 'TPV', printable(readSignal(tpv, 'class')), 'TPV')
+  checks.fail('tpv-mode', readNumber(tpv, 'mode') === mode, printable(readSignal(tpv, 'mode')), mode ?? null)
+  checks.fail(
+    'tpv-simulated',
+    readNumber(tpv, 'status') !== 8,
+    printable(readSignal(tpv, 'status')),
+    'not 8 (simulated)',
+  )
+  checkSamePlace(checks, 'tpv-location', point, readNumber(tpv, 'lat'), readNumber(tpv, 'lon'), true)
+  const timeSeconds = parseTime(readText(tpv, 'time'))
   if (timeSeconds !== undefined) {
     const { start, end } = stamp.temporalFootprint
     const outside = Math.max(start - timeSeconds, timeSeconds - end, 0)
     checks.fail('tpv-time', outside <= 60, outside, 60)
     checks.warn('tpv-time-near', outside <= 5, outside, 5)
-  } else checks.warn('tpv-time-near', false, shown(signalOf(tpv, 'time')), 'ISO 8601')
-  const [epx, epy] = [numberOf(tpv, 'epx'), numberOf(tpv, 'epy')]
-  const error = numberOf(tpv, 'eph') ?? (epx === undefined || epy === undefined ? undefined : Math.hypot(epx, epy))
+  } else checks.warn('tpv-time-near', false, printable(readSignal(tpv, 'time')), 'ISO 8601')
+  const [epx, epy] = [readNumber(tpv, 'epx'), readNumber(tpv, 'epy')]
+  const error = readNumber(tpv, 'eph') ?? (epx === undefined || epy === undefined ? undefined : Math.hypot(epx, epy))
   if (error !== undefined && accuracy !== undefined) {
     checks.warn('tpv-error', error <= accuracy * 1.5 + 1, error, accuracy * 1.5 + 1)
   }
-  const ecef = ['ecefx', 'ecefy', 'ecefz'].map((name) => numberOf(tpv, name))
+  const ecef = ['ecefx', 'ecefy', 'ecefz'].map((name) => readNumber(tpv, name))
   if (point !== undefined && ecef.every((value) => value !== undefined)) {
-    const apart = distanceMeters(geodeticOf(ecef[0]!, ecef[1]!, ecef[2]!), point)
+    const apart = distanceMeters(toGeodetic(ecef[0]!, ecef[1]!, ecef[2]!), point)
     checks.fail('tpv-ecef', apart <= 100, apart, 100)
   }
 }
 
-/** The report of the satellites in view. */
+/** Checks the report of the satellites in view. */
 function checkSky(sky: Signals, mode: number | undefined, accuracy: number | undefined, checks: CheckCollector): void {
-  checks.fail('sky-class', signalOf(sky, 'class') === 'SKY', shown(signalOf(sky, 'class')), 'SKY')
-  const satellites = objectsOf(sky, 'satellites') ?? []
-  const counted = satellites.filter((satellite) => signalOf(satellite, 'used') === true).length
-  const used = satellites.length > 0 ? counted : numberOf(sky, 'uSat')
+  checks.fail('sky-class', readSignal(sky, 'class') === 'SKY', printable(readSignal(sky, 'class')), 'SKY')
+  const satellites = readObjects(sky, 'satellites') ?? []
+  const counted = satellites.filter((satellite) => readSignal(satellite, 'used') === true).length
+  const used = satellites.length > 0 ? counted : readNumber(sky, 'uSat')
   if (used !== undefined) {
     const needed = mode === 3 ? 4 : 3
     checks.fail('sky-used', used >= needed, used, needed)
   }
-  const hdop = numberOf(sky, 'hdop')
+  const hdop = readNumber(sky, 'hdop')
   if (hdop !== undefined) {
     checks.warn('sky-hdop', hdop <= 20, hdop, 20)
     if (accuracy !== undefined) checks.warn('sky-hdop-accuracy', accuracy >= 0.5 * hdop, accuracy, 0.5 * hdop)
   }
   if (satellites.length < 2) return
-  const strengths = satellites.map((satellite) => numberOf(satellite, 'ss')).filter((value) => value !== undefined)
-  const elevations = satellites.map((satellite) => numberOf(satellite, 'el')).filter((value) => value !== undefined)
+  const strengths = satellites.map((satellite) => readNumber(satellite, 'ss')).filter((value) => value !== undefined)
+  const elevations = satellites.map((satellite) => readNumber(satellite, 'el')).filter((value) => value !== undefined)
   const allEqual = strengths.length > 1 && new Set(strengths).size === 1
   const allLow = elevations.length > 1 && elevations.every((elevation) => elevation < 5)
   checks.warn('synthetic-sky', !allEqual && !allLow, allEqual ? 'equal signal strengths' : allLow ? 'low' : null, null)
   const names = satellites.map(
-    (satellite) => `${shown(signalOf(satellite, 'gnssid'))}/${shown(signalOf(satellite, 'PRN'))}`,
+    (satellite) => `${printable(readSignal(satellite, 'gnssid'))}/${printable(readSignal(satellite, 'PRN'))}`,
   )
   const duplicates = names.length - new Set(names).size
   checks.warn('sky-duplicates', duplicates === 0, duplicates, 0)
 }
 
-/** Longitude and latitude of earth-centred coordinates, by Bowring's formula: well below a metre near the surface. */
-function geodeticOf(x: number, y: number, z: number) {
+/**
+ * Converts earth-centred coordinates to longitude and latitude by Bowring's formula; the error near the surface is well
+ * below 1 m.
+ */
+function toGeodetic(x: number, y: number, z: number) {
   const a = 6_378_137
   const b = 6_356_752.314245
   const e2 = 1 - (b * b) / (a * a)

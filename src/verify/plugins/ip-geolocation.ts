@@ -1,9 +1,12 @@
 import { BlockList, isIP } from 'node:net'
 import { judgeCountry } from '../countries/locate.ts'
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
-import { numberOf, shown, signalOf, textOf } from '../signals.ts'
+import { printable, readNumber, readSignal, readText } from '../signals.ts'
 
-/** Networks nobody is reached at from outside (IANA special-purpose registries): an address there has no place. */
+/**
+ * Networks that are not reachable from the internet (IANA special-purpose registries), so their addresses have no
+ * location.
+ */
 const NOT_ROUTABLE = networks([
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.88.99.0/24',
   '192.168.0.0/16 198.18.0.0/15 224.0.0.0/4 240.0.0.0/4',
@@ -12,40 +15,40 @@ const NOT_ROUTABLE = networks([
 const GLOBAL_IPV6 = networks(['2000::/3'])
 const IPV4_MAPPED = networks(['::ffff:0:0/96'])
 const TRANSLATED = networks(['64:ff9b::/96'])
-/** Networks of examples, which tests and fixtures are full of. */
+/** Networks reserved for documentation, which tests and fixtures often use. */
 const DOCUMENTATION = networks(['192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20'])
 
-/** Where a database says the address of the network connection is. */
+/** The position that a database gives for the IP address of the network connection. */
 export const ipGeolocation: VerifyPlugin = {
   name: 'ip-geolocation',
   version: '0.1.0',
   environments: ['server', 'node'],
   description: 'Position looked up for an IP address',
   pointOnly: true,
-  accuracyMeters: (signals) => numberOf(signals, 'accuracyMeters'),
+  accuracyMeters: (signals) => readNumber(signals, 'accuracyMeters'),
   maxAccuracyMeters: () => 1_000_000,
   check(context, checks) {
     const { signals } = context
-    const ip = (textOf(signals, 'ip') ?? '').trim()
+    const ip = (readText(signals, 'ip') ?? '').trim()
     const family = isIP(ip)
-    // The address is of a person: it is judged and not repeated.
+    // The address is personal data: it is checked, but never repeated in the response.
     if (checks.fail('ip-syntax', family !== 0, family === 0 ? 'malformed' : `IPv${family}`, 'IPv4 or IPv6')) {
-      const plain = unmapped(ip)
+      const plain = unmapIpv4(ip)
       const kind = isIP(plain) === 4 ? 'ipv4' : 'ipv6'
       const isExample = DOCUMENTATION.check(plain, kind)
       checks.warn('documentation-ip', !isExample, isExample, false)
       const isPrivate = !isExample && !isRoutable(plain, kind)
       checks.fail('non-routable-ip', !isPrivate, isPrivate, false)
     }
-    const accuracy = numberOf(signals, 'accuracyMeters')
+    const accuracy = readNumber(signals, 'accuracyMeters')
     const isPossible = accuracy !== undefined && accuracy >= 1000 && accuracy <= 5_000_000
-    checks.fail('accuracy', isPossible, shown(signalOf(signals, 'accuracyMeters')), '1000..5000000')
-    const country = signalOf(signals, 'country')
+    checks.fail('accuracy', isPossible, printable(readSignal(signals, 'accuracyMeters')), '1000..5000000')
+    const country = readSignal(signals, 'country')
     if (country !== undefined) {
       checks.warn(
         'country-code',
         typeof country === 'string' && /^[A-Z]{2}$/.test(country),
-        shown(country),
+        printable(country),
         'ISO 3166-1',
       )
     }
@@ -53,7 +56,7 @@ export const ipGeolocation: VerifyPlugin = {
   },
 }
 
-/** The country that the database named against the place that it named: they come from one row and must fit. */
+/** Checks that the country and the position agree: both come from one row of the database. */
 function checkCountry(
   { point, distanceMeters }: PluginContext,
   code: string,
@@ -82,16 +85,19 @@ function networks(lines: readonly string[]): BlockList {
   return list
 }
 
-/** IPv6 gives addresses out of 2000::/3 alone; what else is reached is IPv4 in its clothes. */
+/**
+ * Returns whether an address is reachable from the internet. IPv6 assigns only 2000::/3; other reachable ones embed
+ * IPv4.
+ */
 function isRoutable(ip: string, kind: 'ipv4' | 'ipv6'): boolean {
   if (kind === 'ipv4') return !NOT_ROUTABLE.check(ip, kind)
-  const embedded = translated(ip)
+  const embedded = translatedIpv4(ip)
   if (embedded !== undefined) return !NOT_ROUTABLE.check(embedded, 'ipv4')
   return (GLOBAL_IPV6.check(ip, kind) || IPV4_MAPPED.check(ip, kind)) && !NOT_ROUTABLE.check(ip, kind)
 }
 
-/** The IPv4 address that a translator (RFC 6052, 64:ff9b::/96) reaches by this one. */
-function translated(ip: string): string | undefined {
+/** Returns the IPv4 address that a translator (RFC 6052, 64:ff9b::/96) maps this address to. */
+function translatedIpv4(ip: string): string | undefined {
   if (!TRANSLATED.check(ip, 'ipv6')) return undefined
   const { hostname } = new URL(`http://[${ip.replace(/%.*$/, '')}]`)
   const words = hostname.slice(1, -1).replace('64:ff9b::', '').split(':')
@@ -100,7 +106,7 @@ function translated(ip: string): string | undefined {
   return [high! >> 8, high! & 0xff, low! >> 8, low! & 0xff].join('.')
 }
 
-/** An IPv4 address in the clothes of IPv6 is judged as what it is. */
-function unmapped(ip: string): string {
+/** Returns the IPv4 address of an IPv4-mapped IPv6 address; other addresses unchanged. */
+function unmapIpv4(ip: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] ?? ip
 }

@@ -1,36 +1,41 @@
 import type { CheckCollector, VerifyPlugin } from '../plugin.ts'
-import { numberOf, objectsOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
+import { printable, readNumber, readObjects, readSignal, readText, type Signals } from '../signals.ts'
 
-/** Mozilla's service answered its last look-up on 2024-06-12; Unix seconds. */
+/** Mozilla's location service answered its last look-up on 2024-06-12; Unix seconds. */
 const MLS_RETIRED = 1_718_150_400
 
-/** What a service of Wi-Fi positions made of the access points in reach. Their addresses never appear in an answer. */
+/** A position that a service derived from Wi-Fi access points in range. Their addresses never appear in a response. */
 export const wifiMls: VerifyPlugin = {
   name: 'wifi-mls',
   version: '0.1.0',
   environments: ['server', 'node'],
   description: 'Position from Wi-Fi access points',
   pointOnly: true,
-  accuracyMeters: (signals) => numberOf(signals, 'accuracyMeters'),
+  accuracyMeters: (signals) => readNumber(signals, 'accuracyMeters'),
   maxAccuracyMeters: () => 5000,
   check({ signals, stamp }, checks) {
-    checks.fail('source', signalOf(signals, 'source') === 'wifi', shown(signalOf(signals, 'source')), 'wifi')
-    const accuracy = numberOf(signals, 'accuracyMeters')
-    checks.fail('accuracy', accuracy !== undefined && accuracy > 0, shown(signalOf(signals, 'accuracyMeters')), '> 0')
+    checks.fail('source', readSignal(signals, 'source') === 'wifi', printable(readSignal(signals, 'source')), 'wifi')
+    const accuracy = readNumber(signals, 'accuracyMeters')
+    checks.fail(
+      'accuracy',
+      accuracy !== undefined && accuracy > 0,
+      printable(readSignal(signals, 'accuracyMeters')),
+      '> 0',
+    )
     if (accuracy !== undefined) checks.warn('accuracy-usual', accuracy >= 5 && accuracy <= 50_000, accuracy, '5..50000')
-    const count = numberOf(signals, 'apCount')
+    const count = readNumber(signals, 'apCount')
     const isCount = count !== undefined && Number.isInteger(count) && count >= 1 && count <= 1000
-    checks.fail('ap-count', isCount, shown(signalOf(signals, 'apCount')), '1..1000')
-    // One access point alone gives no fix.
+    checks.fail('ap-count', isCount, printable(readSignal(signals, 'apCount')), '1..1000')
+    // A single access point gives no fix.
     if (isCount) checks.warn('ap-count-for-a-fix', count >= 2, count, 2)
-    const resolver = textOf(signals, 'resolver')
+    const resolver = readText(signals, 'resolver')
     if (resolver !== undefined) checks.info('resolver', resolver)
     if (resolver?.toLowerCase() === 'mls') {
       const { start } = stamp.temporalFootprint
       checks.warn('resolver-retired', start < MLS_RETIRED, start, MLS_RETIRED)
     }
-    if (signalOf(signals, 'accessPoints') === undefined) return {}
-    const points = objectsOf(signals, 'accessPoints')
+    if (readSignal(signals, 'accessPoints') === undefined) return {}
+    const points = readObjects(signals, 'accessPoints')
     if (
       !checks.fail('access-points', points !== undefined, points === undefined ? 'malformed' : points.length, 'objects')
     ) {
@@ -44,7 +49,7 @@ const MAC = /^[0-9a-f]{2}([:-]?)(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}$/
 
 function checkAccessPoints(points: readonly Signals[], count: number | undefined, checks: CheckCollector) {
   checks.fail('access-point-count', points.length === count, points.length, count ?? null)
-  const texts = points.map((point) => (textOf(point, 'macAddress') ?? '').toLowerCase())
+  const texts = points.map((point) => (readText(point, 'macAddress') ?? '').toLowerCase())
   const malformed = texts.filter((text) => !MAC.test(text)).length
   checks.fail('mac-syntax', malformed === 0, malformed, 0)
   const addresses = texts.filter((text) => MAC.test(text)).map((text) => text.replace(/[:-]/g, ''))
@@ -55,16 +60,16 @@ function checkAccessPoints(points: readonly Signals[], count: number | undefined
   checks.fail('mac-multicast', multicast === 0, multicast, 0)
   const duplicates = addresses.length - new Set(addresses).size
   checks.fail('mac-duplicates', duplicates === 0, duplicates, 0)
-  // Phones that share their connection, and forgers, make such addresses up.
+  // Such addresses are made up, by phones that share their connection and by forgers.
   const local = firstBytes.filter((byte) => (byte & 2) === 2).length
   checks.warn('mac-locally-administered', local === 0, local, 0)
   const global = addresses.filter((_, index) => (firstBytes[index]! & 3) === 0)
   const makers = new Set(global.map((address) => address.slice(0, 6))).size
   checks.warn('mac-makers', makers >= 2, makers, 2)
-  const strengths = points.map((point) => numberOf(point, 'signalStrength'))
+  const strengths = points.map((point) => readNumber(point, 'signalStrength'))
   const impossible = strengths.filter((rssi) => rssi === undefined || rssi < -110 || rssi > -10).length
   checks.fail('signal-strength', impossible === 0, impossible, 0)
-  const nomap = points.filter((point) => (textOf(point, 'ssid') ?? '').endsWith('_nomap')).length
+  const nomap = points.filter((point) => (readText(point, 'ssid') ?? '').endsWith('_nomap')).length
   checks.warn('nomap-privacy', nomap === 0, nomap, 0)
   return { accessPoints: { counted: global.length, makers } }
 }

@@ -2,11 +2,20 @@ import { checkLatency, type Witness } from '../latency.ts'
 import { recoverPersonalSigner } from '../personal-sign.ts'
 import type { CheckCollector, Coordinates, PluginContext, VerifyPlugin } from '../plugin.ts'
 import { checkSamePlace } from '../same-place.ts'
-import { asObject, numberOf, objectOf, objectsOf, type Signals, shown, signalOf, textOf } from '../signals.ts'
+import {
+  asObject,
+  printable,
+  readNumber,
+  readObject,
+  readObjects,
+  readSignal,
+  readText,
+  type Signals,
+} from '../signals.ts'
 
 /**
- * What a witness measured: how long a signal takes to the prover and back. Such a bound is no position: it only says that
- * the prover is not farther away. The location itself is the prover's own claim.
+ * Round-trip times that witnesses measured to the prover. They bound only the distance from a witness and do not give a
+ * position. The location itself is the prover's own claim.
  */
 export const witnesschain: VerifyPlugin = {
   name: 'witnesschain',
@@ -15,26 +24,26 @@ export const witnesschain: VerifyPlugin = {
   description: 'Network latency measured by witnesses',
   pointOnly: true,
   accuracyMeters(signals) {
-    const uncertainty = numberOf(signals, 'knowLocUncertaintyKm')
+    const uncertainty = readNumber(signals, 'knowLocUncertaintyKm')
     return uncertainty === undefined ? undefined : uncertainty * 1000
   },
   maxAccuracyMeters: () => 5_000_000,
   check(context, checks) {
     const { signals } = context
-    const succeeded = signalOf(signals, 'challengeSucceeded')
-    checks.fail('challenge-succeeded', succeeded === true, shown(succeeded), true)
-    checkConsolidated(objectOf(signals, 'consolidatedResult'), checks)
-    const uncertainty = signalOf(signals, 'knowLocUncertaintyKm')
+    const succeeded = readSignal(signals, 'challengeSucceeded')
+    checks.fail('challenge-succeeded', succeeded === true, printable(succeeded), true)
+    checkConsolidated(readObject(signals, 'consolidatedResult'), checks)
+    const uncertainty = readSignal(signals, 'knowLocUncertaintyKm')
     if (uncertainty !== undefined) {
-      checks.fail('uncertainty', typeof uncertainty === 'number' && uncertainty >= 0, shown(uncertainty), '>= 0')
+      checks.fail('uncertainty', typeof uncertainty === 'number' && uncertainty >= 0, printable(uncertainty), '>= 0')
     }
-    const prover = objectOf(signals, 'proverClaims') ?? {}
-    const [lat, lon] = [numberOf(prover, 'latitude'), numberOf(prover, 'longitude')]
+    const prover = readObject(signals, 'proverClaims') ?? {}
+    const [lat, lon] = [readNumber(prover, 'latitude'), readNumber(prover, 'longitude')]
     checkSamePlace(checks, 'prover-location', context.point, lat, lon)
     checkChallenge(context, checks)
     checkKnown(context, checks)
-    const anchors = anchorsOf(context, checks)
-    const challenger = challengerOf(signals, checks, anchors.length > 0)
+    const anchors = readAnchors(context, checks)
+    const challenger = readChallenger(signals, checks, anchors.length > 0)
     return checkLatency(challenger === undefined ? anchors : [challenger, ...anchors], context, checks)
   },
 }
@@ -44,49 +53,54 @@ function checkConsolidated(result: Signals | undefined, checks: CheckCollector):
     checks.warn('consolidated-result', false, null, 'object')
     return
   }
-  const known = signalOf(result, 'KnowLoc')
-  checks.fail('know-loc', typeof known === 'boolean', shown(known), 'true or false')
-  const verified = signalOf(result, 'verified')
-  if (verified !== undefined) checks.fail('verified', verified === true, shown(verified), true)
-  const sources = ['ipapi.co', 'ipregistry', 'maxmind'].filter((name) => signalOf(result, name) !== undefined)
-  const agreeing = sources.filter((name) => signalOf(result, name) === true)
+  const known = readSignal(result, 'KnowLoc')
+  checks.fail('know-loc', typeof known === 'boolean', printable(known), 'true or false')
+  const verified = readSignal(result, 'verified')
+  if (verified !== undefined) checks.fail('verified', verified === true, printable(verified), true)
+  const sources = ['ipapi.co', 'ipregistry', 'maxmind'].filter((name) => readSignal(result, name) !== undefined)
+  const agreeing = sources.filter((name) => readSignal(result, name) === true)
   if (sources.length > 0) checks.info('ip-sources-agree', agreeing.length, sources.length)
 }
 
-/** The challenger's own signature, where the stamp brings it: over exactly what the signals say. */
+/** Checks the challenger's signature, if the stamp has one: the signed message must equal the signals. */
 function checkChallenge({ signals, stamp, crypto }: PluginContext, checks: CheckCollector): void {
-  const challenge = objectOf(signals, 'challengeResult')
+  const challenge = readObject(signals, 'challengeResult')
   if (challenge === undefined) {
     checks.warn('challenge-signature', false, null, 'signed challenge result')
     return
   }
-  const message = textOf(challenge, 'message') ?? ''
-  const challenger = (textOf(signals, 'challenger') ?? textOf(challenge, 'challenger') ?? '').toLowerCase()
-  const recovered = recoverPersonalSigner(message, textOf(challenge, 'signature') ?? '', crypto)
+  const message = readText(challenge, 'message') ?? ''
+  const challenger = (readText(signals, 'challenger') ?? readText(challenge, 'challenger') ?? '').toLowerCase()
+  const recovered = recoverPersonalSigner(message, readText(challenge, 'signature') ?? '', crypto)
   checks.fail('challenge-signature', recovered !== undefined && recovered === challenger, recovered ?? null, challenger)
-  const said = parsed(message)
-  checks.fail('challenge-message', said !== undefined, said === undefined ? 'not a JSON object' : 'object', 'object')
-  if (said === undefined) return
+  const signedMembers = parseObject(message)
+  checks.fail(
+    'challenge-message',
+    signedMembers !== undefined,
+    signedMembers === undefined ? 'not a JSON object' : 'object',
+    'object',
+  )
+  if (signedMembers === undefined) return
   for (const [signal, members] of Object.entries(SIGNED_MEMBERS)) {
-    const ours = signalOf(signals, signal)
-    const name = members.find((member) => signalOf(said, member) !== undefined)
-    if (ours === undefined || name === undefined) continue
-    const same = isSame(ours, signalOf(said, name))
-    checks.fail(`challenge-${signal}`, same, same ? 'equal' : 'different', 'equal')
+    const value = readSignal(signals, signal)
+    const name = members.find((member) => readSignal(signedMembers, member) !== undefined)
+    if (value === undefined || name === undefined) continue
+    const isEqual = isSame(value, readSignal(signedMembers, name))
+    checks.fail(`challenge-${signal}`, isEqual, isEqual ? 'equal' : 'different', 'equal')
   }
   const isUnsigned = (signal: string) =>
-    signalOf(signals, signal) !== undefined &&
-    !SIGNED_MEMBERS[signal]!.some((name) => signalOf(said, name) !== undefined)
-  // A signature over anything else of that witness would vouch for any number beside it.
+    readSignal(signals, signal) !== undefined &&
+    !SIGNED_MEMBERS[signal]!.some((name) => readSignal(signedMembers, name) !== undefined)
+  // Otherwise a signature of this witness over something else would vouch for any numbers in the signals.
   const unsigned = ['challengerClaims', 'pingDelayMicroseconds'].filter(isUnsigned)
   checks.warn('challenge-covers', unsigned.length === 0, unsigned.join(' ') || 'all', 'place and delay')
-  const start = numberOf(said, 'challenge_start') ?? numberOf(said, 'challengeStart')
+  const start = readNumber(signedMembers, 'challenge_start') ?? readNumber(signedMembers, 'challengeStart')
   if (start === undefined) return
   const apart = Math.abs(start - stamp.temporalFootprint.start)
   checks.warn('challenge-time', apart <= 60, apart, 60)
 }
 
-/** Signals and what the signed message calls them. */
+/** Signals, and their names in the signed message. */
 const SIGNED_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   challengeId: ['id', 'challengeId', 'challenge_id'],
   challenger: ['challenger'],
@@ -97,7 +111,7 @@ const SIGNED_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   pingDelayMicroseconds: ['pingDelayMicroseconds', 'ping_delay'],
 }
 
-function parsed(message: string): Signals | undefined {
+function parseObject(message: string): Signals | undefined {
   try {
     return asObject(JSON.parse(message))
   } catch {
@@ -109,56 +123,59 @@ function isSame(a: unknown, b: unknown): boolean {
   if (typeof a === 'string' && typeof b === 'string') return a.toLowerCase() === b.toLowerCase()
   const [x, y] = [asObject(a), asObject(b)]
   if (x === undefined || y === undefined) return a === b
-  return ['latitude', 'longitude', 'radius'].every((name) => signalOf(x, name) === signalOf(y, name))
+  return ['latitude', 'longitude', 'radius'].every((name) => readSignal(x, name) === readSignal(y, name))
 }
 
-/** Anybody can be a witness; whom to believe is the operator's matter. */
+/** Checks that the operator trusts the challenger. Anyone can be a witness, so trust is the operator's decision. */
 function checkKnown({ signals, config }: PluginContext, checks: CheckCollector): void {
-  const challenger = textOf(signals, 'challenger')?.toLowerCase()
+  const challenger = readText(signals, 'challenger')?.toLowerCase()
   if (config.witnesses === undefined || challenger === undefined) checks.info('challenger', challenger ?? null)
   else checks.warn('challenger-known', config.witnesses.includes(challenger), challenger, 'a witness of the operator')
 }
 
-/** @param isOptional other witnesses measured too */
-function challengerOf(signals: Signals, checks: CheckCollector, isOptional: boolean): Witness | undefined {
-  const raw = signalOf(signals, 'pingDelayMicroseconds')
+/** @param isOptional whether the measurement may be missing, because other witnesses measured too */
+function readChallenger(signals: Signals, checks: CheckCollector, isOptional: boolean): Witness | undefined {
+  const raw = readSignal(signals, 'pingDelayMicroseconds')
   if (raw === undefined && isOptional) return undefined
   const samples = Array.isArray(raw) ? raw : [raw]
   const isMeasured = samples.length > 0 && samples.every((value) => typeof value === 'number' && Number.isFinite(value))
-  if (!checks.fail('latency', isMeasured, isMeasured ? samples.length : shown(raw), 'numbers')) return undefined
-  const claims = objectOf(signals, 'challengerClaims')
-  const position = claims === undefined ? undefined : positionOf(claims, 'longitude', 'latitude')
-  const told = claims === undefined ? null : 'object'
-  if (!checks.fail('challenger-position', position !== undefined, told, 'degrees')) return undefined
-  // Noise only adds delay, so of several samples the least counts.
+  if (!checks.fail('latency', isMeasured, isMeasured ? samples.length : printable(raw), 'numbers')) return undefined
+  const claims = readObject(signals, 'challengerClaims')
+  const position = claims === undefined ? undefined : readPosition(claims, 'longitude', 'latitude')
+  const measured = claims === undefined ? null : 'object'
+  if (!checks.fail('challenger-position', position !== undefined, measured, 'degrees')) return undefined
+  // Noise only adds delay, so the smallest sample counts.
   const roundTripMs =
     samples.reduce((least: number, sample) => Math.min(least, sample), Number.POSITIVE_INFINITY) / 1000
-  const key = (textOf(signals, 'challenger') ?? '').toLowerCase()
-  return { key, position: position!, roundTripMs, radiusKm: Math.max(0, numberOf(claims!, 'radius') ?? 0) / 1000 }
+  const key = (readText(signals, 'challenger') ?? '').toLowerCase()
+  return { key, position: position!, roundTripMs, radiusKm: Math.max(0, readNumber(claims!, 'radius') ?? 0) / 1000 }
 }
 
 /**
- * Servers that answered by themselves and signed what they saw (`anchors`). One whose signature fails, or is over anything
- * else than these numbers, bounds nothing.
+ * Reads the servers that measured independently and signed the result (`anchors`). An anchor whose signature does not
+ * verify, or covers other numbers than these, fails a check and gives no bound.
  */
-function anchorsOf({ signals, crypto, config }: PluginContext, checks: CheckCollector): Witness[] {
-  if (signalOf(signals, 'anchors') === undefined) return []
-  const anchors = objectsOf(signals, 'anchors') ?? []
+function readAnchors({ signals, crypto, config }: PluginContext, checks: CheckCollector): Witness[] {
+  if (readSignal(signals, 'anchors') === undefined) return []
+  const anchors = readObjects(signals, 'anchors') ?? []
   const isList = anchors.length > 0 && anchors.length <= MAX_ANCHORS
   if (!checks.fail('anchors', isList, anchors.length, `1..${MAX_ANCHORS} objects`)) return []
   return anchors.flatMap((anchor) => {
-    const [raw, signature, publicKey] = ['raw', 'signature', 'pubkey'].map((name) => bytesOf(textOf(anchor, name)))
-    const isSigned = raw !== undefined && crypto.ed25519.verify(raw, signature ?? NOTHING, publicKey ?? NOTHING)
-    const said = raw === undefined ? undefined : parsed(raw.toString('utf8'))
-    const isSaid =
-      said !== undefined && ['lat', 'lng', 'rttNs'].every((name) => signalOf(said, name) === signalOf(anchor, name))
-    const position = positionOf(anchor, 'lng', 'lat')
-    const roundTripNs = numberOf(anchor, 'rttNs')
-    const isWhole = position !== undefined && roundTripNs !== undefined
+    const [raw, signature, publicKey] = ['raw', 'signature', 'pubkey'].map((name) =>
+      decodeBytes(readText(anchor, name)),
+    )
+    const isSigned = raw !== undefined && crypto.ed25519.verify(raw, signature ?? NO_BYTES, publicKey ?? NO_BYTES)
+    const signedMembers = raw === undefined ? undefined : parseObject(raw.toString('utf8'))
+    const isSameMeasurement =
+      signedMembers !== undefined &&
+      ['lat', 'lng', 'rttNs'].every((name) => readSignal(signedMembers, name) === readSignal(anchor, name))
+    const position = readPosition(anchor, 'lng', 'lat')
+    const roundTripNs = readNumber(anchor, 'rttNs')
+    const isComplete = position !== undefined && roundTripNs !== undefined
     const signed = checks.fail('anchor-signature', isSigned, isSigned, true)
-    const told = said === undefined ? 'not a JSON object' : 'different'
-    const same = checks.fail('anchor-message', isSaid, isSaid ? 'equal' : told, 'equal')
-    if (!checks.fail('anchor-measurement', isWhole, isWhole, true) || !signed || !same) return []
+    const mismatch = signedMembers === undefined ? 'not a JSON object' : 'different'
+    const same = checks.fail('anchor-message', isSameMeasurement, isSameMeasurement ? 'equal' : mismatch, 'equal')
+    if (!checks.fail('anchor-measurement', isComplete, isComplete, true) || !signed || !same) return []
     const key = `0x${publicKey!.toString('hex')}`
     if (config.witnesses !== undefined) {
       checks.warn('anchor-known', config.witnesses.includes(key), key, 'a witness of the operator')
@@ -168,18 +185,18 @@ function anchorsOf({ signals, crypto, config }: PluginContext, checks: CheckColl
 }
 
 const MAX_ANCHORS = 32
-const NOTHING = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 
-/** Hex with 0x, or base64. */
-function bytesOf(text: string | undefined): Buffer | undefined {
+/** Decodes hex with 0x, or base64. */
+function decodeBytes(text: string | undefined): Buffer | undefined {
   if (text === undefined) return undefined
   if (/^0x(?:[0-9a-fA-F]{2})*$/.test(text)) return Buffer.from(text.slice(2), 'hex')
   return /^[A-Za-z0-9+/_-]*={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined
 }
 
-function positionOf(claims: Signals, lonName: string, latName: string): Coordinates | undefined {
-  const lat = numberOf(claims, latName)
-  const lon = numberOf(claims, lonName)
+function readPosition(claims: Signals, lonName: string, latName: string): Coordinates | undefined {
+  const lat = readNumber(claims, latName)
+  const lon = readNumber(claims, lonName)
   if (lat === undefined || lon === undefined || Math.abs(lat) > 90 || Math.abs(lon) > 180) return undefined
   return { lat, lon }
 }

@@ -1,27 +1,27 @@
-/** The least distance found so far in a search. */
-import { chordUnder } from './ecef'
+/** The least distance found so far in a search for the minimum distance. */
+import { chordUpperBound } from './ecef'
 import { square } from './math'
 
-/** Metres. */
+/** Least distance so far, metres. */
 export let best: f64 = Infinity
-/** Square of a chord that any lower distance must be shorter than. */
+/** Square of an upper bound of the chord under `best`: a distance below `best` has a shorter chord. */
 export let bestChordSquare: f64 = Infinity
-/** A distance that ends the search, whatever the least one is. */
-export let enough: f64 = 0
+/** The search may stop as soon as `best` is at most this distance, metres. */
+export let goodEnough: f64 = 0
 
 /**
- * Starts a search, which ends with the first distance of at most `inner` and looks for none of at least `outer`, metres: 0
- * and Infinity for the least distance.
+ * Starts a search. It ends at the first distance of at most `inner` and ignores distances of at least `outer`, metres.
+ * 0 and Infinity search for the least distance.
  */
-export function forget(inner: f64, outer: f64): void {
+export function resetBest(inner: f64, outer: f64): void {
   best = outer
-  bestChordSquare = outer < Infinity ? square(chordUnder(outer)) : Infinity
-  enough = inner
+  bestChordSquare = outer < Infinity ? square(chordUpperBound(outer)) : Infinity
+  goodEnough = inner
 }
 
-/** Notes a distance that two points of the geometries have. */
-export function found(distance: f64): void {
+/** Lowers `best` to a distance between two points of the geometries, if it is less. */
+export function lowerBest(distance: f64): void {
   if (distance >= best) return
   best = distance
-  bestChordSquare = distance == 0 ? 0 : square(chordUnder(distance))
+  bestChordSquare = distance == 0 ? 0 : square(chordUpperBound(distance))
 }

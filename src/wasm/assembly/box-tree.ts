@@ -1,24 +1,25 @@
 /**
- * Boxes in space, and implicit trees of them: node i of a level covers nodes 4i … 4i + 3 of the level below. No pointers,
- * built from the bottom in the order of the items.
+ * Boxes in space, and implicit trees of boxes: node i of a level covers nodes 4i … 4i + 3 of the level below. The trees
+ * need no pointers and are built from the bottom up, in the order of the items.
  *
- * A box is six doubles in metres, its lower x, y, z and then its upper ones negated: to join boxes is to take six minima.
+ * A box is six doubles in metres: its lower x, y, z, then its upper x, y, z negated. So joining two boxes takes six
+ * minima.
  */
 
 export const FANOUT: i32 = 4
 export const BOX_BYTES: usize = 48
 
-/** Nodes of the level above n nodes. */
+/** Number of nodes in the level above a level of n nodes. */
 @inline
-export function above(n: i32): i32 {
+export function parentCount(n: i32): i32 {
   return (n + FANOUT - 1) / FANOUT
 }
 
-/** Nodes of a level and all levels above it, when it has n. */
-export function nodesFrom(n: i32): i32 {
+/** Number of nodes in a level of n nodes and all levels above it. */
+export function treeSize(n: i32): i32 {
   let total = n
   while (n > 1) {
-    n = above(n)
+    n = parentCount(n)
     total += n
   }
   return total
@@ -34,12 +35,12 @@ function upper(x: f64, y: f64): f64 {
   return x > y ? x : y
 }
 
-/** A box without points. */
+/** Makes a box empty. */
 export function emptyBox(box: usize): void {
   for (let axis: usize = 0; axis < BOX_BYTES; axis += 8) store<f64>(box + axis, Infinity)
 }
 
-/** Widens a box by a position. */
+/** Widens a box to include a position. */
 @inline
 export function extend(box: usize, position: usize): void {
   const x = load<f64>(position)
@@ -58,8 +59,8 @@ export function widen(box: usize, margin: f64): void {
   for (let axis: usize = 0; axis < BOX_BYTES; axis += 8) store<f64>(box + axis, load<f64>(box + axis) - margin)
 }
 
-/** Writes the box of two positions, widened by a margin. */
-export function putBox(box: usize, from: usize, to: usize, margin: f64): void {
+/** Writes the bounding box of two positions, widened by a margin. */
+export function writeBox(box: usize, from: usize, to: usize, margin: f64): void {
   const x = load<f64>(from)
   const y = load<f64>(from, 8)
   const z = load<f64>(from, 16)
@@ -75,16 +76,16 @@ export function putBox(box: usize, from: usize, to: usize, margin: f64): void {
 }
 
 /**
- * Fills the levels above n boxes.
+ * Builds the levels above n boxes, directly after them in memory.
  *
- * @returns the number of levels, the one of the n boxes included
+ * @returns the number of levels, including that of the n boxes
  */
 export function buildBoxes(boxes: usize, n: i32): i32 {
   let levels = 1
   let below = boxes
   while (n > 1) {
     const level = below + <usize>n * BOX_BYTES
-    const size = above(n)
+    const size = parentCount(n)
     for (let i = 0; i < size; i++) {
       join(level + <usize>i * BOX_BYTES, below + <usize>(FANOUT * i) * BOX_BYTES, min(FANOUT, n - FANOUT * i))
     }
@@ -122,19 +123,19 @@ export function boxDistanceSquare(p: usize, q: usize): f64 {
     const z = upper(0, upper(load<f64>(p, 16) + load<f64>(q, 40), load<f64>(q, 16) + load<f64>(p, 40)))
     return f64x2.extract_lane(squares, 0) + f64x2.extract_lane(squares, 1) + z * z
   }
-  const x = gapOf(p, q)
-  const y = gapOf(p + 8, q + 8)
-  const z = gapOf(p + 16, q + 16)
+  const x = axisGap(p, q)
+  const y = axisGap(p + 8, q + 8)
+  const z = axisGap(p + 16, q + 16)
   return x * x + y * y + z * z
 }
 
 @inline
-function gapOf(p: usize, q: usize): f64 {
+function axisGap(p: usize, q: usize): f64 {
   return upper(0, upper(load<f64>(p) + load<f64>(q, 24), load<f64>(q) + load<f64>(p, 24)))
 }
 
-/** Whether a box holds a position. */
-export function holds(box: usize, position: usize): bool {
+/** Whether a box contains a position. */
+export function containsPosition(box: usize, position: usize): bool {
   for (let axis: usize = 0; axis < 24; axis += 8) {
     const value = load<f64>(position + axis)
     if (value < load<f64>(box + axis) || -value < load<f64>(box + axis, 24)) return false
@@ -151,7 +152,7 @@ export function boxSizeSquare(box: usize): f64 {
   return x * x + y * y + z * z
 }
 
-/** Greatest distance in space from a position to a corner of a box. */
+/** Greatest distance in space from a position to any corner of a box. */
 export function boxReach(box: usize, position: usize): f64 {
   let sum: f64 = 0
   for (let axis: usize = 0; axis < 24; axis += 8) {
@@ -162,7 +163,7 @@ export function boxReach(box: usize, position: usize): f64 {
   return Math.sqrt(sum)
 }
 
-/** Least value of (x − position)·(ux, uy, uz) over a box. */
+/** Least value of the dot product (x − position)·(ux, uy, uz) for all points x of a box. */
 export function boxSupport(box: usize, position: usize, ux: f64, uy: f64, uz: f64): f64 {
   return (
     support(box, position, ux) + support(box + 8, position + 8, uy) + support(box + 16, position + 16, uz)

@@ -1,22 +1,23 @@
 /**
- * What exports ask of their arguments: for `assert`. Without assertions the compiler keeps what it cannot prove free of effects
- * and evaluates it for nothing, a whole pass over the vertices, so there each answers at once and is compiled away.
+ * Preconditions of the exports, for use inside `assert`. In a build without assertions the compiler would still
+ * evaluate the condition, here a pass over all vertices, because it cannot prove that it has no side effects. So each
+ * function returns true at once when ASC_NO_ASSERT is set, and the optimiser removes the call.
  */
 
-/** Whether a position in degrees is one: finite, |lon| ≤ 180, |lat| ≤ 90. */
+/** Whether lon and lat are a valid position in degrees: finite, |lon| ≤ 180, |lat| ≤ 90. */
 export function isPosition(lon: f64, lat: f64): bool {
   if (ASC_NO_ASSERT) return true
   return Math.abs(lon) <= 180 && Math.abs(lat) <= 90
 }
 
-/** Whether `count` doubles are at `pointer`: aligned, not at 0 and inside the memory. */
+/** Whether `pointer` can hold `count` doubles: not null, aligned and inside the memory. */
 export function areDoubles(pointer: usize, count: i64): bool {
   if (ASC_NO_ASSERT) return true
   if (count <= 0) return true
   return pointer != 0 && (pointer & 7) == 0 && <i64>pointer + 8 * count <= (<i64>memory.size()) << 16
 }
 
-/** Whether `count` positions, interleaved lon, lat in degrees, are at `pointer`. */
+/** Whether `pointer` leads to `count` valid positions, interleaved lon, lat in degrees. */
 export function areDegrees(pointer: usize, count: i64): bool {
   if (ASC_NO_ASSERT) return true
   if (!areDoubles(pointer, 2 * count)) return false
@@ -27,7 +28,7 @@ export function areDegrees(pointer: usize, count: i64): bool {
   return true
 }
 
-/** Whether no position lies beyond the equator as seen from a pole: 1 north, −1 south, 0 neither. */
+/** Whether all positions lie in the hemisphere `side`, the equator included: 1 north, −1 south, 0 any. */
 export function areOnSide(pointer: usize, count: i64, side: i32): bool {
   if (ASC_NO_ASSERT) return true
   for (let i: i64 = 0; i < count; i++) {
@@ -36,7 +37,7 @@ export function areOnSide(pointer: usize, count: i64, side: i32): bool {
   return true
 }
 
-/** Whether the last of `count` ≥ 1 positions at `pointer` is the first one again. */
+/** Whether the last of `count` ≥ 1 positions at `pointer` equals the first. */
 export function isClosed(pointer: usize, count: i32): bool {
   if (ASC_NO_ASSERT) return true
   const last = pointer + ((<usize>(count - 1)) << 4)

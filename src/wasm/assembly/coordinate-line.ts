@@ -1,11 +1,12 @@
-/** Edges along the equator and along meridians, where a point is on the edge exactly or not at all. */
+/** Edges along the equator and along meridians. For these, coordinates show exactly whether a point is on the edge. */
 import { high, longitudeDifference } from './math'
 import { f1 } from './series'
 
 /**
- * Whether P lies on the edge from A to B by its coordinates alone: on an edge along the equator or a meridian.
+ * Whether P lies exactly on the edge from A to B, which must run along the equator or a meridian; false for other
+ * edges. latA ≤ latB.
  *
- * @param startsNorth whether the edge leaves A northward: over which pole it goes when it goes over one; latA ≤ latB
+ * @param startsNorth whether the edge leaves A northward, which tells the pole if it goes over one
  */
 export function isOnCoordinateLine(
   latA: f64, lonA: f64, latB: f64, lonB: f64, startsNorth: bool, latP: f64, lonP: f64,

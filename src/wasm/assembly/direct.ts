@@ -1,4 +1,7 @@
-/** The direct geodesic problem: where a geodesic arrives (Karney 2013, section 3). */
+/**
+ * The direct geodesic problem: start point, azimuth and length give the end point (Karney 2013, section 3). inverse.ts
+ * introduces the letters. In addition, τ = σ + B1(σ) is the arc proportional to length: s = b·A1·τ.
+ */
 import { atan2Degrees, cosx, norm, roundAngle, sincosDegrees, sinx, square, TINY } from './math'
 import { expansion } from './lengths'
 import { A1m1f, A3f, C1a, C1f, C1pa, C1pf, C3a, C3f, b, f, f1, sinSeries } from './series'
@@ -6,14 +9,14 @@ import { A1m1f, A3f, C1a, C1f, C1pa, C1pf, C3a, C3f, b, f, f1, sinSeries } from 
 /** Results of `direct`: degrees, longitude in [-180, 180]. */
 export let lat2: f64 = 0
 export let lon2: f64 = 0
-/** Azimuth at the arrival. */
+/** Azimuth at the end point. */
 export let salp2: f64 = 0
 export let calp2: f64 = 0
 
 /**
- * Walks s12 metres from (lat1, lon1) in degrees along the azimuth whose sine and cosine are given.
+ * Finds the end point of the geodesic of length s12 metres from (lat1, lon1) in degrees with azimuth salp1, calp1.
  *
- * @returns lat2; the other results are in the globals
+ * @returns lat2; all results are in the globals above
  */
 export function direct(lat1: f64, lon1: f64, salp1: f64, calp1: f64, s12: f64): f64 {
   sincosDegrees(roundAngle(lat1), 0)
@@ -37,7 +40,7 @@ export function direct(lat1: f64, lon1: f64, salp1: f64, calp1: f64, s12: f64): 
   C1pf(eps)
   C3f(eps)
   const B11 = sinSeries(ssig1, csig1, C1a)
-  // τ = σ + B1(σ) measures length: distance is b·A1·τ, and σ comes back from τ by the reverted series.
+  // τ1 = σ1 + B1(σ1). The length gives τ12 below, and the reverted series C1' gives σ from τ.
   const sb = Math.sin(B11)
   const cb = Math.cos(B11)
   const stau1 = ssig1 * cb + csig1 * sb
@@ -57,7 +60,7 @@ export function direct(lat1: f64, lon1: f64, salp1: f64, calp1: f64, s12: f64): 
   const sbet2 = calp0 * ssig2
   let cbet2 = norm(salp0, calp0 * csig2)
   if (cbet2 == 0) {
-    // At the pole of a meridian every azimuth is right; this one continues it.
+    // At a pole every azimuth is valid; this one continues the meridian.
     cbet2 = TINY
     csig2 = TINY
   }

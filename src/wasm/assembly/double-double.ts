@@ -1,11 +1,17 @@
-/** Products and sums of numbers that are pairs of doubles, the second what rounding the first has lost: 31 digits. */
+/**
+ * Double-double arithmetic: a number is the unevaluated sum of two doubles, the second being the rounding error of the
+ * first. That gives 31 digits. math.ts explains the idea.
+ */
 import { high as sumHigh, low as sumLow, twoSum } from './math'
 
-/** Results of the functions below. */
+/** Results of the functions below: the value is high + low. */
 export let high: f64 = 0
 export let low: f64 = 0
 
-/** u · v = high + low exactly (Dekker), as long as neither is near the ends of the range. */
+/**
+ * Sets `high` and `low` so that u · v = high + low exactly (Dekker), as long as neither factor nears overflow or
+ * underflow.
+ */
 export function twoProduct(u: f64, v: f64): void {
   const SPLIT: f64 = 134217729 // 2²⁷ + 1
   const p = u * v

@@ -1,25 +1,32 @@
 /**
- * Whether two edges, shortest geodesics of any length, cross.
+ * Decides whether two edges cross. Edges are shortest geodesics of any length.
  *
- * Long edges are halved where their boxes in space overlap, until both are short. Then each edge's ends must lie on
- * different sides of the other. A side is certain by the plane of the edge (`planeOffset`) when the point is
- * farther from it than a geodesic can stray from that plane; otherwise the azimuths of two geodesics decide.
+ * Long edges are halved while their boxes in space overlap, until both are short. Two short edges cross when the ends
+ * of each lie on different sides of the other. The plane of an edge (`planeOffset`) decides the side of a point that is
+ * farther from the plane than the geodesic can stray from it. Otherwise the azimuths of two geodesics decide.
  *
- * Touching is no crossing here: an end on the other edge has distance 0 as a point. Where an edge is halved its middle is
- * compared with the other edge, so that no crossing hides between two pieces.
+ * Touching does not count as crossing: the search already compares the ends with the other edge and finds distance 0.
+ * Where an edge is halved, its middle is compared with the other edge, so that a crossing exactly between two pieces is
+ * not missed.
  */
 import { inverse, s12 } from './inverse'
 import * as solution from './inverse'
 import { direct } from './direct'
 import * as arrival from './direct'
-import { chordSquare, ECEF_BYTES, offsetRounding, PLANAR, planeOffset, positionOf, RHI, ROUNDING, sagitta, stray } from './ecef'
+import {
+  chordSquare, ECEF_BYTES, LONGEST_PLANAR, offsetRounding, planeDeviation, planeOffset, RHI, ROUNDING, sagitta,
+  storePosition,
+} from './ecef'
 import { distanceToEdge, setEdge } from './point-edge'
-import { countLooks, countSolutions, isSpent } from './work'
+import { countChecks, countSolutions, isOverLimit } from './work'
 
-/** A middle that is nearer to the other edge lies on it, metres: far above rounding, far below what anyone measures. */
+/**
+ * Metres. A middle nearer to the other edge than this lies on it. Far above rounding errors, far below any measured
+ * distance.
+ */
 const TOUCH: f64 = 1e-7
 
-/** A piece of an edge: both ends with their positions, and its length or a little more. */
+/** A piece of an edge: both ends in degrees, an upper bound of its length in metres, and both ends in space. */
 @unmanaged
 class Piece {
   lat1: f64
@@ -35,7 +42,7 @@ class Piece {
   z2: f64
 }
 
-/** Two pieces for each level of halving; 20,004 km is below 500 km after six halvings of either edge. */
+/** Both edges and two pieces for each level of halving. 20,004 km is below 500 km after six halvings of either edge. */
 const pieces: usize = memory.data(88 * 40)
 
 @inline
@@ -43,7 +50,7 @@ function pieceAt(index: i32): Piece {
   return changetype<Piece>(pieces + <usize>index * offsetof<Piece>())
 }
 
-/** Sets one of the two edges (0 or 1); `length` may be a little too great. */
+/** Sets one of the two edges (`which` is 0 or 1). `length` is an upper bound. */
 export function setCrossing(
   which: i32, lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2: f64, position2: usize, length: f64,
 ): void {
@@ -58,9 +65,12 @@ export function setCrossing(
   piece.length = length
 }
 
-/** Whether the edges of `setCrossing` cross. Chooses another edge in `point-edge.ts`. */
+/**
+ * Whether the two edges of `setCrossing` cross. Calls `setEdge` of point-edge.ts, so the caller must set its edge
+ * again.
+ */
 export function edgesCross(): bool {
-  return cross(pieceAt(0), pieceAt(1), 2)
+  return piecesCross(pieceAt(0), pieceAt(1), 2)
 }
 
 @inline
@@ -73,22 +83,22 @@ function end(piece: Piece): usize {
   return changetype<usize>(piece) + offsetof<Piece>('x2')
 }
 
-function cross(s: Piece, t: Piece, free: i32): bool {
-  countLooks(1)
-  if (areApart(s, t) || isSpent()) return false
-  if (s.length <= PLANAR && t.length <= PLANAR) return crossShort(s, t)
-  const first = pieceAt(free)
-  const second = pieceAt(free + 1)
+function piecesCross(s: Piece, t: Piece, firstFree: i32): bool {
+  countChecks(1)
+  if (areApart(s, t) || isOverLimit()) return false
+  if (s.length <= LONGEST_PLANAR && t.length <= LONGEST_PLANAR) return crossShort(s, t)
+  const first = pieceAt(firstFree)
+  const second = pieceAt(firstFree + 1)
   if (s.length >= t.length) {
     halve(s, first, second)
-    return touches(second, pieceAt(1)) || cross(first, t, free + 2) || cross(second, t, free + 2)
+    return startTouches(second, pieceAt(1)) || piecesCross(first, t, firstFree + 2) || piecesCross(second, t, firstFree + 2)
   }
   halve(t, first, second)
-  return touches(second, pieceAt(0)) || cross(s, first, free + 2) || cross(s, second, free + 2)
+  return startTouches(second, pieceAt(0)) || piecesCross(s, first, firstFree + 2) || piecesCross(s, second, firstFree + 2)
 }
 
-/** Whether the first end of a piece lies on an edge. */
-function touches(piece: Piece, edge: Piece): bool {
+/** Whether the first end of a piece lies on an edge, within TOUCH. */
+function startTouches(piece: Piece, edge: Piece): bool {
   setEdge(edge.lat1, edge.lon1, start(edge), edge.lat2, edge.lon2, end(edge), false)
   return distanceToEdge(piece.lat1, piece.lon1, start(piece), Infinity) < TOUCH
 }
@@ -103,15 +113,15 @@ function halve(whole: Piece, first: Piece, second: Piece): void {
   first.lon2 = arrival.lon2
   second.lat1 = arrival.lat2
   second.lon1 = arrival.lon2
-  positionOf(arrival.lat2, arrival.lon2, end(first))
+  storePosition(arrival.lat2, arrival.lon2, end(first))
   memory.copy(start(second), end(first), ECEF_BYTES)
   first.length = s12 / 2 + 1e-6
   second.length = first.length
 }
 
-/** Whether the boxes around both pieces, widened by what they stand off their chords, leave a gap. */
+/** Whether the boxes around both pieces are apart. The boxes hold the geodesics, not only their chords. */
 function areApart(s: Piece, t: Piece): bool {
-  // No two points of a geodesic are farther off a chord than a radius.
+  // No point of a geodesic is farther from its chord than a radius of the Earth.
   const margin = Math.min(RHI, sagitta(s.length)) + Math.min(RHI, sagitta(t.length)) + ROUNDING
   for (let axis: usize = 0; axis < 24; axis += 8) {
     const s1 = load<f64>(start(s) + axis)
@@ -124,7 +134,7 @@ function areApart(s: Piece, t: Piece): bool {
 }
 
 function crossShort(s: Piece, t: Piece): bool {
-  // The certain answers first: most pairs end here, without a geodesic.
+  // The planes first: they decide most pairs without solving for a geodesic.
   const t1 = planeSide(s, start(t))
   const t2 = planeSide(s, end(t))
   if (t1 * t2 > 0) return false
@@ -137,14 +147,20 @@ function crossShort(s: Piece, t: Piece): bool {
   )
 }
 
-/** On which side of the plane of a piece P lies: 1 left, −1 right, 0 when the geodesic may be on either side of it. */
+/**
+ * Side of the piece on which p lies, by its plane: 1 left, −1 right, 0 when p is so near the plane that the geodesic
+ * must decide.
+ */
 function planeSide(piece: Piece, p: usize): i32 {
   const offset = planeOffset(p, start(piece), end(piece))
-  const room = stray(piece.length, 1.01 * Math.sqrt(chordSquare(p, start(piece)))) + offsetRounding
-  return offset > room ? 1 : offset < -room ? -1 : 0
+  const margin = planeDeviation(piece.length, 1.01 * Math.sqrt(chordSquare(p, start(piece)))) + offsetRounding
+  return offset > margin ? 1 : offset < -margin ? -1 : 0
 }
 
-/** The same for the geodesic itself: by the azimuths at its first end. */
+/**
+ * Side of the piece on which a point lies, by the azimuths at the first end of the piece: 1 left, −1 right, 0 on its
+ * line.
+ */
 function geodesicSide(piece: Piece, lat: f64, lon: f64): i32 {
   inverse(piece.lat1, piece.lon1, piece.lat2, piece.lon2)
   const salp = solution.salp1

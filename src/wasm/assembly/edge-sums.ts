@@ -1,51 +1,57 @@
 /**
- * Sums over the edges of a line or a ring: lengths, areas and turns, by the kernel that each edge needs.
+ * Sums over the edges of a line or a ring: lengths, areas and differences of longitude.
  *
- * An edge decides for itself: up to SHORT_DEGREES it is short, up to LONGEST_DEGREES short with more terms, else general.
- * Edges are taken two at a time, an even and an odd one, which two lanes or two registers hold; their sums start anew every
- * BLOCK edges and go into compensated ones, so the order of all additions follows from the number of vertices alone.
+ * Each edge selects its method by its two ends only: the short series up to SHORT_DEGREES, the short series with higher
+ * terms up to LONGEST_DEGREES, the general method beyond.
+ *
+ * The order of all additions depends only on the number of vertices, so the SIMD and the scalar build give the same
+ * bits. Edges are summed in pairs: even and odd edges have separate partial sums, in two lanes or two variables. After
+ * every BLOCK edges the partial sums are added to compensated sums (with `twoSum`) and restart at 0.
  */
-import { areasInTwo } from './general-areas'
+import { areasWithErrors } from './general-areas'
 import { generalLengths } from './general-edge'
 import { high, longitudeDifference, low, twoSum } from './math'
 import * as edge from './short-edge'
 import { areShort, LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
 import { fillSineTable } from './sine-table'
 
-/** Edges whose sums are added without the rounding errors: at most 64 numbers to a sum. */
+/** Edges per block. A block has two uncompensated partial sums, so each adds at most 64 numbers. */
 const BLOCK: i32 = 128
 
-/** What to measure from where edges are general: the equator or the pole of a side. */
+/** Where areas under general edges are measured from: the equator (NO_POLE) or a pole. */
 export const NO_POLE: i32 = 0
 export const NORTH: i32 = 1
 export const SOUTH: i32 = -1
-/** Beyond this latitude a position has less of the hemisphere between itself and the pole than towards the equator. */
+/** Beyond this latitude less of the hemisphere's area lies towards the pole than towards the equator. */
 const POLAR_DEGREES: f64 = 30
 
 /** Results of `sumEdges`: Σ lengths, metres. */
 export let length: f64 = 0
-/** Σ areas between the short edges and the parallel of the first vertex, m², east-going positive. */
+/** Σ areas between the short edges and the parallel of the first vertex, m², east-going positive; plus `stripsLow`. */
 export let strips: f64 = 0
 export let stripsLow: f64 = 0
-/** Σ S12 or P12 of the general edges, m², and Σ of their differences of longitude, degrees. */
+/**
+ * Σ S12 or P12 of the general edges, m², and Σ of their differences of longitude, degrees; …Low is the second part of
+ * each sum.
+ */
 export let areas: f64 = 0
 export let areasLow: f64 = 0
-export let turn: f64 = 0
-export let turnLow: f64 = 0
-/** The pole that P12 is measured from, NO_POLE for S12: decided when there is a general edge. */
+export let lonSum: f64 = 0
+export let lonSumLow: f64 = 0
+/** The pole that P12 is measured from, or NO_POLE for S12. Decided when the first general edges are measured. */
 export let side: i32 = NO_POLE
-/** How often the line winds around the axis if it is closed, east-going positive. */
+/** How often a closed line winds around the axis, east-going positive. */
 export let winding: i32 = 0
 
 let lengthLow: f64 = 0
 export let isSideKnown: bool = false
-// The general edges that wait for `flush`: vertices of the first one, and how many.
+// The run of consecutive general edges that `flush` will measure: pointer to its first vertex, and number of edges.
 let runStart: usize = 0
 let runEdges: i32 = 0
 
-/** Two lengths and two areas. */
+/** Results of two edges: two lengths, then two areas. */
 const slot = memory.data(32, 16)
-/** Doubles for each edge that waits: its length, its area and what rounding that lost. */
+/** Results of the general edges in `flush`: a table of lengths, one of areas, one of the rounding errors of the areas. */
 const generalResults = memory.data(3072, 16) // 24 · BLOCK
 const generalStrips = generalResults + ((<usize>BLOCK) << 3)
 const generalStripsLow = generalStrips + ((<usize>BLOCK) << 3)
@@ -55,7 +61,7 @@ const generalStripsLow = generalStrips + ((<usize>BLOCK) << 3)
  *
  * @param vertices pointer to interleaved lon, lat in degrees
  * @param count vertices, ≥ 1
- * @param wantsArea else `strips` and `areas` are not set
+ * @param wantsArea whether to sum `strips` and `areas` too
  */
 @inline
 export function sumEdges(vertices: usize, count: i32, wantsArea: bool): void {
@@ -66,13 +72,13 @@ export function sumEdges(vertices: usize, count: i32, wantsArea: bool): void {
   stripsLow = 0
   areas = 0
   areasLow = 0
-  turn = 0
-  turnLow = 0
+  lonSum = 0
+  lonSumLow = 0
   winding = 0
   side = NO_POLE
   isSideKnown = false
   runEdges = 0
-  if (wantsArea) edge.lookUp(load<f64>(vertices, 8))
+  if (wantsArea) edge.setReference(load<f64>(vertices, 8))
   const end = vertices + ((<usize>(count - 1)) << 4)
   let p = vertices
   while (p < end) {
@@ -103,8 +109,8 @@ function addBlockOfLanes(p: usize, end: usize, vertices: usize, count: i32, want
     if (areShort<v128>(lon12, lat1, lat2)) {
       shortEdge<v128>(lon12, lat1, lat2, head, tail, bulge, wantsArea, false, slot, slot + 16)
     } else {
-      addOne(p, 0, vertices, count, wantsArea)
-      addOne(p + 16, 8, vertices, count, wantsArea)
+      addEdge(p, 0, vertices, count, wantsArea)
+      addEdge(p + 16, 8, vertices, count, wantsArea)
     }
     lengthSum = f64x2.add(lengthSum, v128.load(slot))
     if (wantsArea) stripSum = f64x2.add(stripSum, v128.load(slot, 16))
@@ -114,7 +120,7 @@ function addBlockOfLanes(p: usize, end: usize, vertices: usize, count: i32, want
   let length0 = f64x2.extract_lane(lengthSum, 0)
   let strip0 = f64x2.extract_lane(stripSum, 0)
   if (p < end) {
-    addOne(p, 0, vertices, count, wantsArea)
+    addEdge(p, 0, vertices, count, wantsArea)
     length0 += load<f64>(slot)
     if (wantsArea) strip0 += load<f64>(slot, 16)
   }
@@ -134,8 +140,8 @@ function addBlock(p: usize, end: usize, vertices: usize, count: i32, wantsArea: 
   let strip1: f64 = 0
   const last = end - 16
   while (p < last) {
-    addOne(p, 0, vertices, count, wantsArea)
-    addOne(p + 16, 8, vertices, count, wantsArea)
+    addEdge(p, 0, vertices, count, wantsArea)
+    addEdge(p + 16, 8, vertices, count, wantsArea)
     length0 += load<f64>(slot)
     length1 += load<f64>(slot, 8)
     if (wantsArea) {
@@ -145,7 +151,7 @@ function addBlock(p: usize, end: usize, vertices: usize, count: i32, wantsArea: 
     p += 32
   }
   if (p < end) {
-    addOne(p, 0, vertices, count, wantsArea)
+    addEdge(p, 0, vertices, count, wantsArea)
     length0 += load<f64>(slot)
     if (wantsArea) strip0 += load<f64>(slot, 16)
   }
@@ -157,16 +163,21 @@ function addBlock(p: usize, end: usize, vertices: usize, count: i32, wantsArea: 
   }
 }
 
-/** Stores length and area of one edge of any kind in the slot, zero for a general one, which is left for `flush`. */
-function addOne(p: usize, lane: usize, vertices: usize, count: i32, wantsArea: bool): void {
+/**
+ * Stores the length and area of one edge in the slot and adds to `winding`. A general edge stores 0 and is queued for
+ * `flush`.
+ *
+ * @param lane byte offset of the lane in the slot: 0 or 8
+ */
+function addEdge(p: usize, lane: usize, vertices: usize, count: i32, wantsArea: bool): void {
   const lon1 = load<f64>(p)
   const lat1 = load<f64>(p, 8)
   const lon2 = load<f64>(p, 16)
   const lat2 = load<f64>(p, 24)
   let lon12 = lon2 - lon1
-  const turns = turnsLost(lon1, lon2)
-  if (turns != 0) {
-    winding += turns
+  const wraps = edgeWinding(lon1, lon2)
+  if (wraps != 0) {
+    winding += wraps
     lon12 = high
   }
   const square = squareDegrees<f64>(lon12, lat1, lat2)
@@ -188,17 +199,19 @@ function addOne(p: usize, lane: usize, vertices: usize, count: i32, wantsArea: b
 }
 
 /**
- * What an edge adds to the winding: longitudes come back to where they began, so a ring has turned as often as its edges
- * were shortened by 360°. Two names of one pole count too: S12 takes the wedge between them, and the turn has to match it.
+ * Returns what an edge adds to the winding number, east-going positive, and leaves the reduced difference of longitude
+ * in `high` when that is not 0. The differences lon2 − lon1 around a ring sum to 0, so the ring winds as often as
+ * differences are reduced by 360°. An edge between two longitudes of one pole counts too: S12 includes the wedge
+ * between them, and the winding must match it.
  */
-export function turnsLost(lon1: f64, lon2: f64): i32 {
+export function edgeWinding(lon1: f64, lon2: f64): i32 {
   const lon12 = lon2 - lon1
   if (Math.abs(lon12) < 180) return 0
   longitudeDifference(lon1, lon2)
   return <i32>nearest<f64>((high - lon12) / 360)
 }
 
-/** Adds the general edges that wait. */
+/** Measures the queued general edges and adds them to the sums. */
 function flush(vertices: usize, count: i32, wantsArea: bool): void {
   if (runEdges == 0) return
   if (wantsArea && !isSideKnown) {
@@ -206,7 +219,7 @@ function flush(vertices: usize, count: i32, wantsArea: bool): void {
     isSideKnown = true
   }
   generalLengths(runStart, runEdges + 1, generalResults)
-  if (wantsArea) areasInTwo(runStart, runEdges + 1, side, generalStrips, generalStripsLow)
+  if (wantsArea) areasWithErrors(runStart, runEdges + 1, side, generalStrips, generalStripsLow)
   for (let i = 0; i < runEdges; i++) {
     addToLength(load<f64>(generalResults + ((<usize>i) << 3)))
     if (!wantsArea) continue
@@ -216,9 +229,9 @@ function flush(vertices: usize, count: i32, wantsArea: bool): void {
     areasLow += low + load<f64>(generalStripsLow + ((<usize>i) << 3))
     longitudeDifference(load<f64>(p), load<f64>(p, 16))
     const lon12Low = low
-    twoSum(turn, high)
-    turn = high
-    turnLow += low + lon12Low
+    twoSum(lonSum, high)
+    lonSum = high
+    lonSumLow += low + lon12Low
   }
   runEdges = 0
 }
@@ -236,10 +249,11 @@ function addToStrips(x: f64): void {
 }
 
 /**
- * The pole to measure from: that of a ring that lies wholly beyond 30° on its side, else none, which is the equator.
+ * Returns the pole to measure areas from: the pole of the hemisphere if all vertices lie beyond 30° in it, else NO_POLE
+ * (the equator).
  *
- * The terms of the sum are then no larger than they have to be. From the equator, a ring of 80 km at 85° lost 10⁻³ m² and
- * any ring around a pole up to 0.01 m² to cancellation.
+ * This keeps the terms of the sum as small as possible. Measured from the equator, a ring of 80 km at 85° lost 10⁻³ m²
+ * to cancellation, and rings around a pole up to 0.01 m².
  */
 export function polarSide(vertices: usize, count: i32): i32 {
   let lowest: f64 = 90

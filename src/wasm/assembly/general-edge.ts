@@ -1,26 +1,26 @@
 /**
- * Lengths of edges of any length: by the series of short edges up to LONGEST_DEGREES, else by the kernel without iteration
- * where its guards hold, else by Karney's inverse. Which of them measures an edge depends on its two ends alone, and one lane
+ * Lengths of edges of any length: by the short series up to LONGEST_DEGREES, else by `generalLength` (no iteration)
+ * where its guards pass, else by Karney's inverse. The choice depends only on the two ends of the edge, and one lane
  * gives the same bits as two.
  */
 import { areDegrees, areDoubles, isPosition } from './contracts'
-import { generalLength, lengthFrom, lookAt, RECORD } from './general-length'
+import { generalLength, lengthFromRecord, prepareRecord, RECORD_BYTES } from './general-length'
 import { inverse } from './inverse'
-import { lanesOf, loadFirsts, loadSeconds, shiftIn, splat, storeLanes } from './lanes'
-import { reducedCosine, reducedSine, turnLow, turnOf } from './reduced-latitude'
+import { laneCount, loadFirsts, loadSeconds, shiftIn, splat, storeLanes } from './lanes'
+import { lonDifference, lonDifferenceLow, reducedCosine, reducedSine } from './reduced-latitude'
 import { LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
 import { fillSineTable } from './sine-table'
 
-/** Bytes of a position, of a pair of them, of a result. */
-const POSITION: usize = 16
-const PAIR: usize = 32
-const RESULT: usize = 8
-/** Metres that no short edge reaches: a degree is at most 111.7 km long. */
-const NOT_SHORT: f64 = LONGEST_DEGREES * 120e3
+/** Bytes of a position, of a pair of positions and of a result. */
+const POSITION_BYTES: usize = 16
+const PAIR_BYTES: usize = 32
+const RESULT_BYTES: usize = 8
+/** Metres. Every short edge is shorter than this, because a degree is at most 111.7 km long. */
+const SHORT_BELOW_METERS: f64 = LONGEST_DEGREES * 120e3
 const shortLength = memory.data(8, 8)
 
 /**
- * Lengths of the edges of a polyline.
+ * Computes the lengths of the edges of a polyline.
  *
  * @param vertices pointer to interleaved lon, lat in degrees
  * @param count vertices; below 2 there is no edge
@@ -34,13 +34,13 @@ export function generalLengths(vertices: usize, count: i32, out: usize): void {
   if (ASC_FEATURE_SIMD) first = edgeLengths<v128>(vertices, 0, count, out)
   edgeLengths<f64>(vertices, first, count, out)
   for (let i = 0; i + 1 < count; i++) {
-    const p = vertices + <usize>i * POSITION
-    settle(out + <usize>i * RESULT, load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
+    const p = vertices + <usize>i * POSITION_BYTES
+    remeasure(out + <usize>i * RESULT_BYTES, load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
   }
 }
 
 /**
- * Distances of pairs of positions.
+ * Computes the distances between pairs of positions.
  *
  * @param pairs pointer to interleaved lon1, lat1, lon2, lat2 in degrees
  * @param count pairs
@@ -54,48 +54,51 @@ export function pairLengths(pairs: usize, count: i32, out: usize): void {
   if (ASC_FEATURE_SIMD) first = distances<v128>(pairs, 0, count, out)
   distances<f64>(pairs, first, count, out)
   for (let i = 0; i < count; i++) {
-    const p = pairs + <usize>i * PAIR
-    settle(out + <usize>i * RESULT, load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
+    const p = pairs + <usize>i * PAIR_BYTES
+    remeasure(out + <usize>i * RESULT_BYTES, load<f64>(p, 8), load<f64>(p), load<f64>(p, 24), load<f64>(p, 16))
   }
 }
 
 /**
- * Length in metres of one edge between positions in degrees: the bits that `generalLengths`, `pairLengths` and `lineLength`
- * give.
+ * Returns the length in metres of one edge between positions in degrees, with the same bits as `generalLengths`,
+ * `pairLengths` and `lineLength`.
  */
 export function fastInverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
   assert(isPosition(lon1, lat1) && isPosition(lon2, lat2), 'fastInverse: positions must be finite and in range')
   if (measureShort(lat1, lon1, lat2, lon2)) return load<f64>(shortLength)
-  const length = oneEdge(lat1, lon1, lat2, lon2, false)
+  const length = measureGeneral(lat1, lon1, lat2, lon2, false)
   return length == length ? length : inverse(lat1, lon1, lat2, lon2)
 }
 
-/** The same by the kernel without iteration alone, for tests: NaN where one of its guards fails. Leaves what they saw. */
+/**
+ * For tests: returns the length by `generalLength` without any fallback, NaN where a guard fails. Sets residualSeen,
+ * correctionSeen and lengthSeen.
+ */
 export function guardedInverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
   assert(isPosition(lon1, lat1) && isPosition(lon2, lat2), 'guardedInverse: positions must be finite and in range')
-  return oneEdge(lat1, lon1, lat2, lon2, true)
+  return measureGeneral(lat1, lon1, lat2, lon2, true)
 }
 
 @inline
-function oneEdge(lat1: f64, lon1: f64, lat2: f64, lon2: f64, reports: bool): f64 {
+function measureGeneral(lat1: f64, lon1: f64, lat2: f64, lon2: f64, reports: bool): f64 {
   return generalLength<f64>(
     lat1, reducedSine<f64>(lat1), reducedCosine<f64>(lat1), lat2, reducedSine<f64>(lat2), reducedCosine<f64>(lat2),
-    turnOf<f64>(lon1, lon2), turnLow<f64>(lon1, lon2), reports,
+    lonDifference<f64>(lon1, lon2), lonDifferenceLow<f64>(lon1, lon2), reports,
   )
 }
 
-/** Measures again what the kernel refused and what is short. */
+/** Measures an edge again by the right method when it is short or when a guard of `generalLength` failed. */
 @inline
-function settle(result: usize, lat1: f64, lon1: f64, lat2: f64, lon2: f64): void {
+function remeasure(result: usize, lat1: f64, lon1: f64, lat2: f64, lon2: f64): void {
   const length = load<f64>(result)
-  if (length > NOT_SHORT) return
+  if (length > SHORT_BELOW_METERS) return
   if (measureShort(lat1, lon1, lat2, lon2)) store<f64>(result, load<f64>(shortLength))
   else if (length != length) store<f64>(result, inverse(lat1, lon1, lat2, lon2))
 }
 
-/** Whether an edge is short: its length is at `shortLength` then. */
+/** Stores the length at `shortLength` and returns true if the edge is short. */
 function measureShort(lat1: f64, lon1: f64, lat2: f64, lon2: f64): bool {
-  const lon12 = turnOf<f64>(lon1, lon2) + turnLow<f64>(lon1, lon2)
+  const lon12 = lonDifference<f64>(lon1, lon2) + lonDifferenceLow<f64>(lon1, lon2)
   const square = squareDegrees<f64>(lon12, lat1, lat2)
   if (square > LONGEST_DEGREES * LONGEST_DEGREES) return false
   fillSineTable()
@@ -107,70 +110,76 @@ function measureShort(lat1: f64, lon1: f64, lat2: f64, lon2: f64): bool {
   return true
 }
 
-/** Records at a time: enough for the loops, few enough for the fastest cache. */
+/** Records per block: enough to keep the loops busy, few enough for the L1 cache. */
 const BLOCK: usize = 8
-const records = memory.data(1408, 16) // BLOCK · RECORD
-const recordsEnd = records + BLOCK * RECORD
+const records = memory.data(1408, 16) // BLOCK · RECORD_BYTES
+const recordsEnd = records + BLOCK * RECORD_BYTES
 
-/** Measures edges from the one numbered `first`; returns the one it stopped before, for want of vertices to fill the lanes. */
+/**
+ * Measures edges from index `first` on while enough vertices remain to fill the lanes. Returns the index of the first
+ * unmeasured edge.
+ */
 function edgeLengths<T>(vertices: usize, first: i32, count: i32, out: usize): i32 {
   if (first >= count) return first
-  const start = vertices + <usize>first * POSITION
+  const start = vertices + <usize>first * POSITION_BYTES
   let lon = splat<T>(load<f64>(start))
   let lat = splat<T>(load<f64>(start, 8))
   let sbet = reducedSine<T>(lat)
   let cbet = reducedCosine<T>(lat)
   let i = first
-  while (i + lanesOf<T>() < count) {
+  while (i + laneCount<T>() < count) {
     const blockStart = i
     let record = records
-    for (; record < recordsEnd && i + lanesOf<T>() < count; record += RECORD, i += lanesOf<T>()) {
-      const p = vertices + <usize>(i + 1) * POSITION
-      const lon2 = loadFirsts<T>(p, POSITION)
-      const lat2 = loadSeconds<T>(p, POSITION)
+    for (; record < recordsEnd && i + laneCount<T>() < count; record += RECORD_BYTES, i += laneCount<T>()) {
+      const p = vertices + <usize>(i + 1) * POSITION_BYTES
+      const lon2 = loadFirsts<T>(p, POSITION_BYTES)
+      const lat2 = loadSeconds<T>(p, POSITION_BYTES)
       const sbet2 = reducedSine<T>(lat2)
       const cbet2 = reducedCosine<T>(lat2)
       const lon1 = shiftIn<T>(lon, lon2)
-      lookAt<T>(
+      prepareRecord<T>(
         record, shiftIn<T>(lat, lat2), shiftIn<T>(sbet, sbet2), shiftIn<T>(cbet, cbet2), lat2, sbet2, cbet2,
-        turnOf<T>(lon1, lon2), turnLow<T>(lon1, lon2),
+        lonDifference<T>(lon1, lon2), lonDifferenceLow<T>(lon1, lon2),
       )
       lon = lon2
       lat = lat2
       sbet = sbet2
       cbet = cbet2
     }
-    storeLengths<T>(record, out + <usize>blockStart * RESULT)
+    storeLengths<T>(record, out + <usize>blockStart * RESULT_BYTES)
   }
   return i
 }
 
-/** Second half of the edges whose records end at `end`. */
+/** Runs the second half for the records from `records` to `end` and stores the lengths at `out`. */
 @inline
 function storeLengths<T>(end: usize, out: usize): void {
-  for (let record = records, p = out; record < end; record += RECORD, p += <usize>lanesOf<T>() * RESULT) {
-    storeLanes<T>(p, lengthFrom<T>(record, false))
+  for (let record = records, p = out; record < end; record += RECORD_BYTES, p += <usize>laneCount<T>() * RESULT_BYTES) {
+    storeLanes<T>(p, lengthFromRecord<T>(record, false))
   }
 }
 
-/** Measures pairs from the one numbered `first`; returns the one it stopped before, for want of pairs to fill the lanes. */
+/**
+ * Measures pairs from index `first` on while enough pairs remain to fill the lanes. Returns the index of the first
+ * unmeasured pair.
+ */
 function distances<T>(pairs: usize, first: i32, count: i32, out: usize): i32 {
   let i = first
-  while (i + lanesOf<T>() <= count) {
+  while (i + laneCount<T>() <= count) {
     const blockStart = i
     let record = records
-    for (; record < recordsEnd && i + lanesOf<T>() <= count; record += RECORD, i += lanesOf<T>()) {
-      const p = pairs + <usize>i * PAIR
-      const lon1 = loadFirsts<T>(p, PAIR)
-      const lat1 = loadSeconds<T>(p, PAIR)
-      const lon2 = loadFirsts<T>(p + POSITION, PAIR)
-      const lat2 = loadSeconds<T>(p + POSITION, PAIR)
-      lookAt<T>(
+    for (; record < recordsEnd && i + laneCount<T>() <= count; record += RECORD_BYTES, i += laneCount<T>()) {
+      const p = pairs + <usize>i * PAIR_BYTES
+      const lon1 = loadFirsts<T>(p, PAIR_BYTES)
+      const lat1 = loadSeconds<T>(p, PAIR_BYTES)
+      const lon2 = loadFirsts<T>(p + POSITION_BYTES, PAIR_BYTES)
+      const lat2 = loadSeconds<T>(p + POSITION_BYTES, PAIR_BYTES)
+      prepareRecord<T>(
         record, lat1, reducedSine<T>(lat1), reducedCosine<T>(lat1), lat2, reducedSine<T>(lat2), reducedCosine<T>(lat2),
-        turnOf<T>(lon1, lon2), turnLow<T>(lon1, lon2),
+        lonDifference<T>(lon1, lon2), lonDifferenceLow<T>(lon1, lon2),
       )
     }
-    storeLengths<T>(record, out + <usize>blockStart * RESULT)
+    storeLengths<T>(record, out + <usize>blockStart * RESULT_BYTES)
   }
   return i
 }

@@ -1,73 +1,82 @@
 /**
- * Longitudes on the ellipsoid and on the auxiliary sphere, for one lane or two: what lengths and areas of general edges
- * have in common. The idea is in `general-length.ts`. All functions are expressions of their arguments: what two of them
- * share is computed once, for the compiler merges equal expressions.
+ * Longitudes on the ellipsoid and on the auxiliary sphere, for one lane or two; general-length.ts and general-area.ts
+ * share them. general-length.ts explains the method. All functions are pure expressions of their arguments. After
+ * inlining the compiler merges equal expressions, so a common subexpression of two functions is computed once.
  *
- * Names: ss and cc are sin β1 sin β2 and cos β1 cos β2; far, straight and turned are cos β2, cos β1 sin β2 and
- * sin β1 cos β2, point 1 being the one of higher |latitude|; the rest are Karney's letters.
+ * Names, besides Karney's letters (inverse.ts), with point 1 being the one of higher |latitude|:
+ *
+ * | name | meaning |
+ * | --- | --- |
+ * | ss, cc | sin β1 sin β2, cos β1 cos β2 |
+ * | cs, sc | cos β1 sin β2, sin β1 cos β2 |
+ * | cbetFar | cos β2 |
+ * | slam, clam, somg, comg, ssig, csig | sine and cosine of λ12, ω12, σ12 |
+ * | salp0, calp0Square | sin α0, cos² α0 |
+ * | G | ε cos 2σm, σm being the mean of σ1 and σ2 |
+ * | step | ω − λ |
  */
-import { absOf, add, div, ifLess, mul, mulAdd, negate, splat, sqrtOf, sub } from './lanes'
+import { absLanes, add, div, ifLess, mul, mulAdd, negate, splat, sqrtLanes, sub } from './lanes'
 import { polynomial1, polynomial2, polynomial3, polynomial4, polynomial5 } from './lane-series'
-import { angleOf, smallSineOf, smallVersineOf } from './lane-trigonometry'
+import { atan2Lanes, smallSin, smallVersine } from './lane-trigonometry'
 import { A3, C31, C32, C33, C34, EXPANSION, FIRST_EXPANSION } from './general-series'
 import { ep2, f } from './series'
 
-/** Keeps quotients of coincident points finite; vanishes beside anything longer than 10⁻²⁷⁷ m. */
-const NOTHING: f64 = 1e-300
+/** Keeps quotients finite when the points coincide. For any distance above 10⁻²⁷⁷ m, rounding removes it. */
+const ZERO_GUARD: f64 = 1e-300
 
-/** Of x1 and x2 the one that belongs to the point of higher |latitude|: a line and its reverse then give the same bits. */
+/** Selects x1 or x2, the one of the point of higher |latitude|, so that a line and its reverse give the same bits. */
 @inline
-export function ofHigher<T>(lat1: T, lat2: T, x1: T, x2: T): T {
-  return ifLess<T>(absOf<T>(lat1), absOf<T>(lat2), x2, x1)
+export function atHigherLatitude<T>(lat1: T, lat2: T, x1: T, x2: T): T {
+  return ifLess<T>(absLanes<T>(lat1), absLanes<T>(lat2), x2, x1)
 }
 
-/** sin σ12 of the spherical triangle with ω. */
+/** sin σ12 of the spherical triangle with the longitude difference ω. */
 @inline
-export function arcSine<T>(far: T, straight: T, turned: T, somg: T, comg: T): T {
-  const x = mul<T>(far, somg)
-  const y = sub<T>(straight, mul<T>(turned, comg))
-  return sqrtOf<T>(mulAdd<T>(x, x, mul<T>(y, y)))
+export function sinArc<T>(cbetFar: T, cs: T, sc: T, somg: T, comg: T): T {
+  const x = mul<T>(cbetFar, somg)
+  const y = sub<T>(cs, mul<T>(sc, comg))
+  return sqrtLanes<T>(mulAdd<T>(x, x, mul<T>(y, y)))
 }
 
 /** cos σ12. */
 @inline
-export function arcCosine<T>(ss: T, cc: T, comg: T): T {
+export function cosArc<T>(ss: T, cc: T, comg: T): T {
   return mulAdd<T>(cc, comg, ss)
 }
 
 @inline
 function reciprocal<T>(ssig: T): T {
-  return div<T>(splat<T>(1), add<T>(ssig, splat<T>(NOTHING)))
+  return div<T>(splat<T>(1), add<T>(ssig, splat<T>(ZERO_GUARD)))
 }
 
 /** sin α0. */
 @inline
-export function equatorialSine<T>(cc: T, somg: T, ssig: T): T {
+export function sinAlp0<T>(cc: T, somg: T, ssig: T): T {
   return mul<T>(mul<T>(cc, somg), reciprocal<T>(ssig))
 }
 
 /** d sin α0 / dω between the two parallels. */
 @inline
-export function equatorialSlope<T>(cc: T, comg: T, salp: T, ssig: T, csig: T): T {
-  return mul<T>(sub<T>(mul<T>(cc, comg), mul<T>(mul<T>(salp, salp), csig)), reciprocal<T>(ssig))
+export function sinAlp0Slope<T>(cc: T, comg: T, salp0: T, ssig: T, csig: T): T {
+  return mul<T>(sub<T>(mul<T>(cc, comg), mul<T>(mul<T>(salp0, salp0), csig)), reciprocal<T>(ssig))
 }
 
 /** sin (λ + step) and cos (λ + step) for a step below 0.02. */
 @inline
-export function turnedSine<T>(slam: T, clam: T, step: T): T {
-  return add<T>(slam, mulAdd<T>(slam, smallVersineOf<T>(step), mul<T>(clam, smallSineOf<T>(step))))
+export function sinShifted<T>(slam: T, clam: T, step: T): T {
+  return add<T>(slam, mulAdd<T>(slam, smallVersine<T>(step), mul<T>(clam, smallSin<T>(step))))
 }
 
 @inline
-export function turnedCosine<T>(slam: T, clam: T, step: T): T {
-  return add<T>(clam, sub<T>(mul<T>(clam, smallVersineOf<T>(step)), mul<T>(slam, smallSineOf<T>(step))))
+export function cosShifted<T>(slam: T, clam: T, step: T): T {
+  return add<T>(clam, sub<T>(mul<T>(clam, smallVersine<T>(step)), mul<T>(slam, smallSin<T>(step))))
 }
 
-/** 1 / (1 − I'(ω)), by which Newton's step exceeds the residual; I' is below 0.02 where a guard does not refuse. */
+/** 1 / (1 − I'(ω)), the ratio of Newton's step to the residual. I' is below 0.02 wherever the guards pass. */
 @inline
-export function newtonGain<T>(fA3: T, sig: T, salp: T, slope: T): T {
+export function newtonGain<T>(fA3: T, sig: T, salp0: T, slope: T): T {
   const one = splat<T>(1)
-  const y = mul<T>(fA3, mulAdd<T>(sig, slope, mul<T>(salp, salp)))
+  const y = mul<T>(fA3, mulAdd<T>(sig, slope, mul<T>(salp0, salp0)))
   return mulAdd<T>(y, mulAdd<T>(y, add<T>(y, one), one), one)
 }
 
@@ -78,41 +87,41 @@ export function meanExcess<T>(eps: T): T {
 }
 
 /**
- * A first ω − λ, from the triangle with ω = λ: Newton's step for ω = λ + I(ω), and what the curvature of I adds to it.
- * Right to 10⁻⁹ on most of the Earth.
+ * A first ω − λ from the triangle with ω = λ: Newton's step for the equation ω = λ + I(ω), plus a correction for the
+ * curvature of I. Accurate to 10⁻⁹ on most of the Earth.
  */
 @inline
-export function firstStep<T>(far: T, straight: T, turned: T, ss: T, cc: T, slam: T, clam: T): T {
-  const ssig = arcSine<T>(far, straight, turned, slam, clam)
-  const csig = arcCosine<T>(ss, cc, clam)
-  const sig = angleOf<T>(ssig, csig)
-  const salp = equatorialSine<T>(cc, slam, ssig)
-  const calp2 = sub<T>(splat<T>(1), mul<T>(salp, salp))
-  const ratio = polynomial2<T>(FIRST_EXPANSION, mul<T>(calp2, splat<T>(ep2)))
-  const eps = mul<T>(ratio, calp2)
-  const G = mul<T>(ratio, sub<T>(mul<T>(calp2, csig), add<T>(ss, ss)))
+export function firstStep<T>(cbetFar: T, cs: T, sc: T, ss: T, cc: T, slam: T, clam: T): T {
+  const ssig = sinArc<T>(cbetFar, cs, sc, slam, clam)
+  const csig = cosArc<T>(ss, cc, clam)
+  const sig = atan2Lanes<T>(ssig, csig)
+  const salp0 = sinAlp0<T>(cc, slam, ssig)
+  const calp0Square = sub<T>(splat<T>(1), mul<T>(salp0, salp0))
+  const ratio = polynomial2<T>(FIRST_EXPANSION, mul<T>(calp0Square, splat<T>(ep2)))
+  const eps = mul<T>(ratio, calp0Square)
+  const G = mul<T>(ratio, sub<T>(mul<T>(calp0Square, csig), add<T>(ss, ss)))
   const fA3 = meanExcess<T>(eps)
   const B3 = mul<T>(mul<T>(polynomial1<T>(C31, eps), add<T>(G, G)), ssig)
-  const excess = mul<T>(mul<T>(salp, fA3), add<T>(sig, B3))
-  const slope = equatorialSlope<T>(cc, clam, salp, ssig, csig)
-  const turning = mul<T>(mul<T>(csig, reciprocal<T>(ssig)), slope)
-  const bend = negate<T>(mul<T>(salp, add<T>(calp2, mul<T>(splat<T>(3), turning)))) // d² sin α0 / dω²
-  const curvature = mul<T>(fA3, mulAdd<T>(sig, bend, mul<T>(splat<T>(3), mul<T>(salp, slope))))
-  const gain = newtonGain<T>(fA3, sig, salp, slope)
+  const excess = mul<T>(mul<T>(salp0, fA3), add<T>(sig, B3))
+  const slope = sinAlp0Slope<T>(cc, clam, salp0, ssig, csig)
+  const cotTimesSlope = mul<T>(mul<T>(csig, reciprocal<T>(ssig)), slope)
+  const bend = negate<T>(mul<T>(salp0, add<T>(calp0Square, mul<T>(splat<T>(3), cotTimesSlope)))) // d² sin α0 / dω²
+  const curvature = mul<T>(fA3, mulAdd<T>(sig, bend, mul<T>(splat<T>(3), mul<T>(salp0, slope))))
+  const gain = newtonGain<T>(fA3, sig, salp0, slope)
   const newton = mul<T>(excess, gain)
   return mulAdd<T>(mul<T>(mul<T>(newton, newton), mul<T>(curvature, splat<T>(0.5))), gain, newton)
 }
 
 /** ε / cos²α0. */
 @inline
-export function expansionRatio<T>(calp2: T): T {
-  return mul<T>(polynomial5<T>(EXPANSION, mul<T>(calp2, splat<T>(ep2))), splat<T>(ep2))
+export function expansionRatio<T>(calp0Square: T): T {
+  return mul<T>(polynomial5<T>(EXPANSION, mul<T>(calp0Square, splat<T>(ep2))), splat<T>(ep2))
 }
 
 /** G = ε cos 2σm. */
 @inline
-export function firstHarmonic<T>(calp2: T, csig: T, ss: T): T {
-  return mul<T>(expansionRatio<T>(calp2), sub<T>(mul<T>(calp2, csig), add<T>(ss, ss)))
+export function firstHarmonic<T>(calp0Square: T, csig: T, ss: T): T {
+  return mul<T>(expansionRatio<T>(calp0Square), sub<T>(mul<T>(calp0Square, csig), add<T>(ss, ss)))
 }
 
 /** ε^k cos 2kσm for k = 2 … 5 by the recurrence of cosines. */
@@ -151,7 +160,7 @@ function sine5<T>(s: T, c: T): T {
   return sub<T>(mul<T>(add<T>(c, c), sine4<T>(s, c)), sine3<T>(s, c))
 }
 
-/** ε^k cos 2kσm sin kσ12 for k = 1 … 5: half the difference of ε^k sin 2kσ between the ends. */
+/** ε^k cos 2kσm sin kσ12 for k = 1 … 5, which is half the difference of ε^k sin 2kσ between the ends. */
 @inline
 export function product1<T>(G: T, s: T): T {
   return mul<T>(G, s)
@@ -173,13 +182,13 @@ export function product5<T>(G: T, eps2: T, s: T, c: T): T {
   return mul<T>(harmonic5<T>(G, eps2), sine5<T>(s, c))
 }
 
-/** I(ω) = ω − λ' = f sin α0 A3 (σ12 + B3), equation 23 between the two ends. */
+/** I(ω) = ω − λ' = f sin α0 A3 (σ12 + B3): equation 23, taken between the two ends. */
 @inline
-export function longitudeExcess<T>(salp: T, sig: T, ssig: T, csig: T, ss: T): T {
-  const calp2 = sub<T>(splat<T>(1), mul<T>(salp, salp))
-  const eps = mul<T>(expansionRatio<T>(calp2), calp2)
+export function longitudeExcess<T>(salp0: T, sig: T, ssig: T, csig: T, ss: T): T {
+  const calp0Square = sub<T>(splat<T>(1), mul<T>(salp0, salp0))
+  const eps = mul<T>(expansionRatio<T>(calp0Square), calp0Square)
   const eps2 = mul<T>(eps, eps)
-  const G = firstHarmonic<T>(calp2, csig, ss)
+  const G = firstHarmonic<T>(calp0Square, csig, ss)
   const B3 = add<T>(
     mulAdd<T>(
       polynomial3<T>(C31, eps), product1<T>(G, ssig),
@@ -190,5 +199,5 @@ export function longitudeExcess<T>(salp: T, sig: T, ssig: T, csig: T, ss: T): T 
       mul<T>(splat<T>(C34), product4<T>(G, eps2, ssig, csig)),
     ),
   )
-  return mul<T>(mul<T>(mul<T>(salp, splat<T>(f)), polynomial4<T>(A3, eps)), add<T>(sig, add<T>(B3, B3)))
+  return mul<T>(mul<T>(mul<T>(salp0, splat<T>(f)), polynomial4<T>(A3, eps)), add<T>(sig, add<T>(B3, B3)))
 }

@@ -1,49 +1,55 @@
 /**
- * Whether a point lies inside a polygon whose rings are geodesics.
+ * Decides whether a point lies inside a polygon whose edges are geodesics.
  *
- * The meridian from the point to the north pole crosses a ring an odd number of times when the point and the pole are on
- * different sides of it. Which side is inside is decided in `area.ts` alone. Longitudes are never added or subtracted
- * here, only compared, so a vertex on the meridian is counted once, on whatever turn of longitude it was written.
+ * The meridian from the point to the north pole crosses a ring an odd number of times if and only if the point and the
+ * pole are on different sides of it. Only area.ts decides which side is inside. This file compares longitudes but never
+ * adds or subtracts them, so a vertex on the meridian is counted exactly once, at ±180 too.
  *
- * A ring has a tree of spans over its edges in their order. A span that the meridian cannot meet counts nothing; one that
- * lies north of the point as a whole counts by its two ends and the number of times it wraps, however many edges it has. So
- * a point looks at some spans on each level and at the edges of few.
+ * Each ring has a tree of spans over its edges, in their order. A span that the meridian cannot meet has no crossing. A
+ * span that lies wholly north of the point is counted by its two ends and the number of its edges over the
+ * antimeridian, without looking at its edges. So a query visits a few spans on each level and the edges of few of them.
  *
- * A point on a ring itself may be found inside or outside: its distance is 0 either way.
+ * A point exactly on a ring may count as inside or outside. Its distance is 0 either way.
  */
-import { enclosedPoleOf, NO_POLE, NORTH } from './area'
-import { above, FANOUT, nodesFrom } from './box-tree'
-import { chordSquare, ECEF_BYTES, LONGEST, longestOver, offsetRounding, PLANAR, planeOffset, RLO, stray } from './ecef'
+import { findEnclosedPole, NO_POLE, NORTH } from './area'
+import { FANOUT, parentCount, treeSize } from './box-tree'
+import {
+  chordSquare, ECEF_BYTES, geodesicUpperBound, LONGEST_GEODESIC, LONGEST_PLANAR, offsetRounding, planeDeviation,
+  planeOffset, RLO,
+} from './ecef'
 import { inverse } from './inverse'
 import * as solution from './inverse'
 import { DEGREE, high, longitudeDifference } from './math'
 import { aligned } from './memory'
-import { dimensionOf, latAt, lonAt, Operand, positionAt, startOf, take } from './operand'
-import { countLooks, countSolutions } from './work'
+import { allocate, latAt, lonAt, Operand, partDimension, positionAt, startAt } from './operand'
+import { countChecks, countSolutions } from './work'
 
 /** Edges in a span of the lowest level. */
 const SPAN_EDGES: i32 = 8
 
-/** A run of edges of one ring. */
+/** Bounds of a run of consecutive edges of one ring. */
 @unmanaged
 class Span {
-  /** Longitudes of its vertices. */
+  /** Least and greatest longitude of its vertices. */
   west: f64
   east: f64
-  /** Latitudes that its edges do not leave. */
+  /** Bounds of the latitudes of its edges. */
   south: f64
   north: f64
-  /** How many of its edges lead over the antimeridian. */
+  /** Number of its edges that cross the antimeridian. */
   wraps: i32
 }
 
-/** Pointer to the spans, i32 enclosed pole; one for each sequence, only those of rings are filled. */
+/**
+ * Bytes of an entry of `operand.rings`: u32 pointer to the spans, i32 enclosed pole. Only the entries of rings are
+ * filled.
+ */
 const RING_BYTES: usize = 8
 
-/** Where the levels of the ring begin that is being looked at. */
+/** Pointers to the levels of spans of the current ring. */
 const levelStarts: usize = memory.data(4 * 16)
 
-// What is being looked for, and in which ring.
+// The current query: operand, ring, and point.
 let subject: Operand = changetype<Operand>(0)
 let firstEdge: i32 = 0
 let edgeCount: i32 = 0
@@ -51,36 +57,36 @@ let latP: f64 = 0
 let lonP: f64 = 0
 let positionP: usize = 0
 
-/** Bytes of the tables of the rings of an operand, at most. */
+/** Upper bound of the bytes for the ring tables of an operand. */
 export function ringTablesBytes(vertexCount: i32, sequenceCount: i32): usize {
   // n spans have fewer than n spans above them.
   const spans = 2 * (<usize>(vertexCount / SPAN_EDGES) + <usize>sequenceCount)
   return aligned(<usize>sequenceCount * RING_BYTES) + spans * offsetof<Span>() + ((<usize>sequenceCount) << 4)
 }
 
-/** Makes the tables of the rings of an operand. */
+/** Builds the ring tables of an operand. */
 export function prepareRings(operand: Operand): void {
-  const rings = take(<usize>operand.sequenceCount * RING_BYTES)
+  const rings = allocate(<usize>operand.sequenceCount * RING_BYTES)
   operand.rings = rings
   for (let part = 0; part < operand.partCount; part++) {
-    if (dimensionOf(operand, part) != 2) continue
-    for (let s = startOf(operand.partStarts, part); s < startOf(operand.partStarts, part + 1); s++) {
-      const first = startOf(operand.sequenceStarts, s)
-      const edges = startOf(operand.sequenceStarts, s + 1) - first - 1
+    if (partDimension(operand, part) != 2) continue
+    for (let s = startAt(operand.partStarts, part); s < startAt(operand.partStarts, part + 1); s++) {
+      const first = startAt(operand.sequenceStarts, s)
+      const edges = startAt(operand.sequenceStarts, s + 1) - first - 1
       const leaves = (edges + SPAN_EDGES - 1) / SPAN_EDGES
-      const spans = take(<usize>nodesFrom(leaves) * offsetof<Span>())
+      const spans = allocate(<usize>treeSize(leaves) * offsetof<Span>())
       const root = fillSpans(operand, first, edges, spans, leaves)
       store<u32>(rings + <usize>s * RING_BYTES, <u32>spans)
-      // Without an edge over the antimeridian the differences of longitude along the ring add up to nothing.
-      const pole = root.wraps == 0 ? NO_POLE : enclosedPoleOf(operand.vertices + ((<usize>first) << 4), edges + 1)
+      // Without an edge over the antimeridian the differences of longitude along the ring add up to 0, so it does not wind.
+      const pole = root.wraps == 0 ? NO_POLE : findEnclosedPole(operand.vertices + ((<usize>first) << 4), edges + 1)
       store<i32>(rings + <usize>s * RING_BYTES, pole, 4)
     }
   }
 }
 
-/** The pole that a ring encloses, of a sequence that is a ring. */
+/** The pole that a ring encloses. The sequence must be a ring. */
 @inline
-export function poleOf(operand: Operand, sequence: i32): i32 {
+export function ringPole(operand: Operand, sequence: i32): i32 {
   return load<i32>(operand.rings + <usize>sequence * RING_BYTES, 4)
 }
 
@@ -89,14 +95,14 @@ function spanAt(spans: usize, index: i32): Span {
   return changetype<Span>(spans + <usize>index * offsetof<Span>())
 }
 
-/** Fills the spans of all levels; returns the one over the whole ring. */
+/** Fills the spans of all levels and returns the root, which covers the whole ring. */
 function fillSpans(operand: Operand, first: i32, edges: i32, spans: usize, leaves: i32): Span {
   for (let i = 0; i < leaves; i++) {
     fillLeaf(operand, first + i * SPAN_EDGES, min(SPAN_EDGES, edges - i * SPAN_EDGES), spanAt(spans, i))
   }
   let below = 0
   let next = leaves
-  for (let size = leaves; size > 1; size = above(size)) {
+  for (let size = leaves; size > 1; size = parentCount(size)) {
     for (let i = 0; i < size; i += FANOUT) joinSpans(spans, below + i, min(FANOUT, size - i), spanAt(spans, next++))
     below += size
   }
@@ -137,51 +143,51 @@ function fillLeaf(operand: Operand, first: i32, edges: i32, span: Span): void {
     position += ECEF_BYTES
     lon1 = lon
   }
-  // Half an edge away from its nearer end, every point of it is at most this many degrees of latitude away.
-  const length = longestOver(Math.sqrt(longest))
-  const room = length < LONGEST ? length / (2 * RLO * DEGREE) + 1e-9 : 180
+  // Every point of an edge is within half its length of an end; `margin` is that length in degrees of latitude, rounded up.
+  const length = geodesicUpperBound(Math.sqrt(longest))
+  const margin = length < LONGEST_GEODESIC ? length / (2 * RLO * DEGREE) + 1e-9 : 180
   span.west = west
   span.east = east
-  span.south = south - room
-  span.north = north + room
+  span.south = south - margin
+  span.north = north + margin
   span.wraps = wraps
 }
 
-/** Whether a polygon part contains a point; position points to its x, y, z. */
+/** Whether a polygon part contains a point in degrees; `position` points to its x, y, z. */
 export function polygonContains(operand: Operand, part: i32, lat: f64, lon: f64, position: usize): bool {
   subject = operand
   latP = lat
-  // One name for the antimeridian: 180 is east of every other longitude then.
+  // The antimeridian gets one longitude, −180. Every vertex at another longitude, 180 included, is then east of it.
   lonP = lon == 180 ? -180 : lon
   positionP = position
-  const first = startOf(operand.partStarts, part)
+  const first = startAt(operand.partStarts, part)
   if (!ringContains(first)) return false
-  for (let s = first + 1; s < startOf(operand.partStarts, part + 1); s++) {
+  for (let s = first + 1; s < startAt(operand.partStarts, part + 1); s++) {
     if (ringContains(s)) return false
   }
   return true
 }
 
 function ringContains(sequence: i32): bool {
-  firstEdge = startOf(subject.sequenceStarts, sequence)
-  edgeCount = startOf(subject.sequenceStarts, sequence + 1) - firstEdge - 1
+  firstEdge = startAt(subject.sequenceStarts, sequence)
+  edgeCount = startAt(subject.sequenceStarts, sequence + 1) - firstEdge - 1
   let start = <usize>load<u32>(subject.rings + <usize>sequence * RING_BYTES)
   let level = 0
-  for (let size = (edgeCount + SPAN_EDGES - 1) / SPAN_EDGES; ; size = above(size)) {
+  for (let size = (edgeCount + SPAN_EDGES - 1) / SPAN_EDGES; ; size = parentCount(size)) {
     store<u32>(levelStarts + ((<usize>level) << 2), <u32>start)
     if (size == 1) break
     start += <usize>size * offsetof<Span>()
     level++
   }
-  const isOdd = crossesOddly(level, 0)
-  const pole = poleOf(subject, sequence)
+  const isOdd = hasOddCrossings(level, 0)
+  const pole = ringPole(subject, sequence)
   return pole == NO_POLE ? isOdd : isOdd != (pole == NORTH)
 }
 
 /** Whether the meridian north of the point crosses the edges of a span an odd number of times. */
-function crossesOddly(level: i32, index: i32): bool {
+function hasOddCrossings(level: i32, index: i32): bool {
   const span = spanAt(<usize>load<u32>(levelStarts + ((<usize>level) << 2)), index)
-  countLooks(1)
+  countChecks(1)
   if (latP > span.north) return false
   if (span.wraps == 0 && (lonP < span.west || lonP >= span.east)) return false
   const width = SPAN_EDGES << (2 * level) // 4 to the level
@@ -194,14 +200,15 @@ function crossesOddly(level: i32, index: i32): bool {
   if (level > 0) {
     const end = min(FANOUT * (index + 1), (edgeCount + (width >> 2) - 1) / (width >> 2))
     for (let child = FANOUT * index; child < end; child++) {
-      if (crossesOddly(level - 1, child)) isOdd = !isOdd
+      if (hasOddCrossings(level - 1, child)) isOdd = !isOdd
     }
     return isOdd
   }
   for (let v = first; v < last; v++) {
     const lon1 = lonAt(subject, v)
     const lon2 = lonAt(subject, v + 1)
-    // East of the meridian or not; an edge over the antimeridian starts on the one side and comes back on the other.
+    // The edge crosses the meridian if exactly one end is east of it; an edge over the antimeridian does if both or
+    // none are.
     const changes = lon1 > lonP != lon2 > lonP
     const wraps = isWrapped(lon1, lon2)
     if (changes != wraps && isNorth(v, lon2 > lon1 != wraps)) isOdd = !isOdd
@@ -209,7 +216,7 @@ function crossesOddly(level: i32, index: i32): bool {
   return isOdd
 }
 
-/** Whether the short way between two longitudes leads over the antimeridian; the way that `longitudeDifference` goes. */
+/** Whether the shorter way between two longitudes crosses the antimeridian, as `longitudeDifference` decides it. */
 @inline
 function isWrapped(lon1: f64, lon2: f64): bool {
   return Math.abs(lon2 - lon1) >= 179 && isWideWrapped(lon1, lon2)
@@ -220,19 +227,22 @@ function isWideWrapped(lon1: f64, lon2: f64): bool {
   return high == 0 ? true : lon2 < lon1 != high < 0
 }
 
-/** Whether the edge from a vertex, which crosses the meridian of the point, does so north of it. */
+/**
+ * Whether the edge that starts at vertex v crosses the meridian of the point north of the point. It must cross the
+ * meridian.
+ */
 function isNorth(v: i32, leadsEast: bool): bool {
   let lat1 = latAt(subject, v)
   let lon1 = lonAt(subject, v)
   let lat2 = latAt(subject, v + 1)
   let lon2 = lonAt(subject, v + 1)
-  // An edge that ends at a pole runs along a meridian and takes all its longitudes there.
+  // An edge that ends at a pole runs along a meridian; it passes all longitudes at the pole.
   if (lat1 == 90 || lat2 == 90) return true
   if (lat1 == -90 || lat2 == -90) return false
   longitudeDifference(lon1, lon2)
   if (Math.abs(high) != 180) {
-    // North is left on the way east, and almost always the plane of the edge is enough to tell.
-    const side = sideOf(positionAt(subject, v), positionP)
+    // Going east, north is to the left. In almost all cases the plane of the edge decides.
+    const side = sideOfEdge(positionAt(subject, v), positionP)
     if (side != 0) return side > 0 != leadsEast
   }
   const isOrdered = lat1 < lat2 || (lat1 == lat2 && lon1 <= lon2)
@@ -247,9 +257,9 @@ function isNorth(v: i32, leadsEast: bool): bool {
   countSolutions(2)
   inverse(lat1, lon1, lat2, lon2)
   longitudeDifference(lon1, lon2)
-  // Over a pole, which the azimuth at the first end names.
+  // The edge goes over a pole; its azimuth at the first end shows which.
   if (Math.abs(high) == 180) return solution.calp1 > 0
-  // From its western end every geodesic leads east, and the ones farther north start with smaller azimuths.
+  // From the western end all geodesics lead east, and those that pass farther north start with smaller azimuths.
   let salp = solution.salp1
   let calp = solution.calp1
   if (high < 0) {
@@ -262,12 +272,15 @@ function isNorth(v: i32, leadsEast: bool): bool {
   return salp * solution.calp1 - calp * solution.salp1 < 0
 }
 
-/** On which side of the edge from a position to the next one the point lies: 1 left, −1 right, 0 not certain. */
-function sideOf(from: usize, position: usize): i32 {
-  const length = longestOver(Math.sqrt(chordSquare(from, from + ECEF_BYTES)))
-  const distance = longestOver(Math.sqrt(chordSquare(from, position)))
-  if (length == 0 || length + distance > PLANAR) return 0
+/**
+ * Side on which the point lies of the edge between the position `from` and the next one: 1 left, −1 right, 0 not
+ * certain.
+ */
+function sideOfEdge(from: usize, position: usize): i32 {
+  const length = geodesicUpperBound(Math.sqrt(chordSquare(from, from + ECEF_BYTES)))
+  const distance = geodesicUpperBound(Math.sqrt(chordSquare(from, position)))
+  if (length == 0 || length + distance > LONGEST_PLANAR) return 0
   const offset = planeOffset(position, from, from + ECEF_BYTES)
-  const room = stray(length, distance) + offsetRounding
-  return offset > room ? 1 : offset < -room ? -1 : 0
+  const margin = planeDeviation(length, distance) + offsetRounding
+  return offset > margin ? 1 : offset < -margin ? -1 : 0
 }

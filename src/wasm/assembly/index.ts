@@ -1,4 +1,8 @@
-/** What the host sees. Vertices are pointers to interleaved lon, lat in degrees; scalars come lat first, as in the literature. */
+/**
+ * The exports of the module. Vertices are pointers to interleaved lon, lat in degrees; scalar arguments take lat before
+ * lon, as in the literature. A function returns at most one number, so further results are read with the getters below
+ * after the call.
+ */
 export { mark, release, releaseTo, reserve, setAside } from './memory'
 export { inverse, inverseWithArea } from './inverse'
 export { generalAreas } from './general-areas'
@@ -74,7 +78,7 @@ export function lengthSeen(): f64 {
 export function canonicalLength(): i32 {
   return canonical.canonicalLength
 }
-/** Length of the ring that `ringArea` measured last, metres. */
+/** Length in metres of the ring that `ringArea` measured last. */
 export function perimeter(): f64 {
   return ring.perimeter
 }

@@ -1,24 +1,33 @@
 /**
- * Lower bounds of the distance f from a point to the points of a geodesic, on an interval of it, by f and f' at both ends;
- * `point-edge.ts` says what is known of f''.
+ * Lower bounds for branch and bound. Let f(t) be the distance from a fixed point to the point at t metres along a
+ * geodesic. On an interval, f and f' are known at both ends and a bound of a higher derivative inside; that gives a
+ * lower bound of f on the whole interval. When it is not below the least distance so far, the search can skip the
+ * interval. point-edge.ts derives the bounds of f''.
+ *
+ * Arguments: h is the length of the interval in metres, f0 and f1 are f at its ends, d0 and d1 are f' there.
  */
 import { b } from './series'
 
-/** Beyond this cot(r/b) is of no use: πb is 19,970 km. */
+/** Metres. Near πb (19,970 km) cot(r/b) tends to −∞, so the bound is useless beyond this distance. */
 export const BOUNDED_TO: f64 = 0.98 * Math.PI * b
 /**
- * Where r/b is within 0.3 of a right angle, ρ away from it at most, the fourth derivative of f is below (0.1 + 3ρ)/b³.
+ * Radians. Let ρ ≤ 0.3 be the largest deviation of r/b from a right angle on the interval. Then the fourth derivative
+ * of f is below (0.1 + 3ρ)/b³.
  *
- * On the sphere f = arccos(A·cos t), whose fourth derivative is −u·(1 − A²)(1 − 9A²) to the first order of u = A·cos t: at
- * most 16/9·ρ, and by its closed form 1.78ρ at 0.02 and 2.07ρ at 0.3. What is left, 0.1 + 0.9ρ, is for the ellipsoid, whose
- * curvature differs from a sphere's by e² = 0.0067: not proved, but 59,759 random lines took 0.005 of it.
+ * On the sphere f = arccos(A·cos t). To the first order of u = A·cos t its fourth derivative is −u·(1 − A²)(1 − 9A²),
+ * at most 16/9·ρ; its closed form gives 1.78ρ at ρ = 0.02 and 2.07ρ at ρ = 0.3. The remaining 0.1 + 0.9ρ is a margin
+ * for the ellipsoid, whose curvature differs from a sphere's by e² = 0.0067. The margin is not proved, but 59,759
+ * random lines used only 0.005 of it.
  */
 export const SMOOTH: f64 = 0.3
-/** Lower bound of f on an interval of length h where no point is farther than `farthest`: f'' ≥ cot(farthest / b) / b. */
+/**
+ * Lower bound of f on an interval where no point is farther than `farthest` metres. There f'' ≥ cot(farthest / b) / b.
+ */
 export function tangentBound(h: f64, f0: f64, d0: f64, f1: f64, d1: f64, farthest: f64): f64 {
   const angle = farthest / b
   const kappa = Math.max(0, -Math.cos(angle) / (b * Math.sin(angle)))
-  // f minus a parabola that vanishes at both ends is convex and nowhere above f: its tangents bound it.
+  // f minus the parabola kappa/2 · t(h − t), which is ≥ 0 and vanishes at both ends, is convex and not above f. So the
+  // tangents of the difference bound f from below; the least value is where they meet.
   const s0 = d0 - (kappa * h) / 2
   const s1 = d1 + (kappa * h) / 2
   if (s0 >= 0) return f0
@@ -26,10 +35,14 @@ export function tangentBound(h: f64, f0: f64, d0: f64, f1: f64, d1: f64, farthes
   return (f0 * s1 - f1 * s0 + s0 * s1 * h) / (s1 - s0)
 }
 
-/** Where the cubic of `cubicBound` is least, metres from the start of the interval. */
+/** Set by `cubicBound`: where its cubic has its minimum, metres from the start of the interval. */
 export let cubicLeastAt: f64 = 0
 
-/** Lower bound of f on an interval of length h: the cubic with the same ends, which errs by at most f''''·h⁴/384. */
+/**
+ * Lower bound of f on an interval from the cubic Hermite interpolant, whose error is at most f''''·h⁴/384.
+ *
+ * @param fourth upper bound of |f''''| on the interval
+ */
 export function cubicBound(h: f64, f0: f64, d0: f64, f1: f64, d1: f64, fourth: f64): f64 {
   const secant = (f1 - f0) / h
   const c2 = (3 * secant - 2 * d0 - d1) / h

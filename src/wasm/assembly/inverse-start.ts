@@ -1,25 +1,30 @@
-/** Where Newton's method of the inverse problem begins: Karney 2013, section 5. */
+/**
+ * The starting azimuth for Newton's method in the inverse problem: Karney 2013, section 5. inverse.ts introduces the
+ * letters.
+ */
 import { EPSILON, norm, square } from './math'
 import { A3f, ep2, f, f1, n } from './series'
 
 const TOL1: f64 = 200 * EPSILON
 const TOL2: f64 = 1.4901161193847656e-8 // √EPSILON
 const XTHRESH: f64 = 1000 * TOL2
-/** Below this arc length (radians) the spherical solution is as good as rounding allows. */
+/** Below this arc length in radians, the spherical solution is as accurate as rounding allows. */
 const SHORT: f64 = (0.1 * TOL2) / Math.sqrt((f * (1 - f / 2)) / 2)
 
 /** Azimuth at point 1. */
 export let salp1: f64 = 0
 export let calp1: f64 = 0
-/** Azimuth at point 2, arc length and mean dn: only when `inverseStart` returned true. */
+/** Azimuth at point 2, arc length and mean dn: set only when `inverseStart` returns true. */
 export let salp2: f64 = 0
 export let calp2: f64 = 0
 export let sig12: f64 = 0
 export let dnm: f64 = 0
 
 /**
- * @param lam12 longitude difference in [0, π] with its sine and cosine; β1 ≤ 0, |β2| ≤ −β1
- * @returns true when the line is so short that this is the solution
+ * Sets salp1 and calp1 for the canonical problem: β1 ≤ 0, |β2| ≤ −β1.
+ *
+ * @param lam12 longitude difference in [0, π]; slam12 and clam12 are its sine and cosine
+ * @returns true when the line is so short that this is already the solution; then all results above are set
  */
 export function inverseStart(
   sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, lam12: f64, slam12: f64, clam12: f64,
@@ -69,7 +74,11 @@ export function inverseStart(
   return solved
 }
 
-/** Near the antipode the sphere misleads: the azimuth comes from the astroid in coordinates scaled to it. */
+/**
+ * Sets salp1 and calp1 for nearly antipodal points, where the spherical azimuth is a bad guess. There the geodesics
+ * from point 1 envelop an astroid around the antipode; the azimuth follows from its equation, in coordinates x, y
+ * scaled to the astroid.
+ */
 function nearAntipode(sbet1: f64, cbet1: f64, cbet2: f64, sbet12a: f64, slam12: f64, clam12: f64): void {
   const lam12x = Math.atan2(-slam12, -clam12) // λ12 − π
   const k2 = square(sbet1) * ep2
@@ -79,7 +88,7 @@ function nearAntipode(sbet1: f64, cbet1: f64, cbet2: f64, sbet12a: f64, slam12: 
   const x = lam12x / lamscale
   const y = sbet12a / betscale
   if (y > -TOL1 && x > -1 - XTHRESH) {
-    // On the cut itself.
+    // Point 2 lies on the cut, where two shortest geodesics meet.
     salp1 = Math.min(1, -x)
     calp1 = -Math.sqrt(1 - square(salp1))
     return
@@ -105,7 +114,7 @@ function astroid(x: f64, y: f64): f64 {
   let u = r
   if (discriminant >= 0) {
     let T3 = S + r3
-    // The sign of the root is chosen so that nothing cancels.
+    // This sign of the root avoids cancellation.
     T3 += T3 < 0 ? -Math.sqrt(discriminant) : Math.sqrt(discriminant)
     const T = Math.cbrt(T3)
     u += T + (T != 0 ? r2 / T : 0)

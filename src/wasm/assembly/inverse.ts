@@ -2,9 +2,30 @@
  * The inverse geodesic problem on WGS 84: Karney, Algorithms for geodesics, J. Geodesy 87 (2013),
  * doi:10.1007/s00190-012-0578-z. Within 15 nm everywhere.
  *
- * Letters of the paper: β reduced latitude, α azimuth, σ arc length and ω longitude on the auxiliary sphere, λ longitude,
- * s and c before a letter its sine and cosine; s12 length, m12 reduced length, M12 M21 scales, S12 area under the line.
- * P12 is ours: the area between the line and a pole.
+ * A geodesic on the ellipsoid corresponds to a great circle on an auxiliary sphere whose latitude is the reduced
+ * latitude. The two longitudes differ: λ is smaller than ω by at most the fraction f. The solver searches for the
+ * azimuth α1 at point 1 whose geodesic reaches the latitude of point 2 at the right longitude.
+ *
+ * The names follow the paper, in all files of the kernel:
+ *
+ * | name | letter | meaning |
+ * | --- | --- | --- |
+ * | lat | φ | geographic latitude |
+ * | bet | β | reduced latitude: tan β = (1 − f) tan φ |
+ * | alp | α | azimuth, clockwise from north; alp0 is the azimuth where the geodesic crosses the equator |
+ * | sig | σ | arc length on the auxiliary sphere, from the northward crossing of the equator |
+ * | omg | ω | longitude on the auxiliary sphere |
+ * | lam | λ | longitude on the ellipsoid, in radians |
+ * | s…, c… | | sine and cosine of the angle that follows: sbet1 is sin β1 |
+ * | …1, …2, …12 | | at point 1, at point 2, the difference of the two |
+ * | dn | | √(1 + e'² sin²β) |
+ * | eps | ε | expansion parameter of the series |
+ * | s12 | | length |
+ * | m12 | | reduced length: how far neighbouring geodesics from point 1 spread, per radian |
+ * | M12, M21 | | geodesic scales: how far initially parallel geodesics spread, as a ratio |
+ * | S12 | | area between the geodesic and the equator |
+ * | P12 | | area between the geodesic and a pole (not in the paper) |
+ * | a, b, f, f1, n, e2, ep2, c2 | | constants of the ellipsoid, in series.ts |
  */
 import {
   EPSILON, TINY, atan2, cosx, high, longitudeDifference, low, norm, roundAngle, sincosDegrees, sinx, square, DEGREE,
@@ -14,7 +35,10 @@ import { expansion, lengths, m12b, s12b, scale12, scale21 } from './lengths'
 import { A3f, C4a, C4f, a, b, c2, cosSeries, e2, ep2, f, f1, n } from './series'
 import { multiplySines, roughJ12, sumC3 } from './sine-products'
 
-/** Results of `inverse`: metres, and square metres for S12, P12; azimuths as sine and cosine, clockwise from north. */
+/**
+ * Results of `inverse`: lengths in metres, areas in square metres, azimuths as sine and cosine, scales as ratios. The
+ * next call overwrites them; other modules that call `inverse` in between do so too.
+ */
 export let s12: f64 = 0
 export let m12: f64 = 0
 export let M12: f64 = 0
@@ -27,9 +51,9 @@ export let salp2: f64 = 0
 export let calp2: f64 = 0
 
 const NEWTON_STEPS: i32 = 20
-const ALL_STEPS: i32 = 83 // bisection needs at most one step a bit
+const ALL_STEPS: i32 = 83 // the bisection needs at most one step per bit
 
-// Results of lambda12.
+// Results of `lambda12`.
 let sig12: f64 = 0
 let ssig1: f64 = 0
 let csig1: f64 = 0
@@ -39,14 +63,20 @@ let eps: f64 = 0
 let domg12: f64 = 0
 let dlam12: f64 = 0
 
-/** Shortest geodesic between two points in degrees; sets s12, m12, M12, M21 and the azimuths, not S12 and P12. */
+/**
+ * Solves for the shortest geodesic between two points in degrees. Sets s12, m12, M12, M21 and the azimuths, but not S12
+ * and P12.
+ *
+ * @returns s12
+ */
 export function inverse(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
   return solve(lat1, lon1, lat2, lon2, false)
 }
 
 /**
- * The same with S12, the area between the geodesic and the equator, and, when both points lie on one side of the equator,
- * P12, the area between it and the pole of that side; both east-going positive.
+ * Solves as `inverse` does and also sets S12, the area between the geodesic and the equator, and P12, the area between
+ * the geodesic and the pole of its hemisphere. P12 is valid only when both points lie on one side of the equator.
+ * East-going areas are positive.
  */
 export function inverseWithArea(lat1: f64, lon1: f64, lat2: f64, lon2: f64): f64 {
   return solve(lat1, lon1, lat2, lon2, true)
@@ -65,7 +95,8 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
   const clam12 = cosx
   const supplement = 180 - lon12 - lon12e
 
-  // Canonical form: 0 ≤ λ12 ≤ π, lat1 ≤ 0, |lat2| ≤ −lat1. It makes swapped and mirrored problems give the same bits.
+  // Canonical form: 0 ≤ λ12 ≤ π, lat1 ≤ 0, |lat2| ≤ −lat1. Swapped and mirrored problems reduce to the same one, so
+  // they give the same bits.
   const swapp: f64 = Math.abs(lat1) < Math.abs(lat2) ? -1 : 1
   if (swapp < 0) {
     lonsign = -lonsign
@@ -89,7 +120,7 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
   t = norm(sbet2, cbet2)
   sbet2 /= t
   cbet2 = Math.max(TINY, cbet2 / t)
-  // |β2| = |β1| has to be exact where it holds: the formula for α2 below subtracts them.
+  // Where |β2| = |β1|, their sines and cosines must be exactly equal: the formula for α2 in `lambda12` subtracts them.
   if (cbet1 < -sbet1) {
     if (cbet2 == cbet1) sbet2 = copysign(sbet1, sbet2)
   } else if (Math.abs(sbet2) == -sbet1) {
@@ -100,13 +131,13 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
 
   let s12x: f64 = 0
   let m12x: f64 = 0
-  let somg12: f64 = 2 // not a sine: not known yet
+  let somg12: f64 = 2 // 2 is no sine and means: not computed yet
   let comg12: f64 = 0
   let omg12: f64 = 0
   let lamomg12: f64 = 0 // λ12 − ω12
 
-  let meridian = lat1 == -90 || slam12 == 0
-  if (meridian) {
+  let isMeridian = lat1 == -90 || slam12 == 0
+  if (isMeridian) {
     calp1 = clam12
     salp1 = slam12
     calp2 = 1
@@ -128,12 +159,12 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
       m12x *= b
       s12x *= b
     } else {
-      meridian = false // beyond the conjugate point
+      isMeridian = false // it passes the conjugate point, so it is not the shortest
     }
   }
 
-  if (!meridian && sbet1 == 0 && supplement >= f * 180) {
-    // Along the equator.
+  if (!isMeridian && sbet1 == 0 && supplement >= f * 180) {
+    // The geodesic runs along the equator.
     calp1 = 0
     calp2 = 0
     salp1 = 1
@@ -145,7 +176,7 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
     m12x = b * Math.sin(sig12)
     M12 = Math.cos(sig12)
     M21 = M12
-  } else if (!meridian) {
+  } else if (!isMeridian) {
     const solved = start.inverseStart(sbet1, cbet1, sbet2, cbet2, lam12, slam12, clam12)
     salp1 = start.salp1
     calp1 = start.calp1
@@ -179,15 +210,16 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
   s12 = s12x + 0
   m12 = m12x + 0
   if (wantsArea) {
-    if (!meridian && somg12 == 2) {
+    if (!isMeridian && somg12 == 2) {
       somg12 = Math.sin(omg12)
       comg12 = Math.cos(omg12)
     }
     const series = areaSeries(sbet1, cbet1, sbet2, cbet2)
     const east = swapp * lonsign
-    S12 = (series + c2 * spherical(sbet1, cbet1, sbet2, cbet2, somg12, comg12, meridian)) * east * latsign + 0
-    // The canonical points lie south of the equator. A meridian passes through the pole and encloses nothing with it.
-    P12 = meridian ? 0 : (series + c2 * (lamomg12 + excess(sbet1, cbet1, sbet2, cbet2, somg12, comg12))) * east + 0
+    S12 = (series + c2 * spherical(sbet1, cbet1, sbet2, cbet2, somg12, comg12, isMeridian)) * east * latsign + 0
+    // Both points of the canonical problem lie south of the equator. A meridian leads to the pole, so no area is
+    // between them.
+    P12 = isMeridian ? 0 : (series + c2 * (lamomg12 + excess(sbet1, cbet1, sbet2, cbet2, somg12, comg12))) * east + 0
   }
 
   if (swapp < 0) {
@@ -208,7 +240,11 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
   return s12
 }
 
-/** Finds α1 with λ12(α1) = λ12 by Newton's method inside a bracket; sets the azimuths and the results of lambda12. */
+/**
+ * Finds the α1 whose geodesic has the longitude difference λ12. Newton's method starts from salp1, calp1. The solution
+ * stays between salp1a, calp1a and salp1b, calp1b; bisection of this bracket replaces a Newton step that fails. Sets
+ * the azimuths and the results of `lambda12`.
+ */
 function newton(
   sbet1: f64, cbet1: f64, dn1: f64, sbet2: f64, cbet2: f64, dn2: f64, slam12: f64, clam12: f64,
 ): void {
@@ -240,7 +276,8 @@ function newton(
           const t = norm(salp1, calp1)
           salp1 /= t
           calp1 /= t
-          // Where the slope vanishes convergence is only linear, so the step itself is no proof.
+          // Where the slope vanishes, convergence is only linear. So a small step proves nothing; the residual must be
+          // small too.
           tripn = Math.abs(v) <= 16 * EPSILON
           continue
         }
@@ -257,7 +294,11 @@ function newton(
   }
 }
 
-/** Longitude reached with azimuth α1, minus the wanted one, radians; with `wantsSlope` also dlam12, its derivative. */
+/**
+ * Returns the longitude difference of the geodesic that starts with azimuth α1 and ends at the latitude of point 2,
+ * minus λ12, in radians. slam120 and clam120 are the sine and cosine of λ12. With `wantsSlope` it also sets dlam12, the
+ * derivative by α1.
+ */
 function lambda12(
   sbet1: f64, cbet1: f64, dn1: f64, sbet2: f64, cbet2: f64, dn2: f64,
   salp1: f64, calp1: f64, slam120: f64, clam120: f64, wantsSlope: bool,
@@ -307,7 +348,7 @@ function lambda12(
   return eta + domg12
 }
 
-/** The ellipsoidal part of the area of the canonical problem, by the series C4 (section 6). */
+/** The ellipsoidal part of S12 of the canonical problem, by the series C4 (section 6). */
 function areaSeries(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64): f64 {
   const salp0 = salp1 * cbet1
   const calp0 = norm(calp1, salp1 * sbet1)
@@ -321,10 +362,10 @@ function areaSeries(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64): f64 {
   return A4 * (cosSeries(sbet2 / t2, cs2 / t2, C4a) - cosSeries(sbet1 / t1, cs1 / t1, C4a))
 }
 
-/** α2 − α1, the area between a great circle and the equator of the unit sphere (section 6). */
-function spherical(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, comg12: f64, meridian: bool): f64 {
-  if (!meridian && comg12 > -0.7071 && sbet2 - sbet1 < 1.75) {
-    // tan(Γ/2) of the spherical excess: accurate for short lines.
+/** α2 − α1: the area between a great circle and the equator on the unit sphere (section 6). */
+function spherical(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, comg12: f64, isMeridian: bool): f64 {
+  if (!isMeridian && comg12 > -0.7071 && sbet2 - sbet1 < 1.75) {
+    // From the tangent of half the spherical excess, which is accurate for short lines.
     const domg = 1 + comg12
     const dbet1 = 1 + cbet1
     const dbet2 = 1 + cbet2
@@ -340,9 +381,10 @@ function spherical(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, 
 }
 
 /**
- * ω12 + α2 − α1, the area between a great circle and the south pole of the unit sphere: the excess of their triangle.
+ * ω12 + α2 − α1: the area between a great circle and the south pole on the unit sphere, which is the excess of their
+ * triangle.
  *
- * S12 of a line at 85° is two hundred times larger than this, and so is its rounding error.
+ * At 85° S12 is two hundred times larger than this area, and so is its rounding error.
  */
 function excess(sbet1: f64, cbet1: f64, sbet2: f64, cbet2: f64, somg12: f64, comg12: f64): f64 {
   const t = (cbet1 / (1 - sbet1)) * (cbet2 / (1 - sbet2)) // tangents of half the distances to the pole

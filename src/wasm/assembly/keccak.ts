@@ -1,17 +1,19 @@
 /**
- * keccak-256 as Ethereum uses it (the padding before FIPS 202), over bytes of the arena: a text is hashed where it was read.
+ * keccak-256 as Ethereum uses it (with the padding from before FIPS 202), over bytes of the arena, so a text is hashed
+ * where the scanner read it. Call `keccakStart`, then `keccakAdd` any number of times, then `keccakEnd`.
  *
- * Lane a[x + 5y] of the state is a local. Six of them are kept inverted while blocks are absorbed, which leaves 8 of the 25
- * inversions of a round (G. Bertoni et al., Keccak implementation overview 3.2, section 2.2, "lane complementing").
+ * Each lane a[x + 5y] of the state is a local variable. Six lanes are held inverted while blocks are absorbed, which
+ * reduces the inversions of a round from 25 to 8 (G. Bertoni et al., Keccak implementation overview 3.2, section 2.2,
+ * "lane complementing").
  */
 
-/** Bytes of a block. */
+/** Bytes per block. */
 const RATE: i32 = 136
 
 const state = memory.data(200, 16)
 const block = memory.data(RATE, 16)
-/** Bytes waiting in `block`. */
-let waiting: i32 = 0
+/** Bytes of an incomplete block, stored in `block`. */
+let pendingBytes: i32 = 0
 
 const roundConstants = memory.data<u64>([
   0x0000000000000001, 0x0000000000008082, 0x800000000000808a, 0x8000000080008000,
@@ -22,41 +24,41 @@ const roundConstants = memory.data<u64>([
   0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008,
 ])
 
-/** Begins a hash; one at a time. */
+/** Starts a hash. Only one hash can be in progress at a time. */
 export function keccakStart(): void {
   memory.fill(state, 0, 200)
-  waiting = 0
+  pendingBytes = 0
 }
 
 /** Appends bytes. */
 export function keccakAdd(bytes: usize, length: i32): void {
-  assert(bytes > 0 && length >= 0, 'what is hashed lies in memory')
-  if (waiting > 0) {
-    const taken = min(RATE - waiting, length)
-    memory.copy(block + <usize>waiting, bytes, <usize>taken)
-    waiting += taken
-    bytes += <usize>taken
-    length -= taken
-    if (waiting < RATE) return
+  assert(bytes > 0 && length >= 0, 'keccakAdd: bytes must be in memory')
+  if (pendingBytes > 0) {
+    const copied = min(RATE - pendingBytes, length)
+    memory.copy(block + <usize>pendingBytes, bytes, <usize>copied)
+    pendingBytes += copied
+    bytes += <usize>copied
+    length -= copied
+    if (pendingBytes < RATE) return
     absorb(block, 1)
-    waiting = 0
+    pendingBytes = 0
   }
   const blocks = length / RATE
   if (blocks > 0) absorb(bytes, blocks)
-  waiting = length - blocks * RATE
-  memory.copy(block, bytes + <usize>(blocks * RATE), <usize>waiting)
+  pendingBytes = length - blocks * RATE
+  memory.copy(block, bytes + <usize>(blocks * RATE), <usize>pendingBytes)
 }
 
-/** @returns pointer to 32 bytes, valid until the next `keccakStart` */
+/** Finishes the hash. Returns a pointer to its 32 bytes, valid until the next `keccakStart`. */
 export function keccakEnd(): usize {
-  memory.fill(block + <usize>waiting, 0, <usize>(RATE - waiting))
-  store<u8>(block + <usize>waiting, 0x01)
+  memory.fill(block + <usize>pendingBytes, 0, <usize>(RATE - pendingBytes))
+  store<u8>(block + <usize>pendingBytes, 0x01)
   store<u8>(block, load<u8>(block, RATE - 1) | 0x80, RATE - 1)
   absorb(block, 1)
   return state
 }
 
-/** Keccak-f[1600] after each of `count` blocks. */
+/** Absorbs `count` blocks, applying Keccak-f[1600] after each. */
 function absorb(from: usize, count: i32): void {
   let a0 = load<u64>(state)
   let a1 = ~load<u64>(state, 8)
@@ -103,7 +105,7 @@ function absorb(from: usize, count: i32): void {
     a16 ^= load<u64>(from, 128)
     from += RATE
     for (let round = roundConstants; round < roundConstants + 192; round += 8) {
-      // θ: d is what each column gets of its neighbours.
+      // θ: d is what its two neighbours add to each column.
       const c0 = a0 ^ a5 ^ a10 ^ a15 ^ a20
       const c1 = a1 ^ a6 ^ a11 ^ a16 ^ a21
       const c2 = a2 ^ a7 ^ a12 ^ a17 ^ a22
@@ -140,7 +142,7 @@ function absorb(from: usize, count: i32): void {
       const b22 = rotl(a14 ^ d4, 39)
       const b23 = rotl(a15 ^ d0, 41)
       const b24 = rotl(a21 ^ d1, 2)
-      // χ, with the inverted lanes turned by De Morgan, and ι in lane 0.
+      // χ, with De Morgan's laws applied to the inverted lanes, and ι in lane 0.
       a0 = b0 ^ (b1 | b2) ^ load<u64>(round)
       a1 = b1 ^ (~b2 | b3)
       a2 = b2 ^ (b3 & b4)

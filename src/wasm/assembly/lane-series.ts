@@ -1,10 +1,10 @@
 /**
- * Polynomials for one lane or two whose coefficients stand in memory, lowest order first: a load that repeats a double in
- * both lanes is one instruction, a constant of that kind in the code is three.
+ * Polynomials for one lane or two. The coefficients are in memory, lowest order first: loading one double into both
+ * lanes is one instruction, whereas a constant in the code takes three.
  */
 import { mul, mulAdd } from './lanes'
 
-/** The coefficient of order `order` in every lane. */
+/** Loads the coefficient of order `order` into every lane. */
 @inline
 export function coefficient<T>(table: usize, order: i32): T {
   const pointer = table + ((<usize>order) << 3)
@@ -12,7 +12,7 @@ export function coefficient<T>(table: usize, order: i32): T {
   return <T>load<f64>(pointer)
 }
 
-/** c₀ + c₁x; the functions below are the same up to x², x³ … */
+/** c₀ + c₁x. The functions below are polynomials of degree 2, 3 … */
 @inline
 export function polynomial1<T>(table: usize, x: T): T {
   return mulAdd<T>(coefficient<T>(table, 1), x, coefficient<T>(table, 0))

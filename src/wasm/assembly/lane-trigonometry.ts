@@ -1,9 +1,9 @@
 /**
- * Sine, cosine and arctangent for one lane or two. Each is the minimax polynomial of fdlibm (Sun Microsystems, 1993) on the
- * interval to which the caller or a choice without branches reduces the argument: errors stay below one unit in the last
- * place.
+ * Sine, cosine and arctangent for one lane or two, by the minimax polynomials of fdlibm (Sun Microsystems, 1993).
+ * Errors stay below one unit in the last place. The caller reduces the argument of sine and cosine; the arctangent
+ * reduces its own, without branches.
  */
-import { absOf, add, div, ifLess, mul, mulAdd, negate, splat, sub } from './lanes'
+import { absLanes, add, div, ifLess, mul, mulAdd, negate, splat, sub } from './lanes'
 import { coefficient, polynomial2, polynomial4, polynomial5 } from './lane-series'
 
 const SINE = memory.data<f64>([
@@ -14,7 +14,7 @@ const COSINE = memory.data<f64>([
   4.16666666666666019037e-2, -1.38888888888741095749e-3, 2.48015872894767294178e-5, -2.75573143513906633035e-7,
   2.08757232129817482790e-9, -1.13596475577881948265e-11,
 ])
-/** Even and odd orders apart: two short chains are faster than a long one. */
+/** Even and odd orders are summed separately: two short chains of operations run faster than one long chain. */
 const ARCTANGENT_ODD = memory.data<f64>([
   3.33333333333329318027e-1, 1.42857142725034663711e-1, 9.09088713343650656196e-2, 6.66107313738753120669e-2,
   4.97687799461593236017e-2, 1.62858201153657823623e-2,
@@ -31,27 +31,27 @@ const HALF_LOW: f64 = 6.123233995736766e-17
 const PI_HIGH: f64 = 3.141592653589793
 const PI_LOW: f64 = 1.2246467991473532e-16
 
-/** sin x for |x| ≤ π/4; z = x². */
+/** sin x for |x| ≤ π/4; the caller passes z = x². */
 @inline
-export function sineOf<T>(x: T, z: T): T {
+export function sinLanes<T>(x: T, z: T): T {
   return mulAdd<T>(mul<T>(x, z), polynomial5<T>(SINE, z), x)
 }
 
-/** cos x for |x| ≤ π/4; z = x². */
+/** cos x for |x| ≤ π/4; the caller passes z = x². */
 @inline
-export function cosineOf<T>(z: T): T {
+export function cosLanes<T>(z: T): T {
   const half = mul<T>(z, splat<T>(0.5))
   const w = sub<T>(splat<T>(1), half)
-  // What 1 − z/2 lost in rounding is put back with the small terms.
+  // The rounding error of 1 − z/2 is added back with the small terms.
   const lost = sub<T>(sub<T>(splat<T>(1), w), half)
   return add<T>(w, mulAdd<T>(mul<T>(z, z), polynomial5<T>(COSINE, z), lost))
 }
 
-/** Angle of the direction (x, y) in [0, π]; y ≥ 0, not both zero. */
+/** Angle of the direction (x, y) in [0, π], radians; y ≥ 0, and x and y not both zero. */
 @inline
-export function angleOf<T>(y: T, x: T): T {
-  // The angle of (|x|, y) is that of tan t = y/|x| below π/8, of its difference to π/4 up to 3π/8 and to π/2 above.
-  const u = absOf<T>(x)
+export function atan2Lanes<T>(y: T, x: T): T {
+  // The angle of (|x|, y) is offset + arctan t, where the offset is 0 below π/8, π/4 up to 3π/8 and π/2 above.
+  const u = absLanes<T>(x)
   const low = mul<T>(u, splat<T>(0.41421356237309503)) // tan π/8
   const high = mul<T>(u, splat<T>(2.414213562373095)) // tan 3π/8
   const numerator = ifLess<T>(y, low, y, ifLess<T>(high, y, negate<T>(u), sub<T>(y, u)))
@@ -66,12 +66,12 @@ export function angleOf<T>(y: T, x: T): T {
   return ifLess<T>(x, splat<T>(0), add<T>(sub<T>(splat<T>(PI_HIGH), angle), splat<T>(PI_LOW)), angle)
 }
 
-/** 1/6, 3/40, 15/336: the series of the arc sine. */
+/** Coefficients of the arcsine series: 1/6, 3/40, 15/336. */
 const ARCSINE = memory.data<f64>([1 / 6.0, 3 / 40.0, 15 / 336.0])
 
-/** arcsin x for |x| < 0.02, the error below 3·10⁻¹⁷. */
+/** arcsin x for |x| < 0.02, with an error below 3·10⁻¹⁷. */
 @inline
-export function smallArcsineOf<T>(x: T): T {
+export function smallAsin<T>(x: T): T {
   const z = mul<T>(x, x)
   return mulAdd<T>(mul<T>(x, z), polynomial2<T>(ARCSINE, z), x)
 }
@@ -81,7 +81,7 @@ const SMALL_COSINE = memory.data<f64>([-1 / 2.0, 1 / 24.0, -1 / 720.0])
 
 /** sin x for |x| < 0.02. */
 @inline
-export function smallSineOf<T>(x: T): T {
+export function smallSin<T>(x: T): T {
   const z = mul<T>(x, x)
   const series = mulAdd<T>(coefficient<T>(SMALL_SINE, 1), z, coefficient<T>(SMALL_SINE, 0))
   return mulAdd<T>(mul<T>(x, z), series, x)
@@ -89,7 +89,7 @@ export function smallSineOf<T>(x: T): T {
 
 /** cos x − 1 for |x| < 0.02. */
 @inline
-export function smallVersineOf<T>(x: T): T {
+export function smallVersine<T>(x: T): T {
   const z = mul<T>(x, x)
   return mul<T>(z, polynomial2<T>(SMALL_COSINE, z))
 }

@@ -1,12 +1,12 @@
 /**
  * Arithmetic on one double or on two at a time. Code written with these functions for a type `T` is compiled twice: for
- * `v128`, two lanes of f64x2, and for `f64`, where WebAssembly has no SIMD. Lane by lane the operations and their order are
- * the same, and none of them is fused, so both give the same bits.
+ * `v128` (two lanes of f64x2), and for `f64` where WebAssembly has no SIMD. In each lane the operations and their order
+ * are the same, and no operation is fused, so both builds give the same bits.
  */
 
-/** Doubles in a T. */
+/** Number of doubles in a T. */
 @inline
-export function lanesOf<T>(): i32 {
+export function laneCount<T>(): i32 {
   return isVector<T>() ? 2 : 1
 }
 
@@ -17,7 +17,7 @@ export function splat<T>(x: f64): T {
   return <T>x
 }
 
-/** Doubles that lie next to each other in memory. */
+/** Loads as many adjacent doubles as a T holds. */
 @inline
 export function loadLanes<T>(pointer: usize): T {
   if (isVector<T>()) return changetype<T>(v128.load(pointer))
@@ -55,13 +55,13 @@ export function div<T>(x: T, y: T): T {
 }
 
 @inline
-export function sqrtOf<T>(x: T): T {
+export function sqrtLanes<T>(x: T): T {
   if (isVector<T>()) return changetype<T>(f64x2.sqrt(changetype<v128>(x)))
   return <T>sqrt<f64>(<f64>x)
 }
 
 @inline
-export function absOf<T>(x: T): T {
+export function absLanes<T>(x: T): T {
   if (isVector<T>()) return changetype<T>(f64x2.abs(changetype<v128>(x)))
   return <T>abs<f64>(<f64>x)
 }
@@ -72,21 +72,21 @@ export function negate<T>(x: T): T {
   return <T>-(<f64>x)
 }
 
-/** The nearest integer, halves to the even one. */
+/** The nearest integer; halves round to even. */
 @inline
-export function nearestOf<T>(x: T): T {
+export function nearestLanes<T>(x: T): T {
   if (isVector<T>()) return changetype<T>(f64x2.nearest(changetype<v128>(x)))
   return <T>nearest<f64>(<f64>x)
 }
 
 @inline
-export function maxOf<T>(x: T, y: T): T {
+export function maxLanes<T>(x: T, y: T): T {
   if (isVector<T>()) return changetype<T>(f64x2.max(changetype<v128>(x), changetype<v128>(y)))
   return <T>max<f64>(<f64>x, <f64>y)
 }
 
 @inline
-export function minOf<T>(x: T, y: T): T {
+export function minLanes<T>(x: T, y: T): T {
   if (isVector<T>()) return changetype<T>(f64x2.min(changetype<v128>(x), changetype<v128>(y)))
   return <T>min<f64>(<f64>x, <f64>y)
 }
@@ -111,27 +111,30 @@ export function ifEqual<T>(x: T, y: T, a: T, b: T): T {
   return select<T>(a, b, <f64>x == <f64>y)
 }
 
-/** x · y + z, rounded twice: never a fused operation. */
+/** x · y + z with two roundings, never fused. */
 @inline
 export function mulAdd<T>(x: T, y: T, z: T): T {
   return add<T>(mul<T>(x, y), z)
 }
 
-/** The first of two doubles; with two lanes, also the first of the two that lie `stride` bytes further. */
+/** Loads the first double of the pair at `pointer`; with two lanes, also the first of the pair `stride` bytes further. */
 @inline
 export function loadFirsts<T>(pointer: usize, stride: usize): T {
   if (isVector<T>()) return changetype<T>(v128.shuffle<f64>(v128.load(pointer), v128.load(pointer + stride), 0, 2))
   return <T>load<f64>(pointer)
 }
 
-/** The second of them. */
+/** Loads the second double of the same pairs. */
 @inline
 export function loadSeconds<T>(pointer: usize, stride: usize): T {
   if (isVector<T>()) return changetype<T>(v128.shuffle<f64>(v128.load(pointer), v128.load(pointer + stride), 1, 3))
   return <T>load<f64>(pointer, 8)
 }
 
-/** In a sequence that is read lanesOf<T>() at a time: what stands one place before `next`, `previous` being read before it. */
+/**
+ * Shifts a sequence by one element. `previous` and `next` are consecutive groups of lanesOf<T>() elements; the result
+ * is the group that starts one element before `next`.
+ */
 @inline
 export function shiftIn<T>(previous: T, next: T): T {
   if (isVector<T>()) {

@@ -1,4 +1,4 @@
-/** Distance, reduced length and geodesic scales between two points of one geodesic. */
+/** Distance, reduced length and geodesic scales between two points of one geodesic. inverse.ts introduces the letters. */
 import { square } from './math'
 import { A1m1f, A2m1f, ep2 } from './series'
 import { multiplySines, sumC1, sumC2 } from './sine-products'
@@ -15,8 +15,8 @@ export let scale21: f64 = 0
  * Sets the globals above.
  *
  * @param eps expansion parameter of the geodesic
- * @param sig12 arc length on the auxiliary sphere, radians
- * @param ssig1 sine and cosine of the two positions on it follow, with dn = √(1 + e'² sin²β)
+ * @param sig12 arc length between the points on the auxiliary sphere, radians
+ * @param ssig1 sine of σ1; the further arguments are named in the same way
  */
 export function lengths(
   eps: f64, sig12: f64, ssig1: f64, csig1: f64, dn1: f64, ssig2: f64, csig2: f64, dn2: f64, cbet1: f64, cbet2: f64,
@@ -31,7 +31,7 @@ export function lengths(
   const B2 = sumC2(eps)
   s12b = A1 * (sig12 + B1)
   const J12 = (A1m1 - A2m1) * sig12 + (A1 * B1 - A2 * B2)
-  // The parentheses make coincident points cancel exactly.
+  // With these parentheses the terms of coincident points cancel exactly.
   m12b = dn2 * (csig1 * ssig2) - dn1 * (ssig1 * csig2) - csig1 * csig2 * J12
   const t = (ep2 * (cbet1 - cbet2) * (cbet1 + cbet2)) / (dn1 + dn2)
   scale12 = csig12 + ((t * ssig2 - csig2 * J12) * ssig1) / dn1

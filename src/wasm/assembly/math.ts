@@ -1,19 +1,26 @@
 /**
- * Elementary functions of the kernel. All of it is plain IEEE 754 double arithmetic inside WebAssembly, so results are
- * the same bits on every machine; AssemblyScript's own Math is compiled WebAssembly too.
+ * Elementary functions of the kernel. Everything is plain IEEE 754 double arithmetic inside WebAssembly, so the results
+ * have the same bits on every machine. That includes AssemblyScript's Math, which is compiled into the module.
+ *
+ * Error-free transformations: the rounding error of a sum or a product of two doubles is itself a double, and a few
+ * more operations find it (`twoSum` here, `twoProduct` in double-double.ts). A result is then a pair, `high` the
+ * rounded value and `low` the error, and high + low is exact. The operations and their order must stay as written:
+ * algebra would simplify `low` to 0.
+ *
+ * Functions with two results leave them in the exported globals. The next call overwrites them, so copy them first.
  */
 
-import { angleOf, cosineOf, sineOf } from './lane-trigonometry'
+import { atan2Lanes, cosLanes, sinLanes } from './lane-trigonometry'
 
 export const DEGREE: f64 = 0.017453292519943295 // π/180
-/** √(smallest normal double): a cosine of latitude at a pole that is not yet zero. */
+/** √(smallest normal double). It stands for the cosine of the latitude at a pole, so that divisions by it stay finite. */
 export const TINY: f64 = 1.4916681462400413e-154
 export const EPSILON: f64 = 2.220446049250313e-16 // 2⁻⁵²
 
-/** Results of `sincosDegrees`. */
+/** Results of `sincosDegrees`: sine and cosine. */
 export let sinx: f64 = 0
 export let cosx: f64 = 0
-/** Results of `twoSum` and `longitudeDifference`: the rounded value and what rounding lost. */
+/** Results of `twoSum` and `longitudeDifference`: the rounded value and its rounding error. */
 export let high: f64 = 0
 export let low: f64 = 0
 
@@ -22,19 +29,19 @@ export function square(x: f64): f64 {
   return x * x
 }
 
-/** Length of a vector whose parts are neither huge nor tiny. */
+/** Length of a vector. Squares the components without scaling, so they must be neither huge nor tiny. */
 @inline
 export function norm(x: f64, y: f64): f64 {
   return Math.sqrt(x * x + y * y)
 }
 
-/** Angle of the direction (x, y) in radians, that of (0, 0) being 0. */
+/** Angle of the direction (x, y) in radians; 0 for (0, 0). */
 @inline
 export function atan2(y: f64, x: f64): f64 {
-  return y == 0 && x == 0 ? 0 : copysign(angleOf<f64>(Math.abs(y), x), y)
+  return y == 0 && x == 0 ? 0 : copysign(atan2Lanes<f64>(Math.abs(y), x), y)
 }
 
-/** u + v = high + low exactly (Knuth). */
+/** Sets `high` and `low` so that u + v = high + low exactly (Knuth). */
 export function twoSum(u: f64, v: f64): void {
   const s = u + v
   const up = s - v
@@ -44,14 +51,14 @@ export function twoSum(u: f64, v: f64): void {
 }
 
 /**
- * Sets `sinx`, `cosx` of an angle of d + t degrees, |d| ≤ 360 and t tiny.
+ * Sets `sinx` and `cosx` for an angle of d + t degrees, |d| ≤ 360 and t tiny.
  *
- * The angle is reduced to ±45° exactly before it becomes radians, so multiples of 90° give exact zeros and ones.
+ * The angle is reduced to ±45° exactly before the conversion to radians, so multiples of 90° give exact zeros and ones.
  */
 export function sincosDegrees(d: f64, t: f64): void {
   const q = Math.round(d / 90)
   let r = d - 90 * q + t
-  // Angles of less than a picometre on the ground would give near-singular triangles.
+  // Angles that span less than a picometre on the ground would give near-singular triangles.
   r = roundAngle(r)
   let s: f64
   let c: f64
@@ -65,8 +72,8 @@ export function sincosDegrees(d: f64, t: f64): void {
   } else {
     const radians = r * DEGREE
     const radians2 = square(radians)
-    s = sineOf<f64>(radians, radians2)
-    c = cosineOf<f64>(radians2)
+    s = sinLanes<f64>(radians, radians2)
+    c = cosLanes<f64>(radians2)
   }
   switch ((<i32>q) & 3) {
     case 0:
@@ -89,28 +96,28 @@ export function sincosDegrees(d: f64, t: f64): void {
   if (sinx == 0) sinx = copysign<f64>(0, d + t)
 }
 
-/** An angle whose distance from zero is a multiple of 2⁻⁵⁷ degrees: 0.7 pm on the ground. */
+/** Rounds an angle near zero to a multiple of 2⁻⁵⁷ degrees, which is 0.7 pm on the ground. */
 export function roundAngle(x: f64): f64 {
   const z: f64 = 0.0625
   const y = Math.abs(x)
   return copysign(y < z ? z - (z - y) : y, x)
 }
 
-/** x reduced to [-180, 180] by a multiple of 360, exactly; |x| ≤ 540. */
+/** Reduces x to [-180, 180] by a multiple of 360, exactly; |x| ≤ 540. */
 @inline
-function reduce(x: f64): f64 {
+function reduceLongitude(x: f64): f64 {
   return x > 180 ? x - 360 : x < -180 ? x + 360 : x
 }
 
 /**
- * lon2 − lon1 reduced to [-180, 180] as `high` + `low`, exactly; both in [-180, 180].
+ * Sets `high` + `low` to lon2 − lon1, reduced to [-180, 180], exactly. Both longitudes are in [-180, 180].
  *
- * +180 is east-going and −180 west-going: the sign is the one of lon2 − lon1, so swapping the points swaps it.
+ * +180 means east-going and −180 west-going. The sign is that of lon2 − lon1, so swapping the points flips it.
  */
 export function longitudeDifference(lon1: f64, lon2: f64): void {
   twoSum(-lon1, lon2)
   const e = low
-  twoSum(reduce(high), e)
+  twoSum(reduceLongitude(high), e)
   if (high == 0 || Math.abs(high) == 180) high = copysign(high, low == 0 ? lon2 - lon1 : -low)
 }
 

@@ -1,22 +1,24 @@
 /**
- * The memory: the module's own data, a region that the host keeps for operands that live across calls, and the arena.
+ * The linear memory has three parts: the module's static data, a region that the host sets aside for operands that
+ * outlive a call, and the arena.
  *
- * The arena is handed out from bottom to top and taken back as a whole: the host writes operands into it and the kernel its
- * tables, nothing is freed one by one, so nothing can leak. What happens in the region is the host's business alone.
+ * The arena is a bump allocator. The host writes inputs into it and the kernel its tables; nothing is freed
+ * individually, and `release` or `releaseTo` frees everything at once, so nothing can leak. The kernel never allocates
+ * in the region; the host manages it.
  */
 
-/** Doubles and pairs of doubles stay aligned. */
+/** Keeps doubles and pairs of doubles (v128) aligned. */
 const ALIGNMENT: usize = 16
 const PAGE: usize = 65536
-/** 1 GiB, as the build sets it: a request that asks for more fails here and not on the machine. */
+/** 1 GiB, as the build sets it. A reservation beyond it fails here before it can exhaust the machine. */
 const MAXIMUM: usize = 16384 * PAGE
 
 let bottom: usize = 0
 let top: usize = 0
 
 /**
- * Start of the arena: after static data and the arrays that were allocated while the module started. It is asked for at
- * the first request, so it lies above them all, however many there are; nothing may be allocated with `new` afterwards.
+ * Returns the start of the arena. The first call fixes it above the static data and above all arrays that were
+ * allocated while the module started. Nothing may be allocated with `new` afterwards: it would overlap the arena.
  */
 function base(): usize {
   if (bottom == 0) bottom = heap.alloc(ALIGNMENT)
@@ -24,8 +26,8 @@ function base(): usize {
 }
 
 /**
- * Moves the bottom of the arena up and leaves the bytes below it to the host, for good. Pointers into the arena are void.
- * Pages that nobody writes to cost no memory of the machine.
+ * Moves the bottom of the arena up and gives the bytes below it to the host permanently. Invalidates all pointers into
+ * the arena. Pages that are never written take no physical memory.
  *
  * @returns pointer to the region, 0 when the memory cannot grow
  */
@@ -37,12 +39,12 @@ export function setAside(bytes: usize): usize {
   return region
 }
 
-/** Takes everything back. Pointers given out before are void. */
+/** Frees the whole arena. Invalidates all pointers into it. */
 export function release(): void {
   top = base()
 }
 
-/** How far the arena is used: give it to `releaseTo` to take back what came after. */
+/** Returns the top of the used part of the arena. Pass it to `releaseTo` to free everything reserved after this call. */
 export function mark(): usize {
   return top
 }
@@ -52,7 +54,7 @@ export function releaseTo(to: usize): void {
 }
 
 /**
- * Reserves bytes, not zeroed; grows the memory when needed, which detaches the host's views of it.
+ * Reserves bytes in the arena. They are not zeroed. Grows the memory when needed, which detaches the host's views of it.
  *
  * @returns pointer, 0 when the memory cannot grow
  */
@@ -70,7 +72,7 @@ export function reserve(bytes: usize): usize {
   return pointer
 }
 
-/** The next aligned address. */
+/** Rounds an address up to the alignment. */
 @inline
 export function aligned(pointer: usize): usize {
   return (pointer + ALIGNMENT - 1) & ~(ALIGNMENT - 1)

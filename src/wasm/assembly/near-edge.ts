@@ -1,29 +1,41 @@
 /**
- * Edges of at most 10 km, and the distances of points near them, from positions in space alone: no geodesic is solved.
+ * Edges of at most 10 km, and distances of points near them, computed from positions in space without solving for a
+ * geodesic.
  *
- * The chord A–B is perpendicular to the normal of the ellipsoid's direction at its middle, (x, y, z/(1 − e²)), and the edge
- * stands over it like a parabola of the edge's normal curvature κ. Sideways it leaves that plane by the geodesic torsion τ,
- * w(s) = κτ·((L/2)² − s²)·s/6 with s counted from the middle: 0.7 µm for 10 km. The geodesic over a chord c between two
- * points of the surface is c·(1 + x/24 + 3x²/640), x = κ²c², with κ in the direction of the chord at its middle.
+ * The chord A–B is perpendicular to (x, y, z/(1 − e²)) at its middle, the direction of the ellipsoid's normal there.
+ * Over the chord the edge rises like a parabola with the normal curvature κ of the edge. It leaves the plane of chord
+ * and normal sideways, because of the geodesic torsion τ, by
  *
- * Against Karney's solution distances up to 10 km are within 6 nm, most of which is the rounding of positions.
+ *   w(s) = κτ·((L/2)² − s²)·s/6
+ *
+ * with s measured from the middle: 0.7 µm for 10 km. The geodesic over a chord c between two points of the surface has
+ * the length
+ *
+ *   c·(1 + x/24 + 3x²/640),   x = κ²c²
+ *
+ * with κ in the direction of the chord at its middle.
+ *
+ * Distances up to 10 km agree with Karney's solution within 6 nm, most of which is the rounding of positions.
+ *
+ * Call order: `setNear` for the edge, `projectPoint` for the point, then `nearDistance` or `nearestFraction`.
+ * `walkNear` needs only `setNear`, but overwrites the foot of `projectPoint`.
  */
 import { OBLATE } from './ecef'
 import { DEGREE, norm, sincosDegrees, square } from './math'
 import * as angle from './math'
 import { a, b, e2 } from './series'
 
-/** Longest edge and greatest distance, metres, for which this is used. */
+/** Longest edge and greatest distance for which this file may be used, metres. */
 export const NEAR_LENGTH: f64 = 1e4
 export const NEAR_DISTANCE: f64 = 1e4
 
-// The edge: its start, the chord and what follows from it.
+// The edge: its start, its chord, and values derived from them.
 let start: usize = 0
 let dx: f64 = 0
 let dy: f64 = 0
 let dz: f64 = 0
 let chordSquare: f64 = 0
-/** Unit normal in the middle. */
+/** Unit normal of the ellipsoid at the middle of the chord. */
 let nx: f64 = 0
 let ny: f64 = 0
 let nz: f64 = 0
@@ -33,7 +45,8 @@ let skew: f64 = 0
 let bulge: f64 = 0
 let spread: f64 = 0
 
-// The point that was looked at last: from the edge to it, and the share of the chord that its foot is at.
+// Set by `projectPoint`: the vector from the foot on the edge to the point, and the foot, relative to the start of the
+// edge.
 let wx: f64 = 0
 let wy: f64 = 0
 let wz: f64 = 0
@@ -44,10 +57,10 @@ let wSquare: f64 = 0
 
 /** Set by `setNear`: length of the edge in metres. */
 export let nearLength: f64 = 0
-/** Set by `lookNear`: where on the edge the point's foot is, as a share of it. */
-export let footShare: f64 = 0
+/** Set by `projectPoint`: the point's foot on the edge, as a fraction of the chord from the start. */
+export let footFraction: f64 = 0
 
-/** Chooses the edge between two positions. */
+/** Selects the edge between two positions for the following calls. */
 export function setNear(from: usize, to: usize): void {
   start = from
   const ax = load<f64>(from)
@@ -75,48 +88,56 @@ export function setNear(from: usize, to: usize): void {
   }
   const stretch = (OBLATE - 1) * dz
   kappa = ((chordSquare + stretch * dz) / chordSquare) * size
-  // κ·τ/6 · L³ over the left normal n × d, whose z is all that M d·ν needs.
+  // κτ/6. The torsion τ follows from (M d)·ν, with M = diag(1, 1, 1/(1 − e²)) and the left normal ν along n × d. Because
+  // d·ν = 0, only the z components are needed.
   torsion = (kappa * stretch * (nx * dy - ny * dx) * size) / (6 * chordSquare)
-  // Along the edge the curvature changes by the share 3κ·(e′²·nz·dz).
+  // Along the edge the curvature changes by the fraction 3κ·(e′²·nz·dz).
   skew = (kappa * kappa * stretch * nz) / 2
   const x = kappa * kappa * chordSquare
-  // A circle stands higher than its parabola by this share, U and u from the middle: κ²(U² + u²)/4.
+  // A circle rises higher than its parabola by the fraction κ²(U² + u²)/4, with U = L/2 and u the distance from the middle.
   bulge = x / 4
-  spread = 0.2601 * x // (0.51 κL)²: the greatest slope of the arc, and a little more
+  spread = 0.2601 * x // (0.51 κL)²: the square of the greatest slope of the arc, rounded up
   nearLength = Math.sqrt(chordSquare) * (1 + x * (1.0 / 24 + x * (3.0 / 640)))
 }
 
-/** Sets the foot: the point of the edge over a share of its chord. */
+/** Sets the foot: the point of the edge over a given fraction of its chord. */
 @inline
-function place(share: f64): void {
-  const half = share - 0.5
+function setFoot(fraction: f64): void {
+  const half = fraction - 0.5
   const parabola = (0.25 - half * half) * chordSquare
   const rise = parabola * (kappa / 2 - skew * half) * (1 + bulge * (0.25 + half * half))
-  // n × d is as long as the chord, so the chord's square makes the rest of the cube of the length.
-  const aside = torsion * half * parabola
-  footX = share * dx + nx * rise + (ny * dz - nz * dy) * aside
-  footY = share * dy + ny * rise + (nz * dx - nx * dz) * aside
-  footZ = share * dz + nz * rise + (nx * dy - ny * dx) * aside
+  // w is proportional to L³. n × d is as long as the chord, and `parabola` has the factor chordSquare.
+  const sideways = torsion * half * parabola
+  footX = fraction * dx + nx * rise + (ny * dz - nz * dy) * sideways
+  footY = fraction * dy + ny * rise + (nz * dx - nx * dz) * sideways
+  footZ = fraction * dz + nz * rise + (nx * dy - ny * dx) * sideways
 }
 
-/** Looks at a point from the edge; returns a lower bound of the chord between them, up to rounding. */
-export function lookNear(position: usize): f64 {
+/**
+ * Sets the foot of a point on the edge. Returns a lower bound of the chord between the point and the edge, up to
+ * rounding.
+ */
+export function projectPoint(position: usize): f64 {
   const qx = load<f64>(position) - load<f64>(start)
   const qy = load<f64>(position, 8) - load<f64>(start, 8)
   const qz = load<f64>(position, 16) - load<f64>(start, 16)
   const along = qx * dx + qy * dy + qz * dz
-  footShare = along <= 0 ? 0 : along >= chordSquare ? 1 : along / chordSquare
-  place(footShare)
+  footFraction = along <= 0 ? 0 : along >= chordSquare ? 1 : along / chordSquare
+  setFoot(footFraction)
   wx = qx - footX
   wy = qy - footY
   wz = qz - footZ
   wSquare = wx * wx + wy * wy + wz * wz
-  // The nearest point of the arc lies a little beside the foot of its chord, where it stands higher or lower.
+  // The nearest point of the arc is not exactly over the foot of the chord, because the arc rises; `spread` bounds its
+  // slope.
   const gap = wx * nx + wy * ny + wz * nz
   return Math.sqrt(Math.max(0, wSquare - spread * gap * gap))
 }
 
-/** Distance from the point of `lookNear` to the edge, metres; they are at most NEAR_LENGTH and NEAR_DISTANCE. */
+/**
+ * Distance from the point of `projectPoint` to the edge, metres. The error bound holds for edges up to NEAR_LENGTH and
+ * distances up to NEAR_DISTANCE.
+ */
 export function nearDistance(): f64 {
   if (wSquare == 0) return 0
   const mx = load<f64>(start) + footX + wx / 2
@@ -127,46 +148,52 @@ export function nearDistance(): f64 {
   return Math.sqrt(wSquare) * (1 + x * (1.0 / 24 + x * (3.0 / 640)))
 }
 
-/** How far from a right angle the chord of `lookNear` may meet the edge at its foot by the ellipsoid alone: e²(D/R)²/12 < 4·10⁻⁶. */
+/**
+ * Radians. On the ellipsoid the chord to the nearest point of an edge is not exactly at a right angle to the edge. The
+ * deviation is e²(D/R)²/12 < 4·10⁻⁶; this is a safe bound.
+ */
 const SKEW_ANGLE: f64 = 1e-5
-/** Metres up to which that does not matter: the foot is wrong by less than 15 mm at 100 km, the distance by 1 nm. */
+/**
+ * Metres. Up to this distance the deviation does not matter: at 100 km it misplaces the foot by < 15 mm, which changes
+ * the distance by 1 nm.
+ */
 const FOOT_DISTANCE: f64 = 1e5
-/** Metres up to which `nearestShare` answers. */
-export const SHARE_DISTANCE: f64 = 5e5
+/** Greatest distance that `nearestFraction` supports, metres. */
+export const FRACTION_DISTANCE: f64 = 5e5
 
 /**
- * The share of the edge that is nearest to the point of `lookNear`, at most SHARE_DISTANCE away and not on the edge; −1 where
- * space does not tell exactly enough.
+ * Returns where the edge is nearest to the point of `projectPoint`, as a fraction of the edge, or −1 where positions in
+ * space are not accurate enough to tell. The point must be at most SHARE_DISTANCE away and not on the edge.
  */
-export function nearestShare(): f64 {
-  // Along the tangent at the foot rather than along the chord.
-  const tilt = (0.5 - footShare) * chordSquare * kappa
+export function nearestFraction(): f64 {
+  // Project onto the tangent at the foot instead of the chord.
+  const tilt = (0.5 - footFraction) * chordSquare * kappa
   const along = wx * (dx + nx * tilt) + wy * (dy + ny * tilt) + wz * (dz + nz * tilt)
-  const room = SKEW_ANGLE * Math.sqrt(wSquare * chordSquare)
-  if (footShare == 0 && along < -room) return 0
-  if (footShare == 1 && along > room) return 1
+  const margin = SKEW_ANGLE * Math.sqrt(wSquare * chordSquare)
+  if (footFraction == 0 && along < -margin) return 0
+  if (footFraction == 1 && along > margin) return 1
   if (wSquare > FOOT_DISTANCE * FOOT_DISTANCE) return -1
-  return Math.max(0, Math.min(1, footShare + along / chordSquare))
+  return Math.max(0, Math.min(1, footFraction + along / chordSquare))
 }
 
-/** Results of `walkNear`: degrees, and the direction of the edge there. */
+/** Results of `walkNear`: position in degrees, and sine and cosine of the azimuth of the edge there. */
 export let walkLat: f64 = 0
 export let walkLon: f64 = 0
 export let walkSalp: f64 = 0
 export let walkCalp: f64 = 0
 
 /**
- * Where the edge is at a share of its length, and its azimuth.
+ * Finds the point at a fraction of the edge and the azimuth there, and stores both in the globals above.
  *
- * @param poleLon the longitude that a pole has, should this be one
+ * @param poleLon the longitude to report if the point is a pole
  */
-export function walkNear(share: f64, poleLon: f64): void {
-  place(share)
+export function walkNear(fraction: f64, poleLon: f64): void {
+  setFoot(fraction)
   const x = load<f64>(start) + footX
   const y = load<f64>(start, 8) + footY
   const z = load<f64>(start, 16) + footZ
   const r = norm(x, y)
-  // Bowring's formula, exact to picometres at heights of nanometres.
+  // Bowring's formula for the latitude: exact to picometres here, where heights are nanometres.
   let sine = a * z
   let cosine = b * r
   let size = norm(sine, cosine)

@@ -1,45 +1,49 @@
 /**
- * Point in polygon in the plane of lon and lat, one pass over a ring. Boxes around blocks of vertices decide nearly all of
- * it; only edges that may pass the point get an orientation, with an error bound. Comparisons alone decide until then, so
- * two lanes and one give the same answers.
+ * Point in polygon in the plane of lon and lat, in one pass over a ring, by counting the edges that a ray to the east
+ * crosses. Bounding boxes around blocks of vertices settle most edges by comparisons, so one lane and two give the same
+ * results. An orientation with an error bound is computed only for the edges whose box gives no decision.
  */
 import { areDegrees, isClosed, isPosition } from './contracts'
 
-/** Edges in a block. Fewer cost more decisions, more cost more looks at edges around the point. */
+/** Edges in a block. Smaller blocks cost more box tests; larger blocks cost more edge tests around the point. */
 const BLOCK: i32 = 16
 
-/** Shewchuk's bound A on the error of a determinant, relative to the sum of its two products. */
+/**
+ * EPSILON is 2⁻⁵³. FILTER is Shewchuk's bound A on the error of a 2×2 determinant, relative to the sum of its two
+ * products.
+ */
 const EPSILON: f64 = 1.1102230246251565e-16
 const FILTER: f64 = (3 + 16 * EPSILON) * EPSILON
-/** Below it a product may have lost bits to underflow, which the filter does not foresee. */
+/** Below this, a product may have lost bits to underflow, which the filter does not account for. */
 const SMALLEST_PRODUCT: f64 = 1e-250
 
-/** What `sideOfRing` answers: one of the first four, and `IS_CLEAR` with it. */
+/** Results of `sideOfRing`: one of the first four, to the first two of which IS_CLEAR may be added. */
 const OUTSIDE: i32 = 0
 const INSIDE: i32 = 1
 const ON_RING: i32 = 2
 const UNDECIDED: i32 = 3
 const IS_CLEAR: i32 = 4
 
-/** Box around the vertices seen last. */
+/** Results of `boxAround`. */
 let west: f64 = 0
 let south: f64 = 0
 let east: f64 = 0
 let north: f64 = 0
 
-/** Answer of `passBlock` beside parity 0 and 1. */
+/** Result of `blockParity` besides the parities 0 and 1: the result of `sideOfRing` is already known, in `stoppedBy`. */
 const STOP: i32 = 2
 let stoppedBy: i32 = 0
 
 /**
- * Where a position lies to a ring.
+ * Returns on which side of a ring a position lies.
  *
  * @param vertices pointer to interleaved lon, lat in degrees, the last equal to the first
  * @param count vertices, ≥ 2
  * @param lon of the position, degrees
  * @param lat likewise
- * @returns 0 outside, 1 inside, 2 on the ring, 3 too close to an edge for floating point; plus 4 when the ring stays clear of
- *   ±180 and the poles and spans less than 180 degrees, which is only said after a whole pass (not with 2 and 3)
+ * @returns 0 outside, 1 inside, 2 on the ring, 3 too close to an edge for floating point. 4 is added when the ring does
+ *   not touch ±180 or a pole and spans less than 180 degrees of longitude; that needs a whole pass, so it is never
+ *   added to 2 and 3
  */
 export function sideOfRing(vertices: usize, count: i32, lon: f64, lat: f64): i32 {
   assert(count >= 2, 'sideOfRing: count must be at least 2')
@@ -64,16 +68,16 @@ export function sideOfRing(vertices: usize, count: i32, lon: f64, lat: f64): i32
       parity ^= i32(load<f64>(first, 8) > lat) ^ i32(load<f64>(end, 8) > lat)
       continue
     }
-    const passed = passBlock(first, end, lon, lat)
-    if (passed == STOP) return stoppedBy
-    parity ^= passed
+    const parityOrStop = blockParity(first, end, lon, lat)
+    if (parityOrStop == STOP) return stoppedBy
+    parity ^= parityOrStop
   }
   const isClear =
     ringWest > -180 && ringEast < 180 && ringSouth > -90 && ringNorth < 90 && ringEast - ringWest < 180
   return (parity == 1 ? INSIDE : OUTSIDE) | (isClear ? IS_CLEAR : 0)
 }
 
-/** Box around the vertices from one to another, both taken. */
+/** Sets west, south, east and north to the box around the vertices from `first` to `last`, both inclusive. */
 @inline
 function boxAround(first: usize, last: usize): void {
   if (ASC_FEATURE_SIMD) {
@@ -81,7 +85,7 @@ function boxAround(first: usize, last: usize): void {
     let high = low
     let p = first + 16
     if (last - first == BLOCK << 4) {
-      // Four chains, since a step has to wait for the one before it in its chain.
+      // Four independent chains, because each step waits for the previous step of its chain.
       let low1 = v128.load(first, 16)
       let low2 = v128.load(first, 32)
       let low3 = v128.load(first, 48)
@@ -136,8 +140,8 @@ function boxAround(first: usize, last: usize): void {
   }
 }
 
-/** Parity of the edges passed by the ray to the east, or STOP. */
-function passBlock(first: usize, last: usize, lon: f64, lat: f64): i32 {
+/** Parity of the number of edges that the ray to the east crosses, or STOP. */
+function blockParity(first: usize, last: usize, lon: f64, lat: f64): i32 {
   let parity: i32 = 0
   let x1 = load<f64>(first)
   let y1 = load<f64>(first, 8)
@@ -165,7 +169,7 @@ function passBlock(first: usize, last: usize, lon: f64, lat: f64): i32 {
   return parity
 }
 
-function stop(answer: i32): i32 {
-  stoppedBy = answer
+function stop(side: i32): i32 {
+  stoppedBy = side
   return STOP
 }

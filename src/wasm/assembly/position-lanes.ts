@@ -1,63 +1,72 @@
 /**
- * One position, `lon,lat`, read at once: a lane for each number, and no step that depends on how long they are. For builds
- * with SIMD; what is not of this form, or too near the middle of two doubles, is left to `decimal.ts`.
+ * Reads one position, `lon,lat`, with SIMD: one lane for each number, and no step that depends on the number of digits.
+ * Texts of another form, and numbers too near the midpoint between two doubles, are left to decimal.ts.
  *
- * A number is W + A × 10⁻⁸ + B × 10⁻¹⁶ + C × 10⁻²⁴ with its whole part W and its decimals in groups of eight. S = W × 10⁸ + A
- * is an integer below 2³⁵. Without B and C one division of exact doubles, S / 10⁸, is rounded right.
+ * A number is W + A × 10⁻⁸ + B × 10⁻¹⁶ + C × 10⁻²⁴, with its whole part W and its decimals in groups of eight.
+ * S = W × 10⁸ + A is an integer below 2³⁵. If B and C are 0, one division of exact doubles, S / 10⁸, gives the
+ * correctly rounded result.
  *
- * With them, 10⁻⁸ = i₁ + i₂ + i₃ with 18 bits in each of the first two, so S i₁ and S i₂ are exact, and so is what their sum
- * loses. All that is added to it is below 2⁻²⁶ (B × 10⁻¹⁶ is the largest), and the nine roundings on the way come to less than
- * 2⁻⁷⁷, with what decimals beyond the 24th may say. The sum is taken once with 2⁻⁷⁶ less and once with 2⁻⁷⁶ more: where both round to one double, the number itself does,
+ * Otherwise the code uses 10⁻⁸ = i₁ + i₂ + i₃ with 18 bits in each of the first two, so S i₁ and S i₂ are exact, and so
+ * is the rounding error of their sum. All further terms are below 2⁻²⁶ (B × 10⁻¹⁶ is the largest). The nine roundings
+ * on the way, together with the decimals beyond the 24th, amount to less than 2⁻⁷⁷. The final sum is rounded twice,
+ * once with 2⁻⁷⁶ subtracted and once with 2⁻⁷⁶ added. If both give the same double, the number itself rounds to it,
  * because rounding is monotone.
  */
-import { isCanonical, markRespelled } from './decimal'
+import { isCanonical, markNotCanonical } from './decimal'
 
 const SPACE: u8 = 0x20
 const COMMA: u8 = 0x2c
 const MINUS: u8 = 0x2d
 const POINT: u8 = 0x2e
 
-/** Decimals in a group and in two of them. Of more than three groups the rest is left out. Powers of two, tested as such. */
+/**
+ * Decimals in one group and in two groups, and the most decimals that are read here. Decimals after the third group are
+ * ignored. All are powers of two, because the tests below rely on that: (n − 1) | (m − 1) is below a power of two if
+ * and only if n − 1 and m − 1 are.
+ */
 const GROUP: i32 = 8
 const TWO_GROUPS: i32 = 16
-const MOST_DECIMALS: i32 = 32
+const MAX_DECIMALS: i32 = 32
 
-/** From byte 16 − n on, a mask that leaves n digits and drops all else. */
+/** The 16 bytes that start at byte 16 − n are a mask that keeps the values of n digits and clears all other bytes. */
 const digitMasks = memory.data<u64>([0x0f0f0f0f0f0f0f0f, 0x0f0f0f0f0f0f0f0f, 0, 0], 16)
-/** Of each number of digits before a point, 0 … 63: a mask of the four bytes there; the least number without a leading zero. */
+/**
+ * A row for each number of digits before the point, 0 … 63: the mask for the four bytes before the point, and the least
+ * number of that length without a leading zero.
+ */
 const wholes = memory.data(8 * 64, 16)
-/** Multiplied by the bytes 0, a, b, c, gives 100a + 10b + c in the byte from bit 40 on while a < 2. */
+/** Multiplying this by the bytes 0, a, b, c gives 100a + 10b + c in the byte at bit 40, if a < 2. */
 const WHOLE_WEIGHTS: u64 = (100 << 32) | (10 << 24) | (1 << 16)
-/** Signs of a longitude and a latitude: neither, the first, the second, both. */
+/** Sign bits of a longitude and a latitude, for: neither negative, the first, the second, both. */
 const signs = memory.data<f64>([0, 0, -0.0, 0, 0, -0.0, -0.0, -0.0], 16)
 
-/** 2⁻⁷⁶; see above. */
-const DOUBT: f64 = 1 / (<f64>(1 << 30) * <f64>(1 << 30) * <f64>(1 << 16))
+/** 2⁻⁷⁶, the error bound above. */
+const ERROR_BOUND: f64 = 1 / (<f64>(1 << 30) * <f64>(1 << 30) * <f64>(1 << 16))
 /** 2⁻⁵³: half a unit in the last place of 1. */
 const HALF_ULP: f64 = 1 / (<f64>(1 << 30) * <f64>(1 << 23))
-/** 2³⁵ + 1: splits a double so that 18 bits are in the first part (T. J. Dekker, 1971). */
+/** 2³⁵ + 1: splits a double so that the first part has 18 bits (T. J. Dekker, 1971). */
 const SPLITTER: f64 = 34359738369
 const INVERSE_1: f64 = 1e-8 * SPLITTER - (1e-8 * SPLITTER - 1e-8)
-const BELOW_1: f64 = 1e-8 - INVERSE_1
-const INVERSE_2: f64 = BELOW_1 * SPLITTER - (BELOW_1 * SPLITTER - BELOW_1)
-/** With what the double 1e-8 lacks of 10⁻⁸. */
-const INVERSE_3: f64 = BELOW_1 - INVERSE_2 - 2.092256083012847e-25
+const REMAINDER_1: f64 = 1e-8 - INVERSE_1
+const INVERSE_2: f64 = REMAINDER_1 * SPLITTER - (REMAINDER_1 * SPLITTER - REMAINDER_1)
+/** Includes the difference of 10⁻⁸ and the double 1e-8. */
+const INVERSE_3: f64 = REMAINDER_1 - INVERSE_2 - 2.092256083012847e-25
 
-// Constants stand in memory: a load is one instruction, a vector in the code is several.
-const factors = memory.data<f64>([1e8, INVERSE_1, INVERSE_2, INVERSE_3, 1e-16, 1e-24, DOUBT, HALF_ULP], 16)
-/** Plus the first, the ten digits are the greatest signed bytes, the second and above. */
+// The constants are in memory because a load is one instruction; a vector constant in the code is several.
+const factors = memory.data<f64>([1e8, INVERSE_1, INVERSE_2, INVERSE_3, 1e-16, 1e-24, ERROR_BOUND, HALF_ULP], 16)
+/** After adding `toTop` to a byte, exactly the ten digits are signed bytes ≥ `leastTop`. */
 const toTop = memory.data<u64>([0x4646464646464646, 0x4646464646464646], 16)
 const leastTop = memory.data<u64>([0x7676767676767676, 0x7676767676767676], 16)
-/** Weights of two digits in their word, of two pairs, of two fours. */
+/** Weights that join two digits, two pairs of digits, two groups of four digits. */
 const pairWeights = memory.data<u64>([0x0a010a010a010a01, 0x0a010a010a010a01], 16)
 const fourWeights = memory.data<u64>([0x0001006400010064, 0x0001006400010064], 16)
 const eightWeights = memory.data<u64>([0x0001271000012710, 0x0001271000012710], 16)
 const exponentBits = memory.data<u64>([0x7ff0000000000000, 0x7ff0000000000000], 16)
-/** ECMAScript writes less than 10⁻⁶ with an exponent, and 0 without a sign: both take the long way. */
+/** ECMAScript writes numbers below 10⁻⁶ with an exponent, and −0 without its sign. Both are left to decimal.ts. */
 const leastDegrees = memory.data<f64>([1e-6, 1e-6], 16)
 const mostDegrees = memory.data<f64>([180, 90], 16)
 
-/** A row for each number of decimals, with a unit u of the last one: (t − 5) u for each last digit t; then 5u and u / 2. */
+/** A row for each number of decimals, u being the unit of the last: (t − 5) u for each last digit t, then 5u and u/2. */
 const spellings = memory.data(128 * (32 + 1), 16)
 const ROW_SHIFT: usize = 7
 const LIMITS: usize = 80
@@ -67,27 +76,27 @@ for (let digits: usize = 0; digits < 64; digits++) {
   store<u32>(row, digits == 1 ? 0x0f000000 : digits == 2 ? 0x0f0f0000 : 0x0f0f0f00)
   store<i32>(row, digits == 1 ? 0 : digits == 2 ? 10 : digits == 3 ? 100 : i32.MAX_VALUE, 4)
 }
-for (let decimals: usize = 1, power: f64 = 10; decimals <= <usize>MOST_DECIMALS; decimals++, power *= 10) {
+for (let decimals: usize = 1, power: f64 = 10; decimals <= <usize>MAX_DECIMALS; decimals++, power *= 10) {
   const row = spellings + (decimals << ROW_SHIFT)
   const unit = 1 / power
-  store<f64>(row, -1) // no number that ends in 0 is as short as it could be
+  store<f64>(row, -1) // fails the test: a number that ends in 0 has a shorter spelling
   for (let last: usize = 1; last < 10; last++) store<f64>(row + (last << 3), <f64>(<i32>last - 5) * unit)
-  store<f64>(row, 5 * unit - 2 * DOUBT, LIMITS)
-  store<f64>(row, 0.5 * unit - 2 * DOUBT, LIMITS + 8)
+  store<f64>(row, 5 * unit - 2 * ERROR_BOUND, LIMITS)
+  store<f64>(row, 0.5 * unit - 2 * ERROR_BOUND, LIMITS + 8)
 }
 
 /**
- * Reads two numbers and the comma between them, behind which one space may stand, and stores two doubles.
+ * Reads two numbers with a comma between them, which one space may follow, and stores two doubles.
  *
  * Clears `isCanonical` when ECMAScript would spell one of them differently.
  *
- * @param p the first byte; 96 readable bytes follow, and no digit right behind the text
- * @returns the byte after the latitude; 0 when the numbers have to be read one by one
+ * @param p the first byte; 96 bytes after it must be readable, and the byte after the text must not be a digit
+ * @returns the byte after the latitude; 0 when decimal.ts must read the numbers
  */
 @inline
 export function readPosition(p: usize, out: usize): usize {
-  // Which of the next 48 bytes are no digits: signs apart, a point, the comma, a point and the end.
-  let stops = stopsOf(p) | (stopsOf(p + 16) << 16) | (stopsOf(p + 32) << 32)
+  // A bit for each of the next 48 bytes that is not a digit. Apart from signs these must be: point, comma, point, end.
+  let stops = nonDigits(p) | (nonDigits(p + 16) << 16) | (nonDigits(p + 32) << 32)
   const lonSign = <usize>(load<u8>(p) == MINUS)
   stops &= stops - <u64>lonSign
   const lonPoint = p + <usize>ctz(stops)
@@ -98,12 +107,13 @@ export function readPosition(p: usize, out: usize): usize {
   let lat = comma + 1
   let sign = load<u8>(lat)
   if (sign == SPACE) {
-    markRespelled()
+    markNotCanonical()
     stops &= stops - 1
     sign = load<u8>(++lat)
   }
   let latSign: usize = 0
-  // A branch, which the processor foresees: the end of the position, where the next one begins, need not wait for the sign.
+  // A branch, because the processor predicts it: then the end of the position, where the next one starts, does not
+  // depend on the sign.
   if (sign == MINUS) {
     latSign = 1
     stops &= stops - 1
@@ -121,7 +131,8 @@ export function readPosition(p: usize, out: usize): usize {
   const lonWhole = ((<u64>lonBytes * WHOLE_WEIGHTS) >> 40) & 0xff
   const latWhole = ((<u64>latBytes * WHOLE_WEIGHTS) >> 40) & 0xff
   const belowLeast = (<i32>lonWhole - load<i32>(lonRow, 4)) | (<i32>latWhole - load<i32>(latRow, 4))
-  if ((belowLeast & 0x80000000) | ((lonBytes | latBytes) & 0xfe00)) return 0 // a leading zero, or no digits, four or 200
+  // Declines numbers with a leading zero, with no digits or with four, and from 200 on.
+  if ((belowLeast & 0x80000000) | ((lonBytes | latBytes) & 0xfe00)) return 0
   const whole = f64x2.mul(f64x2.convert_low_i32x4_s(i64x2.splat(<i64>(lonWhole | (latWhole << 32)))), factor(0))
 
   const lonDecimals = <i32>(comma - lonPoint) - 1
@@ -130,26 +141,28 @@ export function readPosition(p: usize, out: usize): usize {
   const latLast = <usize>load<u8>(end - 1) & 15
   let x: v128
   if (<u32>((lonDecimals - 1) | (latDecimals - 1)) < <u32>GROUP) {
-    const group = groupOfEach(lonPoint + 1, lonDecimals, latPoint + 1, latDecimals)
+    const group = readGroups(lonPoint + 1, lonDecimals, latPoint + 1, latDecimals)
     x = f64x2.div(f64x2.add(whole, f64x2.convert_low_i32x4_s(group)), factor(0))
-    if (isCanonical && (lonLast == 0 || latLast == 0)) markRespelled()
+    if (isCanonical && (lonLast == 0 || latLast == 0)) markNotCanonical()
   } else {
-    if (<u32>((lonDecimals - 1) | (latDecimals - 1)) >= <u32>MOST_DECIMALS) return 0
+    if (<u32>((lonDecimals - 1) | (latDecimals - 1)) >= <u32>MAX_DECIMALS) return 0
     x = longDegrees(whole, lonPoint + 1, lonDecimals, lonLast, latPoint + 1, latDecimals, latLast)
   }
   if (i64x2.bitmask(v128.and(f64x2.ge(x, v128.load(leastDegrees)), f64x2.le(x, v128.load(mostDegrees)))) != 3) return 0
-  // Last, so that the branch before it stays one: a choice between two addresses would make the next position wait.
+  // The sign is applied last, so that the branch above stays a branch. A select between two addresses would delay the
+  // next position.
   v128.store(out, v128.xor(x, v128.load(signs + ((lonSign | (latSign << 1)) << 4))))
   return end
 }
 
 /**
- * Two numbers of up to 32 decimals.
+ * Returns two numbers of up to 32 decimals, without their signs.
  *
  * @param whole their whole parts × 10⁸
- * @param lon the first decimal of the longitude
+ * @param lon pointer to the first decimal of the longitude
  * @param lonLast its last digit
- * @returns NaN where a number cannot be told, or its spelling while all before it are canonical
+ * @returns NaN for a number whose rounding is uncertain, or whose spelling is uncertain or not canonical while
+ *   `isCanonical` is set
  */
 @inline
 function longDegrees(
@@ -181,13 +194,13 @@ function longDegrees(
   const lower = f64x2.add(f64x2.mul(s, factor(3)), f64x2.mul(f64x2.convert_low_i32x4_s(second), factor(4)))
   const lowest = f64x2.add(lower, f64x2.mul(f64x2.convert_low_i32x4_s(third), factor(5)))
   const sum = f64x2.add(product1, product2)
-  const rest = f64x2.add(f64x2.sub(product2, f64x2.sub(sum, product1)), lowest)
-  const x = f64x2.add(sum, f64x2.sub(rest, factor(6)))
-  let isDoubtful = f64x2.ne(x, f64x2.add(sum, f64x2.add(rest, factor(6))))
+  const remainder = f64x2.add(f64x2.sub(product2, f64x2.sub(sum, product1)), lowest)
+  const x = f64x2.add(sum, f64x2.sub(remainder, factor(6)))
+  let isUncertain = f64x2.ne(x, f64x2.add(sum, f64x2.add(remainder, factor(6))))
   if (isCanonical) {
-    // ECMAScript writes x so when no decimal with fewer digits rounds to x, which is no multiple of ten units of the last
-    // one, and none with as many is nearer. Both limits keep 2⁻⁷⁵ away from being wrong.
-    const excess = f64x2.sub(rest, f64x2.sub(x, sum))
+    // ECMAScript spells x with these digits if no decimal with fewer digits, that is, no multiple of ten units of the
+    // last decimal, rounds to x, and if none with as many digits is nearer. Both limits leave a margin of 2⁻⁷⁵.
+    const excess = f64x2.sub(remainder, f64x2.sub(x, sum))
     const reach = f64x2.mul(v128.and(x, v128.load(exponentBits)), factor(7))
     const lonRow = spellings + ((<usize>lonDecimals) << ROW_SHIFT)
     const latRow = spellings + ((<usize>latDecimals) << ROW_SHIFT)
@@ -197,20 +210,20 @@ function longDegrees(
     const span = f64x2.add(f64x2.abs(f64x2.sub(centre, excess)), reach)
     const isShorter = f64x2.ge(span, v128.shuffle<f64>(lonLimits, latLimits, 0, 2))
     const isNearer = f64x2.ge(f64x2.abs(excess), v128.shuffle<f64>(lonLimits, latLimits, 1, 3))
-    isDoubtful = v128.or(isDoubtful, v128.or(isShorter, isNearer))
+    isUncertain = v128.or(isUncertain, v128.or(isShorter, isNearer))
   }
-  return v128.or(x, isDoubtful)
+  return v128.or(x, isUncertain)
 }
 
-/** A bit for each of the 16 bytes from p that is no digit. */
+/** A bit for each of the 16 bytes from p that is not a digit. */
 @inline
-function stopsOf(p: usize): u64 {
+function nonDigits(p: usize): u64 {
   return <u64>i8x16.bitmask(i8x16.lt_s(i8x16.add(v128.load(p), v128.load(toTop)), v128.load(leastTop)))
 }
 
-/** Up to eight digits from each of two places as one integer each, in the low words. */
+/** Reads up to eight digits from each of two addresses as integers, in the two low words. */
 @inline
-function groupOfEach(lon: usize, lonDigits: i32, lat: usize, latDigits: i32): v128 {
+function readGroups(lon: usize, lonDigits: i32, lat: usize, latDigits: i32): v128 {
   const lonMask = digitMasks + <usize>(TWO_GROUPS - lonDigits)
   const latMask = digitMasks + <usize>(TWO_GROUPS - latDigits)
   const digits = v128.load_lane<u64>(lat, v128.load_splat<u64>(lon), 1)
@@ -218,27 +231,27 @@ function groupOfEach(lon: usize, lonDigits: i32, lat: usize, latDigits: i32): v1
   return eightDigits(fours, fours)
 }
 
-/** Out of line: few numbers have that many decimals. */
+/** The third groups of both numbers. Not inlined, because few numbers have that many decimals. */
 function thirdGroups(lon: usize, lonDecimals: i32, lat: usize, latDecimals: i32): v128 {
   const lonDigits = min(max(lonDecimals - TWO_GROUPS, 0), GROUP)
   const latDigits = min(max(latDecimals - TWO_GROUPS, 0), GROUP)
-  return groupOfEach(lon + TWO_GROUPS, lonDigits, lat + TWO_GROUPS, latDigits)
+  return readGroups(lon + TWO_GROUPS, lonDigits, lat + TWO_GROUPS, latDigits)
 }
 
-/** 16 digits, one a byte → four numbers of four digits. */
+/** 16 digits, one per byte → four numbers of four digits. */
 @inline
 function fourDigits(digits: v128): v128 {
   const pairs = i16x8.shr_u(i16x8.mul(digits, v128.load(pairWeights)), 8)
   return i32x4.dot_i16x8_s(pairs, v128.load(fourWeights))
 }
 
-/** Twice four numbers of four digits → twice two numbers of eight. */
+/** Four numbers of four digits in each of a and b → two numbers of eight digits each. */
 @inline
 function eightDigits(a: v128, b: v128): v128 {
   return i32x4.dot_i16x8_s(i16x8.narrow_i32x4_u(a, b), v128.load(eightWeights))
 }
 
-/** One of `factors` in both lanes. */
+/** Loads one of `factors` into both lanes. */
 @inline
 function factor(index: usize): v128 {
   return v128.load_splat<f64>(factors + (index << 3))

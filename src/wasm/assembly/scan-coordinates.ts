@@ -1,5 +1,5 @@
-/** The array of a member `coordinates` → doubles and the offsets of its nesting. */
-import { isCanonical, markRespelled, passNumber, readDegrees, startSpelling } from './decimal'
+/** Reads the array of a `coordinates` member into doubles and offsets of its sequences and parts. */
+import { isCanonical, markNotCanonical, readDegrees, resetCanonical, skipNumber } from './decimal'
 import { readPosition } from './position-lanes'
 
 const COMMA: u8 = 0x2c
@@ -8,48 +8,53 @@ const CLOSE: u8 = 0x5d
 /** `],[` as a little-endian word. */
 const NEXT_POSITION: u32 = 0x5b2c5d
 
-/** Arrays inside each other, of a Point to a MultiPolygon. */
-export const DEEPEST: i32 = 4
+/** Deepest nesting of arrays: that of a MultiPolygon. */
+export const MAX_NESTING: i32 = 4
 
-/** Where the next double goes, and where none goes any more. */
+/** Address of the next double, and end of the table. */
 export let vertices: usize = 0
 export let verticesEnd: usize = 0
-/** Where the end of the next sequence goes, counted in vertices of its span; of the next part, counted in its sequences. */
+/**
+ * Addresses of the next sequence end, counted in vertices of the span, and of the next part end, counted in sequences
+ * of the span.
+ */
 export let sequenceEnds: usize = 0
 export let partEnds: usize = 0
-/** Of the span read last. */
+/** Results for the last span. */
 export let nesting: i32 = 0
 export let isSpanCanonical: bool = false
 
-export function startCoordinates(toVertices: usize, toVerticesEnd: usize, toSequenceEnds: usize, toPartEnds: usize): void {
-  vertices = toVertices
-  verticesEnd = toVerticesEnd
-  sequenceEnds = toSequenceEnds
-  partEnds = toPartEnds
+/** Sets the tables before a text is read. */
+export function setOutputTables(vertexTable: usize, vertexTableEnd: usize, sequenceEndTable: usize, partEndTable: usize): void {
+  vertices = vertexTable
+  verticesEnd = vertexTableEnd
+  sequenceEnds = sequenceEndTable
+  partEnds = partEndTable
 }
 
 /**
- * Reads one span: positions of 2 to 4 numbers in arrays of one depth, none of them empty, longitudes and latitudes in range.
+ * Reads one span: non-empty arrays of uniform depth with positions of 2 to 4 numbers, longitudes and latitudes in range.
  *
- * @param p its opening bracket
- * @param deepest arrays that may still open, 0 … 4
- * @returns the byte after its closing bracket; 0 when it is anything else, or has more vertices than there is room for
+ * @param p address of its opening bracket
+ * @param maxNesting number of nested arrays that may still be opened, 0 … 4
+ * @returns the byte after its closing bracket; 0 when the text is anything else or has more vertices than fit the table
  */
-export function readCoordinates(p: usize, deepest: i32): usize {
-  startSpelling()
+export function readCoordinates(p: usize, maxNesting: i32): usize {
+  resetCanonical()
   const first = vertices
   const firstSequence = sequenceEnds
   let out = vertices
-  // Lengths of the last longitude and latitude: most numbers are as long as the one before them. Going on from there, and
-  // not from where the digits end, lets the processor read the next number before it is done with this one.
+  // Lengths of the last longitude and latitude. Most numbers are as long as their predecessor. Advancing by the
+  // predicted length, not to the end that was read, lets the processor start on the next number before it has finished
+  // this one.
   let lonLength: usize = 0
   let latLength: usize = 0
   nesting = 0
   while (load<u8>(p) == OPEN) {
     nesting++
-    p = passSpace(p + 1)
+    p = skipSpace(p + 1)
   }
-  if (nesting > deepest) return 0
+  if (nesting > maxNesting) return 0
   for (;;) {
     if (out == verticesEnd) return 0
     let end: usize = 0
@@ -64,10 +69,10 @@ export function readCoordinates(p: usize, deepest: i32): usize {
       }
       p += lonLength
       if (load<u8>(p) != COMMA) {
-        p = passSpace(p)
+        p = skipSpace(p)
         if (load<u8>(p) != COMMA) return 0
       }
-      p = passSpace(p + 1)
+      p = skipSpace(p + 1)
       const latEnd = readDegrees(p, out + 8, 90)
       if (latEnd != p + latLength) {
         if (latEnd == 0) return 0
@@ -77,27 +82,27 @@ export function readCoordinates(p: usize, deepest: i32): usize {
     }
     out += 16
     if ((load<u32>(p) & 0xffffff) == NEXT_POSITION && nesting > 1) {
-      p = passSpace(p + 3)
+      p = skipSpace(p + 3)
       continue
     }
-    p = endOfPosition(p)
+    p = findPositionEnd(p)
     if (p == 0) return 0
-    // How many arrays end here; the first is the position itself.
+    // The number of arrays that end here; the first is the position itself.
     let closed = 1
     for (; closed < nesting; closed++) {
-      const next = passSpace(p + 1)
+      const next = skipSpace(p + 1)
       if (load<u8>(next) != CLOSE) break
       p = next
       if (closed == 1 && nesting > 2) endSequence(out, first)
       if (closed == 2 && nesting > 3) endPart(firstSequence)
     }
     if (closed == nesting) break
-    p = passSpace(p + 1)
+    p = skipSpace(p + 1)
     if (load<u8>(p) != COMMA) return 0
-    p = passSpace(p + 1)
+    p = skipSpace(p + 1)
     for (; closed > 0; closed--) {
       if (load<u8>(p) != OPEN) return 0
-      p = passSpace(p + 1)
+      p = skipSpace(p + 1)
     }
   }
   vertices = out
@@ -105,13 +110,16 @@ export function readCoordinates(p: usize, deepest: i32): usize {
   return p + 1
 }
 
-/** The closing bracket of a position from behind its latitude on; 0 when something else stands there. */
-function endOfPosition(p: usize): usize {
-  p = passSpace(p)
+/**
+ * Returns the address of the closing bracket of a position. p is the byte after its latitude; 0 when anything else is
+ * there.
+ */
+function findPositionEnd(p: usize): usize {
+  p = skipSpace(p)
   for (let more = 2; more > 0 && load<u8>(p) == COMMA; more--) {
-    p = passNumber(passSpace(p + 1))
+    p = skipNumber(skipSpace(p + 1))
     if (p == 0) return 0
-    p = passSpace(p)
+    p = skipSpace(p)
   }
   return load<u8>(p) == CLOSE ? p : 0
 }
@@ -128,14 +136,14 @@ function endPart(firstSequence: usize): void {
   partEnds += 4
 }
 
-/** The first byte that is no white space of JSON. A text that has any is not the canonical one. */
+/** Skips JSON white space and returns the first byte after it. White space clears `isCanonical`. */
 @inline
-export function passSpace(p: usize): usize {
-  return load<u8>(p) > 0x20 ? p : passSpaces(p)
+export function skipSpace(p: usize): usize {
+  return load<u8>(p) > 0x20 ? p : skipSpaces(p)
 }
 
-function passSpaces(p: usize): usize {
-  markRespelled()
+function skipSpaces(p: usize): usize {
+  markNotCanonical()
   let c = load<u8>(p)
   while (c == 0x20 || c == 0x0a || c == 0x0d || c == 0x09) c = load<u8>(++p)
   return p

@@ -1,38 +1,34 @@
 /**
- * A JSON text → its geometries as doubles, and a skeleton: the same text with a number in place of each `coordinates`.
+ * Reads a JSON text into the coordinates of its geometries as doubles, and a skeleton: the same text with `[n]` in
+ * place of each `coordinates` array, n being the index of its span.
  *
- * Only what `JSON.parse` cannot do is done here. Whether the text is JSON is decided by parsing the skeleton: its strings
- * and brackets are those of the text, byte by byte, and each array taken out was read by the grammar of JSON, so one is
- * JSON when the other is. What is in any way unusual is declined with a code, and the host takes the long way, which also
- * words every error.
+ * The host parses the skeleton with `JSON.parse`, which also decides whether the text is JSON. The skeleton has the
+ * same strings and brackets as the text, byte by byte, and the replaced arrays were read by the grammar of JSON here.
+ * So the text is valid JSON if and only if the skeleton is. Anything unusual is declined with a code; then the host
+ * parses the whole text, and words any error.
  */
-import { patchCount, patches, startDecimals } from './decimal'
+import { patchCount, patches, resetPatches } from './decimal'
 import {
-  DEEPEST,
-  isSpanCanonical,
-  nesting,
-  partEnds,
-  passSpace,
-  readCoordinates,
-  sequenceEnds,
-  startCoordinates,
-  vertices,
+  isSpanCanonical, MAX_NESTING, nesting, partEnds, readCoordinates, sequenceEnds, setOutputTables, skipSpace, vertices,
 } from './scan-coordinates'
 import { reserve } from './memory'
 
-/** Why a text was declined. */
+/** Why a text was declined: the results of `scanJson` other than 0. */
 const OUT_OF_MEMORY: i32 = 1
-const MALFORMED: i32 = 2 // or an unusual member `coordinates`
+const MALFORMED: i32 = 2 // or a `coordinates` member of an unusual form
 const TOO_DEEP: i32 = 3
-const KEYS: i32 = 4 // twice in one object, forbidden, escaped or very many
+const BAD_KEYS: i32 = 4 // a key is repeated in its object, forbidden or escaped, or there are too many
 const TOO_MANY_SPANS: i32 = 5
 
-const MOST_LEVELS: i32 = 64
-/** Keys of one object and of those it stands in: each new one is compared with its siblings. */
-const MOST_KEYS: i32 = 64
-/** Below 1000, the number that stands for a span is never longer than `[0,0]`. */
-const MOST_SPANS: i32 = 999
-/** Bytes that may be read beyond a text. */
+const MAX_LEVELS: i32 = 64
+/** Most keys of one object and of the objects around it together. Each new key is compared with all its siblings. */
+const MAX_KEYS: i32 = 64
+/**
+ * Below 1000, so that the `[n]` that replaces a span is never longer than `[0,0]`, and the skeleton never longer than
+ * the text.
+ */
+const MAX_SPANS: i32 = 999
+/** Bytes after a text that must be reserved: they are zeroed and may be read. */
 const MARGIN: usize = 96
 
 const QUOTE: u8 = 0x22
@@ -45,61 +41,65 @@ const OPEN_BRACE: u8 = 0x7b
 const CLOSE_BRACE: u8 = 0x7d
 
 const SPAN_BYTES: i32 = 40
-/** Ten words: skeleton and its length, whether the text is ASCII; spans and their number; vertices, ends of sequences, ends of parts; patches and their number. */
+/**
+ * Ten words: skeleton and its length; whether the text is ASCII; spans and their number; vertices, ends of sequences,
+ * ends of parts; patches and their number.
+ */
 const result = memory.data(40, 16)
 
-/** Start and length of each key of the open objects. */
-const keys = memory.data(8 * MOST_KEYS, 16)
+/** Start and length of each key of all open objects. */
+const keys = memory.data(8 * MAX_KEYS, 16)
 let keyCount: i32 = 0
-/** Of each level: its first key, or NO_KEYS for an array. */
-const firstKeys = memory.data(4 * (MOST_LEVELS + 1), 16)
+/** For each level: the index of its first key, or NO_KEYS for an array. */
+const firstKeys = memory.data(4 * (MAX_LEVELS + 1), 16)
 const NO_KEYS: i32 = -1
 
-/** Where the next byte of the skeleton goes. */
+/** Address of the next byte of the skeleton. */
 let skeletonEnd: usize = 0
 
-/** Set by `endOfString`. */
+/** Set by `findStringEnd`. */
 let isEscaped: bool = false
 let highBits: u8 = 0
 
-/** Address of what the last `scanJson` that returned 0 found, as the words of `result`. */
+/** Returns a pointer to the results of the last `scanJson` that returned 0; `result` describes its words. */
 export function scanResult(): usize {
   return result
 }
 
 /**
- * Reads a text. A span, ten words: nesting; start and end of its text; first vertex and their number; first entry of
- * sequence ends and their number; the same of part ends; 1 when its text is canonical.
+ * Scans a text. Each `coordinates` array becomes a span of ten words: nesting; start and end of its text; first vertex
+ * and number of vertices; first entry of sequence ends and their number; first entry of part ends and their number; 1
+ * when its text is canonical.
  *
- * @param text pointer to UTF-8 bytes in the arena with 96 bytes of room behind them
- * @param maxDepth arrays and objects inside each other, 1 … 64
+ * @param text pointer to UTF-8 bytes in the arena, followed by 96 reserved bytes
+ * @param maxDepth largest nesting of arrays and objects, 1 … 64
  * @param maxVertices of all spans together
- * @returns 0, or why the text is declined
+ * @returns 0, or the reason why the text is declined
  */
 export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i32): i32 {
-  assert(text >= 16 && length >= 0, 'a text lies in the arena')
-  assert(text + <usize>length + MARGIN <= <usize>memory.size() << 16, 'a text has room behind it')
-  assert(maxDepth > 0 && maxDepth <= MOST_LEVELS, 'maxDepth is 1 to 64')
-  assert(maxVertices >= 0, 'maxVertices is not negative')
+  assert(text >= 16 && length >= 0, 'scanJson: text must be in the arena')
+  assert(text + <usize>length + MARGIN <= <usize>memory.size() << 16, 'scanJson: text must be followed by 96 bytes of memory')
+  assert(maxDepth > 0 && maxDepth <= MAX_LEVELS, 'scanJson: maxDepth must be 1 to 64')
+  assert(maxVertices >= 0, 'scanJson: maxVertices must not be negative')
   const end = text + <usize>length
-  memory.fill(end, 0, MARGIN) // no number and no white space runs over the end
+  memory.fill(end, 0, MARGIN) // so that no number and no white space continues after the end
 
-  // A position takes 6 bytes with its comma: [0,0],
-  const room = <usize>min(maxVertices, length / 6 + 1)
+  // A position takes at least 6 bytes with its comma: [0,0],
+  const capacity = <usize>min(maxVertices, length / 6 + 1)
   const skeleton = reserve(<usize>length)
-  const spanRoom = min(MOST_SPANS, length / 20 + 1) // {"coordinates":[0,0]}
-  const spans = reserve(<usize>(spanRoom * SPAN_BYTES))
-  const toVertices = reserve(room * 16)
-  const toSequenceEnds = reserve(room * 4)
-  const toPartEnds = reserve(room * 4)
-  if (skeleton == 0 || spans == 0 || toVertices == 0 || toSequenceEnds == 0 || toPartEnds == 0) return OUT_OF_MEMORY
-  startDecimals()
-  startCoordinates(toVertices, toVertices + room * 16, toSequenceEnds, toPartEnds)
+  const spanCapacity = min(MAX_SPANS, length / 20 + 1) // {"coordinates":[0,0]}
+  const spans = reserve(<usize>(spanCapacity * SPAN_BYTES))
+  const vertexTable = reserve(capacity * 16)
+  const sequenceEndTable = reserve(capacity * 4)
+  const partEndTable = reserve(capacity * 4)
+  if (skeleton == 0 || spans == 0 || vertexTable == 0 || sequenceEndTable == 0 || partEndTable == 0) return OUT_OF_MEMORY
+  resetPatches()
+  setOutputTables(vertexTable, vertexTable + capacity * 16, sequenceEndTable, partEndTable)
 
   let spanCount = 0
   let depth = 0
   let expectsKey = false
-  let copied = text // all before it is in the skeleton
+  let copied = text // everything before this address is in the skeleton
   skeletonEnd = skeleton
   keyCount = 0
   highBits = 0
@@ -110,29 +110,29 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
     highBits |= c
     if (c == QUOTE) {
       const start = p + 1
-      p = endOfString(start, end)
+      p = findStringEnd(start, end)
       if (p == end) return MALFORMED
       if (!expectsKey) continue
       expectsKey = false
-      if (isEscaped || !addKey(start, p, load<i32>(firstKeys + (<usize>depth << 2)))) return KEYS
+      if (isEscaped || !addKey(start, p, load<i32>(firstKeys + (<usize>depth << 2)))) return BAD_KEYS
       if (!isCoordinates(start, p)) continue
-      p = passSpace(p + 1)
+      p = skipSpace(p + 1)
       if (load<u8>(p) != COLON) return MALFORMED
-      const from = passSpace(p + 1)
+      const from = skipSpace(p + 1)
       const span = spans + <usize>spanCount * SPAN_BYTES
       if (load<u8>(from) != OPEN_BRACKET) return MALFORMED
-      if (spanCount == spanRoom) return TOO_MANY_SPANS
+      if (spanCount == spanCapacity) return TOO_MANY_SPANS
       store<u32>(span, <u32>from, 4)
-      store<u32>(span, <u32>((vertices - toVertices) >> 4), 12)
-      store<u32>(span, <u32>((sequenceEnds - toSequenceEnds) >> 2), 20)
-      store<u32>(span, <u32>((partEnds - toPartEnds) >> 2), 28)
-      const to = readCoordinates(from, min(DEEPEST, maxDepth - depth))
+      store<u32>(span, <u32>((vertices - vertexTable) >> 4), 12)
+      store<u32>(span, <u32>((sequenceEnds - sequenceEndTable) >> 2), 20)
+      store<u32>(span, <u32>((partEnds - partEndTable) >> 2), 28)
+      const to = readCoordinates(from, min(MAX_NESTING, maxDepth - depth))
       if (to == 0) return MALFORMED
       store<u32>(span, nesting)
       store<u32>(span, <u32>to, 8)
-      store<u32>(span, <u32>((vertices - toVertices) >> 4) - load<u32>(span, 12), 16)
-      store<u32>(span, <u32>((sequenceEnds - toSequenceEnds) >> 2) - load<u32>(span, 20), 24)
-      store<u32>(span, <u32>((partEnds - toPartEnds) >> 2) - load<u32>(span, 28), 32)
+      store<u32>(span, <u32>((vertices - vertexTable) >> 4) - load<u32>(span, 12), 16)
+      store<u32>(span, <u32>((sequenceEnds - sequenceEndTable) >> 2) - load<u32>(span, 20), 24)
+      store<u32>(span, <u32>((partEnds - partEndTable) >> 2) - load<u32>(span, 28), 32)
       store<u32>(span, <u32>isSpanCanonical, 36)
       copy(copied, from)
       appendNumber(spanCount++)
@@ -169,16 +169,16 @@ export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i
   store<u32>(result, <u32>(highBits < 0x80), 8)
   store<u32>(result, <u32>spans, 12)
   store<u32>(result, spanCount, 16)
-  store<u32>(result, <u32>toVertices, 20)
-  store<u32>(result, <u32>toSequenceEnds, 24)
-  store<u32>(result, <u32>toPartEnds, 28)
+  store<u32>(result, <u32>vertexTable, 20)
+  store<u32>(result, <u32>sequenceEndTable, 24)
+  store<u32>(result, <u32>partEndTable, 28)
   store<u32>(result, <u32>patches, 32)
   store<u32>(result, patchCount, 36)
   return 0
 }
 
-/** The closing quote, or `end`. */
-function endOfString(p: usize, end: usize): usize {
+/** Returns the address of the closing quote, or `end`. Sets `isEscaped` and adds to `highBits`. */
+function findStringEnd(p: usize, end: usize): usize {
   isEscaped = false
   for (; p < end; p++) {
     const c = load<u8>(p)
@@ -192,10 +192,10 @@ function endOfString(p: usize, end: usize): usize {
   return end
 }
 
-/** @returns false when the host has to look at the keys of this object */
+/** Adds a key to the current object. Returns false when the host must check the keys of this object. */
 function addKey(start: usize, end: usize, first: i32): bool {
   const length = <u32>(end - start)
-  if (keyCount == MOST_KEYS || isForbidden(start, length)) return false
+  if (keyCount == MAX_KEYS || isForbidden(start, length)) return false
   for (let index = first; index < keyCount; index++) {
     const key = keys + (<usize>index << 3)
     if (load<u32>(key, 4) == length && memory.compare(load<u32>(key), start, length) == 0) return false
@@ -207,7 +207,7 @@ function addKey(start: usize, end: usize, first: i32): bool {
   return true
 }
 
-/** `__proto__` and `constructor`. */
+/** Whether a key is `__proto__` or `constructor`. */
 @inline
 function isForbidden(start: usize, length: u32): bool {
   const head = load<u64>(start)
@@ -228,7 +228,7 @@ function copy(from: usize, to: usize): void {
   skeletonEnd += to - from
 }
 
-/** Appends `[n]`: brackets, so that what follows cannot become part of the number. */
+/** Appends `[n]` to the skeleton. The brackets keep the following text from becoming part of the number. */
 function appendNumber(n: i32): void {
   store<u8>(skeletonEnd++, OPEN_BRACKET)
   if (n > 99) store<u8>(skeletonEnd++, <u8>(0x30 + n / 100))

@@ -1,8 +1,21 @@
 /**
- * Series of Karney, Algorithms for geodesics, J. Geodesy 87 (2013), to order 6, on WGS 84.
+ * The series of Karney, Algorithms for geodesics, J. Geodesy 87 (2013), to order 6, on WGS 84. inverse.ts introduces
+ * the letters.
  *
- * ε is the expansion parameter of one geodesic, n the third flattening. A1, A2, A3 are mean values, the Fourier
- * coefficients C1, C1', C3, C4 stand in arrays of the same names (index 0 is used by C4 alone).
+ * An integral along a geodesic (length, reduced length, longitude, area) is a mean value A times σ plus a Fourier
+ * series in σ. All coefficients are polynomials in ε, the expansion parameter of the geodesic, and in n, the third
+ * flattening, which is constant here.
+ *
+ * | name | equation | integral |
+ * | --- | --- | --- |
+ * | A1, C1 | 17, 18 | length: s = b·A1·(σ + Σ C1l sin 2lσ) |
+ * | C1' | 21 | the reverted series: from length back to σ |
+ * | A2, C2 | 42, 43 | the second integral of the reduced length (C2 is in sine-products.ts) |
+ * | A3, C3 | 24, 25 | longitude: λ = ω − f sin α0 A3 (σ + Σ C3l sin 2lσ) |
+ * | C4 | 63 | area: Σ C4l cos (2l + 1)σ |
+ *
+ * C1a, C1pa, C3a and C4a hold the coefficients of the geodesic that the function of the same letters was last called
+ * for. The next call overwrites them. Only C4a uses index 0.
  */
 import { square } from './math'
 
@@ -13,7 +26,10 @@ export const e2: f64 = f * (2 - f) // eccentricity squared
 export const ep2: f64 = e2 / (f1 * f1) // second eccentricity squared
 export const n: f64 = f / (2 - f) // third flattening
 export const b: f64 = a * f1 // polar semi-axis, metres
-/** Authalic radius squared; atanh(√e²)/√e² from its series, which has converged at e¹⁶. */
+/**
+ * Authalic radius squared. atanh(e)/e is summed as a series; the first omitted term, e¹⁶/17 = 2·10⁻¹⁹, is below
+ * rounding.
+ */
 export const c2: f64 =
   (a * a +
     b * b * (1 + e2 * (1 / 3.0 + e2 * (1 / 5.0 + e2 * (1 / 7.0 + e2 * (1 / 9.0 + e2 * (1 / 11.0 + e2 * (1 / 13.0 + e2 / 15.0)))))))) /
@@ -31,7 +47,7 @@ export function A1m1f(eps: f64): f64 {
   return (t + eps) / (1 - eps)
 }
 
-/** Equation 18. */
+/** Sets C1a (equation 18). */
 export function C1f(eps: f64): void {
   const eps2 = square(eps)
   let d = eps
@@ -48,7 +64,7 @@ export function C1f(eps: f64): void {
   unchecked((C1a[6] = (-7 * d) / 2048))
 }
 
-/** Equation 21. */
+/** Sets C1pa (equation 21). */
 export function C1pf(eps: f64): void {
   const eps2 = square(eps)
   let d = eps
@@ -72,7 +88,7 @@ export function A2m1f(eps: f64): f64 {
   return (t - eps) / (1 + eps)
 }
 
-// Polynomials in n, constant on one ellipsoid (equation 24).
+// Coefficients of A3: polynomials in n, constant on one ellipsoid (equation 24).
 const A30: f64 = 1
 const A31: f64 = (n - 1) / 2
 const A32: f64 = (n * (3 * n - 1) - 2) / 8
@@ -80,11 +96,12 @@ const A33: f64 = (n * (-n - 3) - 1) / 16
 const A34: f64 = (-2 * n - 3) / 64
 const A35: f64 = -3 / 128.0
 
+/** A3 (equation 24). */
 export function A3f(eps: f64): f64 {
   return A30 + eps * (A31 + eps * (A32 + eps * (A33 + eps * (A34 + eps * A35))))
 }
 
-// Equation 25.
+// Coefficients of C3: polynomials in n, constant on one ellipsoid (equation 25).
 export const C311: f64 = (1 - n) / 4
 export const C312: f64 = (1 - n * n) / 8
 export const C313: f64 = (n * (3 - n) + 3) / 64
@@ -101,6 +118,7 @@ export const C344: f64 = (7 - 14 * n) / 512
 export const C345: f64 = 7 / 512.0
 export const C355: f64 = 21 / 2560.0
 
+/** Sets C3a (equation 25). */
 export function C3f(eps: f64): void {
   let d = eps
   unchecked((C3a[1] = d * (C311 + eps * (C312 + eps * (C313 + eps * (C314 + eps * C315))))))
@@ -114,7 +132,7 @@ export function C3f(eps: f64): void {
   unchecked((C3a[5] = d * C355))
 }
 
-// Equation 63.
+// Coefficients of C4: polynomials in n, constant on one ellipsoid (equation 63).
 export const C400: f64 = (n * (n * (n * (n * (100 * n + 208) + 572) + 3432) - 12012) + 30030) / 45045
 export const C401: f64 = (n * (n * (n * (64 * n + 624) - 4576) + 6864) - 3003) / 15015
 export const C402: f64 = (n * ((14144 - 10656 * n) * n - 4576) - 858) / 45045
@@ -137,6 +155,7 @@ export const C444: f64 = (832 - 2560 * n) / 405405
 export const C445: f64 = -128 / 135135.0
 export const C455: f64 = 128 / 99099.0
 
+/** Sets C4a (equation 63). */
 export function C4f(eps: f64): void {
   let d: f64 = 1
   unchecked((C4a[0] = C400 + eps * (C401 + eps * (C402 + eps * (C403 + eps * (C404 + eps * C405))))))
@@ -152,7 +171,7 @@ export function C4f(eps: f64): void {
   unchecked((C4a[5] = d * C455))
 }
 
-/** Σ c[l] sin(2lσ), l = 1 … length − 1, by Clenshaw's recurrence. */
+/** Σ c[l] sin(2lσ), l = 1 … length − 1, by Clenshaw's recurrence; sinx and cosx are the sine and cosine of σ. */
 export function sinSeries(sinx: f64, cosx: f64, c: StaticArray<f64>): f64 {
   let k = c.length
   let count = k - 1
@@ -166,7 +185,7 @@ export function sinSeries(sinx: f64, cosx: f64, c: StaticArray<f64>): f64 {
   return 2 * sinx * cosx * y0
 }
 
-/** Σ c[l] cos((2l + 1)σ), l = 0 … length − 1; the length is even. */
+/** Σ c[l] cos((2l + 1)σ), l = 0 … length − 1, by the same recurrence; the length must be even. */
 export function cosSeries(sinx: f64, cosx: f64, c: StaticArray<f64>): f64 {
   let k = c.length
   const ar = 2 * (cosx - sinx) * (cosx + sinx)

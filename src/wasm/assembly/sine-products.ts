@@ -1,13 +1,18 @@
 /**
- * The sums Σ cl (sin 2lσ2 − sin 2lσ1) of one geodesic, by products: sin 2lσ2 − sin 2lσ1 = 2 cos l(σ1 + σ2) sin l(σ2 − σ1).
- * The products are the same for all series of the geodesic, and nothing cancels in them when the ends are near each other.
+ * The sums Σ cl (sin 2lσ2 − sin 2lσ1) of one geodesic, computed as products:
+ *
+ *   sin 2lσ2 − sin 2lσ1 = 2 cos l(σ1 + σ2) sin l(σ2 − σ1)
+ *
+ * All series of the geodesic share these products, and nothing cancels in them when the ends are near each other.
+ *
+ * Call `multiplySines` first; the sums use the products of its last call.
  */
 import {
   C311, C312, C313, C314, C315, C322, C323, C324, C325, C333, C334, C335, C344, C345, C355,
 } from './series'
 import { square } from './math'
 
-/** cos l(σ1 + σ2) sin l(σ2 − σ1), set by `multiplySines`. */
+/** cos l(σ1 + σ2) sin l(σ2 − σ1) for l = 1 … 6, set by `multiplySines`. */
 let p1: f64 = 0
 let p2: f64 = 0
 let p3: f64 = 0
@@ -15,7 +20,7 @@ let p4: f64 = 0
 let p5: f64 = 0
 let p6: f64 = 0
 
-/** Sets the products for the positions σ1 and σ2, given by their sines and cosines; σ2 − σ1 lies in [0, π]. */
+/** Sets the products for the ends σ1 and σ2 and for σ12 = σ2 − σ1 in [0, π], all given by their sines and cosines. */
 @inline
 export function multiplySines(ssig1: f64, csig1: f64, ssig2: f64, csig2: f64, ssig12: f64, csig12: f64): void {
   const c1 = csig1 * csig2 - ssig1 * ssig2
@@ -79,7 +84,10 @@ export function sumC3(eps: f64): f64 {
   )
 }
 
-/** J(σ2) − J(σ1) of the reduced length (equation 39) to the second order of ε: right to 10⁻⁸, enough for a slope. */
+/**
+ * J(σ2) − J(σ1) of the reduced length (equation 39) to the second order in ε: accurate to 10⁻⁸, enough for a Newton
+ * slope.
+ */
 @inline
 export function roughJ12(eps: f64, sig12: f64): f64 {
   return eps * ((2 + eps) * sig12 - 2 * p1 - (eps / 2) * p2)

@@ -1,22 +1,23 @@
 /**
- * Sines and cosines of every eighth of a degree of latitude, to twice the digits of a double.
+ * A table with the sine (as a double-double) and the cosine of every eighth of a degree of latitude.
  *
- * With them the sine of any latitude takes a polynomial of an angle below 1/16°, and the difference of two sines is exact to
- * the last bit of the difference: areas of small rings are such differences, at a radius of 6,400 km.
+ * With the table, the sine of any latitude needs only a polynomial of an angle below 1/16°. The difference of two sines
+ * is then exact to the last bit of the difference. Areas of small rings are such differences at a radius of 6,400 km,
+ * so that precision matters.
  */
 import { high, low, sumOfProducts } from './double-double'
 
-/** Rows in a degree of latitude. */
-export const ROWS_A_DEGREE: f64 = 8
-/** Bytes of a row: sine, cosine, what rounding the sine lost, and the latitude in degrees. */
+/** Rows per degree of latitude. */
+export const ROWS_PER_DEGREE: f64 = 8
+/** Bytes of a row: sine, cosine, rounding error of the sine, latitude in degrees. */
 export const ROW_BYTES: usize = 32
 
 const ROWS_TO_POLE: i32 = 720
 const rows = memory.data(46112, 16) // (2 · 720 + 1) · 32
-/** The row of the equator; those of southern latitudes lie before it. */
+/** The row of the equator. Rows of southern latitudes precede it. */
 export const equatorRow: usize = rows + <usize>ROWS_TO_POLE * ROW_BYTES
 
-// Sine and cosine of 1/8°, evaluated to 80 digits and split into two doubles each.
+// Sine and cosine of 1/8°, evaluated to 80 digits and each split into two doubles.
 const SINE: f64 = 0.0021816598343367697
 const SINE_LOW: f64 = 6.583291321863734e-20
 const COSINE: f64 = 0.9999976201773518
@@ -24,7 +25,7 @@ const COSINE_LOW: f64 = 1.1516662945757236e-17
 
 let isFilled = false
 
-/** Fills the table, once: to be called before it is read. */
+/** Fills the table on the first call. Must be called before the table is read. */
 export function fillSineTable(): void {
   if (isFilled) return
   let s: f64 = 0
@@ -35,7 +36,8 @@ export function fillSineTable(): void {
     put(row, s, sLow, c)
     put(-row, -s, -sLow, c)
     if (row == ROWS_TO_POLE) break
-    // One eighth of a degree further; 720 steps lose nothing that one of these doubles could hold.
+    // Advance by one eighth of a degree. In double-double arithmetic 720 steps accumulate no error that a stored double
+    // would show.
     sumOfProducts(s, sLow, COSINE, COSINE_LOW, c, cLow, SINE, SINE_LOW)
     const sine = high
     const sineLow = low
@@ -53,5 +55,5 @@ function put(row: i32, s: f64, sLow: f64, c: f64): void {
   store<f64>(p, s)
   store<f64>(p, c, 8)
   store<f64>(p, sLow, 16)
-  store<f64>(p, <f64>row / ROWS_A_DEGREE, 24)
+  store<f64>(p, <f64>row / ROWS_PER_DEGREE, 24)
 }

@@ -1,16 +1,19 @@
-/** The bound on what one distance may cost. A solution of the inverse problem is one unit, 16 looks at boxes are one more. */
+/**
+ * Counts the work of one distance against a limit. One solution of the inverse problem is one unit; 16 box checks are
+ * one unit.
+ */
 
-const LOOKS_A_UNIT: i32 = 16
+const CHECKS_PER_UNIT: i32 = 16
 
 let limit: f64 = 0
 let solutions: f64 = 0
-let looks: f64 = 0
+let checks: f64 = 0
 
-/** Starts a new count. */
-export function allow(units: f64): void {
+/** Resets the count and sets the limit. */
+export function startWork(units: f64): void {
   limit = units
   solutions = 0
-  looks = 0
+  checks = 0
 }
 
 @inline
@@ -19,15 +22,15 @@ export function countSolutions(n: i32): void {
 }
 
 @inline
-export function countLooks(n: i32): void {
-  looks += n
+export function countChecks(n: i32): void {
+  checks += n
 }
 
-export function isSpent(): bool {
+export function isOverLimit(): bool {
   return workDone() > limit
 }
 
-/** Units since `allow`. */
+/** Units of work since `startWork`. */
 export function workDone(): f64 {
-  return solutions + Math.floor(looks / LOOKS_A_UNIT)
+  return solutions + Math.floor(checks / CHECKS_PER_UNIT)
 }

@@ -1,4 +1,4 @@
-/** What was signed, in plain words, with every check, the bytes and the life of its nonce. */
+/** Shows what was signed: the statement, every check, the signed bytes, the nonce and the deadline. */
 import type { Issuer, IssuerChain } from '../../../src/client/answers.ts'
 import type { Check } from '../../../src/client/client.ts'
 import { noteText } from '../../../src/compute/result-text.ts'
@@ -12,15 +12,15 @@ import { measureOf, sentenceOf } from './readout.ts'
 import type { Session, State } from './session.ts'
 
 const NONCE_WORDS: Readonly<Record<string, string>> = {
-  chain: 'read from the chain for this answer',
-  cache: 'as last read from the chain, which does not answer now',
-  default: 'the default: no RPC of this chain is set',
+  chain: 'read from the chain for this response',
+  cache: 'last value read from the chain, which does not respond at the moment',
+  default: 'the default, because no RPC endpoint is set for this chain',
 }
 
 export interface AttestationPanel {
   readonly element: HTMLElement
   show(state: State): void
-  /** Stops its clock. */
+  /** Stops the countdown. */
   close(): void
 }
 
@@ -40,7 +40,7 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     'button',
     { class: 'button small', type: 'button', onclick: () => session.alter(undefined) },
     icon('undo'),
-    'Put it back',
+    'Restore',
   )
   const bytesFold = h(
     'details',
@@ -49,20 +49,20 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     h(
       'div',
       { class: 'row between' },
-      h('p', { class: 'hint' }, 'Click a byte to turn one bit of it, or type two hex digits.'),
+      h('p', { class: 'hint' }, 'Click a byte to flip one bit, or type two hex digits.'),
       restore,
     ),
     editor.element,
   )
-  const raw = h('pre', { class: 'code-block', tabindex: 0, role: 'region', 'aria-label': 'The answer as JSON' })
-  const rawFold = h('details', { class: 'fold' }, h('summary', {}, 'The whole answer'), raw)
+  const raw = h('pre', { class: 'code-block', tabindex: 0, role: 'region', 'aria-label': 'The response as JSON' })
+  const rawFold = h('details', { class: 'fold' }, h('summary', {}, 'Full response'), raw)
   const deadlineText = h('span', { class: 'numeric' })
-  const again = h(
+  const resignButton = h(
     'button',
     { class: 'button small', type: 'button', onclick: () => void session.resign() },
     'Sign again',
   )
-  const deadline = h('dd', {}, deadlineText, ' ', again)
+  const deadline = h('dd', {}, deadlineText, ' ', resignButton)
   const body = h(
     'div',
     { class: 'stack' },
@@ -80,16 +80,16 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
   return { element, show, close: () => clearInterval(clock) }
 
   function show(state: State): void {
-    const answer = state.altered ?? state.answer
-    empty.hidden = answer !== undefined
-    body.hidden = answer === undefined
-    if (answer === undefined) {
+    const response = state.altered ?? state.answer
+    empty.hidden = response !== undefined
+    body.hidden = response === undefined
+    if (response === undefined) {
       shown = undefined
       return
     }
-    shown = answer
+    shown = response
     showVerdict(state)
-    showFacts(state, answer)
+    showFacts(state, response)
     showRaw()
     showBytes()
   }
@@ -116,7 +116,7 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
             h('code', {}, shortHex(verdict.signer ?? '')),
             verdict.signer === attester ? ', the attester of this service.' : '.',
           )
-        : h('p', {}, h('strong', {}, 'The signature does not hold. '), failed[0]?.detail ?? 'Nobody signed it.'),
+        : h('p', {}, h('strong', {}, 'The signature does not hold. '), failed[0]?.detail ?? 'No signer was recovered.'),
     )
     const passed = verdict.checks.filter(({ status }) => status === 'pass').length
     checksFold.querySelector('.tail')!.textContent =
@@ -124,22 +124,22 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     replace(checks, verdict.checks.map(checkLine))
   }
 
-  function showFacts({ question, nonceSource }: State, answer: ComputeResponse): void {
-    const { attestation, delegatedAttestation, result, timestamp, inputRefs, notes } = answer
+  function showFacts({ question, nonceSource }: State, response: ComputeResponse): void {
+    const { attestation, delegatedAttestation, result, timestamp, inputRefs, notes } = response
     const chain = chainOf(issuer(), question.chainId)
-    const said =
+    const statement =
       typeof result === 'number'
         ? `${measureOf(question, result).value} ${measureOf(question, result).unit} ${sentenceOf(question, result)}`
         : sentenceOf(question, result)
-    const isAnybody = /^0x0{40}$/.test(attestation.recipient)
+    const isForAnyone = /^0x0{40}$/.test(attestation.recipient)
     const source = NONCE_WORDS[nonceSource ?? ''] ?? ''
     replace(
       facts,
-      fact('Says', said),
+      fact('Statement', statement),
       (notes ?? []).map((note) => fact('Note', noteText(note))),
       fact('Computed', timeUtc(timestamp)),
       inputRefs.map((ref, index) => fact(`Input ${'AB'[index]}`, hexButton(ref, `The reference of ${'AB'[index]}`))),
-      fact('For', isAnybody ? 'anybody' : hexButton(attestation.recipient, 'The recipient')),
+      fact('Recipient', isForAnyone ? 'anyone' : hexButton(attestation.recipient, 'The recipient')),
       fact(
         'Chain',
         chain === undefined
@@ -158,17 +158,17 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     if (shown === undefined) return
     const left = shown.delegatedAttestation.deadline - Date.now() / 1000
     const until = timeUtc(shown.delegatedAttestation.deadline)
-    deadlineText.textContent = left > 0 ? `${until}, in ${duration(left)}` : `${until}: that is over`
+    deadlineText.textContent = left > 0 ? `${until}, in ${duration(left)}` : `${until}: expired`
   }
 
   function showRaw(): void {
     if (rawFold.open && shown !== undefined) raw.textContent = JSON.stringify(shown, null, 2)
   }
 
-  function groupsOf(answer: ComputeResponse) {
+  function groupsOf(response: ComputeResponse) {
     return [
-      ...wordsOfData(answer.attestation.data),
-      { label: 'signature: r, s, v', bytes: bytesOf(answer.delegatedAttestation.signature) },
+      ...wordsOfData(response.attestation.data),
+      { label: 'signature: r, s, v', bytes: bytesOf(response.delegatedAttestation.signature) },
     ]
   }
 
@@ -177,7 +177,7 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     if (bytesFold.open && answer !== undefined) editor.show(groupsOf(altered ?? answer), groupsOf(answer))
   }
 
-  /** Both members that hold the signature are changed alike: it is one signature. */
+  /** Changes one byte. The response contains the signature in two members; both get the same change. */
   function alter(group: number, index: number, digits: string): void {
     if (shown === undefined) return
     const groups = groupsOf(shown).map(({ bytes }) => [...bytes])
@@ -185,8 +185,8 @@ export function createAttestationPanel(session: Session, issuer: () => Issuer | 
     const signature = `0x${groups.at(-1)!.join('')}`
     const data = `0x${groups.slice(0, -1).flat().join('')}`
     const { answer } = session.state
-    const isWhole = data === answer?.attestation.data && signature === answer.delegatedAttestation.signature
-    if (isWhole) session.alter(undefined)
+    const isUnchanged = data === answer?.attestation.data && signature === answer.delegatedAttestation.signature
+    if (isUnchanged) session.alter(undefined)
     else {
       session.alter({
         ...shown,
@@ -201,7 +201,7 @@ export function chainOf(issuer: Issuer | undefined, chainId: number): IssuerChai
   return issuer?.chains.find((chain) => chain.chainId === chainId)
 }
 
-/** One check as a line with its sign and word. */
+/** One check as a list item with its icon and outcome. */
 export function checkLine({ id, status, detail }: Check): HTMLElement {
   const sign = status === 'pass' ? 'check' : status === 'fail' ? 'cross' : 'skip'
   const word = status === 'pass' ? 'holds' : status === 'fail' ? 'fails' : 'not checked'

@@ -1,19 +1,19 @@
-/** The signed bytes, one by one, to be broken. */
+/** An editor for the signed bytes: changing any of them makes checks fail. */
 import { h, replace } from '../dom.ts'
 
 export interface ByteGroup {
-  /** What these bytes say. */
+  /** What these bytes encode. */
   readonly label: string
-  /** Two hex digits each. */
+  /** Each byte as two hex digits. */
   readonly bytes: readonly string[]
 }
 
 const PER_ROW = 16
 
 /**
- * Bytes as a grid: arrows move, two hex digits write, Enter turns one bit.
+ * Creates a grid of bytes. Arrow keys move the focus, two hex digits overwrite a byte, Enter or a click flips its lowest bit.
  *
- * @param changed the byte with its new digits; `undefined` puts everything back
+ * @param changed receives the position of a changed byte and its new digits
  */
 export function createByteEditor(changed: (group: number, index: number, digits: string) => void) {
   const element = h('div', { class: 'bytes' })
@@ -40,20 +40,20 @@ export function createByteEditor(changed: (group: number, index: number, digits:
     }
   })
 
-  function place(cell: HTMLElement): [group: number, index: number] {
+  function readPosition(cell: HTMLElement): [group: number, index: number] {
     const [group, index] = cell.dataset['byte']!.split('.').map(Number)
     return [group!, index!]
   }
 
   function flip(cell: HTMLElement): void {
-    const [group, index] = place(cell)
+    const [group, index] = readPosition(cell)
     const value = Number.parseInt(groups[group]!.bytes[index]!, 16) ^ 1
     write(cell, value.toString(16).padStart(2, '0'))
   }
 
   function write(cell: HTMLElement, digits: string): void {
     typed = ''
-    const [group, index] = place(cell)
+    const [group, index] = readPosition(cell)
     changed(group, index, digits)
   }
 
@@ -109,12 +109,12 @@ export function createByteEditor(changed: (group: number, index: number, digits:
   return { element, show }
 }
 
-/** `0x` and hex digits as bytes. */
+/** Splits `0x…` into bytes of two hex digits. */
 export function bytesOf(hex: string): string[] {
   return hex.slice(2).match(/../g) ?? []
 }
 
-/** The words of attested data with what each of them is. */
+/** Splits attested data into its 32-byte words and labels each of them. */
 export function wordsOfData(data: string): ByteGroup[] {
   const words = data.slice(2).match(/.{1,64}/g) ?? []
   const isNumeric = words.length > 4 && Number.parseInt(words[1]!.slice(-8), 16) === 160

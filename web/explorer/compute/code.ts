@@ -1,4 +1,4 @@
-/** The same question as code, ready to run. */
+/** The current request as code that is ready to run. */
 import type { IssuerChain } from '../../../src/client/answers.ts'
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { ComputeResponse } from '../../../src/types/generated.ts'
@@ -11,7 +11,7 @@ export function codeOf(
   language: Language,
   question: Question,
   baseUrl: string,
-  answer: ComputeResponse | undefined,
+  signed: ComputeResponse | undefined,
   chain: IssuerChain | undefined,
 ): string {
   switch (language) {
@@ -22,7 +22,7 @@ export function codeOf(
     case 'Python':
       return python(question, baseUrl)
     case 'Solidity':
-      return solidity(answer, chain)
+      return solidity(signed, chain)
   }
 }
 
@@ -46,12 +46,12 @@ function typescript(question: Question, baseUrl: string): string {
 const client = createClient({ baseUrl: '${baseUrl}', chainId: ${question.chainId} })
 ${consts.join('\n')}
 
-const answer = await client.compute.${question.operation}(${names.join(', ')}${radius}${options})
-const verdict = await verifyResult(answer, {
-  issuer: await client.issuer(), // better: a copy that you keep
+const response = await client.compute.${question.operation}(${names.join(', ')}${radius}${options})
+const verdict = await verifyResult(response, {
+  issuer: await client.issuer(), // better: a copy that you have stored
   inputs: [${names.join(', ')}],
 })
-console.log(answer.result, verdict.ok)`
+console.log(response.result, verdict.ok)`
 }
 
 function python(question: Question, baseUrl: string): string {
@@ -59,20 +59,20 @@ function python(question: Question, baseUrl: string): string {
   return `import json
 from urllib.request import Request, urlopen
 
-question = ${body}
+body = ${body}
 request = Request(
     "${baseUrl}/compute/v0/${question.operation}",
-    data=json.dumps(question).encode(),
+    data=json.dumps(body).encode(),
     headers={"content-type": "application/json"},
 )
 with urlopen(request, timeout=30) as response:
-    answer = json.load(response)
-print(answer["result"], answer.get("units", ""))`
+    reply = json.load(response)
+print(reply["result"], reply.get("units", ""))`
 }
 
-function solidity(answer: ComputeResponse | undefined, chain: IssuerChain | undefined): string {
-  if (answer === undefined || chain === undefined) return '// There is no signed answer to submit yet.'
-  const { attestation, delegatedAttestation } = answer
+function solidity(signed: ComputeResponse | undefined, chain: IssuerChain | undefined): string {
+  if (signed === undefined || chain === undefined) return '// There is no signed response to submit yet.'
+  const { attestation, delegatedAttestation } = signed
   const { signature, attester, deadline } = delegatedAttestation
   const isLegacy = chain.profile === 'legacy'
   const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), Number.parseInt(signature.slice(130), 16)]
@@ -93,12 +93,12 @@ IEAS(${chain.registry}).attestByDelegation(
             r: 0x${r},
             s: 0x${s}
         }),
-        attester: ${attester}${isLegacy ? ' // this version signs no deadline' : `,\n        deadline: ${deadline}`}
+        attester: ${attester}${isLegacy ? ' // this EAS version does not sign a deadline' : `,\n        deadline: ${deadline}`}
     })
 );`
 }
 
-/** A position on one line. */
+/** Puts each position on one line. */
 function compactPositions(json: string): string {
   return json.replace(/\[\s*(-?[\d.e+-]+),\s*(-?[\d.e+-]+)\s*\]/g, '[$1, $2]')
 }
@@ -106,7 +106,7 @@ function compactPositions(json: string): string {
 const TOKENS =
   /(\/\/.*|(?<![\w"'])#.*)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(0x[0-9a-fA-F]+|\d[\d._]*)\b|\b(import|from|const|await|with|as|true|false|print|curl|new|return|for)\b/g
 
-/** Code as spans: comments, texts, numbers, words of the language. */
+/** Returns code as DOM nodes, with spans for comments, strings, numbers and keywords. */
 export function highlighted(code: string): Node[] {
   const nodes: Node[] = []
   let at = 0

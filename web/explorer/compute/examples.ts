@@ -3,7 +3,7 @@ import type { Question } from './question.ts'
 
 export interface Example {
   readonly title: string
-  /** What is to be seen. */
+  /** What the example shows. */
   readonly lesson: string
   readonly question: Pick<Question, 'operation' | 'a'> & Partial<Question>
 }
@@ -25,17 +25,18 @@ const box = (west: number, south: number, east: number, north: number): Geometry
 export const EXAMPLES: readonly Example[] = [
   {
     title: 'Lisbon to Tokyo',
-    lesson: 'The shortest way runs over the Arctic Circle; straight in longitude and latitude is 2,000 km longer.',
+    lesson:
+      'The geodesic crosses the Arctic Circle. The planar edge, straight in longitude and latitude, is 2,000 km longer.',
     question: { operation: 'distance', a: point(-9.1393, 38.7223), b: point(139.6917, 35.6895) },
   },
   {
     title: 'Over the antimeridian',
-    lesson: 'From Fiji to Samoa it is a short way east, through 180°.',
+    lesson: 'Samoa is a short distance east of Fiji, across 180°.',
     question: { operation: 'distance', a: point(178.4419, -18.1416), b: point(-171.7513, -13.8333) },
   },
   {
-    title: 'A flight in three legs',
-    lesson: 'Each leg is a geodesic of its own.',
+    title: 'A flight in two legs',
+    lesson: 'Each leg is a geodesic; the length is their sum.',
     question: {
       operation: 'length',
       a: {
@@ -50,7 +51,7 @@ export const EXAMPLES: readonly Example[] = [
   },
   {
     title: 'Around the South Pole',
-    lesson: 'A ring that goes once around a pole encloses it, without any cut at 180°.',
+    lesson: 'A ring that runs once around a pole encloses the pole. It needs no cut at 180°.',
     question: {
       operation: 'area',
       a: {
@@ -70,18 +71,19 @@ export const EXAMPLES: readonly Example[] = [
     },
   },
   {
-    title: 'Two readings of an edge',
-    lesson: 'B is north of the box in the plane, so contains says no. As a geodesic the edge passes north of B.',
+    title: 'Planar edge or geodesic',
+    lesson:
+      'B lies north of the planar edge, so contains is false. The geodesic between the same vertices passes north of B.',
     question: { operation: 'contains', a: box(0, 40, 40, 50), b: point(20, 51) },
   },
   {
     title: 'Within 500 km of Geneva',
-    lesson: 'True up to the last centimetre of the radius.',
+    lesson: 'The distance and the radius are compared in whole centimetres.',
     question: { operation: 'within', a: point(2.3522, 48.8566), b: point(6.1432, 46.2044), radiusMeters: 500_000 },
   },
   {
-    title: 'Islands across 180°',
-    lesson: 'One box written over the antimeridian, and a line that crosses it.',
+    title: 'Both sides of 180°',
+    lesson: 'The box lies on both sides of the antimeridian, and the line crosses it.',
     question: {
       operation: 'intersects',
       a: {

@@ -1,4 +1,4 @@
-/** One input: what it is, ways to draw it, and its text. */
+/** The card of one input: a summary, drawing tools, and the input as text. */
 import type { Geometry, Input } from '../../../src/types/generated.ts'
 import { h, replace } from '../dom.ts'
 import { degreesText, shortHex } from '../format.ts'
@@ -20,7 +20,7 @@ const DRAW_LABELS: Readonly<Record<DrawKind, string>> = {
   rectangle: 'a rectangle',
   circle: 'a circle',
 }
-/** Longer texts are opened in full only by choice: 50,000 vertices make a slow text field. */
+/** Longer texts are cut and read-only, because 50,000 vertices make a text field slow. */
 const SHOWN_CHARACTERS = 60_000
 
 export function createInputCard(
@@ -74,7 +74,7 @@ export function createInputCard(
     editor,
   )
   let current: Input | undefined
-  /** True while the text is the source and must not be written over. */
+  /** True while the input comes from the text field, which must then not be overwritten. */
   let isTyping = false
 
   return { element, show }
@@ -116,7 +116,7 @@ export function createInputCard(
     area.value = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text
     area.readOnly = text.length > SHOWN_CHARACTERS
     area.removeAttribute('aria-invalid')
-    message.textContent = area.readOnly ? 'Too long to be edited here; paste another one over it.' : ''
+    message.textContent = area.readOnly ? 'This text is too long to edit here.' : ''
   }
 
   function read(): void {
@@ -124,7 +124,7 @@ export function createInputCard(
     const found = readText(area.value)
     if (found.ok) {
       area.removeAttribute('aria-invalid')
-      message.textContent = `${found.form}, understood.`
+      message.textContent = `Read as ${found.form}.`
       changed(found.input)
     } else {
       area.setAttribute('aria-invalid', 'true')
@@ -141,9 +141,9 @@ function textOf(input: Input): string {
 
 function summaryOf(input: Input): string {
   if ('uid' in input) return `Attestation ${shortHex(String(input.uid))}`
-  if ('verifiedProof' in input) return 'Verified proof, its claimed place'
+  if ('verifiedProof' in input) return 'The claimed location of a verified proof'
   const geometry = geometryOf(input)
-  if (geometry === undefined) return 'Not understood'
+  if (geometry === undefined) return 'Unknown kind of input'
   if (geometry.type === 'Point') return degreesText(geometry.coordinates[0], geometry.coordinates[1])
   const count = vertexCount(geometry)
   return `${nameOf(geometry)}, ${count} ${count === 1 ? 'vertex' : 'vertices'}, ${extentOf(geometry)}`

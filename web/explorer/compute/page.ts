@@ -68,7 +68,7 @@ export function createComputePage(parts: PageParts): Page {
       if (shared !== null) void open(shared)
       else if (!hasStarted) session.askNow()
       hasStarted = true
-      parts.takeMap(mapSlot).then(useMap, () => {}) // the slot says that there is none
+      parts.takeMap(mapSlot).then(useMap, () => {}) // the slot shows that the map failed
     },
     leave() {
       isShown = false
@@ -106,8 +106,8 @@ export function createComputePage(parts: PageParts): Page {
     legend.dataset['operation'] = operation
     const isPlanar = readingOf(operation) === 'planar'
     const items = isPlanar
-      ? ['Straight in longitude and latitude: what is decided', 'Geodesic, for comparison']
-      : ['Geodesic: what is measured', 'Straight in longitude and latitude']
+      ? ['Planar edges: used for the result', 'Geodesics, for comparison']
+      : ['Geodesics: used for the result', 'Planar edges, for comparison']
     replace(legend, h('li', {}, h('i'), items[0]), h('li', {}, h('i', { class: 'dashed' }), items[1]))
   }
 
@@ -133,10 +133,10 @@ export function createComputePage(parts: PageParts): Page {
   function change(patch: Partial<Question>, isFinal = true): void {
     panel.showExample(-1)
     session.change(patch, isFinal)
-    if (location.hash.includes('?')) noteQuery('compute', new URLSearchParams()) // the link is not this question any more
+    if (location.hash.includes('?')) noteQuery('compute', new URLSearchParams()) // the link no longer matches the request
   }
 
-  /** Another operation with the same inputs, or its first example where it cannot take them. */
+  /** Switches to another operation and keeps input A if it fits (or B in its place); otherwise loads the first example. */
   function choose(operation: Question['operation']): void {
     const { question } = session.state
     const a = fitting(operation, question.a) ?? fitting(operation, question.b)
@@ -176,7 +176,7 @@ export function createComputePage(parts: PageParts): Page {
   async function open(shared: string): Promise<void> {
     const question = await decodeQuestion(shared)
     if (question === undefined) {
-      toast('This link holds no question')
+      toast('This link does not contain a valid request')
       session.askNow()
       return
     }

@@ -1,4 +1,4 @@
-/** The question as a form: operation, inputs, radius, chain, examples. */
+/** The form of the request: operation, inputs, radius, chain, recipient, examples. */
 import type { Issuer } from '../../../src/client/answers.ts'
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { Input } from '../../../src/types/generated.ts'
@@ -39,7 +39,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
     next.focus()
   })
 
-  const words = h('h1', { class: 'question' })
+  const heading = h('h1', { class: 'question' })
   const cards = {
     a: createInputCard(
       'A',
@@ -62,7 +62,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
   const recipient = h('input', {
     class: 'input mono',
     id: 'recipient',
-    placeholder: 'Anybody',
+    placeholder: 'Anyone',
     spellcheck: 'false',
     oninput: () => readRecipient(),
   })
@@ -89,7 +89,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
   const panel = h(
     'div',
     { class: 'panel', id: 'question', role: 'tabpanel' },
-    words,
+    heading,
     cards.a.element,
     h('div', { class: 'between-inputs' }, swap),
     cards.b.element,
@@ -98,7 +98,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
   )
   const element = h(
     'form',
-    { class: 'question-panel', 'aria-label': 'Question', onsubmit: (event: Event) => event.preventDefault() },
+    { class: 'question-panel', 'aria-label': 'Request', onsubmit: (event: Event) => event.preventDefault() },
     h(
       'div',
       { class: 'panel examples' },
@@ -109,7 +109,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
   )
   replace(
     examples,
-    h('option', { value: '' }, 'Your own question'),
+    h('option', { value: '' }, 'Your own request'),
     EXAMPLES.map(({ title }, index) => h('option', { value: index }, title)),
   )
   let question: Question | undefined
@@ -128,8 +128,8 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
       tab.tabIndex = isChosen ? 0 : -1
     }
     panel.setAttribute('aria-labelledby', `op-${next.operation}`)
-    words.textContent = text
-    words.title = title
+    heading.textContent = text
+    heading.title = title
     const hasTwo = OPERATIONS[next.operation].inputs.length === 2
     cards.a.show(next.a, roles[0]!, draws[0]!, drawing?.slot === 'a' ? drawing.kind : undefined)
     if (hasTwo) cards.b.show(next.b, roles[1]!, draws[1]!, drawing?.slot === 'b' ? drawing.kind : undefined)
@@ -140,7 +140,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
     chain.value = String(next.chainId)
     if (document.activeElement !== recipient) recipient.value = next.recipient
     const chainName = chain.selectedOptions[0]?.textContent ?? String(next.chainId)
-    more.querySelector('.tail')!.textContent = `${chainName}, ${next.recipient === '' ? 'anybody' : 'one recipient'}`
+    more.querySelector('.tail')!.textContent = `${chainName}, ${next.recipient === '' ? 'anyone' : 'one recipient'}`
   }
 
   function showIssuer(issuer: Issuer): void {
@@ -155,7 +155,7 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
     examples.value = index < 0 ? '' : String(index)
     lesson.textContent =
       EXAMPLES[index]?.lesson ??
-      'Draw, paste or type; every change is computed here at once and signed when you let go.'
+      'Draw, paste or type an input. Each change is previewed in this page and then signed by the service.'
   }
 
   function pick(): void {
@@ -168,12 +168,12 @@ export function createQuestionPanel({ change, choose, draw, example }: QuestionP
     const text = recipient.value.trim()
     const isFine = text === '' || /^0x[0-9a-fA-F]{40}$/.test(text)
     recipient.setAttribute('aria-invalid', String(!isFine))
-    recipientHint.textContent = isFine ? '' : 'An address is 0x and 40 hex digits.'
+    recipientHint.textContent = isFine ? '' : 'An address is 0x followed by 40 hex digits.'
     if (isFine) change({ recipient: text })
   }
 }
 
-/** Metres by number and by slider; the slider is logarithmic. */
+/** The radius in metres, as a number field and a logarithmic slider. */
 function createRadius(change: QuestionPanelParts['change']) {
   const input = h('input', {
     class: 'input numeric',

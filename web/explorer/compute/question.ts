@@ -1,4 +1,4 @@
-/** What is asked: one operation on one or two inputs. */
+/** The request that the compute page edits: one operation on one or two inputs. */
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { OperationName } from '../../../src/messages.ts'
 import type { Geometry, Input } from '../../../src/types/generated.ts'
@@ -6,22 +6,22 @@ import type { Reading } from '../geo/edges.ts'
 
 export interface Question {
   readonly operation: OperationName
-  /** The first input, and the second of the operations that have two. */
+  /** `a` is the first input; `b` is the second one, for operations that take two. */
   readonly a: Input
   readonly b: Input
-  /** Of `within` alone. */
+  /** Used by `within` only. */
   readonly radiusMeters: number
   readonly chainId: number
-  /** Empty: anybody. */
+  /** An address; empty for anyone. */
   readonly recipient: string
 }
 
 export interface OperationWords {
   readonly title: string
   readonly question: string
-  /** What the inputs are to the operation. */
+  /** The role of each input in the operation. */
   readonly roles: readonly string[]
-  /** Shapes that can be drawn for each input. */
+  /** The shapes that can be drawn for each input. */
   readonly draws: readonly (readonly ('point' | 'line' | 'polygon' | 'rectangle' | 'circle')[])[]
 }
 
@@ -36,7 +36,7 @@ export const WORDS: Readonly<Record<OperationName, OperationWords>> = {
   contains: { title: 'Contains', question: 'Does A contain B?', roles: ['Container', 'Containee'], draws: [ANY, ANY] },
   intersects: {
     title: 'Intersects',
-    question: 'Do A and B share any place?',
+    question: 'Do A and B share a point?',
     roles: ['First', 'Second'],
     draws: [ANY, ANY],
   },
@@ -44,7 +44,7 @@ export const WORDS: Readonly<Record<OperationName, OperationWords>> = {
 
 export const OPERATION_NAMES = Object.keys(WORDS) as OperationName[]
 
-/** How an operation reads edges: measures run along geodesics, the exact predicates in the plane of longitude and latitude. */
+/** Returns how an operation reads edges: `contains` and `intersects` use planar edges, all others geodesics. */
 export function readingOf(operation: OperationName): Reading {
   return operation === 'contains' || operation === 'intersects' ? 'planar' : 'geodesic'
 }
@@ -57,12 +57,12 @@ export function geometryOf(input: Input): Geometry | undefined {
   return 'type' in input && input.type !== 'Feature' ? (input as Geometry) : undefined
 }
 
-/** The operation as it is signed. */
+/** Returns the operation text that is signed. */
 export function operationText({ operation, radiusMeters }: Question): string {
   return operation === 'within' ? `within:${Math.round(radiusMeters * 100)}` : operation
 }
 
-/** Body of the request. */
+/** Returns the body of the HTTP request. */
 export function bodyOf(question: Question): Record<string, unknown> {
   const { operation, radiusMeters, chainId, recipient } = question
   const names = OPERATIONS[operation].inputs
@@ -75,7 +75,7 @@ export function bodyOf(question: Question): Record<string, unknown> {
   }
 }
 
-/** An input that the operation can take, where the present one cannot be: a polygon for `area`, a line for `length`. */
+/** Returns the input if the operation accepts its type, else undefined: `area` needs a polygon, `length` a line. */
 export function fitting(operation: OperationName, input: Input): Input | undefined {
   const geometry = geometryOf(input)
   const accepts = OPERATIONS[operation].accepts

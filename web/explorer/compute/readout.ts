@@ -1,4 +1,4 @@
-/** The answer, large. */
+/** The result in large type. */
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import { fromScaledInteger } from '../../../src/units.ts'
 import { announce, h, replace } from '../dom.ts'
@@ -7,21 +7,21 @@ import { icon } from '../icons.ts'
 import type { Question } from './question.ts'
 import type { State } from './session.ts'
 
-/** A sentence that says the result of the question. */
+/** Returns a sentence that states the result. */
 export function sentenceOf({ operation, radiusMeters }: Question, result: number | boolean): string {
   switch (operation) {
     case 'distance':
-      return result === 0 ? 'A and B share a place.' : 'between the nearest places of A and B'
+      return result === 0 ? 'A and B share a point.' : 'between the nearest points of A and B'
     case 'length':
       return 'along the geodesics of A'
     case 'area':
-      return 'of the ellipsoid lie inside A'
+      return 'inside A, on the ellipsoid'
     case 'within':
       return `A is ${result === true ? '' : 'not '}within ${shortMeters(radiusMeters)} of B.`
     case 'contains':
       return `A ${result === true ? 'contains' : 'does not contain'} B.`
     case 'intersects':
-      return `A and B ${result === true ? 'share' : 'do not share'} a place.`
+      return `A and B ${result === true ? 'share' : 'do not share'} a point.`
   }
 }
 
@@ -64,7 +64,7 @@ export function createReadout(): { element: HTMLElement; show(state: State): voi
   function showFigure(question: Question, result: number | boolean | undefined, reason: string | undefined): void {
     if (result === undefined) {
       replace(figure, h('span', { class: 'none' }, '–'))
-      sentence.textContent = reason ?? 'The geometry of an input stands on its chain: the service will look it up.'
+      sentence.textContent = reason ?? 'There is no preview for this request. The service computes the result.'
       return
     }
     if (typeof result === 'boolean') {
@@ -79,7 +79,7 @@ export function createReadout(): { element: HTMLElement; show(state: State): voi
 }
 
 function badges({ phase, answer, altered, verdict, preview }: State): HTMLElement[] {
-  if (phase === 'refused') return [h('span', { class: 'tag bad' }, icon('cross'), 'Refused by the service')]
+  if (phase === 'refused') return [h('span', { class: 'tag bad' }, icon('cross'), 'Rejected by the service')]
   if (answer === undefined) {
     const time =
       preview?.ok === true
@@ -87,12 +87,12 @@ function badges({ phase, answer, altered, verdict, preview }: State): HTMLElemen
         : ''
     return [
       h('span', { class: 'tag' }, `Preview, unsigned${time}`),
-      phase === 'asking' ? h('span', { class: 'tag accent' }, 'Asking …') : undefined,
+      phase === 'asking' ? h('span', { class: 'tag accent' }, 'Requesting …') : undefined,
     ].filter((tag) => tag !== undefined)
   }
-  if (verdict === undefined) return [h('span', { class: 'tag accent' }, 'Signed, checking …')]
+  if (verdict === undefined) return [h('span', { class: 'tag accent' }, 'Signed, verifying …')]
   if (!verdict.ok) {
-    const why = altered === undefined ? 'Does not hold' : 'Signature broken'
+    const why = altered === undefined ? 'Verification failed' : 'Signature broken'
     return [h('span', { class: 'tag bad' }, icon('cross'), why)]
   }
   return [

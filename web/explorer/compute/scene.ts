@@ -1,4 +1,4 @@
-/** The question as the map draws it. */
+/** Draws the request on the map. */
 import type { LayerSpecification } from 'maplibre-gl'
 import type { Geometry } from '../../../src/types/generated.ts'
 import type { Kernel } from '../../../src/wasm/loader.ts'
@@ -78,9 +78,9 @@ function layers(palette: Palette): LayerSpecification[] {
 }
 
 /**
- * Draws the question: the reading that its operation uses as full lines, the other one dashed.
+ * Draws the inputs: full lines for the reading of edges that the operation uses, dashed lines for the other one.
  *
- * @param meets the two inputs share a place: there is no way between them
+ * @param meets whether the two inputs share a point; then there is no line between them
  */
 export function drawQuestion(scene: Scene, question: Question, kernel: Kernel, meets: boolean): void {
   const features: DrawnFeature[] = []
@@ -97,7 +97,7 @@ export function drawQuestion(scene: Scene, question: Question, kernel: Kernel, m
   scene.setData('link', meets ? [] : linkOf(question, kernel))
 }
 
-/** The radius around a target that is a point. */
+/** The circle around the target of `within`, if the target is a point. */
 function ringOf(question: Question, kernel: Kernel): DrawnFeature[] {
   const target = geometryOf(question.b)
   if (question.operation !== 'within' || target?.type !== 'Point') return []
@@ -107,7 +107,7 @@ function ringOf(question: Question, kernel: Kernel): DrawnFeature[] {
   return drawnFeatures(kernel, geometry, 'planar', { slot: 'b', role: 'ring' })
 }
 
-/** The shortest way between two inputs. */
+/** The shortest line between the two inputs. */
 function linkOf(question: Question, kernel: Kernel): DrawnFeature[] {
   if (question.operation !== 'distance' && question.operation !== 'within') return []
   const [a, b] = [geometryOf(question.a), geometryOf(question.b)]
@@ -120,7 +120,7 @@ function linkOf(question: Question, kernel: Kernel): DrawnFeature[] {
   ]
 }
 
-/** What the drawing covers: a geodesic may run far outside the box of its ends. */
+/** Returns the bounding box of the drawing. A geodesic may run far outside the box of its end points. */
 export function extentOf(question: Question, kernel: Kernel): Box | undefined {
   const reading = readingOf(question.operation)
   const features = [...linkOf(question, kernel), ...ringOf(question, kernel)]
@@ -128,7 +128,7 @@ export function extentOf(question: Question, kernel: Kernel): Box | undefined {
     const geometry = geometryOf(input)
     if (geometry !== undefined) features.push(...drawnFeatures(kernel, geometry, reading, {}))
   }
-  // Areas have edges of their own among the features.
+  // Skips the areas, because their edges are features too.
   const parts = features.flatMap(({ geometry: { type, coordinates } }): Geometry[] => {
     return type === 'Polygon' ? [] : [{ type, coordinates } as Geometry]
   })

@@ -1,4 +1,4 @@
-/** The question of the compute page with what is known of its answer: at once from the kernel here, signed from the service. */
+/** State of the compute page: the request, the preview that the kernel computes in this page, and the signed response. */
 import { type Verdict, verifyResult } from '../../../src/client/client.ts'
 import type { ComputeResponse, Geometry } from '../../../src/types/generated.ts'
 import type { Api } from '../api.ts'
@@ -14,11 +14,11 @@ export type Phase = 'preview' | 'asking' | 'signed' | 'refused'
 export interface State {
   readonly question: Question
   readonly phase: Phase
-  /** Undefined while the kernel is not there yet, and for inputs whose geometry stands on a chain. */
+  /** Undefined until the kernel is loaded, and for inputs that are not plain geometries, such as a UID. */
   readonly preview: Preview | undefined
-  /** The signed answer to this very question. */
+  /** The signed response to the current request. */
   readonly answer: ComputeResponse | undefined
-  /** The answer with bytes that somebody changed in this page. */
+  /** The response with bytes that were changed in the byte editor. */
   readonly altered: ComputeResponse | undefined
   readonly verdict: Verdict | undefined
   readonly error: unknown
@@ -27,18 +27,18 @@ export interface State {
 
 export interface Session {
   readonly state: State
-  /** @param isFinal false while a vertex is on its way: then nothing is asked */
+  /** @param isFinal false while a vertex is being dragged: then only the preview is computed, and no request is sent */
   change(patch: Partial<Question>, isFinal?: boolean): void
   alter(answer: ComputeResponse | undefined): void
-  /** Has the answer signed again, with the nonce and a deadline of now. */
+  /** Requests a new signature of the response, with the current nonce and a new deadline. */
   resign(): Promise<void>
   askNow(): void
   useEngine(engine: Engine): void
-  /** @returns stops it */
+  /** @returns a function that removes the listener */
   onChange(listener: (state: State) => void): () => void
 }
 
-/** What comes within this time of a change is one question. */
+/** Changes that follow each other within this time are sent as one request. */
 const SETTLE_MS = 150
 
 export function createSession(api: Api, question: Question): Session {
@@ -46,7 +46,7 @@ export function createSession(api: Api, question: Question): Session {
   let engine: Engine | undefined
   let settle: ReturnType<typeof setTimeout> | undefined
   let frame = 0
-  let asking: AbortController | undefined
+  let pendingRequest: AbortController | undefined
   let checks = 0
   let state: State = {
     question,
@@ -77,10 +77,10 @@ export function createSession(api: Api, question: Question): Session {
     set({ preview: outcome.ok ? { ...outcome, milliseconds } : { ok: false, reason: outcome.reason } })
   }
 
-  async function ask(): Promise<void> {
-    asking?.abort()
+  async function sendRequest(): Promise<void> {
+    pendingRequest?.abort()
     const controller = new AbortController()
-    asking = controller
+    pendingRequest = controller
     const { question } = state
     set({ phase: 'asking', error: undefined })
     try {
@@ -94,7 +94,7 @@ export function createSession(api: Api, question: Question): Session {
     }
   }
 
-  /** Of several checks under way the last one counts. */
+  /** Verifies the response. If several checks overlap, only the one that started last sets the verdict. */
   async function check(): Promise<void> {
     const number = ++checks
     const { question, answer, altered } = state
@@ -115,7 +115,7 @@ export function createSession(api: Api, question: Question): Session {
       return state
     },
     change(patch, isFinal = true) {
-      asking?.abort()
+      pendingRequest?.abort()
       checks++
       set({
         question: { ...state.question, ...patch },
@@ -128,7 +128,7 @@ export function createSession(api: Api, question: Question): Session {
       cancelAnimationFrame(frame)
       frame = requestAnimationFrame(computePreview)
       clearTimeout(settle)
-      if (isFinal) settle = setTimeout(() => void ask(), SETTLE_MS)
+      if (isFinal) settle = setTimeout(() => void sendRequest(), SETTLE_MS)
     },
     alter(altered) {
       set({ altered, verdict: undefined })
@@ -148,7 +148,7 @@ export function createSession(api: Api, question: Question): Session {
     },
     askNow() {
       clearTimeout(settle)
-      void ask()
+      void sendRequest()
     },
     useEngine(loaded) {
       engine = loaded

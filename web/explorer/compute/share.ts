@@ -1,8 +1,8 @@
-/** A question as a piece of an address: deflated JSON in base64url. */
+/** Encodes a request for a URL: deflated JSON in base64url. */
 import { checkShape } from '../../../src/geometry/check-shape.ts'
 import { geometryOf, type Question } from './question.ts'
 
-/** What a hostile link may inflate to. */
+/** Bytes that a link may inflate to; a hostile one could fill the memory. */
 const MAX_CHARACTERS = 400_000
 
 export async function encodeQuestion({ operation, a, b, radiusMeters, chainId, recipient }: Question): Promise<string> {
@@ -13,7 +13,7 @@ export async function encodeQuestion({ operation, a, b, radiusMeters, chainId, r
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
-/** @returns undefined for anything that is no such link */
+/** @returns undefined if the text is not such a link */
 export async function decodeQuestion(text: string): Promise<Question | undefined> {
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
@@ -25,7 +25,7 @@ export async function decodeQuestion(text: string): Promise<Question | undefined
       [a, b].every(isInput) &&
       Number.isFinite(radiusMeters) &&
       Number.isInteger(chainId) &&
-      // It ends in code that people copy, so nothing else may come in by a link.
+      // The recipient appears in code that people copy, so a link may only contain an address.
       /^(?:0x[0-9a-fA-F]{40})?$/.test(String(recipient))
     return isQuestion ? { operation, a, b, radiusMeters, chainId, recipient } : undefined
   } catch {
@@ -33,7 +33,7 @@ export async function decodeQuestion(text: string): Promise<Question | undefined
   }
 }
 
-/** What is drawn has to be a geometry; the service judges the rest. */
+/** Checks the shape of geometries, because the map draws them; the service validates everything else. */
 function isInput(input: unknown): boolean {
   if (typeof input !== 'object' || input === null) return false
   const geometry = geometryOf(input as Question['a'])

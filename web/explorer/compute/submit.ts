@@ -1,4 +1,4 @@
-/** Putting the answer on its chain: through an injected wallet, after the chain itself was asked whether it would take it. */
+/** Submits the signed response to its chain through an injected wallet, after `eth_call` shows that EAS would accept it. */
 import type { Issuer } from '../../../src/client/answers.ts'
 import { attestByDelegation } from '../../../src/client/chain-calls.ts'
 import { javascriptKeccak } from '../../../src/crypto/keccak-javascript.ts'
@@ -9,7 +9,7 @@ import { icon } from '../icons.ts'
 import { chainOf } from './attestation.ts'
 import type { State } from './session.ts'
 
-/** EIP-1193, as wallets put it into pages. */
+/** The EIP-1193 provider that wallets inject into pages. */
 interface Wallet {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>
 }
@@ -30,8 +30,8 @@ export function createSubmitPanel(issuer: () => Issuer | undefined) {
     icon('copy'),
     'Copy calldata',
   )
-  const words = h('p', { class: 'hint' })
-  const element = h('div', { class: 'stack' }, words, h('div', { class: 'row' }, submit, calldata), outcome)
+  const hint = h('p', { class: 'hint' })
+  const element = h('div', { class: 'stack' }, hint, h('div', { class: 'row' }, submit, calldata), outcome)
   let state: State | undefined
   return { element, show }
 
@@ -40,53 +40,53 @@ export function createSubmitPanel(issuer: () => Issuer | undefined) {
     state = next
     const chain = chainOf(issuer(), next.question.chainId)
     const isReady = next.answer !== undefined && chain !== undefined
-    submit.disabled = !isReady || walletOf() === undefined
+    submit.disabled = !isReady || injectedWallet() === undefined
     calldata.disabled = !isReady
-    words.textContent =
-      walletOf() === undefined
-        ? 'There is no wallet in this browser. Whoever has one can submit the calldata to the EAS contract; it needs no permission.'
-        : `The wallet sends attestByDelegation to EAS${chain === undefined ? '' : ` on ${chain.name}`}. First the chain is asked whether it would take it.`
+    hint.textContent =
+      injectedWallet() === undefined
+        ? 'This browser has no wallet. Anyone with a wallet can submit the calldata to the EAS contract; no permission is needed.'
+        : `The wallet sends attestByDelegation to EAS${chain === undefined ? '' : ` on ${chain.name}`}. Before that, eth_call checks that the contract would accept it.`
   }
 
-  function callOf(answer: ComputeResponse): { to: string; data: string; chainId: number } | undefined {
+  function buildCall(response: ComputeResponse): { to: string; data: string; chainId: number } | undefined {
     const chain = state === undefined ? undefined : chainOf(issuer(), state.question.chainId)
     if (chain === undefined) return undefined
     return {
       to: chain.registry,
-      data: attestByDelegation(answer, chain.profile, javascriptKeccak()),
+      data: attestByDelegation(response, chain.profile, javascriptKeccak()),
       chainId: chain.chainId,
     }
   }
 
   function copyCalldata(): void {
-    const call = state?.answer === undefined ? undefined : callOf(state.answer)
+    const call = state?.answer === undefined ? undefined : buildCall(state.answer)
     if (call !== undefined) void copy(call.data, `Calldata for ${shortHex(call.to)}`)
   }
 
   async function run(): Promise<void> {
-    const wallet = walletOf()
-    const call = state?.answer === undefined ? undefined : callOf(state.answer)
+    const wallet = injectedWallet()
+    const call = state?.answer === undefined ? undefined : buildCall(state.answer)
     if (wallet === undefined || call === undefined) return
     submit.disabled = true
     try {
-      say('Waiting for the wallet …')
+      showNote('Waiting for the wallet …')
       const [from] = (await wallet.request({ method: 'eth_requestAccounts' })) as string[]
-      const wanted = `0x${call.chainId.toString(16)}`
-      if ((await wallet.request({ method: 'eth_chainId' })) !== wanted) {
-        say(`Asking the wallet for chain ${call.chainId} …`)
-        await wallet.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: wanted }] })
+      const chainIdHex = `0x${call.chainId.toString(16)}`
+      if ((await wallet.request({ method: 'eth_chainId' })) !== chainIdHex) {
+        showNote(`Asking the wallet to switch to chain ${call.chainId} …`)
+        await wallet.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: chainIdHex }] })
       }
       const transaction = { from, to: call.to, data: call.data, value: '0x0' }
-      say('Asking the chain whether it would take it …')
+      showNote('Checking with eth_call that the contract would accept it …')
       await wallet.request({ method: 'eth_call', params: [transaction, 'latest'] })
-      say('It would. Waiting for your confirmation …')
+      showNote('The contract would accept it. Waiting for your confirmation …')
       const hash = (await wallet.request({ method: 'eth_sendTransaction', params: [transaction] })) as string
-      say(`Sent as ${shortHex(hash)}. Waiting for its block …`)
+      showNote(`Sent as ${shortHex(hash)}. Waiting for a block …`)
       await showReceipt(wallet, hash)
     } catch (error) {
       replace(
         outcome,
-        h('div', { class: 'note bad', role: 'alert' }, h('strong', {}, 'Not submitted. '), reasonOf(error)),
+        h('div', { class: 'note bad', role: 'alert' }, h('strong', {}, 'Not submitted. '), describeError(error)),
       )
     } finally {
       submit.disabled = false
@@ -112,29 +112,29 @@ export function createSubmitPanel(issuer: () => Issuer | undefined) {
             h('strong', {}, 'On the chain. '),
             `Block ${Number(receipt.blockNumber)}, attestation `,
             h('code', {}, shortHex(uid)),
-            '. The next answers carry the next nonce.',
+            '. The next responses will have the next nonce.',
           ),
         )
         return
       }
-      await new Promise((done) => setTimeout(done, POLL_MS))
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
-    say(`No block within ${RECEIPT_MS / 60_000} minutes; the wallet knows what becomes of ${shortHex(hash)}.`)
+    showNote(`No block within ${RECEIPT_MS / 60_000} minutes. Check in your wallet what became of ${shortHex(hash)}.`)
   }
 
-  function say(text: string): void {
+  function showNote(text: string): void {
     replace(outcome, h('p', { class: 'note' }, text))
   }
 }
 
-function walletOf(): Wallet | undefined {
+function injectedWallet(): Wallet | undefined {
   return (window as { ethereum?: Wallet }).ethereum
 }
 
-/** Wallets wrap what the chain said in objects of their own. */
-function reasonOf(error: unknown): string {
+/** Describes an error of a wallet. Each wallet wraps the message of the chain in a different object. */
+function describeError(error: unknown): string {
   const { code, message, data } = error as { code?: number; message?: string; data?: { message?: string } | string }
-  if (code === 4001) return 'You declined it in the wallet.'
-  const told = typeof data === 'object' ? data?.message : data
-  return `${message ?? 'The wallet gave no reason'}${told === undefined || message?.includes(told) === true ? '' : ` (${told})`}. A used nonce or a passed deadline is mended by Sign again.`
+  if (code === 4001) return 'You rejected it in the wallet.'
+  const chainMessage = typeof data === 'object' ? data?.message : data
+  return `${message ?? 'The wallet gave no reason'}${chainMessage === undefined || message?.includes(chainMessage) === true ? '' : ` (${chainMessage})`}. If the nonce is used or the deadline has passed, choose Sign again.`
 }

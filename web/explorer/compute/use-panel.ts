@@ -1,4 +1,4 @@
-/** What to do with the question and its answer: code, link, chain. */
+/** Ways to use the request and its response: code, a link, a transaction. */
 import { copy, h, replace } from '../dom.ts'
 import { icon } from '../icons.ts'
 import type { PageParts } from '../page.ts'
@@ -50,7 +50,7 @@ export function createUsePanel(session: Session, parts: PageParts, share: () => 
     ),
     list,
     h('div', { class: 'code-frame' }, code, copyCode),
-    h('h3', { class: 'eyebrow' }, 'On the chain'),
+    h('h3', { class: 'eyebrow' }, 'Submit on chain'),
     submit.element,
   )
   let drawn = ''

@@ -1,4 +1,4 @@
-/** Edges as maps draw them: along geodesics of the kernel, or straight in longitude and latitude. Longitudes run on past ±180. */
+/** Edges for the map, as geodesics or planar edges. Longitudes continue past ±180, so that no line breaks at the antimeridian. */
 import type { Geometry, Position } from '../../../src/types/generated.ts'
 import type { Kernel } from '../../../src/wasm/loader.ts'
 import { type LonLat, near, sequencesOf, wrapped } from './shape.ts'
@@ -6,16 +6,16 @@ import { type LonLat, near, sequencesOf, wrapped } from './shape.ts'
 /** How an operation reads an edge. */
 export type Reading = 'geodesic' | 'planar'
 
-/** Pieces are about so long; more of them than this in one edge nobody sees. */
+/** Geodesic edges are drawn in pieces of about this length; more than `MAX_PIECES` in one edge would not be visible. */
 const PIECE_METERS = 60_000
 const MAX_PIECES = 160
-/** In all of a drawing: a geometry of many vertices has short edges anyway. */
+/** Sequences with more vertices are drawn without extra ones, because their edges are short anyway. */
 const MAX_DENSIFIED_VERTICES = 2000
 
-/** Degrees of a piece of a planar edge: straight in longitude and latitude is not straight on a map of Mercator. */
+/** Length of one piece of a planar edge, in degrees. A planar edge is curved on a Mercator map, so it needs pieces too. */
 const PIECE_DEGREES = 2
 
-/** Vertices along a sequence, the first longitude as it is, each next one within half a turn of the last. */
+/** Returns the vertices along a sequence. The first longitude stays as it is; each next one is within 180° of the one before. */
 export function along(kernel: Kernel, positions: readonly Position[], reading: Reading): LonLat[] {
   const isDensified = positions.length <= MAX_DENSIFIED_VERTICES
   const between = reading === 'geodesic' ? alongGeodesic : alongPlane
@@ -36,7 +36,7 @@ export function along(kernel: Kernel, positions: readonly Position[], reading: R
   return line
 }
 
-/** Places along a geodesic, without its ends. */
+/** Yields positions along a geodesic, without its ends. */
 function* alongGeodesic(from: LonLat, to: LonLat, kernel: Kernel): Generator<LonLat> {
   const meters = kernel.inverse(from[1], from[0], to[1], to[0])
   const [sine, cosine] = [kernel.salp1(), kernel.calp1()]
@@ -47,31 +47,31 @@ function* alongGeodesic(from: LonLat, to: LonLat, kernel: Kernel): Generator<Lon
   }
 }
 
-/** Places along the straight line in longitude and latitude, the short way around, without its ends. */
+/** Yields positions along a planar edge, in the shorter direction around the globe, without its ends. */
 function* alongPlane(from: LonLat, to: LonLat): Generator<LonLat> {
   const [east, north] = [near(to[0], from[0]) - from[0], to[1] - from[1]]
-  // Along a meridian or a parallel the map draws it straight as well.
+  // Along a meridian or a parallel the edge is straight on the map too.
   const pieces =
     east === 0 || north === 0 ? 1 : Math.min(MAX_PIECES, Math.ceil(Math.hypot(east, north) / PIECE_DEGREES))
   for (let piece = 1; piece < pieces; piece++)
     yield [from[0] + (east * piece) / pieces, from[1] + (north * piece) / pieces]
 }
 
-/** Metres of the geodesic between two places. */
+/** Returns the length of the geodesic between two positions, in metres. */
 export function metersBetween(kernel: Kernel, from: LonLat, to: LonLat): number {
   return kernel.inverse(from[1], from[0], to[1], to[0])
 }
 
-/** A circle on the ellipsoid as a ring of so many places, the last equal to the first; longitudes within ±180. */
+/** Returns a circle on the ellipsoid as a closed ring of `count` different positions, with longitudes within ±180. */
 export function circleAround(
   kernel: Kernel,
   [longitude, latitude]: LonLat,
   radiusMeters: number,
-  places = 64,
+  count = 64,
 ): LonLat[] {
   const ring: LonLat[] = []
-  for (let place = 0; place < places; place++) {
-    const azimuth = (2 * Math.PI * place) / places
+  for (let index = 0; index < count; index++) {
+    const azimuth = (2 * Math.PI * index) / count
     const arrived = kernel.direct(latitude, longitude, Math.sin(azimuth), Math.cos(azimuth), radiusMeters)
     ring.push([wrapped(kernel.arrivalLon()), arrived])
   }
@@ -84,7 +84,7 @@ export type DrawnFeature = {
   readonly geometry: { readonly type: string; readonly coordinates: unknown }
 }
 
-/** Lines and areas of a geometry in one reading. */
+/** Returns the points, lines and areas of a geometry, with edges in one reading. */
 export function drawnFeatures(
   kernel: Kernel,
   geometry: Geometry,
@@ -113,17 +113,17 @@ export function drawnFeatures(
     start += count
     if (shell === undefined) continue
     const first = shell[0]!
-    // Holes on the same turn of the globe as their shell.
+    // Shifts holes by a multiple of 360° so that they lie inside the unwrapped exterior ring.
     const placed = holes.map((hole) => {
-      const turn = near(hole[0]![0], first[0]) - hole[0]![0]
-      return hole.map(([longitude, latitude]): LonLat => [longitude + turn, latitude])
+      const shiftDegrees = near(hole[0]![0], first[0]) - hole[0]![0]
+      return hole.map(([longitude, latitude]): LonLat => [longitude + shiftDegrees, latitude])
     })
     drawn.unshift(feature('Polygon', [closed(shell), ...placed.map(closed)], 'area'))
   }
   return drawn
 }
 
-/** A ring around a pole does not close by itself: it goes over the nearer one. */
+/** Closes a ring. The ends of an unwrapped ring around a pole are 360° apart, so it is closed over the nearer pole. */
 function closed(ring: readonly LonLat[]): readonly LonLat[] {
   const [first, last] = [ring[0]!, ring.at(-1)!]
   if (Math.abs(last[0] - first[0]) < 180) return ring

@@ -1,22 +1,22 @@
-/** Geometries as things with vertices that can be moved. */
+/** Reads and edits the vertices of geometries. */
 import type { Geometry, Position } from '../../../src/types/generated.ts'
 
 export type LonLat = readonly [longitude: number, latitude: number]
 
-/** Where a vertex stands in `coordinates`: indices from the outermost list inwards; empty for a Point. */
+/** The path of a vertex in `coordinates`: indices from the outermost list inwards; empty for a Point. */
 export type VertexPath = readonly number[]
 
 export interface Vertex {
   readonly path: VertexPath
   readonly position: LonLat
-  /** Its sequence: vertices that lines run between. */
+  /** Identifies the line or ring that the vertex belongs to. */
   readonly sequence: string
 }
 
-/** 0.1 m at the equator: finer than any hand. */
+/** Decimal places of drawn coordinates: 0.1 m at the equator, finer than anyone can point. */
 const DRAWN_DIGITS = 6
 
-/** Longitude into −180..180, both to the digits that hands draw by. */
+/** Returns a drawn position: longitude wrapped into −180..180, latitude clamped to ±90, both rounded to `DRAWN_DIGITS`. */
 export function drawn(longitude: number, latitude: number): LonLat {
   const round = (value: number) => Number(value.toFixed(DRAWN_DIGITS))
   return [round(wrapped(longitude)), round(Math.max(-90, Math.min(90, latitude)))]
@@ -26,12 +26,12 @@ export function wrapped(longitude: number): number {
   return longitude >= -180 && longitude <= 180 ? longitude : ((((longitude + 180) % 360) + 360) % 360) - 180
 }
 
-/** The longitude's turn of the globe that lies nearest to another. */
+/** Shifts a longitude by a multiple of 360° so that it is nearest to another longitude. */
 export function near(longitude: number, other: number): number {
   return longitude + 360 * Math.round((other - longitude) / 360)
 }
 
-/** Lists of positions that lines run along, and whether they are rings; points are lists of one. */
+/** Returns the sequences of a geometry and whether each is a ring; a point is a sequence of one position. */
 export function sequencesOf(geometry: Geometry): readonly { positions: readonly Position[]; isRing: boolean }[] {
   switch (geometry.type) {
     case 'Point':
@@ -58,28 +58,28 @@ export function vertexCount(geometry: Geometry): number {
   )
 }
 
-/** Every vertex once: the last of a ring is its first. A collection has none that could be moved here. */
+/** Returns every vertex once, so without the closing vertex of a ring. A collection has none, because it cannot be edited here. */
 export function verticesOf(geometry: Geometry): readonly Vertex[] {
-  const found: Vertex[] = []
+  const vertices: Vertex[] = []
   const visit = (value: unknown, path: VertexPath): void => {
     if (!Array.isArray(value)) return
     if (typeof value[0] === 'number') {
-      found.push({ path, position: [value[0], value[1]], sequence: path.slice(0, -1).join('.') })
+      vertices.push({ path, position: [value[0], value[1]], sequence: path.slice(0, -1).join('.') })
       return
     }
     const last = isRingOf(geometry, path) ? value.length - 1 : value.length
     for (let index = 0; index < last; index++) visit(value[index], [...path, index])
   }
   if (geometry.type !== 'GeometryCollection') visit(geometry.coordinates, [])
-  return found
+  return vertices
 }
 
-/** Whether the list under a path is a ring. */
+/** Returns whether the list at a path is a ring. */
 export function isRingOf(geometry: Geometry, path: VertexPath): boolean {
   return (geometry.type === 'Polygon' && path.length === 1) || (geometry.type === 'MultiPolygon' && path.length === 2)
 }
 
-/** The geometry with one vertex elsewhere. */
+/** Returns the geometry with one vertex moved. */
 export function moveVertex(geometry: Geometry, path: VertexPath, to: LonLat): Geometry {
   return changed(geometry, path, (list, index, isRing) => {
     list[index] = [...to]
@@ -87,12 +87,12 @@ export function moveVertex(geometry: Geometry, path: VertexPath, to: LonLat): Ge
   })
 }
 
-/** The geometry with one more vertex, behind the one under `path`. */
+/** Returns the geometry with a new vertex after the one at `path`. */
 export function insertVertex(geometry: Geometry, path: VertexPath, at: LonLat): Geometry {
   return changed(geometry, path, (list, index) => list.splice(index + 1, 0, [...at]))
 }
 
-/** The geometry without a vertex, or as it was where none can be spared. */
+/** Returns the geometry without a vertex, or unchanged if it has only the vertices that its type needs. */
 export function removeVertex(geometry: Geometry, path: VertexPath): Geometry {
   return changed(geometry, path, (list, index, isRing) => {
     if (list.length <= (isRing ? 4 : geometry.type === 'MultiPoint' ? 1 : 2)) return
@@ -101,7 +101,7 @@ export function removeVertex(geometry: Geometry, path: VertexPath): Geometry {
   })
 }
 
-/** The geometry moved as a whole, in degrees; latitudes end at the poles. */
+/** Returns the geometry moved by an offset in degrees; latitudes are clamped at the poles. */
 export function translate(geometry: Geometry, longitude: number, latitude: number): Geometry {
   if (geometry.type === 'GeometryCollection') {
     return { ...geometry, geometries: geometry.geometries.map((member) => translate(member, longitude, latitude)) }
@@ -130,7 +130,7 @@ function changed(
   return copy
 }
 
-/** West, south, east, north; east may lie beyond 180 where the geometry crosses the antimeridian. */
+/** West, south, east, north; east is above 180 if the geometry crosses the antimeridian. */
 export type Box = readonly [number, number, number, number]
 
 export function boxOf(geometries: readonly Geometry[]): Box | undefined {
@@ -144,7 +144,7 @@ export function boxOf(geometries: readonly Geometry[]): Box | undefined {
   if (positions.length === 0) return undefined
   const longitudes = positions.map(([longitude]) => longitude)
   const latitudes = positions.map(([, latitude]) => latitude)
-  // Two shapes on either side of the antimeridian are one turn apart, or near.
+  // For shapes on both sides of the antimeridian, longitudes of 0..360 give the smaller box.
   const shifted = longitudes.map((longitude) => (longitude < 0 ? longitude + 360 : longitude))
   const span = (values: readonly number[]) => Math.max(...values) - Math.min(...values)
   const best = span(shifted) < span(longitudes) ? shifted : longitudes

@@ -4,7 +4,7 @@ import type { LabState } from './evidence.ts'
 import { slider } from './stamp-card.ts'
 import { createTimeBars } from './time-bars.ts'
 
-/** The claim: where, how wide, how long, and everything in time below it. */
+/** The panel of the claim: its position, radius and duration, and a timeline with all stamps. */
 export function createClaimPanel(change: (patch: Partial<LabState>, isFinal: boolean) => void) {
   const words = h('p', { class: 'input-summary' })
   const radius = slider(
@@ -17,7 +17,7 @@ export function createClaimPanel(change: (patch: Partial<LabState>, isFinal: boo
   )
   const lasts = slider(
     'claim-lasts',
-    'Lasts',
+    'Duration',
     (share) => Math.round(60 + share * share * 86_340),
     (seconds) => Math.sqrt((seconds - 60) / 86_340),
     duration,

@@ -11,7 +11,7 @@ export interface EvidenceListParts {
   addFile(file: File): void
 }
 
-/** The stamps, and ways to get more of them. */
+/** The list of stamps, with controls to add more. */
 export function createEvidenceList({ change, remove, add, addFile }: EvidenceListParts) {
   const list = h('ol', { class: 'stamps' })
   const plugin = h(
@@ -48,13 +48,13 @@ export function createEvidenceList({ change, remove, add, addFile }: EvidenceLis
     h(
       'p',
       { class: 'hint' },
-      'A file is a ProofMode archive (.zip) or a stamp as JSON; it is read here and sent as it is.',
+      'Choose a ProofMode archive (.zip) or a stamp as JSON. This page reads the file and sends the stamp without changes.',
     ),
   )
   const cards = new Map<number, ReturnType<typeof createStampCard>>()
   return { element, show }
 
-  /** @param results in the order of the stamps; undefined while they are not judged */
+  /** @param results in the order of the stamps; undefined until the service has evaluated them */
   function show(stamps: readonly LabStamp[], results: readonly StampResult[] | undefined): void {
     for (const [id, card] of cards) {
       if (stamps.some((stamp) => stamp.id === id)) continue
@@ -80,6 +80,6 @@ export function createEvidenceList({ change, remove, add, addFile }: EvidenceLis
   function readFile(): void {
     const chosen = file.files?.[0]
     if (chosen !== undefined) addFile(chosen)
-    file.value = '' // the same file may be chosen again
+    file.value = '' // so that choosing the same file again fires the event
   }
 }

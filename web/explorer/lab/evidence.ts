@@ -1,10 +1,10 @@
-/** Evidence as the lab makes it: stamps with keys of this page, so that each way to be wrong can be tried. */
+/** Creates the evidence of the proof lab: stamps signed with keys of this page, so that each kind of error can be tried. */
 import { publicKeyAddress } from '../../../src/crypto/address.ts'
 import { utf8 } from '../../../src/crypto/hex.ts'
 import { javascriptKeccak } from '../../../src/crypto/keccak-javascript.ts'
 import type { Secp256k1 } from '../../../src/crypto/secp256k1.ts'
 import { loadNoble } from '../../../src/crypto/secp256k1-noble.ts'
-import { formatSignature, personalText } from '../../../src/crypto/signature.ts'
+import { formatSignature, personalMessage } from '../../../src/crypto/signature.ts'
 import { canonicalBytes } from '../../../src/geometry/canonical.ts'
 import type { EvidenceProof, LocationStamp } from '../../../src/types/generated.ts'
 import type { LonLat } from '../geo/shape.ts'
@@ -18,13 +18,13 @@ export interface LabStamp {
   readonly plugin: PluginName
   readonly place: LonLat
   readonly accuracyMeters: number
-  /** After the claim's start; negative before it. */
+  /** Seconds after the start of the claim; negative before it. */
   readonly startSeconds: number
   readonly lastsSeconds: number
   readonly signer: Signer
-  /** Changed after it was signed. */
+  /** Whether the stamp is changed after it is signed. */
   readonly isForged: boolean
-  /** A stamp from a file: sent as it is. */
+  /** A stamp from a file, which is sent without changes. */
   readonly given?: LocationStamp
 }
 
@@ -43,7 +43,7 @@ interface Account {
   readonly address: string
 }
 
-/** Signs with three keys made for this visit: the claim's subject, a stranger, a witness of the network. */
+/** Signs stamps with three keys that are created when the page is opened: the subject's, a stranger's and a network witness's. */
 export class EvidenceMaker {
   readonly #secp256k1: Secp256k1
   readonly #accounts: Readonly<Record<'subject' | 'stranger' | 'witness', Account>>
@@ -52,7 +52,7 @@ export class EvidenceMaker {
     this.#secp256k1 = secp256k1
     const account = (): Account => {
       const key = crypto.getRandomValues(new Uint8Array(32))
-      key[0]! &= 0x7f // below the order of the group
+      key[0]! &= 0x7f // clears the top bit, so that the key is below the group order
       return { key, address: publicKeyAddress(secp256k1.publicKey(key), keccak) }
     }
     this.#accounts = { subject: account(), stranger: account(), witness: account() }
@@ -106,11 +106,11 @@ export class EvidenceMaker {
   }
 
   #personalSign(bytes: Uint8Array, { key }: Account): string {
-    const digest = keccak.hash(personalText(bytes))
+    const digest = keccak.hash(personalMessage(bytes))
     return formatSignature(this.#secp256k1.sign(digest, key))
   }
 
-  /** Signals as such a device would say them, in agreement with the stamp. */
+  /** Returns signals as the source of the evidence would report them, consistent with the stamp. */
   #signals({ plugin, place: [longitude, latitude], accuracyMeters }: LabStamp, start: number): Record<string, unknown> {
     switch (plugin) {
       case 'gpsd':
@@ -157,18 +157,18 @@ export class EvidenceMaker {
     }
   }
 
-  /** A witness some 110 km north, who measured 5 ms: light comes 750 km in that time. */
+  /** Signals of a witness about 110 km to the north that measured 5 ms; light travels 750 km and back in that time. */
   #challenge(longitude: number, latitude: number): Record<string, unknown> {
     const { address } = this.#accounts.witness
     const challengerClaims = { latitude: Math.min(89, latitude + 1), longitude, radius: 1000 }
-    const said = {
+    const result = {
       id: 'lab',
       challenger: address,
       challengerClaims,
       challengeSucceeded: true,
       pingDelayMicroseconds: 5000,
     }
-    const message = JSON.stringify(said)
+    const message = JSON.stringify(result)
     return {
       challengeId: 'lab',
       challenger: address,

@@ -5,10 +5,10 @@ import { download, h, replace } from '../dom.ts'
 import { shortHex, timeUtc } from '../format.ts'
 import { icon } from '../icons.ts'
 
-/** The chain that outcomes are signed for here. */
+/** The chain that the lab requests signatures for. */
 export const CHAIN_ID = 84532
 
-/** The signature below the verdict, checked in this page, and what can be taken home. */
+/** The panel of the signed outcome: the signature, which this page verifies, and downloads. */
 export function createOutcome(api: Api, changed: () => void, saveProof: () => void) {
   const isSigned = h('input', { type: 'checkbox', role: 'switch', id: 'sign-proof', checked: true, onchange: changed })
   const signature = h('div', { class: 'stack' })
@@ -16,7 +16,7 @@ export function createOutcome(api: Api, changed: () => void, saveProof: () => vo
     'button',
     { class: 'button', type: 'button', onclick: () => saveAnswer() },
     icon('down'),
-    'Download the answer',
+    'Download the response',
   )
   const element = h(
     'div',
@@ -31,39 +31,39 @@ export function createOutcome(api: Api, changed: () => void, saveProof: () => vo
       h('button', { class: 'button', type: 'button', onclick: saveProof }, icon('down'), 'Download the proof'),
     ),
   )
-  let answer: VerifyProofResponse | undefined
+  let response: VerifyProofResponse | undefined
   return { element, show, wantsSignature: () => isSigned.checked }
 
   function show(next: VerifyProofResponse | undefined): void {
     save.disabled = next === undefined
-    if (next === answer) return
-    answer = next
+    if (next === response) return
+    response = next
     if (next !== undefined) void check(next)
   }
 
-  async function check(found: VerifyProofResponse): Promise<void> {
-    if (found.attestation === undefined) {
-      replace(signature, h('p', { class: 'hint' }, 'Judged and not signed.'))
+  async function check(checked: VerifyProofResponse): Promise<void> {
+    if (checked.attestation === undefined) {
+      replace(signature, h('p', { class: 'hint' }, 'Evaluated, but not signed.'))
       return
     }
-    const verdict = await verifyResult(found, { chainId: CHAIN_ID, issuer: await api.issuer() })
-    if (found !== answer) return
+    const verdict = await verifyResult(checked, { chainId: CHAIN_ID, issuer: await api.issuer() })
+    if (checked !== response) return
     const wrong = verdict.checks.find(({ status }) => status === 'fail')
-    const words = verdict.ok ? 'Signed, and verified in your browser' : `Does not hold: ${wrong?.detail}`
+    const text = verdict.ok ? 'Signed, and verified in your browser' : `Verification failed: ${wrong?.detail}`
     const signer = shortHex(verdict.signer ?? '')
     replace(
       signature,
-      h('p', { class: `tag ${verdict.ok ? 'good' : 'bad'}` }, icon(verdict.ok ? 'check' : 'cross'), words),
+      h('p', { class: `tag ${verdict.ok ? 'good' : 'bad'}` }, icon(verdict.ok ? 'check' : 'cross'), text),
       h(
         'p',
         { class: 'hint' },
-        `It says: ${verdict.statement ?? ''}. By ${signer}, as of ${timeUtc(found.evaluatedAt)}. ` +
-          'A signature on a verdict does not make it a good one: read the numbers.',
+        `Statement: ${verdict.statement ?? ''}. Signed by ${signer}, evaluated ${timeUtc(checked.evaluatedAt)}. ` +
+          'The signature shows who evaluated the proof, not that the evidence is good. Read the numbers.',
       ),
     )
   }
 
   function saveAnswer(): void {
-    if (answer !== undefined) download('verified-proof.json', JSON.stringify(answer, null, 2))
+    if (response !== undefined) download('verified-proof.json', JSON.stringify(response, null, 2))
   }
 }

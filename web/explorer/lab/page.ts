@@ -53,11 +53,7 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
       'div',
       { class: 'rail-head' },
       h('h1', { class: 'page-title' }, 'Proof lab'),
-      h(
-        'p',
-        { class: 'lead' },
-        'Claim a place and a time, lay evidence beside it, and see what the service makes of it.',
-      ),
+      h('p', { class: 'lead' }, 'Claim a position and a time, add evidence, and see how the service evaluates it.'),
     ),
     h(
       'div',
@@ -65,7 +61,7 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
       h('div', { class: 'field' }, h('label', { for: 'template' }, 'Start from'), templates, lesson),
     ),
     claim.element,
-    h('div', { class: 'panel' }, h('h2', { class: 'eyebrow' }, 'Four dimensions'), problem, cards),
+    h('div', { class: 'panel' }, h('h2', { class: 'eyebrow' }, 'Credibility'), problem, cards),
     evidence.element,
     outcome.element,
   )
@@ -73,7 +69,7 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
   const element = h('div', { class: 'compute lab', role: 'region', 'aria-label': 'Proof lab' }, stage, rail)
 
   let state: LabState = stateOf(TEMPLATES[0]!, Date.now() / 1000)
-  let answer: VerifyProofResponse | undefined
+  let response: VerifyProofResponse | undefined
   let maker: EvidenceMaker | undefined
   let engine: Engine | undefined
   let base: BaseMap | undefined
@@ -81,11 +77,11 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
   let handles: Handles | undefined
   let isShown = false
   let settle: ReturnType<typeof setTimeout> | undefined
-  let asking: AbortController | undefined
+  let pendingRequest: AbortController | undefined
   let frame = 0
 
-  void EvidenceMaker.create().then((made) => {
-    maker = made
+  void EvidenceMaker.create().then((created) => {
+    maker = created
     choose(0)
   })
   loading.then(
@@ -93,7 +89,7 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
       engine = loaded
       draw()
     },
-    () => {}, // the compute page says it; verdicts need no kernel here
+    () => {}, // the compute page reports this; the service computes the verdicts, so only the drawing is missing
   )
   mapSlot.addEventListener('dragover', (event) => event.preventDefault())
   mapSlot.addEventListener('drop', (event) => {
@@ -106,7 +102,7 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
     element,
     enter() {
       isShown = true
-      takeMap(mapSlot).then(useMap, () => {}) // the slot says that there is none
+      takeMap(mapSlot).then(useMap, () => {}) // the slot shows that the map failed
     },
     leave() {
       isShown = false
@@ -123,8 +119,8 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
 
   function change(patch: Partial<LabState>, isFinal = true): void {
     state = { ...state, ...patch }
-    answer = undefined
-    asking?.abort()
+    response = undefined
+    pendingRequest?.abort()
     show()
     clearTimeout(settle)
     if (isFinal) settle = setTimeout(() => void evaluate(), SETTLE_MS)
@@ -155,7 +151,7 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
       const location = stamp.location as Geometry
       const point = location.type === 'Point' ? location.coordinates : state.place
       add(PLUGINS.find((name) => name === stamp.plugin) ?? 'proofmode', { given: stamp, place: [point[0], point[1]] })
-      toast('Added; the claim may need its place and time')
+      toast('Stamp added. You may have to move the claim to its position and time.')
     } catch (error) {
       toast(error instanceof Error ? error.message : String(error))
     }
@@ -163,18 +159,18 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
 
   async function evaluate(): Promise<void> {
     if (maker === undefined) return
-    asking?.abort()
+    pendingRequest?.abort()
     const controller = new AbortController()
-    asking = controller
+    pendingRequest = controller
     if (state.stamps.length === 0) {
-      replace(cards, h('p', { class: 'hint' }, 'A claim without evidence is only a claim: add a stamp.'))
+      replace(cards, h('p', { class: 'hint' }, 'There is no evidence yet. Add a stamp.'))
       return
     }
     try {
       const options = outcome.wantsSignature() ? { chainId: CHAIN_ID } : {}
-      const found = await api.client.verify.proof(maker.proof(state), { ...options, signal: controller.signal })
+      const evaluated = await api.client.verify.proof(maker.proof(state), { ...options, signal: controller.signal })
       if (controller.signal.aborted) return
-      answer = found
+      response = evaluated
       replace(problem)
       show()
       announce(readout.words())
@@ -185,18 +181,18 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
 
   function show(): void {
     claim.show(state)
-    evidence.show(state.stamps, answer?.credibility.stampResults)
-    readout.show(state.stamps.length, answer)
-    outcome.show(answer)
-    element.dataset['busy'] = String(answer === undefined)
-    if (answer !== undefined) replace(cards, dimensionCards(answer))
+    evidence.show(state.stamps, response?.credibility.stampResults)
+    readout.show(state.stamps.length, response)
+    outcome.show(response)
+    element.dataset['busy'] = String(response === undefined)
+    if (response !== undefined) replace(cards, dimensionCards(response))
     cancelAnimationFrame(frame)
     frame = requestAnimationFrame(draw)
   }
 
   function draw(): void {
     if (scene === undefined || engine === undefined || !isShown) return
-    drawLab(scene, state, answer, engine.kernel)
+    drawLab(scene, state, response, engine.kernel)
     const shape = (slot: string, letter: string, className: string, place: LabState['place']): HandleShape => {
       return { slot, letter, className, geometry: { type: 'Point', coordinates: [place[0], place[1]] } }
     }
@@ -232,7 +228,7 @@ export function createLabPage({ api, engine: loading, takeMap }: PageParts): Pag
   }
 }
 
-/** A box with so many metres around it, roughly. */
+/** Returns a box that is larger on each side by about this many metres. */
 function around([west, south, east, north]: Box, meters: number): Box {
   const latitude = meters / 111_000
   const longitude = latitude / Math.max(0.05, Math.cos((south * Math.PI) / 180))

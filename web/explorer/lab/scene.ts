@@ -40,9 +40,14 @@ function layers(palette: Palette): LayerSpecification[] {
   ]
 }
 
-/** The claimed circle, and each stamp as the disc that it says it is within. */
-export function drawLab(scene: Scene, state: LabState, answer: VerifyProofResponse | undefined, kernel: Kernel): void {
-  const disc = (place: LonLat, radiusMeters: number, properties: object) => ({
+/** Draws the circle of the claim, and for each stamp a disc with its declared accuracy and the geodesic to the claim. */
+export function drawLab(
+  scene: Scene,
+  state: LabState,
+  response: VerifyProofResponse | undefined,
+  kernel: Kernel,
+): void {
+  const disc = (center: LonLat, radiusMeters: number, properties: object) => ({
     type: 'Feature',
     properties,
     geometry: {
@@ -50,7 +55,7 @@ export function drawLab(scene: Scene, state: LabState, answer: VerifyProofRespon
       coordinates: [
         along(
           kernel,
-          circleAround(kernel, place, radiusMeters).map(([x, y]): [number, number] => [x, y]),
+          circleAround(kernel, center, radiusMeters).map(([x, y]): [number, number] => [x, y]),
           'planar',
         ),
       ],
@@ -58,7 +63,7 @@ export function drawLab(scene: Scene, state: LabState, answer: VerifyProofRespon
   })
   scene.setData('claim', [disc(state.place, state.radiusMeters, {})])
   const drawn = state.stamps.flatMap((stamp, index) => {
-    const result = answer?.credibility.stampResults[index]
+    const result = response?.credibility.stampResults[index]
     const supports =
       result?.signaturesValid === true &&
       result.structureValid &&
@@ -66,10 +71,10 @@ export function drawLab(scene: Scene, state: LabState, answer: VerifyProofRespon
       result.withinRadius &&
       result.temporalOverlap > 0
     const properties = { verdict: result === undefined ? 'none' : supports ? 'good' : 'bad' }
-    const way = along(kernel, [[...state.place] as [number, number], [...stamp.place] as [number, number]], 'geodesic')
+    const line = along(kernel, [[...state.place] as [number, number], [...stamp.place] as [number, number]], 'geodesic')
     return [
       disc(stamp.place, stamp.accuracyMeters, properties),
-      { type: 'Feature', properties, geometry: { type: 'LineString', coordinates: way } },
+      { type: 'Feature', properties, geometry: { type: 'LineString', coordinates: line } },
     ]
   })
   scene.setData('stamps', drawn)

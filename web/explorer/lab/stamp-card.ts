@@ -8,11 +8,11 @@ import { stampVerdict } from './verdicts.ts'
 
 const SIGNERS: Readonly<Record<Signer, string>> = {
   subject: 'the subject',
-  stranger: 'somebody else',
-  nobody: 'nobody',
+  stranger: 'another key',
+  nobody: 'no key',
 }
 
-/** One stamp: what it says, how to change it, and what the service found. */
+/** The card of one stamp: its fields, controls to change them, and the verdict of the service. */
 export function createStampCard(
   id: number,
   change: (patch: Partial<LabStamp>, isFinal: boolean) => void,
@@ -30,15 +30,15 @@ export function createStampCard(
   )
   const start = slider(
     `start-${id}`,
-    'Begins',
+    'Start',
     (share) => Math.round((share * 240 - 120) * 60),
     (seconds) => (seconds / 60 + 120) / 240,
-    (seconds) => `${duration(Math.abs(seconds))} ${seconds < 0 ? 'before' : 'after'} the claim begins`,
+    (seconds) => `${duration(Math.abs(seconds))} ${seconds < 0 ? 'before' : 'after'} the claim starts`,
     (startSeconds, isFinal) => change({ startSeconds }, isFinal),
   )
   const lasts = slider(
     `lasts-${id}`,
-    'Lasts',
+    'Duration',
     (share) => Math.round(share * share * 14_400),
     (seconds) => Math.sqrt(seconds / 14_400),
     duration,
@@ -59,7 +59,7 @@ export function createStampCard(
   const editor = h(
     'details',
     { class: 'fold' },
-    h('summary', {}, 'What if'),
+    h('summary', {}, 'Change this stamp'),
     h(
       'div',
       { class: 'stack what-if' },
@@ -72,7 +72,7 @@ export function createStampCard(
         h('div', { class: 'field' }, h('label', { for: `place-${id}` }, 'Longitude, latitude'), place),
         h('div', { class: 'field' }, h('label', { for: `signer-${id}` }, 'Signed by'), signer),
       ),
-      h('label', { class: 'switch' }, forged, 'Changed after it was signed'),
+      h('label', { class: 'switch' }, forged, 'Change it after signing'),
     ),
   )
   const verdict = h('div', { class: 'stack' })
@@ -96,7 +96,7 @@ export function createStampCard(
 
   function show(stamp: LabStamp, result: StampResult | undefined): void {
     title.textContent = stamp.plugin
-    where.textContent = `${degreesText(stamp.place[0], stamp.place[1], 5)}, signed by ${SIGNERS[stamp.signer]}${stamp.isForged ? ', changed since' : ''}`
+    where.textContent = `${degreesText(stamp.place[0], stamp.place[1], 5)}, signed by ${SIGNERS[stamp.signer]}${stamp.isForged ? ', changed after signing' : ''}`
     editor.hidden = stamp.given !== undefined
     accuracy.show(stamp.accuracyMeters)
     start.show(stamp.startSeconds)
@@ -105,7 +105,7 @@ export function createStampCard(
     forged.checked = stamp.isForged
     if (document.activeElement !== place) place.value = stamp.place.join(', ')
     const wasOpen = verdict.querySelector('details')?.open === true
-    replace(verdict, result === undefined ? h('p', { class: 'hint' }, 'Not judged yet.') : stampVerdict(result))
+    replace(verdict, result === undefined ? h('p', { class: 'hint' }, 'Not evaluated yet.') : stampVerdict(result))
     const fold = verdict.querySelector('details')
     if (fold !== null) fold.open = wasOpen
   }
@@ -118,7 +118,7 @@ export function createStampCard(
   }
 }
 
-/** A slider whose value is not its place: logarithms, squares. */
+/** A slider with a scale of its own, such as a logarithmic one. */
 export function slider(
   id: string,
   label: string,

@@ -9,7 +9,7 @@ export interface Template {
 
 /** Marienplatz in Munich. */
 const HERE: LonLat = [11.5755, 48.1374]
-/** How far such evidence usually is off, metres. */
+/** The usual accuracy of each kind of evidence, in metres. */
 export const USUAL_ACCURACY: Readonly<Record<PluginName, number>> = {
   gpsd: 8,
   geoclue: 25,
@@ -38,8 +38,9 @@ const stamp = (
 
 export const TEMPLATES: readonly Template[] = [
   {
-    title: 'Three that agree',
-    lesson: 'Satellites, Wi-Fi and a phone’s record at one place and time: three kinds of evidence, one signer.',
+    title: 'Three stamps that agree',
+    lesson:
+      'Satellite positioning, Wi-Fi and a phone record agree in position and time: three kinds of evidence, one signer.',
     stamps: [
       stamp('gpsd', 0.0004, 0.0002),
       stamp('wifi-mls', -0.0006, 0.0003, { startSeconds: 1000 }),
@@ -47,26 +48,28 @@ export const TEMPLATES: readonly Template[] = [
     ],
   },
   {
-    title: 'One lies elsewhere',
-    lesson: 'The means suffer, and the one outside is named. Nothing averages it away.',
+    title: 'One stamp is elsewhere',
+    lesson: 'The averages get worse, and the stamp outside the radius is marked.',
     stamps: [stamp('gpsd', 0.0004, 0.0002), stamp('geoclue', -0.0004, 0.0003), stamp('wifi-mls', 0.011, 0.005)],
   },
   {
     title: 'Changed after signing',
-    lesson: 'A second more in one stamp, and its signature is nobody’s. The service answers all the same and says so.',
+    lesson:
+      'One stamp is a second longer than when it was signed, so its signature does not verify. The service still evaluates the proof and reports this.',
     stamps: [stamp('gpsd', 0.0004, 0.0002), stamp('proofmode', -0.0003, 0.0001, { isForged: true })],
   },
   {
     title: 'Before the event',
-    lesson: 'True evidence of the wrong hour: it overlaps the claim in no instant.',
+    lesson: 'The evidence is genuine but from the wrong hour: it does not overlap the claim in time.',
     stamps: [
       stamp('gpsd', 0.0002, 0.0002, { startSeconds: -5400, lastsSeconds: 600 }),
       stamp('geoclue', -0.0003, 0.0002, { startSeconds: -1200, lastsSeconds: 1800 }),
     ],
   },
   {
-    title: 'Nobody signed',
-    lesson: 'At the claimed place and time, and worth nothing: no key stands behind it.',
+    title: 'Not signed by the subject',
+    lesson:
+      'Both stamps have the claimed position and time. One is unsigned, and a key other than the subject’s signed the other.',
     stamps: [
       stamp('gpsd', 0.0002, 0.0001, { signer: 'nobody' }),
       stamp('wifi-mls', -0.0004, 0.0002, { signer: 'stranger' }),
@@ -74,7 +77,7 @@ export const TEMPLATES: readonly Template[] = [
   },
 ]
 
-/** @param nowSeconds since the epoch; the claim lies in the hour before it */
+/** @param nowSeconds since the epoch; the claim covers the last full hour before it */
 export function stateOf({ stamps }: Template, nowSeconds: number): LabState {
   return {
     place: HERE,

@@ -2,7 +2,7 @@ import { h, replace } from '../dom.ts'
 import { clockUtc } from '../format.ts'
 import type { LabState } from './evidence.ts'
 
-/** When everything is said to have happened, one bar each under that of the claim. */
+/** A timeline: one bar for the claim, and one for each stamp below it. */
 export function createTimeBars() {
   const element = h('figure', { class: 'time-bars' })
   return { element, show }

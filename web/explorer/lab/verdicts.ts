@@ -1,4 +1,4 @@
-/** What the service says of the proof: four dimensions, and every check of every stamp. Nothing here judges. */
+/** Shows the verdicts of the service on a proof: four dimensions, and every check of every stamp. */
 import type { EvidenceCheck, StampResult, VerifyProofResponse } from '../../../src/types/generated.ts'
 import { h } from '../dom.ts'
 import { decimal, shortMeters } from '../format.ts'
@@ -10,22 +10,22 @@ export function dimensionCards({ credibility }: VerifyProofResponse): HTMLElemen
   return h(
     'div',
     { class: 'dimensions' },
-    card('Place', shortMeters(spatial.meanDistanceMeters), 'away on average', [
+    card('Distance', shortMeters(spatial.meanDistanceMeters), 'from the claim on average', [
       line('farthest', shortMeters(spatial.maxDistanceMeters)),
       share('within the radius', spatial.withinRadiusFraction),
     ]),
     card('Time', percent(temporal.meanOverlap), 'overlap on average', [
       line('least', percent(temporal.minOverlap)),
-      share('wholly inside', temporal.fullyOverlappingFraction),
+      share('fully inside', temporal.fullyOverlappingFraction),
     ]),
     card(
       'Validity',
       percent(
         Math.min(validity.signaturesValidFraction, validity.structureValidFraction, validity.signalsConsistentFraction),
       ),
-      'by the weakest',
+      'in the weakest check',
       [
-        share('signed', validity.signaturesValidFraction),
+        share('signature valid', validity.signaturesValidFraction),
         share('well-formed', validity.structureValidFraction),
         share('signals agree', validity.signalsConsistentFraction),
       ],
@@ -37,13 +37,13 @@ export function dimensionCards({ credibility }: VerifyProofResponse): HTMLElemen
       [
         line('signers', String(extensions.distinctSigners)),
         share('different kinds', independence.uniquePluginRatio),
-        share('agree in place', independence.spatialAgreement),
+        share('agree in position', independence.spatialAgreement),
       ],
     ),
   )
 }
 
-/** Four tags and, folded, every check with what was measured and its limit. */
+/** Returns five tags and a fold with every check, its measured value and its limit. */
 export function stampVerdict(result: StampResult): HTMLElement[] {
   const { signaturesValid, structureValid, signalsConsistent, withinRadius, distanceMeters, temporalOverlap, details } =
     result
@@ -55,11 +55,11 @@ export function stampVerdict(result: StampResult): HTMLElement[] {
     h(
       'div',
       { class: 'row tags' },
-      tag(signaturesValid, 'Signed', 'Not signed by its signer'),
+      tag(signaturesValid, 'Signature valid', 'No valid signature'),
       tag(structureValid, 'Well-formed', 'Malformed'),
-      tag(signalsConsistent, 'Signals agree', 'Signals contradict'),
-      tag(withinRadius, `${shortMeters(distanceMeters)} off`, `${shortMeters(distanceMeters)} off, outside`),
-      tag(temporalOverlap > 0, `${percent(temporalOverlap)} in time`, 'Not in time'),
+      tag(signalsConsistent, 'Signals agree', 'Signals disagree'),
+      tag(withinRadius, `${shortMeters(distanceMeters)} away`, `${shortMeters(distanceMeters)} away, outside`),
+      tag(temporalOverlap > 0, `${percent(temporalOverlap)} overlap in time`, 'No overlap in time'),
     ),
     h(
       'details',
@@ -82,7 +82,7 @@ export function stampVerdict(result: StampResult): HTMLElement[] {
         details.signatures.map(({ index, ok, reason }) =>
           checkItem(`signature ${index + 1}`, ok ? 'pass' : 'fail', reason),
         ),
-        details.signatures.length === 0 && checkItem('signatures', 'fail', 'there is none'),
+        details.signatures.length === 0 && checkItem('signatures', 'fail', 'the stamp has no signature'),
         checks.map((check) =>
           checkItem(check.id, check.ok ? 'pass' : check.severity === 'fail' ? 'fail' : 'skip', measured(check)),
         ),
@@ -103,12 +103,12 @@ function checkItem(name: string, status: 'pass' | 'fail' | 'skip', text: string)
 }
 
 function measured({ measured, limit, severity }: EvidenceCheck): string {
-  const found =
+  const measuredText =
     measured === null
       ? 'nothing to measure'
-      : `found ${typeof measured === 'number' ? Number(measured.toPrecision(6)) : measured}`
-  const wanted = limit === null ? '' : `, limit ${limit}`
-  return `${found}${wanted}${severity === 'fail' ? '' : severity === 'warn' ? ' (only a warning)' : ' (told, not judged)'}`
+      : `measured ${typeof measured === 'number' ? Number(measured.toPrecision(6)) : measured}`
+  const limitText = limit === null ? '' : `, limit ${limit}`
+  return `${measuredText}${limitText}${severity === 'fail' ? '' : severity === 'warn' ? ' (warning only)' : ' (information only)'}`
 }
 
 function card(title: string, figure: string, words: string, lines: readonly HTMLElement[]): HTMLElement {

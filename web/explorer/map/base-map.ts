@@ -1,4 +1,4 @@
-/** The one map of the page: land, borders, graticule, our own controls. Pages put their layers on it and take turns. */
+/** The map that all pages share: land, borders, graticule and controls. Each page adds its own layers. */
 import type { GeoJSONSource, LayerSpecification, Map as MapLibreMap, StyleSpecification } from 'maplibre-gl'
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url'
 import { h, replace } from '../dom.ts'
@@ -9,9 +9,9 @@ import { onThemeChange, type Palette, readPalette } from './palette.ts'
 
 export type MapLibrary = typeof import('maplibre-gl')
 
-/** Layers of one page; shown while the page is. */
+/** The layers of one page, visible while that page is shown. */
 export interface Scene {
-  /** Data of one of its sources. */
+  /** Replaces the data of one source of the scene. */
   setData(source: string, features: readonly object[]): void
 }
 
@@ -19,9 +19,9 @@ export interface BaseMap {
   readonly map: MapLibreMap
   readonly library: MapLibrary
   readonly host: HTMLElement
-  /** Shows these layers and hides every other page's. */
+  /** Shows the layers of this scene and hides those of every other scene. */
   enter(scene: SceneSpecification): Scene
-  /** Moves the view, at once where people asked for no motion. */
+  /** Moves the view to a box; without animation if the system asks for reduced motion. */
   fit(box: Box, animate?: boolean): void
 }
 
@@ -37,13 +37,13 @@ const DATA = {
   'land-50m': new URL('../../generated/land-50m.json', import.meta.url).href,
   'borders-50m': new URL('../../generated/borders-50m.json', import.meta.url).href,
 }
-/** From here on the finer outlines are fetched. */
+/** The finer outlines are fetched and shown from this zoom on. */
 const FINE_ZOOM = 4
 const FIT_PADDING = 64
-/** On the events of moves that our own buttons make; those of gestures have their `originalEvent`. */
+/** Marks the events of moves that a button of this page starts; those of gestures have an `originalEvent` instead. */
 export const BY_HAND = { byHand: true }
 
-/** @throws {Error} where there is no WebGL, or its files do not come */
+/** @throws {Error} if the browser has no WebGL, or a file cannot be fetched */
 export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
   const library = await import('maplibre-gl')
   library.setWorkerUrl(workerUrl)
@@ -65,10 +65,10 @@ export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
   })
   map.touchZoomRotate.disableRotation()
   map.keyboard.disableRotation()
-  map.getCanvas().setAttribute('aria-label', 'Map. Everything on it stands in the text beside it as well.')
-  await new Promise<void>((done, refuse) => {
-    map.once('style.load', () => done())
-    map.once('error', ({ error }) => refuse(error))
+  map.getCanvas().setAttribute('aria-label', 'Map. The text next to it contains everything that the map shows.')
+  await new Promise<void>((resolve, reject) => {
+    map.once('style.load', () => resolve())
+    map.once('error', ({ error }) => reject(error))
   })
   const scenes = new Map<string, { scene: Scene; layers: string[]; specification: SceneSpecification }>()
   const tools = createTools(map, host)
@@ -103,8 +103,8 @@ export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
     },
     fit([west, south, east, north], animate = true) {
       const { width, height } = host.getBoundingClientRect()
-      const most = Math.min(width, height) / 5
-      const side = Math.min(FIT_PADDING, most)
+      const maxSide = Math.min(width, height) / 5
+      const side = Math.min(FIT_PADDING, maxSide)
       const padding = { top: side, bottom: side, left: side, right: side }
       const style = getComputedStyle(host)
       padding.bottom += Math.min(Number.parseFloat(style.getPropertyValue('--covered-bottom')) || 0, height / 2)
@@ -119,7 +119,7 @@ export async function loadBaseMap(host: HTMLElement): Promise<BaseMap> {
 }
 
 const EMPTY = { type: 'geojson', data: { type: 'FeatureCollection', features: [] } } as const
-/** Coarse layers, which end where the fine ones have come. */
+/** Coarse layers, hidden from `FINE_ZOOM` on when the fine outlines are loaded. */
 const COARSE = ['land', 'borders', 'coast']
 
 function styleOf(palette: Palette): StyleSpecification {
@@ -130,7 +130,7 @@ function styleOf(palette: Palette): StyleSpecification {
     sources: {
       land: data('land-110m'),
       borders: data('borders-110m'),
-      // Fetched when somebody comes near enough to see a difference.
+      // Fetched at `FINE_ZOOM`, where the difference becomes visible.
       'land-fine': EMPTY,
       'borders-fine': EMPTY,
       graticule: EMPTY,
@@ -176,22 +176,22 @@ function baseLayers(palette: Palette): LayerSpecification[] {
   ]
 }
 
-/** Finer outlines from `FINE_ZOOM` on; until they are there the coarse ones stay. */
+/** Loads the finer outlines at `FINE_ZOOM`; the coarse ones stay visible until these are drawn. */
 function refineWhenNear(map: MapLibreMap): void {
-  const look = () => {
+  const refine = () => {
     if (map.getZoom() < FINE_ZOOM) return
-    map.off('zoom', look)
+    map.off('zoom', refine)
     map.getSource<GeoJSONSource>('land-fine')?.setData(DATA['land-50m'])
     map.getSource<GeoJSONSource>('borders-fine')?.setData(DATA['borders-50m'])
     map.once('idle', () => {
       for (const layer of COARSE) map.setLayerZoomRange(layer, 0, FINE_ZOOM)
     })
   }
-  map.on('zoom', look)
-  look()
+  map.on('zoom', refine)
+  refine()
 }
 
-/** Paints everything again in the colours of the theme. */
+/** Repaints all layers in the colours of the current theme. */
 function recolor(map: MapLibreMap, scenes: ReadonlyMap<string, { specification: SceneSpecification }>): void {
   const palette = readPalette()
   const layers = [
@@ -203,7 +203,7 @@ function recolor(map: MapLibreMap, scenes: ReadonlyMap<string, { specification: 
   }
 }
 
-/** `fit` is an event of the host: what everything is, the page knows. */
+/** Creates the buttons. “Show everything” dispatches `fit` on the host, because only the current page knows its content. */
 function createTools(map: MapLibreMap, host: HTMLElement): HTMLElement {
   const tools = h('div', { class: 'map-tools' })
   const button = (name: Parameters<typeof icon>[0], label: string, act: () => void) =>

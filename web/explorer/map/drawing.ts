@@ -1,4 +1,4 @@
-/** Drawing a new shape, click by click. */
+/** Draws a new shape on the map, click by click. */
 import type { MapMouseEvent } from 'maplibre-gl'
 import type { Geometry } from '../../../src/types/generated.ts'
 import type { Kernel } from '../../../src/wasm/loader.ts'
@@ -16,17 +16,17 @@ const FIRST_HELP: Readonly<Record<DrawKind, string>> = {
   rectangle: 'Click one corner',
   circle: 'Click the centre',
 }
-const CIRCLE_PLACES = 48
+const CIRCLE_VERTICES = 48
 
 export interface Drawing {
   cancel(): void
 }
 
 /**
- * Lets people draw on the map until the shape is done, or they give up.
+ * Starts drawing; it ends when the shape is complete or is cancelled.
  *
- * @param preview the shape so far; undefined when it is none yet
- * @param done the shape; undefined when it was given up
+ * @param preview receives the shape so far; undefined if it has too few vertices
+ * @param done receives the finished shape; undefined if drawing was cancelled
  */
 export function startDrawing(
   base: BaseMap,
@@ -45,11 +45,11 @@ export function startDrawing(
   host.append(bar)
   host.setAttribute('data-drawing', kind)
   map.doubleClickZoom.disable()
-  announce(`${FIRST_HELP[kind]}. Coordinates can be typed instead: choose Edit as text.`)
+  announce(`${FIRST_HELP[kind]}. To type coordinates instead, choose Edit as text.`)
 
-  const place = ({ lngLat }: MapMouseEvent) => drawn(lngLat.lng, lngLat.lat)
+  const positionOfEvent = ({ lngLat }: MapMouseEvent) => drawn(lngLat.lng, lngLat.lat)
   const onClick = (event: MapMouseEvent) => {
-    positions.push(place(event))
+    positions.push(positionOfEvent(event))
     if (kind === 'point' || (positions.length === 2 && (kind === 'rectangle' || kind === 'circle'))) {
       finish()
       return
@@ -58,11 +58,11 @@ export function startDrawing(
     preview(shapeOf(positions))
   }
   const onMove = (event: MapMouseEvent) => {
-    if (positions.length > 0) preview(shapeOf([...positions, place(event)]))
+    if (positions.length > 0) preview(shapeOf([...positions, positionOfEvent(event)]))
   }
   const onDoubleClick = (event: MapMouseEvent) => {
     event.preventDefault()
-    positions.pop() // the second click of it came as a vertex too
+    positions.pop() // its second click has added a vertex too
     finish()
   }
   const onKey = (event: KeyboardEvent) => {
@@ -84,8 +84,11 @@ export function startDrawing(
     finishButton.hidden = !isEnough
     if (positions.length === 0) words.textContent = FIRST_HELP[kind]
     else if (kind === 'rectangle') words.textContent = 'Click the opposite corner'
-    else if (kind === 'circle') words.textContent = 'Click where it ends'
-    else words.textContent = isEnough ? 'Click on, or finish with Enter or a double click' : 'Click the next one'
+    else if (kind === 'circle') words.textContent = 'Click a point on the circle'
+    else
+      words.textContent = isEnough
+        ? 'Click the next vertex, or finish with Enter or a double click'
+        : 'Click the next vertex'
   }
 
   function shapeOf(given: readonly LonLat[]): Geometry | undefined {
@@ -123,7 +126,7 @@ export function startDrawing(
       }
       case 'circle': {
         const radiusMeters = metersBetween(kernel, first, second)
-        const ring = circleAround(kernel, first, radiusMeters, CIRCLE_PLACES).map(([x, y]): [number, number] => [
+        const ring = circleAround(kernel, first, radiusMeters, CIRCLE_VERTICES).map(([x, y]): [number, number] => [
           ...drawn(x, y),
         ])
         return { type: 'Polygon', coordinates: [ring] }
@@ -142,7 +145,7 @@ export function startDrawing(
     map.off('mousemove', onMove)
     map.off('dblclick', onDoubleClick)
     document.removeEventListener('keydown', onKey)
-    // Once the double click has been handled by the map as well.
+    // Deferred until the map has handled the double click, or it would zoom.
     setTimeout(() => map.doubleClickZoom.enable(), 0)
     bar.remove()
     host.removeAttribute('data-drawing')

@@ -1,14 +1,14 @@
-/** What stands around a map: graticule with its numbers at the edges, scale, position of the pointer. */
+/** The graticule with its labels at the edges, the scale bar, and the position of the pointer. */
 import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
 import { h, replace } from '../dom.ts'
 import { degreesText, shortMeters } from '../format.ts'
 import { wrapped } from '../geo/shape.ts'
 
-/** Degrees between lines; the first that leaves few enough of them in the view is taken. */
+/** Degrees between lines. The first step that puts at most `MAX_LINES` of them in the view is used. */
 const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 45]
-const MOST_LINES = 9
+const MAX_LINES = 9
 const SCALE_PIXELS = 96
-/** Metres of a pixel at the equator at zoom 0, tiles of 512 pixels. */
+/** Metres per pixel at the equator at zoom 0, with tiles of 512 pixels. */
 const METERS_PER_PIXEL = 78_271.517
 
 export function addFurniture(map: MapLibreMap, host: HTMLElement): void {
@@ -47,7 +47,7 @@ function isGlobe(map: MapLibreMap): boolean {
 function stepFor(map: MapLibreMap): number {
   const bounds = map.getBounds()
   const span = isGlobe(map) ? 180 : Math.min(360, bounds.getEast() - bounds.getWest())
-  return STEPS.find((step) => span / step <= MOST_LINES) ?? STEPS.at(-1)!
+  return STEPS.find((step) => span / step <= MAX_LINES) ?? STEPS.at(-1)!
 }
 
 function drawGraticule(map: MapLibreMap): void {
@@ -65,7 +65,7 @@ function drawGraticule(map: MapLibreMap): void {
       [longitude, Math.min(north, 85)],
     ])
   for (const latitude of multiples(step, south, north)) {
-    // A parallel is no straight line on the globe.
+    // A parallel is curved on the globe.
     const pieces = isWhole ? 72 : 1
     lines.push(Array.from({ length: pieces + 1 }, (_, piece) => [west + ((east - west) * piece) / pieces, latitude]))
   }
@@ -90,29 +90,29 @@ function drawTicks(map: MapLibreMap, ticks: HTMLElement): void {
   const text = (value: number, positive: string, negative: string) =>
     `${Math.abs(value).toFixed(places)}°${value === 0 ? '' : value < 0 ? negative : positive}`
   const { width, height } = map.getCanvas().getBoundingClientRect()
-  const made: HTMLElement[] = []
+  const labels: HTMLElement[] = []
   for (const longitude of multiples(step, bounds.getWest(), bounds.getEast())) {
     const { x } = map.project([longitude, map.getCenter().lat])
     if (x < 48 || x > width - 72) continue
     const tick = h('span', { class: 'tick lon' }, text(wrapped(longitude), 'E', 'W'))
     tick.style.left = `${x}px`
-    made.push(tick)
+    labels.push(tick)
   }
   for (const latitude of multiples(step, Math.max(-80, bounds.getSouth()), Math.min(80, bounds.getNorth()))) {
     const { y } = map.project([map.getCenter().lng, latitude])
     if (y < 28 || y > height - 16) continue
     const tick = h('span', { class: 'tick lat' }, text(latitude, 'N', 'S'))
     tick.style.top = `${y}px`
-    made.push(tick)
+    labels.push(tick)
   }
-  replace(ticks, made)
+  replace(ticks, labels)
 }
 
 function drawScale(map: MapLibreMap, scale: HTMLElement): void {
   const perPixel = (METERS_PER_PIXEL * Math.cos((map.getCenter().lat * Math.PI) / 180)) / 2 ** map.getZoom()
-  const most = perPixel * SCALE_PIXELS
-  const power = 10 ** Math.floor(Math.log10(most))
-  const meters = [5, 2, 1].map((factor) => factor * power).find((candidate) => candidate <= most) ?? power
+  const maxMeters = perPixel * SCALE_PIXELS
+  const power = 10 ** Math.floor(Math.log10(maxMeters))
+  const meters = [5, 2, 1].map((factor) => factor * power).find((candidate) => candidate <= maxMeters) ?? power
   scale.style.width = `${meters / perPixel}px`
   scale.textContent = shortMeters(meters).replace(/\.0+(?= )/, '')
 }

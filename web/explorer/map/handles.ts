@@ -1,4 +1,4 @@
-/** Vertices that can be taken by pointer and by keyboard. */
+/** Handles that move vertices, by pointer and by keyboard. */
 import type { Marker } from 'maplibre-gl'
 import type { Geometry } from '../../../src/types/generated.ts'
 import { h } from '../dom.ts'
@@ -19,25 +19,25 @@ import type { BaseMap } from './base-map.ts'
 
 export interface HandleShape {
   readonly slot: string
-  /** As people call it. */
+  /** The letter of the shape in the user interface. */
   readonly letter: string
   readonly className: string
   readonly geometry: Geometry
 }
 
 export interface Handles {
-  /** Shows the vertices of these shapes; while one is dragged nothing is rebuilt. */
+  /** Shows handles for the vertices of these shapes. While one is dragged, the handles are not rebuilt. */
   show(shapes: readonly HandleShape[]): void
   clear(): void
 }
 
-/** @param isFinal false while a vertex is on its way */
+/** @param isFinal false while a handle is being dragged */
 export type ShapeChange = (slot: string, geometry: Geometry, isFinal: boolean) => void
 
-/** More handles than these hide the shape, and cost more than they are used. */
+/** Shapes with more vertices have no handles, because the handles would hide the shape and be slow. */
 const MAX_VERTICES = 120
 const MAX_WITH_MIDDLES = 40
-/** Pixels that an arrow key moves; with Shift, one. */
+/** Pixels that an arrow key moves a handle; with Shift, one pixel. */
 const KEY_PIXELS = 10
 
 export function createHandles(base: BaseMap, changed: ShapeChange): Handles {
@@ -102,7 +102,7 @@ export function createHandles(base: BaseMap, changed: ShapeChange): Handles {
     })
   }
 
-  /** Between two vertices: taking it makes a vertex there. */
+  /** Adds a handle between two vertices; moving it creates a vertex. */
   function addMiddle(
     shape: HandleShape,
     from: { vertex: Vertex; longitude: number },
@@ -112,15 +112,15 @@ export function createHandles(base: BaseMap, changed: ShapeChange): Handles {
     const latitude = (from.vertex.position[1] + to.vertex.position[1]) / 2
     const path = from.vertex.path
     const name = `${shape.slot}-${path.join('-')}-middle`
-    const marker = add(shape, name, 'middle', `${shape.letter}: new vertex here. Arrow keys make and move it.`, [
+    const marker = add(shape, name, 'middle', `${shape.letter}: new vertex here. Arrow keys create and move it.`, [
       longitude,
       latitude,
     ])
-    marker.getElement().tabIndex = -1 // vertices are enough to step through; a new one is also made in the text
+    marker.getElement().tabIndex = -1 // not in the tab order, which would become too long; a vertex can also be added in the text
     onMove(marker, (at, isFinal) => changed(shape.slot, insertVertex(shape.geometry, path, at), isFinal))
   }
 
-  /** The letter of the shape, which moves all of it. */
+  /** Adds the handle with the letter of the shape, which moves the whole shape. */
   function addWhole(shape: HandleShape, vertices: readonly Vertex[]): void {
     const start = vertices[0]!.position[0]
     const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
@@ -151,7 +151,7 @@ export function createHandles(base: BaseMap, changed: ShapeChange): Handles {
 
   function onMove(marker: Marker, moved: (to: LonLat, isFinal: boolean) => void): void {
     const element = marker.getElement()
-    const place = () => {
+    const readPosition = () => {
       const { lng, lat } = marker.getLngLat()
       return drawn(lng, lat)
     }
@@ -162,23 +162,23 @@ export function createHandles(base: BaseMap, changed: ShapeChange): Handles {
         if (other !== marker && other.getElement().matches('.middle, .whole:not([data-handle$="-"])'))
           other.getElement().style.visibility = 'hidden'
     })
-    marker.on('drag', () => moved(place(), false))
+    marker.on('drag', () => moved(readPosition(), false))
     marker.on('dragend', () => {
       isDragging = false
-      moved(place(), true)
+      moved(readPosition(), true)
       show(shapes)
     })
     element.addEventListener('keydown', (event) => {
       const step = event.shiftKey ? 1 : KEY_PIXELS
-      const turn = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[
+      const delta = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[
         event.key
       ]
-      if (turn === undefined) return
+      if (delta === undefined) return
       event.preventDefault()
       event.stopPropagation()
       const { x, y } = map.project(marker.getLngLat())
-      marker.setLngLat(map.unproject([x + turn[0]!, y + turn[1]!]))
-      moved(place(), true)
+      marker.setLngLat(map.unproject([x + delta[0]!, y + delta[1]!]))
+      moved(readPosition(), true)
     })
   }
 

@@ -1,4 +1,4 @@
-/** Colours of the style sheet, for what CSS does not reach: WebGL. */
+/** Colours of the style sheet for WebGL, which CSS cannot style. */
 export interface Palette {
   readonly sea: string
   readonly land: string
@@ -33,7 +33,7 @@ export function readPalette(): Palette {
   }
 }
 
-/** Calls back when the theme changes, by the system or by hand. */
+/** Calls the listener when the system or the user changes the theme. */
 export function onThemeChange(listener: () => void): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', listener)
   document.addEventListener('themechange', listener)

@@ -7,7 +7,7 @@ import { icon } from '../icons.ts'
 import { hashOf } from '../router.ts'
 import { explorerAddress, geometryOfRecord, isMadeUp, placeText } from './place.ts'
 
-/** Everything one record says. */
+/** Shows all fields of one record. */
 export function recordDetail(record: LocationRecord, close: () => void): HTMLElement {
   const address = explorerAddress(record)
   const payloads = record.recipe_types.map((type, index) => `${type}: ${bytesOf(record.recipe_payloads[index])}`)
@@ -19,7 +19,7 @@ export function recordDetail(record: LocationRecord, close: () => void): HTMLEle
     h(
       'div',
       { class: 'row between' },
-      h('h2', { class: 'detail-title' }, record.memo ?? 'A record without a memo'),
+      h('h2', { class: 'detail-title' }, record.memo ?? 'Record without a memo'),
       h(
         'button',
         {
@@ -40,11 +40,11 @@ export function recordDetail(record: LocationRecord, close: () => void): HTMLEle
       fact('UID', hexButton(record.uid, 'The UID')),
       fact('Chain', record.chain),
       fact('Attested by', hexButton(record.prover, 'The address')),
-      fact('About', record.subject === record.prover ? 'the same address' : hexButton(record.subject, 'The address')),
-      fact('Happened', timeUtc(Date.parse(record.event_timestamp) / 1000)),
+      fact('Subject', record.subject === record.prover ? 'the same address' : hexButton(record.subject, 'The address')),
+      fact('Event time', timeUtc(Date.parse(record.event_timestamp) / 1000)),
       fact('Attested', timeUtc(Date.parse(record.timestamp) / 1000)),
-      fact('Place', placeText(record)),
-      fact('Written as', `${record.location_type}, ${record.srs}`),
+      fact('Location', placeText(record)),
+      fact('Format', `${record.location_type}, ${record.srs}`),
       payloads.length > 0 && fact('Recipe', payloads.join('; ')),
       media.length > 0 && fact('Media', media.join('; ')),
     ),
@@ -58,24 +58,30 @@ export function recordDetail(record: LocationRecord, close: () => void): HTMLEle
       { class: 'row' },
       use,
       address !== undefined &&
-        h('a', { class: 'button', href: address, rel: 'noreferrer', target: '_blank' }, 'On easscan', icon('external')),
-      h('a', { class: 'button', href: `/api/v0/location-records/${record.uid}` }, 'As JSON'),
+        h(
+          'a',
+          { class: 'button', href: address, rel: 'noreferrer', target: '_blank' },
+          'View on easscan',
+          icon('external'),
+        ),
+      h('a', { class: 'button', href: `/api/v0/location-records/${record.uid}` }, 'View as JSON'),
     ),
-    isMadeUp(record) && h('p', { class: 'hint' }, 'A made-up record, stored by --sample-records: no chain knows it.'),
+    isMadeUp(record) &&
+      h('p', { class: 'hint' }, 'This is a sample record, created by --sample-records. It is not on any chain.'),
   )
 }
 
-/** Valid, revoked, final. */
+/** Returns tags for whether the record is revoked and whether its block is final. */
 export function stateTags({ revoked, finalized }: LocationRecord): HTMLElement[] {
   return [
     revoked
       ? h('span', { class: 'tag bad' }, icon('cross'), 'Revoked')
       : h('span', { class: 'tag good' }, icon('check'), 'Valid'),
-    h('span', { class: 'tag' }, finalized ? 'Block is final' : 'Block not known to be final'),
+    h('span', { class: 'tag' }, finalized ? 'Block is final' : 'Block is not known to be final'),
   ]
 }
 
-/** The record's geometry as the first input of a distance. */
+/** Opens the compute page with the geometry of the record as the first input of a distance. */
 async function open(record: LocationRecord): Promise<void> {
   const geometry = geometryOfRecord(record)
   if (geometry === undefined) return

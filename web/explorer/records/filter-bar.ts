@@ -2,7 +2,7 @@ import { h, replace } from '../dom.ts'
 import { icon } from '../icons.ts'
 import { LIMITS, NO_FILTER, type RecordFilter } from './filter.ts'
 
-/** @param inView the box of the map as the API takes it */
+/** @param inView returns the box that the map shows, in the form of the parameter `bbox` */
 export function createFilterBar(changed: (patch: Partial<RecordFilter>) => void, inView: () => string) {
   const chain = h(
     'select',
@@ -16,7 +16,7 @@ export function createFilterBar(changed: (patch: Partial<RecordFilter>) => void,
   const from = day('filter-from', 'fromTimestamp')
   const to = day('filter-to', 'toTimestamp')
   const prover = address('filter-prover', 'Attested by', 'prover')
-  const subject = address('filter-subject', 'About', 'subject')
+  const subject = address('filter-subject', 'Subject', 'subject')
   const view = h('input', {
     type: 'checkbox',
     role: 'switch',
@@ -81,11 +81,11 @@ export function createFilterBar(changed: (patch: Partial<RecordFilter>) => void,
     }
     limit.value = String(filter.limit)
     if (filter.prover !== '' || filter.subject !== '') more.open = true
-    const { uid: _, limit: __, offset: ___, ...rest } = filter
-    clear.hidden = Object.values(rest).every((value) => value === '')
+    const { uid: _, limit: __, offset: ___, ...conditions } = filter
+    clear.hidden = Object.values(conditions).every((value) => value === '')
   }
 
-  /** Asked for when the text is whole: half an address is refused. */
+  /** Creates an address field. It applies on `change`, not while typing, because the API rejects half an address. */
   function address(id: string, label: string, name: 'prover' | 'subject') {
     const input = h('input', {
       class: 'input mono',

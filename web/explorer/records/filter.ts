@@ -1,4 +1,4 @@
-/** The question to the record API: its own parameters, in the address of the page too. */
+/** The filter of the records page: parameters of the record API, which the URL of the page holds too. */
 import type { RecordQuery } from '../../../src/client/records.ts'
 
 export interface RecordFilter {
@@ -7,11 +7,11 @@ export interface RecordFilter {
   readonly subject: string
   readonly fromTimestamp: string
   readonly toTimestamp: string
-  /** West, south, east, north with commas; empty: everywhere. */
+  /** West, south, east, north, separated by commas; empty for everywhere. */
   readonly bbox: string
   readonly limit: number
   readonly offset: number
-  /** The record whose details are shown; no parameter of the list. */
+  /** The record whose details are shown; not a parameter of the list. */
   readonly uid: string
 }
 
@@ -27,7 +27,7 @@ export const NO_FILTER: RecordFilter = {
   uid: '',
 }
 export const LIMITS = [25, 50, 100, 250]
-/** As many as the API gives at once. */
+/** Records on the map: the most that the API returns in one response. */
 export const ON_MAP = 1000
 
 export function readFilter(query: URLSearchParams): RecordFilter {
@@ -57,7 +57,7 @@ export function queryOf(filter: RecordFilter): URLSearchParams {
   return query
 }
 
-/** @param page undefined for as many as a map takes */
+/** @param page `page` for one page of the table, `map` for the newest `ON_MAP` records */
 export function requestOf(filter: RecordFilter, page: 'page' | 'map'): RecordQuery {
   const given = (text: string) => (text === '' ? undefined : text)
   return {

@@ -15,7 +15,7 @@ import { geometryOfRecord } from './place.ts'
 import { drawCounts, drawRecords, RECORD_SCENE } from './scene.ts'
 import { createTable } from './table.ts'
 
-/** All that people live on. */
+/** West, south, east, north of the initial view: the inhabited continents. */
 const WORLD = [-165, -52, 180, 72] as const
 
 export function createRecordsPage({ api, takeMap }: PageParts): Page {
@@ -40,7 +40,7 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
         'div',
         { class: 'rail-head' },
         h('h1', { class: 'page-title' }, 'Records'),
-        h('p', { class: 'lead' }, 'Location attestations that were read from their chains.'),
+        h('p', { class: 'lead' }, 'Location attestations that the service has read from chains.'),
       ),
       list,
       detail,
@@ -49,12 +49,12 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
   let filter: RecordFilter = NO_FILTER
   let base: BaseMap | undefined
   let scene: Scene | undefined
-  let asking: AbortController | undefined
+  let pendingRequest: AbortController | undefined
   let isShown = false
-  let asked = ''
+  let loadedFilter = ''
   let onMap: readonly LocationRecord[] = []
   let chosen: LocationRecord | undefined
-  /** The view goes to a record once, not with every change of the list. */
+  /** UID of the record that the view was moved to, so that the view moves only once per record. */
   let lastFitted: string | undefined
 
   return {
@@ -63,14 +63,14 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
       isShown = true
       filter = readFilter(query)
       lastFitted = undefined
-      takeMap(mapSlot).then(useMap, () => {}) // the slot says that there is none
-      if (asked === '') void loadChains()
+      takeMap(mapSlot).then(useMap, () => {}) // the slot shows that the map failed
+      if (loadedFilter === '') void loadChains()
       update()
     },
     leave() {
       isShown = false
-      asking?.abort()
-      asked = ''
+      pendingRequest?.abort()
+      loadedFilter = ''
     },
   }
 
@@ -82,10 +82,10 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
 
   function update(): void {
     bar.show(filter)
-    const { uid, ...rest } = filter
-    const question = JSON.stringify(rest)
-    if (question !== asked) {
-      asked = question
+    const { uid, ...listFilter } = filter
+    const filterJson = JSON.stringify(listFilter)
+    if (filterJson !== loadedFilter) {
+      loadedFilter = filterJson
       void load()
     }
     void showDetail(uid)
@@ -95,14 +95,14 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
     try {
       bar.showChains(Object.keys((await api.client.records.stats()).by_chain).sort())
     } catch {
-      // The list says what is wrong; its filter keeps all chains.
+      // The list shows the error; the filter then offers only “All chains”.
     }
   }
 
   async function load(): Promise<void> {
-    asking?.abort()
+    pendingRequest?.abort()
     const controller = new AbortController()
-    asking = controller
+    pendingRequest = controller
     table.showBusy()
     const { signal } = controller
     try {
@@ -121,7 +121,7 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
       draw()
     } catch (error) {
       if (signal.aborted) return
-      asked = ''
+      loadedFilter = ''
       table.element.hidden = true
       replace(problem, problemView(error))
     }
@@ -209,7 +209,7 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
     }
     map.on('moveend', (event) => {
       const isByHand = event.originalEvent !== undefined || 'byHand' in event
-      if (!isByHand) return // the view follows the box, not the box the view
+      if (!isByHand) return // the page moved the view to the box, so the box must not change
       if (isShown && filter.bbox !== '' && filter.uid === '') change({ bbox: inView(), offset: 0 })
     })
   }
@@ -224,7 +224,7 @@ export function createRecordsPage({ api, takeMap }: PageParts): Page {
   }
 }
 
-/** A box as the API takes it; undefined for any other text. */
+/** Reads a `bbox` parameter; undefined for any other text. */
 function boxIn(text: string): Box | undefined {
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = text.split(',').map(Number)
   const isBox = text !== '' && [west, south, east, north].every(Number.isFinite)

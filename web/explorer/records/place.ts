@@ -3,7 +3,7 @@ import type { Geometry, LocationRecord } from '../../../src/types/generated.ts'
 import { degreesText } from '../format.ts'
 import { boxOf, type LonLat, vertexCount, wrapped } from '../geo/shape.ts'
 
-/** The geometry of a record; undefined where its text is no GeoJSON geometry. */
+/** Returns the geometry of a record; undefined if its location is not a GeoJSON geometry. */
 export function geometryOfRecord({ location, longitude, latitude }: LocationRecord): Geometry | undefined {
   if (longitude !== null && latitude !== null) return { type: 'Point', coordinates: [longitude, latitude] }
   try {
@@ -15,7 +15,7 @@ export function geometryOfRecord({ location, longitude, latitude }: LocationReco
   }
 }
 
-/** The middle of its box: where a map puts its sign. */
+/** Returns the centre of the bounding box, where the map puts the marker. */
 export function middleOf(geometry: Geometry): LonLat | undefined {
   const box = boxOf([geometry])
   return box === undefined ? undefined : [wrapped((box[0] + box[2]) / 2), (box[1] + box[3]) / 2]
@@ -37,15 +37,15 @@ const EXPLORERS: Readonly<Record<string, string>> = {
   'base-sepolia': 'base-sepolia',
 }
 
-/** `trigpoint sample`: so begin the UIDs that --sample-records makes up. */
+/** The hex digits of `trigpoint sample`, with which the UIDs of --sample-records begin. */
 const SAMPLE_UID = '0x74726967706f696e742073616d706c65'
 
-/** No chain knows it. The memo decides nothing: whoever attests writes what he likes there. */
+/** Returns whether this is a sample record. The memo does not count, because any attester can write anything there. */
 export function isMadeUp({ uid }: LocationRecord): boolean {
   return uid.startsWith(SAMPLE_UID)
 }
 
-/** Where the attestation can be seen on its chain; undefined for chains that nobody shows, and for made-up records. */
+/** Returns the URL of the attestation on easscan; undefined for chains without an easscan site, and for sample records. */
 export function explorerAddress(record: LocationRecord): string | undefined {
   const name = EXPLORERS[record.chain]
   return name === undefined || isMadeUp(record)

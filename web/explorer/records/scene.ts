@@ -6,7 +6,7 @@ import { geometryOfRecord, middleOf } from './place.ts'
 
 const EMPTY = { type: 'geojson', data: { type: 'FeatureCollection', features: [] } } as const
 const IMAGE = 'count-'
-/** White digits stand on it in both themes. */
+/** Background of the white digits, in both themes. */
 const CLUSTER = '#2c50cf'
 
 export const RECORD_SCENE: SceneSpecification = {
@@ -74,7 +74,7 @@ function layers(palette: Palette): LayerSpecification[] {
       type: 'symbol',
       source: 'records',
       filter: isCluster,
-      // Digits are pictures made here: glyphs would be a font of their own to fetch.
+      // Counts are drawn as images here: text glyphs would need a font that has to be fetched.
       layout: {
         'icon-image': ['concat', IMAGE, ['get', 'point_count_abbreviated']] as never,
         'icon-allow-overlap': true,
@@ -83,7 +83,7 @@ function layers(palette: Palette): LayerSpecification[] {
   ]
 }
 
-/** Makes the pictures of numbers that clusters ask for. */
+/** Draws the image of a count when a cluster first needs it. */
 export function drawCounts(map: MapLibreMap): void {
   map.setMissingStyleImageResolver((id) => {
     if (!id.startsWith(IMAGE)) return

@@ -3,8 +3,8 @@ import { h, replace } from '../dom.ts'
 import { whole } from '../format.ts'
 import { placeText } from './place.ts'
 
-/** The page of records that was asked for. */
-export function createTable(choose: (record: LocationRecord) => void, turn: (offset: number) => void) {
+/** The table of one page of records. */
+export function createTable(choose: (record: LocationRecord) => void, goToOffset: (offset: number) => void) {
   const summary = h('p', { class: 'hint numeric', role: 'status' })
   const body = h('tbody')
   const table = h(
@@ -17,7 +17,7 @@ export function createTable(choose: (record: LocationRecord) => void, turn: (off
       h(
         'tr',
         {},
-        h('th', { scope: 'col' }, 'What and where'),
+        h('th', { scope: 'col' }, 'Record and location'),
         h('th', { scope: 'col' }, 'Chain'),
         h('th', { scope: 'col' }, 'Attested'),
       ),
@@ -42,12 +42,12 @@ export function createTable(choose: (record: LocationRecord) => void, turn: (off
     element.removeAttribute('aria-busy')
     summary.textContent =
       count === 0
-        ? 'No record meets all of this.'
+        ? 'No record matches all filters.'
         : `${whole(offset + 1)}–${whole(offset + data.length)} of ${whole(count)}`
     before.disabled = offset === 0
     after.disabled = offset + data.length >= count
-    before.onclick = () => turn(Math.max(0, offset - limit))
-    after.onclick = () => turn(offset + limit)
+    before.onclick = () => goToOffset(Math.max(0, offset - limit))
+    after.onclick = () => goToOffset(offset + limit)
     replace(body, data.map(row))
     table.hidden = data.length === 0
   }

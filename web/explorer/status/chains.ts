@@ -2,7 +2,7 @@ import type { Issuer, SyncStatus } from '../../../src/client/answers.ts'
 import { h, replace } from '../dom.ts'
 import { duration, shortHex, whole } from '../format.ts'
 
-/** What the status says of a chain beyond the interface. */
+/** Members of the sync status that extend the interface, per chain. */
 interface ChainProgress {
   readonly block: number | null
   readonly head: number | null
@@ -14,7 +14,7 @@ interface ChainProgress {
   readonly reorgs: number
 }
 
-/** Chains that are signed for, and how far those that are read have been read. */
+/** The table of all chains that the service signs for, with the progress of those that it reads. */
 export function createChainTable() {
   const body = h('tbody')
   const element = h(
@@ -30,7 +30,7 @@ export function createChainTable() {
         h(
           'tr',
           {},
-          ['Chain', 'EAS', 'Records', 'Block', 'Behind', 'Final', 'Audited to', 'Reorganisations', 'Set aside'].map(
+          ['Chain', 'EAS', 'Records', 'Block', 'Behind', 'Final', 'Audited to', 'Reorganisations', 'Quarantined'].map(
             (name) => h('th', { scope: 'col' }, name),
           ),
         ),
@@ -40,7 +40,7 @@ export function createChainTable() {
   )
   return { element, show }
 
-  /** @param status undefined where this page may not see it */
+  /** @param status undefined if this page has no access to it */
   function show(
     issuer: Issuer | undefined,
     status: SyncStatus | undefined,
@@ -69,7 +69,7 @@ export function createChainTable() {
 }
 
 function behind(read: ChainProgress | undefined): HTMLElement {
-  if (read?.lagBlocks === undefined || read.lagBlocks === null) return h('span', { class: 'tag' }, 'Not begun')
+  if (read?.lagBlocks === undefined || read.lagBlocks === null) return h('span', { class: 'tag' }, 'Not started')
   const age = read.lagSeconds === null ? '' : `, head ${duration(read.lagSeconds)} old`
   return h(
     'span',

@@ -1,39 +1,41 @@
 import { h, replace, svg } from '../dom.ts'
 
-/** Seconds that a chart shows, one value each. */
+/** Seconds that a chart shows, with one value per second. */
 export const SHOWN_SECONDS = 60
 const WIDTH = 300
 const HEIGHT = 64
 
-/** A value over the last minute: large now, small before. */
+/** A chart of one value over the last minute; the current value is in large type. */
 export function createChart(title: string, unit: string, format: (value: number) => string) {
   const figure = h('p', { class: 'chart-figure numeric' })
-  const most = h('span', { class: 'hint numeric' })
+  const maximum = h('span', { class: 'hint numeric' })
   const plot = h('div', { class: 'chart-plot', role: 'img' })
   const element = h(
     'section',
     { class: 'chart', 'aria-label': title },
-    h('div', { class: 'row between' }, h('h3', { class: 'eyebrow' }, title), most),
+    h('div', { class: 'row between' }, h('h3', { class: 'eyebrow' }, title), maximum),
     figure,
     plot,
   )
 
-  /** @param values oldest first; undefined where nothing is known */
+  /** @param values oldest first; undefined where a value is missing */
   function show(values: readonly (number | undefined)[]): void {
     const shown = values.slice(-SHOWN_SECONDS)
     const known = shown.filter((value) => value !== undefined)
-    const now = known.at(-1)
+    const latest = known.at(-1)
     const peak = known.length === 0 ? undefined : Math.max(...known)
     replace(
       figure,
-      now === undefined ? h('span', { class: 'none' }, '–') : [format(now), h('span', { class: 'unit' }, ` ${unit}`)],
+      latest === undefined
+        ? h('span', { class: 'none' }, '–')
+        : [format(latest), h('span', { class: 'unit' }, ` ${unit}`)],
     )
-    most.textContent = peak === undefined ? '' : `most ${format(peak)}`
+    maximum.textContent = peak === undefined ? '' : `max ${format(peak)}`
     plot.setAttribute(
       'aria-label',
-      now === undefined
+      latest === undefined
         ? `${title}: not known yet`
-        : `${title} over the last minute: now ${format(now)} ${unit}, at most ${format(peak!)}`,
+        : `${title} over the last minute: latest ${format(latest)} ${unit}, maximum ${format(peak!)}`,
     )
     replace(plot, draw(shown, peak ?? 0))
   }
@@ -45,7 +47,7 @@ function draw(values: readonly (number | undefined)[], peak: number): SVGElement
   const top = Math.max(peak, 1e-9) * 1.1
   const x = (index: number) => WIDTH - ((values.length - 1 - index) * WIDTH) / (SHOWN_SECONDS - 1)
   const y = (value: number) => HEIGHT - 1 - (value / top) * (HEIGHT - 6)
-  // A gap in what is known is a gap in the line.
+  // A missing value leaves a gap in the line.
   const pieces: string[][] = [[]]
   values.forEach((value, index) => {
     if (value === undefined) pieces.push([])

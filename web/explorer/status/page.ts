@@ -18,14 +18,14 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
   const facts = h('p', { class: 'hint numeric' })
   const charts = {
     rate: createChart('Requests', 'per second', (value) => decimal(value, value < 10 ? 1 : 0)),
-    p99: createChart('Slowest one in a hundred', 'ms', (value) => short(value)),
+    p99: createChart('99th percentile latency', 'ms', (value) => short(value)),
     waiting: createChart('Waiting for a thread', 'requests', whole),
-    cores: createChart('Processor', 'cores', (value) => decimal(value, 2)),
+    cores: createChart('CPU', 'cores', (value) => decimal(value, 2)),
   }
   const chartsNote = h(
     'p',
     { class: 'note', hidden: true },
-    'Rates are for the machine of the service itself; METRICS_PUBLIC=1 opens them.',
+    'Metrics are available only on the machine of the service. METRICS_PUBLIC=1 makes them public.',
   )
   const chartGrid = h(
     'div',
@@ -36,7 +36,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
   const chains = createChainTable()
   const worker = createWorkerPanel(api, show)
   const errors = h('ul', { class: 'errors' })
-  const errorSection = h('section', { hidden: true }, h('h2', {}, 'Lately wrong'), errors)
+  const errorSection = h('section', { hidden: true }, h('h2', {}, 'Recent errors'), errors)
   const element = h(
     'div',
     { class: 'status-page', role: 'region', 'aria-label': 'Status' },
@@ -46,8 +46,8 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
     h(
       'div',
       { class: 'status-columns' },
-      h('section', {}, h('h2', {}, 'Parts'), checks),
-      h('section', {}, h('h2', {}, 'Reading the chains'), worker.element),
+      h('section', {}, h('h2', {}, 'Components'), checks),
+      h('section', {}, h('h2', {}, 'Chain sync'), worker.element),
     ),
     h('section', {}, h('h2', {}, 'Chains'), chains.element),
     errorSection,
@@ -64,7 +64,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
   return {
     element,
     enter() {
-      last = undefined // a rate over the time of another page is no rate of now
+      last = undefined // otherwise the first rate would cover the time on another page
       void tick()
       timer ??= setInterval(() => void tick(), EVERY_MS)
       listen()
@@ -98,7 +98,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
       const reading = readMetrics(await response.text(), Date.now())
       if (last !== undefined) sample = sampleBetween(last, reading)
       last = reading
-      facts.textContent = `${shortHex(issuer()?.address ?? '', 8, 4)} signs here  ·  up ${duration(reading.uptimeSeconds)}  ·  ${bytesText(reading.residentBytes)}  ·  ${whole(reading.inFlight)} under way`
+      facts.textContent = `attester ${shortHex(issuer()?.address ?? '', 8, 4)}  ·  up ${duration(reading.uptimeSeconds)}  ·  ${bytesText(reading.residentBytes)}  ·  ${whole(reading.inFlight)} in flight`
     } catch {
       last = undefined
     }
@@ -123,14 +123,14 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
             'span',
             { class: 'tag bad' },
             icon('cross'),
-            error instanceof ConnectionError ? 'The service does not answer' : String(error),
+            error instanceof ConnectionError ? 'The service does not respond' : String(error),
           ),
         )
     }
     try {
       records = (await api.client.records.stats(options)).by_chain
     } catch {
-      // Parts say that the database is away.
+      // The list of components shows that the database is unavailable.
     }
     try {
       show(await api.client.sync.status(options))
@@ -140,7 +140,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
     }
   }
 
-  function showParts({ status, checks: found }: Readiness): void {
+  function showParts({ status, checks: results }: Readiness): void {
     const isReady = status === 'ready'
     replace(
       headline,
@@ -153,7 +153,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
     )
     replace(
       checks,
-      Object.entries(found ?? {}).map(([name, { ok, detail }]) =>
+      Object.entries(results ?? {}).map(([name, { ok, detail }]) =>
         h(
           'li',
           { class: `check ${ok ? 'pass' : 'fail'}` },
@@ -165,7 +165,7 @@ export function createStatusPage({ api, issuer }: PageParts): Page {
     )
   }
 
-  /** Whenever it changes; the look every few seconds is for browsers whose stream broke. */
+  /** Shows the sync status whenever it changes. `readParts` also reads it every few seconds, in case the stream breaks. */
   function listen(): void {
     events = new EventSource('/api/sync/events')
     events.onmessage = ({ data }) => {

@@ -1,10 +1,10 @@
-/** Counters of `/metrics` read twice become rates; buckets become a percentile. */
+/** Computes rates and a percentile from two readings of `/metrics`. */
 
 export interface Reading {
   /** Milliseconds since the epoch. */
   readonly atMs: number
   readonly requests: number
-  /** Upper bound in seconds → requests up to it. */
+  /** Pairs of an upper bound in seconds and the number of requests up to it. */
   readonly buckets: readonly (readonly [bound: number, count: number])[]
   readonly inFlight: number
   readonly queue: number
@@ -15,13 +15,13 @@ export interface Reading {
 
 export interface Sample {
   readonly requestsPerSecond: number
-  /** Undefined where nothing was answered. */
+  /** Undefined if no request was answered. */
   readonly p99Ms: number | undefined
   readonly waiting: number
   readonly cores: number
 }
 
-/** @param text of the Prometheus exposition format */
+/** @param text in the Prometheus exposition format */
 export function readMetrics(text: string, atMs: number): Reading {
   const values = new Map<string, number>()
   const buckets: [number, number][] = []
@@ -46,7 +46,7 @@ export function readMetrics(text: string, atMs: number): Reading {
   }
 }
 
-/** What happened between two readings; undefined when the service was started anew between them. */
+/** Returns what happened between two readings; undefined if the service was restarted in between. */
 export function sampleBetween(before: Reading, after: Reading): Sample | undefined {
   const seconds = (after.atMs - before.atMs) / 1000
   if (seconds <= 0 || after.requests < before.requests) return undefined
@@ -58,7 +58,7 @@ export function sampleBetween(before: Reading, after: Reading): Sample | undefin
   }
 }
 
-/** Straight within a bucket, as Prometheus does it. */
+/** Interpolates linearly within a bucket, as Prometheus does. */
 function percentileMs(before: Reading, after: Reading, share: number): number | undefined {
   const counts = after.buckets.map(
     ([bound, count], index) => [bound, count - (before.buckets[index]?.[1] ?? 0)] as const,

@@ -5,7 +5,7 @@ import { h, replace, toast } from '../dom.ts'
 import { timeUtc, whole } from '../format.ts'
 import { icon } from '../icons.ts'
 
-/** The reading of chains in the background, with the hands to stop it where the caller may. */
+/** The panel of the sync worker, with buttons to start and stop it if the client is allowed to. */
 export function createWorkerPanel(api: Api, changed: (status: SyncStatus) => void) {
   const element = h('div', { class: 'stack' })
   return { element, show, showNone }
@@ -14,9 +14,9 @@ export function createWorkerPanel(api: Api, changed: (status: SyncStatus) => voi
     const isRunning = worker['running'] === true
     const canRead = supportedChains.length > 0
     const last = worker['lastSuccessfulRun']
-    const word = isRunning ? 'Running' : canRead ? 'Stopped' : 'No chain to read'
-    const passes = `${whole(Number(worker['successfulRuns'] ?? 0))} good, ${whole(Number(worker['failedRuns'] ?? 0))} failed`
-    const revocations = `${whole(revocationChecks.totalRevoked)} found in ${whole(revocationChecks.totalChecked)} looks`
+    const word = isRunning ? 'Running' : canRead ? 'Stopped' : 'No chain is configured'
+    const passes = `${whole(Number(worker['successfulRuns'] ?? 0))} succeeded, ${whole(Number(worker['failedRuns'] ?? 0))} failed`
+    const revocations = `${whole(revocationChecks.totalRevoked)} found in ${whole(revocationChecks.totalChecked)} checks`
     replace(
       element,
       h(
@@ -27,7 +27,7 @@ export function createWorkerPanel(api: Api, changed: (status: SyncStatus) => voi
       h(
         'dl',
         { class: 'facts numeric' },
-        h('dt', {}, 'Last good pass'),
+        h('dt', {}, 'Last successful pass'),
         h('dd', {}, typeof last === 'string' ? timeUtc(Date.parse(last) / 1000) : 'never'),
         h('dt', {}, 'Passes'),
         h('dd', {}, passes),
@@ -42,17 +42,17 @@ export function createWorkerPanel(api: Api, changed: (status: SyncStatus) => voi
               api.client.sync.worker(isRunning ? 'stop' : 'start'),
             ),
             button('Read now', 'run', () => api.client.sync.run()),
-            button('Look for revocations', 'revocations', () => api.client.sync.revocations()),
+            button('Check revocations', 'revocations', () => api.client.sync.revocations()),
           )
-        : h('p', { class: 'hint' }, 'Set RPC_URL_<chainId> to have a chain read into the records.'),
+        : h('p', { class: 'hint' }, 'Set RPC_URL_<chainId> to read records from a chain.'),
     )
   }
 
   function showNone(error: unknown): void {
     const isForbidden = error instanceof ApiError && error.status === 403
     const words = isForbidden
-      ? 'How far the chains are read is for the deployment itself: ask from its machine, or from an address of SYNC_ALLOW.'
-      : `Not known now: ${error instanceof Error ? error.message : error}`
+      ? 'The sync status is available only on the machine of the service, and to addresses in SYNC_ALLOW.'
+      : `The sync status is not available: ${error instanceof Error ? error.message : error}`
     replace(element, h('p', { class: 'note' }, words))
   }
 

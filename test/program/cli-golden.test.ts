@@ -19,16 +19,16 @@ function file(name: string, text: string): string {
 }
 
 function transcript(name: string): Transcript {
-  // What JSON.parse says differs between versions of Node.js.
+  // The message of JSON.parse differs between versions of Node.js.
   return new Transcript(name, [
     [folder.path, '<folder>'],
     [/is no JSON: (?:[^"\\\n]|\\.)+/g, 'is no JSON: <why>'],
   ])
 }
 
-describe('the command line says to the letter what test/vectors/cli has', () => {
-  it('of its help', async () => {
-    const told = transcript('help')
+describe('the command line prints exactly what test/vectors/cli has', () => {
+  it('for its help', async () => {
+    const commandTranscript = transcript('help')
     for (const verb of [
       [],
       ['compute'],
@@ -39,18 +39,18 @@ describe('the command line says to the letter what test/vectors/cli has', () => 
       ['keygen'],
       ['schema', 'register'],
     ])
-      await told.run([...verb, '--help'])
+      await commandTranscript.run([...verb, '--help'])
     for (const verb of [['sync'], ['bench'], ['doctor'], ['keys', 'add'], ['mcp'], ['openapi'], ['plugin-test']])
-      await told.run([...verb, '--help'])
-    await told.run(['nonsense'])
-    await told.run(['compute', '--nonsense'])
-    const { said, expected } = told.compared()
+      await commandTranscript.run([...verb, '--help'])
+    await commandTranscript.run(['nonsense'])
+    await commandTranscript.run(['compute', '--nonsense'])
+    const { said, expected } = commandTranscript.compared()
     expect(said).toBe(expected)
   })
 
-  it('of compute', async () => {
-    const told = transcript('compute')
-    const local = (...argv: string[]) => told.run(['compute', ...argv, '--local'], { env })
+  it('for compute', async () => {
+    const commandTranscript = transcript('compute')
+    const local = (...argv: string[]) => commandTranscript.run(['compute', ...argv, '--local'], { env })
     await local('distance', EIFFEL, TOWN_HALL)
     await local('distance', '-73.9857,40.7484', 'geohash:u09tvw0', '--json')
     await local('area', 'POLYGON ((2 48, 3 48, 3 49, 2 49, 2 48))')
@@ -80,19 +80,19 @@ describe('the command line says to the letter what test/vectors/cli has', () => 
     await local('distance', '-', '-')
     await local('within', EIFFEL, TOWN_HALL, '--radius', 'far')
     await local('volume', EIFFEL)
-    await told.run(['compute', 'length', '-', '--local'], {
+    await commandTranscript.run(['compute', 'length', '-', '--local'], {
       env,
       input: '{"type":"LineString","coordinates":[[0,0],[0,1]]}',
     })
-    await told.run(['compute', 'distance', EIFFEL, TOWN_HALL, '--url', 'not-an-address'])
-    await told.run(['compute', 'distance', EIFFEL, TOWN_HALL, '--local', '--data', file('no-folder', 'x')])
-    const { said, expected } = told.compared()
+    await commandTranscript.run(['compute', 'distance', EIFFEL, TOWN_HALL, '--url', 'not-an-address'])
+    await commandTranscript.run(['compute', 'distance', EIFFEL, TOWN_HALL, '--local', '--data', file('no-folder', 'x')])
+    const { said, expected } = commandTranscript.compared()
     expect(said).toBe(expected)
   })
 
-  it('of batch', async () => {
-    const told = transcript('batch')
-    const batch = (...argv: string[]) => told.run(['batch', ...argv, '--local'], { env })
+  it('for batch', async () => {
+    const commandTranscript = transcript('batch')
+    const batch = (...argv: string[]) => commandTranscript.run(['batch', ...argv, '--local'], { env })
     const points = file('points.csv', 'id;lon;lat\na;2.2945;48.8584\nb;"2.3522";48.8566\nc;far;48\nd;2;98\n')
     await batch('distance', points, '--with', 'to=2.3522,48.8566', '--attest', 'none')
     await batch('within', points, '--with', 'target=2.3522,48.8566')
@@ -127,21 +127,21 @@ describe('the command line says to the letter what test/vectors/cli has', () => 
     await batch('area', file('empty.geojson', ''))
     await batch('area', file('broken.geojson', '{"type":"FeatureCollection","features":[{"type":"Feature"'))
     await batch('area', file('latin.csv', 'x'), '--format', 'gpx')
-    await told.run(['batch', 'area', '-', '--local', '--attest', 'none'], {
+    await commandTranscript.run(['batch', 'area', '-', '--local', '--attest', 'none'], {
       env,
       input: 'POLYGON ((0 0, 1 0, 1 1, 0 0))\nPOLYGON ((0 0\n',
     })
-    const { said, expected } = told.compared()
+    const { said, expected } = commandTranscript.compared()
     expect(said).toBe(expected)
   })
 
-  it('of verify', async () => {
-    const told = transcript('verify')
-    const answer = (await runCli(['compute', 'distance', EIFFEL, TOWN_HALL, '--local', '--json'], { env })).out
-    const good = file('answer.json', answer)
+  it('for verify', async () => {
+    const commandTranscript = transcript('verify')
+    const response = (await runCli(['compute', 'distance', EIFFEL, TOWN_HALL, '--local', '--json'], { env })).out
+    const good = file('answer.json', response)
     const inputs = ['--geometry', EIFFEL, '--geometry', TOWN_HALL]
-    await told.run(['verify', good])
-    await told.run([
+    await commandTranscript.run(['verify', good])
+    await commandTranscript.run([
       'verify',
       good,
       '--attester',
@@ -149,54 +149,68 @@ describe('the command line says to the letter what test/vectors/cli has', () => 
       ...inputs,
       '--recompute',
     ])
-    await told.run(['verify', good, '--attester', `0x${'ab'.repeat(20)}`])
-    await told.run(['verify', good, '--geometry', EIFFEL, '--geometry', '0,0'])
-    await told.run(['verify', '-', '--json'], { input: answer.replace('4238.77', '4238.78') })
-    await told.run(['verify', '-'], { input: answer.replace(/"nonce":0/, '"nonce":1') })
-    const { attestation, delegatedAttestation } = JSON.parse(answer)
+    await commandTranscript.run(['verify', good, '--attester', `0x${'ab'.repeat(20)}`])
+    await commandTranscript.run(['verify', good, '--geometry', EIFFEL, '--geometry', '0,0'])
+    await commandTranscript.run(['verify', '-', '--json'], { input: response.replace('4238.77', '4238.78') })
+    await commandTranscript.run(['verify', '-'], { input: response.replace(/"nonce":0/, '"nonce":1') })
+    const { attestation, delegatedAttestation } = JSON.parse(response)
     const bare = file('bare.json', JSON.stringify(attestation))
-    await told.run(['verify', bare])
-    await told.run(['verify', bare, '--nonce', '0', '--deadline', String(delegatedAttestation.deadline)])
-    await told.run(['verify', '-'], {
-      input: `${answer}${answer.replace('4238.77', '1')}{"id":3,"error":{"title":"no"}}\nnonsense\n`,
+    await commandTranscript.run(['verify', bare])
+    await commandTranscript.run(['verify', bare, '--nonce', '0', '--deadline', String(delegatedAttestation.deadline)])
+    await commandTranscript.run(['verify', '-'], {
+      input: `${response}${response.replace('4238.77', '1')}{"id":3,"error":{"title":"no"}}\nnonsense\n`,
     })
     const stamp = (await runCli(['stamp', 'create', '--at', EIFFEL, '--key', KEY])).out
-    await told.run(['verify', '-'], { input: stamp })
-    await told.run(['verify', '-'], { input: stamp.replace('48.8584', '48.8585') })
-    await told.run(['verify', '-'], { input: '{"a":1}' })
-    await told.run(['verify', '-'], { input: '' })
-    await told.run(['verify', join(folder.path, 'none.json')])
-    await told.run(['verify', good, '--recompute'])
-    await told.run(['verify', good, '--chain-id', '5'])
-    await told.run(['verify', good, '--attester', 'somebody'])
-    await told.run(['verify', good, '--batch', good])
-    await told.run(['verify', good, '--issuer', good])
-    const { said, expected } = told.compared()
+    await commandTranscript.run(['verify', '-'], { input: stamp })
+    await commandTranscript.run(['verify', '-'], { input: stamp.replace('48.8584', '48.8585') })
+    await commandTranscript.run(['verify', '-'], { input: '{"a":1}' })
+    await commandTranscript.run(['verify', '-'], { input: '' })
+    await commandTranscript.run(['verify', join(folder.path, 'none.json')])
+    await commandTranscript.run(['verify', good, '--recompute'])
+    await commandTranscript.run(['verify', good, '--chain-id', '5'])
+    await commandTranscript.run(['verify', good, '--attester', 'somebody'])
+    await commandTranscript.run(['verify', good, '--batch', good])
+    await commandTranscript.run(['verify', good, '--issuer', good])
+    const { said, expected } = commandTranscript.compared()
     expect(said).toBe(expected)
   })
 
-  it('of stamp, schema and keygen', async () => {
-    const told = transcript('stamp-schema-keygen')
+  it('for stamp, schema and keygen', async () => {
+    const commandTranscript = transcript('stamp-schema-keygen')
     const create = ['stamp', 'create', '--at', EIFFEL]
-    const stamp = await told.run([...create, '--key', KEY, '--signal', 'wifi=true', '--signal', 'note=indoors'])
-    await told.run([...create, '--start', '2026-01-01T00:00:00Z', '--seconds', '5'])
-    await told.run([...create, '--start', 'soon'])
-    await told.run([...create, '--signal', 'nothing'])
-    await told.run([...create, '--key', 'none.key'])
-    await told.run([
+    const stamp = await commandTranscript.run([
+      ...create,
+      '--key',
+      KEY,
+      '--signal',
+      'wifi=true',
+      '--signal',
+      'note=indoors',
+    ])
+    await commandTranscript.run([...create, '--start', '2026-01-01T00:00:00Z', '--seconds', '5'])
+    await commandTranscript.run([...create, '--start', 'soon'])
+    await commandTranscript.run([...create, '--signal', 'nothing'])
+    await commandTranscript.run([...create, '--key', 'none.key'])
+    await commandTranscript.run([
       'stamp',
       'sign',
       file('stamp.json', stamp.out),
       '--key',
       file('second.key', `${'2'.padStart(64, '0')}\n`),
     ])
-    await told.run(['stamp', 'sign', file('none.json', '{}'), '--key', KEY])
-    await told.run(['stamp', 'sign', join(folder.path, 'stamp.json')])
-    await told.run(['stamp', 'sign', join(folder.path, 'stamp.json'), '--key', file('zero.key', '0'.repeat(64))])
-    await told.run(['schema', 'list'])
-    await told.run(['schema', 'list', '--json'])
-    await told.run(['schema', 'uid', 'boolean', '--json'])
-    await told.run([
+    await commandTranscript.run(['stamp', 'sign', file('none.json', '{}'), '--key', KEY])
+    await commandTranscript.run(['stamp', 'sign', join(folder.path, 'stamp.json')])
+    await commandTranscript.run([
+      'stamp',
+      'sign',
+      join(folder.path, 'stamp.json'),
+      '--key',
+      file('zero.key', '0'.repeat(64)),
+    ])
+    await commandTranscript.run(['schema', 'list'])
+    await commandTranscript.run(['schema', 'list', '--json'])
+    await commandTranscript.run(['schema', 'uid', 'boolean', '--json'])
+    await commandTranscript.run([
       'schema',
       'uid',
       'uint256 result,string units',
@@ -204,53 +218,55 @@ describe('the command line says to the letter what test/vectors/cli has', () => 
       `0x${'ab'.repeat(20)}`,
       '--no-revocable',
     ])
-    await told.run(['schema', 'uid', 'x y z'])
-    await told.run(['schema', 'uid', 'uint25 x'])
-    await told.run(['schema', 'register', 'numeric'])
-    await told.run(['schema', 'register', 'numeric', '--rpc', 'http://127.0.0.1:9', '--key', KEY])
-    await told.run(['keygen'])
-    await told.run(['keygen', '--keystore', join(folder.path, 'keystore.json')])
-    await told.run(['keygen', '--out', join(folder.path, 'stamp.json')])
-    const { said, expected } = told.compared()
+    await commandTranscript.run(['schema', 'uid', 'x y z'])
+    await commandTranscript.run(['schema', 'uid', 'uint25 x'])
+    await commandTranscript.run(['schema', 'register', 'numeric'])
+    await commandTranscript.run(['schema', 'register', 'numeric', '--rpc', 'http://127.0.0.1:9', '--key', KEY])
+    await commandTranscript.run(['keygen'])
+    await commandTranscript.run(['keygen', '--keystore', join(folder.path, 'keystore.json')])
+    await commandTranscript.run(['keygen', '--out', join(folder.path, 'stamp.json')])
+    const { said, expected } = commandTranscript.compared()
     expect(said).toBe(expected)
   })
 
-  it('of keys', async () => {
+  it('for keys', async () => {
     const made: string[] = []
     const keys = { DATA_DIR: join(folder.path, 'keys') }
-    const told = new Transcript('keys', [
+    const commandTranscript = new Transcript('keys', [
       [folder.path, '<folder>'],
       [/tp_\w+/g, '<key>'],
       [/[0-9a-f]{12}/g, '<id>'],
     ])
-    await told.run(['keys', 'list'], { env: keys })
-    made.push((await told.run(['keys', 'add', 'internal', '--label', 'night run'], { env: keys })).out.trim())
-    made.push(JSON.parse((await told.run(['keys', 'add', 'developer', '--json'], { env: keys })).out).id)
-    await told.run(['keys', 'list'], { env: keys })
-    await told.run(['keys', 'list', '--json'], { env: keys })
-    await told.run(['keys', 'revoke', made[0]!], { env: keys })
-    await told.run(['keys', 'revoke', made[1]!, '--json'], { env: keys })
-    await told.run(['keys', 'revoke', made[1]!], { env: keys })
-    await told.run(['keys', 'list'], { env: { ...keys, API_KEYS: '{"secret":{"tier":"internal"}}' } })
-    await told.run(['keys', 'add', 'royal'], { env: keys })
-    await told.run(['keys', 'list', '--file', file('not-keys.json', '[]')])
-    const { said, expected } = told.compared()
+    await commandTranscript.run(['keys', 'list'], { env: keys })
+    made.push(
+      (await commandTranscript.run(['keys', 'add', 'internal', '--label', 'night run'], { env: keys })).out.trim(),
+    )
+    made.push(JSON.parse((await commandTranscript.run(['keys', 'add', 'developer', '--json'], { env: keys })).out).id)
+    await commandTranscript.run(['keys', 'list'], { env: keys })
+    await commandTranscript.run(['keys', 'list', '--json'], { env: keys })
+    await commandTranscript.run(['keys', 'revoke', made[0]!], { env: keys })
+    await commandTranscript.run(['keys', 'revoke', made[1]!, '--json'], { env: keys })
+    await commandTranscript.run(['keys', 'revoke', made[1]!], { env: keys })
+    await commandTranscript.run(['keys', 'list'], { env: { ...keys, API_KEYS: '{"secret":{"tier":"internal"}}' } })
+    await commandTranscript.run(['keys', 'add', 'royal'], { env: keys })
+    await commandTranscript.run(['keys', 'list', '--file', file('not-keys.json', '[]')])
+    const { said, expected } = commandTranscript.compared()
     expect(said).toBe(expected)
   })
 })
 
 describe('the command line', () => {
-  it('says one of what is one', async () => {
+  it('uses the singular for one', async () => {
     const one = file('one.wkt', 'POLYGON ((2 48, 3 48, 3 49, 2 49, 2 48))\n')
     const output = join(folder.path, 'one.ndjson')
     expect((await runCli(['batch', 'area', one, '--local', '-o', output], { env })).out).toMatch(/^1 result in /)
-    expect((await runCli(['compute', 'area', `${one}#2`, '--local'], { env })).err).toContain('holds 1 geometry:')
-    const refusal = '{"id":3,"error":{"title":"no"}}\n'
-    const told = await runCli(['verify', '-'], { input: `${refusal}${refusal}` })
-    expect(told.out).toContain('2 answers: 0 hold, 1 does not, 1 is a refusal')
+    expect((await runCli(['compute', 'area', `${one}#2`, '--local'], { env })).err).toContain('contains 1 geometry:')
+    const failedLine = '{"id":3,"error":{"title":"no"}}\n'
+    const failedRun = await runCli(['verify', '-'], { input: `${failedLine}${failedLine}` })
+    expect(failedRun.out).toContain('2 results: 0 are valid, 1 is not, 1 is an error')
   })
 
-  it('takes the types that Solidity has into a schema, and names one that it has not', async () => {
+  it('accepts the types of Solidity in a schema, and names one that does not exist', async () => {
     const uid = (type: string) => runCli(['schema', 'uid', `uint256 first,${type} x`])
     for (const type of [
       'address',
@@ -281,7 +297,10 @@ describe('the command line', () => {
       'uint8[0]',
     ]) {
       const run = await uid(type)
-      expect([run.exitCode, run.err]).toEqual([2, expect.stringContaining(`trigpoint: ${type} is no type of Solidity`)])
+      expect([run.exitCode, run.err]).toEqual([
+        2,
+        expect.stringContaining(`trigpoint: ${type} is not a supported Solidity type`),
+      ])
     }
   })
 
@@ -290,7 +309,7 @@ describe('the command line', () => {
     expect(OPERATION_INPUTS).toEqual(inputs)
   })
 
-  it('makes keystores that it opens again, and keys that differ', async () => {
+  it('creates keystores that it can open, with distinct keys', async () => {
     const password = file('password.txt', 'correct horse\n')
     const keystore = join(folder.path, 'signer.json')
     const made = await runCli(['keygen', '--keystore', keystore, '--password-file', password, '--reveal', '--json'])

@@ -27,13 +27,13 @@ describe('a batch in this process', () => {
       ...options,
     })
   }
-  /** Ended by the signal while it works: at the hundredth look at the clock. */
+  /** Runs a batch that is aborted while it works: at the hundredth read of `signal.aborted`. */
   const interrupted = (...more: string[]) => {
     const controller = new AbortController()
-    let looks = 0
+    let reads = 0
     const signal = new Proxy(controller.signal, {
       get(target, name) {
-        if (name === 'aborted' && ++looks === 100) controller.abort(new Error('ended by SIGINT'))
+        if (name === 'aborted' && ++reads === 100) controller.abort(new Error('ended by SIGINT'))
         const value = Reflect.get(target, name)
         return typeof value === 'function' ? value.bind(target) : value
       },
@@ -41,7 +41,7 @@ describe('a batch in this process', () => {
     return batch({ signal }, ...more)
   }
 
-  it('says how it goes on when it is interrupted, and ends in what it would have been', async () => {
+  it('says how to resume when it is interrupted, and then gives the output of an uninterrupted run', async () => {
     const first = await interrupted()
     expect(first.exitCode).toBe(130)
     expect(first.err).toMatch(/^\d+ items are done: the same command goes on from there\ntrigpoint: ended by SIGINT\n$/)
@@ -58,12 +58,12 @@ describe('a batch in this process', () => {
     expect(parts.split('\n')).toHaveLength(ITEMS + 1)
   })
 
-  it('cuts off what was written after the last checkpoint', async () => {
+  it('truncates output written after the last checkpoint', async () => {
     await interrupted()
-    const kept = output()
-    writeFileSync(path('out.ndjson'), `${kept}{"id":77,"half a li`)
+    const saved = output()
+    writeFileSync(path('out.ndjson'), `${saved}{"id":77,"half a li`)
     expect((await batch()).exitCode).toBe(0)
-    expect(output().startsWith(kept)).toBe(true)
+    expect(output().startsWith(saved)).toBe(true)
     expect(
       output()
         .split('\n')
@@ -72,38 +72,45 @@ describe('a batch in this process', () => {
     ).toEqual(lines.map((_, index) => index + 1))
   })
 
-  it('goes on neither with another command nor with another input, nor over a damaged journal', async () => {
+  it('does not resume with another command, another input or a damaged journal', async () => {
     await interrupted()
     const other = await batch({}, '--attest', 'none')
-    expect([other.exitCode, other.err]).toEqual([2, expect.stringContaining('the interrupted run had another command')])
+    expect([other.exitCode, other.err]).toEqual([
+      2,
+      expect.stringContaining('the interrupted run had a different command'),
+    ])
     writeFileSync(path('in.ndjson'), lines.slice(1).join(''))
     const changed = await batch()
     expect([changed.exitCode, changed.err]).toEqual([
       2,
-      expect.stringContaining('the interrupted run had another input'),
+      expect.stringContaining('the interrupted run had a different input'),
     ])
     writeFileSync(path('in.ndjson'), lines.join(''))
-    const kept = readFileSync(path('out.ndjson.part'), 'utf8')
-    writeFileSync(path('out.ndjson.part'), kept.slice(0, 50))
-    expect((await batch()).err).toContain('is no journal of a batch')
-    const atWork = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)', 'trigpoint'], { stdio: 'ignore' })
-    writeFileSync(path('out.ndjson.part'), JSON.stringify({ ...JSON.parse(kept), pid: atWork.pid }))
-    expect((await batch()).err).toContain(`process ${atWork.pid} is at it`)
-    atWork.kill('SIGKILL')
-    writeFileSync(path('out.ndjson.part'), kept)
+    const saved = readFileSync(path('out.ndjson.part'), 'utf8')
+    writeFileSync(path('out.ndjson.part'), saved.slice(0, 50))
+    expect((await batch()).err).toContain('not a batch journal')
+    const otherProcess = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)', 'trigpoint'], {
+      stdio: 'ignore',
+    })
+    writeFileSync(path('out.ndjson.part'), JSON.stringify({ ...JSON.parse(saved), pid: otherProcess.pid }))
+    expect((await batch()).err).toContain(`in use by process ${otherProcess.pid}`)
+    otherProcess.kill('SIGKILL')
+    writeFileSync(path('out.ndjson.part'), saved)
     writeFileSync(path('out.ndjson'), '')
-    expect((await batch()).err).toContain('is shorter than the interrupted run left it')
+    expect((await batch()).err).toContain('shorter than the interrupted run left it')
     expect((await batch({}, '--restart')).exitCode).toBe(0)
   })
 
-  it('begins anew neither while another process is at it, nor over its own input or refusals', async () => {
+  it('does not restart while another process runs it, nor overwrite its own input or errors file', async () => {
     await interrupted()
-    const kept = readFileSync(path('out.ndjson.part'), 'utf8')
-    const atWork = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)', 'trigpoint'], { stdio: 'ignore' })
-    writeFileSync(path('out.ndjson.part'), JSON.stringify({ ...JSON.parse(kept), pid: atWork.pid }))
+    const saved = readFileSync(path('out.ndjson.part'), 'utf8')
+    const otherProcess = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)', 'trigpoint'], {
+      stdio: 'ignore',
+    })
+    writeFileSync(path('out.ndjson.part'), JSON.stringify({ ...JSON.parse(saved), pid: otherProcess.pid }))
     const run = await batch({}, '--restart')
-    expect([run.exitCode, run.err]).toEqual([2, expect.stringContaining(`process ${atWork.pid} is at it`)])
-    atWork.kill('SIGKILL')
+    expect([run.exitCode, run.err]).toEqual([2, expect.stringContaining(`in use by process ${otherProcess.pid}`)])
+    otherProcess.kill('SIGKILL')
     for (const [name, errors] of [
       ['in.ndjson', 'e.ndjson'],
       ['out.ndjson', 'in.ndjson'],
@@ -115,7 +122,7 @@ describe('a batch in this process', () => {
     expect(readFileSync(path('in.ndjson'), 'utf8')).toBe(lines.join(''))
   })
 
-  it('goes on with no input whose part that was read is another now, if of the same size and beginning', async () => {
+  it('does not resume when the part already read was changed, even with the same size and beginning', async () => {
     const wide = lines.map((line) => `${line.slice(0, -1)}${' '.repeat(1500)}\n`)
     writeFileSync(path('in.ndjson'), wide.join(''))
     await interrupted()
@@ -123,16 +130,13 @@ describe('a batch in this process', () => {
     expect(checkpoint.items).toBeGreaterThan(60)
     writeFileSync(path('in.ndjson'), wide.with(55, wide[55]!.replace('[1,0]', '[2,0]')).join(''))
     const other = await batch()
-    expect([other.exitCode, other.err]).toEqual([
-      2,
-      expect.stringContaining('is another one than the interrupted run read'),
-    ])
+    expect([other.exitCode, other.err]).toEqual([2, expect.stringContaining('not the input of the interrupted run')])
     writeFileSync(path('in.ndjson'), wide.join(''))
     expect((await batch()).exitCode).toBe(0)
     expect(output().split('\n')).toHaveLength(ITEMS + 1)
   })
 
-  it('belongs to who goes on from the first moment', () => {
+  it('belongs to the resuming process from the start', () => {
     const files = { output: path('out.ndjson'), errors: path('e.ndjson') }
     const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
     const checkpoint = { items: 0, failed: 0, outputBytes: 0, errorBytes: 0 }
@@ -148,12 +152,12 @@ describe('a batch in this process', () => {
     writer.close(true)
   })
 
-  it('leaves what it is to write over as it is until the first answer', async () => {
+  it('overwrites nothing until the first response', async () => {
     await interrupted()
     const [results, journal] = [output(), readFileSync(path('out.ndjson.part'), 'utf8')]
     writeFileSync(path('in.ndjson'), `{"no input":1}\n${lines.join('')}`)
-    // Nobody listens there; the first line is refused without being asked.
-    const away = [
+    // No service listens there; the first line is rejected without a request.
+    const unreachable = [
       'batch',
       'area',
       path('in.ndjson'),
@@ -163,17 +167,14 @@ describe('a batch in this process', () => {
       '--url',
       'http://127.0.0.1:9',
     ]
-    const run = await runCli(away)
-    expect([run.exitCode, run.err]).toEqual([
-      3,
-      expect.stringContaining('nothing is answered: the files are as they were'),
-    ])
+    const run = await runCli(unreachable)
+    expect([run.exitCode, run.err]).toEqual([3, expect.stringContaining('no results yet: the files are unchanged')])
     expect(output()).toBe(results)
     expect(JSON.parse(readFileSync(path('out.ndjson.part'), 'utf8'))).toEqual({
       ...JSON.parse(journal),
       pid: process.pid,
     })
-    // The interrupted run still goes on, and a finished one stays finished.
+    // The interrupted run can still be resumed, and a finished one stays finished.
     writeFileSync(path('in.ndjson'), lines.join(''))
     expect((await batch()).exitCode).toBe(0)
     const finished = output()
@@ -186,7 +187,7 @@ describe('a batch in this process', () => {
     expect(output()).toHaveLength(finished.replace(/,"attestation":.*/g, '}').length)
   })
 
-  it('holds no more refusals than a checkpoint has while nothing is answered', () => {
+  it('buffers no more errors than one checkpoint covers while there are no responses', () => {
     writeFileSync(path('out.ndjson'), 'of before\n')
     const files = { output: path('out.ndjson'), errors: path('e.ndjson') }
     const identity = { request: 'r', inputBytes: 1, inputHead: 'h' }
@@ -199,9 +200,9 @@ describe('a batch in this process', () => {
     )
     const entry = { number: 1, place: 'line 1', id: 1, item: undefined, fault: 'f' }
     const problem = { type: 'about:blank', title: 'Not sent', status: 400, detail: 'f' }
-    for (let count = 1; count < 10_000; count++) writer.refusal(entry, problem)
+    for (let count = 1; count < 10_000; count++) writer.rejection(entry, problem)
     expect([writer.hasBegun, output(), readFileSync(path('e.ndjson'), 'utf8')]).toEqual([false, 'of before\n', ''])
-    writer.refusal(entry, problem)
+    writer.rejection(entry, problem)
     expect([writer.hasBegun, output()]).toEqual([true, ''])
     writer.close(true)
     expect(readFileSync(path('e.ndjson'), 'utf8').trim().split('\n')).toHaveLength(10_000)

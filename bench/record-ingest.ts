@@ -1,4 +1,4 @@
-import type { LocationRecord, RecordStore } from '../src/store-messages.ts'
+import type { LocationRecord, RecordStore } from '../src/wire/store-messages.ts'
 import { recordWorld } from './record-world.ts'
 
 export const BATCH = 2000

@@ -2,15 +2,15 @@
  * Stamps judged by one thread in a second of processor time: one EIP-191 signature, the form and the signals of a satellite fix. Each stamp is
  * another one, and every answer has to be `valid`.
  */
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
 import { publicKeyAddress } from '../src/crypto/address.ts'
+import { canonicalBytes } from '../src/crypto/canonical.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1, type Secp256k1Backend } from '../src/crypto/secp256k1.ts'
 import { formatSignature, personalMessage } from '../src/crypto/signature.ts'
-import { canonicalBytes } from '../src/geometry/canonical.ts'
+import { createVerifyEngine } from '../src/verify/engine.ts'
+import { runVerifyTask } from '../src/verify/task.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
-import { createVerifyEngine } from '../workers/verify-engine.ts'
-import { runVerifyTask } from '../workers/verify-task.ts'
 
 const STAMPS = 512
 const SECONDS = 2

@@ -43,8 +43,8 @@ export async function buildDocs() {
   const digest = digestSources()
   const importFresh = (file) => import(`${pathToFileURL(join(root, file)).href}?${digest}`)
   const [{ openApiDocument }, { problemPages }, reference, guide, { errorPages }, { layout }] = await Promise.all([
-    importFresh('dist/src/http/openapi.js'),
-    importFresh('dist/src/http/problem-pages.js'),
+    importFresh('dist/src/http/openapi/document.js'),
+    importFresh('dist/src/http/pages/problem-pages.js'),
     importFresh('scripts/docs/reference.mjs'),
     importFresh('scripts/docs/guide.mjs'),
     importFresh('scripts/docs/error-pages.mjs'),

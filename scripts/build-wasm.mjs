@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { root } from './prepare.mjs'
 
 // Never enable relaxed SIMD: its results differ between machines.
-// --maximumMemory: 1 GiB in pages, the limit of the arena (assembly/memory.ts).
+// --maximumMemory: 1 GiB in pages, the limit of the arena (assembly/math/memory.ts).
 const FLAGS = ['--runtime', 'stub', '-O3', '--converge', '--maximumMemory', '16384']
 
 /**

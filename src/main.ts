@@ -6,19 +6,19 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createLog, type Log } from './base/log.ts'
+import { makeFolder } from './base/make-folder.ts'
+import { readCommit, version } from './base/version.ts'
 import { helpText, readCommandLine, UsageError } from './cli/arguments.ts'
 import { bannerText } from './cli/banner.ts'
+import { testPlugin } from './cli/commands/plugin-test.ts'
 import { misspeltSettings } from './cli/misspelt-settings.ts'
-import { testPlugin } from './cli/plugin-test.ts'
-import { type Config, ConfigError, type Environment, readConfig } from './config.ts'
-import { SECRETS } from './config-key.ts'
-import { OWN_EVALUATION } from './evidence-messages.ts'
-import { ListenError } from './http/port.ts'
+import { type Config, ConfigError, type Environment, readConfig } from './config/config.ts'
+import { SECRETS } from './config/signing-key.ts'
+import { ListenError } from './http/transport/port.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
-import { createLog, type Log } from './log.ts'
-import { makeFolder } from './make-folder.ts'
 import { type RunningService, startService } from './start.ts'
-import { readCommit, version } from './version.ts'
+import { OWN_EVALUATION } from './wire/evidence-messages.ts'
 
 const EXIT_USAGE = 2
 const EXIT_CONFIG = 78
@@ -47,7 +47,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     warnAboutClaims(config, log)
     if (commandLine.records !== undefined) {
       task = commandLine.records.kind === 'backup' ? 'make a backup' : 'restore'
-      const { runRecordsCommand } = await import('./cli/records-command.ts') // loaded on demand, because it loads the database
+      const { runRecordsCommand } = await import('./cli/commands/records.ts') // loaded on demand, because it loads the database
       return void process.stdout.write(`${await runRecordsCommand(commandLine.records, config)}\n`)
     }
     requireDataFolder(config)

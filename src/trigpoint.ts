@@ -1,8 +1,8 @@
 /** The program `trigpoint`. It reads the command line and runs one verb. */
 import { runCommandLine } from './cli/program.ts'
 import { printable, type Terminal } from './cli/terminal.ts'
-import type { Environment } from './config.ts'
-import { SECRETS } from './config-key.ts'
+import type { Environment } from './config/config.ts'
+import { SECRETS } from './config/signing-key.ts'
 
 /**
  * Runs one verb in this process and sets the exit code when the verb is done.

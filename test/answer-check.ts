@@ -5,12 +5,12 @@
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { afterAll, expect } from 'vitest'
-import { isOlderPath } from '../src/http/older-error.ts'
+import { OPERATIONS, openApiDocument, openApiPath } from '../src/http/openapi/document.ts'
 import { COMMON_HEADERS } from '../src/http/openapi/operation.ts'
-import { OPERATIONS, openApiDocument, openApiPath } from '../src/http/openapi.ts'
-import { isRecordPath } from '../src/http/record-error.ts'
-import { createRouter } from '../src/http/router.ts'
-import type { Route } from '../src/http/routes.ts'
+import { isOlderPath } from '../src/http/routes/older-error.ts'
+import { isRecordPath } from '../src/http/routes/record-error.ts'
+import { createRouter } from '../src/http/routes/router.ts'
+import type { Route } from '../src/http/routes/routes.ts'
 import { WATCHED_ORIGINS } from './watched-origins.ts'
 
 /** Statuses with which the transport or the state of the service may reject a request to any route. */

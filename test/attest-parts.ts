@@ -6,10 +6,10 @@ import { schemaKinds } from '../src/attest/schema-kinds.ts'
 import { schemaUids } from '../src/attest/schemas.ts'
 import { createSigner, type SignerParts } from '../src/attest/signer.ts'
 import { attestationUid } from '../src/attest/uid.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
-import type { Hex } from '../src/messages.ts'
+import type { Hex } from '../src/wire/messages.ts'
 
 export const NOW_SECONDS = 1_700_000_000
 export const TTL_SECONDS = 3600

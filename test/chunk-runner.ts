@@ -1,8 +1,9 @@
 /** Runs chunks of a batch in this process, with the code of a compute thread. */
-import type { ChunkResult, ComputeChunk } from '../src/batch-messages.ts'
-import { pack } from '../src/packed-bytes.ts'
-import { runComputeChunk } from '../workers/compute-chunk.ts'
-import { createEngine } from '../workers/engine.ts'
+
+import { pack } from '../src/base/packed-bytes.ts'
+import { runComputeChunk } from '../src/compute/chunk.ts'
+import { createEngine } from '../src/compute/engine.ts'
+import type { ChunkResult, ComputeChunk } from '../src/wire/batch-messages.ts'
 
 const limits = {
   maxVertices: 1000,

@@ -1,12 +1,13 @@
 /** Responses signed in this process, byte for byte as the service writes them, for tests of the client's verification. */
-import { checksumAddress } from '../src/attest/address.ts'
+
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../src/attest/encode.ts'
 import { buildMerkleTree } from '../src/attest/merkle.ts'
 import { resultMembers } from '../src/compute/result-text.ts'
-import { canonicalGeometry } from '../src/geometry/canonical.ts'
-import type { Hex } from '../src/messages.ts'
-import { computeResponseJson } from '../src/service/answer.ts'
+import { canonicalGeometry } from '../src/crypto/canonical.ts'
+import { checksumAddress } from '../src/crypto/checksum-address.ts'
+import { computeResponseJson } from '../src/service/compute/answer.ts'
 import type { Geometry } from '../src/types/generated.ts'
+import type { Hex } from '../src/wire/messages.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT } from './attest-parts.ts'
 import { canonicalJson } from './canonical-json.ts'
 

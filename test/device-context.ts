@@ -3,12 +3,12 @@
 import { loadEd25519 } from '../src/crypto/ed25519.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
-import type { DeviceTrust } from '../src/messages.ts'
 import { Checks } from '../src/verify/checks.ts'
 import { listCommitments } from '../src/verify/device/attested-message.ts'
 import { checkDevice } from '../src/verify/device/checks.ts'
 import { NO_DEVICE_TRUST } from '../src/verify/device/trust.ts'
 import type { PluginContext } from '../src/verify/plugin.ts'
+import type { DeviceTrust } from '../src/wire/messages.ts'
 import { type Loose, NOW, unsignedStamp } from './evidence.ts'
 
 const keccak = await createKeccak()

@@ -2,10 +2,10 @@
 import { encodeAbiParameters, parseAbiParameters } from 'viem'
 import { SCHEMA_STRINGS, schemaUids } from '../src/attest/schemas.ts'
 import { attestationUid } from '../src/attest/uid.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
 import type { Keccak } from '../src/crypto/keccak.ts'
-import type { Hex } from '../src/messages.ts'
 import { type RpcCall, type RpcClient, RpcError, type RpcResult } from '../src/sync/rpc.ts'
+import type { Hex } from '../src/wire/messages.ts'
 
 export const MODEL_CHAIN = {
   id: 84532,

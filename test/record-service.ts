@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../bench/store-engines.ts'
 import { createRecordStore } from '../src/store/operations.ts'
-import type { LocationRecord, RecordStore } from '../src/store-messages.ts'
+import type { LocationRecord, RecordStore } from '../src/wire/store-messages.ts'
 import { eventually } from './eventually.ts'
 import { ADAPTERS, type AdapterName } from './running-http-server.ts'
 import { startTestService, type TestService } from './service.ts'

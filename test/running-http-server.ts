@@ -1,13 +1,14 @@
 /** A server of `src/http` on a free port, with services that the test provides. */
-import { readConfig } from '../src/config.ts'
+
+import type { Log, LogFields } from '../src/base/log.ts'
+import { Metrics } from '../src/base/metrics.ts'
+import { readConfig } from '../src/config/config.ts'
 import { type App, createApp } from '../src/http/app.ts'
-import type { HttpServer } from '../src/http/port.ts'
-import type { Route } from '../src/http/routes.ts'
-import { createHttpServer } from '../src/http/server.ts'
-import { loadInstalledUws } from '../src/http/uws-binary.ts'
-import type { Log, LogFields } from '../src/log.ts'
-import { Metrics } from '../src/metrics.ts'
-import type { RecordFeeds, RecordService } from '../src/service/record-services.ts'
+import type { Route } from '../src/http/routes/routes.ts'
+import type { HttpServer } from '../src/http/transport/port.ts'
+import { createHttpServer } from '../src/http/transport/server.ts'
+import { loadInstalledUws } from '../src/http/transport/uws-binary.ts'
+import type { RecordFeeds, RecordService } from '../src/service/records/record-services.ts'
 import type { Identity, Readiness, Services } from '../src/service/services.ts'
 
 export type AdapterName = 'node' | 'uws'

@@ -1,11 +1,11 @@
 /** A deterministic simulator of everything that can happen to the synchronisation. */
 import { randomFrom } from '../bench/record-world.ts'
 import type { Keccak } from '../src/crypto/keccak.ts'
-import { StoreFault } from '../src/store-messages.ts'
 import { CheckpointMoved, type SyncStore } from '../src/sync/chain-position.ts'
 import { type OpenChainSync, openChainSync } from '../src/sync/open-chain-sync.ts'
 import { type RpcClient, RpcError } from '../src/sync/rpc.ts'
 import { createRpcList } from '../src/sync/rpc-list.ts'
+import { StoreFault } from '../src/wire/store-messages.ts'
 import { createMemorySyncStore } from './memory-sync-store.ts'
 import { type Faults, MODEL_CHAIN, MODEL_SCHEMA, ModelChain, modelEndpoint, NO_FAULTS } from './model-chain.ts'
 

@@ -1,13 +1,13 @@
 /** The verify code of a compute thread, in this thread. */
 
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
-import type { VerifyTask } from '../src/evidence-messages.ts'
+import { createVerifyEngine } from '../src/verify/engine.ts'
 import type { VerifyConfig } from '../src/verify/plugin.ts'
+import { runVerifyTask } from '../src/verify/task.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
-import { createVerifyEngine } from '../workers/verify-engine.ts'
-import { runVerifyTask } from '../workers/verify-task.ts'
+import type { VerifyTask } from '../src/wire/evidence-messages.ts'
 import { type Loose, NOW } from './evidence.ts'
 
 const { limits } = readConfig({}, 1)

@@ -7,11 +7,11 @@ import net from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1, TERMINABLE_BACKENDS } from '../src/crypto/secp256k1.ts'
-import type { PluginTrialData, PluginTrialResult } from '../src/evidence-messages.ts'
 import { loadPlugin } from '../src/verify/added-plugin.ts'
 import { type ConformanceKit, tryPlugin } from '../src/verify/conformance.ts'
+import { createVerifyEngine } from '../src/verify/engine.ts'
 import { loadKernel } from '../src/wasm/loader.ts'
-import { createVerifyEngine } from './verify-engine.ts'
+import type { PluginTrialData, PluginTrialResult } from '../src/wire/evidence-messages.ts'
 
 /**
  * Replaces calls that a rule must not make: while a rule runs, they are recorded and throw. This finds mistakes. It is

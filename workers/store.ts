@@ -1,18 +1,18 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { StoreThreadConfig } from '../src/config.ts'
+import type { StoreThreadConfig } from '../src/config/config.ts'
 import type { Database } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrations.ts'
 import { createRecordStore } from '../src/store/operations.ts'
 import { openPglite } from '../src/store/pglite.ts'
 import { openPostgres } from '../src/store/postgres.ts'
-import { RecordMemory } from '../src/store/record-memory.ts'
+import { RecordMemory } from '../src/store/records/memory.ts'
 import {
   type RecordStore,
   StoreFault,
   type StoreReply,
   type StoreRequest,
   type StoreResult,
-} from '../src/store-messages.ts'
+} from '../src/wire/store-messages.ts'
 
 const main = parentPort!
 const post = (reply: StoreReply) => main.postMessage(reply, transferables(reply))

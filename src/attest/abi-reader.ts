@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes } from '../crypto/hex.ts'
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 
 /** Thrown when bytes are not a canonical encoding. Never leaves `attest`: `readAbi` catches it and returns the reason as data. */
 class AbiFailure extends Error {}

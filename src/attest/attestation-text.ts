@@ -1,4 +1,4 @@
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 
 /** The fields of an attestation that vary, before it is signed. */
 export interface UnsignedAttestation {

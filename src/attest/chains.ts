@@ -1,6 +1,6 @@
-import { type ChainOverride, type ChainProfile, type Config, ConfigError } from '../config.ts'
-import type { Hex } from '../messages.ts'
-import { checksumAddress } from './address.ts'
+import { type ChainOverride, type ChainProfile, type Config, ConfigError } from '../config/config.ts'
+import { checksumAddress } from '../crypto/checksum-address.ts'
+import type { Hex } from '../wire/messages.ts'
 import { BUILT_IN_CHAINS, type BuiltInChain } from './chain-table.ts'
 
 /** A chain whose EAS contract accepts our signatures. */

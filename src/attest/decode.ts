@@ -1,5 +1,5 @@
-import type { LocationLayout } from '../config.ts'
-import type { Hex } from '../messages.ts'
+import type { LocationLayout } from '../config/config.ts'
+import type { Hex } from '../wire/messages.ts'
 import { type Decoded, readAbi } from './abi-reader.ts'
 import { type MerkleRootData, VERIFY_FIELDS, type VerifyData } from './encode.ts'
 

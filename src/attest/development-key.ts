@@ -11,9 +11,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { ConfigError } from '../config.ts'
-import { makeFolder } from '../make-folder.ts'
-import type { Hex } from '../messages.ts'
+import { makeFolder } from '../base/make-folder.ts'
+import { ConfigError } from '../config/config.ts'
+import type { Hex } from '../wire/messages.ts'
 
 const PURPOSE = 'DEVELOPMENT ONLY'
 

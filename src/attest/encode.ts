@@ -3,7 +3,7 @@
  * leading offset. Written directly, because that takes 1 µs and a general encoder 7 µs.
  */
 import { bytesToHex } from '../crypto/hex.ts'
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 import { booleanData, numericData } from './result-data.ts'
 import { putBytes32, putUint } from './words.ts'
 

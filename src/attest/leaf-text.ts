@@ -1,5 +1,5 @@
-import type { Hex } from '../messages.ts'
-import { checksumAddress } from './address.ts'
+import { checksumAddress } from '../crypto/checksum-address.ts'
+import type { Hex } from '../wire/messages.ts'
 
 /** Writes the fields that a leaf covers as members of its result: JSON without the outer braces. */
 export function leafJson(schema: Hex, recipient: Hex, data: Hex): string {

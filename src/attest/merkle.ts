@@ -10,7 +10,7 @@
  * the number of leaves is not a power of two, some leaves are one level higher, and their proofs are one node shorter.
  */
 import type { Keccak } from '../crypto/keccak.ts'
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 import { createLeafHasher, type MerkleItem } from './merkle-proof.ts'
 
 export interface MerkleTree {

@@ -1,10 +1,11 @@
 /** Transactions from our own account: EIP-1559, to a chain's EAS contract, without value, calling only `multiAttest`. */
-import type { SubmissionConfig } from '../config.ts'
+
+import { ProblemError } from '../base/problem.ts'
+import type { SubmissionConfig } from '../config/config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { RecoverableSignature } from '../crypto/signature.ts'
-import { type Hex, MAX_SEQUENCE } from '../messages.ts'
-import { ProblemError } from '../problem.ts'
-import type { RelayPayload } from '../relay-messages.ts'
+import { type Hex, MAX_SEQUENCE } from '../wire/messages.ts'
+import type { RelayPayload } from '../wire/relay-messages.ts'
 import { encodeRlp, type RlpItem, rlpInteger } from './rlp.ts'
 
 /** The fields of an attestation that vary. Every attestation is revocable, never expires and has no refUID. */

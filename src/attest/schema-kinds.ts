@@ -1,7 +1,7 @@
-import { type Config, ConfigError, type LocationLayout } from '../config.ts'
+import { type Config, ConfigError, type LocationLayout } from '../config/config.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import { javascriptKeccak } from '../crypto/keccak-javascript.ts'
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 import {
   DEFAULT_UIDS,
   LOCATION_STRINGS,

@@ -1,7 +1,7 @@
-import type { Config, LocationLayout } from '../config.ts'
+import type { Config, LocationLayout } from '../config/config.ts'
 import { hexToBytes, utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
-import type { AttestationKind, Hex } from '../messages.ts'
+import type { AttestationKind, Hex } from '../wire/messages.ts'
 
 /** The kinds of data that are signed, and location attestations, which inputs may refer to. */
 export type SchemaKind = AttestationKind | 'location'

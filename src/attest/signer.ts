@@ -1,3 +1,4 @@
+import { ProblemError, problemAt } from '../base/problem.ts'
 import { publicKeyAddress } from '../crypto/address.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Secp256k1 } from '../crypto/secp256k1.ts'
@@ -16,10 +17,9 @@ import {
   type SigningFailure,
   type SigningPayload,
   type SigningResult,
-} from '../messages.ts'
-import { ProblemError, problemAt } from '../problem.ts'
-import type { RelayPayload, RelaySigningResult } from '../relay-messages.ts'
-import type { PayloadRecord, SignedRecord } from '../signing-records.ts'
+} from '../wire/messages.ts'
+import type { RelayPayload, RelaySigningResult } from '../wire/relay-messages.ts'
+import type { PayloadRecord, SignedRecord } from '../wire/signing-records.ts'
 import type { Chain } from './chains.ts'
 import type { NonceResult, Nonces } from './nonces.ts'
 import { type CheckedPayload, createPayloadCheck } from './payload-check.ts'

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { ConfigError, type SigningKeySource } from '../config.ts'
+import { ConfigError, type SigningKeySource } from '../config/config.ts'
 import { publicKeyAddress } from '../crypto/address.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Secp256k1 } from '../crypto/secp256k1.ts'

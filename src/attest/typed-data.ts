@@ -4,7 +4,7 @@
  * The layout depends on the contract's version (`Chain.profile`): legacy (0.26, 1.0.x) covers neither value nor deadline, v1
  * (1.2.x) covers both, v2 (1.3 on) also covers the attester, as its first field.
  */
-import type { ChainProfile } from '../config.ts'
+import type { ChainProfile } from '../config/config.ts'
 import { utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Chain } from './chains.ts'

@@ -1,5 +1,5 @@
-import type { Hex } from '../messages.ts'
 import type { ProofDelegation } from '../types/generated.ts'
+import type { Hex } from '../wire/messages.ts'
 import { authenticateSignature, type SignatureOptions, type SignedFields } from './authenticate.ts'
 import { decodeMerkleRoot } from './decode.ts'
 import { type MerkleItem, verifyMerkleProof } from './merkle-proof.ts'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { ConfigError, type Environment } from '../config.ts'
-import type { RecordsCommand } from './records-command.ts'
+import { ConfigError, type Environment } from '../config/config.ts'
+import type { RecordsCommand } from './commands/records.ts'
 
 /** Command-line flags. Each sets an environment variable and overrides its value. */
 const FLAGS = {

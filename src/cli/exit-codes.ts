@@ -1,7 +1,8 @@
 /** Exit codes of all verbs (docs/command-line.md). */
+
+import { ProblemError } from '../base/problem.ts'
 import { ApiError, ConnectionError } from '../client/api-error.ts'
-import { ConfigError } from '../config.ts'
-import { ProblemError } from '../problem.ts'
+import { ConfigError } from '../config/config.ts'
 
 export const EXIT = {
   ok: 0,

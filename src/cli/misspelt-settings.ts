@@ -1,7 +1,7 @@
-import { CHAIN_SETTINGS, type Environment, readConfig } from '../config.ts'
+import { CHAIN_SETTINGS, type Environment, readConfig } from '../config/config.ts'
 import { nearest } from '../validation/sentences.ts'
 
-/** Settings that only the signer thread reads (`config-key.ts`). */
+/** Settings that only the signer thread reads (`config/signing-key.ts`). */
 const KEY_SETTINGS = [
   'SIGNER_PRIVATE_KEY',
   'SIGNER_MNEMONIC',

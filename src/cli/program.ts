@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { version } from '../version.ts'
+import { version } from '../base/version.ts'
 import { EXIT, type ExitCode, exitForError } from './exit-codes.ts'
 import { withExamples } from './options.ts'
 import { printable, type Terminal } from './terminal.ts'

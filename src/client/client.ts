@@ -17,9 +17,9 @@ export type { Issuer } from './answers.ts'
 export { ApiError, ConnectionError } from './api-error.ts'
 export type { BatchOperation } from './batch.ts'
 export type { InputLike } from './inputs.ts'
-export type { Check, Verdict } from './verdict.ts'
-export type { Recompute, VerifyResultOptions } from './verify-options.ts'
-export { verifyResult } from './verify-result.ts'
+export type { Check, Verdict } from './verify/verdict.ts'
+export type { Recompute, VerifyResultOptions } from './verify/verify-options.ts'
+export { verifyResult } from './verify/verify-result.ts'
 
 export interface ClientOptions extends TransportOptions {
   /** The chain that results are signed for, unless a call names another one. */

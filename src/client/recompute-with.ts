@@ -1,10 +1,10 @@
+import { ProblemError } from '../base/problem.ts'
+import { CM_PER_METER, fromScaledInteger } from '../base/units.ts'
 import { runOperation } from '../compute/run.ts'
 import { javascriptKeccak } from '../crypto/keccak-javascript.ts'
-import { ProblemError } from '../problem.ts'
-import { CM_PER_METER, fromScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { parseOperation } from './signed-data.ts'
-import type { Recompute } from './verify-options.ts'
+import { parseOperation } from './verify/signed-data.ts'
+import type { Recompute } from './verify/verify-options.ts'
 
 /** Generous limits: a geometry above a default limit may come from a service that is configured for more. */
 const LIMITS = { maxVertices: 1_000_000, maxParts: 1_000_000, maxDistanceSolves: 50_000_000 }

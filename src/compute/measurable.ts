@@ -1,12 +1,13 @@
 /**
  * Checks whether measures are defined for a valid polygon: the edges of each ring must be all geodesics or all whole parallels.
  */
+
+import { type ProblemError, problemAt } from '../base/problem.ts'
 import { findParallelCrossing } from '../geodesy/rims.ts'
 import { type FlatGeometry, vertexPath } from '../geometry/flat.ts'
 import { findRing, firstWholeParallel, hasWholeParallel, hasWholeTurn, ringForm } from '../geometry/whole-parallels.ts'
-import { type ProblemError, problemAt } from '../problem.ts'
-import { findAntimeridianHole } from '../topology/seam-cuts.ts'
-import type { PoleResolver } from '../topology/unwrap.ts'
+import { findAntimeridianHole } from '../topology/layout/seam-cuts.ts'
+import type { PoleResolver } from '../topology/layout/unwrap.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
 type Path = readonly (string | number)[]

@@ -1,7 +1,8 @@
 /** The table of the six operations. Each row holds what is particular to one operation; the shared code is elsewhere. */
+
+import { CM_PER_METER, CM2_PER_SQUARE_METER } from '../base/units.ts'
 import type { ElementType } from '../geometry/flat.ts'
-import type { OperationName } from '../messages.ts'
-import { CM_PER_METER, CM2_PER_SQUARE_METER } from '../units.ts'
+import type { OperationName } from '../wire/messages.ts'
 
 /** Code of the problem for a computation that needs more exact solutions of the inverse problem than its limit. */
 export const TOO_MUCH_WORK = 'too-much-work'

@@ -1,8 +1,8 @@
 import { type PreparedDistance, prepareDistance, reservePreparedMemory } from '../geodesy/prepared-distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
-import type { Hex } from '../messages.ts'
-import { type PreparedTopology, prepareTopology } from '../topology/prepared.ts'
+import { type PreparedTopology, prepareTopology } from '../topology/plane/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
+import type { Hex } from '../wire/messages.ts'
 
 /** For smaller geometries, building an index costs more than any query could save. */
 const MIN_VERTICES = 64

@@ -1,5 +1,5 @@
+import { problemAt } from '../base/problem.ts'
 import { WorkLimitError } from '../geodesy/distance.ts'
-import { problemAt } from '../problem.ts'
 import { TOO_MUCH_WORK } from './operations.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 import type { Keccak } from './keccak.ts'
 import type { Secp256k1 } from './secp256k1.ts'
 import type { RecoverableSignature } from './signature.ts'

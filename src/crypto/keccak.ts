@@ -1,5 +1,5 @@
 import { createKeccak as createWasmKeccak } from 'hash-wasm'
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 import { javascriptKeccak } from './keccak-javascript.ts'
 
 /** keccak-256 as Ethereum uses it, with the padding from before FIPS 202. One instance per thread; every call is synchronous. */

@@ -1,5 +1,5 @@
+import { CM_PER_METER, toScaledInteger } from '../base/units.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
-import { CM_PER_METER, toScaledInteger } from '../units.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import { isPrepared, operandBytes, type PreparedDistance, writeOperand } from './prepared-distance.ts'
 

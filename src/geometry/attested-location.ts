@@ -1,4 +1,4 @@
-import { problemAt } from '../problem.ts'
+import { problemAt } from '../base/problem.ts'
 import type { FormatLimits, Path } from './format-budget.ts'
 import { readLocationText } from './location-text.ts'
 import { findNotation, trimAscii } from './notation.ts'

@@ -1,5 +1,5 @@
-import type { Bounds } from '../store-messages.ts'
 import type { Geometry, Position } from '../types/generated.ts'
+import type { Bounds } from '../wire/store-messages.ts'
 
 /** West and east in degrees. East is at least west and may exceed 180. */
 type Arc = readonly [west: number, east: number]

@@ -1,4 +1,4 @@
-import { type ProblemError, problemAt } from '../problem.ts'
+import { type ProblemError, problemAt } from '../base/problem.ts'
 import type { Position } from '../types/generated.ts'
 import type { GeometryLimits } from './read.ts'
 

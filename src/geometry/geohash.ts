@@ -1,4 +1,4 @@
-import { problemAt } from '../problem.ts'
+import { problemAt } from '../base/problem.ts'
 import type { Polygon } from '../types/generated.ts'
 import type { Path } from './format-budget.ts'
 import { trimAscii } from './notation.ts'

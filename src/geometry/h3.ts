@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { problemAt } from '../problem.ts'
+import { problemAt } from '../base/problem.ts'
 import type { MultiPolygon, Polygon, Position } from '../types/generated.ts'
 import { cutAtAntimeridian } from './antimeridian.ts'
 import type { Path } from './format-budget.ts'

@@ -1,4 +1,4 @@
-import { problemAt } from '../problem.ts'
+import { problemAt } from '../base/problem.ts'
 import type { Geometry } from '../types/generated.ts'
 import { readDegrees } from './degrees.ts'
 import type { FormatLimits, Path } from './format-budget.ts'

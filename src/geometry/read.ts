@@ -1,4 +1,4 @@
-import { problemAt } from '../problem.ts'
+import { problemAt } from '../base/problem.ts'
 import type { Geometry, Position } from '../types/generated.ts'
 import type { Dimension, ElementType, FlatGeometry } from './flat.ts'
 

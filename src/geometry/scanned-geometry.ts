@@ -1,6 +1,6 @@
+import { canonicalGeometry } from '../crypto/canonical.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { canonicalGeometry } from './canonical.ts'
 import { type Dimension, type ElementType, type FlatGeometry, GEOMETRY_TYPES, type GeometryType } from './flat.ts'
 import { type FixedTexts, fixedTexts } from './own-texts.ts'
 import type { GeometryLimits } from './read.ts'

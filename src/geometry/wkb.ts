@@ -1,5 +1,5 @@
 import wkx from 'wkx'
-import { problemAt } from '../problem.ts'
+import { problemAt } from '../base/problem.ts'
 import type { Geometry, Position } from '../types/generated.ts'
 import { FormatBudget, type FormatLimits, type Path } from './format-budget.ts'
 import { trimAscii } from './notation.ts'

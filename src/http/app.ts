@@ -1,24 +1,30 @@
 import { inspect } from 'node:util'
-import type { ApiKey, Config } from '../config.ts'
-import type { Log } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
-import { type ProblemData, ProblemError } from '../problem.ts'
+import type { Log } from '../base/log.ts'
+import type { Metrics } from '../base/metrics.ts'
+import { type ProblemData, ProblemError } from '../base/problem.ts'
+import type { ApiKey, Config } from '../config/config.ts'
 import type { Services } from '../service/services.ts'
-import { createAccessLog } from './access-log.ts'
-import { ApiKeys } from './api-keys.ts'
-import { addressKey, clientAddress, parseRanges } from './client-address.ts'
-import type { StoredKey } from './key-file.ts'
-import { createNotFoundPage } from './not-found-page.ts'
-import type { Exchange, HttpHandler, ResponseData } from './port.ts'
-import { RateLimiter, rateLimitProblem, rateStatus, takeQuota } from './rate-limit.ts'
-import { framingProblem } from './request-head.ts'
-import { createRequestIds, isRequestId } from './request-id.ts'
-import { createItemMetrics, createRequestMetrics } from './request-metrics.ts'
-import { RequestState, resolveBaseUrl } from './request-state.ts'
-import { contentResponse, isFieldValue, preflightResponse, problemResponse, unparsableResponse } from './respond.ts'
-import { createRouter, pathParameter } from './router.ts'
-import { createRoutes, type Route, type RouteResult } from './routes.ts'
-import { streamRequest } from './stream-request.ts'
+import { createAccessLog } from './access/access-log.ts'
+import { ApiKeys } from './access/api-keys.ts'
+import { addressKey, clientAddress, parseRanges } from './access/client-address.ts'
+import type { StoredKey } from './access/key-file.ts'
+import { RateLimiter, rateLimitProblem, rateStatus, takeQuota } from './access/rate-limit.ts'
+import { createRequestIds, isRequestId } from './access/request-id.ts'
+import { createItemMetrics, createRequestMetrics } from './access/request-metrics.ts'
+import { RequestState, resolveBaseUrl } from './access/request-state.ts'
+import { createNotFoundPage } from './pages/not-found-page.ts'
+import {
+  contentResponse,
+  isFieldValue,
+  preflightResponse,
+  problemResponse,
+  unparsableResponse,
+} from './routes/respond.ts'
+import { createRouter, pathParameter } from './routes/router.ts'
+import { createRoutes, type Route, type RouteResult } from './routes/routes.ts'
+import { streamRequest } from './routes/stream-request.ts'
+import type { Exchange, HttpHandler, ResponseData } from './transport/port.ts'
+import { framingProblem } from './transport/request-head.ts'
 
 export interface AppParts {
   readonly config: Config

@@ -1,8 +1,8 @@
 import { type Chain, chainTable } from '../attest/chains.ts'
 import { schemaUids } from '../attest/schemas.ts'
-import { type Config, ConfigError, type Environment } from '../config.ts'
-import type { Hex } from '../messages.ts'
+import { type Config, ConfigError, type Environment } from '../config/config.ts'
 import type { Rpc } from '../sync/rpc.ts'
+import type { Hex } from '../wire/messages.ts'
 import { installEas } from './eas-contracts.ts'
 import { attestSamples } from './sample-attestations.ts'
 

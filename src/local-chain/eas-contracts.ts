@@ -1,8 +1,8 @@
 import { type Abi, encodeDeployData, encodeFunctionData } from 'viem'
 import type { Chain } from '../attest/chains.ts'
 import { SCHEMA_KINDS, SCHEMA_STRINGS } from '../attest/schemas.ts'
-import type { Hex } from '../messages.ts'
 import type { Rpc } from '../sync/rpc.ts'
+import type { Hex } from '../wire/messages.ts'
 import { sendTransaction } from './local-rpc.ts'
 
 /** A compiled contract of `contracts/vendor`. */

@@ -1,5 +1,5 @@
-import type { Hex } from '../messages.ts'
 import type { Rpc } from '../sync/rpc.ts'
+import type { Hex } from '../wire/messages.ts'
 
 export interface LogEntry {
   readonly data: Hex

@@ -1,8 +1,8 @@
 import { type Abi, encodeAbiParameters, encodeFunctionData, parseAbiParameters } from 'viem'
 import { SCHEMA_STRINGS } from '../attest/schemas.ts'
-import type { Hex } from '../messages.ts'
-import { sampleRanges } from '../service/sample-records.ts'
-import type { LocationRecord } from '../store-messages.ts'
+import { sampleRanges } from '../service/records/sample-records.ts'
+import type { Hex } from '../wire/messages.ts'
+import type { LocationRecord } from '../wire/store-messages.ts'
 import { type EasParts, easAbi } from './eas-contracts.ts'
 import { sendTransaction } from './local-rpc.ts'
 

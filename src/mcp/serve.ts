@@ -9,8 +9,8 @@ import {
   ListToolsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
+import { version } from '../base/version.ts'
 import { createClient } from '../client/client.ts'
-import { version } from '../version.ts'
 import { createComputeTools } from './compute-tools.ts'
 import { describeError } from './error-text.ts'
 import { createLocalComputeTools } from './local-tools.ts'

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts'
 import { createRecompute } from '../client/recompute.ts'
-import { verifyResult } from '../client/verify-result.ts'
+import { verifyResult } from '../client/verify/verify-result.ts'
 import type { EvidenceCheck, VerifyProofResponse, VerifyStampResponse } from '../types/generated.ts'
 import { standaloneSchema } from './standalone-schema.ts'
 import type { JsonSchema, Tool } from './tool.ts'

@@ -1,8 +1,8 @@
 import type { Chain } from '../attest/chains.ts'
 import type { SchemaKind } from '../attest/schemas.ts'
-import type { Config } from '../config.ts'
-import type { Hex } from '../messages.ts'
+import type { Config } from '../config/config.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
+import type { Hex } from '../wire/messages.ts'
 import type { Identity } from './services.ts'
 
 export interface IdentityParts {

@@ -1,8 +1,9 @@
 /** The interface between the HTTP layer and the service, without HTTP terms. */
-import type { Tier } from '../config.ts'
-import type { OperationName } from '../messages.ts'
-import { type ProblemData, ProblemError, type ProblemType } from '../problem.ts'
-import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './record-services.ts'
+
+import { type ProblemData, ProblemError, type ProblemType } from '../base/problem.ts'
+import type { Tier } from '../config/config.ts'
+import type { OperationName } from '../wire/messages.ts'
+import type { GraphqlService, OgcService, RecordFeeds, RecordService, SyncService } from './records/record-services.ts'
 
 /** One request as the service sees it: its deadline, and whether the client is still connected. */
 export interface RequestContext {

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { readCounters } from './counters.ts'
 import type { Database, Row, Session } from './database.ts'
+import { readCounters } from './records/counters.ts'
 
 /** The first line of a backup. */
 const HEADER = { format: 'trigpoint records', version: 1 }

@@ -1,4 +1,4 @@
-import type { StoreEngine } from '../store-messages.ts'
+import type { StoreEngine } from '../wire/store-messages.ts'
 
 /** A value for `$1`, `$2` and so on. Arrays hold text; the statement casts them. */
 export type Parameter = string | number | boolean | null | Uint8Array | readonly string[]

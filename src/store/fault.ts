@@ -1,4 +1,4 @@
-import { StoreFault } from '../store-messages.ts'
+import { StoreFault } from '../wire/store-messages.ts'
 
 /**
  * Converts an error of a driver into a `StoreFault` by the class of its SQLSTATE. An error without an SQLSTATE did not come

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder } from '../make-folder.ts'
+import { makeFolder } from '../base/make-folder.ts'
 
 /** An empty lock file up to this age may still be being written by its owner. */
 const WRITING_MS = 1000

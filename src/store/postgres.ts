@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { StoreFault } from '../store-messages.ts'
+import { StoreFault } from '../wire/store-messages.ts'
 import type { Database, Parameter, Row, Session } from './database.ts'
 import { toStoreFault } from './fault.ts'
 

@@ -7,7 +7,7 @@ import {
   type StoreReply,
   type StoreRequest,
   type StoreResult,
-} from '../store-messages.ts'
+} from '../wire/store-messages.ts'
 
 interface PendingCall {
   readonly resolve: (value: never) => void

@@ -1,4 +1,4 @@
-import type { RelayAccount, RelayAttempt, RelayBlock, RelayStep } from '../relay-messages.ts'
+import type { RelayAccount, RelayAttempt, RelayBlock, RelayStep } from '../wire/relay-messages.ts'
 import type { Session } from './database.ts'
 
 interface StepContext extends RelayAccount {

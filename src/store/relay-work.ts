@@ -1,5 +1,5 @@
-import type { AttestationKind, AttestationPayload, Hex } from '../messages.ts'
-import type { OpenTransaction, RelayAccount, RelayAttempt, RelayWork } from '../relay-messages.ts'
+import type { AttestationKind, AttestationPayload, Hex } from '../wire/messages.ts'
+import type { OpenTransaction, RelayAccount, RelayAttempt, RelayWork } from '../wire/relay-messages.ts'
 import type { Row, Session } from './database.ts'
 
 /** The most sent transactions that are handled at once. There is more than one only after a reorganisation. */

@@ -1,5 +1,11 @@
-import type { Hex } from '../messages.ts'
-import type { NewSubmission, Submission, SubmissionCount, SubmissionStatus, SubmitOutcome } from '../relay-messages.ts'
+import type { Hex } from '../wire/messages.ts'
+import type {
+  NewSubmission,
+  Submission,
+  SubmissionCount,
+  SubmissionStatus,
+  SubmitOutcome,
+} from '../wire/relay-messages.ts'
 import type { Row, Session } from './database.ts'
 
 const DAY_MS = 86_400_000

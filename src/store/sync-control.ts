@@ -1,4 +1,4 @@
-import type { SyncKind, SyncOperations, SyncStatus } from '../sync-messages.ts'
+import type { SyncKind, SyncOperations, SyncStatus } from '../wire/sync-messages.ts'
 import type { Database, Session } from './database.ts'
 import { storeProgress } from './sync-writes.ts'
 

@@ -1,5 +1,5 @@
-import type { Hex } from '../messages.ts'
-import type { ChainSyncState, SyncOperations } from '../sync-messages.ts'
+import type { Hex } from '../wire/messages.ts'
+import type { ChainSyncState, SyncOperations } from '../wire/sync-messages.ts'
 import type { Database } from './database.ts'
 
 type Operation<O extends keyof SyncOperations> = (

@@ -1,5 +1,5 @@
-import type { BlockRange } from '../store-messages.ts'
-import type { ChainProgress } from '../sync-messages.ts'
+import type { BlockRange } from '../wire/store-messages.ts'
+import type { ChainProgress } from '../wire/sync-messages.ts'
 import type { Session } from './database.ts'
 
 /** Stores everything of a range of blocks except its records, after them and in the same transaction. */

@@ -4,7 +4,7 @@ import { schemaUid } from '../attest/schemas.ts'
 import { attestTypeHash, domainSeparator } from '../attest/typed-data.ts'
 import { attestationUid } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/keccak.ts'
-import type { ChainAttestation, ChainState, Hex } from '../messages.ts'
+import type { ChainAttestation, ChainState, Hex } from '../wire/messages.ts'
 import { type EasAttestation, easCalls } from './eas-calls.ts'
 import { isInvalidResponse, type Rpc, RpcError, type RpcFailure } from './rpc.ts'
 

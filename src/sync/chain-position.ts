@@ -1,5 +1,5 @@
-import type { AppliedRange, LocationRecord, RecordStore, Revocation } from '../store-messages.ts'
-import type { BlockId, ChainProgress, ChainSyncState, Quarantined, SyncOperations } from '../sync-messages.ts'
+import type { AppliedRange, LocationRecord, RecordStore, Revocation } from '../wire/store-messages.ts'
+import type { BlockId, ChainProgress, ChainSyncState, Quarantined, SyncOperations } from '../wire/sync-messages.ts'
 import { extendLadder, findSurplusBlocks, truncateLadder } from './ladder.ts'
 
 /** The operations of the store that the synchronisation uses. */

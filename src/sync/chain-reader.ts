@@ -1,5 +1,5 @@
-import type { Hex } from '../messages.ts'
-import type { BlockId } from '../sync-messages.ts'
+import type { Hex } from '../wire/messages.ts'
+import type { BlockId } from '../wire/sync-messages.ts'
 import { createLogFilter, type EasLog, type LogSource, readLogs } from './eas-logs.ts'
 import { parseBytes32, parseQuantity, toQuantity } from './quantities.ts'
 import { type RpcCall, type RpcClient, RpcError, type RpcResult } from './rpc.ts'

@@ -1,4 +1,4 @@
-import type { BlockId } from '../sync-messages.ts'
+import type { BlockId } from '../wire/sync-messages.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import type { Block, ChainReader, Heads } from './chain-reader.ts'
 import { type EasLog, takeWholeBlocks } from './eas-logs.ts'

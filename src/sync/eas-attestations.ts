@@ -1,6 +1,6 @@
 import { attestationUid } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/keccak.ts'
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 import type { LogSource } from './eas-logs.ts'
 import type { AttestedFields } from './location-record.ts'
 import { decodeAggregate, encodeAggregate, MULTICALL3 } from './multicall.ts'

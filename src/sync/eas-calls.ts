@@ -1,6 +1,6 @@
 /** Calls of the EAS contracts; these functions are the same in every version. */
 import { type Abi, decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 import { type Rpc, RpcError } from './rpc.ts'
 
 const EAS = parseAbi([

@@ -1,5 +1,5 @@
-import type { LocationLayout } from '../config.ts'
-import type { Hex } from '../messages.ts'
+import type { LocationLayout } from '../config/config.ts'
+import type { Hex } from '../wire/messages.ts'
 import { parseBytes32, parseQuantity } from './quantities.ts'
 import { RpcError } from './rpc.ts'
 

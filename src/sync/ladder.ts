@@ -1,4 +1,4 @@
-import type { BlockId } from '../sync-messages.ts'
+import type { BlockId } from '../wire/sync-messages.ts'
 
 /** Final blocks are spaced by an eighth of their distance from finality, so a hundred of them span any chain. */
 const SPACING = 8

@@ -1,4 +1,4 @@
-import type { RecordStore } from '../store-messages.ts'
+import type { RecordStore } from '../wire/store-messages.ts'
 
 export interface LeaseParts {
   readonly store: Pick<RecordStore, 'lease'>

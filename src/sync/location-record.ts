@@ -1,15 +1,15 @@
 import { decodeLocation } from '../attest/decode.ts'
-import type { LocationLayout } from '../config.ts'
+import { ProblemError } from '../base/problem.ts'
+import type { LocationLayout } from '../config/config.ts'
 import { readAttestedLocation } from '../geometry/attested-location.ts'
 import { computeBounds } from '../geometry/bounds.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import type { FormatLimits } from '../geometry/format-budget.ts'
 import { trimAscii } from '../geometry/notation.ts'
-import type { Hex } from '../messages.ts'
-import { ProblemError } from '../problem.ts'
-import type { LocationRecord } from '../store-messages.ts'
-import type { QuarantineStage } from '../sync-messages.ts'
 import type { Geometry } from '../types/generated.ts'
+import type { Hex } from '../wire/messages.ts'
+import type { LocationRecord } from '../wire/store-messages.ts'
+import type { QuarantineStage } from '../wire/sync-messages.ts'
 
 /** Incremented whenever more attestations can be decoded; quarantined ones are then retried. */
 export const DECODER_VERSION = 2

@@ -1,4 +1,4 @@
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 import { RpcError } from './rpc.ts'
 
 /** Multicall3, at the same address on every chain that has it. */

@@ -1,5 +1,5 @@
 /** Parses and writes values of JSON-RPC. */
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 import { RpcError } from './rpc.ts'
 
 /** Formats an integer as JSON-RPC writes it. */

@@ -1,4 +1,4 @@
-import type { AppliedRange } from '../store-messages.ts'
+import type { AppliedRange } from '../wire/store-messages.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import type { Gatherer } from './gather.ts'
 import { DECODER_VERSION } from './location-record.ts'

@@ -1,4 +1,4 @@
-import type { BlockId } from '../sync-messages.ts'
+import type { BlockId } from '../wire/sync-messages.ts'
 import type { ChainReader } from './chain-reader.ts'
 import type { Ladder } from './ladder.ts'
 import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'

@@ -1,4 +1,4 @@
-import type { Hex } from '../messages.ts'
+import type { Hex } from '../wire/messages.ts'
 
 export interface SchemaCacheOptions {
   /** Reads a schema string from the chain; undefined when the schema is not registered. */

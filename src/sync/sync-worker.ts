@@ -1,5 +1,5 @@
-import type { RecordStore } from '../store-messages.ts'
-import type { SyncAction, SyncEvent, SyncOutcome } from '../sync-messages.ts'
+import type { RecordStore } from '../wire/store-messages.ts'
+import type { SyncAction, SyncEvent, SyncOutcome } from '../wire/sync-messages.ts'
 import { createChainRuns, type SyncedChain, type SyncedChainState } from './chain-runs.ts'
 import { createLease } from './lease.ts'
 

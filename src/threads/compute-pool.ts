@@ -1,9 +1,9 @@
-import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../batch-messages.ts'
-import type { Config } from '../config.ts'
-import type { VerifyResult } from '../evidence-messages.ts'
-import type { ComputeResult, ComputeTask } from '../messages.ts'
-import { pack } from '../packed-bytes.ts'
-import { ProblemError } from '../problem.ts'
+import { pack } from '../base/packed-bytes.ts'
+import { ProblemError } from '../base/problem.ts'
+import type { Config } from '../config/config.ts'
+import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
+import type { VerifyResult } from '../wire/evidence-messages.ts'
+import type { ComputeResult, ComputeTask } from '../wire/messages.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
 import {
   batchOf,

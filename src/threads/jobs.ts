@@ -1,6 +1,6 @@
-import type { ComputeChunk } from '../batch-messages.ts'
-import type { VerifyTask } from '../evidence-messages.ts'
-import type { ComputeTask } from '../messages.ts'
+import type { ComputeChunk } from '../wire/batch-messages.ts'
+import type { VerifyTask } from '../wire/evidence-messages.ts'
+import type { ComputeTask } from '../wire/messages.ts'
 
 /** The caller of a task, as the main thread knows it. */
 export interface Job {

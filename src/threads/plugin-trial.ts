@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import type { Config } from '../config.ts'
-import type { PluginTrialData, PluginTrialResult } from '../evidence-messages.ts'
+import type { Config } from '../config/config.ts'
+import type { PluginTrialData, PluginTrialResult } from '../wire/evidence-messages.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 
 /**

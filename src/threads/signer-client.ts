@@ -1,6 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { Config } from '../config.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
+import type { PackedBytes } from '../base/packed-bytes.ts'
+import { ProblemError } from '../base/problem.ts'
+import type { Config } from '../config/config.ts'
 import type {
   AttestationPayload,
   ResultPayload,
@@ -12,11 +14,9 @@ import type {
   SigningKeyKind,
   SigningPayload,
   SigningResult,
-} from '../messages.ts'
-import type { PackedBytes } from '../packed-bytes.ts'
-import { ProblemError } from '../problem.ts'
-import type { RelayPayload, RelaySigningResult } from '../relay-messages.ts'
-import { joinRecords } from '../signing-records.ts'
+} from '../wire/messages.ts'
+import type { RelayPayload, RelaySigningResult } from '../wire/relay-messages.ts'
+import { joinRecords } from '../wire/signing-records.ts'
 import { endThread, type SignerThread, startThread } from './signer-thread.ts'
 import { overloaded, rejectedBlock, type SignedBlock, TOO_MANY_WAITING } from './signing-block.ts'
 import { SigningQueue } from './signing-queue.ts'

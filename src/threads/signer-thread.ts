@@ -1,6 +1,6 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads'
-import { type Config, ConfigError, type SignerConfig } from '../config.ts'
-import type { SignerReply, SignerRequest, SigningKeyKind } from '../messages.ts'
+import { type Config, ConfigError, type SignerConfig } from '../config/config.ts'
+import type { SignerReply, SignerRequest, SigningKeyKind } from '../wire/messages.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 
 /** A signer thread that is ready. */

@@ -1,7 +1,7 @@
-import type { SigningFailure, UnpackedPayload } from '../messages.ts'
-import { type PackedBytes, unpack } from '../packed-bytes.ts'
-import type { ProblemData } from '../problem.ts'
-import { SIGNED_BYTES, signedId } from '../signing-records.ts'
+import { type PackedBytes, unpack } from '../base/packed-bytes.ts'
+import type { ProblemData } from '../base/problem.ts'
+import type { SigningFailure, UnpackedPayload } from '../wire/messages.ts'
+import { SIGNED_BYTES, signedId } from '../wire/signing-records.ts'
 
 /** The payloads of one message: of single requests, of batches, and those that have no byte encoding. */
 export interface SigningMessage {

@@ -1,7 +1,7 @@
-import type { AnySigningResult, SigningPayload, UnpackedPayload } from '../messages.ts'
-import type { PackedBytes } from '../packed-bytes.ts'
-import { ProblemError } from '../problem.ts'
-import { packPayload, readSigned, SIGNED_BYTES, signedId } from '../signing-records.ts'
+import type { PackedBytes } from '../base/packed-bytes.ts'
+import { ProblemError } from '../base/problem.ts'
+import type { AnySigningResult, SigningPayload, UnpackedPayload } from '../wire/messages.ts'
+import { packPayload, readSigned, SIGNED_BYTES, signedId } from '../wire/signing-records.ts'
 import {
   overloaded,
   type Records,

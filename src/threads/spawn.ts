@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import type { ResourceLimits } from 'node:worker_threads'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 
 /**
  * Returns the URL of the entry of a worker thread, or of a worker module that the main thread loads. It is in

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { Config } from '../config.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../base/log.ts'
+import type { Config } from '../config/config.ts'
 import {
   type StoreArgument,
   type StoreEngine,
@@ -8,7 +8,7 @@ import {
   type StoreOperation,
   type StoreReply,
   type StoreResult,
-} from '../store-messages.ts'
+} from '../wire/store-messages.ts'
 import { type StoreCondition, type StoreState, StoreStateTracker, toStoreFault } from './store-state.ts'
 import { createStoreThread } from './store-thread.ts'
 

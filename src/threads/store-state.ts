@@ -1,4 +1,4 @@
-import { type StoreEngine, StoreFault } from '../store-messages.ts'
+import { type StoreEngine, StoreFault } from '../wire/store-messages.ts'
 
 /** Why a store is not open: it is opening, it cannot be reached or opened (`away`), or its files are damaged. */
 export type StoreCondition = 'opening' | 'away' | 'damaged'

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import type { Config, StoreThreadConfig } from '../config.ts'
-import type { StoreReply, StoreRequest } from '../store-messages.ts'
+import type { Config, StoreThreadConfig } from '../config/config.ts'
+import type { StoreReply, StoreRequest } from '../wire/store-messages.ts'
 import { boundYoungHeap, workerUrl } from './spawn.ts'
 import type { StoreCondition } from './store-state.ts'
 

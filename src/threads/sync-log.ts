@@ -1,5 +1,5 @@
-import type { Log } from '../log.ts'
-import type { SyncEvent } from '../sync-messages.ts'
+import type { Log } from '../base/log.ts'
+import type { SyncEvent } from '../wire/sync-messages.ts'
 
 /** Reading this many blocks in ranges of ten thousand takes some minutes. */
 const MANY_BLOCKS = 1_000_000

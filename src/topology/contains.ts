@@ -1,13 +1,13 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { ContainsSweep } from './cover-sweep.ts'
-import { containsInPlane, type TouchingEdges } from './in-plane.ts'
-import { buildSegmentSet } from './lay-geometry.ts'
-import { LineBoundary } from './line-boundary.ts'
-import { type ContactSummary, findContacts, segmentsToSweep } from './meeting.ts'
-import { type Topology, toGeometry, toPrepared } from './prepared.ts'
-import type { SegmentSet } from './scene.ts'
-import type { PoleResolver } from './unwrap.ts'
+import { buildSegmentSet } from './layout/lay-geometry.ts'
+import { LineBoundary } from './layout/line-boundary.ts'
+import type { SegmentSet } from './layout/scene.ts'
+import type { PoleResolver } from './layout/unwrap.ts'
+import { containsInPlane, type TouchingEdges } from './plane/in-plane.ts'
+import { type ContactSummary, findContacts, segmentsToSweep } from './plane/meeting.ts'
+import { type Topology, toGeometry, toPrepared } from './plane/prepared.ts'
+import { ContainsSweep } from './sweep/cover-sweep.ts'
 
 /**
  * Tells whether a contains b: no point of b lies outside a, and their interiors meet. So what lies only on the boundary of a is

@@ -1,11 +1,11 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { IntersectsSweep } from './contact-sweep.ts'
-import { intersectsInPlane, type TouchingEdges } from './in-plane.ts'
-import { buildSegmentSet } from './lay-geometry.ts'
-import { findContacts, segmentsToSweep } from './meeting.ts'
-import { type Topology, toGeometry } from './prepared.ts'
-import type { PoleResolver } from './unwrap.ts'
+import { buildSegmentSet } from './layout/lay-geometry.ts'
+import type { PoleResolver } from './layout/unwrap.ts'
+import { intersectsInPlane, type TouchingEdges } from './plane/in-plane.ts'
+import { findContacts, segmentsToSweep } from './plane/meeting.ts'
+import { type Topology, toGeometry } from './plane/prepared.ts'
+import { IntersectsSweep } from './sweep/contact-sweep.ts'
 
 /**
  * Tells whether a and b share any point, boundaries included. Geometries are compared in the plane of longitude and latitude, in

@@ -1,4 +1,4 @@
-import { ProblemError } from '../problem.ts'
+import { ProblemError } from '../base/problem.ts'
 import { isJsonObject, parseJsonObject } from './json-body.ts'
 
 /** A GraphQL-over-HTTP request. */

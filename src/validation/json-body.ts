@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import { ProblemError } from '../problem.ts'
+import { ProblemError } from '../base/problem.ts'
 import { guardJson } from './json-guard.ts'
 
 export type JsonObject = Record<string, unknown>

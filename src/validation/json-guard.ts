@@ -1,4 +1,4 @@
-import { ProblemError } from '../problem.ts'
+import { ProblemError } from '../base/problem.ts'
 
 /**
  * Scans JSON before it is parsed and rejects what `JSON.parse` accepts silently (decision 109).

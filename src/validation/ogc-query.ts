@@ -1,4 +1,4 @@
-import type { Bounds, RecordQuery } from '../store-messages.ts'
+import type { Bounds, RecordQuery } from '../wire/store-messages.ts'
 import {
   DEFAULT_LIMIT,
   ListParameters,

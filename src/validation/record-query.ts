@@ -1,6 +1,6 @@
-import type { Hex } from '../messages.ts'
-import { ProblemError } from '../problem.ts'
-import type { Bounds, RecordKey, RecordQuery } from '../store-messages.ts'
+import { ProblemError } from '../base/problem.ts'
+import type { Hex } from '../wire/messages.ts'
+import type { Bounds, RecordKey, RecordQuery } from '../wire/store-messages.ts'
 import { readTimestamp } from './timestamp.ts'
 
 /** Default and largest length of a page. A larger `limit` is reduced to the largest (decision 58). */

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { type ProblemError, type ProblemType, problemAt } from '../problem.ts'
+import { type ProblemError, type ProblemType, problemAt } from '../base/problem.ts'
 import { describeValue, isJsonObject } from './json-body.ts'
 import type { Validator } from './schemas.ts'
 

@@ -1,4 +1,4 @@
-import { type ProblemType, problemAt } from '../problem.ts'
+import { type ProblemType, problemAt } from '../base/problem.ts'
 import type { Geometry, VerifyProofRequest, VerifyStampRequest } from '../types/generated.ts'
 import { checkGeometry } from './input.ts'
 import { isJsonObject, type JsonObject } from './json-body.ts'

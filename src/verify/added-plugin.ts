@@ -7,7 +7,7 @@ import {
   type PluginFacts,
   type VerifyPlugin,
 } from './plugin.ts'
-import { isBuiltIn } from './plugin-table.ts'
+import { isBuiltIn } from './plugins/plugin-table.ts'
 
 /** The most checks for one stamp, and the most characters of its facts as JSON. */
 const MAX_CHECKS = 200

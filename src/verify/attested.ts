@@ -1,5 +1,5 @@
-import type { Hex } from '../messages.ts'
 import type { CredibilityVector } from '../types/generated.ts'
+import type { Hex } from '../wire/messages.ts'
 
 /**
  * Returns the numbers of a credibility vector that are attested, as whole metres and basis points, rounded to nearest

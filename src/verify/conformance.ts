@@ -1,5 +1,5 @@
-import type { Finding } from '../evidence-messages.ts'
 import type { LocationStamp } from '../types/generated.ts'
+import type { Finding } from '../wire/evidence-messages.ts'
 import { StampMessages } from './message.ts'
 import type { VerifyPlugin } from './plugin.ts'
 import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from './stamp.ts'

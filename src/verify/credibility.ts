@@ -1,4 +1,3 @@
-import { OWN_EVALUATION } from '../evidence-messages.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type {
   CredibilityDimensions,
@@ -7,6 +6,7 @@ import type {
   LocationClaim,
   StampResult,
 } from '../types/generated.ts'
+import { OWN_EVALUATION } from '../wire/evidence-messages.ts'
 import { computeImpliedSpeeds } from './implied-speed.ts'
 import { computeOverlap } from './overlap.ts'
 import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from './stamp.ts'

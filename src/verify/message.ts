@@ -1,10 +1,10 @@
+import { canonicalBytes } from '../crypto/canonical.ts'
 import { compareBytes, utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import { sha256 } from '../crypto/sha256.ts'
 import { personalMessage } from '../crypto/signature.ts'
-import { canonicalBytes } from '../geometry/canonical.ts'
-import type { Hex } from '../messages.ts'
 import type { LocationStamp } from '../types/generated.ts'
+import type { Hex } from '../wire/messages.ts'
 
 export type MessageForm = 'jcs' | 'sorted-stringify' | 'unsorted-stringify'
 

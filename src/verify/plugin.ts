@@ -1,6 +1,6 @@
-import type { DidKeys, Evaluation } from '../evidence-messages.ts'
-import type { DeviceTrust } from '../messages.ts'
 import type { LocationStamp, SubjectIdentifier } from '../types/generated.ts'
+import type { DidKeys, Evaluation } from '../wire/evidence-messages.ts'
+import type { DeviceTrust } from '../wire/messages.ts'
 import type { Checks } from './checks.ts'
 import type { Signals } from './signals.ts'
 import type { SignatureEngine } from './signatures.ts'

@@ -4,8 +4,8 @@ import { bytesToHex, compareBytes, hexToBytes } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
 import type { Secp256k1 } from '../crypto/secp256k1.ts'
 import { parseSignature } from '../crypto/signature.ts'
-import type { DidKey, DidKeys } from '../evidence-messages.ts'
 import type { SignatureVerdict, StampSignature, SubjectIdentifier } from '../types/generated.ts'
+import type { DidKey, DidKeys } from '../wire/evidence-messages.ts'
 import type { StampMessage } from './message.ts'
 
 /** The cryptography that verifying signatures needs. */

@@ -1,6 +1,6 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
-import type { Hex } from '../messages.ts'
 import type { LocationStamp, StampDetails, SubjectIdentifier } from '../types/generated.ts'
+import type { Hex } from '../wire/messages.ts'
 import { Checks } from './checks.ts'
 import type { StampMessages } from './message.ts'
 import {

@@ -60,7 +60,7 @@ interface Exports {
 /** The kernel of one thread: the raw exports and functions that copy arrays into its memory. Not reentrant. */
 export interface Kernel extends Exports {
   /**
-   * Copies doubles into the arena (assembly/memory.ts).
+   * Copies doubles into the arena (assembly/math/memory.ts).
    *
    * @returns pointer, valid until `release`
    * @throws {RangeError} when the memory cannot grow

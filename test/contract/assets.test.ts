@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAP_POLICY, openAssets, serveAssets } from '../../src/http/assets.ts'
+import { MAP_POLICY, openAssets, serveAssets } from '../../src/http/pages/assets.ts'
 import { ADAPTERS, type RunningServer, startServer } from '../running-http-server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'trigpoint-pages-'))

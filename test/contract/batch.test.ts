@@ -12,10 +12,10 @@ import { authenticateSignature } from '../../src/attest/authenticate.ts'
 import { chainTable } from '../../src/attest/chains.ts'
 import { decodeBoolean, decodeNumeric } from '../../src/attest/decode.ts'
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
-import type { Hex } from '../../src/messages.ts'
+import type { Hex } from '../../src/wire/messages.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const schemas = [requestSchema, computeRequestSchema, computeResponseSchema, geometrySchema, inputSchema]

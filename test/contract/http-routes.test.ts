@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PROBLEMS, ProblemError, type ProblemType } from '../../src/problem.ts'
+import { PROBLEMS, ProblemError, type ProblemType } from '../../src/base/problem.ts'
 import { sendRaw } from '../raw-socket.ts'
 import { ADAPTERS, IDENTITY, type RunningServer, startServer } from '../running-http-server.ts'
 

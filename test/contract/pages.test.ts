@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PAGE_POLICY } from '../../src/http/assets.ts'
-import { problemPages } from '../../src/http/problem-pages.ts'
+import { PAGE_POLICY } from '../../src/http/pages/assets.ts'
+import { problemPages } from '../../src/http/pages/problem-pages.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const HTML = { Accept: 'text/html,application/xhtml+xml' }

@@ -6,7 +6,7 @@ import responseSchema from '../../schemas/verify-response.schema.json' with { ty
 import { authenticateAttestation } from '../../src/attest/authenticate.ts'
 import { chainTable } from '../../src/attest/chains.ts'
 import { decodeVerify } from '../../src/attest/decode.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import { canonicalJson } from '../canonical-json.ts'

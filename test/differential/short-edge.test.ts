@@ -5,7 +5,7 @@ import { loadKernel } from '../../src/wasm/loader.ts'
 
 const kernel = loadKernel()
 const NANO = 1e-9
-/** Distances in degrees at which one kernel takes over from another: src/wasm/assembly/short-edge.ts. */
+/** Distances in degrees at which one kernel takes over from another: src/wasm/assembly/edges/short-edge.ts. */
 const LIMITS = [0.02, 0.5]
 const LATITUDES = [-89.2, -80, -61, -45, -30, -0.01, 0, 12, 29.9, 45, 70, 85, 89]
 

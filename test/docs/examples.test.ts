@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import examples from '../../schemas/examples.json' with { type: 'json' }
 import { verifyResult } from '../../src/client/client.ts'
-import type { ExampleRequest } from '../../src/http/explanation.ts'
-import { PROBLEM_EXPLANATIONS } from '../../src/http/problem-explanations.ts'
-import { exampleAnswer } from '../../src/http/problem-pages.ts'
-import { RECORD_EXPLANATIONS } from '../../src/http/record-explanations.ts'
+import type { ExampleRequest } from '../../src/http/pages/explanation.ts'
+import { PROBLEM_EXPLANATIONS } from '../../src/http/pages/problem-explanations.ts'
+import { exampleAnswer } from '../../src/http/pages/problem-pages.ts'
+import { RECORD_EXPLANATIONS } from '../../src/http/pages/record-explanations.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 

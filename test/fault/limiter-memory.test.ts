@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RateLimiter, takeQuota } from '../../src/http/rate-limit.ts'
+import { RateLimiter, takeQuota } from '../../src/http/access/rate-limit.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
 

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeBoolean } from '../../src/attest/encode.ts'
 import { schemaUids } from '../../src/attest/schemas.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
-import type { AttestationPayload } from '../../src/messages.ts'
+import { createLog } from '../../src/base/log.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
+import type { AttestationPayload } from '../../src/wire/messages.ts'
 import { eventually } from '../eventually.ts'
 
 const spawned = vi.hoisted((): { terminate(): Promise<number> }[] => [])

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { decodeBoolean, decodeNumeric } from '../../src/attest/decode.ts'
+import { PROBLEMS } from '../../src/base/problem.ts'
+import { runComputeTask } from '../../src/compute/task.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
-import { PROBLEMS } from '../../src/problem.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
-import { runComputeTask } from '../../workers/compute-task.ts'
 import { mutate, SEEDS } from '../mutated-bodies.ts'
 import { startTestService } from '../service.ts'
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { RequestMemos, runComputeTask } from '../../src/compute/task.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { scanText } from '../../src/geometry/scan.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
-import { RequestMemos, runComputeTask } from '../../workers/compute-task.ts'
 import { mutate, SEEDS } from '../mutated-bodies.ts'
 
 const limits = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PROBLEMS } from '../../src/problem.ts'
+import { PROBLEMS } from '../../src/base/problem.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
 import { mutate } from '../mutated-bodies.ts'

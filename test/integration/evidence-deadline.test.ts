@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { type ComputePool, startComputePool } from '../../src/threads/compute-pool.ts'
 import type { VerifyJob } from '../../src/threads/jobs.ts'
 import { eventually } from '../eventually.ts'

@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createKeccak } from '../../src/crypto/keccak.ts'
-import type { Hex } from '../../src/messages.ts'
 import { createAttestationReader } from '../../src/sync/eas-attestations.ts'
 import { createRpc, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
+import type { Hex } from '../../src/wire/messages.ts'
 
 interface Asked {
   readonly id: number

@@ -7,10 +7,10 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { encodeBoolean } from '../../src/attest/encode.ts'
 import { schemaUids } from '../../src/attest/schemas.ts'
-import { ConfigError, type Environment, readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
-import type { AttestationPayload, Hex } from '../../src/messages.ts'
+import { createLog } from '../../src/base/log.ts'
+import { ConfigError, type Environment, readConfig } from '../../src/config/config.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
+import type { AttestationPayload, Hex } from '../../src/wire/messages.ts'
 
 // The first account of "test test … junk", which every development chain has.
 const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { schemaUids } from '../../src/attest/schemas.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'

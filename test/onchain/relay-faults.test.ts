@@ -1,8 +1,8 @@
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { RecordStore } from '../../src/store-messages.ts'
-import type { Relay } from '../../src/sync/relay.ts'
+import type { Relay } from '../../src/relay/relay.ts'
 import { RpcError } from '../../src/sync/rpc.ts'
+import type { RecordStore } from '../../src/wire/store-messages.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { createRelayWorld, type Interference, openRelayStore, type RelayWorld } from './relay-parts.ts'
 

@@ -2,9 +2,9 @@
 import { type Abi, encodeAbiParameters, encodeFunctionData, parseAbiParameters } from 'viem'
 import { encodeBoolean } from '../../src/attest/encode.ts'
 import { SCHEMA_STRINGS, schemaUid, schemaUids } from '../../src/attest/schemas.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { javascriptKeccak } from '../../src/crypto/keccak-javascript.ts'
-import type { Hex } from '../../src/messages.ts'
+import type { Hex } from '../../src/wire/messages.ts'
 import { type LocalChain, revertName } from './anvil.ts'
 import { type Contract, deploy } from './solidity.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalBytes } from '../../src/geometry/canonical.ts'
-import { ProblemError } from '../../src/problem.ts'
+import { ProblemError } from '../../src/base/problem.ts'
+import { canonicalBytes } from '../../src/crypto/canonical.ts'
 import { guardJson } from '../../src/validation/json-guard.ts'
 import { scaled } from '../scale.ts'
 import fc from '../seeded.ts'

@@ -6,7 +6,7 @@ import { createResultDigest, type ResultMessage } from '../../src/attest/result-
 import { verifyMerkleAttestation } from '../../src/attest/verify-merkle.ts'
 import { recoverAddress } from '../../src/crypto/address.ts'
 import { parseSignature } from '../../src/crypto/signature.ts'
-import type { Hex } from '../../src/messages.ts'
+import type { Hex } from '../../src/wire/messages.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, TTL_SECONDS, ZERO_UID } from '../attest-parts.ts'
 import { scaled, stride } from '../scale.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { canonicalGeometry } from '../../src/crypto/canonical.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
-import { canonicalGeometry } from '../../src/geometry/canonical.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import { scanText } from '../../src/geometry/scan.ts'
 import { hashScannedGeometry, readScannedGeometry, scannedCanonicalText } from '../../src/geometry/scanned-geometry.ts'

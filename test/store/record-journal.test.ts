@@ -9,7 +9,7 @@ import type {
   RecordChange,
   RecordQuery,
   RecordStore,
-} from '../../src/store-messages.ts'
+} from '../../src/wire/store-messages.ts'
 import { addressOf, recordOf, storeRecords, uidOf } from '../store-records.ts'
 
 const LARGE = { records: 1000, bytes: 1_000_000 }

@@ -3,8 +3,8 @@ import { cities, randomFrom, recordWorld } from '../../bench/record-world.ts'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
-import { RecordMemory } from '../../src/store/record-memory.ts'
-import type { Bounds, LocationRecord, RecordQuery, RecordStore } from '../../src/store-messages.ts'
+import { RecordMemory } from '../../src/store/records/memory.ts'
+import type { Bounds, LocationRecord, RecordQuery, RecordStore } from '../../src/wire/store-messages.ts'
 import { storeRecords } from '../store-records.ts'
 
 const SEED = 20_261_121

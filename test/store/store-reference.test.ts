@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
-import type { RecordStore } from '../../src/store-messages.ts'
+import type { RecordStore } from '../../src/wire/store-messages.ts'
 import { addressOf, recordOf, storeRecords, uidOf } from '../store-records.ts'
 
 const COUNT = 3000

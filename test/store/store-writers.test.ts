@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
-import type { LocationRecord, RecordStore } from '../../src/store-messages.ts'
+import type { LocationRecord, RecordStore } from '../../src/wire/store-messages.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
 const PER_RANGE = 400

@@ -167,12 +167,12 @@ describe('the source modules', () => {
     expect(unprefixed.map(({ file, target }) => `${file} → ${target}`)).toEqual([])
   })
 
-  it('read the environment only in config-key.ts, the signer and the two programs', () => {
+  it('read the environment only in config/signing-key.ts, the signer and the two programs', () => {
     const readers = ['src', 'workers']
       .flatMap(sourceFiles)
       .filter((file) => /process\.env\b/.test(readFileSync(file, 'utf8')))
       .map((file) => relative(root, file))
-    const allowed = ['src/main.ts', 'src/trigpoint.ts', 'src/config-key.ts', 'workers/signer.ts']
+    const allowed = ['src/main.ts', 'src/trigpoint.ts', 'src/config/signing-key.ts', 'workers/signer.ts']
     expect(readers.filter((file) => !allowed.includes(file))).toEqual([])
   })
 
@@ -194,7 +194,7 @@ describe('the source modules', () => {
         else packages.add(target)
       }
     }
-    expect([...seen]).toContain('src/topology/exact.ts')
+    expect([...seen]).toContain('src/topology/exact/exact.ts')
     expect([...packages].sort()).toEqual([
       '@noble/curves/ed25519.js',
       '@noble/curves/secp256k1.js',

@@ -1,16 +1,16 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { encodeAbiParameters, getAddress, hashTypedData, keccak256, parseAbiParameters, toHex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { checksumAddress } from '../../src/attest/address.ts'
 import { type Chain, chainTable } from '../../src/attest/chains.ts'
 import { decodeBoolean, decodeNumeric, decodeVerify } from '../../src/attest/decode.ts'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric, encodeVerify } from '../../src/attest/encode.ts'
 import { locationSchemas, schemaKinds } from '../../src/attest/schema-kinds.ts'
 import { LOCATION_STRINGS, SCHEMA_KINDS, SCHEMA_STRINGS, schemaUid, schemaUids } from '../../src/attest/schemas.ts'
 import { ATTEST_TYPES, attestTypeHash, createAttestDigest } from '../../src/attest/typed-data.ts'
-import { ConfigError, readConfig } from '../../src/config.ts'
+import { ConfigError, readConfig } from '../../src/config/config.ts'
+import { checksumAddress } from '../../src/crypto/checksum-address.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
-import type { Hex } from '../../src/messages.ts'
+import type { Hex } from '../../src/wire/messages.ts'
 
 const randomHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`
 const randomText = () => ['distance', 'within:50000', '', 'ünïcödé 北京', 'x'.repeat(randomInt(100))][randomInt(5)]!

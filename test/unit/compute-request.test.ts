@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { ProblemError } from '../../src/base/problem.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
-import type { OperationName } from '../../src/messages.ts'
-import { ProblemError } from '../../src/problem.ts'
 import { readComputeRequest } from '../../src/validation/compute-request.ts'
+import type { OperationName } from '../../src/wire/messages.ts'
 
 const point = { type: 'Point', coordinates: [2.2945, 48.8584] }
 const square = {

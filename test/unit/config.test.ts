@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readCommandLine } from '../../src/cli/arguments.ts'
-import { ConfigError, readConfig } from '../../src/config.ts'
+import { ConfigError, readConfig } from '../../src/config/config.ts'
 
 describe('the configuration', () => {
   it('needs no environment', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import type { VerifyResult, VerifyTask } from '../../src/evidence-messages.ts'
-import { createEvidenceRunner } from '../../src/service/evidence.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createEvidenceRunner } from '../../src/service/verify/evidence.ts'
+import type { VerifyResult, VerifyTask } from '../../src/wire/evidence-messages.ts'
 
 const TASK: VerifyTask = { kind: 'proof', body: new Uint8Array(10), nowSeconds: 0 }
 const RESULT: VerifyResult = { ok: true, members: '' }

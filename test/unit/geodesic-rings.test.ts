@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { ProblemError } from '../../src/base/problem.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
 import { PreparedGeometries } from '../../src/compute/prepared-geometries.ts'
 import { runOperation } from '../../src/compute/run.ts'
 import { checkInterior } from '../../src/compute/validity.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
-import type { OperationName } from '../../src/messages.ts'
-import { ProblemError } from '../../src/problem.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import type { OperationName } from '../../src/wire/messages.ts'
 
 const kernel = loadKernel()
 const limits = { maxVertices: 60_000, maxParts: 1000 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalGeometry } from '../../src/geometry/canonical.ts'
+import type { ProblemError } from '../../src/base/problem.ts'
+import { canonicalGeometry } from '../../src/crypto/canonical.ts'
 import { vertexPath } from '../../src/geometry/flat.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
-import type { ProblemError } from '../../src/problem.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import { canonicalJson } from '../canonical-json.ts'
 

@@ -2,10 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/config.ts'
-import { ApiKeys } from '../../src/http/api-keys.ts'
-import { developmentKeyEntries, generateKey, hasValidChecksum, loadDevelopmentKeys } from '../../src/http/dev-keys.ts'
-import { RequestHead } from '../../src/http/request-head.ts'
+import { ConfigError } from '../../src/config/config.ts'
+import { ApiKeys } from '../../src/http/access/api-keys.ts'
+import {
+  developmentKeyEntries,
+  generateKey,
+  hasValidChecksum,
+  loadDevelopmentKeys,
+} from '../../src/http/access/dev-keys.ts'
+import { RequestHead } from '../../src/http/transport/request-head.ts'
 
 const createHead = (lines: readonly (readonly [string, string])[]) => {
   const head = new RequestHead()

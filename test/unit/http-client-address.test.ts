@@ -1,7 +1,13 @@
 import { isIPv6 } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/config.ts'
-import { addressKey, clientAddress, isInRanges, parseAddress, parseRanges } from '../../src/http/client-address.ts'
+import { ConfigError } from '../../src/config/config.ts'
+import {
+  addressKey,
+  clientAddress,
+  isInRanges,
+  parseAddress,
+  parseRanges,
+} from '../../src/http/access/client-address.ts'
 
 const address = (text: string) => {
   const bytes = parseAddress(text)

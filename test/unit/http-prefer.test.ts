@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { prefers } from '../../src/http/prefer.ts'
+import { prefers } from '../../src/http/routes/prefer.ts'
 
 describe('the Prefer header', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { framingProblem, RequestHead } from '../../src/http/request-head.ts'
-import { createRequestIds, isRequestId } from '../../src/http/request-id.ts'
-import { contentResponse, isFieldValue, problemResponse, type ResponseContext } from '../../src/http/respond.ts'
-import { PROBLEMS, type ProblemData } from '../../src/problem.ts'
+import { PROBLEMS, type ProblemData } from '../../src/base/problem.ts'
+import { createRequestIds, isRequestId } from '../../src/http/access/request-id.ts'
+import { contentResponse, isFieldValue, problemResponse, type ResponseContext } from '../../src/http/routes/respond.ts'
+import { framingProblem, RequestHead } from '../../src/http/transport/request-head.ts'
 
 const context: ResponseContext = {
   requestId: 'id',

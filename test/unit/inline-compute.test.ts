@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { runComputeTask } from '../../workers/compute-task.ts'
-import { createEngine } from '../../workers/engine.ts'
+import { createEngine } from '../../src/compute/engine.ts'
+import { runComputeTask } from '../../src/compute/task.ts'
 import { createInlineCompute } from '../../workers/inline.ts'
 import { mutate, SEEDS } from '../mutated-bodies.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../../src/config.ts'
-import { createInternalCheck } from '../../src/http/internal-check.ts'
-import type { Exchange } from '../../src/http/port.ts'
-import { RequestHead } from '../../src/http/request-head.ts'
+import { ConfigError, readConfig } from '../../src/config/config.ts'
+import { createInternalCheck } from '../../src/http/access/internal-check.ts'
+import type { Exchange } from '../../src/http/transport/port.ts'
+import { RequestHead } from '../../src/http/transport/request-head.ts'
 
 const SECRET = 'a secret of the operator, long enough'
 const LOOPBACK = [127, 0, 0, 1]

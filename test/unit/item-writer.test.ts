@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { checksumAddress } from '../../src/attest/address.ts'
 import { attestationJsonTail } from '../../src/attest/attestation-text.ts'
 import { createLeafHasher } from '../../src/attest/merkle-proof.ts'
-import { unpack } from '../../src/packed-bytes.ts'
-import { computeResponseJson } from '../../src/service/answer.ts'
-import { unpackTexts } from '../../src/service/batch-items.ts'
-import { readPayload } from '../../src/signing-records.ts'
+import { unpack } from '../../src/base/packed-bytes.ts'
+import { checksumAddress } from '../../src/crypto/checksum-address.ts'
+import { unpackTexts } from '../../src/service/batch/items.ts'
+import { computeResponseJson } from '../../src/service/compute/answer.ts'
+import { readPayload } from '../../src/wire/signing-records.ts'
 import { engine, runChunk, SCHEMAS } from '../chunk-runner.ts'
 
 const ATTESTER = checksumAddress(`0x${'c0ffee00'.repeat(5)}`)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ProblemError } from '../../src/problem.ts'
+import { ProblemError } from '../../src/base/problem.ts'
 import { parseJsonObject } from '../../src/validation/json-body.ts'
 
 const parse = (text: string | Uint8Array) => parseJsonObject(Buffer.from(text as string), 32)

@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { changeKeyFile, readKeyFile } from '../../src/http/key-file.ts'
+import { changeKeyFile, readKeyFile } from '../../src/http/access/key-file.ts'
 import { runCli } from '../cli-runner.ts'
 
 let folder: string

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/base/log.ts'
 import fc from '../seeded.ts'
 
 it('writes one line per event, whatever the fields contain', () => {

@@ -9,7 +9,7 @@ import {
 } from '../../src/attest/merkle-proof.ts'
 import { createProofWriter } from '../../src/attest/proof-texts.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
-import type { Hex } from '../../src/messages.ts'
+import type { Hex } from '../../src/wire/messages.ts'
 import fc from '../seeded.ts'
 import vectors from '../vectors/merkle-tree.json' with { type: 'json' }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Metrics } from '../../src/metrics.ts'
+import { Metrics } from '../../src/base/metrics.ts'
 
 describe('Metrics', () => {
   it('renders as Prometheus text', () => {

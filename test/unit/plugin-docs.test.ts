@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { listPlugins } from '../../src/verify/plugin-table.ts'
+import { listPlugins } from '../../src/verify/plugins/plugin-table.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8')

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { pageName, problemPages } from '../../src/http/problem-pages.ts'
-import { PROBLEMS } from '../../src/problem.ts'
+import { PROBLEMS } from '../../src/base/problem.ts'
+import { pageName, problemPages } from '../../src/http/pages/problem-pages.ts'
 
 const source = resolve(import.meta.dirname, '../../src')
 const pages = problemPages({ baseUrl: 'http://a', errorTypeBase: 'http://a/errors' })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { searchBoxes } from '../../src/store/bounds.ts'
-import { serializeRecord, setRevoked } from '../../src/store/document.ts'
-import { StateMemory } from '../../src/store/state-memory.ts'
+import { LruCache } from '../../src/base/weighed-map.ts'
+import { searchBoxes } from '../../src/store/records/bounds.ts'
+import { serializeRecord, setRevoked } from '../../src/store/records/document.ts'
+import { StateMemory } from '../../src/store/records/state-memory.ts'
 import { encodeCursor, readRecordQuery } from '../../src/validation/record-query.ts'
 import { readTimestamp } from '../../src/validation/timestamp.ts'
-import { LruCache } from '../../src/weighed-map.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
 describe('a timestamp', () => {

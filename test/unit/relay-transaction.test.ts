@@ -14,8 +14,8 @@ import { randomFrom } from '../../bench/record-world.ts'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
 import { encodeMultiAttest } from '../../src/attest/relay-transaction.ts'
 import { encodeRlp, rlpInteger } from '../../src/attest/rlp.ts'
-import type { AttestationPayload, Hex } from '../../src/messages.ts'
-import type { RelayPayload, RelaySigningResult } from '../../src/relay-messages.ts'
+import type { AttestationPayload, Hex } from '../../src/wire/messages.ts'
+import type { RelayPayload, RelaySigningResult } from '../../src/wire/relay-messages.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, ZERO_UID } from '../attest-parts.ts'
 
 const CEILINGS = { gas: 16_000_000, feePerGas: 10n ** 12n, priorityFeePerGas: 10n ** 12n }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ComputeTask } from '../../src/messages.ts'
-import { runComputeTask } from '../../workers/compute-task.ts'
-import { createEngine } from '../../workers/engine.ts'
+import { createEngine } from '../../src/compute/engine.ts'
+import { runComputeTask } from '../../src/compute/task.ts'
+import type { ComputeTask } from '../../src/wire/messages.ts'
 
 const limits = {
   maxVertices: 20_000,

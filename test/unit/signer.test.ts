@@ -3,7 +3,13 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
 import { createNonces } from '../../src/attest/nonces.ts'
 import { createSigner, type SignerParts } from '../../src/attest/signer.ts'
-import type { AnySigningResult, AttestationKind, AttestationPayload, Hex, ResultPayload } from '../../src/messages.ts'
+import type {
+  AnySigningResult,
+  AttestationKind,
+  AttestationPayload,
+  Hex,
+  ResultPayload,
+} from '../../src/wire/messages.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, TTL_SECONDS, ZERO_UID } from '../attest-parts.ts'
 
 let parts: TestSigner

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { AttestationPayload } from '../../src/messages.ts'
-import { pack } from '../../src/packed-bytes.ts'
-import { packPayload, putSigned, readSigned, SIGNED_BYTES } from '../../src/signing-records.ts'
+import { pack } from '../../src/base/packed-bytes.ts'
 import type { SigningMessage } from '../../src/threads/signing-block.ts'
 import { SigningQueue } from '../../src/threads/signing-queue.ts'
 import { WaitingRoom } from '../../src/threads/waiting-room.ts'
+import type { AttestationPayload } from '../../src/wire/messages.ts'
+import { packPayload, putSigned, readSigned, SIGNED_BYTES } from '../../src/wire/signing-records.ts'
 import { eventually } from '../eventually.ts'
 
 const payload: AttestationPayload = {

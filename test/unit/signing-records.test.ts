@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkBoolean, checkNumeric, decodeBoolean, decodeNumeric } from '../../src/attest/decode.ts'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
+import { ProblemError } from '../../src/base/problem.ts'
 import { hexToBytes } from '../../src/crypto/hex.ts'
 import { formatSignature } from '../../src/crypto/signature.ts'
-import type { AttestationPayload, Hex, NonceSource, ResultPayload } from '../../src/messages.ts'
-import { ProblemError } from '../../src/problem.ts'
+import type { AttestationPayload, Hex, NonceSource, ResultPayload } from '../../src/wire/messages.ts'
 import {
   joinRecords,
   type PackablePayload,
@@ -18,7 +18,7 @@ import {
   SIGNED_BYTES,
   signedId,
   splitRecords,
-} from '../../src/signing-records.ts'
+} from '../../src/wire/signing-records.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, ZERO_UID } from '../attest-parts.ts'
 import { seededRandom } from '../random-geometry.ts'
 

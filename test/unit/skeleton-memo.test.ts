@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ChunkResult, ComputeChunk } from '../../src/batch-messages.ts'
-import { unpackTexts } from '../../src/service/batch-items.ts'
-import { SkeletonMemo } from '../../workers/skeleton-memo.ts'
+import { SkeletonMemo } from '../../src/compute/skeleton-memo.ts'
+import { unpackTexts } from '../../src/service/batch/items.ts'
+import type { ChunkResult, ComputeChunk } from '../../src/wire/batch-messages.ts'
 import { runChunk } from '../chunk-runner.ts'
 import { mutate, SEEDS } from '../mutated-bodies.ts'
 

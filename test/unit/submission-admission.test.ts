@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { NewSubmission, SubmitOutcome } from '../../src/relay-messages.ts'
-import { createSubmissionAdmission } from '../../src/service/submission-admission.ts'
-import { StoreFault } from '../../src/store-messages.ts'
+import { createSubmissionAdmission } from '../../src/service/chains/submission-admission.ts'
+import type { NewSubmission, SubmitOutcome } from '../../src/wire/relay-messages.ts'
+import { StoreFault } from '../../src/wire/store-messages.ts'
 
 const settle = () => new Promise<void>((done) => setImmediate(done))
 const context = { deadlineMs: Number.MAX_SAFE_INTEGER, aborted: false }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Submission, SubmissionStatus } from '../../src/relay-messages.ts'
-import { createSubmissionWaits } from '../../src/service/submission-waits.ts'
+import { createSubmissionWaits } from '../../src/service/chains/submission-waits.ts'
+import type { Submission, SubmissionStatus } from '../../src/wire/relay-messages.ts'
 
 function createSubmission(id: string, status: SubmissionStatus = 'queued'): Submission {
   const nothing = { transactionHash: undefined, blockNumber: undefined, timeSeconds: undefined, uid: undefined }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/base/log.ts'
 import { logSyncEvent } from '../../src/threads/sync-log.ts'
 
 it.each([

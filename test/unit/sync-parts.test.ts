@@ -3,12 +3,12 @@ import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, parseAbi
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS } from '../../src/attest/schemas.ts'
 import { readH3 } from '../../src/geometry/h3.ts'
-import type { Hex } from '../../src/messages.ts'
 import { extendLadder, findSurplusBlocks } from '../../src/sync/ladder.ts'
 import { toLocationRecord } from '../../src/sync/location-record.ts'
 import { decodeAggregate, encodeAggregate, MULTICALL3 } from '../../src/sync/multicall.ts'
 import { parseBlockLimit, RangeSize } from '../../src/sync/range-size.ts'
 import { RpcError } from '../../src/sync/rpc.ts'
+import type { Hex } from '../../src/wire/messages.ts'
 
 const CONTEXT = { chainId: 84532, chain: 'base-sepolia', blockNumber: 7, maxDataBytes: 10_000 }
 const FIELDS = {

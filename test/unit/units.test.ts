@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fromScaledInteger, toScaledInteger } from '../../src/units.ts'
+import { fromScaledInteger, toScaledInteger } from '../../src/base/units.ts'
 import { seededRandom } from '../random-geometry.ts'
 
 describe('the on-chain integer', () => {

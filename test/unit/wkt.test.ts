@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { ProblemError } from '../../src/base/problem.ts'
 import { readWkt } from '../../src/geometry/wkt.ts'
-import { ProblemError } from '../../src/problem.ts'
 import { LIMITS, refusalOf } from '../format-limits.ts'
 
 const read = (text: string, limits = LIMITS) => readWkt(text, ['claim', 'location'], limits)

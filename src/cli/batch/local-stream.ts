@@ -1,7 +1,7 @@
+import { PROBLEMS, type ProblemData, ProblemError } from '../../base/problem.ts'
 import type { BatchOperation } from '../../client/batch.ts'
-import type { OperationName } from '../../messages.ts'
-import { PROBLEMS, type ProblemData, ProblemError } from '../../problem.ts'
 import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
+import type { OperationName } from '../../wire/messages.ts'
 import { CommandError } from '../exit-codes.ts'
 import type { LocalEngine } from '../local-engine.ts'
 

@@ -1,5 +1,5 @@
+import { ProblemError } from '../../base/problem.ts'
 import type { Notation } from '../../geometry/notation.ts'
-import { ProblemError } from '../../problem.ts'
 import type { Geometry } from '../../types/generated.ts'
 import { parsePoint } from './source-item.ts'
 

@@ -41,7 +41,7 @@ export function addBatch(program: Command, terminal: Terminal, finish: Finish): 
     'after any interruption: no result is lost or duplicated.',
   )
   command.action(async (operation, file, options) => {
-    const { runBatch } = await import('../run/batch.ts')
+    const { runBatch } = await import('../commands/batch.ts')
     finish(await runBatch(operation, file, options, terminal))
   })
 }

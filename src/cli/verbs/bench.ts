@@ -13,7 +13,7 @@ export function addBench(program: Command, terminal: Terminal, finish: Finish): 
   withServer(withChain(withJson(command)))
   withExamples(command, 'trigpoint bench load --seconds 10 --api-key tp_int_…')
   command.action(async (what, options) => {
-    const { runBench } = await import('../run/bench.ts')
+    const { runBench } = await import('../commands/bench.ts')
     finish(await runBench(what, options, terminal))
   })
 }

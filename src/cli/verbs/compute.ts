@@ -28,7 +28,7 @@ export function addCompute(program: Command, terminal: Terminal, finish: Finish)
     'ogr2ogr -f GeoJSON /vsistdout/ parks.shp | trigpoint compute area -',
   )
   command.action(async (operation, inputs, options) => {
-    const { runCompute } = await import('../run/compute.ts')
+    const { runCompute } = await import('../commands/compute.ts')
     finish(await runCompute(operation, inputs, options, terminal))
   })
 }

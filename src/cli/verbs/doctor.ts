@@ -11,7 +11,7 @@ export function addDoctor(program: Command, terminal: Terminal, finish: Finish):
   withJson(command)
   withExamples(command, 'trigpoint doctor', 'RPC_URL_84532=https://… NODE_ENV=production trigpoint doctor --json')
   command.action(async (options) => {
-    const { runDoctor } = await import('../run/doctor.ts')
+    const { runDoctor } = await import('../commands/doctor.ts')
     finish(await runDoctor(options, terminal))
   })
 }

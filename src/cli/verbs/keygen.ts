@@ -19,7 +19,7 @@ export function addKeygen(program: Command, terminal: Terminal): void {
     'trigpoint keygen --mnemonic --reveal',
   )
   command.action(async (options) => {
-    const { runKeygen } = await import('../run/keygen.ts')
+    const { runKeygen } = await import('../commands/keygen.ts')
     await runKeygen(options, terminal)
   })
 }

@@ -12,11 +12,11 @@ export function addKeys(program: Command, terminal: Terminal, finish: Finish): v
     .option('--label <text>', 'label, such as the owner of the key', 'unnamed')
   withExamples(add, "trigpoint keys add developer --label 'map of the city'")
   withFile(add).action(async (tier, options) => {
-    const { addKey } = await import('../run/keys.ts')
+    const { addKey } = await import('../commands/keys.ts')
     await addKey(tier, options, terminal)
   })
   withFile(keys.command('list').description('list all keys, without their secrets')).action(async (options) => {
-    const { listKeys } = await import('../run/keys.ts')
+    const { listKeys } = await import('../commands/keys.ts')
     await listKeys(options, terminal)
   })
   const revoke = keys
@@ -24,7 +24,7 @@ export function addKeys(program: Command, terminal: Terminal, finish: Finish): v
     .description('revoke a key; takes effect within a second')
     .argument('<id>', 'ID as shown by list, or the key itself')
   withFile(revoke).action(async (id, options) => {
-    const { revokeKey } = await import('../run/keys.ts')
+    const { revokeKey } = await import('../commands/keys.ts')
     finish(await revokeKey(id, options, terminal))
   })
 }

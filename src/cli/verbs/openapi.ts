@@ -9,7 +9,7 @@ export function addOpenApi(program: Command, terminal: Terminal): void {
   withServer(command)
   withExamples(command, 'trigpoint openapi > openapi.json', 'trigpoint openapi --url http://127.0.0.1:3000')
   command.action(async (options) => {
-    const { printOpenApi } = await import('../run/openapi.ts')
+    const { printOpenApi } = await import('../commands/openapi.ts')
     await printOpenApi(options, terminal)
   })
 }

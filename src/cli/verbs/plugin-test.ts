@@ -12,8 +12,8 @@ export function addPluginTest(program: Command, terminal: Terminal, finish: Fini
     .argument('<module>', 'file of the module')
   withExamples(command, 'trigpoint plugin-test ./barometer.mjs')
   command.action(async (file) => {
-    const { testPlugin } = await import('../plugin-test.ts')
-    const { readConfig } = await import('../../config.ts')
+    const { testPlugin } = await import('../commands/plugin-test.ts')
+    const { readConfig } = await import('../../config/config.ts')
     const lines: string[] = []
     const code = await testPlugin([file], readConfig(terminal.env, availableParallelism()), (line) => lines.push(line))
     await terminal.out(`${lines.join('\n')}\n`)

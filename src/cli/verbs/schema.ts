@@ -9,7 +9,7 @@ export function addSchema(program: Command, terminal: Terminal): void {
   const schema = program.command('schema').description('attestation schemas: list, compute a UID, register')
   const list = schema.command('list').description('list the schemas of signed results')
   withJson(list).action(async (options) => {
-    const { listSchemas } = await import('../run/schema.ts')
+    const { listSchemas } = await import('../commands/schema.ts')
     await listSchemas(options, terminal)
   })
   const uid = schema.command('uid').description('compute the UID of a schema, which is the same in every EAS registry')
@@ -17,7 +17,7 @@ export function addSchema(program: Command, terminal: Terminal): void {
   withJson(uid)
   withExamples(uid, "trigpoint schema uid 'uint256 result,string units'", 'trigpoint schema uid boolean --resolver 0x…')
   uid.action(async (text, options) => {
-    const { printSchemaUid } = await import('../run/schema.ts')
+    const { printSchemaUid } = await import('../commands/schema.ts')
     await printSchemaUid(text, options, terminal)
   })
   const register = schema.command('register').description('register a schema on a chain, in a transaction')
@@ -27,7 +27,7 @@ export function addSchema(program: Command, terminal: Terminal): void {
   withJson(withKey(register))
   withExamples(register, 'trigpoint schema register numeric --rpc http://127.0.0.1:8545 --key payer.key')
   register.action(async (text, options) => {
-    const { registerSchema } = await import('../run/schema.ts')
+    const { registerSchema } = await import('../commands/schema.ts')
     await registerSchema(text, options, terminal)
   })
 }

@@ -20,7 +20,7 @@ export function addStamp(program: Command, terminal: Terminal): void {
     'trigpoint stamp create --at 2.2945,48.8584 --key 0x…01 --start 2026-01-01T00:00:00Z   # the same every time',
   )
   create.action(async (options) => {
-    const { createStamp } = await import('../run/stamp.ts')
+    const { createStamp } = await import('../commands/stamp.ts')
     await createStamp(options, terminal)
   })
   const sign = stamp
@@ -31,7 +31,7 @@ export function addStamp(program: Command, terminal: Terminal): void {
   withKey(sign)
   withExamples(sign, 'trigpoint stamp sign stamp.json --key signer.key | trigpoint verify -')
   sign.action(async (file, options) => {
-    const { signStampFile } = await import('../run/stamp.ts')
+    const { signStampFile } = await import('../commands/stamp.ts')
     await signStampFile(file, options, terminal)
   })
 }

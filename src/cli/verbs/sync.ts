@@ -23,7 +23,7 @@ export function addSync(program: Command, terminal: Terminal, finish: Finish): v
     'trigpoint sync --worker stop',
   )
   command.action(async (chain, options) => {
-    const { runSync } = await import('../run/sync.ts')
+    const { runSync } = await import('../commands/sync.ts')
     finish(await runSync(chain, options, terminal))
   })
 }

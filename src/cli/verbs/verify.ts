@@ -33,7 +33,7 @@ export function addVerify(program: Command, terminal: Terminal, finish: Finish):
     'trigpoint verify results.ndjson --issuer http://127.0.0.1:3000',
   )
   command.action(async (file, options) => {
-    const { runVerify } = await import('../run/verify.ts')
+    const { runVerify } = await import('../commands/verify.ts')
     finish(await runVerify(file, options, terminal))
   })
 }

@@ -1,4 +1,4 @@
-import { sideOfRing } from '../../topology/point-in-ring.ts'
+import { sideOfRing } from '../../topology/exact/point-in-ring.ts'
 import type { Coordinates } from '../plugin.ts'
 import { countryOutlines, type Outline, toUnitVectors } from './outlines.ts'
 

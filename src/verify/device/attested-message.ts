@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalBytes } from '../../geometry/canonical.ts'
+import { canonicalBytes } from '../../crypto/canonical.ts'
 import type { PluginContext } from '../plugin.ts'
 import { readText } from '../signals.ts'
 

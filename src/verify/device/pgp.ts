@@ -1,4 +1,4 @@
-import type { DeviceTrust } from '../../messages.ts'
+import type { DeviceTrust } from '../../wire/messages.ts'
 import { verifyDetached } from '../openpgp/detached.ts'
 import type { CheckCollector, PluginContext } from '../plugin.ts'
 import { readSignal, readText } from '../signals.ts'

@@ -1,4 +1,4 @@
-import type { DeviceTrust } from '../../messages.ts'
+import type { DeviceTrust } from '../../wire/messages.ts'
 import { NO_DEVICE_TRUST, trustAnchors } from './trust.ts'
 
 const LISTS = [

@@ -1,5 +1,4 @@
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
-import { checkSamePlace } from '../same-place.ts'
 import {
   parseTime,
   printable,
@@ -10,6 +9,7 @@ import {
   readText,
   type Signals,
 } from '../signals.ts'
+import { checkSamePlace } from './same-place.ts'
 
 /** A position from a satellite receiver, read through gpsd (gpsd_json(5)). */
 export const gpsd: VerifyPlugin = {

@@ -1,6 +1,6 @@
 import type { VerifyPlugin } from '../plugin.ts'
-import { checkSamePlace } from '../same-place.ts'
 import { printable, readNumber, readSignal } from '../signals.ts'
+import { checkSamePlace } from './same-place.ts'
 
 /** Evidence for development that proves nothing: the signature is real, the observation is made up. */
 export const mock: VerifyPlugin = {

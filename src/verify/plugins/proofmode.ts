@@ -1,8 +1,8 @@
 import { isFileSent } from '../device/attested-message.ts'
 import { checkDevice } from '../device/checks.ts'
 import type { CheckCollector, PluginContext, VerifyPlugin } from '../plugin.ts'
-import { checkSamePlace } from '../same-place.ts'
 import { asObject, parseTime, printable, readNumeric, readSignal, readText, type Signals } from '../signals.ts'
+import { checkSamePlace } from './same-place.ts'
 
 /** The metadata that a phone recorded with a photograph or video. */
 export const proofmode: VerifyPlugin = {

@@ -1,7 +1,4 @@
-import { checkLatency, type Witness } from '../latency.ts'
-import { recoverPersonalSigner } from '../personal-sign.ts'
 import type { CheckCollector, Coordinates, PluginContext, VerifyPlugin } from '../plugin.ts'
-import { checkSamePlace } from '../same-place.ts'
 import {
   asObject,
   printable,
@@ -12,6 +9,9 @@ import {
   readText,
   type Signals,
 } from '../signals.ts'
+import { checkLatency, type Witness } from './latency.ts'
+import { recoverPersonalSigner } from './personal-sign.ts'
+import { checkSamePlace } from './same-place.ts'
 
 /**
  * Round-trip times that witnesses measured to the prover. They bound only the distance from a witness and do not give a

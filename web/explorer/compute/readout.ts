@@ -1,6 +1,7 @@
 /** The result in large type. */
+
+import { fromScaledInteger } from '../../../src/base/units.ts'
 import { OPERATIONS } from '../../../src/compute/operations.ts'
-import { fromScaledInteger } from '../../../src/units.ts'
 import { announce, h, replace } from '../dom.ts'
 import { areaMeasure, clockUtc, lengthMeasure, type Measure, shortMeters } from '../format.ts'
 import { icon } from '../icons.ts'

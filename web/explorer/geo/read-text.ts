@@ -1,7 +1,8 @@
 /** Reads what people paste: GeoJSON, WKT, pairs of numbers, a UID, a verified proof. */
+
+import { ProblemError } from '../../../src/base/problem.ts'
 import { checkShape } from '../../../src/geometry/check-shape.ts'
 import { readWkt } from '../../../src/geometry/wkt.ts'
-import { ProblemError } from '../../../src/problem.ts'
 import type { Geometry, Input } from '../../../src/types/generated.ts'
 
 export type ReadText =

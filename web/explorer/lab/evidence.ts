@@ -1,11 +1,11 @@
 /** Creates the evidence of the proof lab: stamps signed with keys of this page, so that each kind of error can be tried. */
 import { publicKeyAddress } from '../../../src/crypto/address.ts'
+import { canonicalBytes } from '../../../src/crypto/canonical.ts'
 import { utf8 } from '../../../src/crypto/hex.ts'
 import { javascriptKeccak } from '../../../src/crypto/keccak-javascript.ts'
 import type { Secp256k1 } from '../../../src/crypto/secp256k1.ts'
 import { loadNoble } from '../../../src/crypto/secp256k1-noble.ts'
 import { formatSignature, personalMessage } from '../../../src/crypto/signature.ts'
-import { canonicalBytes } from '../../../src/geometry/canonical.ts'
 import type { EvidenceProof, LocationStamp } from '../../../src/types/generated.ts'
 import type { LonLat } from '../geo/shape.ts'
 

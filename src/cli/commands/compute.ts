@@ -1,0 +1,101 @@
+import { type InputLike, toInput } from '../../client/inputs.ts'
+import { describeData, readSignedData, timeText } from '../../client/verify/signed-data.ts'
+import { noteText } from '../../compute/result-text.ts'
+import type { ComputeResponse } from '../../types/generated.ts'
+import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
+import { readInput } from '../inputs/read-input.ts'
+import type { SourceOptions } from '../inputs/source.ts'
+import { OPERATION_INPUTS, type Operation } from '../operation-names.ts'
+import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
+import { outJson, type Terminal } from '../terminal.ts'
+
+export interface ComputeVerbOptions extends ServerOptions, SourceOptions {
+  readonly radius?: number
+  readonly chainId?: number
+  readonly recipient?: string
+  readonly schema?: string
+  readonly resultSignature?: boolean
+  readonly local?: boolean
+  readonly data?: string
+  readonly json?: boolean
+}
+
+/** Runs `trigpoint compute`. @returns 1 if a predicate is false, so that a script can branch on it */
+export async function runCompute(
+  operation: Operation,
+  inputTexts: readonly string[],
+  options: ComputeVerbOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const names = OPERATION_INPUTS[operation]
+  if (inputTexts.length !== names.length) {
+    throw usage(`${operation} takes ${names.length} inputs (${names.join(', ')}), found ${inputTexts.length}`)
+  }
+  if ((operation === 'within') !== (options.radius !== undefined)) {
+    throw usage(operation === 'within' ? 'within needs --radius <meters>' : `${operation} takes no --radius`)
+  }
+  if (inputTexts.filter((text) => text.trim().split('#')[0] === '-').length > 1) {
+    throw usage('only one of the inputs can be standard input')
+  }
+  const members: Record<string, InputLike> = {}
+  for (const [index, name] of names.entries()) members[name] = await readInput(inputTexts[index]!, terminal, options)
+  const response = await computeResult(operation, members, options, terminal)
+  if (options.json === true) await outJson(terminal, response)
+  else await terminal.out(responseText(response, names))
+  return response.result === false ? EXIT.failed : EXIT.ok
+}
+
+async function computeResult(
+  operation: Operation,
+  members: Record<string, InputLike>,
+  options: ComputeVerbOptions,
+  terminal: Terminal,
+): Promise<ComputeResponse> {
+  const { radius, recipient, schema, resultSignature = false, chainId = DEFAULT_CHAIN_ID } = options
+  let inputs: Record<string, unknown>
+  try {
+    inputs = Object.fromEntries(Object.entries(members).map(([name, input]) => [name, toInput(input)]))
+  } catch (error) {
+    throw usage((error as Error).message, error)
+  }
+  if (options.local !== true) {
+    const { compute } = await createServiceClient(options, terminal, chainId)
+    const [first, second] = Object.values(inputs) as [InputLike, InputLike]
+    const call = { recipient, schema, resultSignature, signal: terminal.signal }
+    if (operation === 'within') return compute.within(first, second, radius!, call)
+    return operation === 'area' || operation === 'length'
+      ? compute[operation](first, call)
+      : compute[operation](first, second, call)
+  }
+  const { createLocalEngine } = await import('../local-engine.ts')
+  const engine = await createLocalEngine(terminal, options.data)
+  const body = { chainId, ...inputs, radius, recipient, schema }
+  return JSON.parse(await engine.compute(operation, body, resultSignature))
+}
+
+/** Formats a result for people, with the value first. */
+function responseText(response: ComputeResponse, names: readonly string[]): string {
+  const { result, operation, inputRefs, notes, timestamp, attestation, delegatedAttestation } = response
+  const kind = typeof result === 'boolean' ? 'boolean' : 'numeric'
+  const signed = readSignedData(kind, attestation.data)
+  const statement = signed.ok ? describeData(signed.value, attestation.recipient) : 'the signed data cannot be read'
+  const refs = inputRefs.map((ref, index) => `${(names[index] ?? 'input').padEnd(11)}${ref}`)
+  return [
+    resultText(response),
+    '',
+    statement,
+    ...refs,
+    `${'operation'.padEnd(11)}${operation}`,
+    ...(notes ?? []).map((note) => `${'note'.padEnd(11)}${noteText(note)}`),
+    `${'attester'.padEnd(11)}${attestation.attester}`,
+    `${'signed'.padEnd(11)}${timeText(timestamp)}, nonce ${delegatedAttestation.nonce}, to be submitted until ${timeText(delegatedAttestation.deadline)}`,
+    '',
+  ].join('\n')
+}
+
+/** Formats the value with exactly the digits of the result: `4,238.77 m`. */
+function resultText(response: ComputeResponse): string {
+  if (typeof response.result === 'boolean') return String(response.result)
+  const isArea = response.units === 'square_meters'
+  return `${response.result.toLocaleString('en-US', { minimumFractionDigits: isArea ? 4 : 2, maximumFractionDigits: isArea ? 4 : 2 })} ${isArea ? 'm²' : 'm'}`
+}

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { encryptKeystore } from '../../attest/keystore-writer.ts'
+import { publicKeyAddress } from '../../crypto/address.ts'
+import { checksumAddress } from '../../crypto/checksum-address.ts'
+import { createKeccak } from '../../crypto/keccak.ts'
+import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
+import { CommandError, EXIT, usage } from '../exit-codes.ts'
+import { outJson, type Terminal } from '../terminal.ts'
+
+export interface KeygenOptions {
+  readonly out?: string
+  readonly keystore?: string
+  readonly passwordFile?: string
+  readonly mnemonic?: boolean
+  readonly reveal?: boolean
+  readonly json?: boolean
+}
+
+/** Runs `trigpoint keygen`. It needs a destination for the key, because an unstored key would be lost. */
+export async function runKeygen(options: KeygenOptions, terminal: Terminal): Promise<void> {
+  const { out, keystore, passwordFile, reveal = false } = options
+  if (out === undefined && keystore === undefined && !reveal) {
+    throw usage('the key would be lost: give --out <file>, --keystore <file>, or --reveal to print it')
+  }
+  if ((keystore === undefined) !== (passwordFile === undefined)) {
+    throw usage('--keystore and --password-file must be used together')
+  }
+  const password = passwordFile === undefined ? undefined : readPassword(passwordFile)
+  const keccak = await createKeccak()
+  const secp256k1 = await loadSecp256k1()
+  const { key, mnemonic } =
+    options.mnemonic === true ? await generateMnemonicKey() : { key: randomBytes(32), mnemonic: undefined }
+  const address = checksumAddress(publicKeyAddress(secp256k1.publicKey(key), keccak))
+  const secret = mnemonic ?? `0x${Buffer.from(key).toString('hex')}`
+  if (out !== undefined) writeNewFile(out, `${secret}\n`)
+  if (keystore !== undefined) {
+    writeNewFile(keystore, `${JSON.stringify(await encryptKeystore(key, password!, address, keccak), null, 2)}\n`)
+  }
+  const secretMembers = reveal ? (mnemonic === undefined ? { privateKey: secret } : { mnemonic }) : {}
+  const files = [out, keystore].filter((file) => file !== undefined)
+  if (options.json === true) return outJson(terminal, { address, ...secretMembers, files })
+  await terminal.out(`${address}\n${reveal ? `${secret}\n` : ''}`)
+  for (const file of files) terminal.err(`written to ${file}, which only its owner can read: keep a backup elsewhere\n`)
+}
+
+async function generateMnemonicKey(): Promise<{ key: Uint8Array; mnemonic: string }> {
+  const { newMnemonic } = await import('../../attest/new-mnemonic.ts')
+  return newMnemonic()
+}
+
+function readPassword(file: string): string {
+  let password: string
+  try {
+    password = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    throw usage(`--password-file ${file}: cannot read the file (${(error as NodeJS.ErrnoException).code})`, error)
+  }
+  if (password === '') throw usage(`--password-file ${file}: the file is empty`)
+  return password
+}
+
+/** Creates a file. It never overwrites an existing one, because that could destroy a key. */
+function writeNewFile(file: string, text: string): void {
+  try {
+    const descriptor = openSync(file, 'wx', 0o600)
+    writeFileSync(descriptor, text)
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const reason =
+      code === 'EEXIST' ? 'already exists, and keys are never overwritten' : `cannot write the file (${code})`
+    throw new CommandError(EXIT.usageError, `${file}: ${reason}`, { cause: error })
+  }
+}

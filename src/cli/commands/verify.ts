@@ -1,0 +1,186 @@
+import type { Issuer } from '../../client/answers.ts'
+import { createClient } from '../../client/client.ts'
+import { isObject } from '../../client/forms.ts'
+import type { InputLike } from '../../client/inputs.ts'
+import type { Verdict } from '../../client/verify/verdict.ts'
+import type { VerifyResultOptions } from '../../client/verify/verify-options.ts'
+import { verifyResult } from '../../client/verify/verify-result.ts'
+import type { MerkleAttestation } from '../../types/generated.ts'
+import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
+import { readJsonFile } from '../inputs/json-file.ts'
+import { readInput } from '../inputs/read-input.ts'
+import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
+import { createProgress } from '../progress.ts'
+import { formatCount, outJson, type Terminal } from '../terminal.ts'
+import { tallyText, verdictText } from './verdict-text.ts'
+
+export interface VerifyVerbOptions extends SourceOptions {
+  readonly attester?: readonly string[]
+  readonly issuer?: string
+  readonly chainId?: number
+  readonly geometry?: readonly string[]
+  readonly recompute?: boolean
+  readonly batch?: string
+  readonly rpc?: string
+  readonly allowExpired?: boolean
+  readonly nonce?: number
+  readonly deadline?: number
+  readonly json?: boolean
+}
+
+/** Runs `trigpoint verify`. @returns 1 if one of the results is not valid */
+export async function runVerify(file: string, options: VerifyVerbOptions, terminal: Terminal): Promise<ExitCode> {
+  if (options.recompute === true && options.geometry === undefined) {
+    throw usage('--recompute needs the inputs: give --geometry for each, in the order of the request')
+  }
+  const common = await readVerifyOptions(options, terminal)
+  const name = file === '-' ? 'standard input' : file
+  let count = 0
+  let failed = 0
+  let refused = 0
+  let single: Verdict | undefined
+  let chainId: number | undefined
+  const progress = createProgress(terminal, 'result')
+  for await (const { place, value, fault } of sourceItems(readFileBytes(file, terminal), name, {
+    format: readFormat(options),
+  })) {
+    count++
+    progress.update({
+      done: count - 1,
+      note: failed === 0 ? undefined : formatCount(failed, 'is not valid', 'are not valid'),
+    })
+    if (single !== undefined) {
+      // There are several results, so the first one gets one line as well.
+      await printFailure('line 1', single, options, terminal)
+      single = undefined
+    }
+    if (isErrorResult(value) && count > 1) {
+      refused++
+      continue
+    }
+    const verdict = await verify(fault ?? value, options, common, chainId)
+    chainId ??= verdict.chainId
+    if (!verdict.ok) failed++
+    if (count === 1) single = verdict
+    else await printFailure(place, verdict, options, terminal)
+  }
+  progress.stop()
+  if (count === 0) throw usage(`${name} contains no result`)
+  if (single !== undefined) {
+    if (options.json === true) await outJson(terminal, single)
+    else await terminal.out(verdictText(single))
+  } else {
+    const tally = { count, held: count - failed - refused, failed, refused }
+    if (options.json === true) await outJson(terminal, tally)
+    else await terminal.out(tallyText(tally))
+  }
+  return failed === 0 ? EXIT.ok : EXIT.failed
+}
+
+/** Prints one line for an invalid result in a file of several. */
+async function printFailure(
+  place: string,
+  verdict: Verdict,
+  { json }: VerifyVerbOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (verdict.ok) return
+  if (json === true) return outJson(terminal, { place, ...verdict })
+  const { id, detail } = verdict.checks.find(({ status }) => status === 'fail') ?? {
+    id: 'signature',
+    detail: 'not signed',
+  }
+  await terminal.out(`✗ ${place}: ${id}: ${detail}\n`)
+}
+
+function readFormat({ format }: VerifyVerbOptions): 'json' | 'ndjson' | undefined {
+  if (format === undefined || format === 'json' || format === 'ndjson') return format
+  throw usage(`a result is JSON, not ${format}`)
+}
+
+function isErrorResult(value: unknown): boolean {
+  return isObject(value) && 'error' in value && !('attestation' in value)
+}
+
+/**
+ * Verifies one value. @param likelyChainId chain of an earlier result, which is tried first, because each chain takes
+ * milliseconds
+ */
+async function verify(
+  value: unknown,
+  options: VerifyVerbOptions,
+  common: VerifyResultOptions,
+  likelyChainId: number | undefined,
+): Promise<Verdict> {
+  const result = isObject(value) ? withDelegation(value, options) : value
+  try {
+    if (likelyChainId !== undefined && common.chainId === undefined) {
+      const verdict = await verifyResult(result, { ...common, chainId: likelyChainId })
+      if (verdict.ok) return verdict
+    }
+    return await verifyResult(result, common)
+  } catch (error) {
+    if (error instanceof TypeError) throw usage(error.message.replace('client.issuer()', '--issuer'), error)
+    throw error
+  }
+}
+
+/**
+ * Adds nonce and deadline to a bare attestation. Both are signed, but they are not part of the attestation itself. Without them,
+ * the check of its members reports that they are missing.
+ */
+function withDelegation(value: Record<string, unknown>, { nonce, deadline }: VerifyVerbOptions): unknown {
+  const isBare =
+    'data' in value && 'schema' in value && 'signature' in value && 'attester' in value && !('proof' in value)
+  if (!isBare) return value
+  const { signature, attester } = value
+  return {
+    attestation: value,
+    delegatedAttestation: {
+      signature,
+      attester,
+      ...(deadline === undefined ? {} : { deadline }),
+      ...(nonce === undefined ? {} : { nonce }),
+    },
+  }
+}
+
+async function readVerifyOptions(options: VerifyVerbOptions, terminal: Terminal): Promise<VerifyResultOptions> {
+  const { attester, issuer, chainId, geometry, recompute, batch, rpc, allowExpired } = options
+  const inputs: InputLike[] = []
+  for (const text of geometry ?? []) inputs.push(await readInput(text, terminal))
+  const merkle = batch === undefined ? undefined : readMerkle(await readJsonFile(batch, terminal), batch)
+  return {
+    attester,
+    issuer: issuer === undefined ? undefined : await readIssuer(issuer, terminal),
+    chainId,
+    inputs: geometry === undefined ? undefined : inputs,
+    recompute: recompute === true ? (await import('../../client/recompute.ts')).createRecompute() : undefined,
+    merkle,
+    rpcUrl: rpc,
+    allowExpired,
+    nowSeconds: Math.floor(terminal.now() / 1000),
+  }
+}
+
+/** Returns the member `merkle` of a batch, or the value if it is that member. */
+function readMerkle(value: unknown, file: string): MerkleAttestation {
+  const merkle = isObject(value) && isObject(value['merkle']) ? value['merkle'] : value
+  if (isObject(merkle) && 'root' in merkle && 'attestation' in merkle) return merkle as unknown as MerkleAttestation
+  throw usage(`${file}: has no signed Merkle root: give the response to a batch with "attest": "merkle"`)
+}
+
+async function readIssuer(source: string, terminal: Terminal): Promise<Issuer> {
+  const value: unknown = /^https?:\/\//.test(source)
+    ? await createClient({ baseUrl: source.replace(/\/\.well-known\/attester\.json$/, '') }).issuer({
+        signal: terminal.signal,
+      })
+    : await readJsonFile(source, terminal)
+  const isIssuer =
+    isObject(value) &&
+    typeof value['address'] === 'string' &&
+    Array.isArray(value['chains']) &&
+    Array.isArray(value['retired'])
+  if (!isIssuer) throw usage(`${source}: not a copy of /.well-known/attester.json`)
+  return value as unknown as Issuer
+}

@@ -1,0 +1,98 @@
+import type { MerkleAttestation } from '../../types/generated.ts'
+import { isObject } from '../forms.ts'
+import type { CheckContext } from './check-attestation.ts'
+import { checkStamp } from './check-stamp.ts'
+import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
+import { createCheckContext } from './verify-context.ts'
+import type { VerifyResultOptions } from './verify-options.ts'
+import { verifyMerkleItem, verifySigned } from './verify-signed.ts'
+
+/**
+ * Checks a signed response of the service, without contacting the service.
+ *
+ * Accepts a compute response (with or without `resultSignature`), an item of a batch, a batch, a Merkle root, a re-signed
+ * attestation, a verified proof or a stamp; as JSON text or parsed.
+ *
+ * @param response untrusted; no content of it makes this function throw
+ * @returns all checks, and whether the response can be trusted
+ * @throws {TypeError} on invalid options
+ */
+export async function verifyResult(response: unknown, options: VerifyResultOptions = {}): Promise<Verdict> {
+  const list = new CheckList()
+  let value = response
+  if (typeof response === 'string') {
+    try {
+      value = JSON.parse(response)
+    } catch {
+      list.fail('form', 'the response is not JSON')
+      return list.verdict('unknown')
+    }
+  }
+  const kind = detectKind(value)
+  if (!isObject(value) || kind === 'unknown') {
+    list.fail('form', 'is not a kind of response that can be checked')
+    return list.verdict('unknown')
+  }
+  const context = await createCheckContext(options)
+  switch (kind) {
+    case 'stamp':
+      await checkStamp(value, context.keccak, context.secp256k1, list)
+      return list.verdict(kind)
+    case 'batch':
+      return verifyBatch(value, options, context.chains, list)
+    case 'merkle-item':
+      return verifyMerkleItem(value, options, context, list)
+    default:
+      return verifySigned(kind, value, options, context, list)
+  }
+}
+
+/** Detects the kind of a response by members that only this kind has. */
+function detectKind(value: unknown): ResponseKind {
+  if (!isObject(value)) return 'unknown'
+  if (Array.isArray(value['results'])) return 'batch'
+  if (Array.isArray(value['signatures']) && 'plugin' in value) return 'stamp'
+  if (isObject(value['proof'])) return 'verified-proof'
+  if (Array.isArray(value['proof'])) return 'merkle-item'
+  if ('leafCount' in value) return 'merkle-root'
+  if ('operation' in value || 'result' in value) return 'compute'
+  return 'attestation' in value ? 'attestation' : 'unknown'
+}
+
+/** Checks all results of a batch. An item with a problem instead of a result is not a fault. */
+async function verifyBatch(
+  value: Record<string, unknown>,
+  options: VerifyResultOptions,
+  chains: CheckContext['chains'],
+  list: CheckList,
+): Promise<Verdict> {
+  const results = value['results'] as unknown[]
+  const { chainId } = value
+  if (typeof chainId !== 'number' || chains.every(({ id }) => id !== chainId)) {
+    list.fail('chain', `chain ${JSON.stringify(chainId)} is not the expected one, or is not known`)
+    return list.verdict('batch')
+  }
+  const { inputs: _, recompute: __, rpcUrl: ___, ...common } = options
+  const merkle = options.merkle ?? (value['merkle'] as MerkleAttestation | null | undefined)
+  const faults: string[] = []
+  let rejected = 0
+  let signer: string | undefined
+  for (const [index, result] of results.entries()) {
+    if (isObject(result) && 'error' in result && !('result' in result)) {
+      rejected += 1
+      continue
+    }
+    const verdict = await verifyResult(result, { ...common, merkle, chainId })
+    const failed = verdict.checks.find(({ status }) => status === 'fail')
+    if (verdict.ok) signer ??= verdict.signer
+    else faults.push(`item ${index}: ${failed?.id ?? 'signature'}: ${failed?.detail ?? 'it is not signed'}`)
+  }
+  if (value['count'] !== results.length)
+    faults.push(`count is ${value['count']}, but there are ${results.length} results`)
+  if (value['failed'] !== rejected) faults.push(`failed is ${value['failed']}, but ${rejected} items have problems`)
+  const validCount = results.length - rejected
+  list.judge('items', faults, `${validCount} results are valid, ${rejected} items have problems`)
+  if (validCount > 0 && faults.length === 0) list.pass('signature', `${signer} signed all ${validCount}`)
+  else list.fail('signature', faults.length === 0 ? 'nothing in the batch is signed' : 'not all results are valid')
+  return list.verdict('batch', { ...(signer === undefined ? {} : { signer }) })
+}

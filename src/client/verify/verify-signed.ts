@@ -1,0 +1,195 @@
+import { verifyMerkleProof } from '../../attest/merkle-proof.ts'
+import type { ResultSignature, VerifyProofResponse } from '../../types/generated.ts'
+import {
+  ATTESTATION_FORM,
+  COMPUTE_FORM,
+  DELEGATION_FORM,
+  type Form,
+  findFaults,
+  isObject,
+  MERKLE_ITEM_FORM,
+  MERKLE_ROOT_FORM,
+  PROOF_ATTESTATION_FORM,
+  PROOF_FORM,
+  RESULT_SIGNATURE_FORM,
+  SIGNED_FORM,
+} from '../forms.ts'
+import { createChainReader } from './chain-calls.ts'
+import {
+  type CheckContext,
+  type CheckedAttestation,
+  checkAttestation,
+  checkItemData,
+  checkResultSignature,
+  checkTime,
+  type Signed,
+} from './check-attestation.ts'
+import { checkOnChain } from './check-chain.ts'
+import { checkInputs } from './check-inputs.ts'
+import { checkProof, checkUid } from './check-proof.ts'
+import { type DataKind, describeData, findDifferences, type SignedData } from './signed-data.ts'
+import { CheckList, type ResponseKind, type Verdict } from './verdict.ts'
+import type { VerifyResultOptions } from './verify-options.ts'
+
+const RPC_TIMEOUT_MS = 10_000
+const RESULT_KINDS = ['numeric', 'boolean'] as const
+
+interface Layout {
+  readonly form: Form
+  readonly attestation: Form
+  /** Kinds of data that the attestation may have. */
+  readonly kinds: readonly DataKind[]
+}
+
+const LAYOUTS: Readonly<Record<'compute' | 'attestation' | 'merkle-root' | 'verified-proof', Layout>> = {
+  compute: { form: COMPUTE_FORM, attestation: ATTESTATION_FORM, kinds: RESULT_KINDS },
+  attestation: {
+    form: SIGNED_FORM,
+    attestation: ATTESTATION_FORM,
+    kinds: ['numeric', 'boolean', 'verify', 'merkle-root'],
+  },
+  'merkle-root': { form: MERKLE_ROOT_FORM, attestation: ATTESTATION_FORM, kinds: ['merkle-root'] },
+  'verified-proof': { form: PROOF_FORM, attestation: PROOF_ATTESTATION_FORM, kinds: ['verify'] },
+}
+
+/** Checks a response that has its own attestation. */
+export async function verifySigned(
+  kind: keyof typeof LAYOUTS,
+  value: Record<string, unknown>,
+  options: VerifyResultOptions,
+  context: CheckContext,
+  list: CheckList,
+): Promise<Verdict> {
+  const layout = LAYOUTS[kind]
+  if (!('attestation' in value)) {
+    const reason = 'error' in value ? 'is a problem, which is never signed' : 'has no attestation, so it is not signed'
+    list.fail('signature', reason)
+    return list.verdict(kind)
+  }
+  const faults = [
+    ...findFaults(value, layout.form),
+    ...findFaults(value['attestation'], layout.attestation, 'attestation.'),
+    ...findFaults(value['delegatedAttestation'], DELEGATION_FORM, 'delegatedAttestation.'),
+    ...('resultSignature' in value
+      ? findFaults(value['resultSignature'], RESULT_SIGNATURE_FORM, 'resultSignature.')
+      : []),
+  ]
+  if (!list.judge('form', faults, 'has the members of its kind and no others')) return list.verdict(kind)
+  const signed = value as unknown as Signed
+  const checked = checkAttestation(signed, layout.kinds, contextFor(kind, value, context, list), list)
+  const { chain, data } = checked
+  const uid = kind === 'verified-proof' ? String((value['attestation'] as Record<string, unknown>)['uid']) : undefined
+  if (data !== undefined) checkMembers(kind, value, data, signed, checked, options, context, list)
+  if ('resultSignature' in value) {
+    checkResultSignature(signed, value['resultSignature'] as ResultSignature, chain, context, list)
+  }
+  skipUnsigned(value, list)
+  if (options.rpcUrl !== undefined && chain !== undefined) {
+    const reader = createChainReader(options.rpcUrl, options.rpcTimeoutMs ?? RPC_TIMEOUT_MS, options.fetch ?? fetch)
+    await checkOnChain(signed, data, uid, chain, reader, context.keccak, list)
+  }
+  return list.verdict(kind, {
+    ...(data === undefined ? {} : { statement: describeData(data, signed.attestation.recipient) }),
+    ...(chain === undefined ? {} : { signer: signed.attestation.attester, chainId: chain.id }),
+  })
+}
+
+/** Adds a skipped check for each member that is not signed. */
+function skipUnsigned(value: Readonly<Record<string, unknown>>, list: CheckList): void {
+  if ('id' in value) list.skip('id', 'was chosen by the caller and is not signed')
+  if ('notes' in value) list.skip('notes', 'say how inputs were read, and are not signed')
+  if (!('proofInputs' in value)) return
+  list.skip('proof-inputs', 'describe proofs among the inputs and are not signed; the references of the proofs are')
+}
+
+/** Restricts the context to the chain that a verified proof names; the check fails if the caller expects another one. */
+function contextFor(
+  kind: ResponseKind,
+  value: Readonly<Record<string, unknown>>,
+  context: CheckContext,
+  list: CheckList,
+): CheckContext {
+  if (kind !== 'verified-proof') return context
+  const chains = context.chains.filter(({ id }) => id === value['chainId'])
+  if (chains.length === 0) list.fail('chain', `chain ${value['chainId']} is not the expected one, or is not known`)
+  return { ...context, chains }
+}
+
+/** Checks that the response's other members match the signed data. */
+function checkMembers(
+  kind: ResponseKind,
+  value: Record<string, unknown>,
+  data: SignedData,
+  signed: Signed,
+  { chain }: CheckedAttestation,
+  options: VerifyResultOptions,
+  context: CheckContext,
+  list: CheckList,
+): void {
+  const { deadline } = signed.delegatedAttestation
+  switch (data.kind) {
+    case 'verify':
+      if (kind !== 'verified-proof') return
+      checkUid(value['attestation'] as never, context.keccak, list)
+      checkTime(BigInt((value as unknown as VerifyProofResponse).evaluatedAt), deadline, context, list)
+      checkProof(value as unknown as VerifyProofResponse, data, context.keccak, list)
+      return
+    case 'merkle-root':
+      checkTime(BigInt(data.timestampSeconds), deadline, context, list)
+      if (kind === 'merkle-root')
+        list.judge('values', rootFaults(value, data), 'root and leafCount match the signed data')
+      return
+    default:
+      if (kind === 'compute') list.judge('values', findDifferences(value, data), 'the members match the signed data')
+      // A deadline that is not signed cannot be compared with the time.
+      checkTime(data.timestampSeconds, chain?.profile === 'legacy' ? Number.MAX_SAFE_INTEGER : deadline, context, list)
+      checkInputs(data, options.inputs, options.recompute, context.keccak, list)
+  }
+}
+
+function rootFaults(value: Record<string, unknown>, data: Extract<SignedData, { kind: 'merkle-root' }>): string[] {
+  const faults: string[] = []
+  if (String(value['root']).toLowerCase() !== data.merkleRoot)
+    faults.push(`root is not ${data.merkleRoot}, which was signed`)
+  if (value['leafCount'] !== data.leafCount) faults.push(`leafCount is not ${data.leafCount}, which was signed`)
+  return faults
+}
+
+/** Checks an item of a batch that was signed as a whole: its leaf must be under the signed root. */
+export async function verifyMerkleItem(
+  value: Record<string, unknown>,
+  options: VerifyResultOptions,
+  context: CheckContext,
+  list: CheckList,
+): Promise<Verdict> {
+  const { merkle } = options
+  if (!list.judge('form', findFaults(value, MERKLE_ITEM_FORM), 'has the members of an item and no others')) {
+    return list.verdict('merkle-item')
+  }
+  if (!isObject(merkle)) {
+    list.fail('signature', 'the item is signed with its batch: pass the member merkle of the batch response')
+    return list.verdict('merkle-item')
+  }
+  const { inputs: _, recompute: __, ...rootOptions } = options
+  const root = await verifySigned('merkle-root', merkle, rootOptions, context, new CheckList())
+  for (const check of root.checks) list.checks.push({ ...check, id: rootCheckId(check.id) })
+  const item = value as unknown as { schema: string; recipient: string; data: string; proof: string[] }
+  const isUnder = verifyMerkleProof(item, item.proof, String(merkle['root']), context.keccak)
+  list.judge('proof', isUnder ? [] : ['the item is not under the root'], 'the item is under the signed root')
+  const data = checkItemData(item, context, list)
+  if (data?.kind === 'numeric' || data?.kind === 'boolean') {
+    list.judge('values', findDifferences(value, data), 'the members match the signed data')
+    checkInputs(data, options.inputs, options.recompute, context.keccak, list)
+  }
+  skipUnsigned(value, list)
+  return list.verdict('merkle-item', {
+    ...(data === undefined ? {} : { statement: describeData(data, item.recipient) }),
+    ...(root.signer === undefined ? {} : { signer: root.signer }),
+    ...(root.chainId === undefined ? {} : { chainId: root.chainId }),
+  })
+}
+
+/** Prefixes the ids of the root's checks that its items have too. */
+function rootCheckId(id: string): string {
+  return ['form', 'schema', 'data', 'values'].includes(id) ? `root-${id}` : id
+}

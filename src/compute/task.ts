@@ -1,0 +1,194 @@
+import { booleanData, numericData, type ResultData } from '../attest/result-data.ts'
+import { ProblemError, problemAt } from '../base/problem.ts'
+import { fromScaledInteger } from '../base/units.ts'
+import { bytesToHex } from '../crypto/hex.ts'
+import { readAttestedLocation } from '../geometry/attested-location.ts'
+import { readLocationText } from '../geometry/location-text.ts'
+import { findNotation } from '../geometry/notation.ts'
+import { type ComputeRequest, readComputeRequest } from '../validation/compute-request.ts'
+import { checkGeometry, type GeometryCheck } from '../validation/input.ts'
+import { type JsonObject, parseJsonObject } from '../validation/json-body.ts'
+import type {
+  ComputeResult,
+  ComputeTask,
+  ComputeWorkerData,
+  Hex,
+  Input,
+  OperationName,
+  ResolvedInput,
+  UnresolvedInput,
+} from '../wire/messages.ts'
+import type { Operand } from './operands.ts'
+import { OPERATIONS, type OperationRow } from './operations.ts'
+import { type ReadRequest, readRequest } from './read-request.ts'
+import { resultMembers } from './result-text.ts'
+import { type ComputeContext, type Outcome, runOperation } from './run.ts'
+import { SkeletonMemo } from './skeleton-memo.ts'
+
+type Limits = ComputeWorkerData['limits']
+
+/** Options for reading a request. */
+export interface ReadOptions {
+  /** See `readRequest`. */
+  readonly canScan?: boolean
+  /** Requests that this thread has read before; equal skeletons are then validated once. */
+  readonly memos?: RequestMemos
+}
+
+/** The skeleton memos of one thread, one for each operation. */
+export class RequestMemos {
+  readonly #memos = new Map<OperationName, SkeletonMemo<ComputeRequest>>()
+
+  forOperation(operation: OperationName): SkeletonMemo<ComputeRequest> {
+    const existing = this.#memos.get(operation)
+    if (existing !== undefined) return existing
+    const memo = new SkeletonMemo<ComputeRequest>()
+    this.#memos.set(operation, memo)
+    return memo
+  }
+}
+
+/**
+ * Turns one request from bytes into an unsigned result: reads, validates, computes and encodes it.
+ *
+ * @returns problems as data, because an Error would lose its class on the way to the main thread
+ * @throws {Error} on a bug in this program
+ */
+export function runComputeTask(
+  task: ComputeTask,
+  engine: ComputeContext,
+  limits: Limits,
+  reading: ReadOptions = {},
+): ComputeResult {
+  try {
+    return compute(task, engine, limits, reading)
+  } catch (error) {
+    if (error instanceof ProblemError) return { ok: false, problem: error.data }
+    throw error
+  }
+}
+
+/**
+ * Reads and computes a request. Returns its unsigned result, or the inputs that the main thread has to resolve first.
+ */
+function compute(task: ComputeTask, engine: ComputeContext, limits: Limits, reading: ReadOptions): ComputeResult {
+  const row = OPERATIONS[task.operation]
+  const memo = reading.memos?.forOperation(task.operation)
+  const readBody = (body: JsonObject, check: GeometryCheck): ComputeRequest => {
+    const cached = memo?.find(body)
+    if (cached !== undefined) return cached
+    const request = readComputeRequest(row, body, limits.maxCollectionDepth, check)
+    memo?.remember(body, request)
+    return request
+  }
+  const parse = memo && ((skeleton: string) => memo.parse(skeleton))
+  const read = readRequest(task.body, readBody, engine, limits, reading.canScan ?? true, parse)
+  const outcome = runRequest(row, read, task.resolved, engine, limits)
+  read.release()
+  return 'ok' in outcome ? outcome : encodeResult(row, read.request, outcome, task.timestampSeconds)
+}
+
+/** Builds the result from which the main thread requests an attestation. */
+export function encodeResult(
+  row: OperationRow,
+  { chainId, schema, recipient }: ComputeRequest,
+  outcome: Outcome,
+  timestampSeconds: number,
+): Extract<ComputeResult, { ok: true }> {
+  return {
+    ok: true,
+    kind: outcome.kind,
+    members: encodeMembers(row, outcome, timestampSeconds),
+    data: `0x${bytesToHex(encodeData(row, outcome, timestampSeconds).bytes)}`,
+    chainId,
+    schema: schema as Hex | undefined,
+    recipient: recipient as Hex,
+  }
+}
+
+/** Computes a request that was read, without encoding the result. Returns the inputs to resolve, if there are any. */
+export function runRequest(
+  row: OperationRow,
+  read: ReadRequest,
+  resolved: readonly ResolvedInput[],
+  engine: ComputeContext,
+  limits: Limits,
+): Outcome | Extract<ComputeResult, { ok: 'unresolved' }> {
+  const { request } = read
+  // The main thread knows the chains and rejects this one; nothing is computed for it.
+  if (!limits.chainIds.includes(request.chainId)) return { ok: 'unresolved', chainId: request.chainId, inputs: [] }
+  if (!request.inputs.every(isGeometry)) {
+    const unresolved = unresolvedInputs(request, resolved)
+    if (unresolved.length > 0) return { ok: 'unresolved', chainId: request.chainId, inputs: unresolved }
+  }
+  const operands = request.inputs.map((input, index) =>
+    input.form === 'geometry' ? read.toOperand(input, index) : resolvedOperand(input, resolved, limits),
+  )
+  return runOperation(row, operands, request.radiusMeters, engine)
+}
+
+/** Writes the members of the response that describe a result, as JSON without braces. */
+export function encodeMembers(row: OperationRow, outcome: Outcome, timestampSeconds: number): string {
+  const { operation, inputRefs, notes } = outcome
+  if (outcome.kind === 'boolean') {
+    return resultMembers({ result: outcome.value, units: undefined, operation, timestampSeconds, inputRefs, notes })
+  }
+  const { units, scale } = requireNumeric(row)
+  return resultMembers({
+    result: fromScaledInteger(outcome.integer, scale),
+    units,
+    operation,
+    timestampSeconds,
+    inputRefs,
+    notes,
+  })
+}
+
+/** Encodes the data to attest. The bytes are valid only until the next call. */
+export function encodeData(row: OperationRow, outcome: Outcome, timestampSeconds: number): ResultData {
+  const { operation, inputRefs } = outcome
+  return outcome.kind === 'boolean'
+    ? booleanData(outcome.value, inputRefs, timestampSeconds, operation)
+    : numericData(outcome.integer, requireNumeric(row).onchainUnits, inputRefs, timestampSeconds, operation)
+}
+
+function requireNumeric({ name, result }: OperationRow) {
+  if (result.kind !== 'numeric') throw new RangeError(`${name} has no numeric result`)
+  return result
+}
+
+function isGeometry({ form }: Input): boolean {
+  return form === 'geometry'
+}
+
+function unresolvedInputs(request: ComputeRequest, resolved: readonly ResolvedInput[]): UnresolvedInput[] {
+  return request.inputs
+    .filter((input) => input.form !== 'geometry' && !resolved.some(({ field }) => field === input.path[0]))
+    .map((input) => ({ field: String(input.path[0]), input }))
+}
+
+function resolvedOperand(input: Input, resolved: readonly ResolvedInput[], limits: Limits): Operand {
+  const resolution = resolved.find(({ field }) => field === input.path[0])!
+  const path = input.form === 'proof' ? [...input.path, 'verifiedProof', 'proof', 'claim', 'location'] : input.path
+  const geometry = parseLocation(resolution, input, path, limits)
+  checkGeometry(geometry, path, limits.maxCollectionDepth)
+  return { geometry, path, ref: resolution.ref }
+}
+
+function parseLocation({ geometry, locationType }: ResolvedInput, input: Input, path: Input['path'], limits: Limits) {
+  const parse = (text: string) => parseJsonObject(Buffer.from(text), limits.maxJsonDepth)
+  // The location of a proof is part of the body, so the problem points at it there.
+  if (input.form === 'proof')
+    return locationType === undefined ? parse(geometry) : readLocationText(locationType, geometry, path, limits)
+  try {
+    return readAttestedLocation(locationType ?? 'geojson', geometry, [], limits, parse)
+  } catch (error) {
+    // The attested text is untrusted too, but it is not in the body. Its problems are reported at the input that names
+    // it.
+    if (!(error instanceof ProblemError)) throw error
+    const notation = findNotation(locationType ?? '') ?? 'GeoJSON'
+    throw problemAt('invalid-input', path, `its location is no ${notation}: ${error.data.detail}`, {
+      code: 'uid-unreadable',
+    })
+  }
+}

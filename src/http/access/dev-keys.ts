@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { makeFolder } from '../../base/make-folder.ts'
+import { type ApiKey, ConfigError, type Tier } from '../../config/config.ts'
+
+export interface DevelopmentKeys {
+  /** `tp_dev_…` */
+  readonly developer: string
+  /** `tp_int_…` */
+  readonly internal: string
+}
+
+/**
+ * Reads the two development API keys from `<dataDir>/dev-keys.json`, and creates the file the first time.
+ * Callers use it only outside production (decision 114).
+ *
+ * @throws {ConfigError} if the file holds something else
+ */
+export function loadDevelopmentKeys(dataDir: string): DevelopmentKeys {
+  const path = join(dataDir, 'dev-keys.json')
+  makeFolder(dataDir)
+  const fresh: DevelopmentKeys = { developer: generateKey('developer'), internal: generateKey('internal') }
+  try {
+    // Exclusive: if two processes start together, one makes the keys and the other reads them.
+    writeFileSync(path, `${JSON.stringify(fresh, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    return fresh
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return readKeys(path)
+}
+
+/** Returns the keys as entries of the key table. */
+export function developmentKeyEntries(keys: DevelopmentKeys): ApiKey[] {
+  return [
+    { key: keys.developer, tier: 'developer', label: 'development key, developer tier' },
+    { key: keys.internal, tier: 'internal', label: 'development key, internal tier' },
+  ]
+}
+
+function readKeys(path: string): DevelopmentKeys {
+  let keys: Partial<Record<keyof DevelopmentKeys, unknown>> | null = null
+  try {
+    keys = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  const { developer, internal } = keys ?? {}
+  if (typeof developer === 'string' && typeof internal === 'string' && [developer, internal].every(hasValidChecksum)) {
+    return { developer, internal }
+  }
+  throw new ConfigError(`${path}: holds no development keys; delete the file to have new ones made`)
+}
+
+const TIER_CODES: Readonly<Record<Tier, string>> = { public: 'pub', developer: 'dev', internal: 'int' }
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const SECRET_LENGTH = 22 // 62²² is 131 bits
+const CHECKSUM_LENGTH = 6 // 62⁶ is more than 2³²
+
+/** Makes a key `tp_<tier>_<22 base62>_<6 crc>`. Secret scanners find the prefix; the checksum detects typing errors. */
+export function generateKey(tier: Tier): string {
+  let secret = ''
+  while (secret.length < SECRET_LENGTH) {
+    // 248 is the largest multiple of 62 in a byte; larger bytes would make the first characters more likely.
+    for (const byte of randomBytes(SECRET_LENGTH)) {
+      if (byte < 248 && secret.length < SECRET_LENGTH) secret += BASE62[byte % 62]
+    }
+  }
+  const body = `tp_${TIER_CODES[tier]}_${secret}`
+  return `${body}_${checksum(body)}`
+}
+
+export function hasValidChecksum(key: string): boolean {
+  const border = key.length - CHECKSUM_LENGTH - 1
+  return key.startsWith('tp_') && key[border] === '_' && key.slice(border + 1) === checksum(key.slice(0, border))
+}
+
+function checksum(text: string): string {
+  let remaining = crc32(text)
+  let digits = ''
+  for (let index = 0; index < CHECKSUM_LENGTH; index++) {
+    digits = BASE62[remaining % 62] + digits
+    remaining = Math.floor(remaining / 62)
+  }
+  return digits
+}

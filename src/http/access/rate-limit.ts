@@ -1,0 +1,114 @@
+import type { ProblemData } from '../../base/problem.ts'
+import type { Tier } from '../../config/config.ts'
+
+/** Key under which requests are counted together: an address key, or `key:` and the digest of an API key. */
+export type Subject = number | string
+
+/** The current hour of one subject. */
+export interface RateWindow {
+  /** Requests counted, at most the limit. */
+  used: number
+  /** Unix seconds; the window has expired from then on. */
+  readonly endSeconds: number
+}
+
+const WINDOW_SECONDS = 3600
+
+/**
+ * Counts requests in windows of one hour, each beginning with its subject's first request (decision 91).
+ *
+ * All windows have the same length, so the insertion order of the map is the order of their ends, and expired windows come
+ * first. When the map is full, the oldest window is evicted. This bounds the memory; the price is that the evicted subject
+ * begins a new hour early.
+ */
+export class RateLimiter {
+  readonly #windows = new Map<Subject, RateWindow>()
+  readonly #maxSubjects: number
+
+  constructor(maxSubjects: number) {
+    this.#maxSubjects = maxSubjects
+  }
+
+  get size(): number {
+    return this.#windows.size
+  }
+
+  /** Returns the current window of a subject; undefined if there is none. Begins no window. */
+  peek(subject: Subject, nowMs: number): RateWindow | undefined {
+    const window = this.#windows.get(subject)
+    return window !== undefined && window.endSeconds * 1000 > nowMs ? window : undefined
+  }
+
+  /** Returns the current window of a subject; begins one if there is none. */
+  open(subject: Subject, nowMs: number): RateWindow {
+    const window = this.#windows.get(subject)
+    if (window !== undefined) {
+      if (window.endSeconds * 1000 > nowMs) return window
+      this.#windows.delete(subject)
+    }
+    this.#evictSome(nowMs)
+    // From the start of the second, so that the reported reset time is exactly the one that counts.
+    const created = { used: 0, endSeconds: Math.floor(nowMs / 1000) + WINDOW_SECONDS }
+    this.#windows.set(subject, created)
+    return created
+  }
+
+  /** Removes up to two windows for each new one: the map shrinks faster than it grows, and no request pays for a long scan. */
+  #evictSome(nowMs: number): void {
+    let isFull = this.#windows.size >= this.#maxSubjects
+    let visited = 0
+    for (const [subject, window] of this.#windows) {
+      if (visited++ === 2 || (!isFull && window.endSeconds * 1000 > nowMs)) return
+      this.#windows.delete(subject)
+      isFull = false
+    }
+  }
+}
+
+/** Takes requests from the quota of a window. @returns how many were granted */
+export function takeQuota(window: RateWindow, limit: number, requests: number): number {
+  const granted = Math.max(0, Math.min(requests, limit - window.used))
+  window.used += granted
+  return granted
+}
+
+/** Where a client reads how long to wait: a rejected request has `Retry-After`, a rejected item within a response has not. */
+const WAIT_HINTS = {
+  answer: 'Retry-After has the seconds to wait',
+  item: 'X-RateLimit-Reset has the Unix seconds when the hour ends',
+} as const
+
+/**
+ * Returns the problem for requests that exceed the hourly limit.
+ *
+ * @param tier of the caller: only callers without a key get the hint to send one
+ */
+export function rateLimitProblem(limit: number, tier: Tier, rejected: keyof typeof WAIT_HINTS): ProblemData {
+  const reached = `the limit of ${limit} requests per hour is reached`
+  const more = tier === 'public' ? ', and an API key (X-API-Key or Authorization: Bearer) raises the limit' : ''
+  return {
+    type: 'rate-limited',
+    detail: `${reached}; ${WAIT_HINTS[rejected]}${more}`,
+    places: [{ pointer: '#', detail: reached, code: 'limit' }],
+  }
+}
+
+/** The state of the limit for the response headers. */
+export interface RateStatus {
+  limit: number
+  remaining: number
+  /** Unix seconds. */
+  resetSeconds: number
+}
+
+/** @param window undefined if nothing was counted yet: an hour would begin now */
+export function rateStatus(window: RateWindow | undefined, limit: number, nowMs: number): RateStatus {
+  return window === undefined
+    ? { limit, remaining: limit, resetSeconds: Math.floor(nowMs / 1000) + WINDOW_SECONDS }
+    : { limit, remaining: Math.max(0, limit - window.used), resetSeconds: window.endSeconds }
+}
+
+/** Returns the seconds until the reset, at least 0, for `Retry-After` and `RateLimit-Reset`. */
+export function secondsUntil(resetSeconds: number, nowMs: number): number {
+  return Math.max(0, resetSeconds - Math.floor(nowMs / 1000))
+}

@@ -1,0 +1,86 @@
+import type { Config, Tier } from '../../config/config.ts'
+import type { SubmissionCaller } from '../../service/services.ts'
+import type { ResponseContext } from '../routes/respond.ts'
+import type { Route, RouteRequest } from '../routes/routes.ts'
+import type { Exchange } from '../transport/port.ts'
+import type { RequestHead } from '../transport/request-head.ts'
+import type { KeyHolder } from './api-keys.ts'
+import { type RateStatus, rateStatus, type Subject } from './rate-limit.ts'
+
+/** The state of a request in flight: everything that its response needs. */
+export class RequestState implements ResponseContext, RouteRequest {
+  readonly exchange: Exchange
+  readonly requestId: string
+  readonly nowMs: number
+  readonly #config: Config
+  /** Holder of the request's valid key; `invalid` for a wrong key; undefined without a key. */
+  readonly holder: KeyHolder | 'invalid' | undefined
+  /** Subject of the rate limit: the key, else the address. */
+  readonly subject: Subject
+  /** undefined until the window was read. */
+  knownRate: RateStatus | undefined = undefined
+  route: Route | undefined = undefined
+  /** Value of `Allow` if the path does not support the method. */
+  allow: string | undefined = undefined
+  parameter = ''
+  /** Called when the client disconnects during a stream. */
+  onDisconnect: (() => void) | undefined = undefined
+
+  constructor(
+    exchange: Exchange,
+    config: Config,
+    facts: {
+      readonly requestId: string
+      readonly nowMs: number
+      readonly holder: KeyHolder | 'invalid' | undefined
+      readonly subject: Subject
+    },
+  ) {
+    this.exchange = exchange
+    this.#config = config
+    this.requestId = facts.requestId
+    this.nowMs = facts.nowMs
+    this.holder = facts.holder
+    this.subject = facts.subject
+  }
+
+  get tier(): Tier {
+    return typeof this.holder === 'object' ? this.holder.tier : 'public'
+  }
+
+  get limit(): number {
+    return this.#config.requestsPerHour[this.tier]
+  }
+
+  /** State of the limit; the full quota if the window was not read, as for a subject without a window. */
+  get rate(): RateStatus {
+    return this.knownRate ?? rateStatus(undefined, this.limit, this.nowMs)
+  }
+
+  get caller(): SubmissionCaller {
+    const { holder, tier, exchange } = this
+    const account = typeof holder === 'object' ? holder.subject : undefined
+    return { account, tier, idempotencyKey: exchange.head.idempotencyKey }
+  }
+
+  get path(): string {
+    return this.exchange.path
+  }
+
+  get baseUrl(): string {
+    return resolveBaseUrl(this.#config, this.exchange.head)
+  }
+
+  get errorTypeBase(): string {
+    return this.#config.errorTypeBase ?? `${this.baseUrl}/errors`
+  }
+}
+
+/** Returns `PUBLIC_URL`, or a URL with the client's Host if that is safe to use in one, else with the configured address. */
+export function resolveBaseUrl(config: Config, head: RequestHead | undefined): string {
+  if (config.publicUrl !== undefined) return config.publicUrl
+  const host = head?.host
+  return host !== undefined && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host)
+    ? `http://${host}`
+    : `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
+}

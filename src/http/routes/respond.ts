@@ -1,0 +1,232 @@
+/** Turns results and problems into HTTP responses; nothing else does. */
+import { type InvalidPart, PROBLEMS, type ProblemData } from '../../base/problem.ts'
+import { type RateStatus, secondsUntil } from '../access/rate-limit.ts'
+import type { HeaderBlock, ResponseData } from '../transport/port.ts'
+import { clip, MAX_DETAIL } from './clip.ts'
+import { DEPRECATION, isOlderPath, toOlderError } from './older-error.ts'
+import { isRecordPath, recordErrorJson } from './record-error.ts'
+
+/** What a response reports about its request. */
+export interface ResponseContext {
+  readonly requestId: string
+  readonly rate: RateStatus
+  readonly nowMs: number
+  /** As sent, not decoded. */
+  readonly path: string
+  /** Prefix of problem type URIs; a slash and the name of the type follow. */
+  readonly errorTypeBase: string
+}
+
+/** Selects the constant headers. With `asset`, the response itself sets Content-Type and Cache-Control. */
+export type ContentKind = keyof typeof CONTENT_TYPES | 'asset'
+
+const CONTENT_TYPES = {
+  json: 'application/json; charset=utf-8',
+  problem: 'application/problem+json; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  metrics: 'text/plain; version=0.0.4; charset=utf-8',
+  geojson: 'application/geo+json; charset=utf-8',
+  geojsonseq: 'application/geo+json-seq',
+  events: 'text/event-stream; charset=utf-8',
+  graphql: 'application/graphql-response+json; charset=utf-8',
+  text: 'text/plain; charset=utf-8',
+  openapi: 'application/vnd.oai.openapi+json;version=3.0; charset=utf-8',
+} as const
+
+const SECURITY = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cache-Control', 'no-store'],
+] as const
+
+/** The API is public and has no cookies, so any page may read it. */
+const CORS = [
+  ['Access-Control-Allow-Origin', '*'],
+  [
+    'Access-Control-Expose-Headers',
+    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, ' +
+      'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, X-Count, Deprecation',
+  ],
+] as const
+
+const PREFLIGHT = [
+  ['Access-Control-Allow-Methods', 'GET, HEAD, POST, OPTIONS'],
+  ['Access-Control-Allow-Headers', 'Content-Type, Authorization, X-API-Key, X-Request-Id, Prefer, Last-Event-ID'],
+  ['Access-Control-Max-Age', '86400'],
+] as const
+
+function headerBlock(lines: readonly (readonly [string, string])[]): HeaderBlock {
+  const [[firstName, firstValue]] = lines as readonly [readonly [string, string]]
+  const otherLines = lines.slice(1).map(([name, value]) => `\r\n${name}: ${value}`)
+  return { pairs: lines.flat(), firstName, remainder: firstValue + otherLines.join('') }
+}
+
+function buildHeaderBlocks(
+  cors: readonly (readonly [string, string])[],
+): Readonly<Record<ContentKind | 'empty', HeaderBlock>> {
+  const block = (kind: keyof typeof CONTENT_TYPES) =>
+    headerBlock([['Content-Type', CONTENT_TYPES[kind]], ...SECURITY, ...cors])
+  return {
+    json: block('json'),
+    problem: block('problem'),
+    ndjson: block('ndjson'),
+    metrics: block('metrics'),
+    geojson: block('geojson'),
+    openapi: block('openapi'),
+    geojsonseq: block('geojsonseq'),
+    events: block('events'),
+    graphql: block('graphql'),
+    text: block('text'),
+    html: headerBlock([
+      ['Content-Type', CONTENT_TYPES.html],
+      ...SECURITY,
+      ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'"],
+      ...cors,
+    ]),
+    asset: headerBlock([...SECURITY.filter(([name]) => name !== 'Cache-Control'), ...cors]),
+    empty: headerBlock([...SECURITY, ...cors]),
+  }
+}
+
+const PUBLIC_BLOCKS = buildHeaderBlocks(CORS)
+const PRIVATE_BLOCKS = buildHeaderBlocks([])
+const PREFLIGHT_BLOCK = headerBlock([...SECURITY, ...CORS, ...PREFLIGHT])
+
+/** Returns true for paths that no page of another origin may read (decision 85). */
+export function isPrivatePath(path: string): boolean {
+  return path.startsWith('/api/sync') || path.startsWith('/metrics')
+}
+
+/**
+ * Builds a response with a body.
+ *
+ * @param extra more header lines; values that a client can influence must have passed `isFieldValue`
+ */
+export function contentResponse<Body extends string | Uint8Array>(
+  context: ResponseContext,
+  status: number,
+  kind: ContentKind,
+  body: Body,
+  extra: readonly string[] = [],
+): ResponseData<Body> {
+  const blocks = isPrivatePath(context.path) ? PRIVATE_BLOCKS : PUBLIC_BLOCKS
+  const lines = isOlderPath(context.path) ? [...extra, ...DEPRECATION] : extra
+  return { status, headers: blocks[kind], fields: requestFields(context, lines), body }
+}
+
+/** Builds the response to `OPTIONS`, which is also the preflight of browsers. */
+export function preflightResponse(context: ResponseContext, allow: string): ResponseData {
+  const headers = isPrivatePath(context.path) ? PRIVATE_BLOCKS.empty : PREFLIGHT_BLOCK
+  return { status: 204, headers, fields: requestFields(context, ['Allow', allow]), body: '' }
+}
+
+/**
+ * Builds the response for a problem, in the error format of its path.
+ *
+ * @param allow methods of the path, for 405
+ */
+export function problemResponse(context: ResponseContext, problem: ProblemData, allow?: string): ResponseData<string> {
+  const extra: string[] = []
+  const retryAfterSeconds =
+    problem.retryAfterSeconds ??
+    (problem.type === 'rate-limited' ? secondsUntil(context.rate.resetSeconds, context.nowMs) : undefined)
+  if (retryAfterSeconds !== undefined) extra.push('Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds))))
+  if (problem.type === 'unauthorized') extra.push('WWW-Authenticate', 'Bearer')
+  if (allow !== undefined) extra.push('Allow', allow)
+  if (isOlderPath(context.path)) {
+    const { status, json } = toOlderError(problem)
+    return contentResponse(context, status, 'json', json, extra)
+  }
+  const { status } = PROBLEMS[problem.type]
+  return isRecordPath(context.path)
+    ? contentResponse(context, status, 'json', recordErrorJson(context.path, problem), extra)
+    : contentResponse(context, status, 'problem', problemJson(context, problem), extra)
+}
+
+/** Builds the response to bytes that are not a valid request. */
+export function unparsableResponse(status: 400 | 408 | 431, context: ResponseContext): ResponseData<string> {
+  if (status === 431) {
+    const title = 'Request Header Fields Too Large'
+    const body = JSON.stringify({ type: 'about:blank', title, status, detail: 'the header is too large' })
+    return contentResponse(context, status, 'problem', body)
+  }
+  return problemResponse(
+    context,
+    status === 408
+      ? { type: 'request-timeout', detail: 'the request did not arrive in time' }
+      : { type: 'bad-request', detail: 'this is not an HTTP/1.1 request' },
+  )
+}
+
+function requestFields({ requestId, rate, nowMs }: ResponseContext, extra: readonly string[]): string[] {
+  const limit = String(rate.limit)
+  const remaining = String(rate.remaining)
+  const fields = [
+    'X-Request-Id',
+    requestId,
+    'X-RateLimit-Limit',
+    limit,
+    'X-RateLimit-Remaining',
+    remaining,
+    'X-RateLimit-Reset',
+    String(rate.resetSeconds),
+    'RateLimit-Limit',
+    limit,
+    'RateLimit-Remaining',
+    remaining,
+    'RateLimit-Reset',
+    String(secondsUntil(rate.resetSeconds, nowMs)),
+  ]
+  if (extra.length > 0) fields.push(...extra)
+  return fields
+}
+
+/** Returns true for printable ASCII. Other values could end their line, because the transport writes them unchecked. */
+export function isFieldValue(value: string): boolean {
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index)
+    if (code < 0x20 || code > 0x7e) return false
+  }
+  return true
+}
+
+const MAX_PROBLEM_BYTES = 4095
+const MAX_PLACES = 10
+/** Maximum UTF-16 units of the other texts in a problem. */
+const MAX_PLACE_TEXT = 300
+const MAX_INSTANCE = 200
+
+/** Serializes a problem (RFC 9457), in less than 4 KB whatever the client sent. */
+export function problemJson(
+  context: Pick<ResponseContext, 'errorTypeBase' | 'path' | 'requestId'>,
+  problem: ProblemData,
+): string {
+  const { status, title } = PROBLEMS[problem.type]
+  let detail = clip(problem.detail, MAX_DETAIL)
+  let places = (problem.places ?? []).slice(0, MAX_PLACES).map(clipPointer)
+  for (;;) {
+    const text = JSON.stringify({
+      type: `${context.errorTypeBase}/${problem.type}`,
+      title,
+      status,
+      detail,
+      instance: clip(context.path, MAX_INSTANCE),
+      ...(places.length > 0 ? { errors: places } : {}),
+      requestId: context.requestId,
+    })
+    if (Buffer.byteLength(text) <= MAX_PROBLEM_BYTES || detail.length <= 1) return text
+    if (places.length > 0) places = places.slice(0, places.length >> 1)
+    else detail = clip(detail, detail.length >> 1)
+  }
+}
+
+function clipPointer({ pointer, detail, code, hint }: InvalidPart): InvalidPart {
+  return {
+    pointer: clip(pointer, MAX_PLACE_TEXT),
+    detail: clip(detail, MAX_PLACE_TEXT),
+    ...(code === undefined ? {} : { code: clip(code, MAX_PLACE_TEXT) }),
+    ...(hint === undefined ? {} : { hint: clip(hint, MAX_PLACE_TEXT) }),
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The interface between the HTTP transport and the request handler. Two adapters implement the transport, one on
+ * uWebSockets.js and one on node:http; everything above sees requests only through these interfaces.
+ */
+import type { ProblemData } from '../../base/problem.ts'
+import type { RequestContext } from '../../service/services.ts'
+import type { RequestHead } from './request-head.ts'
+
+/** Constant header lines, in the two forms that the transports take. Names and values hold no line breaks. */
+export interface HeaderBlock {
+  /** [name, value, name, value, …] */
+  readonly pairs: readonly string[]
+  /** Name of the first line. */
+  readonly firstName: string
+  /** Value of the first line and all lines after it, as they are sent. */
+  readonly remainder: string
+}
+
+/** One response as data. */
+export interface ResponseData<Body extends string | Uint8Array = string | Uint8Array> {
+  readonly status: number
+  readonly headers: HeaderBlock
+  /** Additional header lines of this response: [name, value, name, value, …], without line breaks in them. */
+  readonly fields: readonly string[]
+  readonly body: Body
+  /** True if the connection cannot be reused, e.g. because the end of the request is unknown. */
+  readonly close?: boolean
+}
+
+/** One request and the means to answer it. It is also the `RequestContext` that is passed down to the service. */
+export interface Exchange extends RequestContext {
+  /** Upper case. */
+  readonly method: string
+  /** As sent, undecoded, from the first slash to the question mark. */
+  readonly path: string
+  /** Without the question mark; empty when there is none. */
+  readonly query: string
+  readonly head: RequestHead
+  /** Address of the socket's other end, 4 or 16 bytes in network order. Valid until `HttpHandler.handle` returns. */
+  readonly peer: Uint8Array
+  /** `performance.now()` when the head had arrived. */
+  readonly startedMs: number
+  /** True once the handler has responded, or the transport has because a limit was exceeded. */
+  readonly answered: boolean
+  deadlineMs: number
+  /** For the handler's own use. */
+  state: unknown
+
+  /**
+   * Reads the body; call it before `HttpHandler.handle` returns. A body that is too large, too slow, or exceeds the limit of
+   * all bodies together is rejected through `HttpHandler.decline`, and `receive` is never called.
+   *
+   * @param owner key under which open bodies are counted
+   * @param receive called once with the whole body, which then belongs to it
+   * @param maxBodyBytes replaces the usual limit
+   */
+  readBody(owner: number | string, receive: (body: Uint8Array) => void, maxBodyBytes?: number): void
+  /**
+   * Reads the body piece by piece, without a limit on its size; call it before `HttpHandler.handle` returns. Bytes that were
+   * taken and not released count towards the bytes of all requests. The time limit applies between two pieces.
+   *
+   * @returns the means to slow the client down
+   */
+  streamBody(owner: number | string, receiver: BodyReceiver): BodyFlow
+  /** Sends the response. Does nothing if the client has disconnected or a response was sent already. */
+  answer(reply: ResponseData): void
+  /**
+   * Begins a response whose length is not known yet.
+   *
+   * @param head the response without its body
+   * @returns undefined if the client has disconnected or a response was sent already
+   */
+  beginResponse(head: Omit<ResponseData, 'body'>): ResponseStream | undefined
+  /** Closes the connection in the middle of a response: the missing end tells the client that it failed. */
+  breakStream(): void
+}
+
+/** Receives a body piece by piece. */
+export interface BodyReceiver {
+  /** True if `take` copies what it needs; its chunk is then valid only during the call. Otherwise the receiver owns the chunk. */
+  readonly takesCopies?: true
+  take(chunk: Uint8Array): void
+  /** Called when the body is complete. Not called if the client disconnected or the transport rejected the remaining body. */
+  end(): void
+  /** Called instead of `end` when the service stops: answer what has arrived. Without it, the service waits for the end. */
+  cut?(): void
+  /** Called when the exchange ended before the body did: what was taken is not needed any more. */
+  drop?(): void
+}
+
+/** Back-pressure on the sender of a body. */
+export interface BodyFlow {
+  pause(): void
+  resume(): void
+  /** Releases bytes that the receiver has processed. */
+  release(bytes: number): void
+}
+
+/** A response that is written piece by piece. Calls do nothing once the client has disconnected. */
+export interface ResponseStream {
+  /**
+   * Writes one piece.
+   *
+   * @param piece bytes are handed over together with their underlying buffer
+   * @returns false if the client reads more slowly than we write: wait for `onWritable`
+   */
+  write(piece: string | Uint8Array): boolean
+  /** Called once, when there is room again. */
+  onWritable(listener: () => void): void
+  end(): void
+}
+
+/** Handles requests for a transport; `createApp` creates it. */
+export interface HttpHandler {
+  /** Called once for each request, when its head has arrived. If it throws, the transport calls `fail` with the error. */
+  handle(exchange: Exchange): void
+  /** Answers with a problem that the transport detected. Never throws. */
+  decline(exchange: Exchange, problem: ProblemData, close: boolean): void
+  /** Answers with an error: a `ProblemError` as it is, anything else as `internal`. Never throws. */
+  fail(exchange: Exchange, error: unknown): void
+  /** Called when the client disconnected before the response. */
+  abandoned(exchange: Exchange): void
+  /** Returns the response to bytes that are not a valid request. */
+  unparsable(status: 400 | 408 | 431, peer: Uint8Array): ResponseData<string>
+}
+
+/** Returns true for statuses without a body and without Content-Length (RFC 9110, sections 8.6 and 15.4.5). */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 304
+}
+
+/** A running transport. */
+export interface HttpServer {
+  readonly adapter: 'uws' | 'node'
+  /** Requests that have been read and not answered. */
+  readonly inFlight: number
+  /**
+   * Starts to accept connections.
+   *
+   * @param port 0 for any free port
+   * @returns the port in use
+   * @throws {ListenError} if the port cannot be opened
+   */
+  listen(host: string, port: number): Promise<number>
+  /** Stops accepting and answers open requests with `Connection: close`; resolves when done or after `drainTimeoutMs`. */
+  close(): Promise<void>
+}
+
+export type ListenFailure = 'in-use' | 'not-permitted' | 'no-such-address' | 'failed'
+
+/** The server cannot listen on its port. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+  readonly failure: ListenFailure
+
+  constructor(host: string, port: number, code: string | undefined, options?: ErrorOptions) {
+    const failure = LISTEN_FAILURES[code ?? ''] ?? 'failed'
+    super(`cannot listen on ${host} port ${port}: ${failure}${code === undefined ? '' : ` (${code})`}`, options)
+    this.failure = failure
+  }
+}
+
+const LISTEN_FAILURES: Readonly<Record<string, ListenFailure>> = {
+  EADDRINUSE: 'in-use',
+  EACCES: 'not-permitted',
+  EPERM: 'not-permitted',
+  EADDRNOTAVAIL: 'no-such-address',
+  ENOTFOUND: 'no-such-address',
+}

@@ -1,0 +1,249 @@
+import type { ProblemData } from '../../base/problem.ts'
+import { BodyBudget } from './body-budget.ts'
+import type { InFlight } from './in-flight.ts'
+import type { BodyFlow, BodyReceiver, Exchange, HttpHandler, ResponseData, ResponseStream } from './port.ts'
+import { overloaded, tooLarge } from './transport-problems.ts'
+import { Wire, type WireRequest } from './wire.ts'
+
+/** One request, as far as both transports share it. A class instead of closures, because one is created for each request. */
+export abstract class TransportExchange extends Wire implements Exchange, BodyFlow, ResponseStream {
+  readonly startedMs: number
+  /** Time when the request began, or of the last activity of its streams. */
+  lastActivityMs: number
+  abstract readonly peer: Uint8Array
+  answered = false
+  aborted = false
+  deadlineMs = 0
+  state: unknown = undefined
+  /** Neighbours in the in-flight list. */
+  previous: TransportExchange | undefined = undefined
+  next: TransportExchange | undefined = undefined
+
+  readonly #inFlight: InFlight
+  readonly #handler: HttpHandler
+  #receiver: BodyReceiver | undefined = undefined
+  /** True between the head and the end of a streamed response. */
+  #isStreaming = false
+  #closesAtEnd = false
+  #hasEnded = false
+  #isLate = false
+  #owner: number | string = 0
+  readonly #budget: BodyBudget
+  /** True once the whole body has arrived, or if there is none. */
+  #bodyEnded: boolean
+
+  constructor(inFlight: InFlight, handler: HttpHandler, request: WireRequest) {
+    super(request)
+    this.startedMs = performance.now()
+    this.lastActivityMs = this.startedMs
+    this.#inFlight = inFlight
+    this.#handler = handler
+    this.#budget = new BodyBudget(inFlight)
+    this.#bodyEnded = request.head.bodyBytes === 0
+    inFlight.add(this)
+  }
+
+  /** Runs the handler so that it cannot end without a response. @param isTooMany true rejects it: too many connections */
+  run(isTooMany: boolean): void {
+    try {
+      if (isTooMany) this.#handler.decline(this, overloaded('too many connections'), true)
+      else this.#handler.handle(this)
+    } catch (error) {
+      this.#handler.fail(this, error)
+    }
+  }
+
+  /** True if the body has no limit because it is processed piece by piece. */
+  get isStreamed(): boolean {
+    return this.#budget.maxBytes === Number.POSITIVE_INFINITY
+  }
+
+  get isReceiving(): boolean {
+    return this.#receiver !== undefined
+  }
+
+  readBody(
+    owner: number | string,
+    receive: (body: Uint8Array) => void,
+    maxBodyBytes = this.#inFlight.limits.maxBodyBytes,
+  ): void {
+    this.#budget.maxBytes = maxBodyBytes
+    if (this.#bodyEnded) receive(new Uint8Array(0))
+    // Rejected before a byte is read. A chunked body does not announce its size, so its bytes are counted as they arrive.
+    else if ((this.head.bodyBytes ?? 0) > maxBodyBytes) this.#reject(tooLarge(maxBodyBytes))
+    else
+      this.#open(
+        owner,
+        this.#inFlight.collector({ announcedBytes: this.head.bodyBytes, copyChunk: this.copyChunk, receive }),
+      )
+  }
+
+  streamBody(owner: number | string, receiver: BodyReceiver): BodyFlow {
+    this.#budget.maxBytes = Number.POSITIVE_INFINITY
+    // Deferred, because the caller does not have the flow yet.
+    if (this.#bodyEnded) setImmediate(() => this.#deliver(receiver, new Uint8Array(0), true))
+    else if (this.#inFlight.isDraining) this.#reject(overloaded('the service is stopping'))
+    else this.#open(owner, receiver)
+    return this
+  }
+
+  pause(): void {
+    if (this.isReceiving) this.holdBody()
+  }
+
+  release(bytes: number): void {
+    // The end of the exchange has released everything.
+    if (!this.#hasEnded) this.#budget.release(bytes)
+  }
+
+  #open(owner: number | string, receiver: BodyReceiver): void {
+    if (!this.#inFlight.openBody(owner)) {
+      this.#reject(overloaded('too many unfinished bodies from one address'))
+      return
+    }
+    this.#owner = owner
+    this.#receiver = receiver
+    this.startBody()
+  }
+
+  /** @param chunk valid only during this call; ignored once receiving has stopped */
+  protected take(chunk: Uint8Array, isLast: boolean): void {
+    const receiver = this.#receiver
+    if (receiver === undefined) return
+    const problem = this.#budget.reserve(chunk.byteLength)
+    if (problem !== undefined) {
+      this.#reject(problem)
+      return
+    }
+    // Only streams restart the clock: a body with a size limit must arrive as a whole in time.
+    if (this.isStreamed) this.#inFlight.touch(this)
+    if (this.isPaused) this.pauseBody()
+    if (isLast) {
+      this.#bodyEnded = true
+      this.#stopReceiving()
+    }
+    this.#deliver(receiver, chunk, isLast)
+  }
+
+  /** Runs the receiver. An error ends only this exchange; no caller above would catch it. */
+  #deliver(receiver: BodyReceiver, chunk: Uint8Array, isLast: boolean): void {
+    if (this.#hasEnded) return
+    try {
+      if (chunk.byteLength > 0)
+        receiver.take(receiver.takesCopies || this.copyChunk === undefined ? chunk : this.copyChunk(chunk))
+      if (isLast) receiver.end()
+    } catch (error) {
+      this.#handleError(error)
+    }
+  }
+
+  #handleError(error: unknown): void {
+    if (this.#isStreaming) this.breakStream()
+    else this.#handler.fail(this, error)
+  }
+
+  answer(reply: ResponseData): void {
+    if (this.answered || this.aborted) return
+    this.answered = true
+    const mustClose = this.#inFlight.isDraining || !this.#canKeepConnection()
+    this.#finish()
+    // If the end of the request is unknown, there is no body that could be discarded.
+    if (reply.close === true || !mustClose || this.#bodyEnded) this.send(reply, reply.close === true || mustClose)
+    else this.sendAndDiscard(reply, this.#inFlight.discardLimits(this.#isLate))
+  }
+
+  beginResponse(head: Omit<ResponseData, 'body'>): ResponseStream | undefined {
+    if (this.answered || this.aborted) return undefined
+    this.answered = true
+    this.#isStreaming = true
+    this.#closesAtEnd = head.close === true || this.#inFlight.isDraining
+    this.sendHead(head, this.#closesAtEnd)
+    return this
+  }
+
+  write(piece: string | Uint8Array): boolean {
+    if (!this.#isStreaming) return true
+    this.#inFlight.touch(this)
+    return this.sendChunk(piece)
+  }
+
+  onWritable(listener: () => void): void {
+    if (this.#isStreaming) this.onDrain(listener)
+  }
+
+  end(): void {
+    if (!this.#isStreaming) return
+    this.#isStreaming = false
+    this.#finish()
+    if (!this.#bodyEnded) this.#inFlight.linger()
+    this.sendEnd(this.#closesAtEnd || !this.#bodyEnded, !this.#bodyEnded)
+  }
+
+  breakStream(): void {
+    if (this.aborted || !this.#isStreaming) return
+    this.abandon()
+    this.hangUp()
+  }
+
+  /** Ends the exchange: the client has disconnected. */
+  protected abandon(): void {
+    if (this.aborted || (this.answered && !this.#isStreaming)) return
+    this.#isStreaming = false
+    this.aborted = true
+    this.#finish()
+    this.#handler.abandoned(this)
+  }
+
+  /** Ends the body stream, which may be endless, because the service stops. */
+  cut(): void {
+    const receiver = this.#receiver
+    if (receiver?.cut === undefined) return
+    this.#stopReceiving()
+    try {
+      receiver.cut()
+    } catch (error) {
+      this.#handleError(error)
+    }
+  }
+
+  /** Rejects the request: the bytes after the head are not a valid body. */
+  breakOff(): void {
+    if (this.isReceiving) this.#reject({ type: 'bad-request', detail: 'the body framing does not match the header' })
+  }
+
+  /** Ends the request because its time is up. The service sees `aborted` and stops working on it. */
+  expire(): void {
+    this.#isLate = true
+    if (this.isReceiving) this.#reject({ type: 'request-timeout', detail: 'the body did not arrive in time' })
+    else this.#reject(overloaded(`no result within ${this.#inFlight.limits.requestDeadlineMs} ms`))
+    this.aborted = true
+  }
+
+  #reject(problem: ProblemData): void {
+    if (this.#isStreaming) this.breakStream()
+    else this.#handler.decline(this, problem, false)
+  }
+
+  /** Returns true if the remaining body is known to be small: it is then discarded, and the connection stays open. */
+  #canKeepConnection(): boolean {
+    if (this.#bodyEnded) return true
+    const { bodyBytes = Number.POSITIVE_INFINITY } = this.head
+    return !this.isReceiving && !this.isStreamed && bodyBytes <= this.#budget.maxBytes
+  }
+
+  #stopReceiving(): void {
+    if (!this.isReceiving) return
+    this.#receiver = undefined
+    this.#inFlight.closeBody(this.#owner)
+    // More requests may arrive on the connection, and a paused one would never see them.
+    this.resume()
+  }
+
+  #finish(): void {
+    this.#hasEnded = true
+    this.#receiver?.drop?.()
+    this.#stopReceiving()
+    this.#budget.releaseAll()
+    this.#inFlight.remove(this)
+  }
+}

@@ -1,0 +1,238 @@
+import { encodeMultiAttest } from '../attest/relay-transaction.ts'
+import { attestationUid } from '../attest/uid.ts'
+import type { Keccak } from '../crypto/keccak.ts'
+import { parseBigQuantity, parseBytes32, parseQuantity, toQuantity } from '../sync/quantities.ts'
+import { type RpcClient, RpcError } from '../sync/rpc.ts'
+import type { AttestationPayload, Hex } from '../wire/messages.ts'
+import type { RelayBlock } from '../wire/relay-messages.ts'
+import { type Block, type FullBlock, isRevert, type Receipt } from './relay-answers.ts'
+
+export interface ChainHead extends RelayBlock {
+  readonly baseFeePerGas: bigint
+}
+
+/** A transaction in a block of the current chain. */
+export interface MinedTransaction {
+  readonly hash: Hex
+  /** False when the transaction reverted and attested nothing. */
+  readonly isSuccess: boolean
+  readonly block: RelayBlock
+  /** UIDs in the order of the transaction's attestations. */
+  readonly uids: readonly Hex[]
+  readonly gasUsed: number
+}
+
+/** The outcome of a transaction that has a receipt. */
+export interface Outcome {
+  readonly isSuccess: boolean
+  readonly blockHash: string
+}
+
+/** The result of trying attestations on the head: gas, a revert (`error` is undefined), or another error of the endpoint. */
+export type Trial =
+  | { readonly ok: true; readonly gas: number }
+  | { readonly ok: false; readonly error: RpcError | undefined }
+
+export interface RelayChainParts {
+  readonly chainId: number
+  readonly sender: Hex
+  readonly easAddress: Hex
+  readonly keccak: Keccak
+}
+
+/** Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID), in every version. */
+const ATTESTED = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
+const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
+/** Attestations with equal fields in one block differ by a counter. */
+const MAX_BUMPS = 32
+
+export type RelayChain = ReturnType<typeof createRelayChain>
+
+/**
+ * Creates the relay's access to a chain through one endpoint. Responses are checked for consistency before they are used.
+ *
+ * Every function throws {RpcError} when there is no usable response.
+ */
+export function createRelayChain(rpc: RpcClient, { chainId, sender, easAddress, keccak }: RelayChainParts) {
+  const senderTopic = `0x${sender.slice(2).padStart(64, '0')}`
+  return {
+    async requireChain(): Promise<void> {
+      const served = parseQuantity(await rpc.request('eth_chainId', []))
+      if (served !== chainId) throw new RpcError(`an endpoint for chain ${chainId} serves chain ${served}`)
+    },
+
+    async head(): Promise<ChainHead> {
+      const block = await readBlock('latest')
+      if (block === undefined) throw new RpcError('eth_getBlockByNumber: no latest block')
+      return block
+    },
+
+    block: (number: number) => readBlock(toQuantity(number)),
+
+    /** Returns the final block by the node's tag `finalized`, or else the block `depth` below the head. */
+    async finalizedNumber(head: ChainHead, depth: number): Promise<number> {
+      const tagged = await readBlock('finalized').catch((error: unknown) => {
+        if (error instanceof RpcError && error.failure === 'error') return undefined
+        throw error
+      })
+      const hasTag = tagged !== undefined && tagged.number > 0
+      return hasTag ? Math.min(tagged.number, head.number) : head.number - depth
+    },
+
+    /** Number of nonces that the account has used. */
+    transactionCount,
+
+    async balance(): Promise<bigint> {
+      return parseBigQuantity(await rpc.request('eth_getBalance', [sender, 'latest']))
+    },
+
+    /** Priority fee that the node proposes; 0 when it proposes none. */
+    async priorityFee(): Promise<bigint> {
+      const [response] = await rpc.requestAll([{ method: 'eth_maxPriorityFeePerGas', params: [] }])
+      return response!.ok ? parseBigQuantity(response!.value) : 0n
+    },
+
+    /** Returns the one of these transactions that is in a block of the current chain. */
+    async findMined(
+      hashes: readonly Hex[],
+      items: readonly AttestationPayload[],
+    ): Promise<MinedTransaction | undefined> {
+      const receipts = await readReceipts(hashes)
+      for (const [index, hash] of hashes.entries()) {
+        const receipt = receipts[index]
+        if (receipt === undefined) continue
+        const block = await readBlock(toQuantity(parseQuantity(receipt.blockNumber)))
+        if (block === undefined || block.hash !== receipt.blockHash?.toLowerCase()) continue // the block has left the chain
+        const gasUsed = parseQuantity(receipt.gasUsed)
+        const isSuccess = parseQuantity(receipt.status) === 1
+        const uids = isSuccess ? readUids(receipt, items, block) : []
+        return { hash, isSuccess, block, uids, gasUsed }
+      }
+      return undefined
+    },
+
+    /** Returns the outcome of each transaction; undefined for one without a receipt. */
+    async readOutcomes(hashes: readonly Hex[]): Promise<readonly (Outcome | undefined)[]> {
+      return (await readReceipts(hashes)).map((receipt) => {
+        if (receipt === undefined) return undefined
+        return { isSuccess: parseQuantity(receipt.status) === 1, blockHash: receipt.blockHash?.toLowerCase() ?? '' }
+      })
+    },
+
+    /** Tells whether the node has a transaction, mined or pending. */
+    async hasTransaction(hash: Hex): Promise<boolean> {
+      return (await rpc.request('eth_getTransactionByHash', [hash])) !== null
+    },
+
+    /** Sends a signed transaction. Returns the node's objection, such as that it has it already; undefined when it accepted. */
+    async send(raw: Hex): Promise<string | undefined> {
+      try {
+        await rpc.request('eth_sendRawTransaction', [raw])
+        return undefined
+      } catch (error) {
+        if (error instanceof RpcError && error.failure === 'error') return error.message
+        throw error
+      }
+    },
+
+    /** Tries attestations together in one call on the head. */
+    async estimate(items: readonly AttestationPayload[]): Promise<Trial> {
+      const [trial] = await tryCalls([items])
+      return trial!
+    },
+
+    /** Tries each attestation separately on the head. */
+    estimateEach: (items: readonly AttestationPayload[]) => tryCalls(items.map((item) => [item])),
+
+    /**
+     * Finds the transaction of our account that used a nonce, by searching back from the head.
+     *
+     * @returns undefined when the endpoint counts the nonce as used but shows no transaction that used it
+     */
+    async findNonceUser(nonce: number, head: ChainHead): Promise<{ hash: Hex; blockNumber: number } | undefined> {
+      const isUsedAt = async (block: number) => block >= 0 && (await transactionCount(block)) > nonce
+      let [before, used] = [head.number - 1, head.number]
+      for (let stride = 1; await isUsedAt(before); stride *= 2) {
+        used = before
+        before = Math.max(-1, before - stride)
+      }
+      while (used - before > 1) {
+        const middle = Math.floor((before + used) / 2)
+        if (await isUsedAt(middle)) used = middle
+        else before = middle
+      }
+      const block = (await rpc.request('eth_getBlockByNumber', [toQuantity(used), true])) as FullBlock | null
+      const transaction = block?.transactions?.find(
+        (transaction) => transaction.from?.toLowerCase() === sender && parseQuantity(transaction.nonce) === nonce,
+      )
+      return transaction === undefined ? undefined : { hash: parseBytes32(transaction.hash), blockNumber: used }
+    },
+  }
+
+  async function transactionCount(block?: number): Promise<number> {
+    return parseQuantity(
+      await rpc.request('eth_getTransactionCount', [sender, block === undefined ? 'latest' : toQuantity(block)]),
+    )
+  }
+
+  async function readBlock(tag: string): Promise<ChainHead | undefined> {
+    const block = (await rpc.request('eth_getBlockByNumber', [tag, false])) as Block | null
+    if (block === null) return undefined
+    return {
+      number: parseQuantity(block.number),
+      hash: parseBytes32(block.hash),
+      timeSeconds: parseQuantity(block.timestamp),
+      baseFeePerGas: block.baseFeePerGas === undefined ? 0n : parseBigQuantity(block.baseFeePerGas),
+    }
+  }
+
+  /** Reads receipts in one message, because there may be dozens of signed forms of one transaction. */
+  async function readReceipts(hashes: readonly Hex[]): Promise<readonly (Receipt | undefined)[]> {
+    const responses = await rpc.requestAll(
+      hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    )
+    return responses.map((response, index) => {
+      if (!response.ok) throw response.error
+      const receipt = response.value as Receipt | null
+      return receipt?.transactionHash?.toLowerCase() === hashes[index] ? receipt! : undefined
+    })
+  }
+
+  async function tryCalls(trials: readonly (readonly AttestationPayload[])[]): Promise<readonly Trial[]> {
+    const responses = await rpc.requestAll(
+      trials.map((items) => ({
+        method: 'eth_estimateGas',
+        params: [{ from: sender, to: easAddress, data: encodeMultiAttest(items) }],
+      })),
+    )
+    return responses.map((response): Trial => {
+      if (response.ok) return { ok: true, gas: parseQuantity(response.value) }
+      return { ok: false, error: isRevert(response.error) ? undefined : response.error }
+    })
+  }
+
+  /**
+   * Reads the UIDs of our attestations from the logs of a receipt.
+   *
+   * @throws {RpcError} when they do not match what was sent: each UID is a hash of the attested fields
+   */
+  function readUids({ logs = [] }: Receipt, items: readonly AttestationPayload[], block: RelayBlock): Hex[] {
+    const uids = logs
+      .filter(({ address, topics }) => address?.toLowerCase() === easAddress.toLowerCase() && topics?.[0] === ATTESTED)
+      .filter(({ topics }) => topics?.[2]?.toLowerCase() === senderTopic)
+      .toSorted((left, right) => parseQuantity(left.logIndex) - parseQuantity(right.logIndex))
+      .map(({ data }) => parseBytes32(data))
+    if (uids.length !== items.length) {
+      throw new RpcError(`a receipt has ${uids.length} attestations but ${items.length} were sent`)
+    }
+    for (const [index, item] of items.entries()) {
+      const fields = { ...item, attester: sender, timeSeconds: block.timeSeconds, revocable: true, refUID: ZERO_UID }
+      const isOurs = (bump: number) =>
+        attestationUid({ ...fields, expirationTimeSeconds: 0 }, keccak, bump) === uids[index]
+      if (!Array.from({ length: MAX_BUMPS }, (_, bump) => bump).some(isOurs)) {
+        throw new RpcError('a receipt has a UID that does not match the attestation that was sent')
+      }
+    }
+    return uids
+  }
+}

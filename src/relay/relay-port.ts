@@ -1,0 +1,108 @@
+/**
+ * The relay in the sync thread: one relay for each chain, each polling for work. Talks to the main thread over a port.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { Chain } from '../attest/chains.ts'
+import type { ChainAccessConfig } from '../config/config.ts'
+import type { Keccak } from '../crypto/keccak.ts'
+import { connectStore } from '../store/record-line.ts'
+import type { ChainAccess } from '../sync/chain-access.ts'
+import { createRpc } from '../sync/rpc.ts'
+import { createRpcList } from '../sync/rpc-list.ts'
+import type { RelayPayload, RelayReply, RelayRequest, RelaySigningResult, RelayState } from '../wire/relay-messages.ts'
+import { type RecordStore, StoreFault } from '../wire/store-messages.ts'
+import type { ChainRequest } from '../wire/sync-messages.ts'
+import { createRelay } from './relay.ts'
+
+interface ServedChain {
+  readonly chain: Chain
+  readonly access: Pick<ChainAccess, 'state'>
+}
+
+const NOT_OPEN: RelayState = { state: 'unknown', reason: 'the store is opening' }
+/** A signature takes microseconds. Without a reply in this time, the signer thread is probably restarting. */
+const SIGN_TIMEOUT_MS = 10_000
+const MAX_SUSPENSION_MS = 60_000
+
+/** Runs until the thread ends. */
+export function serveRelay(
+  { sender, port }: Extract<ChainRequest, { type: 'relay' }>,
+  config: ChainAccessConfig,
+  chains: ReadonlyMap<number, ServedChain>,
+  keccak: Keccak,
+): void {
+  const post = (reply: RelayReply) => port.postMessage(reply)
+  const sign = createSign(port, post)
+  let store: RecordStore | undefined
+  port.on('message', (request: RelayRequest) => {
+    if (request.type === 'store') store = connectStore(request.port)
+  })
+  for (const served of chains.values()) void run(served)
+
+  async function run({ chain, access }: ServedChain): Promise<void> {
+    const settings = config.submission!
+    const relay = createRelay({
+      chain,
+      sender,
+      keccak,
+      settings,
+      sign,
+      store: {
+        relayWork: (argument) => store!.relayWork(argument),
+        relayStep: (argument) => store!.relayStep(argument),
+      },
+      rpcs: createRpcList({
+        chainId: chain.id,
+        clients: chain.rpcUrls.map((url) =>
+          createRpc({ url, timeoutMs: settings.rpcTimeoutMs, maxResponseBytes: config.limits.maxRpcResponseBytes }),
+        ),
+        now: () => performance.now(),
+        random: Math.random,
+        maxSuspensionMs: MAX_SUSPENSION_MS,
+      }),
+      nowMs: Date.now,
+      note: (event, facts) => post({ type: 'note', event, facts }),
+    })
+    let last = ''
+    for (;;) {
+      const state = store === undefined ? NOT_OPEN : await runTick(relay.tick, access)
+      if (JSON.stringify(state) !== last) post({ type: 'state', chainId: chain.id, state })
+      last = JSON.stringify(state)
+      await new Promise((resolve) => setTimeout(resolve, settings.pollMs))
+    }
+  }
+}
+
+/** Runs one tick of a relay. Never rejects, because an error now may be gone at the next tick. */
+async function runTick(tick: () => Promise<RelayState>, access: Pick<ChainAccess, 'state'>): Promise<RelayState> {
+  // The contracts are not the expected ones, or a clock is wrong: nothing is sent to this chain.
+  if (access.state.state === 'refused') return { state: 'waiting', reason: access.state.reason }
+  try {
+    return await tick()
+  } catch (error) {
+    const reason = error instanceof StoreFault ? `the store: ${error.message}` : String((error as Error).stack ?? error)
+    return { state: 'waiting', reason }
+  }
+}
+
+/** Creates a function that requests a signature from the main thread, which passes it to the signer. */
+function createSign(port: MessagePort, post: (reply: RelayReply) => void) {
+  const pending = new Map<number, (result: RelaySigningResult) => void>()
+  let nextId = 0
+  const settle = (id: number, result: RelaySigningResult) => {
+    pending.get(id)?.(result)
+    pending.delete(id)
+  }
+  port.on('message', (request: RelayRequest) => {
+    if (request.type === 'signed') settle(request.id, request.result)
+  })
+  return (payload: RelayPayload): Promise<RelaySigningResult> =>
+    new Promise((resolve) => {
+      const id = nextId++
+      pending.set(id, resolve)
+      setTimeout(() => settle(id, { ok: false, problem: NO_REPLY }), SIGN_TIMEOUT_MS)
+      post({ type: 'sign', id, payload })
+    })
+}
+
+const NO_REPLY = { type: 'overloaded', detail: 'the signer does not answer' } as const

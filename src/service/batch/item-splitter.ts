@@ -1,0 +1,138 @@
+import { ProblemError } from '../../base/problem.ts'
+
+/** A JSON batch that was split into its items without parsing them. */
+export interface SplitBatch {
+  /** The body with an empty list in place of the items. */
+  readonly envelope: Uint8Array
+  /** Item i is bytes [starts[i], ends[i]) of the body. */
+  readonly starts: Uint32Array
+  readonly ends: Uint32Array
+  readonly count: number
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const SPACE = 0x20
+
+/** For each byte value, 1 if the byte affects the structure. Most bytes are digits, which this table skips with one check. */
+const IS_STRUCTURAL = new Uint8Array(256)
+for (const byte of [QUOTE, COMMA, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET]) IS_STRUCTURAL[byte] = 1
+
+const NAME = Buffer.from('items')
+
+/**
+ * Finds the items of `{"…": …, "items": [ … ]}` by counting brackets. A thread parses each item later, and the caller parses the
+ * envelope.
+ *
+ * Invalid JSON between two commas becomes an item, and the thread rejects that item. If `items` appears twice, only the first
+ * list is taken out, and the envelope still contains both names.
+ *
+ * @returns undefined if there is no such list
+ * @throws {ProblemError} `bad-request` for more than `maxItems` items
+ */
+export function splitBatch(body: Uint8Array, maxItems: number): SplitBatch | undefined {
+  const listOffset = findItems(body)
+  if (listOffset === undefined) return undefined
+  let starts = new Uint32Array(256)
+  let ends = new Uint32Array(256)
+  let count = 0
+  let depth = 1
+  let start = listOffset + 1
+  const add = (end: number): void => {
+    if (count === maxItems) throw tooManyItems(maxItems)
+    if (count === starts.length) {
+      starts = enlarged(starts)
+      ends = enlarged(ends)
+    }
+    starts[count] = start
+    ends[count++] = end
+  }
+  let offset = listOffset + 1
+  for (; offset < body.length; offset++) {
+    const byte = body[offset]!
+    if (IS_STRUCTURAL[byte] === 0) continue
+    if (byte === QUOTE) offset = endOfString(body, offset)
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      if (--depth > 0) continue
+      if (count > 0 || !isBlank(body, start, offset)) add(offset)
+      break
+    } else if (byte === COMMA && depth === 1) {
+      add(offset)
+      start = offset + 1
+    }
+  }
+  if (offset >= body.length) return undefined
+  const envelope = Buffer.concat([body.subarray(0, listOffset + 1), body.subarray(offset)])
+  return { envelope, starts, ends, count }
+}
+
+/** Returns the offset of the bracket that opens the list. */
+function findItems(body: Uint8Array): number | undefined {
+  let depth = 0
+  for (let offset = 0; offset < body.length; offset++) {
+    const byte = body[offset]!
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--
+    else if (byte === QUOTE) {
+      const end = endOfString(body, offset)
+      const isName = depth === 1 && end - offset - 1 === NAME.length && NAME.equals(body.subarray(offset + 1, end))
+      offset = end
+      if (!isName) continue
+      const colon = skipBlank(body, end + 1)
+      if (body[colon] !== COLON) continue
+      const bracket = skipBlank(body, colon + 1)
+      if (body[bracket] === OPEN_BRACKET) return bracket
+    }
+  }
+  return undefined
+}
+
+/** Returns the offset of the closing quote, or an offset past the last byte if the quote is missing. */
+function endOfString(body: Uint8Array, quote: number): number {
+  let offset = quote + 1
+  for (; offset < body.length; offset++) {
+    const byte = body[offset]
+    if (byte === BACKSLASH) offset++
+    else if (byte === QUOTE) return offset
+  }
+  return offset
+}
+
+function skipBlank(body: Uint8Array, from: number): number {
+  let offset = from
+  while (offset < body.length && body[offset]! <= SPACE) offset++
+  return offset
+}
+
+function isBlank(body: Uint8Array, from: number, to: number): boolean {
+  return skipBlank(body.subarray(0, to), from) === to
+}
+
+function enlarged(list: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(2 * list.length)
+  larger.set(list)
+  return larger
+}
+
+function tooManyItems(maxItems: number): ProblemError {
+  const detail = `more than ${maxItems} items`
+  return new ProblemError({
+    type: 'bad-request',
+    detail,
+    places: [
+      {
+        pointer: '#/items',
+        detail,
+        code: 'too-many-items',
+        hint: 'send several batches, or NDJSON, which has no limit',
+      },
+    ],
+  })
+}

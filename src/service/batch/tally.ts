@@ -1,0 +1,48 @@
+import type { ProblemData } from '../../base/problem.ts'
+import { NONCE_SOURCE } from '../compute/attest.ts'
+import type { BatchContext } from '../services.ts'
+import { isSameProblem } from './items.ts'
+
+/** Counts how the items of one batch came out, and collects the response headers. */
+export class BatchTally {
+  readonly #context: Pick<BatchContext, 'countItems' | 'problemJson' | 'quotaProblem'>
+  failed = 0
+  /** Response headers: the source of nonces that were not just read from the chain (decision 100). */
+  headers: Readonly<Record<string, string>> = {}
+  #quotaProblemJson: string | undefined
+
+  constructor(context: Pick<BatchContext, 'countItems' | 'problemJson' | 'quotaProblem'>) {
+    this.#context = context
+  }
+
+  /**
+   * @param headers as for a single response; a default nonce is reported rather than a cached one, because it is the worse news
+   */
+  countSigned(items: number, headers: Readonly<Record<string, string>>): void {
+    this.#context.countItems('ok', items)
+    if (this.headers[NONCE_SOURCE] !== 'default') this.headers = { ...this.headers, ...headers }
+  }
+
+  /** Counts results that are not signed. */
+  countUnsigned(items: number): void {
+    this.#context.countItems('ok', items)
+  }
+
+  /**
+   * Counts an item that failed.
+   *
+   * @param id `"id":…,` as JSON, or empty
+   * @returns the JSON of the item
+   */
+  fail(id: string, problem: ProblemData): string {
+    this.failed++
+    this.#context.countItems(problem.type, 1)
+    // Cached because thousands of items in a row may exceed the quota, and rejecting an item must not cost more than computing
+    // it.
+    if (isSameProblem(problem, this.#context.quotaProblem)) {
+      this.#quotaProblemJson ??= this.#context.problemJson(problem)
+      return `{${id}"error":${this.#quotaProblemJson}}`
+    }
+    return `{${id}"error":${this.#context.problemJson(problem)}}`
+  }
+}

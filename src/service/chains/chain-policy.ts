@@ -1,0 +1,114 @@
+import type { Chain } from '../../attest/chains.ts'
+import { SCHEMA_STRINGS, type SchemaKind } from '../../attest/schemas.ts'
+import { ProblemError, problemAt } from '../../base/problem.ts'
+import type { ChainClient } from '../../threads/chain-client.ts'
+import type { ChainResult, Hex } from '../../wire/messages.ts'
+
+export interface ChainPolicyParts {
+  readonly chains: ReadonlyMap<number, Chain>
+  /** UIDs used when a request names no schema. */
+  readonly schemas: Readonly<Record<SchemaKind, Hex>>
+  /** The kind of every schema UID that is computed from our schema strings or configured for one of them. */
+  readonly builtInKinds: ReadonlyMap<string, SchemaKind>
+  readonly allowAnySchema: boolean
+  /** Undefined if no RPC is configured. */
+  readonly chainClient: ChainClient | undefined
+}
+
+/** Decides which chains and schemas a request may name (decisions 17 and 84). */
+export interface ChainPolicy {
+  /**
+   * Returns a supported chain.
+   *
+   * @param path pointer of the chain in the request; by default `chainId`
+   * @throws {ProblemError} `invalid-input` with the list of supported chains
+   */
+  require(chainId: number, path?: readonly string[]): Chain
+  /** @throws {ProblemError} if our signature under `schema` could be read as a statement other than the result */
+  requireSchema(chain: Chain, kind: SchemaKind, schema: string | undefined): Promise<void>
+  defaultSchema(kind: SchemaKind): Hex
+}
+
+const NO_SCHEMA = `0x${'0'.repeat(64)}`
+
+export function createChainPolicy(parts: ChainPolicyParts): ChainPolicy {
+  const { chains, schemas, builtInKinds, allowAnySchema, chainClient } = parts
+  return {
+    defaultSchema: (kind) => schemas[kind],
+
+    require(chainId, path = ['chainId']) {
+      const chain = chains.get(chainId)
+      const refusal = chainClient?.refusal(chainId)
+      if (chain !== undefined && refusal === undefined) return chain
+      const supported = [...chains.values()].filter(({ id }) => chainClient?.refusal(id) === undefined)
+      const reason = refusal === undefined ? 'is not supported' : `is refused: ${refusal}`
+      throw problemAt('invalid-input', path, `chain ${chainId} ${reason}; ${supportedChains(supported)}`, {
+        code: 'unsupported-chain',
+      })
+    },
+
+    async requireSchema(chain, kind, schema) {
+      if (schema === undefined) return
+      const builtInKind = builtInKinds.get(schema)
+      if (builtInKind === kind) return
+      if (schema === NO_SCHEMA) throw schemaProblem('is zero: no schema can have this UID')
+      if (builtInKind !== undefined) {
+        throw schemaProblem(`is the schema of ${builtInKind} data, the result is ${kind}`)
+      }
+      if (chain.rpcUrls.length === 0 || chainClient === undefined) {
+        if (!allowAnySchema) throw schemaProblem('is not a schema of this service')
+        return
+      }
+      const registered = await readSchemaString(chainClient, chain.id, schema as Hex)
+      if (registered === undefined) {
+        if (!allowAnySchema) throw schemaProblem(`is not registered on chain ${chain.id}`)
+        return
+      }
+      // Spaces in the schema string change the UID but not the encoding.
+      if (normalise(registered) !== normalise(SCHEMA_STRINGS[kind])) {
+        throw schemaProblem(`is registered on chain ${chain.id}, but not for the data of a ${kind} result`)
+      }
+    },
+  }
+}
+
+/** Returns the end of an error text: `supported chains: 8453 (base), …`. */
+export function supportedChains(chains: Iterable<Chain>): string {
+  return `supported chains: ${[...chains].map(({ id, name }) => `${id} (${name})`).join(', ')}`
+}
+
+async function readSchemaString(client: ChainClient, chainId: number, schema: Hex): Promise<string | undefined> {
+  const reply = await client.schemaString(chainId, schema)
+  if (reply.ok) return reply.value
+  throw chainProblem(chainId, reply, 'the schema could not be looked up')
+}
+
+/** Makes the problem for an RPC that did not answer, or whose answer is wrong (500). The detail tells the operator which. */
+export function chainProblem(
+  chainId: number,
+  { cause, reason }: Extract<ChainResult<unknown>, { ok: false }>,
+  consequence: string,
+): ProblemError {
+  return new ProblemError({
+    type: 'internal',
+    detail:
+      cause === 'wrong'
+        ? `the RPC of chain ${chainId} gives wrong answers (${reason}): ${consequence}`
+        : `chain unreachable: ${consequence}`,
+    retryAfterSeconds: 5,
+  })
+}
+
+function schemaProblem(detail: string): ProblemError {
+  return problemAt('invalid-input', ['schema'], detail, {
+    code: 'schema-mismatch',
+    hint: 'leave schema out to use the default of this service',
+  })
+}
+
+function normalise(schema: string): string {
+  return schema
+    .trim()
+    .replace(/\s*,\s*/g, ',')
+    .replace(/\s+/g, ' ')
+}

@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import { ProblemError, problemAt } from '../../base/problem.ts'
+import type { Config, SubmissionConfig } from '../../config/config.ts'
+import type { Keccak } from '../../crypto/keccak.ts'
+import type { RelayClient } from '../../threads/relay-client.ts'
+import type { SignerClient } from '../../threads/signer-client.ts'
+import type { StoreClient } from '../../threads/store-client.ts'
+import type { AttestationPayload, Hex } from '../../wire/messages.ts'
+import type { Submission } from '../../wire/relay-messages.ts'
+import { type StoreArgument, StoreFault, type StoreOperation, type StoreResult } from '../../wire/store-messages.ts'
+import type { RequestContext, ServiceResponse, SubmissionCaller } from '../services.ts'
+import { createSubmissionAdmission } from './submission-admission.ts'
+import { createSubmissionWaits } from './submission-waits.ts'
+
+export interface SubmissionServiceParts {
+  readonly config: Config
+  /** Undefined if this service submits nothing. */
+  readonly relay: RelayClient | undefined
+  readonly store: Pick<StoreClient, 'ask' | 'untilOpen'> | undefined
+  readonly signer: Pick<SignerClient, 'address'>
+  readonly keccak: Keccak
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** Submits attestations to their chains. */
+export interface SubmissionService {
+  /** @throws {ProblemError} if the service does not submit to this chain, or not for this caller */
+  require(chainId: number, caller: SubmissionCaller): void
+  /**
+   * Stores a submission and waits a limited time for its block.
+   *
+   * @throws {ProblemError} if the submission is not accepted
+   */
+  submit(payload: AttestationPayload, caller: SubmissionCaller, context: RequestContext): Promise<Submission>
+  /** Returns the state of a submission. @throws {ProblemError} `not-found` */
+  submission(id: string, context: RequestContext): Promise<ServiceResponse>
+  /** Ends every wait. */
+  close(): void
+}
+
+const OPTION = ['options', 'submitOnchain']
+const RETRY_SECONDS = 1
+/** Submissions per database transaction. Each takes a few milliseconds, during which the lock shared by all processes is held. */
+const MAX_STORED_TOGETHER = 50
+/** Retry time when the gas of 24 hours is used up: the oldest submissions leave this window within hours. */
+const GAS_RETRY_SECONDS = 3600
+const SUBMISSION_ID = /^[0-9a-f]{32}$/
+/** One word of visible ASCII characters. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+/**
+ * Upper bounds on the gas of one attestation. The contract writes each word of the data for 22,100 gas and everything else for
+ * about 160,000 (measured with 1 to 36 words on EAS 0.26 to 1.4).
+ */
+const GAS = { base: 180_000, perWord: 26_000 }
+
+export function createSubmissionService(parts: SubmissionServiceParts): SubmissionService {
+  const { config, relay, store, signer, keccak, now } = parts
+  const settings = config.submission
+  const waits =
+    settings &&
+    createSubmissionWaits({
+      read: (ids) => ask('submissions', ids, { deadlineMs: Number.POSITIVE_INFINITY }),
+      pollMs: settings.pollMs,
+      maxWaiting: settings.maxQueued,
+      now,
+    })
+  const admission =
+    settings &&
+    createSubmissionAdmission({
+      // This deadline includes the wait for the lock shared by all processes. The client stops waiting at the request's own
+      // deadline.
+      store: (submissions) =>
+        askUntil(
+          'submit',
+          { submissions, maxQueued: settings.maxQueued, gasPerDay: settings.gasPerDay, nowMs: now() },
+          now() + config.limits.storeWriteMs,
+        ),
+      maxWaiting: settings.maxUnstored,
+      maxTogether: MAX_STORED_TOGETHER,
+      now,
+    })
+  return {
+    require(chainId, caller) {
+      requireSettings(chainId, caller)
+    },
+
+    async submit(payload, caller, context) {
+      const { waitMs } = requireSettings(payload.chainId, caller)
+      const sender = signer.address.toLowerCase() as Hex
+      const submission = {
+        id: randomBytes(16).toString('hex'),
+        account: caller.account!,
+        idempotencyKey: storedIdempotencyKey(caller, payload, sender),
+        sender,
+        payload,
+        gas: GAS.base + GAS.perWord * Math.ceil((payload.data.length - 2) / 64),
+      }
+      const outcome = await admission!.admit(submission, context).catch(throwStoreProblem)
+      context.extraMs = waitMs
+      if (outcome.outcome === 'taken') return await waits!.wait(outcome.submission, now() + waitMs, context)
+      throw new ProblemError(OUTCOME_PROBLEMS[outcome.outcome])
+    },
+
+    async submission(id, context) {
+      const [submission] =
+        settings !== undefined && SUBMISSION_ID.test(id) ? await ask('submissions', [id], context) : []
+      if (submission === undefined) throw new ProblemError({ type: 'not-found', detail: 'there is no such submission' })
+      return { json: JSON.stringify(submissionJson(submission)) }
+    },
+
+    close: () => waits?.close(),
+  }
+
+  function requireSettings(chainId: number, { account, tier, idempotencyKey }: SubmissionCaller): SubmissionConfig {
+    const state = relay?.state(chainId)
+    if (settings === undefined || state === undefined) {
+      throw problemAt('not-implemented', OPTION, 'this service does not submit attestations to this chain', {
+        code: 'no-submission',
+        hint: 'submit the delegated attestation of the response yourself',
+      })
+    }
+    if (account === undefined || tier === 'public') {
+      throw new ProblemError({ type: 'unauthorized', detail: 'submitOnchain costs money, so it needs an API key' })
+    }
+    if (state.state === 'unfunded') {
+      throw problemAt('not-implemented', OPTION, `the account that submits to chain ${chainId} has too little money`, {
+        code: 'no-funds',
+        hint: 'submit the delegated attestation of the response yourself',
+      })
+    }
+    if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
+      throw new ProblemError({
+        type: 'bad-request',
+        detail: 'Idempotency-Key: must be 1 to 255 visible ASCII characters without spaces',
+      })
+    }
+    return settings
+  }
+
+  /** Returns the caller's key, or else the hash of the payload, so that the same attestation is not paid for twice. */
+  function storedIdempotencyKey(
+    { idempotencyKey }: SubmissionCaller,
+    payload: AttestationPayload,
+    sender: Hex,
+  ): string {
+    if (idempotencyKey !== undefined) return `key ${idempotencyKey}`
+    const { chainId, schema, recipient, data } = payload
+    return `payload ${keccak.hashHex(Buffer.from([chainId, sender, schema, recipient, data].join(' '), 'latin1'))}`
+  }
+
+  async function ask<O extends StoreOperation>(
+    operation: O,
+    argument: StoreArgument<O>,
+    { deadlineMs }: Pick<RequestContext, 'deadlineMs'>,
+  ): Promise<StoreResult<O>> {
+    return askUntil(operation, argument, Math.min(deadlineMs, now() + config.limits.storeReadMs)).catch(
+      throwStoreProblem,
+    )
+  }
+
+  async function askUntil<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
+    await store!.untilOpen(Math.min(deadlineMs, now() + config.limits.storeWaitMs))
+    return await store!.ask(operation, argument, deadlineMs)
+  }
+}
+
+/** Turns a store fault into a problem that tells the client only whether to retry. The fault's own text goes to the log. */
+function throwStoreProblem(error: unknown): never {
+  if (!(error instanceof StoreFault)) throw error
+  const isBusy = error.kind === 'busy' || error.kind === 'late' || error.kind === 'opening'
+  throw new ProblemError(
+    isBusy
+      ? {
+          type: 'overloaded',
+          detail: 'submissions cannot be stored or read in time; send the same request again',
+          retryAfterSeconds: RETRY_SECONDS,
+        }
+      : { type: 'database', detail: 'submissions cannot be stored or read now', retryAfterSeconds: RETRY_SECONDS },
+    { cause: error },
+  )
+}
+
+const OUTCOME_PROBLEMS = {
+  conflict: {
+    type: 'conflict',
+    detail: 'Idempotency-Key: stands for another attestation already; use a new key for this one',
+  },
+  full: {
+    type: 'overloaded',
+    detail: 'too many submissions wait for a block of this chain',
+    retryAfterSeconds: 10,
+  },
+  spent: {
+    type: 'rate-limited',
+    detail: 'this API key has used up its gas for 24 hours',
+    retryAfterSeconds: GAS_RETRY_SECONDS,
+  },
+} as const
+
+/** Returns a submission as it appears in responses. Members that are not known yet are left out. */
+export function submissionJson(submission: Submission): object {
+  const { id, chainId, status, uid, timeSeconds, transactionHash, blockNumber, error } = submission
+  return { id, status, chainId, uid, time: timeSeconds, transactionHash, blockNumber, error }
+}

@@ -1,0 +1,128 @@
+import type { Chain } from '../../attest/chains.ts'
+import { ProblemError } from '../../base/problem.ts'
+import type { Config } from '../../config/config.ts'
+import type { ChainClient } from '../../threads/chain-client.ts'
+import { readSyncParameter } from '../../validation/sync-query.ts'
+import type { SyncOutcome } from '../../wire/sync-messages.ts'
+import { recordsUnavailable, type StoreAccess } from '../records/questions.ts'
+import type { SyncResponse, SyncService } from '../records/record-services.ts'
+import type { RequestContext } from '../services.ts'
+import { syncStatusBody } from './sync-status.ts'
+import { createSyncWatch } from './sync-watch.ts'
+
+export interface SyncServiceParts {
+  readonly config: Config
+  readonly chains: ReadonlyMap<number, Chain>
+  readonly chainClient: Pick<ChainClient, 'sync' | 'serves'> | undefined
+  readonly ask: StoreAccess
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+const RECENT_ERRORS = 10
+const RETRY_SECONDS = 5
+
+/** Makes the sync API. Its state is in the database, so every process of a deployment reports the same. */
+export function createSyncService({ config, chains, chainClient, ask, now }: SyncServiceParts): SyncService {
+  const served = [...chains.values()].filter(({ id }) => chainClient?.serves(id) === true)
+  const supported = served.map(({ name }) => name).sort()
+  const readStatus = async (context: Pick<RequestContext, 'deadlineMs'>) =>
+    syncStatusBody(await ask('syncStatus', { recentErrors: RECENT_ERRORS }, context), chains, supported, now())
+
+  return {
+    async trigger(search) {
+      const name = readSyncParameter(search, 'chain')
+      const chain = name === undefined ? undefined : [...chains.values()].find((candidate) => candidate.name === name)
+      if (name !== undefined && chain === undefined)
+        throw invalidInput('Invalid chain parameter', `Supported chains: ${chainNames(chains.values())}`)
+      const client = requireClient()
+      if (chain === undefined) {
+        expectStart(await client.sync({ kind: 'all' }), 'Sync is already running')
+        return success(202, { message: 'Full sync cycle started' })
+      }
+      if (!client.serves(chain.id)) {
+        throw invalidInput(
+          'Invalid chain parameter',
+          `${chain.name} has no RPC here (RPC_URL_${chain.id}). Supported chains: ${chainNames(served)}`,
+        )
+      }
+      const outcome = await client.sync({ kind: 'chain', chainId: chain.id, waitMs: config.limits.syncWaitMs })
+      if (outcome.state === 'busy' || outcome.state === 'failed') throw syncProblem(outcome, 'Sync is already running')
+      const count = 'count' in outcome ? outcome.count : 0
+      return outcome.state === 'continues'
+        ? success(202, { message: `Sync of ${chain.name} continues`, chain: chain.name, count })
+        : success(200, { message: `Synced ${count} attestations from ${chain.name}`, chain: chain.name, count })
+    },
+
+    async revocations() {
+      expectStart(await requireClient().sync({ kind: 'revocations' }), 'Revocation check is already running')
+      return success(202, { message: 'Revocation check started' })
+    },
+
+    async worker(search, context) {
+      const action = readSyncParameter(search, 'action')
+      if (action !== 'start' && action !== 'stop')
+        throw invalidInput('Invalid action parameter', 'Supported actions: start, stop')
+      const isDesired = action === 'start'
+      // The desired state applies to all processes of a deployment, even if this process reads no chains and another one does.
+      const client = isDesired ? requireClient() : chainClient
+      const before = await ask('syncStatus', { recentErrors: 0 }, context)
+      await ask('wantWorker', { isDesired }, context)
+      await client?.sync({ kind: 'refresh' })
+      const state = isDesired ? 'running' : 'stopped'
+      const message =
+        before.worker.isDesired === isDesired
+          ? `Worker is already ${state}`
+          : isDesired
+            ? 'Worker started'
+            : 'Worker stopped'
+      return success(200, { message })
+    },
+
+    async status(context) {
+      try {
+        return { status: 200, json: JSON.stringify(await readStatus(context)) }
+      } catch (error) {
+        const reason = error instanceof ProblemError ? error.data.detail : 'the status could not be read'
+        return {
+          status: 500,
+          json: JSON.stringify({ status: 'error', message: 'Failed to get sync status', error: reason }),
+        }
+      }
+    },
+    ...createSyncWatch(config, () => readStatus({ deadlineMs: now() + config.limits.storeReadMs })),
+  }
+
+  /** Returns the client of the sync thread. @throws {ProblemError} if this process reads no chains */
+  function requireClient(): Pick<ChainClient, 'sync' | 'serves'> {
+    if (!config.records) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
+    if (!config.sync) throw invalidInput('Sync is off', 'this deployment does not read chains (SYNC=0)')
+    if (chainClient !== undefined) return chainClient
+    throw invalidInput('No chain is configured', 'set RPC_URL_<chainId> for the chains that shall be read')
+  }
+}
+
+function success(status: number, members: object): SyncResponse {
+  return { status, json: JSON.stringify({ status: 'success', ...members }) }
+}
+
+function expectStart(outcome: SyncOutcome, busyMessage: string): void {
+  if (outcome.state === 'busy' || outcome.state === 'failed') throw syncProblem(outcome, busyMessage)
+}
+
+function syncProblem(
+  { state, reason }: Extract<SyncOutcome, { state: 'busy' | 'failed' }>,
+  busyMessage: string,
+): ProblemError {
+  return state === 'busy'
+    ? new ProblemError({ type: 'conflict', message: busyMessage, detail: reason })
+    : new ProblemError({ type: 'internal', message: 'Sync failed', detail: reason, retryAfterSeconds: RETRY_SECONDS })
+}
+
+function invalidInput(message: string, detail: string): ProblemError {
+  return new ProblemError({ type: 'invalid-input', message, detail })
+}
+
+function chainNames(chains: Iterable<Chain>): string {
+  return [...chains].map(({ name }) => name).join(', ')
+}

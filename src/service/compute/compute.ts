@@ -1,0 +1,80 @@
+import { freeBuffer, isLarge } from '../../base/free-buffer.ts'
+import { TOO_MUCH_WORK } from '../../compute/operations.ts'
+import type { Config } from '../../config/config.ts'
+import type { ComputePool } from '../../threads/compute-pool.ts'
+import type { SignerClient } from '../../threads/signer-client.ts'
+import type { ComputeResult, ComputeTask, OperationName } from '../../wire/messages.ts'
+import type { ChainPolicy } from '../chains/chain-policy.ts'
+import { type RequestContext, rejectExpired, type ServiceResponse } from '../services.ts'
+import type { InputResolver } from './inputs.ts'
+import type { Computed, ResponseSigner } from './signed-answer.ts'
+
+export interface ComputeServiceParts {
+  readonly config: Config
+  readonly pool: ComputePool
+  readonly chains: ChainPolicy
+  readonly resolver: InputResolver
+  readonly answers: ResponseSigner
+  readonly signer: Pick<SignerClient, 'waitForRoom'>
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/**
+ * Makes the function that handles a compute request from end to end. A compute thread gets the body as bytes and returns an
+ * unsigned result; the signer signs it. If an input is a reference (an attestation's UID, a verified proof), the thread returns
+ * the request unresolved; the main thread resolves the reference and submits the request again.
+ *
+ * The function throws a ProblemError for every error that the client should see.
+ */
+export function createComputeService(parts: ComputeServiceParts) {
+  const { config, pool, chains, resolver, answers, signer, now } = parts
+  const { limits } = config
+
+  return async function compute(
+    operation: OperationName,
+    body: Uint8Array,
+    context: RequestContext,
+    prefersResultSignature: boolean,
+  ): Promise<ServiceResponse> {
+    // Only bodies computed here wait for room at the signer. Larger ones are computed on a thread, and wait there.
+    const roomAtSigner = body.byteLength <= limits.inlineBodyBytes ? signer.waitForRoom() : undefined
+    if (roomAtSigner !== undefined) {
+      await roomAtSigner
+      rejectExpired(context, now())
+    }
+    const timestampSeconds = Math.floor(now() / 1000)
+    const task: ComputeTask = { operation, body, resolved: [], timestampSeconds }
+    const sign = (computed: Computed, proofInputs: readonly string[]) =>
+      answers.sign(computed, proofInputs, undefined, prefersResultSignature)
+    const first = await run(task, body.byteLength <= limits.smallBodyBytes, context)
+    if (first.ok !== 'unresolved') {
+      if (isLarge(body)) freeBuffer(body.buffer)
+      return sign(first, [])
+    }
+    chains.require(first.chainId)
+    const inputs = first.inputs.map(({ input }) => input)
+    const { resolved, proofInputs } = await resolver.resolve(first.chainId, inputs, context)
+    // A referenced geometry may have any size.
+    const size = resolved.reduce((sum, { geometry }) => sum + geometry.length, body.byteLength)
+    const second = await run({ ...task, resolved }, size <= limits.smallBodyBytes, context)
+    if (second.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
+    return sign(second, proofInputs)
+  }
+
+  /**
+   * Runs a task in the lane for its size. The size does not show how much work a small request needs: if it needs too much, the
+   * small lane gives up and the large lane takes it.
+   */
+  async function run(task: ComputeTask, isSmall: boolean, context: RequestContext): Promise<ComputeResult> {
+    const inlineResult = isSmall ? pool.runAtOnce(task) : undefined
+    if (inlineResult !== undefined) return inlineResult
+    const job = { task, deadlineMs: context.deadlineMs, isAborted: () => context.aborted }
+    const first = isSmall ? await pool.runSmall(job) : await pool.runLarge(job)
+    return isSmall && needsMoreWork(first) ? pool.runLarge(job) : first
+  }
+}
+
+function needsMoreWork(result: ComputeResult): boolean {
+  return result.ok === false && result.problem.places?.[0]?.code === TOO_MUCH_WORK
+}

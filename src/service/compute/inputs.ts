@@ -1,0 +1,105 @@
+import { decodeLocation } from '../../attest/decode.ts'
+import { problemAt } from '../../base/problem.ts'
+import type { LocationLayout } from '../../config/config.ts'
+import { foreignEpsgCode, isReadableLocation } from '../../geometry/attested-location.ts'
+import type { ChainClient } from '../../threads/chain-client.ts'
+import type { ChainAttestation, Hex, Input, ResolvedInput } from '../../wire/messages.ts'
+import { chainProblem } from '../chains/chain-policy.ts'
+import type { RequestContext } from '../services.ts'
+import type { ProofReader } from '../verify/verified-proof.ts'
+
+/** An error shows at most this many characters of a location type. */
+const MAX_SHOWN_CHARACTERS = 60
+
+/** The resolved inputs for a compute thread, and the part of the response about proofs. */
+export interface Resolution {
+  readonly resolved: readonly ResolvedInput[]
+  /** JSON summary of each authenticated proof (decision 86). */
+  readonly proofInputs: readonly string[]
+}
+
+export interface InputResolver {
+  /**
+   * Resolves references to on-chain attestations and verified proofs.
+   *
+   * @param inputs of form `onchain` or `proof`
+   * @throws {ProblemError} `invalid-input` if an input cannot be used; `internal` if the chain cannot be reached
+   */
+  resolve(chainId: number, inputs: readonly Input[], context: RequestContext): Promise<Resolution>
+}
+
+export interface InputResolverParts {
+  readonly chainClient: ChainClient | undefined
+  /** Layouts of location attestations by schema UID. */
+  readonly locations: ReadonlyMap<Hex, LocationLayout>
+  readonly readProof: ProofReader
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export function createInputResolver({ chainClient, locations, readProof, now }: InputResolverParts): InputResolver {
+  return {
+    async resolve(chainId, inputs, context) {
+      const parts = await Promise.all(
+        inputs.map(async (input): Promise<{ resolved: ResolvedInput; proofInput?: string | undefined }> => {
+          switch (input.form) {
+            case 'onchain':
+              return { resolved: await resolveOnchain(chainId, input.uid as Hex, input.path) }
+            case 'proof': {
+              const { proofInput, ...resolvedProof } = await readProof(input.verifiedProof, input.path, context)
+              return { resolved: { field: String(input.path[0]), ...resolvedProof }, proofInput }
+            }
+            default:
+              throw new RangeError('a geometry needs no resolution')
+          }
+        }),
+      )
+      return {
+        resolved: parts.map(({ resolved }) => resolved),
+        proofInputs: parts.flatMap(({ proofInput }) => (proofInput === undefined ? [] : [proofInput])),
+      }
+    },
+  }
+
+  async function resolveOnchain(chainId: number, uid: Hex, path: Input['path']): Promise<ResolvedInput> {
+    const attestation = await readAttestation(chainId, uid, path)
+    const problem = problemMaker(path, uid)
+    if (attestation === undefined) throw problem(`was not found on chain ${chainId}`, 'uid-not-found')
+    const layout = locations.get(attestation.schema)
+    if (layout === undefined) throw problem('is not a location attestation', 'uid-not-a-location')
+    if (attestation.revocationTimeSeconds !== 0) throw problem('is revoked', 'uid-revoked')
+    const expires = attestation.expirationTimeSeconds
+    if (expires !== 0 && expires * 1000 <= now()) throw problem('has expired', 'uid-expired')
+    const location = decodeLocation(attestation.data, layout)
+    if (!location.ok) throw problem(`cannot be decoded: ${location.reason}`, 'uid-undecodable')
+    const { srs, locationType, location: geometry } = location.value
+    const code = foreignEpsgCode(srs)
+    if (code !== undefined) throw problem(`holds a location in EPSG:${code}; coordinates are WGS 84 here`, 'uid-srs')
+    if (isReadableLocation(locationType, geometry)) {
+      return { field: String(path[0]), ref: uid, geometry, locationType }
+    }
+    const shown = JSON.stringify(locationType.slice(0, MAX_SHOWN_CHARACTERS))
+    throw problem(`holds a location of the type ${shown}, which is not understood`, 'uid-unknown-location-type')
+  }
+
+  async function readAttestation(
+    chainId: number,
+    uid: Hex,
+    path: Input['path'],
+  ): Promise<ChainAttestation | undefined> {
+    if (chainClient === undefined || !chainClient.serves(chainId)) {
+      throw problemAt('invalid-input', path, `chain ${chainId} cannot be read: this service has no RPC for it`, {
+        code: 'no-rpc',
+        hint: `send the geometry itself, or set RPC_URL_${chainId} on the service`,
+      })
+    }
+    const reply = await chainClient.attestation(chainId, uid)
+    if (reply.ok) return reply.value
+    throw chainProblem(chainId, reply, `${uid} could not be read`)
+  }
+}
+
+function problemMaker(path: Input['path'], uid: Hex) {
+  return (reason: string, code: string) =>
+    problemAt('invalid-input', [...path, 'uid'], `attestation ${uid.slice(0, 10)}… ${reason}`, { code })
+}

@@ -1,0 +1,86 @@
+import type { Chain } from '../../attest/chains.ts'
+import { ProblemError } from '../../base/problem.ts'
+import { readFormatOnly, readItemsQuery } from '../../validation/ogc-query.ts'
+import { encodeCursor, readUid } from '../../validation/record-query.ts'
+import { featureText, featureTexts, lastKey } from './documents.ts'
+import { openApiJson } from './ogc-api.ts'
+import { COLLECTION, collectionJson, collectionsJson, conformanceJson, landingJson } from './ogc-documents.ts'
+import type { StoreAccess } from './questions.ts'
+import type { OgcDocument, OgcService } from './record-services.ts'
+
+export interface OgcServiceParts {
+  readonly chains: ReadonlyMap<number, Chain>
+  readonly ask: StoreAccess
+  /** Version of this program. */
+  readonly version: string
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/**
+ * Makes OGC API Features over the records: one collection, in WGS 84 longitude and latitude.
+ *
+ * @see OGC 17-069r4, OGC API - Features - Part 1: Core, version 1.0.1
+ */
+export function createOgcService({ chains, ask, version, now }: OgcServiceParts): OgcService {
+  const idsByName = new Map([...chains.values()].map(({ id, name }) => [name, id]))
+  const documents: Readonly<Record<OgcDocument, (baseUrl: string) => string>> = {
+    '': landingJson,
+    conformance: conformanceJson,
+    api: (baseUrl) => openApiJson(baseUrl, version, [...idsByName.keys()]),
+    collections: collectionsJson,
+    collection: collectionJson,
+  }
+
+  return {
+    document(name, search, baseUrl) {
+      readFormatOnly(search)
+      return { json: documents[name](baseUrl) }
+    },
+
+    async items(search, baseUrl, context) {
+      const { query, filters } = readItemsQuery(search, idsByName)
+      const page = await ask('page', query, context)
+      const end = query.offset + page.length
+      const address = `${baseUrl}/ogc/collections/${COLLECTION}/items`
+      const self = new URLSearchParams(search).toString()
+      const links = [link('self', self === '' ? address : `${address}?${self}`), collectionLink(baseUrl)]
+      const headers: Record<string, string> = {}
+      if (page.length === query.limit && end < page.count) {
+        const next = new URLSearchParams(filters as [string, string][])
+        next.set('limit', String(query.limit))
+        next.set('cursor', encodeCursor(lastKey(page.documents, idsByName), end))
+        links.push(link('next', `${address}?${next}`))
+        headers['Link'] = `<${address}?${next}>; rel="next"; type="application/geo+json"`
+      }
+      const matched = page.isCountExact ? `"numberMatched":${page.count},` : ''
+      const json =
+        `{"type":"FeatureCollection","links":${JSON.stringify(links)},"timeStamp":"${new Date(now()).toISOString()}",` +
+        `${matched}"numberReturned":${page.length},"features":[${await featureTexts(page.documents)}]}`
+      return { json, headers }
+    },
+
+    async item(text, search, baseUrl, context) {
+      readFormatOnly(search)
+      const uid = readUid(text)
+      const document = await ask('record', uid, context)
+      if (document === undefined) {
+        throw new ProblemError({
+          type: 'not-found',
+          message: 'Location record not found',
+          detail: `No attestation with UID ${uid} was found`,
+        })
+      }
+      const self = link('self', `${baseUrl}/ogc/collections/${COLLECTION}/items/${uid}`)
+      return { json: featureText(document, `,"links":${JSON.stringify([self, collectionLink(baseUrl)])}`) }
+    },
+  }
+}
+
+function link(rel: 'self' | 'next', href: string): object {
+  return { rel, type: 'application/geo+json', href }
+}
+
+function collectionLink(baseUrl: string): object {
+  return { rel: 'collection', type: 'application/json', href: `${baseUrl}/ogc/collections/${COLLECTION}` }
+}

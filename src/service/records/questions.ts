@@ -1,0 +1,63 @@
+import { ProblemError } from '../../base/problem.ts'
+import type { Config } from '../../config/config.ts'
+import type { StoreClient } from '../../threads/store-client.ts'
+import { type StoreArgument, StoreFault, type StoreOperation, type StoreResult } from '../../wire/store-messages.ts'
+import type { RequestContext } from '../services.ts'
+
+/** Seconds after which a client may try again when the store is busy, opening or damaged. */
+const RETRY_SECONDS = 1
+const OPENING_RETRY_SECONDS = 2
+const DAMAGED_RETRY_SECONDS = 60
+
+/** Runs a store operation for a client. A fault of the store becomes a problem, never an empty result. */
+export type StoreAccess = <O extends StoreOperation>(
+  operation: O,
+  argument: StoreArgument<O>,
+  context: Pick<RequestContext, 'deadlineMs'>,
+) => Promise<StoreResult<O>>
+
+export interface StoreAccessParts {
+  readonly config: Config
+  /** Undefined if the service stores no records. */
+  readonly store: StoreClient | undefined
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export function createStoreAccess({ config, store, now }: StoreAccessParts): StoreAccess {
+  return async (operation, argument, context) => {
+    if (store === undefined) throw recordsUnavailable('this deployment keeps no records (RECORDS=0)')
+    try {
+      await store.untilOpen(Math.min(context.deadlineMs, now() + config.limits.storeWaitMs))
+      return await store.ask(operation, argument, Math.min(context.deadlineMs, now() + config.limits.storeReadMs))
+    } catch (error) {
+      if (!(error instanceof StoreFault)) throw error
+      if (error.kind === 'unavailable') throw recordsUnavailable('the database is not available; try again', error)
+      if (error.kind === 'busy') throw recordsUnavailable('too many requests wait for the database; try again', error)
+      if (error.kind === 'opening')
+        throw recordsUnavailable('the store is opening; try again in a few seconds', error, OPENING_RETRY_SECONDS)
+      if (error.kind === 'damaged') throw recordsUnavailable(DAMAGED, error, DAMAGED_RETRY_SECONDS)
+      if (error.kind === 'late')
+        throw recordsUnavailable('the database did not answer in time; try again, or request fewer records', error)
+      if (error.kind === 'large') throw pageTooLarge(error.message, error)
+      throw error
+    }
+  }
+}
+
+const DAMAGED =
+  'the store is damaged: its operator has to restore a backup or let the records be read from the chains again'
+
+/** Makes the problem for a page that is too large (400); the client can request a smaller one. */
+export function pageTooLarge(size: string, cause?: unknown): ProblemError {
+  const detail = `${size}: ask for a smaller limit, or for an export`
+  return new ProblemError({ type: 'invalid-input', message: 'Page too large', detail }, { cause })
+}
+
+/** Makes the record API's problem for records that cannot be read now (503). */
+export function recordsUnavailable(detail: string, cause?: unknown, retryAfterSeconds = RETRY_SECONDS): ProblemError {
+  return new ProblemError(
+    { type: 'overloaded', message: 'Records are not available', detail, retryAfterSeconds },
+    { cause },
+  )
+}

@@ -1,0 +1,118 @@
+/** The interface between the HTTP layer and the records and their sync. */
+import type { RequestContext, ServiceResponse, TextSink } from '../services.ts'
+
+/** The routes of the two generations of the record API. */
+export type RecordRoute = 'location-proofs' | 'location-records'
+
+/** Records as JSON objects, or as GeoJSON features. */
+export type RecordFormat = 'json' | 'geojson'
+
+/** The response to a list. Lists are long, so they are cached as the bytes that are sent. */
+export type ListResponse = Omit<ServiceResponse, 'json'> & { readonly json: Buffer }
+
+/** The record API. Its problems have a `message`. */
+export interface RecordService {
+  config(): ServiceResponse
+  /**
+   * Returns one page of records.
+   *
+   * @param search query parameters as sent
+   * @param address URL of the list, for the link to the next page
+   */
+  list(
+    route: RecordRoute,
+    search: string,
+    address: string,
+    context: RequestContext,
+    format?: RecordFormat,
+  ): Promise<ListResponse>
+  record(route: RecordRoute, uid: string, context: RequestContext, format?: RecordFormat): Promise<ServiceResponse>
+  stats(context: RequestContext): Promise<ServiceResponse>
+}
+
+/** Feeds of all records and of all changes. Problems have a `message`. */
+export interface RecordFeeds {
+  /**
+   * Writes every record that matches, newest first.
+   *
+   * @param search filters as sent, without limit or offset
+   * @throws {ProblemError} before the first piece, if the export cannot start
+   */
+  export(format: ExportFormat, search: string, context: RequestContext, sink: TextSink): Promise<void>
+  /**
+   * Writes changes as server-sent events until the client leaves.
+   *
+   * @param search filters as sent
+   * @param lastEventId ID of the last event that the client has seen
+   * @param client key by which streams are counted and limited
+   * @throws {ProblemError} before the first event, if the stream cannot start
+   */
+  stream(search: string, lastEventId: string | undefined, client: number | string, sink: EventSink): Promise<void>
+  /** Ends every stream. No new one can start afterwards. */
+  close(): void
+}
+
+/** The sync API: controls and reports how the chains are read. Problems have a `message`. */
+export interface SyncService {
+  /**
+   * Reads all chains now, or only the chain that the request names.
+   *
+   * @param search query parameters as sent
+   */
+  trigger(search: string): Promise<SyncResponse>
+  /** Checks the records that are not revoked against their chains. */
+  revocations(): Promise<SyncResponse>
+  /** Starts or stops the background sync. */
+  worker(search: string, context: RequestContext): Promise<SyncResponse>
+  status(context: RequestContext): Promise<SyncResponse>
+  /** Writes the status as a server-sent event whenever it changes, until the client leaves. */
+  watch(sink: EventSink): Promise<void>
+  /** Ends every `watch`. */
+  close(): void
+}
+
+export interface SyncResponse extends ServiceResponse {
+  readonly status: number
+}
+
+/** NDJSON with one record per line, or a GeoJSON text sequence of features (RFC 8142). */
+export type ExportFormat = 'ndjson' | 'geojsonseq'
+
+/** Receives a stream of server-sent events. */
+export interface EventSink extends TextSink {
+  /** Calls the listener when the client has disconnected. */
+  onGone(listener: () => void): void
+  /** Writes the text only if the client has taken everything written before; otherwise drops it. */
+  tryWrite(text: string): void
+}
+
+/** Records by GraphQL. A faulty query gets a response with `errors`; a request that contains no query gets a problem. */
+export interface GraphqlService {
+  /** The schema in the GraphQL schema definition language. */
+  readonly schemaText: string
+  /** @param search `query`, `variables` and `operationName` as sent */
+  query(search: string, context: RequestContext): Promise<GraphqlResponse>
+  post(body: Uint8Array, context: RequestContext): Promise<GraphqlResponse>
+}
+
+export interface GraphqlResponse extends ServiceResponse {
+  /** 400 if execution did not start. */
+  readonly status: 200 | 400
+}
+
+/** OGC API Features, Part 1, over the records. Its problems have a `message`. */
+export interface OgcService {
+  /**
+   * Returns a descriptive resource; `''` is the landing page.
+   *
+   * @param search query parameters as sent
+   * @param baseUrl URL of the service, without a trailing slash
+   */
+  document(name: OgcDocument, search: string, baseUrl: string): ServiceResponse
+  /** Returns one page of features. */
+  items(search: string, baseUrl: string, context: RequestContext): Promise<ServiceResponse>
+  /** Returns one feature by its UID. */
+  item(uid: string, search: string, baseUrl: string, context: RequestContext): Promise<ServiceResponse>
+}
+
+export type OgcDocument = '' | 'conformance' | 'api' | 'collections' | 'collection'

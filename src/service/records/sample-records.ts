@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto'
+import { computeBounds } from '../../geometry/bounds.ts'
+import type { Geometry } from '../../types/generated.ts'
+import type { Hex } from '../../wire/messages.ts'
+import type { BlockRange, LocationRecord } from '../../wire/store-messages.ts'
+import { SAMPLE_PLACES, type SamplePlace } from './sample-places.ts'
+
+export interface SampleOptions {
+  /** Number of records to make. */
+  readonly count: number
+  /** Time of the newest record, seconds since the epoch. */
+  readonly newestSeconds: number
+  /** Chain ids by name. */
+  readonly chains: ReadonlyMap<string, number>
+}
+
+/** A kind of sample record: its share of all records, its texts and its geometry. */
+interface SampleKind {
+  readonly share: number
+  readonly memo: (place: SamplePlace) => string
+  readonly mediaType?: string
+  readonly recipeType?: string
+  readonly shape: (draw: Draw, place: SamplePlace) => Geometry
+}
+
+/** Returns a uniform random number, 0 ≤ value < 1. */
+type Draw = () => number
+
+const KINDS: readonly SampleKind[] = [
+  { share: 0.42, memo: ({ name }) => `Sample: parcel handed over in ${name}`, shape: point },
+  {
+    share: 0.22,
+    memo: ({ name }) => `Sample: air quality measured in ${name}`,
+    mediaType: 'application/json',
+    shape: point,
+  },
+  { share: 0.14, memo: ({ name }) => `Sample: photo of a street in ${name}`, mediaType: 'image/jpeg', shape: point },
+  {
+    share: 0.12,
+    memo: ({ name }) => `Sample: trees planted near ${name}`,
+    recipeType: 'simple-signature',
+    shape: plot,
+  },
+  { share: 0.1, memo: ({ name }) => `Sample: bicycle track through ${name}`, shape: track },
+]
+
+const CHAIN_SHARES = [
+  ['celo', 0.35],
+  ['arbitrum', 0.3],
+  ['base-sepolia', 0.2],
+  ['sepolia', 0.15],
+] as const
+
+/**
+ * Every sample UID begins with these 16 bytes, `trigpoint sample`, so pages can recognise sample records. A real record cannot be
+ * mistaken for a sample, whatever its memo says, because UIDs on a chain are hashes.
+ */
+const SAMPLE_UID = Buffer.from('trigpoint sample').toString('hex')
+const PROVER_COUNT = 60
+const SPAN_SECONDS = 365 * 86_400
+const REVOKED_SHARE = 0.02
+const RECORDS_PER_RANGE = 500
+
+/**
+ * Generates a year of plausible location records: parcels, measurements, photos, plantations and tracks around cities, more of
+ * them recent than old. A few cross the antimeridian, and a few are revoked. The same options give the same records. They are on
+ * no chain, and each memo says that it is a sample.
+ */
+export function* sampleRanges({ count, newestSeconds, chains }: SampleOptions): Generator<BlockRange> {
+  const draw = mulberry32(2026)
+  const byChain = new Map<string, LocationRecord[]>(CHAIN_SHARES.map(([chain]) => [chain, []]))
+  for (let index = 0; index < count; index++) {
+    const chain = pick(draw, CHAIN_SHARES, ([, share]) => share)[0]
+    // Recent records are more frequent: half of them lie in the last quarter of the year.
+    const age = Math.floor(SPAN_SECONDS * (1 - index / count) ** 2)
+    byChain.get(chain)!.push(sampleRecord(draw, index, chain, chains.get(chain)!, newestSeconds - age))
+  }
+  for (const [chain, records] of byChain) {
+    for (let start = 0; start < records.length; start += RECORDS_PER_RANGE) {
+      const rangeRecords = records.slice(start, start + RECORDS_PER_RANGE)
+      const revocations = rangeRecords
+        .filter(() => draw() < REVOKED_SHARE)
+        .map(({ uid, blockNumber }) => ({ uid, blockNumber: blockNumber + 1 }))
+      yield { chainId: chains.get(chain)!, records: rangeRecords, revocations }
+    }
+  }
+}
+
+function sampleRecord(draw: Draw, index: number, chain: string, chainId: number, timeSeconds: number): LocationRecord {
+  const place = pick(draw, SAMPLE_PLACES, ({ weight }) => weight)
+  const kind = pick(draw, KINDS, ({ share }) => share)
+  const prover = address(`prover ${Math.floor(PROVER_COUNT * draw() ** 2)}`)
+  const shape = kind.shape(draw, place)
+  const point = shape.type === 'Point' ? shape.coordinates : undefined
+  return {
+    uid: `0x${SAMPLE_UID}${createHash('sha256').update(`sample ${index}`).digest('hex').slice(0, 32)}`,
+    chainId,
+    chain,
+    prover,
+    subject: draw() < 0.8 ? prover : address(`subject ${Math.floor(20 * draw())}`),
+    timeSeconds,
+    eventTimeSeconds: timeSeconds - Math.floor(draw() * 900),
+    srs: 'EPSG:4326',
+    locationType: `geojson-${shape.type.toLowerCase()}`,
+    location: JSON.stringify(shape),
+    longitude: point?.[0] ?? null,
+    latitude: point?.[1] ?? null,
+    bounds: computeBounds(shape),
+    recipeTypes: kind.recipeType === undefined ? [] : [kind.recipeType],
+    recipePayloads: kind.recipeType === undefined ? [] : [Buffer.from(`sample ${index}`).toString('base64')],
+    mediaTypes: kind.mediaType === undefined ? [] : [kind.mediaType],
+    mediaData: kind.mediaType === undefined ? [] : [`sample:${index}`],
+    memo: kind.memo(place),
+    blockNumber: Math.floor(timeSeconds / 2),
+  }
+}
+
+function point(draw: Draw, place: SamplePlace): Geometry {
+  return { type: 'Point', coordinates: near(draw, place, 0.08) }
+}
+
+/** Makes a plot with four corners, some hundred metres wide. */
+function plot(draw: Draw, place: SamplePlace): Geometry {
+  const [west, south] = near(draw, place, 0.25)
+  const [width, height] = [0.002 + draw() * 0.006, 0.002 + draw() * 0.004]
+  const corner = (x: number, y: number) => wrapPosition(west + x * width, south + y * height)
+  const slant = draw() * 0.3
+  const first = corner(0, 0)
+  return {
+    type: 'Polygon',
+    coordinates: [[first, corner(1, slant), corner(1 - slant, 1), corner(slant / 2, 1), first]],
+  }
+}
+
+/** Makes a track of some kilometres that changes direction a little at each step. */
+function track(draw: Draw, place: SamplePlace): Geometry {
+  let [longitude, latitude] = near(draw, place, 0.05)
+  let direction = draw() * 2 * Math.PI
+  const coordinates = Array.from({ length: 12 + Math.floor(draw() * 30) }, () => {
+    direction += draw() - 0.5
+    longitude += Math.sin(direction) * 0.002
+    latitude += Math.cos(direction) * 0.0015
+    return wrapPosition(longitude, latitude)
+  })
+  return { type: 'LineString', coordinates }
+}
+
+function near(draw: Draw, { longitude, latitude }: SamplePlace, spreadDegrees: number): [number, number] {
+  const offset = () => (draw() + draw() + draw() - 1.5) * spreadDegrees
+  return wrapPosition(longitude + offset(), latitude + offset())
+}
+
+function wrapPosition(longitude: number, latitude: number): [number, number] {
+  return [roundDegrees(longitude > 180 ? longitude - 360 : longitude), roundDegrees(latitude)]
+}
+
+const roundDegrees = (degrees: number) => Math.round(degrees * 1e6) / 1e6
+
+function pick<T>(draw: Draw, rows: readonly T[], weight: (row: T) => number): T {
+  let remainingWeight = draw() * rows.reduce((sum, row) => sum + weight(row), 0)
+  for (const row of rows) {
+    remainingWeight -= weight(row)
+    if (remainingWeight < 0) return row
+  }
+  return rows.at(-1)!
+}
+
+function address(name: string): Hex {
+  return `0x${createHash('sha1').update(`sample ${name}`).digest('hex')}`
+}
+
+/** Returns a generator of uniform random numbers from a 32-bit seed (Mulberry32). */
+function mulberry32(seed: number): Draw {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

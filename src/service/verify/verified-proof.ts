@@ -1,0 +1,178 @@
+import { authenticateAttestation } from '../../attest/authenticate.ts'
+import type { Chain } from '../../attest/chains.ts'
+import type { SchemaKind } from '../../attest/schemas.ts'
+import { ProblemError, problemAt, underPath } from '../../base/problem.ts'
+import type { Config } from '../../config/config.ts'
+import { createKeccak } from '../../crypto/keccak.ts'
+import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
+import type { ChainClient } from '../../threads/chain-client.ts'
+import type { SignerClient } from '../../threads/signer-client.ts'
+import type { VerifiedLocationProof } from '../../types/generated.ts'
+import { PROOF_HINT } from '../../wire/evidence-messages.ts'
+import type { Hex, Input } from '../../wire/messages.ts'
+import { chainProblem, supportedChains } from '../chains/chain-policy.ts'
+import type { RequestContext } from '../services.ts'
+import type { EvidenceRunner } from './evidence.ts'
+
+type Path = Input['path']
+
+/** A verified proof as an input: the claimed location, and a reference to the proof or to its attestation. */
+export interface ProofInput {
+  readonly ref: Hex
+  /** The claim's location as text: GeoJSON, or the notation that its location type names. */
+  readonly geometry: string
+  readonly locationType?: string | undefined
+  /** JSON summary of an authenticated proof (decision 86). */
+  readonly proofInput?: string
+}
+
+export type ProofReader = (verified: VerifiedLocationProof, path: Path, context: RequestContext) => Promise<ProofInput>
+
+export interface ProofReaderParts {
+  readonly config: Config
+  readonly chains: ReadonlyMap<number, Chain>
+  readonly schemas: Readonly<Record<SchemaKind, Hex>>
+  readonly signer: SignerClient
+  readonly chainClient: ChainClient | undefined
+  readonly ask: EvidenceRunner
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/**
+ * Makes the function that decides whether a verified proof may be an input (decision 21).
+ *
+ * A proof without an attestation is only the caller's word. Its geometry is used, under the hash of the proof. An attestation
+ * must be ours: signed by our key over exactly this proof and over the measures that a new evaluation gives, recent enough, and
+ * not revoked. Any other attestation is rejected with the name of the failed check; it is never treated as an unsigned proof.
+ */
+export async function createProofReader(parts: ProofReaderParts): Promise<ProofReader> {
+  const { config, chains, schemas, signer, chainClient, ask, now } = parts
+  const keccak = await createKeccak()
+  const secp256k1 = await loadSecp256k1()
+  const attesters = [signer.address.toLowerCase(), ...config.retiredAttesters]
+
+  return async (verified, path, context) => {
+    const pointer = [...path, 'verifiedProof']
+    const { location, locationType } = verified.proof.claim
+    const located =
+      typeof location === 'string' ? { geometry: location, locationType } : { geometry: JSON.stringify(location) }
+    if (verified.attestation === undefined) {
+      const { proofHash } = await runInThread('hash', verified, 0, pointer, context)
+      return { ref: proofHash!, ...located }
+    }
+    const chain = authenticate(verified, pointer)
+    // The signed measures are ours, but the proof is evaluated again: the rules may have improved since.
+    const { members } = await runInThread('recheck', verified, evaluationTime(verified), pointer, context)
+    const uid = verified.attestation.uid.toLowerCase() as Hex
+    await requireNotRevoked(chain, uid, pointer)
+    return { ref: uid, ...located, proofInput: `{"ref":"${uid}",${members}}` }
+  }
+
+  /**
+   * Checks that do not need the stamps. `evaluationMethod` and `evaluationMode` are not compared: they are unsigned, the operator
+   * may have changed the settings since, and the response names the current ones.
+   */
+  function authenticate(verified: VerifiedLocationProof, pointer: Path): Chain {
+    const { attestation, delegatedAttestation, chainId } = verified
+    if (attestation === undefined) throw new RangeError('nothing to authenticate')
+    if (delegatedAttestation === undefined)
+      throw proofProblem([...pointer, 'delegatedAttestation'], 'complete', 'is missing')
+    if (chainId === undefined) throw proofProblem([...pointer, 'chainId'], 'complete', 'is missing')
+    const chain = chains.get(chainId)
+    if (chain === undefined) {
+      const reason = `chain ${chainId} is not supported; ${supportedChains(chains.values())}`
+      throw proofProblem([...pointer, 'chainId'], 'chain', reason)
+    }
+    if (attestation.schema.toLowerCase() !== schemas.verify) {
+      throw proofProblem([...pointer, 'attestation', 'schema'], 'schema', 'is not the schema of verified proofs')
+    }
+    const checked = authenticateAttestation(
+      { attestation, delegatedAttestation },
+      {
+        chain,
+        attesters,
+        nowSeconds: Math.floor(now() / 1000),
+        maxAgeSeconds: config.verifiedProofMaxAgeSeconds,
+        keccak,
+        secp256k1,
+      },
+    )
+    if (!checked.ok) throw proofProblem([...pointer, 'attestation'], checked.check, checked.reason)
+    requireSigningTimes(evaluationTime(verified), attestation.time, delegatedAttestation.deadline, pointer)
+    return chain
+  }
+
+  async function runInThread(
+    question: 'hash' | 'recheck',
+    { proof, credibility, attestation }: VerifiedLocationProof,
+    nowSeconds: number,
+    pointer: Path,
+    context: RequestContext,
+  ) {
+    const input = question === 'recheck' ? { proof, credibility, data: attestation?.data } : { proof }
+    const result = await ask({ kind: question, body: Buffer.from(JSON.stringify(input)), nowSeconds }, context)
+    if (result.ok) return result
+    throw new ProblemError({ ...underPath(result.problem, pointer), type: 'invalid-input' })
+  }
+
+  /**
+   * Checks two times that are not signed. The attestation's time determines its UID and so the reference; the time of evaluation
+   * determines the measures. Both must be possible for the signed deadline. On chain, the time of the block replaces the
+   * attestation's time.
+   */
+  function requireSigningTimes(evaluatedAt: number, timeSeconds: number, deadlineSeconds: number, pointer: Path): void {
+    const isPossible = (seconds: number) =>
+      Number.isInteger(seconds) && seconds >= deadlineSeconds - MAX_TTL_SECONDS && seconds <= deadlineSeconds
+    if (!isPossible(evaluatedAt) || evaluatedAt > timeSeconds + CLOCK_SKEW_SECONDS) {
+      throw proofProblem(
+        [...pointer, 'evaluatedAt'],
+        'time',
+        'is not a possible time of evaluation: it does not fit the signed deadline or the time of the attestation',
+      )
+    }
+    if (isPossible(timeSeconds) && timeSeconds <= now() / 1000 + CLOCK_SKEW_SECONDS) return
+    throw proofProblem(
+      [...pointer, 'attestation', 'time'],
+      'time',
+      'is not a possible time of signing: it does not fit the signed deadline, or it is in the future',
+    )
+  }
+
+  /** Legacy signatures carry no deadline, so only the chain can show that such an attestation is still valid. */
+  async function requireNotRevoked(chain: Chain, uid: Hex, pointer: Path): Promise<void> {
+    const uidPath = [...pointer, 'attestation', 'uid']
+    if (chainClient === undefined || !chainClient.serves(chain.id)) {
+      if (chain.profile !== 'legacy') return
+      throw proofProblem(
+        uidPath,
+        'on-chain',
+        `chain ${chain.id} signs no deadline and cannot be read, so the age of the attestation is unknown`,
+      )
+    }
+    const reply = await chainClient.attestation(chain.id, uid)
+    if (!reply.ok) {
+      throw chainProblem(chain.id, reply, `${uid} could not be read`)
+    }
+    if (reply.value === undefined) {
+      if (chain.profile === 'legacy') throw proofProblem(uidPath, 'on-chain', `was not found on chain ${chain.id}`)
+      return
+    }
+    if (reply.value.revocationTimeSeconds !== 0) throw proofProblem(uidPath, 'revoked', 'is revoked')
+  }
+}
+
+/** Largest value that `ATTESTATION_TTL_SECONDS` may have (decision 76). */
+const MAX_TTL_SECONDS = 86_400
+const CLOCK_SKEW_SECONDS = 300
+
+function evaluationTime({ evaluatedAt, attestation }: VerifiedLocationProof): number {
+  return evaluatedAt ?? attestation?.time ?? 0
+}
+
+function proofProblem(path: Path, check: string, detail: string): ProblemError {
+  return problemAt('invalid-input', path, detail, {
+    code: `proof-${check}`,
+    hint: PROOF_HINT,
+  })
+}

@@ -1,0 +1,121 @@
+import type { Bounds, RecordKey, RecordQuery } from '../../wire/store-messages.ts'
+import type { Parameter } from '../database.ts'
+import { formatBox, searchBoxes } from './bounds.ts'
+
+/** The conditions that filter a list. `chain` is not selective, so no plan starts with it. */
+export type ConditionName = 'chain' | 'prover' | 'subject' | 'event' | 'bbox'
+
+/** Writes the placeholders `$1`, `$2` and so on, and collects their values. */
+export class Parameters {
+  readonly values: Parameter[] = []
+
+  add(value: Parameter, type: string): string {
+    return `$${this.values.push(value)}::${type}`
+  }
+}
+
+export function bytesFromHex(hex: string): Uint8Array {
+  return Buffer.from(hex.slice(2), 'hex')
+}
+
+/** Returns the names of the conditions that a query has. */
+export function conditionNames({
+  chainId,
+  prover,
+  subject,
+  fromSeconds,
+  toSeconds,
+  bbox,
+}: RecordQuery): ConditionName[] {
+  const names: ConditionName[] = []
+  if (chainId !== undefined) names.push('chain')
+  if (prover !== undefined) names.push('prover')
+  if (subject !== undefined) names.push('subject')
+  if (fromSeconds !== undefined || toSeconds !== undefined) names.push('event')
+  if (bbox !== undefined) names.push('bbox')
+  return names
+}
+
+/** Returns a cache key for a condition with its values. */
+export function conditionKey(name: ConditionName, query: RecordQuery): string {
+  const { chainId, prover, subject, fromSeconds, toSeconds, bbox } = query
+  return JSON.stringify([name, { chain: chainId, prover, subject, event: [fromSeconds, toSeconds], bbox }[name]])
+}
+
+/** Returns a condition as SQL that an index can serve. For `bbox` any of the search boxes may match. */
+export function conditionSql(name: ConditionName, query: RecordQuery, parameters: Parameters): string {
+  switch (name) {
+    case 'chain':
+      return `chain_id = ${parameters.add(query.chainId!, 'bigint')}`
+    case 'prover':
+      return `prover = ${parameters.add(bytesFromHex(query.prover!), 'bytea')}`
+    case 'subject':
+      return `subject = ${parameters.add(bytesFromHex(query.subject!), 'bytea')}`
+    case 'event':
+      return eventSql(query, parameters)
+    case 'bbox':
+      return `(${searchBoxes(query.bbox!)
+        .map((box) => boxCondition(box, parameters))
+        .join(' or ')})`
+  }
+}
+
+function eventSql({ fromSeconds, toSeconds }: RecordQuery, parameters: Parameters): string {
+  const parts: string[] = []
+  if (fromSeconds !== undefined) parts.push(`event_time >= ${parameters.add(fromSeconds, 'bigint')}`)
+  if (toSeconds !== undefined) parts.push(`event_time <= ${parameters.add(toSeconds, 'bigint')}`)
+  return parts.join(' and ')
+}
+
+/** `&&` uses the index but matches up to a millionth of a degree too much; the comparisons decide. */
+function boxCondition(box: Bounds, parameters: Parameters): string {
+  const [west, south, east, north] = box.map((degrees) => parameters.add(degrees, 'float8'))
+  return (
+    `(bounds && ${parameters.add(formatBox(box), 'box')} and (bounds[1])[0] <= ${east} and (bounds[0])[0] >= ${west} ` +
+    `and (bounds[1])[1] <= ${north} and (bounds[0])[1] >= ${south})`
+  )
+}
+
+/**
+ * Returns the same condition as a filter on rows that are read anyway. `case` hides the condition from the planner: it assumes
+ * that every box matches half a percent of the records, and must not choose a plan by that.
+ */
+export function filterSql(name: ConditionName, query: RecordQuery, parameters: Parameters): string {
+  return `case when ${conditionSql(name, query, parameters)} then true else false end`
+}
+
+/**
+ * Returns a subquery for the rows that match one condition, found by its index. It searches one box after the other and returns
+ * no row twice.
+ *
+ * @param columns columns of `location_record`
+ * @param tests further conditions, as SQL
+ */
+export function matchingRowsSql(
+  name: ConditionName,
+  query: RecordQuery,
+  parameters: Parameters,
+  columns: string,
+  tests: readonly string[] = [],
+): string {
+  const boxes = name === 'bbox' ? searchBoxes(query.bbox!) : []
+  const select = (conditions: readonly string[]) =>
+    `select ${columns} from location_record where ${[...conditions, ...tests].join(' and ')}`
+  if (name !== 'bbox') return select([conditionSql(name, query, parameters)])
+  const excluded: string[] = []
+  return boxes
+    .map((box) => {
+      const condition = boxCondition(box, parameters)
+      const sql = select([condition, ...excluded])
+      excluded.push(`not ${condition}`)
+      return sql
+    })
+    .join(' union all ')
+}
+
+/** Returns SQL for the records after a key in the order of the list, which is newest first. */
+export function afterKeySql(after: RecordKey, parameters: Parameters): string {
+  const time = parameters.add(after.timeSeconds, 'bigint')
+  const uid = parameters.add(bytesFromHex(after.uid), 'bytea')
+  return `(block_time, uid, chain_id) < (${time}, ${uid}, ${parameters.add(after.chainId, 'bigint')})`
+}

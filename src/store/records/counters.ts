@@ -1,0 +1,46 @@
+import type { Session } from '../database.ts'
+import { JOURNAL_ROW_SQL } from './changes.ts'
+
+export interface ChainCounter {
+  readonly chainId: number
+  readonly records: number
+  readonly revoked: number
+}
+
+/** Identifies a state of the records, so that cached values can be matched with it. */
+export interface RecordState {
+  /** Grows with every write. */
+  readonly version: number
+  /** The newest journal row. Needed because another state may have the same version after a failover. */
+  readonly journalPosition: string
+}
+
+/** The number of records by chain, and the state of the records that it is true of. */
+export interface Counters extends RecordState {
+  readonly total: number
+  readonly chains: readonly ChainCounter[]
+}
+
+export async function readCounters(session: Session): Promise<Counters> {
+  const rows = await session.query(
+    `select chain_id::text as chain, records::int, revoked::int, version::int,
+       (select concat_ws(' ', epoch, (select concat_ws(' ', number, ${JOURNAL_ROW_SQL}) from record_change order by number desc limit 1))
+        from record_journal) as journal_position
+     from record_counter order by chain_id`,
+  )
+  const chains = rows.map((row) => ({
+    chainId: Number(row['chain']),
+    records: row['records'] as number,
+    revoked: row['revoked'] as number,
+  }))
+  return {
+    version: rows.reduce((sum, row) => sum + (row['version'] as number), 0),
+    journalPosition: (rows[0]?.['journal_position'] ?? '') as string,
+    total: chains.reduce((sum, { records }) => sum + records, 0),
+    chains,
+  }
+}
+
+export function countRecords({ total, chains }: Counters, chainId: number | undefined): number {
+  return chainId === undefined ? total : (chains.find((chain) => chain.chainId === chainId)?.records ?? 0)
+}

@@ -1,0 +1,226 @@
+import type { Hex } from '../../wire/messages.ts'
+import type { LocationRecord, Revocation } from '../../wire/store-messages.ts'
+import type { Parameter, Row, Session } from '../database.ts'
+import { formatBox } from './bounds.ts'
+import { serializeRecord, setRevoked } from './document.ts'
+
+/** Differences to add to the counters of one chain. */
+export interface CounterChange {
+  records: number
+  revoked: number
+}
+
+/** The first and the last key of records, in the order in which they were stored. */
+export interface IdRange {
+  readonly first: string
+  readonly last: string
+}
+
+/** Rows per statement: enough to make the cost of the statement itself negligible. */
+const ROWS_PER_STATEMENT = 500
+
+// Storing a record again changes nothing, unless a reorganisation moved its attestation to another block.
+const INSERT = `
+  with incoming as (
+    select * from unnest(${Array.from({ length: 8 }, (_, index) => `string_to_array($${index + 1}, E'\\n')`).join(', ')})
+      as row (uid, prover, subject, block_time, event_time, block_number, bounds, document)
+  ), stored as (
+    insert into location_record (uid, chain_id, prover, subject, block_time, event_time, block_number, revoked, bounds)
+    select decode(uid, 'hex'), $9::bigint, decode(prover, 'hex'), decode(subject, 'hex'), block_time::bigint,
+      event_time::bigint, block_number::bigint, false, bounds::box
+    from incoming
+    on conflict (uid, chain_id) do update set block_number = excluded.block_number
+      where location_record.block_number <> excluded.block_number
+    returning id, uid, block_time, (xmax = 0) as is_new
+  ), documented as (
+    insert into record_document (id, document)
+    select stored.id, incoming.document from stored join incoming on decode(incoming.uid, 'hex') = stored.uid where is_new
+  )
+  select count(*) filter (where is_new)::int as inserted, (min(block_time) filter (where is_new))::text as oldest,
+    (min(id) filter (where is_new))::text as first_id, (max(id) filter (where is_new))::text as last_id from stored`
+
+/**
+ * Stores records of one chain. A UID that occurs several times is stored and counted once.
+ *
+ * @param storedAt ISO 8601 with milliseconds
+ */
+export async function insertRecords(
+  session: Session,
+  chainId: number,
+  records: readonly LocationRecord[],
+  storedAt: string,
+): Promise<{ inserted: number; oldestSeconds: number | undefined; ids: IdRange | undefined }> {
+  const unique = [...new Map(records.map((record) => [record.uid, record])).values()]
+  let inserted = 0
+  let oldestSeconds: number | undefined
+  let ids: IdRange | undefined
+  const count = (result: Row) => {
+    inserted += result['inserted'] as number
+    const oldest = result['oldest'] as string | null
+    if (oldest === null) return
+    oldestSeconds = Math.min(oldestSeconds ?? Number.POSITIVE_INFINITY, Number(oldest))
+    ids = { first: ids?.first ?? (result['first_id'] as string), last: result['last_id'] as string }
+  }
+  let next = unique.length === 0 ? undefined : insertParameters(unique.slice(0, ROWS_PER_STATEMENT), chainId, storedAt)
+  for (let start = ROWS_PER_STATEMENT; next !== undefined; start += ROWS_PER_STATEMENT) {
+    const storing = session.query(INSERT, next)
+    storing.catch(() => {}) // awaited below
+    // Prepare the parameters of the next statement while the database works on this one.
+    next =
+      start < unique.length
+        ? insertParameters(unique.slice(start, start + ROWS_PER_STATEMENT), chainId, storedAt)
+        : undefined
+    count((await storing)[0]!)
+  }
+  return { inserted, oldestSeconds, ids }
+}
+
+/**
+ * Builds the parameters of `INSERT`.
+ *
+ * @throws {StoreFault} when a record cannot be serialized
+ */
+function insertParameters(rows: readonly LocationRecord[], chainId: number, storedAt: string): readonly Parameter[] {
+  return [
+    joinLines(rows, ({ uid }) => uid.slice(2)),
+    joinLines(rows, ({ prover }) => prover.slice(2)),
+    joinLines(rows, ({ subject }) => subject.slice(2)),
+    joinLines(rows, ({ timeSeconds }) => String(timeSeconds)),
+    joinLines(rows, ({ eventTimeSeconds }) => String(Math.floor(eventTimeSeconds))),
+    joinLines(rows, ({ blockNumber }) => String(blockNumber)),
+    joinLines(rows, ({ bounds }) => formatBox(bounds)),
+    // JSON text contains no raw line feed.
+    joinLines(rows, (record) => serializeRecord(record, storedAt)),
+    chainId,
+  ]
+}
+
+/** Joins a column of the rows, one line per row: quoting documents as an array would take longer than making them. */
+function joinLines(rows: readonly LocationRecord[], textOf: (record: LocationRecord) => string): string {
+  return rows.map(textOf).join('\n')
+}
+
+/**
+ * Marks records as revoked. Records that are already revoked, or not stored, are skipped.
+ *
+ * @returns keys of the changed records
+ */
+export async function revokeRecords(
+  session: Session,
+  chainId: number,
+  revocations: readonly Revocation[],
+  changedAt: string,
+): Promise<readonly string[]> {
+  const blocks = new Map(revocations.map(({ uid, blockNumber }) => [uid, blockNumber]))
+  const rows = await session.query(
+    `select id::text, '0x' || encode(uid, 'hex') as hex, document from location_record join record_document using (id)
+     where chain_id = $1 and not revoked and uid in (select decode(text, 'hex') from unnest($2::text[]) as text) for update`,
+    [chainId, [...blocks.keys()].map((uid) => uid.slice(2))],
+  )
+  await replaceDocuments(
+    session,
+    chainId,
+    rows.map((row) => ({
+      id: row['id'] as string,
+      uid: row['hex'] as Hex,
+      document: setRevoked(row['document'] as string, true, changedAt),
+      block: blocks.get(row['hex'] as Hex)!,
+    })),
+  )
+  return rows.map((row) => row['id'] as string)
+}
+
+/** The changes that a rollback made. */
+export interface RolledBack extends CounterChange {
+  readonly oldestSeconds: number | undefined
+  /** The identifying members of each removed record as JSON, one record per line. */
+  readonly removed: string
+  /** Keys of records whose revocation was undone. */
+  readonly restoredIds: readonly string[]
+}
+
+/**
+ * Undoes every block after `blockNumber`: their records are removed and their revocations are undone.
+ */
+export async function rollBackRecords(
+  session: Session,
+  chainId: number,
+  blockNumber: number,
+  changedAt: string,
+): Promise<RolledBack> {
+  const [removed] = await session.query(
+    `with removed_record as (
+       delete from location_record where chain_id = $1 and block_number > $2 returning id, revoked, block_time
+     ), removed_document as (
+       delete from record_document where id in (select id from removed_record) returning id, split_part(document, ',"timestamp":', 1) || '}' as key
+     ) select count(*)::int as records, count(*) filter (where revoked)::int as revoked, min(block_time)::text as oldest,
+         coalesce(string_agg(key, E'\\n' order by id), '') as removed
+       from removed_record join removed_document using (id)`,
+    [chainId, blockNumber],
+  )
+  const restored = await session.query(
+    `select id::text, '0x' || encode(uid, 'hex') as hex, document from location_record join record_document using (id)
+     where chain_id = $1 and revoked and revoked_block > $2 for update`,
+    [chainId, blockNumber],
+  )
+  await replaceDocuments(
+    session,
+    chainId,
+    restored.map((row) => ({
+      id: row['id'] as string,
+      uid: row['hex'] as Hex,
+      document: setRevoked(row['document'] as string, false, changedAt),
+      block: undefined,
+    })),
+  )
+  const oldest = removed!['oldest'] as string | null
+  return {
+    records: -(removed!['records'] as number),
+    revoked: -(removed!['revoked'] as number) - restored.length,
+    oldestSeconds: oldest === null ? undefined : Number(oldest),
+    removed: removed!['removed'] as string,
+    restoredIds: restored.map((row) => row['id'] as string),
+  }
+}
+
+/**
+ * Replaces documents and sets whether the records are revoked.
+ *
+ * @param rows `block` is the number of the revoking block, or undefined for a record that is valid again
+ */
+async function replaceDocuments(
+  session: Session,
+  chainId: number,
+  rows: readonly {
+    readonly id: string
+    readonly uid: Hex
+    readonly document: string
+    readonly block: number | undefined
+  }[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await session.query(
+    `with changed as (
+       select * from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as row (id, uid, document, block)
+     ), shown as (
+       update record_document set document = changed.document from changed where record_document.id = changed.id::bigint
+     ) update location_record set revoked = block <> '', revoked_block = nullif(block, '')::bigint
+     from changed where location_record.uid = decode(changed.uid, 'hex') and location_record.chain_id = $1`,
+    [
+      chainId,
+      rows.map(({ id }) => id),
+      rows.map(({ uid }) => uid.slice(2)),
+      rows.map(({ document }) => document),
+      rows.map(({ block }) => (block === undefined ? '' : String(block))),
+    ],
+  )
+}
+
+/** Adds to the counters of a chain. Every write calls this, so their version tells that something changed. */
+export async function countChange(session: Session, chainId: number, change: CounterChange): Promise<void> {
+  await session.query(
+    `insert into record_counter as counter (chain_id, records, revoked, version) values ($1, $2, $3, 1)
+     on conflict (chain_id) do update set records = counter.records + $2, revoked = counter.revoked + $3, version = counter.version + 1`,
+    [chainId, change.records, change.revoked],
+  )
+}

@@ -1,0 +1,182 @@
+import type { FlatGeometry } from '../../geometry/flat.ts'
+import { isWholeParallel, ringForm } from '../../geometry/whole-parallels.ts'
+import { openAntimeridian } from './seam-edges.ts'
+
+/**
+ * Returns which pole a ring that winds around the axis encloses: 1 north, −1 south. The function is passed in, because the
+ * computation of areas decides this.
+ *
+ * @param ring interleaved lon, lat in degrees, closed, as received
+ */
+export type PoleResolver = (ring: Float64Array) => 1 | -1
+
+/** A closed ring on the unrolled cylinder. A ring that winds around the axis is closed over its pole by auxiliary edges. */
+export interface UnwrappedRing {
+  readonly lon: Float64Array
+  readonly lat: Float64Array
+  /** Position i has the longitude lon[i] + 360 · turn[i]. */
+  readonly turn: Int32Array
+  /**
+   * Index of the original vertex at which edge i starts; −1 for an auxiliary edge, which is no boundary: it only closes the ring
+   * over its pole, or follows the antimeridian with the interior on both sides.
+   */
+  readonly source: Int32Array
+  /** Number of times it winds around the axis, eastward positive; a simple ring has −1, 0 or 1. */
+  readonly winding: number
+  /** The pole over which it is closed; 0 when it closes without one. */
+  readonly pole: -1 | 0 | 1
+  /** False when its edges along the poles imply another interior than the rule by which areas are measured. */
+  readonly isInteriorCertain: boolean
+  /** Whether it has edges along the antimeridian with the interior on both sides, which are no boundary. */
+  readonly isOpenAtAntimeridian: boolean
+}
+
+/**
+ * Returns the turns to add to the longitude of an edge's second end so that the edge takes the short way: −1, 0 or 1.
+ *
+ * The result is 0 along a pole, where longitude means nothing, and for exactly 180°, where both ways are equally short. The
+ * comparison with 180 is exact: the rounding error of the difference breaks the tie.
+ */
+export function edgeTurn(lon1: number, lat1: number, lon2: number, lat2: number): -1 | 0 | 1 {
+  if (lat1 === lat2 && (lat1 === 90 || lat1 === -90)) return 0
+  return shortWayTurn(lon1, lon2)
+}
+
+function shortWayTurn(lon1: number, lon2: number): -1 | 0 | 1 {
+  const difference = lon2 - lon1
+  if (difference < 180 && difference > -180) return 0
+  const back = lon2 - difference
+  const error = lon2 - (difference + back) + (back - lon1)
+  if (difference > 180 || (difference === 180 && error > 0)) return -1
+  if (difference < -180 || (difference === -180 && error < 0)) return 1
+  return 0
+}
+
+/** Does the same for an edge of a ring. A whole parallel goes around the globe and does not cross ±180. */
+function ringEdgeTurn(vertices: Float64Array, start: number, end: number, vertex: number): -1 | 0 | 1 {
+  const i = 2 * vertex
+  const turn = edgeTurn(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!)
+  return turn !== 0 && isWholeParallel(vertices, start, end, vertex) ? 0 : turn
+}
+
+/**
+ * Tells whether any line or ring has an edge that takes the short way across ±180.
+ *
+ * @param firstPart first part to check
+ * @param endPart index after the last part to check
+ */
+export function hasLongitudeJump(
+  { vertices, sequenceStarts, partStarts, partDimensions }: FlatGeometry,
+  firstPart = 0,
+  endPart = partDimensions.length,
+): boolean {
+  for (let part = firstPart; part < endPart; part++) {
+    if (partDimensions[part] === 0) continue
+    for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
+      const [start, end] = [sequenceStarts[sequence]!, sequenceStarts[sequence + 1]!]
+      for (let i = 2 * start; i < 2 * end - 2; i += 2) {
+        const difference = vertices[i + 2]! - vertices[i]!
+        if (difference < 180 && difference > -180) continue
+        const turn =
+          partDimensions[part] === 2
+            ? ringEdgeTurn(vertices, start, end, i / 2)
+            : edgeTurn(vertices[i]!, vertices[i + 1]!, vertices[i + 2]!, vertices[i + 3]!)
+        if (turn !== 0) return true
+      }
+    }
+  }
+  return false
+}
+
+/**
+ * Unrolls a ring onto the cylinder. Every edge takes the short way, and a ring that then does not close is closed over its pole.
+ *
+ * The closing edges start from the position of the ring that is nearest to the pole, so they cross no edge of the ring.
+ *
+ * @param ring interleaved lon, lat in degrees, closed
+ */
+export function unwrapRing(ring: Float64Array, resolvePole: PoleResolver): UnwrappedRing {
+  const count = ring.length / 2
+  const turns = new Int32Array(count)
+  // Turns by which the edges along each pole differ from the short way, on which areas are measured.
+  let detourNorth = 0
+  let detourSouth = 0
+  let hasFullTurn = false
+  for (let i = 1; i < count; i++) {
+    const lat1 = ring[2 * i - 1]!
+    const lat2 = ring[2 * i + 1]!
+    turns[i] = turns[i - 1]! + ringEdgeTurn(ring, 0, count, i - 1)
+    if (Math.abs(ring[2 * i]! - ring[2 * i - 2]!) === 360) hasFullTurn = true
+    if (lat1 !== lat2) continue
+    if (lat1 === 90) detourNorth += shortWayTurn(ring[2 * i - 2]!, ring[2 * i]!)
+    else if (lat1 === -90) detourSouth += shortWayTurn(ring[2 * i - 2]!, ring[2 * i]!)
+  }
+  const winding = turns[count - 1]!
+  // A detour along a pole winds around that pole only.
+  const detourPole = detourNorth !== 0 ? 1 : detourSouth !== 0 ? -1 : 0
+  const windsTheShortWay = winding + detourNorth + detourSouth !== 0
+  const isOrdinary = !hasFullTurn || ringForm(ring, 0, count).kind === 'ordinary'
+  const [pole, isClear] = isOrdinary ? poleByArea() : poleAsDrawn(ring, winding)
+  const start = pole === 0 ? 0 : nearestToPole(ring, pole)
+  const isAtPole = pole !== 0 && ring[2 * start + 1] === 90 * pole
+  const size = count + (pole === 0 ? 0 : isAtPole ? 1 : 3)
+  const lon = new Float64Array(size)
+  const lat = new Float64Array(size)
+  const turn = new Int32Array(size)
+  const source = new Int32Array(size).fill(-1)
+  for (let i = 0; i < count; i++) {
+    const isPastEnd = start + i >= count - 1 && start > 0
+    const from = isPastEnd ? start + i - (count - 1) : start + i
+    lon[i] = ring[2 * from]!
+    lat[i] = ring[2 * from + 1]!
+    turn[i] = turns[from]! + (isPastEnd ? winding : 0)
+    if (i < count - 1) source[i] = from
+  }
+  if (pole !== 0) {
+    lon.fill(lon[0]!, count)
+    lat.fill(90 * pole, count)
+    turn.fill(turn[0]!, count)
+    if (!isAtPole) turn[count] = turn[0]! + winding
+    lat[size - 1] = lat[0]!
+  }
+  return openAntimeridian({
+    lon,
+    lat,
+    turn,
+    source,
+    winding,
+    pole,
+    isInteriorCertain: isClear,
+    isOpenAtAntimeridian: false,
+  })
+
+  function poleByArea(): readonly [-1 | 0 | 1, boolean] {
+    const agreesWithArea = winding !== 0 || !windsTheShortWay || resolvePole(ring) === detourPole
+    return [
+      winding === 0 ? 0 : windsTheShortWay || detourPole === 0 ? resolvePole(ring) : detourPole,
+      agreesWithArea && (detourNorth === 0 || detourSouth === 0),
+    ]
+  }
+}
+
+/**
+ * Returns the pole of a ring with whole parallels, and whether it is certain. The interior is as drawn: around a pole on which
+ * the ring has a vertex.
+ */
+function poleAsDrawn(ring: Float64Array, winding: number): readonly [-1 | 0 | 1, boolean] {
+  if (winding === 0) return [0, true]
+  let [isNorth, isSouth] = [false, false]
+  for (let i = 1; i < ring.length; i += 2) {
+    if (ring[i] === 90) isNorth = true
+    else if (ring[i] === -90) isSouth = true
+  }
+  return [isSouth && !isNorth ? -1 : 1, isNorth !== isSouth]
+}
+
+function nearestToPole(ring: Float64Array, pole: 1 | -1): number {
+  let nearest = 0
+  for (let i = 1; i < ring.length / 2 - 1; i++) {
+    if (pole * ring[2 * i + 1]! > pole * ring[2 * nearest + 1]!) nearest = i
+  }
+  return nearest
+}

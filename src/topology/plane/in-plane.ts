@@ -1,0 +1,250 @@
+import type { FlatGeometry } from '../../geometry/flat.ts'
+import type { Kernel } from '../../wasm/loader.ts'
+import { type Location, passRings } from '../exact/point-in-ring.ts'
+import { CROSS } from '../exact/segment-contact.ts'
+import { joinEdges } from './edge-join.ts'
+import { isOnEdges, isVertexAtCrossing, ODD, ON } from './edge-ray.ts'
+import { arePlanar, findGlobeMarks } from './plane.ts'
+import { isPuntal, type PreparedTopology, type Topology, toGeometry, toPrepared } from './prepared.ts'
+import { joinBudget } from './segment-index.ts'
+
+/** Largest number of points for which a pass over all vertices is cheaper than building boxes. */
+const MAX_PASSES = 4
+/** Edges visited, or pairs of points, before a sweep takes over: about 10 ms. */
+const MAX_VISITED_EDGES = 2_000_000
+const EDGES_PER_LEAF = 8
+/** Crossings with a MultiPolygon that are examined one by one before a sweep takes over. The first one nearly always decides. */
+const MAX_CROSSINGS = 4
+
+/**
+ * What is known about two geometries when only a sweep can decide, because they touch or because any other way would cost too
+ * much. By vertex: 1 when the edge that starts there touches the other geometry; undefined when that is not known.
+ */
+export interface TouchingEdges {
+  readonly edgesOfA: Uint8Array | undefined
+  readonly edgesOfB: Uint8Array | undefined
+}
+
+/** Nothing is known about the edges. */
+const UNKNOWN: TouchingEdges = { edgesOfA: undefined, edgesOfB: undefined }
+
+/**
+ * Decides `contains` in the plane without a sweep, by boxes around the edges and exact orientation tests.
+ *
+ * @returns undefined when the plane does not suffice (see `arePlanar`), touches when a sweep has to decide
+ */
+export function containsInPlane(
+  a: PreparedTopology,
+  containee: Topology,
+  kernel: Kernel | undefined,
+): boolean | TouchingEdges | undefined {
+  if (isPuntal(containee)) return containsPoints(a, toGeometry(containee), kernel)
+  const b = toPrepared(containee)
+  // Trees first: with a tree, the marks below cost little.
+  const [treeA, treeB] = [a.tree, b.tree]
+  if (!arePlanar(a.marks, b.marks)) return undefined
+  const touches = new TouchCollector(a, b)
+  let remainingCrossings = a.isOnePolygonal ? MAX_CROSSINGS : 0
+  const end = joinEdges(treeA, treeB, budgetFor(a, b), (contact, i, j) => {
+    if (contact === CROSS) {
+      if (a.isOnePolygon) return false
+      // If a vertex of another ring of a lies at the crossing, b may continue inside that ring.
+      if (remainingCrossings-- > 0 && !isVertexAtCrossing(treeA, i, treeB, j)) return false
+    }
+    touches.add(i, j)
+    return true
+  })
+  if (end === 'stopped') return false
+  if (end === 'exhausted') return UNKNOWN
+  if (touches.isAny) return touches
+  // What does not touch a lies either inside its polygons or outside of a entirely.
+  if (!a.hasPolygons) return false
+  const outside = findSequence(a, b, false)
+  if (outside !== 'none') return outside === 'found' ? false : touches
+  // A ring of a that lies inside b has the exterior of a on one side, unless another polygon of a covers that side.
+  const inside = b.hasPolygons ? findSequence(b, a, true, a.isRing) : 'none'
+  if (inside === 'none') return true
+  return inside === 'found' && a.isOnePolygonal ? false : touches
+}
+
+/**
+ * Decides `intersects` in the plane without a sweep.
+ *
+ * @returns undefined when the plane does not suffice, touches when a sweep has to decide
+ */
+export function intersectsInPlane(
+  first: Topology,
+  second: Topology,
+  kernel: Kernel | undefined,
+): boolean | TouchingEdges | undefined {
+  if (isPuntal(second)) return intersectsPoints(toPrepared(first), toGeometry(second), kernel)
+  if (isPuntal(first)) return intersectsPoints(toPrepared(second), toGeometry(first), kernel)
+  const [a, b] = [toPrepared(first), toPrepared(second)]
+  const [treeA, treeB] = [a.tree, b.tree]
+  if (!arePlanar(a.marks, b.marks)) return undefined
+  const end = joinEdges(treeA, treeB, budgetFor(a, b), () => false)
+  if (end === 'stopped') return true
+  if (end === 'exhausted') return UNKNOWN
+  const bInA = a.hasPolygons ? findSequence(a, b, true) : 'none'
+  if (bInA === 'found') return true
+  const aInB = b.hasPolygons ? findSequence(b, a, true) : 'none'
+  if (aInB === 'found') return true
+  return aInB === 'unknown' || bInA === 'unknown' ? UNKNOWN : false
+}
+
+function budgetFor(a: PreparedTopology, b: PreparedTopology): number {
+  return joinBudget((a.geometry.vertices.length + b.geometry.vertices.length) / 2)
+}
+
+/** Collects the edges that touch the other geometry while a join finds them. */
+class TouchCollector implements TouchingEdges {
+  readonly edgesOfA: Uint8Array
+  readonly edgesOfB: Uint8Array
+  isAny = false
+
+  constructor(a: PreparedTopology, b: PreparedTopology) {
+    this.edgesOfA = new Uint8Array(a.geometry.vertices.length / 2)
+    this.edgesOfB = new Uint8Array(b.geometry.vertices.length / 2)
+  }
+
+  add(edgeA: number, edgeB: number): void {
+    this.edgesOfA[edgeA] = 1
+    this.edgesOfB[edgeB] = 1
+    this.isAny = true
+  }
+}
+
+function containsPoints(a: PreparedTopology, b: FlatGeometry, kernel: Kernel | undefined) {
+  let isInteriorMet = false
+  const end = visitPoints(a, b, kernel, (location) => {
+    if (location === 'interior') isInteriorMet = true
+    return location !== 'exterior'
+  })
+  return end === 'done' ? isInteriorMet : end === 'stopped' ? false : end
+}
+
+function intersectsPoints(a: PreparedTopology, points: FlatGeometry, kernel: Kernel | undefined) {
+  const end = visitPoints(a, points, kernel, (location) => location === 'exterior')
+  return end === 'done' ? false : end === 'stopped' ? true : end
+}
+
+/**
+ * Locates points one by one in the interior, boundary or exterior of a geometry, which counts as the union of its elements.
+ *
+ * @param visit returns false to stop
+ * @returns undefined when the plane does not suffice, touches when a sweep has to decide
+ */
+function visitPoints(
+  a: PreparedTopology,
+  points: FlatGeometry,
+  kernel: Kernel | undefined,
+  visit: (location: Location) => boolean,
+): 'done' | 'stopped' | TouchingEdges | undefined {
+  const { vertices } = points
+  if (a.isOnePolygonal && !a.hasTree && vertices.length <= 2 * MAX_PASSES) {
+    for (let i = 0; i < vertices.length; i += 2) {
+      const { location, isClear } = passRings(a.geometry, vertices[i]!, vertices[i + 1]!, kernel)
+      if (isClear) a.clearMarks()
+      if (i === 0 && !isPlanarFor(a, points)) return visitAcrossAntimeridian(a, points, visit)
+      if (!visit(location)) return 'stopped'
+    }
+    return 'done'
+  }
+  // Tree first: with it, the marks cost little.
+  const { tree } = a
+  if (!isPlanarFor(a, points)) return visitAcrossAntimeridian(a, points, visit)
+  if (isPuntal(a) && tree.leafCount * vertices.length > 2 * MAX_VISITED_EDGES) return UNKNOWN
+  const { ray } = a
+  ray.openedLeaves = 0
+  for (let i = 0; i < vertices.length; i += 2) {
+    const location = locate(a, vertices[i]!, vertices[i + 1]!)
+    if (location === undefined || EDGES_PER_LEAF * ray.openedLeaves > MAX_VISITED_EDGES) return UNKNOWN
+    if (!visit(location)) return 'stopped'
+  }
+  return 'done'
+}
+
+/** Does the same across ±180, where the plane does not suffice. Undefined when a point is not certainly inside or outside. */
+function visitAcrossAntimeridian(
+  a: PreparedTopology,
+  { vertices }: FlatGeometry,
+  visit: (location: Location) => boolean,
+): 'done' | 'stopped' | undefined {
+  const ray = a.antimeridianRay
+  if (ray === undefined) return undefined
+  const effort = ray.effort
+  for (let i = 0; i < vertices.length; i += 2) {
+    if (Math.abs(vertices[i + 1]!) === 90) return undefined
+    const location = ray.locate(vertices[i]!, vertices[i + 1]!)
+    if (location === undefined || EDGES_PER_LEAF * (ray.effort - effort) > MAX_VISITED_EDGES) return undefined
+    if (!visit(location)) return 'stopped'
+  }
+  return 'done'
+}
+
+/** A geometry without marks stays clear of ±180 and the poles, so any points can be compared with it in the plane. */
+function isPlanarFor(a: PreparedTopology, points: FlatGeometry): boolean {
+  return a.marks === 0 || arePlanar(a.marks, findGlobeMarks(points))
+}
+
+/** @returns undefined where boundaries of several polygonal elements meet: the position may be interior to their union, or not */
+function locate(a: PreparedTopology, lon: number, lat: number): Location | undefined {
+  if (a.isOnePolygonal) {
+    const { isOnRing, isOdd } = a.ray.cast(lon, lat)
+    return isOnRing ? 'boundary' : isOdd ? 'interior' : 'exterior'
+  }
+  if (a.hasPolygons) {
+    const polygonLocation = locationInElements(a, lon, lat)
+    if (polygonLocation !== 'exterior') return polygonLocation
+  }
+  if (!a.hasLines && !a.hasPoints) return 'exterior'
+  if (!isOnEdges(a.tree, lon, lat, a.hasPolygons ? a.isRing : undefined)) return 'exterior'
+  return a.hasLines && a.lineBoundary.hasCoordinates(lon, lat) ? 'boundary' : 'interior'
+}
+
+function locationInElements(a: PreparedTopology, lon: number, lat: number): Location | undefined {
+  const { elementStarts, elementTypes, partStarts } = a.geometry
+  const sequences = a.ray.cast(lon, lat).flagsBySequence!
+  a.ray.openedLeaves += sequences.length / EDGES_PER_LEAF
+  let boundaries = 0
+  for (let element = 0; element < elementTypes.length; element++) {
+    if (!elementTypes[element]!.endsWith('Polygon')) continue
+    let flags = 0
+    const end = partStarts[elementStarts[element + 1]!]!
+    for (let sequence = partStarts[elementStarts[element]!]!; sequence < end; sequence++) {
+      flags = (flags ^ (sequences[sequence]! & ODD)) | (sequences[sequence]! & ON)
+    }
+    if ((flags & ON) !== 0) boundaries++
+    else if (flags === ODD) return 'interior'
+  }
+  return boundaries === 0 ? 'exterior' : boundaries === 1 ? 'boundary' : undefined
+}
+
+/**
+ * Looks for a sequence of one geometry that lies inside the polygons of another, or outside of them. The two must not touch.
+ *
+ * @param isCounted by sequence: 0 for those to skip; absent when all count
+ */
+function findSequence(
+  polygons: PreparedTopology,
+  { geometry }: PreparedTopology,
+  isInside: boolean,
+  isCounted?: Uint8Array,
+): 'found' | 'none' | 'unknown' {
+  const { ray } = polygons
+  const { vertices, sequenceStarts } = geometry
+  ray.openedLeaves = 0
+  for (let sequence = 0; sequence < sequenceStarts.length - 1; sequence++) {
+    if (isCounted?.[sequence] === 0) continue
+    const first = 2 * sequenceStarts[sequence]!
+    if (isCovered(polygons, vertices[first]!, vertices[first + 1]!) === isInside) return 'found'
+    if (EDGES_PER_LEAF * ray.openedLeaves > MAX_VISITED_EDGES) return 'unknown'
+  }
+  return 'none'
+}
+
+function isCovered(a: PreparedTopology, lon: number, lat: number): boolean {
+  if (!a.isOnePolygonal) return locationInElements(a, lon, lat) !== 'exterior'
+  const { isOnRing, isOdd } = a.ray.cast(lon, lat)
+  return isOnRing || isOdd
+}

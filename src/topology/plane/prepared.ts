@@ -1,0 +1,142 @@
+import type { FlatGeometry } from '../../geometry/flat.ts'
+import { LineBoundary } from '../layout/line-boundary.ts'
+import { EdgeRay } from './edge-ray.ts'
+import { EdgeTree } from './edge-tree.ts'
+import { CROSSES_ANTIMERIDIAN, EAST, findGlobeMarks, HAS_WHOLE_PARALLEL, NORTH, SOUTH, WEST } from './plane.ts'
+import { AntimeridianRay } from './seam-ray.ts'
+
+/** Approximate memory for one end of a line in a `LineBoundary`: a short string and its set entry. */
+const LINE_END_BYTES = 120
+
+/**
+ * A geometry with the lookup structures of the predicates, each built on first use and then kept. Results are the same as for the
+ * geometry without them.
+ *
+ * Two predicates must not use it at the same time.
+ */
+export class PreparedTopology {
+  readonly geometry: FlatGeometry
+  /** One Polygon or MultiPolygon: every edge has the exterior on one side, except at single points where other rings touch it. */
+  readonly isOnePolygonal: boolean
+  /**
+   * One polygon with its holes: every edge has the exterior on one side everywhere, because its rings touch on the other side.
+   */
+  readonly isOnePolygon: boolean
+  readonly hasPolygons: boolean
+  readonly hasLines: boolean
+  readonly hasPoints: boolean
+  /** The `starMargin` of a single polygon without holes that was proved valid by it; otherwise 0. */
+  starMargin = 0
+  #tree: EdgeTree | undefined
+  #ray: EdgeRay | undefined
+  #lineBoundary: LineBoundary | undefined
+  #marks: number | undefined
+  #isRing: Uint8Array | undefined
+  #antimeridianRay: AntimeridianRay | undefined
+
+  constructor(geometry: FlatGeometry) {
+    const { elementTypes, partDimensions } = geometry
+    this.geometry = geometry
+    this.isOnePolygonal = elementTypes.length === 1 && partDimensions[0] === 2
+    this.isOnePolygon = this.isOnePolygonal && partDimensions.length === 1
+    this.hasPolygons = this.isOnePolygonal || partDimensions.includes(2)
+    this.hasLines = !this.isOnePolygonal && partDimensions.includes(1)
+    this.hasPoints = !this.isOnePolygonal && partDimensions.includes(0)
+  }
+
+  get hasTree(): boolean {
+    return this.#tree !== undefined
+  }
+
+  get tree(): EdgeTree {
+    this.#tree ??= new EdgeTree(this.geometry)
+    return this.#tree
+  }
+
+  get ray(): EdgeRay {
+    this.#ray ??= new EdgeRay(this.tree, !this.isOnePolygonal)
+    return this.#ray
+  }
+
+  /**
+   * For points on both sides of ±180. Undefined when the geometry is not polygonal, meets a pole, has whole parallels, or does
+   * not reach ±180.
+   */
+  get antimeridianRay(): AntimeridianRay | undefined {
+    if (!this.isOnePolygonal || (this.marks & (NORTH | SOUTH | HAS_WHOLE_PARALLEL)) !== 0) return undefined
+    if ((this.marks & (CROSSES_ANTIMERIDIAN | EAST | WEST)) === 0) return undefined
+    this.#antimeridianRay ??= new AntimeridianRay(this.geometry)
+    return this.#antimeridianRay
+  }
+
+  /** The boundary of its lines in the plane. */
+  get lineBoundary(): LineBoundary {
+    this.#lineBoundary ??= new LineBoundary(this.geometry, true)
+    return this.#lineBoundary
+  }
+
+  /** By sequence: 1 for rings of polygons. */
+  get isRing(): Uint8Array {
+    if (this.#isRing === undefined) {
+      const { partStarts, partDimensions, sequenceStarts } = this.geometry
+      this.#isRing = new Uint8Array(sequenceStarts.length - 1)
+      partDimensions.forEach((dimension, part) => {
+        if (dimension === 2) this.#isRing!.fill(1, partStarts[part]!, partStarts[part + 1]!)
+      })
+    }
+    return this.#isRing
+  }
+
+  /** Where it meets ±180 and the poles, as the bits that `arePlanar` takes. */
+  get marks(): number {
+    this.#marks ??= this.#tree?.isSurelyPlanar === true ? 0 : findGlobeMarks(this.geometry)
+    return this.#marks
+  }
+
+  /** Call this when a pass over the vertices has shown that the marks are 0. */
+  clearMarks(): void {
+    this.#marks = 0
+  }
+
+  /** Largest size it may grow to, in bytes, including the geometry's own arrays. */
+  get byteLength(): number {
+    const { vertices, sequenceStarts, partStarts, partDimensions, elementStarts } = this.geometry
+    const arrays = [vertices, sequenceStarts, partStarts, partDimensions, elementStarts]
+    const flat = arrays.reduce((sum, array) => sum + array.byteLength, 0)
+    const ray = this.isOnePolygonal ? 0 : 2 * sequenceStarts.length
+    const lineEnds = this.hasLines ? 2 * LINE_END_BYTES * partDimensions.length : 0
+    return flat + this.tree.byteLength + ray + lineEnds + (this.antimeridianRay?.byteLength ?? 0)
+  }
+}
+
+/** A geometry, as received or prepared. */
+export type Topology = FlatGeometry | PreparedTopology
+
+/**
+ * Prepares a geometry that many predicates will use.
+ *
+ * @param geometry has valid polygons (`findInvalidity`); must not change afterwards
+ */
+export function prepareTopology(geometry: FlatGeometry): PreparedTopology {
+  const prepared = new PreparedTopology(geometry)
+  // Computed now, so that the first predicate does not pay for it.
+  if (prepared.tree.leafCount > 0) prepared.marks
+  return prepared
+}
+
+/** Returns the prepared form. A geometry as received gets new lookup structures. */
+export function toPrepared(topology: Topology): PreparedTopology {
+  return topology instanceof PreparedTopology ? topology : new PreparedTopology(topology)
+}
+
+export function toGeometry(topology: Topology): FlatGeometry {
+  return topology instanceof PreparedTopology ? topology.geometry : topology
+}
+
+/** Tells whether a geometry holds points only. */
+export function isPuntal(topology: Topology): boolean {
+  if (topology instanceof PreparedTopology) return !topology.hasPolygons && !topology.hasLines
+  const { partDimensions } = topology
+  for (let part = 0; part < partDimensions.length; part++) if (partDimensions[part] !== 0) return false
+  return true
+}

@@ -1,0 +1,167 @@
+import { crossingFault, faultAt, type Invalidity, overlapFault } from '../invalidity.ts'
+import type { ElementRings } from '../layout/element-rings.ts'
+import type { SegmentSet } from '../layout/scene.ts'
+import { AntimeridianCuts } from '../layout/seam-cuts.ts'
+import { depthsAt } from '../plane/locate.ts'
+import { Sweep } from './sweep.ts'
+import type { SweepNode, SweepVisitor } from './sweep-visitor.ts'
+import { TouchGraph } from './touch-graph.ts'
+
+/**
+ * Checks the rings of one element by a sweep over their arrangement. A fault between edges ends the sweep. Misplaced rings and
+ * disconnected interiors are reported at the end, because they mean something only when no edge is at fault.
+ */
+export class ValiditySweep implements SweepVisitor {
+  readonly #segments: SegmentSet
+  readonly #sweep: Sweep
+  /** Sequence of the exterior ring by key. */
+  readonly #exteriors: readonly number[]
+  readonly #isReal: Uint8Array
+  readonly #cuts: AntimeridianCuts
+  readonly #touches = new TouchGraph()
+  #fault: Invalidity | undefined
+  #misplaced = -1
+  #disconnected: Invalidity | undefined
+
+  constructor({ segments, rings, exteriors, atPoles }: ElementRings) {
+    this.#segments = segments
+    this.#sweep = new Sweep(segments)
+    this.#exteriors = exteriors
+    this.#isReal = new Uint8Array(segments.count)
+    for (let s = 0; s < segments.count; s++) this.#isReal[s] = segments.isReal(s) ? 1 : 0
+    this.#cuts = new AntimeridianCuts(segments, rings, exteriors)
+    for (const [index, lat] of [90, -90].entries()) {
+      const at = atPoles[index]!
+      if (at.length < 2 || this.#touches.join(at.map(({ role: { sequence, step1 } }) => ({ sequence, key: step1 }))))
+        continue
+      this.#disconnected ??= { reason: 'disconnected interior', lon: 0, lat, sequence: at[1]!.role.sequence }
+    }
+  }
+
+  findFault(): Invalidity | undefined {
+    this.#sweep.run(Int32Array.from(this.#isReal.keys()), this)
+    return this.#fault ?? (this.#misplaced >= 0 ? this.#explainMisplaced(this.#misplaced) : this.#disconnected)
+  }
+
+  visitCrossing(lower: number, upper: number): boolean {
+    if (this.#isReal[lower] === 0 || this.#isReal[upper] === 0) return true
+    this.#fault = crossingFault(this.#segments, lower, upper)
+    return false
+  }
+
+  visitPiece(outgoing: readonly number[], from: number, to: number): boolean {
+    let original = -1
+    let real = -1
+    let isPaired = false
+    for (let i = from; i < to; i++) {
+      const segment = outgoing[i]!
+      if (this.#isReal[segment] === 0) continue
+      if (real >= 0) {
+        if (isPaired || !this.#cuts.isCut(real, segment)) {
+          this.#fault = overlapFault(this.#segments, real, segment)
+          return false
+        }
+        isPaired = true
+      }
+      real = segment
+      if (this.#segments.copy[segment] === 0) original = segment
+    }
+    // Depths around copies are incomplete, but every fault also shows around an original.
+    if (original < 0 || this.#misplaced >= 0) return true
+    const { below0, below1, above0, above1 } = this.#sweep
+    const isValid =
+      isValidDepth(below0[original]!, below1[original]!) && isValidDepth(above0[original]!, above1[original]!)
+    if (!isValid) this.#misplaced = original
+    return true
+  }
+
+  visitNode({ position, incoming, outgoing }: SweepNode): boolean {
+    if (incoming.length + outgoing.length <= 2) return true
+    const isReal = (segment: number): boolean => this.#isReal[segment] === 1
+    const leaving = outgoing.filter(isReal)
+    const arriving = incoming.filter(isReal).reverse()
+    this.#orderCut(leaving, position, 0)
+    this.#orderCut(arriving, position, 1)
+    // Counter-clockwise from below: outgoing segments from bottom to top, then incoming segments from top to bottom.
+    const around = [...leaving, ...arriving]
+    // As with pieces, faults show around originals.
+    if (around.length <= 2 || around.every((segment) => this.#segments.copy[segment] !== 0)) return true
+    if (!this.#checkRings(position, around)) return false
+    for (const side of [0, 1] as const) {
+      const sameSide = around.filter((segment) => this.#cuts.sideAt(segment, position) === side)
+      if (sameSide.length > 2) this.#touch(position, sameSide, side)
+    }
+    return true
+  }
+
+  /** Puts the two edges of a cut, which come last, into the order in which a walk around the position meets their sides. */
+  #orderCut(segments: number[], position: number, first: 0 | 1): void {
+    const last = segments.length - 1
+    if (last < 1 || !this.#cuts.isCut(segments[last - 1]!, segments[last]!)) return
+    if (this.#cuts.sideAt(segments[last]!, position) !== first) return
+    segments.push(...segments.splice(last - 1, 1))
+  }
+
+  /** Checks the rings that meet at a position: none comes there twice, and no two cross. */
+  #checkRings(position: number, around: readonly number[]): boolean {
+    // Edges on the other side of the antimeridian are another strand of the same ring.
+    const strandOf = (segment: number): number =>
+      2 * this.#segments.sequence[segment]! + this.#cuts.sideAt(segment, position)
+    const ends = new Map<number, number>()
+    for (const segment of around) ends.set(strandOf(segment), (ends.get(strandOf(segment)) ?? 0) + 1)
+    const open: number[] = []
+    const isOpen = new Set<number>()
+    for (const segment of around) {
+      const ring = strandOf(segment)
+      const count = ends.get(ring)!
+      if (count > 2) {
+        this.#fault = faultAt(this.#segments, 'self-touch', position, segment)
+        return false
+      }
+      // A ring with only one end here continues along the pole.
+      if (count < 2) continue
+      if (open[open.length - 1] === ring) open.pop()
+      else if (!isOpen.has(ring)) {
+        open.push(ring)
+        isOpen.add(ring)
+      } else {
+        this.#fault = faultAt(this.#segments, 'self-intersection', position, segment)
+        return false
+      }
+    }
+    return true
+  }
+
+  #touch(position: number, around: readonly number[], side: 0 | 1): void {
+    const { sequence, positions } = this.#segments
+    // The constructor has checked the poles.
+    if (Math.abs(positions.lat[position]!) === 90) return
+    if (around.every((segment) => sequence[segment] === sequence[around[0]!])) return
+    const isForest = this.#touches.add(this.#segments, position, around, side)
+    if (!isForest) this.#disconnected ??= faultAt(this.#segments, 'disconnected interior', position, around[0]!)
+  }
+
+  #explainMisplaced(segment: number): Invalidity {
+    const segments = this.#segments
+    const { sequence, step1, left, positions, count } = segments
+    const ring = sequence[segment]!
+    const exterior = this.#exteriors[Math.abs(step1[segment]!)]!
+    const position = left[segment]!
+    if (ring === exterior) return faultAt(segments, 'overlapping polygons', position, segment)
+    const counted = { marks: sequence, value: exterior, isEqual: true }
+    // A few positions only, because each costs a pass. A hole that touches its exterior ring at all of them lies outside of it.
+    for (let s = 0, tries = 0; s < count && tries < 8; s++) {
+      if (sequence[s] !== ring || Math.abs(positions.lat[left[s]!]!) === 90) continue
+      tries++
+      const depths = depthsAt(segments, left[s]!, counted)
+      if (depths === undefined) continue
+      return faultAt(segments, depths.depth0 > 0 ? 'nested holes' : 'hole outside its exterior ring', position, segment)
+    }
+    return faultAt(segments, 'hole outside its exterior ring', position, segment)
+  }
+}
+
+/** Tells whether depth and sum of keys are those of a point outside all polygons, or inside one. */
+function isValidDepth(count: number, keys: number): boolean {
+  return count === 0 ? keys === 0 : count === 1 && keys > 0
+}

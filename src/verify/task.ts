@@ -1,0 +1,186 @@
+import { decodeVerify } from '../attest/decode.ts'
+import { encodeVerify, VERIFY_FIELDS } from '../attest/encode.ts'
+import { ProblemError, problemAt } from '../base/problem.ts'
+import { TOO_MUCH_WORK } from '../compute/operations.ts'
+import { WorkLimitError } from '../geodesy/distance.ts'
+import type { CredibilityVector, VerifyOptions } from '../types/generated.ts'
+import { parseJsonObject } from '../validation/json-body.ts'
+import { readProofRequest } from '../validation/verify-request.ts'
+import {
+  EVALUATION_MODES,
+  OWN_EVALUATION,
+  PROOF_HINT,
+  type VerifyResult,
+  type VerifyTask,
+} from '../wire/evidence-messages.ts'
+import type { ComputeWorkerData, Hex } from '../wire/messages.ts'
+import { verifyData } from './attested.ts'
+import { findContradiction } from './contradiction.ts'
+import { hashProof, judgeProof, judgeStamp, type VerifyRunner } from './engine.ts'
+import { olderCredibility } from './older-answer.ts'
+import { asObject } from './signals.ts'
+import type { StampVerdict } from './stamp.ts'
+
+const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
+
+type Limits = ComputeWorkerData['limits']
+type Path = readonly (string | number)[]
+
+/**
+ * Runs one request about evidence, from its bytes to the text of its response.
+ *
+ * @returns problems as data instead of throwing them
+ * @throws {Error} on a bug in this program
+ */
+export async function runVerifyTask(task: VerifyTask, engine: VerifyRunner, limits: Limits): Promise<VerifyResult> {
+  try {
+    const body = parseJsonObject(task.body, limits.maxJsonDepth)
+    return await HANDLERS[task.kind](body, task.nowSeconds, engine, limits)
+  } catch (error) {
+    if (error instanceof ProblemError) return { ok: false, problem: error.data }
+    if (error instanceof WorkLimitError) return { ok: false, problem: tooMuchWork(error).data }
+    throw error
+  }
+}
+
+type Body = ReturnType<typeof parseJsonObject>
+type Handler = (body: Body, nowSeconds: number, engine: VerifyRunner, limits: Limits) => Promise<VerifyResult>
+
+const HANDLERS: Readonly<Record<VerifyTask['kind'], Handler>> = {
+  stamp: answerStamp,
+  proof: answerProof,
+  'older-stamp': answerOlderStamp,
+  'older-proof': answerOlderProof,
+  hash: async ({ proof }, _now, engine) => ({ ok: true, members: '', proofHash: hashProof(proof, engine) }),
+  recheck: answerRecheck,
+}
+
+async function answerStamp(
+  body: Body,
+  nowSeconds: number,
+  engine: VerifyRunner,
+  limits: Limits,
+): Promise<VerifyResult> {
+  return { ok: true, members: stampMembers(await judgeStamp(body, nowSeconds, engine, limits)) }
+}
+
+async function answerOlderStamp(
+  body: Body,
+  nowSeconds: number,
+  engine: VerifyRunner,
+  limits: Limits,
+): Promise<VerifyResult> {
+  const verdict = await judgeStamp(body, nowSeconds, engine, limits)
+  if (!verdict.signaturesValid) throw signatureInvalid(['stamp', 'signatures'])
+  return { ok: true, members: stampMembers(verdict) }
+}
+
+function stampMembers({ signaturesValid, structureValid, signalsConsistent, details }: StampVerdict): string {
+  const valid = signaturesValid && structureValid && signalsConsistent
+  const json = JSON.stringify(details)
+  return (
+    `"valid":${valid},"signaturesValid":${signaturesValid},"structureValid":${structureValid},` +
+    `"signalsConsistent":${signalsConsistent},"pluginResult":${json},"details":${json}`
+  )
+}
+
+/** The error of the older generation of this API, which rejects a stamp or proof whose signatures are not valid. */
+function signatureInvalid(path: Path): ProblemError {
+  return problemAt('validation', path, 'do not verify', { code: 'signature-invalid' })
+}
+
+async function answerProof(
+  body: Body,
+  nowSeconds: number,
+  engine: VerifyRunner,
+  limits: Limits,
+): Promise<VerifyResult> {
+  const { proof, options } = readProofRequest(body, limits.maxCollectionDepth)
+  const { credibility, proofHash } = await judgeProof(proof, nowSeconds, engine, limits)
+  const members =
+    `"proof":${JSON.stringify(proof)},"credibility":${JSON.stringify(credibility)},` +
+    `"evaluationMethod":${methodJson(engine)},"evaluatedAt":${nowSeconds}`
+  return { ok: true, members, data: encodeVerify(verifyData(proofHash, credibility)), ...attestRequest(options) }
+}
+
+/** Verifies a proof in the older shape. The result is signed only when the request names a chain. */
+async function answerOlderProof(
+  body: Body,
+  nowSeconds: number,
+  engine: VerifyRunner,
+  limits: Limits,
+): Promise<VerifyResult> {
+  const { proof, options } = readProofRequest(body, limits.maxCollectionDepth)
+  const { credibility, proofHash } = await judgeProof(proof, nowSeconds, engine, limits)
+  const broken = credibility.stampResults.find(({ signaturesValid }) => !signaturesValid)
+  if (broken !== undefined) throw signatureInvalid(['proof', 'stamps', broken.stampIndex, 'signatures'])
+  const members = `"proof":${JSON.stringify(proof)},"credibility":${JSON.stringify(olderCredibility(credibility))}`
+  return { ok: true, members, data: encodeVerify(verifyData(proofHash, credibility)), ...attestRequest(options) }
+}
+
+function attestRequest(options: VerifyOptions = {}): Pick<Extract<VerifyResult, { ok: true }>, 'attest'> {
+  const { chainId, recipient, submitOnchain = false } = options
+  if (chainId === undefined) return {}
+  return {
+    attest: { chainId, recipient: (recipient?.toLowerCase() as Hex | undefined) ?? ZERO_ADDRESS, submitOnchain },
+  }
+}
+
+/**
+ * Checks a verified proof that a client sends back. Nothing in it is trusted: the proof is judged again, as of the time
+ * of the first verification, and every member is compared.
+ */
+async function answerRecheck(
+  body: Body,
+  nowSeconds: number,
+  engine: VerifyRunner,
+  limits: Limits,
+): Promise<VerifyResult> {
+  const { data } = body
+  const attested = decodeVerify(typeof data === 'string' ? (data as Hex) : '0x')
+  if (!attested.ok) throw differs(['attestation', 'data'], 'data', attested.reason)
+  if (hashProof(body['proof'], engine) !== attested.value.proofHash) {
+    throw differs(['proof'], 'hash', 'is not the proof that was attested')
+  }
+  const { proof } = readProofRequest({ proof: body['proof'] }, limits.maxCollectionDepth)
+  const { credibility, proofHash } = await judgeProof(proof, nowSeconds, engine, limits)
+  const measured = verifyData(proofHash, credibility)
+  for (const [name] of VERIFY_FIELDS) {
+    if (measured[name] === attested.value[name]) continue
+    const detail = `attests ${name} ${attested.value[name]}, the proof gives ${measured[name]}`
+    throw differs(['attestation', 'data'], 'measures', detail)
+  }
+  const claimed = body['credibility']
+  const path =
+    claimed === undefined
+      ? undefined
+      : findContradiction(claimed, withClaimedMode(claimed, credibility), ['credibility'])
+  if (path !== undefined) throw differs(path, 'credibility', 'is not what the proof gives')
+  const members =
+    `"credibility":${JSON.stringify(credibility)},"claim":${JSON.stringify(proof.claim)},` +
+    `"evaluatedAt":${nowSeconds},"evaluationMethod":${methodJson(engine)}`
+  return { ok: true, members }
+}
+
+/**
+ * Returns the result with the client's evaluation mode. The mode is not signed: the operator may have changed the
+ * setting since.
+ */
+function withClaimedMode(claimed: unknown, credibility: CredibilityVector): CredibilityVector {
+  const claimedMode = asObject(asObject(claimed)?.['meta'])?.['evaluationMode']
+  const mode = EVALUATION_MODES.find((candidate) => candidate === claimedMode)
+  if (mode === undefined) return credibility
+  return { ...credibility, meta: { ...credibility.meta, evaluationMode: mode } }
+}
+
+function methodJson({ config }: VerifyRunner): string {
+  return JSON.stringify((config.evaluation ?? OWN_EVALUATION).method)
+}
+
+function differs(path: Path, check: string, detail: string): ProblemError {
+  return problemAt('invalid-input', path, detail, { code: `proof-${check}`, hint: PROOF_HINT })
+}
+
+function tooMuchWork(error: WorkLimitError): ProblemError {
+  return problemAt('invalid-input', [], error.message, { code: TOO_MUCH_WORK, hint: 'simplify the locations' })
+}

@@ -1,0 +1,177 @@
+/**
+ * Lower bounds of the distance between two nodes of the trees, for when the distance of their boxes is too rough. They
+ * prove that a pair of nodes holds nothing nearer than `best`.
+ */
+import { best, bestChordSquare, lowerBest } from './best'
+import { boxReach, boxSupport } from './box-tree'
+import { geodesicUpperBound, RLO, sagitta } from '../edges/ecef'
+import * as solution from '../geodesic/inverse'
+import { inverse } from '../geodesic/inverse'
+import { cosx, sincosDegrees, sinx, square } from '../math/math'
+import { edgeFlags, edgeLength, firstVertex, latAt, lonAt, Operand, positionAt } from './operand'
+import { chordToEdge, toEdge } from './operand-edge'
+import { b } from '../geodesic/series'
+import { countSolutions } from '../math/work'
+
+/** Nodes larger than this, metres, are not bounded by `isFar`. */
+const FAR_REACH: f64 = 5e5
+/** Metres. Chords that are this accurate are good enough, which is the case while `best` is below 20 km. */
+const ACCURATE_CHORD: f64 = 1e-4
+/**
+ * Metres. More than the methods for lengths differ by. It is added to the distances that `isFar` reports, so that the
+ * edges, which give the exact result, find a lower one.
+ */
+const METHOD_DIFFERENCE: f64 = 1e-7
+
+/**
+ * Whether the geodesic between one vertex of each node proves that the nodes hold nothing nearer than `best`. Its
+ * length also lowers `best`.
+ *
+ * A chord over thousands of kilometres determines the geodesic distance only within kilometres, because it does not
+ * reveal the curvature on the way. With chords only, all pairs of edges of two small distant geometries would have to
+ * be solved. Over the nodes, the distance differs from the length of that one geodesic by its first variation (the
+ * cosines of the angles at both ends times the moves of the ends) and a small second variation, both of which are
+ * bounded here.
+ */
+export function isFar(
+  p: Operand, levelP: i32, indexP: i32, boxP: usize, q: Operand, levelQ: i32, indexQ: i32, boxQ: usize,
+): bool {
+  isAnchored = false
+  // The uncertainty of a distance bounded by a chord: c ≈ s − s³/24R², and 1/R² varies by 1.35 % over the ellipsoid.
+  const uncertainty = best < Infinity ? (0.0135 * best * best * best) / (24 * RLO * RLO) : FAR_REACH
+  if (uncertainty < ACCURATE_CHORD) return false
+  const v = middleVertex(p, levelP, indexP)
+  const w = middleVertex(q, levelQ, indexQ)
+  const atV = positionAt(p, v)
+  const atW = positionAt(q, w)
+  const reachP = boxReach(boxP, atV) * 1.001
+  const reachQ = boxReach(boxQ, atW) * 1.001
+  const reach = reachP + reachQ
+  if (reach == 0 || reach > Math.min(16 * uncertainty, FAR_REACH)) return false
+  const lat1 = latAt(p, v)
+  const lon1 = lonAt(p, v)
+  const lat2 = latAt(q, w)
+  const lon2 = lonAt(q, w)
+  const distance = inverse(lat1, lon1, lat2, lon2)
+  const salp1 = solution.salp1
+  const calp1 = solution.calp1
+  const salp2 = solution.salp2
+  const calp2 = solution.calp2
+  countSolutions(1)
+  lowerBest(distance + METHOD_DIFFERENCE)
+  const farthest = distance + reachP + reachQ
+  if (farthest > 0.98 * Math.PI * b) return distance - reachP - reachQ >= best
+  changeP = variation(levelP == 0 ? 0 : boxP, atV, edgeFlags(p, indexP), lat1, lon1, -salp1, -calp1, directionP)
+  changeQ = variation(levelQ == 0 ? 0 : boxQ, atW, edgeFlags(q, indexQ), lat2, lon2, salp2, calp2, directionQ)
+  const second = secondVariation(distance, reachP, reachQ)
+  const third = (reachP * square(reachP) + reachQ * square(reachQ)) / (6 * RLO * RLO)
+  anchor = distance - second - third - 1e-7
+  if (anchor + changeP + changeQ >= best) return true
+  positionP = atV
+  positionQ = atW
+  isAnchored = true
+  return false
+}
+
+/**
+ * Whether the last `isFar` solved a geodesic that also bounds the distances of the children of its nodes
+ * (`boundByAnchor`).
+ */
+export let isAnchored: bool = false
+// Set by `isFar`. anchor: the length of that geodesic minus bounds of the second variation and of higher terms. For
+// each side: the least first variation over the whole node, the vertex that was used, and the unit vector at it in
+// which the distance grows.
+let anchor: f64 = 0
+let changeP: f64 = 0
+let changeQ: f64 = 0
+let positionP: usize = 0
+let positionQ: usize = 0
+const directionP: usize = memory.data(24, 8)
+const directionQ: usize = memory.data(24, 8)
+
+/** Lower bound of the distance in metres between a child of one node of the last `isFar` and the whole other node. */
+export function boundByAnchor(box: usize, isOfP: bool): f64 {
+  return isOfP
+    ? anchor + changeQ + support(box, positionP, directionP)
+    : anchor + changeP + support(box, positionQ, directionQ)
+}
+
+@inline
+function support(box: usize, position: usize, direction: usize): f64 {
+  return boxSupport(box, position, load<f64>(direction), load<f64>(direction, 8), load<f64>(direction, 16))
+}
+
+/**
+ * Upper bound of how much the second variation can shorten a distance r when its ends move by at most u and v.
+ *
+ * With y and z the sideways components of the moves, the second variation is half of (M/m)·y² − (2/m)·y·z + (M'/m)·z².
+ * Sturm's comparison theorem, as in point-edge.ts, gives M/m ≥ cot(r/b)/b and m ≥ b·sin(r/b). The three terms are
+ * bounded one by one, or together by −tan(r/2b)/b · (y² + z²), which is better for short distances; the result is the
+ * better of both.
+ */
+function secondVariation(r: f64, u: f64, v: f64): f64 {
+  const nearest = (r - u - v) / b
+  const farthest = (r + u + v) / b
+  const squares = u * u + v * v
+  const together = Math.tan(farthest / 2) * squares
+  if (nearest <= 0) return together / (2 * b)
+  const sine = Math.min(Math.sin(nearest), Math.sin(farthest))
+  const separate = Math.max(0, -Math.cos(farthest) / Math.sin(farthest)) * squares + (2 * u * v) / sine
+  return Math.min(together, separate) / (2 * b)
+}
+
+/**
+ * Whether a node is farther than `best` from one edge. The box of a long edge is a poor bound, so a vertex in the
+ * middle of the node is measured against the edge itself: by chords in space, and if the sagitta makes them too rough,
+ * by the geodesic distance.
+ */
+export function isFarFromEdge(operand: Operand, edge: i32, other: Operand, level: i32, index: i32, box: usize): bool {
+  const v = middleVertex(other, level, index)
+  const position = positionAt(other, v)
+  const reach = boxReach(box, position)
+  const chord = chordToEdge(position, operand, edge) - reach
+  if (chord > 0 && square(chord) >= bestChordSquare) return true
+  if (edgeFlags(operand, edge) == 0 || sagitta(edgeLength(operand, edge)) < reach) return false
+  const ground = geodesicUpperBound(reach)
+  // `toEdge` may stop early with any value not below its cutoff. The cutoff is a little higher than needed, so such a
+  // value still makes the comparison below true.
+  const distance = toEdge(other, v, operand, edge, best + ground + 1e-4)
+  lowerBest(distance)
+  return distance - ground - 1e-5 >= best
+}
+
+/** The first vertex of the middle edge of a node. */
+export function middleVertex(operand: Operand, level: i32, index: i32): i32 {
+  const width = 1 << (2 * level) // 4 to the level
+  const first = index * width
+  return firstVertex(operand, (first + min(first + width, operand.edgeCount)) >> 1)
+}
+
+/**
+ * Returns the least first-order change of a distance when its end moves from a position over a node. The azimuth (salp,
+ * calp) at the position points away from the other end.
+ *
+ * @param box of the node, or 0 for the edge with these flags that starts at the position: the change along an edge is
+ *   linear in its chord, so the box's margin for the sagitta is not needed
+ * @param direction pointer where the unit vector is written in which the distance grows
+ */
+function variation(
+  box: usize, position: usize, flags: i32, lat: f64, lon: f64, salp: f64, calp: f64, direction: usize,
+): f64 {
+  sincosDegrees(lat, 0)
+  const slat = sinx
+  const clat = cosx
+  sincosDegrees(lon, 0)
+  const ux = -salp * sinx - calp * slat * cosx
+  const uy = salp * cosx - calp * slat * sinx
+  const uz = calp * clat
+  store<f64>(direction, ux)
+  store<f64>(direction, uy, 8)
+  store<f64>(direction, uz, 16)
+  if (box != 0) return boxSupport(box, position, ux, uy, uz)
+  if (flags == 0) return 0
+  const x = load<f64>(position, 24) - load<f64>(position)
+  const y = load<f64>(position, 32) - load<f64>(position, 8)
+  const z = load<f64>(position, 40) - load<f64>(position, 16)
+  return Math.min(0, ux * x + uy * y + uz * z)
+}

@@ -1,0 +1,141 @@
+/** Distances between positions and the edges of an operand. */
+import { best } from './best'
+import {
+  chordSquare, ECEF_BYTES, LONGEST_PLANAR, offsetRounding, planeDeviation, planeOffset, sagitta, segmentDistanceSquare,
+} from '../edges/ecef'
+import { isOnCoordinateLine } from '../edges/coordinate-line'
+import { square } from '../math/math'
+import { fastInverse } from '../edges/general-edge'
+import {
+  projectPoint, nearDistance, nearestFraction, NEAR_DISTANCE, NEAR_LENGTH, setNear, FRACTION_DISTANCE, walkLat, walkLon,
+  walkNear,
+} from '../edges/near-edge'
+import { edgeLength, firstVertex, latAt, lonAt, Operand, positionAt } from './operand'
+import { distanceToEdge, setEdge } from '../edges/point-edge'
+import { countSolutions } from '../math/work'
+
+// The edges that `setNear` and `setEdge` were last called for. A search uses the same ones many times, so they are not
+// set again.
+let nearOperand: usize = 0
+let nearEdge: i32 = -1
+let lastOperand: usize = 0
+let lastEdge: i32 = -1
+
+/** Rounding error of the chords of `projectPoint`, metres. */
+const NEAR_ROUNDING: f64 = 1e-8
+
+/** Forgets those edges. Must be called at the start of a search and after any other call of `setEdge`. */
+export function forgetEdge(): void {
+  nearOperand = 0
+  lastOperand = 0
+}
+
+/** Whether near-edge.ts handles an edge. An edge of length 0 is a point, which it does not handle. */
+@inline
+function isNearEdge(operand: Operand, edge: i32): bool {
+  const length = edgeLength(operand, edge)
+  return length > 0 && length <= NEAR_LENGTH
+}
+
+/**
+ * Whether an edge starts at its smaller end in the order of lat, lon. Edges are oriented that way, so reversing a line
+ * changes no bit.
+ */
+@inline
+function isOrdered(operand: Operand, v: i32): bool {
+  const lat1 = latAt(operand, v)
+  const lat2 = latAt(operand, v + 1)
+  return lat1 < lat2 || (lat1 == lat2 && lonAt(operand, v) <= lonAt(operand, v + 1))
+}
+
+function chooseNearEdge(operand: Operand, edge: i32): void {
+  if (nearOperand == changetype<usize>(operand) && nearEdge == edge) return
+  const v = firstVertex(operand, edge)
+  const from = positionAt(operand, v)
+  if (isOrdered(operand, v)) setNear(from, from + ECEF_BYTES)
+  else setNear(from + ECEF_BYTES, from)
+  nearOperand = changetype<usize>(operand)
+  nearEdge = edge
+}
+
+/** Lower bound of the chord between a position and the geodesic of an edge, metres; may be negative. */
+export function chordToEdge(position: usize, operand: Operand, edge: i32): f64 {
+  const start = positionAt(operand, firstVertex(operand, edge))
+  const length = edgeLength(operand, edge)
+  if (length == 0) return Math.sqrt(chordSquare(position, start))
+  if (isNearEdge(operand, edge)) {
+    chooseNearEdge(operand, edge)
+    return projectPoint(position) - NEAR_ROUNDING
+  }
+  const chord = Math.sqrt(segmentDistanceSquare(position, start, start + ECEF_BYTES)) - sagitta(length)
+  if (length > LONGEST_PLANAR) return chord
+  // The sagitta is vertical. Sideways the edge leaves its plane by far less, so the distance from the plane may give a
+  // better bound.
+  return Math.max(chord, Math.abs(planeOffset(position, start, start + ECEF_BYTES)) - planeDeviation(length, 0) - offsetRounding)
+}
+
+/** Greatest distance at which the series of `nearDistance` is more accurate than a chord, metres. */
+const SERIES_DISTANCE: f64 = 4e5
+
+/**
+ * Whether the position and the edge of the last `chordToEdge` are farther apart than `best`, by the series of
+ * `nearDistance`. Call it when the chord did not decide. The error of the series is below 10⁻⁸ m up to 10 km and then
+ * grows with the fifth power of the distance.
+ */
+export function isBeyondBest(operand: Operand, edge: i32): bool {
+  if (best > SERIES_DISTANCE || !isNearEdge(operand, edge)) return false
+  const distance = nearDistance()
+  const ratio = distance / NEAR_DISTANCE
+  return distance - NEAR_ROUNDING * (1 + 0.5 * square(square(ratio)) * ratio) > best
+}
+
+/** The distance from a vertex to an edge of an operand, metres. For `cutoff` see `best` of `distanceToEdge`. */
+export function toEdge(from: Operand, v: i32, operand: Operand, edge: i32, cutoff: f64): f64 {
+  const position = positionAt(from, v)
+  const w = firstVertex(operand, edge)
+  const isNear = isNearEdge(operand, edge)
+  if (isNear) {
+    chooseNearEdge(operand, edge)
+    const chord = projectPoint(position)
+    if (chord < NEAR_DISTANCE) {
+      const distance = nearDistance()
+      return distance < 1e-6 && isOnLine(from, v, operand, w) ? 0 : distance
+    }
+    const fraction = chord < FRACTION_DISTANCE ? nearestFraction() : -1
+    if (fraction >= 0) return toFraction(from, v, operand, w, fraction)
+  }
+  if (lastOperand != changetype<usize>(operand) || lastEdge != edge) {
+    const start = positionAt(operand, w)
+    setEdge(
+      latAt(operand, w), lonAt(operand, w), start,
+      latAt(operand, w + 1), lonAt(operand, w + 1), start + ECEF_BYTES, isNear,
+    )
+    lastOperand = changetype<usize>(operand)
+    lastEdge = edge
+  }
+  return distanceToEdge(latAt(from, v), lonAt(from, v), position, cutoff)
+}
+
+/** The distance from a vertex to the point at a fraction of the selected near edge, metres. */
+function toFraction(from: Operand, v: i32, operand: Operand, w: i32, fraction: f64): f64 {
+  countSolutions(1)
+  const lat = latAt(from, v)
+  const lon = lonAt(from, v)
+  if (fraction == 0 || fraction == 1) {
+    const end = isOrdered(operand, w) == (fraction == 0) ? w : w + 1
+    return fastInverse(lat, lon, latAt(operand, end), lonAt(operand, end))
+  }
+  walkNear(fraction, 0)
+  return fastInverse(lat, lon, walkLat, walkLon)
+}
+
+/** Whether a vertex lies exactly on a short edge along a meridian or the equator. */
+function isOnLine(from: Operand, v: i32, operand: Operand, w: i32): bool {
+  const first = isOrdered(operand, w) ? w : w + 1
+  const second = first == w ? w + 1 : w
+  const lat = latAt(operand, first)
+  // A short edge over a pole is near that pole, so it leaves A towards it.
+  return isOnCoordinateLine(
+    lat, lonAt(operand, first), latAt(operand, second), lonAt(operand, second), lat > 0, latAt(from, v), lonAt(from, v),
+  )
+}

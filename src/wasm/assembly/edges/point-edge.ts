@@ -1,0 +1,285 @@
+/**
+ * Distance from a point P to an edge. An edge is the shortest geodesic between its two ends, of any length.
+ *
+ * Let f(t) be the geodesic distance from P to the point at t metres along the edge, and θ the angle between the edge
+ * and the geodesic from P there. Then f' = cos θ and f'' = sin²θ · M21/m12 (Karney 2013, section 3). The curvature of
+ * the ellipsoid lies between 1/c² at the poles and 1/b² on the equator (b the polar semi-axis, c = a²/b), so Sturm's
+ * comparison theorem gives
+ *   cot(r/b)/b ≤ M21/m12 ≤ cot(r/c)/c     for r < πb.
+ * Hence f is convex where the whole edge is nearer than πb/2 = 9,985 km: Newton's method finds the only minimum
+ * (`descend`). f is concave where the whole edge is farther than πc/2 = 10,052 km: the minimum is at an end. In
+ * between, an edge may have several local minima. There intervals are split until a bound proves that none contains a
+ * lower value (`search`).
+ *
+ * Call `setEdge`, then `distanceToEdge` for any number of points.
+ */
+import { chordSquare, geodesicUpperBound, RHI } from './ecef'
+import * as arrival from '../geodesic/direct'
+import { direct } from '../geodesic/direct'
+import * as solution from '../geodesic/inverse'
+import { inverse } from '../geodesic/inverse'
+import { fastInverse } from './general-edge'
+import { isOnCoordinateLine } from './coordinate-line'
+import { BOUNDED_TO, cubicBound, cubicLeastAt, SMOOTH, tangentBound } from '../math/interval-bounds'
+import { nearLength, walkCalp, walkLat, walkLon, walkNear, walkSalp } from './near-edge'
+import { b } from '../geodesic/series'
+import { countSolutions, isOverLimit } from '../math/work'
+
+const CONVEX_TO: f64 = (Math.PI / 2) * b - 1
+const CONCAVE_FROM: f64 = (Math.PI / 2) * RHI + 1
+/** An interval is searched only when it may hold a value that is lower than the best by this much, metres. */
+const MIN_GAIN: f64 = 1e-6
+/** Above this length, metres, the first guess of the foot is a fraction of an angle instead of the chord. */
+const STRAIGHT: f64 = 2e5
+
+// The edge. A is the smaller end in the order of lat, lon, so that reversing a line does not change a bit of the result.
+let latA: f64 = 0
+let lonA: f64 = 0
+let latB: f64 = 0
+let lonB: f64 = 0
+let positionA: usize = 0
+let positionB: usize = 0
+let salpA: f64 = 0
+let calpA: f64 = 0
+let salpB: f64 = 0
+let calpB: f64 = 0
+let length: f64 = 0
+let isNearEdge: bool = false
+
+// The point.
+let latP: f64 = 0
+let lonP: f64 = 0
+
+// Results of `evaluate`: f, f' and f''.
+let distance: f64 = 0
+let slope: f64 = 0
+let bend: f64 = 0
+
+/**
+ * Selects the edge for the following calls of `distanceToEdge`.
+ *
+ * @param position1 pointer to x, y, z of the first end, likewise `position2`
+ * @param isNear whether near-edge.ts handles the edge; then `setNear` must have been called for it, starting at its
+ *   smaller end
+ */
+export function setEdge(
+  lat1: f64, lon1: f64, position1: usize, lat2: f64, lon2: f64, position2: usize, isNear: bool,
+): void {
+  const isOrdered = lat1 < lat2 || (lat1 == lat2 && lon1 <= lon2)
+  latA = isOrdered ? lat1 : lat2
+  lonA = isOrdered ? lon1 : lon2
+  latB = isOrdered ? lat2 : lat1
+  lonB = isOrdered ? lon2 : lon1
+  positionA = isOrdered ? position1 : position2
+  positionB = isOrdered ? position2 : position1
+  isNearEdge = isNear
+  if (isNear) {
+    length = nearLength
+    // Only the sign of calpA is used for such an edge: it tells over which pole the edge goes.
+    calpA = latA
+    return
+  }
+  length = inverse(latA, lonA, latB, lonB)
+  salpA = solution.salp1
+  calpA = solution.calp1
+  salpB = solution.salp2
+  calpB = solution.calp2
+  countSolutions(1)
+}
+
+/**
+ * Returns the geodesic distance in metres from a point to the edge of `setEdge`. It is exactly 0 for points on edges
+ * along a meridian or the equator. If the distance is not below `best`, the result may be any number that is not below
+ * `best`.
+ */
+export function distanceToEdge(lat: f64, lon: f64, position: usize, best: f64): f64 {
+  latP = lat
+  lonP = lon
+  if (length == 0) {
+    // Gives the same bits as the distance between two points.
+    countSolutions(1)
+    return fastInverse(latP, lonP, latA, lonA)
+  }
+  const toA = geodesicUpperBound(Math.sqrt(chordSquare(position, positionA)))
+  const toB = geodesicUpperBound(Math.sqrt(chordSquare(position, positionB)))
+  const farthest = Math.min(Math.min(toA, toB) + length, (toA + toB + length) / 2)
+  const start = foot(position)
+  const result = farthest < CONVEX_TO ? descend(0, length, start, false, false) : search(start, best)
+  if (result < 1e-6 && isOnCoordinateLine(latA, lonA, latB, lonB, calpA > 0, latP, lonP)) return 0
+  return result
+}
+
+/** Sets `distance`, `slope` and `bend` at t metres from A. */
+function evaluate(t: f64): void {
+  countSolutions(1)
+  let lat = latA
+  let lon = lonA
+  let salp = salpA
+  let calp = calpA
+  if (isNearEdge) {
+    const fraction = t >= length ? 1 : t <= 0 ? 0 : t / length
+    walkNear(fraction, fraction < 0.5 ? lonA : lonB)
+    salp = walkSalp
+    calp = walkCalp
+    lat = fraction == 0 ? latA : fraction == 1 ? latB : walkLat
+    lon = fraction == 0 ? lonA : fraction == 1 ? lonB : walkLon
+  } else if (t >= length) {
+    lat = latB
+    lon = lonB
+    salp = salpB
+    calp = calpB
+  } else if (t > 0) {
+    direct(latA, lonA, salpA, calpA, t)
+    lat = arrival.lat2
+    lon = arrival.lon2
+    salp = arrival.salp2
+    calp = arrival.calp2
+  }
+  distance = inverse(latP, lonP, lat, lon)
+  slope = calp * solution.calp2 + salp * solution.salp2
+  const sine = salp * solution.calp2 - calp * solution.salp2
+  bend = solution.m12 > 0 ? (sine * sine * solution.M21) / solution.m12 : 0
+}
+
+/**
+ * Returns the least f in [low, high], where f must be convex. Newton's method runs inside a bracket on f²/2, which
+ * would be a parabola in the plane.
+ *
+ * @param knowsLow whether f' < 0 at low is known, so that the minimum is not there; `knowsHigh` likewise for f' > 0 at
+ *   high
+ */
+function descend(low: f64, high: f64, start: f64, knowsLow: bool, knowsHigh: bool): f64 {
+  let t = Math.max(low, Math.min(high, start))
+  if ((knowsLow && t == low) || (knowsHigh && t == high)) t = (low + high) / 2
+  let least = Infinity
+  for (let step = 0; step < 100; step++) {
+    evaluate(t)
+    least = Math.min(least, distance)
+    if (distance == 0) return 0
+    if (t == low && slope >= 0) break
+    if (t == high && slope <= 0) break
+    const second = slope * slope + distance * bend
+    const move = second > 0 ? (-distance * slope) / second : slope > 0 ? -Infinity : Infinity
+    const size = Math.abs(move)
+    if (t + move >= low && t + move <= high && (size <= 1e-6 || size <= Math.min(30, 1e-3 * distance))) {
+      // The remaining error is of third order: move³/6R² < 1e-10 m.
+      return Math.min(least, Math.sqrt(Math.max(0, distance * distance + distance * slope * move)))
+    }
+    if (slope < 0) {
+      // By convexity f ≥ f(t) − |f'|·(high − t), so no lower value is left to find.
+      if (-slope * (high - t) < 1e-9) break
+      low = t
+      knowsLow = true
+    } else {
+      if (slope * (t - low) < 1e-9) break
+      high = t
+      knowsHigh = true
+    }
+    t += move
+    if (t <= low) t = knowsLow ? (low + high) / 2 : low
+    else if (t >= high) t = knowsHigh ? (low + high) / 2 : high
+    if (isOverLimit()) break
+  }
+  return least
+}
+
+/** Stack of the open intervals of `search`: t, f and f' at both ends. */
+const INTERVAL_BYTES: usize = 48
+const intervals: usize = memory.data(48 * 128)
+
+function push(open: i32, t0: f64, f0: f64, d0: f64, t1: f64, f1: f64, d1: f64): void {
+  const entry = intervals + <usize>open * INTERVAL_BYTES
+  store<f64>(entry, t0)
+  store<f64>(entry, f0, 8)
+  store<f64>(entry, d0, 16)
+  store<f64>(entry, t1, 24)
+  store<f64>(entry, f1, 32)
+  store<f64>(entry, d1, 40)
+}
+
+/**
+ * Returns the least f on the whole edge when f may not be convex, by branch and bound: an interval is dropped when a
+ * bound from the values at its ends (interval-bounds.ts) shows that it holds nothing lower, else split.
+ */
+function search(start: f64, best: f64): f64 {
+  evaluate(0)
+  const fA = distance
+  const dA = slope
+  evaluate(length)
+  let least = Math.min(best, Math.min(fA, distance))
+  if (least == 0) return 0
+  let hint = start
+  push(0, 0, fA, dA, length, distance, slope)
+  for (let open = 1; open > 0 && !isOverLimit(); ) {
+    open--
+    const entry = intervals + <usize>open * INTERVAL_BYTES
+    const t0 = load<f64>(entry)
+    const f0 = load<f64>(entry, 8)
+    const d0 = load<f64>(entry, 16)
+    const t1 = load<f64>(entry, 24)
+    const f1 = load<f64>(entry, 32)
+    const d1 = load<f64>(entry, 40)
+    const h = t1 - t0
+    // |f'| ≤ 1, so f stays between these bounds on the interval.
+    const nearest = (f0 + f1 - h) / 2
+    const farthest = (f0 + f1 + h) / 2
+    if (nearest >= least - MIN_GAIN || nearest >= CONCAVE_FROM) continue
+    if (farthest <= CONVEX_TO) {
+      if (d0 < 0 && d1 > 0) least = Math.min(least, descend(t0, t1, hint > t0 && hint < t1 ? hint : (t0 + t1) / 2, true, true))
+      continue
+    }
+    let t = (t0 + t1) / 2
+    if (farthest <= BOUNDED_TO && tangentBound(h, f0, d0, f1, d1, farthest) >= least - MIN_GAIN) continue
+    const rho = Math.max(Math.PI / 2 - nearest / b, farthest / b - Math.PI / 2)
+    if (rho <= SMOOTH) {
+      if (cubicBound(h, f0, d0, f1, d1, (0.1 + 3 * rho) / (b * b * b)) >= least - MIN_GAIN) continue
+      t = Math.max(t0 + 0.1 * h, Math.min(t1 - 0.1 * h, t0 + cubicLeastAt))
+    } else if (hint > t0 + 0.05 * h && hint < t1 - 0.05 * h) {
+      // The foot on the sphere is a good point to split at, once, unless that leaves a sliver.
+      t = hint
+      hint = -1
+    }
+    evaluate(t)
+    least = Math.min(least, distance)
+    push(open, t0, f0, d0, t, distance, slope)
+    push(open + 1, t, distance, slope, t1, f1, d1)
+    open += 2
+  }
+  return least
+}
+
+/**
+ * Returns a first guess of the foot, metres from A in [0, length]: P is projected onto the plane through the edge and
+ * the centre of the Earth, as on a sphere.
+ */
+function foot(p: usize): f64 {
+  const ax = load<f64>(positionA)
+  const ay = load<f64>(positionA, 8)
+  const az = load<f64>(positionA, 16)
+  const dx = load<f64>(positionB) - ax
+  const dy = load<f64>(positionB, 8) - ay
+  const dz = load<f64>(positionB, 16) - az
+  const nx = ay * dz - az * dy
+  const ny = az * dx - ax * dz
+  const nz = ax * dy - ay * dx
+  const px = load<f64>(p)
+  const py = load<f64>(p, 8)
+  const pz = load<f64>(p, 16)
+  // The plane through the centre, P and the normal n meets the chord at A + τ(B − A). Using P − A preserves digits for
+  // short edges.
+  const qx = px - ax
+  const qy = py - ay
+  const qz = pz - az
+  const partA = ax * (qy * nz - qz * ny) + ay * (qz * nx - qx * nz) + az * (qx * ny - qy * nx)
+  const partD = dx * (py * nz - pz * ny) + dy * (pz * nx - px * nz) + dz * (px * ny - py * nx)
+  if (partD == 0) return length / 2
+  const tau = -partA / partD
+  const isAhead = px * (ax + tau * dx) + py * (ay + tau * dy) + pz * (az + tau * dz) >= 0
+  if (isAhead && length < STRAIGHT) return Math.max(0, Math.min(1, tau)) * length
+  const omega = length / RHI
+  const sign: f64 = isAhead ? 1 : -1
+  let sigma = Math.atan2(sign * tau * Math.sin(omega), sign * (1 - tau + tau * Math.cos(omega)))
+  if (sigma < 0) sigma += 2 * Math.PI
+  if (sigma <= omega) return (sigma / omega) * length
+  return sigma < omega / 2 + Math.PI ? length : 0
+}

@@ -1,0 +1,238 @@
+/**
+ * Reads a JSON text into the coordinates of its geometries as doubles, and a skeleton: the same text with `[n]` in
+ * place of each `coordinates` array, n being the index of its span.
+ *
+ * The host parses the skeleton with `JSON.parse`, which also decides whether the text is JSON. The skeleton has the
+ * same strings and brackets as the text, byte by byte, and the replaced arrays were read by the grammar of JSON here.
+ * So the text is valid JSON if and only if the skeleton is. Anything unusual is declined with a code; then the host
+ * parses the whole text, and words any error.
+ */
+import { patchCount, patches, resetPatches } from './decimal'
+import {
+  isSpanCanonical, MAX_NESTING, nesting, partEnds, readCoordinates, sequenceEnds, setOutputTables, skipSpace, vertices,
+} from './scan-coordinates'
+import { reserve } from '../math/memory'
+
+/** Why a text was declined: the results of `scanJson` other than 0. */
+const OUT_OF_MEMORY: i32 = 1
+const MALFORMED: i32 = 2 // or a `coordinates` member of an unusual form
+const TOO_DEEP: i32 = 3
+const BAD_KEYS: i32 = 4 // a key is repeated in its object, forbidden or escaped, or there are too many
+const TOO_MANY_SPANS: i32 = 5
+
+const MAX_LEVELS: i32 = 64
+/** Most keys of one object and of the objects around it together. Each new key is compared with all its siblings. */
+const MAX_KEYS: i32 = 64
+/**
+ * Below 1000, so that the `[n]` that replaces a span is never longer than `[0,0]`, and the skeleton never longer than
+ * the text.
+ */
+const MAX_SPANS: i32 = 999
+/** Bytes after a text that must be reserved: they are zeroed and may be read. */
+const MARGIN: usize = 96
+
+const QUOTE: u8 = 0x22
+const BACKSLASH: u8 = 0x5c
+const COMMA: u8 = 0x2c
+const COLON: u8 = 0x3a
+const OPEN_BRACKET: u8 = 0x5b
+const CLOSE_BRACKET: u8 = 0x5d
+const OPEN_BRACE: u8 = 0x7b
+const CLOSE_BRACE: u8 = 0x7d
+
+const SPAN_BYTES: i32 = 40
+/**
+ * Ten words: skeleton and its length; whether the text is ASCII; spans and their number; vertices, ends of sequences,
+ * ends of parts; patches and their number.
+ */
+const result = memory.data(40, 16)
+
+/** Start and length of each key of all open objects. */
+const keys = memory.data(8 * MAX_KEYS, 16)
+let keyCount: i32 = 0
+/** For each level: the index of its first key, or NO_KEYS for an array. */
+const firstKeys = memory.data(4 * (MAX_LEVELS + 1), 16)
+const NO_KEYS: i32 = -1
+
+/** Address of the next byte of the skeleton. */
+let skeletonEnd: usize = 0
+
+/** Set by `findStringEnd`. */
+let isEscaped: bool = false
+let highBits: u8 = 0
+
+/** Returns a pointer to the results of the last `scanJson` that returned 0; `result` describes its words. */
+export function scanResult(): usize {
+  return result
+}
+
+/**
+ * Scans a text. Each `coordinates` array becomes a span of ten words: nesting; start and end of its text; first vertex
+ * and number of vertices; first entry of sequence ends and their number; first entry of part ends and their number; 1
+ * when its text is canonical.
+ *
+ * @param text pointer to UTF-8 bytes in the arena, followed by 96 reserved bytes
+ * @param maxDepth largest nesting of arrays and objects, 1 … 64
+ * @param maxVertices of all spans together
+ * @returns 0, or the reason why the text is declined
+ */
+export function scanJson(text: usize, length: i32, maxDepth: i32, maxVertices: i32): i32 {
+  assert(text >= 16 && length >= 0, 'scanJson: text must be in the arena')
+  assert(text + <usize>length + MARGIN <= <usize>memory.size() << 16, 'scanJson: text must be followed by 96 bytes of memory')
+  assert(maxDepth > 0 && maxDepth <= MAX_LEVELS, 'scanJson: maxDepth must be 1 to 64')
+  assert(maxVertices >= 0, 'scanJson: maxVertices must not be negative')
+  const end = text + <usize>length
+  memory.fill(end, 0, MARGIN) // so that no number and no white space continues after the end
+
+  // A position takes at least 6 bytes with its comma: [0,0],
+  const capacity = <usize>min(maxVertices, length / 6 + 1)
+  const skeleton = reserve(<usize>length)
+  const spanCapacity = min(MAX_SPANS, length / 20 + 1) // {"coordinates":[0,0]}
+  const spans = reserve(<usize>(spanCapacity * SPAN_BYTES))
+  const vertexTable = reserve(capacity * 16)
+  const sequenceEndTable = reserve(capacity * 4)
+  const partEndTable = reserve(capacity * 4)
+  if (skeleton == 0 || spans == 0 || vertexTable == 0 || sequenceEndTable == 0 || partEndTable == 0) return OUT_OF_MEMORY
+  resetPatches()
+  setOutputTables(vertexTable, vertexTable + capacity * 16, sequenceEndTable, partEndTable)
+
+  let spanCount = 0
+  let depth = 0
+  let expectsKey = false
+  let copied = text // everything before this address is in the skeleton
+  skeletonEnd = skeleton
+  keyCount = 0
+  highBits = 0
+  store<i32>(firstKeys, NO_KEYS)
+
+  for (let p = text; p < end; p++) {
+    const c = load<u8>(p)
+    highBits |= c
+    if (c == QUOTE) {
+      const start = p + 1
+      p = findStringEnd(start, end)
+      if (p == end) return MALFORMED
+      if (!expectsKey) continue
+      expectsKey = false
+      if (isEscaped || !addKey(start, p, load<i32>(firstKeys + (<usize>depth << 2)))) return BAD_KEYS
+      if (!isCoordinates(start, p)) continue
+      p = skipSpace(p + 1)
+      if (load<u8>(p) != COLON) return MALFORMED
+      const from = skipSpace(p + 1)
+      const span = spans + <usize>spanCount * SPAN_BYTES
+      if (load<u8>(from) != OPEN_BRACKET) return MALFORMED
+      if (spanCount == spanCapacity) return TOO_MANY_SPANS
+      store<u32>(span, <u32>from, 4)
+      store<u32>(span, <u32>((vertices - vertexTable) >> 4), 12)
+      store<u32>(span, <u32>((sequenceEnds - sequenceEndTable) >> 2), 20)
+      store<u32>(span, <u32>((partEnds - partEndTable) >> 2), 28)
+      const to = readCoordinates(from, min(MAX_NESTING, maxDepth - depth))
+      if (to == 0) return MALFORMED
+      store<u32>(span, nesting)
+      store<u32>(span, <u32>to, 8)
+      store<u32>(span, <u32>((vertices - vertexTable) >> 4) - load<u32>(span, 12), 16)
+      store<u32>(span, <u32>((sequenceEnds - sequenceEndTable) >> 2) - load<u32>(span, 20), 24)
+      store<u32>(span, <u32>((partEnds - partEndTable) >> 2) - load<u32>(span, 28), 32)
+      store<u32>(span, <u32>isSpanCanonical, 36)
+      copy(copied, from)
+      appendNumber(spanCount++)
+      copied = to
+      p = to - 1
+      continue
+    }
+    switch (c) {
+      case OPEN_BRACE:
+      case OPEN_BRACKET: {
+        if (++depth > maxDepth) return TOO_DEEP
+        expectsKey = c == OPEN_BRACE
+        store<i32>(firstKeys + (<usize>depth << 2), expectsKey ? keyCount : NO_KEYS)
+        break
+      }
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET: {
+        if (depth == 0) return MALFORMED
+        const first = load<i32>(firstKeys + (<usize>depth << 2))
+        if (first != NO_KEYS) keyCount = first
+        depth--
+        expectsKey = false
+        break
+      }
+      case COMMA:
+        expectsKey = load<i32>(firstKeys + (<usize>depth << 2)) != NO_KEYS
+        break
+    }
+  }
+  copy(copied, end)
+
+  store<u32>(result, <u32>skeleton)
+  store<u32>(result, <u32>(skeletonEnd - skeleton), 4)
+  store<u32>(result, <u32>(highBits < 0x80), 8)
+  store<u32>(result, <u32>spans, 12)
+  store<u32>(result, spanCount, 16)
+  store<u32>(result, <u32>vertexTable, 20)
+  store<u32>(result, <u32>sequenceEndTable, 24)
+  store<u32>(result, <u32>partEndTable, 28)
+  store<u32>(result, <u32>patches, 32)
+  store<u32>(result, patchCount, 36)
+  return 0
+}
+
+/** Returns the address of the closing quote, or `end`. Sets `isEscaped` and adds to `highBits`. */
+function findStringEnd(p: usize, end: usize): usize {
+  isEscaped = false
+  for (; p < end; p++) {
+    const c = load<u8>(p)
+    if (c == QUOTE) return p
+    highBits |= c
+    if (c == BACKSLASH) {
+      isEscaped = true
+      highBits |= load<u8>(++p)
+    }
+  }
+  return end
+}
+
+/** Adds a key to the current object. Returns false when the host must check the keys of this object. */
+function addKey(start: usize, end: usize, first: i32): bool {
+  const length = <u32>(end - start)
+  if (keyCount == MAX_KEYS || isForbidden(start, length)) return false
+  for (let index = first; index < keyCount; index++) {
+    const key = keys + (<usize>index << 3)
+    if (load<u32>(key, 4) == length && memory.compare(load<u32>(key), start, length) == 0) return false
+  }
+  const key = keys + (<usize>keyCount << 3)
+  store<u32>(key, <u32>start)
+  store<u32>(key, length, 4)
+  keyCount++
+  return true
+}
+
+/** Whether a key is `__proto__` or `constructor`. */
+@inline
+function isForbidden(start: usize, length: u32): bool {
+  const head = load<u64>(start)
+  return length == 9
+    ? head == 0x5f6f746f72705f5f && load<u8>(start, 8) == 0x5f
+    : length == 11 && head == 0x63757274736e6f63 && load<u32>(start, 7) == 0x726f7463
+}
+
+@inline
+function isCoordinates(start: usize, end: usize): bool {
+  return end - start == 11 && load<u64>(start) == 0x616e6964726f6f63 && load<u32>(start, 7) == 0x73657461
+}
+
+/** Appends the text from `from` to `to` to the skeleton. */
+@inline
+function copy(from: usize, to: usize): void {
+  memory.copy(skeletonEnd, from, to - from)
+  skeletonEnd += to - from
+}
+
+/** Appends `[n]` to the skeleton. The brackets keep the following text from becoming part of the number. */
+function appendNumber(n: i32): void {
+  store<u8>(skeletonEnd++, OPEN_BRACKET)
+  if (n > 99) store<u8>(skeletonEnd++, <u8>(0x30 + n / 100))
+  if (n > 9) store<u8>(skeletonEnd++, <u8>(0x30 + (n / 10) % 10))
+  store<u8>(skeletonEnd++, <u8>(0x30 + n % 10))
+  store<u8>(skeletonEnd++, CLOSE_BRACKET)
+}

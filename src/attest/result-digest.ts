@@ -21,14 +21,14 @@ export interface ResultMessage {
 
 export const RESULT_TYPE =
   'SignedResult(bytes32 schema,address recipient,bytes32 dataHash,uint64 deadline,bytes32 salt)'
-const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId)'
-const DOMAIN_NAME = 'GeoResult'
-const DOMAIN_VERSION = '1'
+const RESULT_DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId)'
+const RESULT_DOMAIN_NAME = 'GeoResult'
+const RESULT_DOMAIN_VERSION = '1'
 
 /** Computes the EIP-712 domain separator of signed results on one chain, 32 bytes. */
 export function resultDomainSeparator(chainId: number, keccak: Keccak): Uint8Array {
   const words = new Uint8Array(4 * 32)
-  for (const [index, text] of [DOMAIN_TYPE, DOMAIN_NAME, DOMAIN_VERSION].entries()) {
+  for (const [index, text] of [RESULT_DOMAIN_TYPE, RESULT_DOMAIN_NAME, RESULT_DOMAIN_VERSION].entries()) {
     words.set(keccak.hash(utf8(text)), index * 32)
   }
   putUint(words, 3, chainId)

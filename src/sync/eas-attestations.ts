@@ -7,7 +7,7 @@ import { decodeAggregate, encodeAggregate, MULTICALL3 } from './multicall.ts'
 import { type RpcClient, RpcError } from './rpc.ts'
 
 /** `getAttestation(bytes32)` */
-const SELECTOR = 'a3112a64'
+const ATTESTATION_SELECTOR = 'a3112a64'
 /** Attestations per message: a JSON-RPC batch has a call for each. Providers limit the batch size, and the gas of one call. */
 const CALLS_PER_BATCH = 200
 const CALLS_PER_AGGREGATE = 100
@@ -103,7 +103,7 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
     const responses = await rpc.requestAll(
       uids.map((uid) => ({
         method: 'eth_call',
-        params: [{ to: easAddress, data: `0x${SELECTOR}${uid.slice(2)}` }, 'latest'],
+        params: [{ to: easAddress, data: `0x${ATTESTATION_SELECTOR}${uid.slice(2)}` }, 'latest'],
       })),
     )
     return responses.map((response) => {
@@ -115,7 +115,7 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
   async function callAggregate(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
     const data = encodeAggregate(
       easAddress,
-      uids.map((uid) => SELECTOR + uid.slice(2)),
+      uids.map((uid) => ATTESTATION_SELECTOR + uid.slice(2)),
     )
     const response = await rpc.request('eth_call', [{ to: MULTICALL3, data }, 'latest'])
     return decodeAggregate(response, uids.length)

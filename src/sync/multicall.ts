@@ -5,8 +5,8 @@ import { RpcError } from './rpc.ts'
 export const MULTICALL3: Hex = '0xca11bde05977b3631167028862be2a173976ca11'
 
 /** `aggregate3((address,bool,bytes)[])` */
-const SELECTOR = '82ad56cb'
-const WORD = 64
+const AGGREGATE_SELECTOR = '82ad56cb'
+const WORD_DIGITS = 64
 
 /**
  * Encodes several calls of one contract as one. A call that reverts does not affect the others.
@@ -16,7 +16,7 @@ const WORD = 64
 export function encodeAggregate(target: Hex, calls: readonly string[]): Hex {
   const address = padWord(target.slice(2).toLowerCase())
   const encodedCalls = calls.map((call) => {
-    const padded = call.padEnd(Math.ceil(call.length / WORD) * WORD, '0')
+    const padded = call.padEnd(Math.ceil(call.length / WORD_DIGITS) * WORD, '0')
     return address + encodeNumber(1) + encodeNumber(96) + encodeNumber(call.length / 2) + padded
   })
   let offset = 32 * calls.length
@@ -25,7 +25,7 @@ export function encodeAggregate(target: Hex, calls: readonly string[]): Hex {
     offsets += encodeNumber(offset)
     offset += encodedCall.length / 2
   }
-  return `0x${SELECTOR}${encodeNumber(32)}${encodeNumber(calls.length)}${offsets}${encodedCalls.join('')}`
+  return `0x${AGGREGATE_SELECTOR}${encodeNumber(32)}${encodeNumber(calls.length)}${offsets}${encodedCalls.join('')}`
 }
 
 /**
@@ -39,8 +39,8 @@ export function decodeAggregate(response: unknown, count: number): string[] {
   const digits = typeof response === 'string' && /^0x[0-9a-fA-F]*$/.test(response) ? response.slice(2) : ''
   /** Reads the number at a byte offset. */
   const readNumber = (byte: number): number => {
-    const text = digits.slice(2 * byte, 2 * byte + WORD)
-    const value = text.length === WORD && /^0{52}/.test(text) ? Number.parseInt(text.slice(52), 16) : Number.NaN
+    const text = digits.slice(2 * byte, 2 * byte + WORD_DIGITS)
+    const value = text.length === WORD_DIGITS && /^0{52}/.test(text) ? Number.parseInt(text.slice(52), 16) : Number.NaN
     if (Number.isNaN(value)) throw new RpcError('aggregate3: the response is truncated')
     return value
   }
@@ -56,5 +56,5 @@ export function decodeAggregate(response: unknown, count: number): string[] {
   })
 }
 
-const padWord = (digits: string) => digits.padStart(WORD, '0')
+const padWord = (digits: string) => digits.padStart(WORD_DIGITS, '0')
 const encodeNumber = (value: number) => padWord(value.toString(16))

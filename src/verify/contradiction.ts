@@ -1,6 +1,6 @@
 import { asObject } from './signals.ts'
 
-type Path = readonly (string | number)[]
+type MemberPath = readonly (string | number)[]
 
 /**
  * Compares a result that a client sends back with the one computed here. Members that are missing or unknown do not
@@ -10,7 +10,7 @@ type Path = readonly (string | number)[]
  * @param computed JSON as computed
  * @returns the path of the first difference; undefined when nothing contradicts
  */
-export function findContradiction(claimed: unknown, computed: unknown, path: Path = []): Path | undefined {
+export function findContradiction(claimed: unknown, computed: unknown, path: MemberPath = []): MemberPath | undefined {
   if (Array.isArray(computed)) {
     if (!Array.isArray(claimed) || claimed.length !== computed.length) return path
     for (let index = 0; index < computed.length; index++) {

@@ -19,7 +19,7 @@ export class AddressTable {
     const number = this.#slots[slot]!
     if (number !== FREE) return number
     const added = this.#count++
-    if (this.#count * ADDRESS_BYTES > this.#addresses.length) this.#addresses = enlarge(this.#addresses)
+    if (this.#count * ADDRESS_BYTES > this.#addresses.length) this.#addresses = larger(this.#addresses)
     this.#addresses.set(bytes.subarray(offset, offset + ADDRESS_BYTES), added * ADDRESS_BYTES)
     this.#slots[slot] = added
     if (this.#count * 2 > this.#slots.length) this.#rehash()
@@ -63,8 +63,8 @@ function hashAddress(bytes: Uint8Array, offset: number): number {
   return (b ^ (b >>> 13)) >>> 0
 }
 
-function enlarge(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(Math.ceil((bytes.length * 1.5) / ADDRESS_BYTES) * ADDRESS_BYTES)
-  larger.set(bytes)
-  return larger
+function larger(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const copy = new Uint8Array(Math.ceil((bytes.length * 1.5) / ADDRESS_BYTES) * ADDRESS_BYTES)
+  copy.set(bytes)
+  return copy
 }

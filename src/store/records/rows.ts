@@ -119,17 +119,17 @@ export class RecordRows {
   #reserve(rows: number): void {
     if (rows <= this.chains.length) return
     const capacity = Math.ceil(rows * 1.05) + MIN_ROWS
-    this.uids = enlarge(this.uids, new Uint8Array(capacity * UID_BYTES))
-    this.chains = enlarge(this.chains, new Uint16Array(capacity))
-    this.provers = enlarge(this.provers, new Uint32Array(capacity))
-    this.subjects = enlarge(this.subjects, new Uint32Array(capacity))
-    this.times = enlarge(this.times, new Float64Array(capacity))
-    this.eventTimes = enlarge(this.eventTimes, new Float64Array(capacity))
-    this.bounds = enlarge(this.bounds, new Float64Array(4 * capacity))
+    this.uids = copyInto(this.uids, new Uint8Array(capacity * UID_BYTES))
+    this.chains = copyInto(this.chains, new Uint16Array(capacity))
+    this.provers = copyInto(this.provers, new Uint32Array(capacity))
+    this.subjects = copyInto(this.subjects, new Uint32Array(capacity))
+    this.times = copyInto(this.times, new Float64Array(capacity))
+    this.eventTimes = copyInto(this.eventTimes, new Float64Array(capacity))
+    this.bounds = copyInto(this.bounds, new Float64Array(4 * capacity))
   }
 }
 
-function enlarge<T extends { set(values: T): void }>(values: T, larger: T): T {
+function copyInto<T extends { set(values: T): void }>(values: T, larger: T): T {
   larger.set(values)
   return larger
 }

@@ -100,7 +100,7 @@ function collectItems(segments: SegmentSet, geometry: FlatGeometry, operand: 0 |
     for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
       const received = vertices.subarray(2 * sequenceStarts[sequence]!, 2 * sequenceStarts[sequence + 1]!)
       const role = { operand, dimension, step0: 1 - operand, step1: operand, sequence }
-      if (dimension < 2) addLine(items, segments, received, { ...role, step0: 0, step1: 0 })
+      if (dimension < 2) addLineOnCylinder(items, segments, received, { ...role, step0: 0, step1: 0 })
       else {
         const ring = { unwrapped: unwrapRing(received, resolvePole), isHole: sequence > partStarts[part]! }
         rings.push(ring)
@@ -122,7 +122,7 @@ function ringItem(segments: SegmentSet, ring: UnwrappedRing, role: SegmentRole, 
 }
 
 /** Makes an item of each edge of a line. A line of zero length, or a Point, becomes a point. */
-function addLine(items: Item[], segments: SegmentSet, received: Float64Array, role: SegmentRole): void {
+function addLineOnCylinder(items: Item[], segments: SegmentSet, received: Float64Array, role: SegmentRole): void {
   const { positions } = segments
   const before = items.length
   for (let i = 2; i < received.length; i += 2) {

@@ -1,6 +1,6 @@
 /** Runs chunks of a batch in this process, with the code of a compute thread. */
 
-import { pack } from '../src/base/packed-bytes.ts'
+import { pack } from '../src/base/bytes.ts'
 import { runComputeChunk } from '../src/compute/chunk.ts'
 import { createEngine } from '../src/compute/engine.ts'
 import type { ChunkResult, ComputeChunk } from '../src/wire/batch-messages.ts'

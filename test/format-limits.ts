@@ -1,5 +1,5 @@
 import { type InvalidPart, ProblemError } from '../src/base/problem.ts'
-import type { FormatLimits } from '../src/geometry/format-budget.ts'
+import type { FormatLimits } from '../src/geometry/notation.ts'
 
 /** The service's defaults. */
 export const LIMITS: FormatLimits = {

@@ -1,5 +1,5 @@
 /** The store's interface for synchronisation, in memory, for thousands of runs. A contract test compares it with the real one. */
-import { serializeRecord, setRevoked } from '../src/store/records/document.ts'
+import { serializeRecord, setRevoked } from '../src/store/records/writes.ts'
 import type { SyncStore } from '../src/sync/chain-position.ts'
 import type { AppliedRange, BlockRange, LocationRecord } from '../src/wire/store-messages.ts'
 import type { BlockId, Quarantined, StoredLog } from '../src/wire/sync-messages.ts'

@@ -2,7 +2,7 @@
 import { randomFrom } from '../bench/record-world.ts'
 import type { Keccak } from '../src/crypto/keccak.ts'
 import { CheckpointMoved, type SyncStore } from '../src/sync/chain-position.ts'
-import { type OpenChainSync, openChainSync } from '../src/sync/open-chain-sync.ts'
+import { type OpenChainSync, openChainSync } from '../src/sync/chain-runs.ts'
 import { type RpcClient, RpcError } from '../src/sync/rpc.ts'
 import { createRpcList } from '../src/sync/rpc-list.ts'
 import { StoreFault } from '../src/wire/store-messages.ts'

@@ -2,18 +2,60 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { chainTable } from '../src/attest/chains.ts'
 import { createNonces } from '../src/attest/nonces.ts'
 import { relayCeilings } from '../src/attest/relay-transaction.ts'
-import { schemaKinds } from '../src/attest/schema-kinds.ts'
-import { SignedOutbox } from '../src/attest/signed-outbox.ts'
-import { createSigner, type Signer } from '../src/attest/signer.ts'
+import { schemaKinds } from '../src/attest/schemas.ts'
+import { createSigner, type RecordResult, type Signer } from '../src/attest/signer.ts'
 import { resolveSigningKey } from '../src/attest/signing-key.ts'
 import { ConfigError, type SignerConfig } from '../src/config/config.ts'
 import { forgetSigningKey, readSigningKey } from '../src/config/signing-key.ts'
-import { checksumAddress } from '../src/crypto/checksum-address.ts'
+import { checksumAddress } from '../src/crypto/address.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import { createNonceConnection, type NonceConnection } from '../src/sync/nonce-port.ts'
-import type { SignerReply, SignerRequest, SigningFailure } from '../src/wire/messages.ts'
-import { splitRecords } from '../src/wire/signing-records.ts'
+import type { AnySigningResult, SignerReply, SignerRequest, SigningFailure } from '../src/wire/messages.ts'
+import { putSigned, SIGNED_BYTES, splitRecords } from '../src/wire/signing-records.ts'
+
+/** Collects results for the main thread into messages, because a message costs as much as a signature. */
+class SignedOutbox {
+  readonly #post: (reply: SignerReply, transfer: ArrayBuffer[]) => void
+  #bytes = new Uint8Array(0)
+  #count = 0
+  #others: (readonly [number, AnySigningResult])[] = []
+
+  constructor(post: (reply: SignerReply, transfer: ArrayBuffer[]) => void) {
+    this.#post = post
+  }
+
+  get length(): number {
+    return this.#count + this.#others.length
+  }
+
+  add(id: number, result: RecordResult): void {
+    if (!result.ok) {
+      this.addOther(id, result)
+      return
+    }
+    if (this.#bytes.length < (this.#count + 1) * SIGNED_BYTES) this.#grow()
+    putSigned(this.#bytes, this.#count * SIGNED_BYTES, id, result)
+    this.#count++
+  }
+
+  addOther(id: number, result: AnySigningResult): void {
+    this.#others.push([id, result])
+  }
+
+  flush(isBatchEnd: boolean): void {
+    const signed = this.#bytes.slice(0, this.#count * SIGNED_BYTES)
+    this.#post({ type: 'signed', signed, others: this.#others, isBatchEnd }, [signed.buffer])
+    this.#count = 0
+    this.#others = []
+  }
+
+  #grow(): void {
+    const bytes = new Uint8Array(Math.max(16 * SIGNED_BYTES, 2 * this.#bytes.length))
+    bytes.set(this.#bytes)
+    this.#bytes = bytes
+  }
+}
 
 /**
  * Signatures in one message. A message costs as much as a signature; small ones let the main thread respond to the

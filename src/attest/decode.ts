@@ -1,6 +1,6 @@
 import type { LocationLayout } from '../config/config.ts'
 import type { Hex } from '../wire/messages.ts'
-import { type Decoded, readAbi } from './abi-reader.ts'
+import { type Decoded, readAbi } from './abi.ts'
 import { type MerkleRootData, VERIFY_FIELDS, type VerifyData } from './encode.ts'
 
 export interface NumericData {

@@ -4,8 +4,8 @@
  */
 import { bytesToHex } from '../crypto/hex.ts'
 import type { Hex } from '../wire/messages.ts'
+import { putBytes32, putUint } from './abi.ts'
 import { booleanData, numericData } from './result-data.ts'
-import { putBytes32, putUint } from './words.ts'
 
 /** The content of `verify` data: metres and basis points (1/10,000), rounded to the nearest integer (decision 25). */
 export interface VerifyData {

@@ -1,7 +1,7 @@
 import { type ProblemData, ProblemError, problemAt } from '../base/problem.ts'
 import type { AttestationKind, AttestationPayload, ResultPayload } from '../wire/messages.ts'
 import { type PayloadRecord, packPayload, readPayload } from '../wire/signing-records.ts'
-import type { Decoded } from './abi-reader.ts'
+import type { Decoded } from './abi.ts'
 import { checkBoolean, checkNumeric, decodeMerkleRoot, decodeVerify } from './decode.ts'
 import type { SchemaKind } from './schemas.ts'
 

@@ -1,4 +1,51 @@
+import { checksumAddress } from '../crypto/address.ts'
+import type { Hex } from '../wire/messages.ts'
 import { type MerkleTree, parentIndex, siblingIndex } from './merkle.ts'
+
+/** The fields of an attestation that vary, before it is signed. */
+interface UnsignedAttestation {
+  readonly schema: Hex
+  /** Checksummed. */
+  readonly attester: string
+  /** Checksummed. */
+  readonly recipient: string
+  readonly data: Hex
+}
+
+/** The signature, its signer, and the fields that the signer added. */
+interface AttestationSignature {
+  readonly signature: Hex
+  /** Checksummed. */
+  readonly attester: string
+  readonly deadlineSeconds: number
+  readonly nonce: number
+}
+
+const ZERO_UID = `0x${'0'.repeat(64)}`
+
+/**
+ * Writes the members `attestation` and `delegatedAttestation` of a response as JSON without outer braces, up to the first
+ * occurrence of the signature. A compute thread can write this part before the result is signed.
+ */
+export function attestationJsonHead({ schema, attester, recipient, data }: UnsignedAttestation): string {
+  return (
+    `"attestation":{"schema":"${schema}","attester":"${attester}","recipient":"${recipient}",` +
+    `"data":"${data}","revocable":true,"refUID":"${ZERO_UID}","signature":"`
+  )
+}
+
+/** Writes the remainder, from the signature on. */
+export function attestationJsonTail({ signature, attester, deadlineSeconds, nonce }: AttestationSignature): string {
+  return (
+    `${signature}"},"delegatedAttestation":{"signature":"${signature}","attester":"${attester}",` +
+    `"deadline":${deadlineSeconds},"nonce":${nonce}}`
+  )
+}
+
+/** Writes the fields that a leaf covers as members of its result: JSON without the outer braces. */
+export function leafJson(schema: Hex, recipient: Hex, data: Hex): string {
+  return `"schema":"${schema}","recipient":"${checksumAddress(recipient)}","data":"${data}"`
+}
 
 /** Length of `"0x…",` for one node. */
 const NODE_BYTES = 69

@@ -5,7 +5,7 @@
  */
 import { putDigits, putPairs, utf8 } from '../crypto/hex.ts'
 import type { Hex } from '../wire/messages.ts'
-import { putBytes32, putUint } from './words.ts'
+import { putBytes32, putUint } from './abi.ts'
 
 /** Views of a shared buffer: valid until the next call of `numericData` or `booleanData`. */
 export interface ResultData {

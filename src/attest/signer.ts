@@ -24,9 +24,8 @@ import type { Chain } from './chains.ts'
 import type { NonceResult, Nonces } from './nonces.ts'
 import { type CheckedPayload, createPayloadCheck } from './payload-check.ts'
 import { type RelayCeilings, relayProblem, signRelayTransaction } from './relay-transaction.ts'
-import { createResultDigest, type ResultMessage } from './result-digest.ts'
 import type { SchemaKind } from './schemas.ts'
-import { type AttestMessage, createAttestDigest } from './typed-data.ts'
+import { type AttestMessage, createAttestDigest, createResultDigest, type ResultMessage } from './typed-data.ts'
 
 export interface SignerParts {
   readonly secp256k1: Secp256k1

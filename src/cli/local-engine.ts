@@ -1,23 +1,25 @@
 /** Runs the service's engine in this process, for `--local`. */
+
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { chainTable } from '../attest/chains.ts'
-import { schemaKinds } from '../attest/schema-kinds.ts'
-import { schemaUids } from '../attest/schemas.ts'
+import { schemaKinds, schemaUids } from '../attest/schemas.ts'
 import { createSigner } from '../attest/signer.ts'
 import { resolveSigningKey } from '../attest/signing-key.ts'
-import { ProblemError } from '../base/problem.ts'
+import { PROBLEMS, type ProblemData, ProblemError } from '../base/problem.ts'
+import type { BatchOperation } from '../client/batch.ts'
 import { createEngine } from '../compute/engine.ts'
 import { runComputeTask } from '../compute/task.ts'
 import { readConfig } from '../config/config.ts'
-import { checksumAddress } from '../crypto/checksum-address.ts'
+import { checksumAddress } from '../crypto/address.ts'
 import { createKeccak } from '../crypto/keccak.ts'
 import { loadSecp256k1 } from '../crypto/secp256k1.ts'
 import { createChainPolicy } from '../service/chains/chain-policy.ts'
 import { createResponseSigner } from '../service/compute/signed-answer.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
+import type { BatchResult, ProblemDetails } from '../types/generated.ts'
 import type { OperationName } from '../wire/messages.ts'
-import { usage } from './exit-codes.ts'
+import { CommandError, usage } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface LocalEngine {
@@ -87,4 +89,41 @@ export async function createLocalEngine(
       return (await answers.sign(computed, [], undefined, prefersResultSignature)).json
     },
   }
+}
+
+interface LocalStreamOptions {
+  readonly chainId: number
+  readonly recipient: string | undefined
+  readonly attest: 'each' | 'none' | undefined
+  readonly signal: AbortSignal
+}
+
+/** Does the same as `client.batch.stream`, in this process. */
+export async function* localStream(
+  items: AsyncIterable<BatchOperation>,
+  engine: LocalEngine,
+  { chainId, recipient, attest, signal }: LocalStreamOptions,
+): AsyncGenerator<BatchResult, void, undefined> {
+  for await (const { op, id, ...members } of items) {
+    if (signal.aborted) throw signal.reason
+    const idMember = id === undefined ? {} : { id }
+    try {
+      const response = JSON.parse(await engine.compute(op as OperationName, { chainId, recipient, ...members }))
+      if (attest === 'none') {
+        delete response.attestation
+        delete response.delegatedAttestation
+      }
+      yield { ...idMember, ...response }
+    } catch (error) {
+      if (error instanceof ProblemError) yield { ...idMember, error: toProblemDetails(error.data) }
+      else if (error instanceof CommandError)
+        yield { ...idMember, error: { ...toProblemDetails({ type: 'invalid-input', detail: error.message }) } }
+      else throw error
+    }
+  }
+}
+
+function toProblemDetails({ type, detail, places }: ProblemData): ProblemDetails {
+  const errors = places === undefined ? {} : { errors: places.slice(0, 10) as NonNullable<ProblemDetails['errors']> }
+  return { type: 'about:blank', ...PROBLEMS[type], detail, ...errors }
 }

@@ -1,8 +1,10 @@
 /** Options that several verbs share. */
-import { type Command, InvalidArgumentError } from 'commander'
+
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Client } from '../client/client.ts'
 import type { TransportOptions } from '../client/transport.ts'
 import { usage } from './exit-codes.ts'
+import { FORMATS } from './inputs/source-item.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The default service: the address on which `npm start` listens. */
@@ -41,7 +43,7 @@ export function withExamples(command: Command, ...lines: readonly string[]): Com
 }
 
 /** Returns the URL of the service: the flag, or the environment variable, or the default. */
-export function serviceUrl({ url }: ServerOptions, { env }: Terminal): string {
+function serviceUrl({ url }: ServerOptions, { env }: Terminal): string {
   const address = url ?? (env['TRIGPOINT_URL'] || DEFAULT_URL)
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
     throw usage(`${JSON.stringify(address)} is not the URL of a service: give --url http://host:port`)
@@ -94,4 +96,25 @@ export function hexBytes(bytes: number): (text: string) => string {
 /** Collects the values of an option that can be repeated. */
 export function collectOption(text: string, earlier: readonly string[] | undefined): readonly string[] {
   return [...(earlier ?? []), text]
+}
+
+/** Operations and their inputs, for the help. A test checks that the engine's table is the same. */
+export const OPERATION_INPUTS = {
+  distance: ['from', 'to'],
+  area: ['geometry'],
+  length: ['geometry'],
+  contains: ['container', 'containee'],
+  within: ['geometry', 'target'],
+  intersects: ['geometry1', 'geometry2'],
+} as const
+
+export type Operation = keyof typeof OPERATION_INPUTS
+
+export const OPERATION_NAMES = Object.keys(OPERATION_INPUTS) as readonly Operation[]
+
+/** Creates the option for the input format, for inputs whose name and beginning do not show it. */
+export function formatOption(): Option {
+  return new Option('--format <name>', 'format of the input (default: detected from its name and beginning)').choices(
+    FORMATS,
+  )
 }

@@ -1,6 +1,6 @@
 import { formatCount, type Terminal } from './terminal.ts'
 
-export interface ProgressState {
+interface ProgressState {
   /** Number of units done in this run. */
   readonly done: number
   /** Share of the whole, 0 to 1; undefined if the total is not known. */
@@ -9,7 +9,7 @@ export interface ProgressState {
   readonly note?: string | undefined
 }
 
-export interface Progress {
+interface Progress {
   /** Updates the progress. May be called often, because it limits how often it prints. */
   update(state: ProgressState): void
   /** Prints the final state. */
@@ -95,4 +95,20 @@ function durationText(seconds: number): string {
   if (wholeSeconds < 60) return `${wholeSeconds} s`
   const minutes = Math.floor(wholeSeconds / 60)
   return minutes < 60 ? `${minutes} min ${wholeSeconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** Waits for `ms`. Rejects with the signal's reason as soon as the signal aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    }, ms)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+  })
 }

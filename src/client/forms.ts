@@ -1,5 +1,5 @@
 /** The members of each kind of response and their formats. Other members are rejected, because nothing vouches for them. */
-import { checksumAddress } from '../crypto/checksum-address.ts'
+import { checksumAddress } from '../crypto/address.ts'
 
 interface Member {
   readonly isValid: (value: unknown) => boolean

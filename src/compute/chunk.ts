@@ -1,5 +1,5 @@
 import { createLeafHasher } from '../attest/merkle-proof.ts'
-import { unpack } from '../base/packed-bytes.ts'
+import { unpack } from '../base/bytes.ts'
 import { type ProblemData, ProblemError, problemAt, underPath } from '../base/problem.ts'
 import { readBatchItem, readBatchItemId } from '../validation/batch.ts'
 import { type ComputeRequest, readComputeRequest } from '../validation/compute-request.ts'
@@ -9,9 +9,8 @@ import type { ChunkResult, ComputeChunk, OpenItem } from '../wire/batch-messages
 import type { ComputeWorkerData, ResolvedInput } from '../wire/messages.ts'
 import { type ComputedItem, ItemWriter } from './item-writer.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
-import { readRequest } from './read-request.ts'
+import { readRequest, SkeletonMemo } from './read-request.ts'
 import type { ComputeContext } from './run.ts'
-import { SkeletonMemo } from './skeleton-memo.ts'
 import { encodeResult, runRequest } from './task.ts'
 
 type Limits = ComputeWorkerData['limits']

@@ -1,4 +1,4 @@
-import { selfTestScanner } from '../geometry/self-test.ts'
+import { selfTestScanner } from '../geometry/scanned-geometry.ts'
 import { loadKernel } from '../wasm/loader.ts'
 import { selfTestKernel } from '../wasm/self-test.ts'
 import type { ComputeWorkerData } from '../wire/messages.ts'

@@ -3,7 +3,7 @@ import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../base/uni
 import type { Keccak } from '../crypto/keccak.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
 import { distanceToBandsMeters, isSinglePoint } from '../geodesy/band-distance.ts'
-import { distanceMeters, isWithinCentimeters } from '../geodesy/distance.ts'
+import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../geodesy/distance.ts'
 import { lengthMeters } from '../geodesy/length.ts'
 import type { PreparedDistance } from '../geodesy/prepared-distance.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
@@ -25,11 +25,32 @@ import {
   type ReadOperand,
   readOperand,
 } from './operands.ts'
-import type { OperationRow } from './operations.ts'
+import { type OperationRow, TOO_MUCH_WORK } from './operations.ts'
 import type { PreparedGeometries, PreparedGeometry } from './prepared-geometries.ts'
 import type { Note } from './result-text.ts'
 import { checkInterior, noAreaProblem, poleOf } from './validity.ts'
-import { withWorkLimit } from './work-limit.ts'
+
+/**
+ * Runs a computation and turns its `WorkLimitError` into a problem for the client.
+ *
+ * @param what names the computation in the problem's detail
+ * @throws {ProblemError} `invalid-input` with the code `TOO_MUCH_WORK`
+ */
+function withWorkLimit<T>(
+  { maxDistanceSolves }: { readonly maxDistanceSolves: number },
+  compute: () => T,
+  what = 'distance',
+): T {
+  try {
+    return compute()
+  } catch (error) {
+    if (!(error instanceof WorkLimitError)) throw error
+    throw problemAt('invalid-input', [], `the ${what} needs more work than ${maxDistanceSolves} exact solutions`, {
+      code: TOO_MUCH_WORK,
+      hint: 'simplify the geometries or split them over several requests',
+    })
+  }
+}
 
 /** Everything that a computation may use: no clock, no environment, no network. */
 export interface ComputeContext {

@@ -1,7 +1,7 @@
 import { WorkLimitError } from '../geodesy/distance.ts'
 import { GeodesicEdge } from '../geodesy/edge-offset.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
-import { orientation } from '../topology/exact/orientation.ts'
+import { orientation } from '../topology/exact/exact.ts'
 import { wrapLongitude } from '../topology/layout/scene.ts'
 import type { Kernel } from '../wasm/loader.ts'
 import type { Chord } from './edge-bulge.ts'

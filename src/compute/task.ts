@@ -20,10 +20,9 @@ import type {
 } from '../wire/messages.ts'
 import type { Operand } from './operands.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
-import { type ReadRequest, readRequest } from './read-request.ts'
+import { type ReadRequest, readRequest, SkeletonMemo } from './read-request.ts'
 import { resultMembers } from './result-text.ts'
 import { type ComputeContext, type Outcome, runOperation } from './run.ts'
-import { SkeletonMemo } from './skeleton-memo.ts'
 
 type Limits = ComputeWorkerData['limits']
 

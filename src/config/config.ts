@@ -26,7 +26,7 @@ export interface ApiKey {
   readonly label: string
 }
 
-/** The operator's settings for one chain. Defaults come from the built-in table in `attest/chain-table.ts`. */
+/** The operator's settings for one chain. Defaults come from the built-in table in `attest/chains.ts`. */
 export interface ChainOverride {
   readonly rpcUrls: readonly string[]
   readonly easAddress?: string

@@ -1,6 +1,6 @@
 import { createKeccak as createWasmKeccak } from 'hash-wasm'
 import type { Hex } from '../wire/messages.ts'
-import { javascriptKeccak } from './keccak-javascript.ts'
+import { javascriptKeccak } from './noble-hashes.ts'
 
 /** keccak-256 as Ethereum uses it, with the padding from before FIPS 202. One instance per thread; every call is synchronous. */
 export interface Keccak {

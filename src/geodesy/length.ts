@@ -1,6 +1,20 @@
 import type { FlatGeometry } from '../geometry/flat.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import { compensatedSum } from './compensated-sum.ts'
+
+/**
+ * Adds numbers in their order and corrects the sum by what each addition rounded away (Neumaier). Cutting a geometry into many
+ * parts then loses no more than the rounding of the parts themselves.
+ */
+export function compensatedSum(terms: Iterable<number>): number {
+  let sum = 0
+  let compensation = 0
+  for (const term of terms) {
+    const next = sum + term
+    compensation += Math.abs(sum) >= Math.abs(term) ? sum - next + term : term - next + sum
+    sum = next
+  }
+  return sum + compensation
+}
 
 /**
  * Returns the geodesic length of the lines of a geometry on WGS 84. Each edge is the shortest geodesic between its vertices.

@@ -1,7 +1,6 @@
 import { problemAt } from '../base/problem.ts'
-import type { FormatLimits, Path } from './format-budget.ts'
 import { readLocationText } from './location-text.ts'
-import { findNotation, trimAscii } from './notation.ts'
+import { type FormatLimits, findNotation, type Path, trimAscii } from './notation.ts'
 
 /** EPSG codes of longitude and latitude on WGS 84, without and with height. */
 const WGS84_CODES = ['4326', '4979']

@@ -1,7 +1,6 @@
 import { problemAt } from '../base/problem.ts'
 import type { Polygon } from '../types/generated.ts'
-import type { Path } from './format-budget.ts'
-import { trimAscii } from './notation.ts'
+import { type Path, trimAscii } from './notation.ts'
 
 const ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz'
 /** 60 bits: cells of 3.7 by 1.9 cm, whose borders doubles still hold exactly. */

@@ -1,6 +1,6 @@
 import type { Geometry, Position } from '../types/generated.ts'
 import type { GeometryType } from './flat.ts'
-import { FormatBudget, type FormatLimits, type Path } from './format-budget.ts'
+import { FormatBudget, type FormatLimits, type Path } from './notation.ts'
 
 const TYPES: Readonly<Record<string, GeometryType>> = {
   POINT: 'Point',

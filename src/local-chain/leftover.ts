@@ -1,6 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { Rpc } from '../sync/rpc.ts'
-import { RpcError } from '../sync/rpc.ts'
+import { type Rpc, RpcError } from '../sync/rpc.ts'
 
 /** Identifies a running anvil, so that the next start can end it if both the service and its guard were killed. */
 interface Note {

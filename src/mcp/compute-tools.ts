@@ -4,9 +4,7 @@ import { OPERATIONS } from '../compute/operations.ts'
 import { noteText } from '../compute/result-text.ts'
 import type { BooleanComputeResponse, NumericComputeResponse } from '../types/generated.ts'
 import type { OperationName } from '../wire/messages.ts'
-import { standaloneSchema } from './standalone-schema.ts'
-import type { Arguments, JsonSchema, Tool } from './tool.ts'
-import { signedText, valueText } from './words.ts'
+import { type Arguments, type JsonSchema, signedText, standaloneSchema, type Tool, valueText } from './tool.ts'
 
 /** What each operation computes, for a model that has to choose one. */
 export const MEANINGS: Readonly<Record<OperationName, string>> = {

@@ -6,9 +6,7 @@ import { OPERATIONS, type OperationRow } from '../compute/operations.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import type { Geometry } from '../types/generated.ts'
 import { MEANINGS, POSITIONS, requestSchemaReference } from './compute-tools.ts'
-import { standaloneSchema } from './standalone-schema.ts'
-import type { Arguments, JsonSchema, Tool } from './tool.ts'
-import { valueText } from './words.ts'
+import { type Arguments, type JsonSchema, standaloneSchema, type Tool, valueText } from './tool.ts'
 
 /** Half of the Earth's circumference. Every point is within a larger radius (decision 8). */
 const MAX_RADIUS_METERS = 20_037_508

@@ -1,7 +1,6 @@
 import type { Client } from '../client/client.ts'
 import type { LocationRecord } from '../types/generated.ts'
-import { standaloneSchema } from './standalone-schema.ts'
-import type { JsonSchema, Tool } from './tool.ts'
+import { type JsonSchema, standaloneSchema, type Tool } from './tool.ts'
 
 /** Records per page, few enough for a model to read; `offset` selects further pages. */
 const PAGE = { default: 20, max: 100 }

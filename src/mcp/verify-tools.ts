@@ -2,9 +2,7 @@ import type { Client } from '../client/client.ts'
 import { createRecompute } from '../client/recompute.ts'
 import { verifyResult } from '../client/verify/verify-result.ts'
 import type { EvidenceCheck, VerifyProofResponse, VerifyStampResponse } from '../types/generated.ts'
-import { standaloneSchema } from './standalone-schema.ts'
-import type { JsonSchema, Tool } from './tool.ts'
-import { metersText, shareText, signedText } from './words.ts'
+import { type JsonSchema, metersText, shareText, signedText, standaloneSchema, type Tool } from './tool.ts'
 
 /** Most failed checks in the text; the structured content has all of them. */
 const MAX_SHOWN_CHECKS = 8

@@ -1,18 +1,56 @@
 import { encodeMultiAttest } from '../attest/relay-transaction.ts'
 import { attestationUid } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/keccak.ts'
-import { parseBigQuantity, parseBytes32, parseQuantity, toQuantity } from '../sync/quantities.ts'
-import { type RpcClient, RpcError } from '../sync/rpc.ts'
+import { parseBigQuantity, parseBytes32, parseQuantity, type RpcClient, RpcError, toQuantity } from '../sync/rpc.ts'
 import type { AttestationPayload, Hex } from '../wire/messages.ts'
 import type { RelayBlock } from '../wire/relay-messages.ts'
-import { type Block, type FullBlock, isRevert, type Receipt } from './relay-answers.ts'
+
+/* Responses of nodes to the relay, before any check. */
+
+/** Response of `eth_getBlockByNumber`. */
+interface Block {
+  readonly number?: unknown
+  readonly hash?: unknown
+  readonly timestamp?: unknown
+  readonly baseFeePerGas?: unknown
+}
+
+/** A block with its transactions. */
+interface FullBlock extends Block {
+  readonly transactions?: readonly { readonly from?: string; readonly nonce?: unknown; readonly hash?: unknown }[]
+}
+
+/** Response of `eth_getTransactionReceipt`. */
+interface Receipt {
+  readonly transactionHash?: string
+  readonly blockHash?: string
+  readonly blockNumber?: unknown
+  readonly status?: unknown
+  readonly gasUsed?: unknown
+  readonly logs?: readonly {
+    readonly address?: string
+    readonly topics?: readonly string[]
+    readonly data?: unknown
+    readonly logIndex?: unknown
+  }[]
+}
+
+/** JSON-RPC error codes for a call that reverts; -32015 is used by Nethermind and Parity. */
+const REVERT_CODES = new Set([3, -32015])
+/** Error texts of nodes without such a code, for a call that reverts or needs more gas than any transaction may have. */
+const REVERT_TEXT = /\brevert|\bgas required exceeds\b|\bout of gas\b/i
+
+/** Tells whether a call failed because the contract reverted it, and not because of the node. */
+function isRevert({ code, endpointMessage }: RpcError): boolean {
+  return code !== undefined && (REVERT_CODES.has(code) || REVERT_TEXT.test(endpointMessage))
+}
 
 export interface ChainHead extends RelayBlock {
   readonly baseFeePerGas: bigint
 }
 
 /** A transaction in a block of the current chain. */
-export interface MinedTransaction {
+interface MinedTransaction {
   readonly hash: Hex
   /** False when the transaction reverted and attested nothing. */
   readonly isSuccess: boolean
@@ -23,15 +61,13 @@ export interface MinedTransaction {
 }
 
 /** The outcome of a transaction that has a receipt. */
-export interface Outcome {
+interface Outcome {
   readonly isSuccess: boolean
   readonly blockHash: string
 }
 
 /** The result of trying attestations on the head: gas, a revert (`error` is undefined), or another error of the endpoint. */
-export type Trial =
-  | { readonly ok: true; readonly gas: number }
-  | { readonly ok: false; readonly error: RpcError | undefined }
+type Trial = { readonly ok: true; readonly gas: number } | { readonly ok: false; readonly error: RpcError | undefined }
 
 export interface RelayChainParts {
   readonly chainId: number

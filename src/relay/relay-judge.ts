@@ -1,13 +1,44 @@
 import type { SubmissionConfig } from '../config/config.ts'
 import { RpcError } from '../sync/rpc.ts'
+import type { RpcList } from '../sync/rpc-list.ts'
 import type { OpenTransaction, RelayFacts, RelayState, RelayStep, RelayWork } from '../wire/relay-messages.ts'
-import type { RelayChain } from './relay-chain.ts'
+import { createRelayChain, type RelayChain, type RelayChainParts } from './relay-chain.ts'
 import { type ChainSnapshot, READY, type SentTransaction, waiting } from './relay-sender.ts'
-import type { AskSecondEndpoint, SecondOpinion } from './second-opinion.ts'
+
+/** What a second endpoint says about the first. `single`: there is only one endpoint. `silent`: none of the others responds. */
+type SecondOpinion = 'single' | 'agrees' | 'differs' | 'silent'
+
+/**
+ * Asks a second endpoint whether the first one is right.
+ *
+ * @param index of the first endpoint, which is not asked
+ * @param isRight evaluates the chain as the second endpoint shows it
+ */
+type AskSecondEndpoint = (index: number, isRight: (chain: RelayChain) => Promise<boolean>) => Promise<SecondOpinion>
+
+/** Creates the check by a second endpoint. One endpoint is never trusted with what costs money or loses a submission. */
+export function createSecondOpinion(rpcs: Pick<RpcList, 'use' | 'size'>, parts: RelayChainParts): AskSecondEndpoint {
+  return async (index, isRight) => {
+    if (rpcs.size === 1) return 'single'
+    try {
+      return await rpcs.use(
+        async (rpc) => {
+          const chain = createRelayChain(rpc, parts)
+          await chain.requireChain()
+          return (await isRight(chain)) ? 'agrees' : 'differs'
+        },
+        new Set([index]),
+      )
+    } catch (error) {
+      if (error instanceof RpcError) return 'silent'
+      throw error
+    }
+  }
+}
 
 type InBlock = Exclude<OpenTransaction, { state: 'sent' }>
 
-export interface RelayJudgeParts {
+interface RelayJudgeParts {
   readonly chainId: number
   /** Blocks at least this far below the head are treated as final when an endpoint does not report finality. */
   readonly finalityDepth: number

@@ -1,6 +1,127 @@
 import type { Database, Session } from './database.ts'
-import { SUBMISSION_GAS_COLUMN, SUBMISSION_TABLES } from './submission-tables.ts'
-import { SYNC_TABLES } from './sync-tables.ts'
+
+/** Tables of submissions: migration `submissions`. Never edit them, because users have applied them. */
+const SUBMISSION_TABLES: readonly string[] = [
+  `create table submission (
+    position bigint generated always as identity primary key,
+    id text not null unique,
+    account text not null,
+    idempotency_key text not null,
+    chain_id bigint not null,
+    sender text not null,
+    kind text not null,
+    schema text not null,
+    recipient text not null,
+    data text not null,
+    status text not null,
+    nonce bigint,
+    place integer,
+    uid text,
+    attempts integer not null default 0,
+    error text,
+    gas bigint not null,
+    created_ms bigint not null,
+    updated_ms bigint not null,
+    unique (account, idempotency_key)
+  )`,
+  'create index submission_work on submission (chain_id, sender, status, position)',
+  'create index submission_spent on submission (account, created_ms)',
+  'create index submission_nonce on submission (chain_id, sender, nonce)',
+  // One row per nonce of our account. The relay that inserts it owns the nonce, so two relays never use it for different
+  // attestations.
+  `create table relay_transaction (
+    chain_id bigint not null,
+    sender text not null,
+    nonce bigint not null,
+    state text not null,
+    items integer not null,
+    hash text,
+    block_number bigint,
+    block_hash text,
+    block_time bigint,
+    updated_ms bigint not null,
+    primary key (chain_id, sender, nonce)
+  )`,
+  "create index relay_transaction_open on relay_transaction (chain_id, sender, nonce) where state in ('sent', 'mined', 'reverted')",
+  // Every signed transaction for a nonce: any of them may be the one in the block.
+  `create table relay_attempt (
+    chain_id bigint not null,
+    sender text not null,
+    nonce bigint not null,
+    number integer not null,
+    hash text not null,
+    raw text not null,
+    gas bigint not null,
+    max_fee text not null,
+    priority_fee text not null,
+    sent_block bigint not null,
+    primary key (chain_id, sender, nonce, number)
+  )`,
+]
+
+/** Gas of reverted transactions of a submission. It counts towards the daily budget, whatever the outcome. */
+const SUBMISSION_GAS_COLUMN: readonly string[] = [
+  'alter table submission add column spent_gas bigint not null default 0',
+]
+
+/** Tables of the synchronisation: migration `synchronisation`. Never edit them, because users have applied them. */
+const SYNC_TABLES: readonly string[] = [
+  // Blocks we have seen: every block that is not final, and ever fewer of the older ones.
+  'create table block_ladder (chain_id bigint not null, number bigint not null, hash text not null, primary key (chain_id, number))',
+  `create table chain_sync (
+        chain_id bigint primary key,
+        head bigint,
+        head_seconds bigint,
+        finalized bigint,
+        audited_to bigint,
+        reorgs bigint not null default 0,
+        deepest_reorg bigint not null default 0,
+        last_ingested bigint not null default 0
+      )`,
+  `create table quarantine (
+        chain_id bigint not null,
+        uid bytea not null,
+        block_number bigint not null,
+        stage text not null,
+        reason text not null,
+        attempts bigint not null,
+        first_seen timestamptz not null default now(),
+        retry_at bigint,
+        decoder bigint not null,
+        revoked_block bigint,
+        primary key (chain_id, uid)
+      )`,
+  'create index quarantine_block on quarantine (chain_id, block_number)',
+  'create index location_record_revoked on location_record (chain_id, revoked_block) where revoked_block is not null',
+  // A running pass. The process that began it may have ended; the lease tells.
+  'create table sync_run (kind text not null, chain_id bigint not null, primary key (kind, chain_id))',
+  `create table sync_counter (
+        kind text primary key,
+        total bigint not null default 0,
+        failed bigint not null default 0,
+        counted bigint not null default 0,
+        revoked bigint not null default 0,
+        last_success timestamptz,
+        last_end timestamptz,
+        last_duration_ms bigint
+      )`,
+  "insert into sync_counter (kind) values ('attestations'), ('revocations')",
+  `create table sync_error (
+        id bigint generated always as identity primary key,
+        chain_id bigint not null,
+        at timestamptz not null,
+        message text not null
+      )`,
+  'create index sync_error_chain on sync_error (chain_id, id)',
+  `create table sync_worker (
+        only_one boolean primary key default true check (only_one),
+        desired boolean not null default true,
+        owner text,
+        held_until timestamptz,
+        started_at timestamptz
+      )`,
+  'insert into sync_worker default values',
+]
 
 interface Migration {
   readonly name: string

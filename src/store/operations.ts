@@ -5,18 +5,56 @@ import { bytesFromHex } from './records/conditions.ts'
 import { type Counters, readCounters } from './records/counters.ts'
 import { createRecordList } from './records/list.ts'
 import type { RecordMemory } from './records/memory.ts'
-import { shownDocumentSql } from './records/page.ts'
-import { PageIdentity } from './records/page-identity.ts'
+import { PageIdentity, shownDocumentSql } from './records/page.ts'
 import { ALL_CHAINS, dropMarks, extendMarks, lockMarks } from './records/page-marks.ts'
 import { readSlice } from './records/slice.ts'
 import { countChange, insertRecords, type RolledBack, revokeRecords, rollBackRecords } from './records/writes.ts'
-import { takeRelayStep } from './relay-steps.ts'
-import { readRelayWork } from './relay-work.ts'
-import { shareRead } from './shared-read.ts'
+import { readRelayWork, takeRelayStep } from './relay-work.ts'
 import { countSubmissions, readSubmissions, submit } from './submissions.ts'
 import { createSyncControl } from './sync-control.ts'
-import { createSyncReads } from './sync-reads.ts'
-import { storeRangeNotes } from './sync-writes.ts'
+import { createSyncReads, storeRangeNotes } from './sync-rows.ts'
+
+/** A running read is waited for no longer than this: its connection may be lost. */
+const MAX_JOIN_MS = 20
+
+/**
+ * Shares one read among all callers that call while another read is running. The shared read starts after their calls, so it
+ * sees everything that was committed before them.
+ */
+export function shareRead<T>(read: () => Promise<T>): () => Promise<T> {
+  let next: Promise<T> | undefined
+  let running: Promise<unknown> | undefined
+  return () => {
+    next ??= (running === undefined ? nextTick() : settle(running)).then(() => {
+      next = undefined
+      const result = read()
+      const settled = result.then(
+        () => {},
+        () => {},
+      )
+      running = settled
+      void settled.then(() => {
+        if (running === settled) running = undefined
+      })
+      return result
+    })
+    return next
+  }
+}
+
+function nextTick(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function settle(running: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, MAX_JOIN_MS)
+    void running.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
 
 /** Marks set while a range is stored; `maintain` sets the remaining ones. */
 const MARKS_PER_RANGE = 5

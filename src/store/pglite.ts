@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { PGlite, type Transaction } from '@electric-sql/pglite'
 import { makeFolder } from '../base/make-folder.ts'
 import { StoreFault } from '../wire/store-messages.ts'
-import type { Database, Parameter, Row, Session } from './database.ts'
-import { toStoreFault } from './fault.ts'
+import { type Database, type Parameter, type Row, type Session, toStoreFault } from './database.ts'
 import { lockFolder } from './folder-lock.ts'
 
 /** Major version of PostgreSQL in the embedded engine. It cannot open files of another major version. */

@@ -1,7 +1,6 @@
 import pg from 'pg'
 import { StoreFault } from '../wire/store-messages.ts'
-import type { Database, Parameter, Row, Session } from './database.ts'
-import { toStoreFault } from './fault.ts'
+import { type Database, type Parameter, type Row, type Session, toStoreFault } from './database.ts'
 
 export interface PostgresOptions {
   readonly url: string

@@ -1,6 +1,6 @@
 import type { SyncKind, SyncOperations, SyncStatus } from '../wire/sync-messages.ts'
 import type { Database, Session } from './database.ts'
-import { storeProgress } from './sync-writes.ts'
+import { storeProgress } from './sync-rows.ts'
 
 type Operation<O extends keyof SyncOperations> = (
   argument: SyncOperations[O]['argument'],

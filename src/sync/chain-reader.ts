@@ -1,8 +1,15 @@
 import type { Hex } from '../wire/messages.ts'
 import type { BlockId } from '../wire/sync-messages.ts'
 import { createLogFilter, type EasLog, type LogSource, readLogs } from './eas-logs.ts'
-import { parseBytes32, parseQuantity, toQuantity } from './quantities.ts'
-import { type RpcCall, type RpcClient, RpcError, type RpcResult } from './rpc.ts'
+import {
+  parseBytes32,
+  parseQuantity,
+  type RpcCall,
+  type RpcClient,
+  RpcError,
+  type RpcResult,
+  toQuantity,
+} from './rpc.ts'
 
 export interface Block extends BlockId {
   readonly parentHash: Hex

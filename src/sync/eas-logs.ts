@@ -1,7 +1,6 @@
 import type { LocationLayout } from '../config/config.ts'
 import type { Hex } from '../wire/messages.ts'
-import { parseBytes32, parseQuantity } from './quantities.ts'
-import { RpcError } from './rpc.ts'
+import { parseBytes32, parseQuantity, RpcError } from './rpc.ts'
 
 /** Topics of `Attested` and `Revoked` of every EAS version. Recipient, attester and schema UID are indexed; the data is the UID. */
 const ATTESTED = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'

@@ -1,6 +1,6 @@
 import type { BlockId } from '../wire/sync-messages.ts'
+import type { Ladder } from './chain-position.ts'
 import type { ChainReader } from './chain-reader.ts'
-import type { Ladder } from './ladder.ts'
 import { type RpcClient, type RpcEndpoint, RpcError } from './rpc.ts'
 import type { RpcList } from './rpc-list.ts'
 

@@ -1,8 +1,8 @@
-import { pack } from '../base/packed-bytes.ts'
+import { pack } from '../base/bytes.ts'
 import { ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
-import type { VerifyResult } from '../wire/evidence-messages.ts'
+import type { VerifyResult, VerifyTask } from '../wire/evidence-messages.ts'
 import type { ComputeResult, ComputeTask } from '../wire/messages.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
 import {
@@ -14,7 +14,29 @@ import {
   type ThreadSettings,
   type WorkResult,
 } from './compute-lanes.ts'
-import type { ChunkJob, ComputeJob, Job, VerifyJob } from './jobs.ts'
+
+/** The caller of a task, as the main thread knows it. */
+interface Job {
+  /** When the caller stops waiting for the response, in milliseconds since the epoch. */
+  readonly deadlineMs: number
+  /** Returns true once the client has disconnected. */
+  readonly isAborted: () => boolean
+}
+
+/** A compute request. */
+interface ComputeJob extends Job {
+  readonly task: ComputeTask
+}
+
+/** A request about evidence. */
+export interface VerifyJob extends Job {
+  readonly task: VerifyTask
+}
+
+/** A chunk of a batch, or the tree over its results. */
+export interface ChunkJob<Work = ComputeChunk> extends Job {
+  readonly chunk: Work
+}
 
 export interface ComputePool {
   /**

@@ -1,4 +1,4 @@
-import { type PackedBytes, unpack } from '../base/packed-bytes.ts'
+import { type PackedBytes, unpack } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { SigningFailure, UnpackedPayload } from '../wire/messages.ts'
 import { SIGNED_BYTES, signedId } from '../wire/signing-records.ts'

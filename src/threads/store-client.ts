@@ -9,8 +9,13 @@ import {
   type StoreReply,
   type StoreResult,
 } from '../wire/store-messages.ts'
-import { type StoreCondition, type StoreState, StoreStateTracker, toStoreFault } from './store-state.ts'
-import { createStoreThread } from './store-thread.ts'
+import {
+  createStoreThread,
+  type StoreCondition,
+  type StoreState,
+  StoreStateTracker,
+  toStoreFault,
+} from './store-thread.ts'
 
 /** The main thread's side of the store thread, where either engine runs. */
 export interface StoreClient {

@@ -69,3 +69,16 @@ export function readEventId(text: string): JournalPosition {
   const [, epoch, number, position] = match as unknown as [string, string, string, string]
   return { epoch, number: Number(number), position: Math.min(Number(position), Number.MAX_SAFE_INTEGER) }
 }
+
+/**
+ * Reads one query parameter of the sync API. Others are ignored.
+ *
+ * @param search the raw query string, without the question mark
+ * @returns undefined if it is absent
+ * @throws {ProblemError} if it is repeated
+ */
+export function readSyncParameter(search: string, name: string): string | undefined {
+  const values = new URLSearchParams(search.slice(0, 4096)).getAll(name)
+  if (values.length > 1) throw recordProblem('Duplicate parameter', `${name} appears more than once; send it once`)
+  return values[0]
+}

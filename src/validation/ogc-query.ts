@@ -8,9 +8,9 @@ import {
   readChain,
   readCursor,
   readInteger,
+  readTimestamp,
   recordProblem,
 } from './record-query.ts'
-import { readTimestamp } from './timestamp.ts'
 
 /** Query parameters of the features of a collection. All others are rejected (Part 1, 7.15.1 and 8.2). */
 const ITEM_PARAMETERS = ['bbox', 'datetime', 'limit', 'chain', 'prover', 'subject', 'cursor', 'f'] as const

@@ -1,5 +1,5 @@
 import { type ProblemType, problemAt } from '../base/problem.ts'
-import type { Geometry, VerifyProofRequest, VerifyStampRequest } from '../types/generated.ts'
+import type { Geometry, ResignRequest, VerifyProofRequest, VerifyStampRequest } from '../types/generated.ts'
 import { checkGeometry } from './input.ts'
 import { isJsonObject, type JsonObject } from './json-body.ts'
 import { getValidator } from './schemas.ts'
@@ -95,4 +95,15 @@ function checkClaimRules(claim: unknown): void {
 
 function tooMany(path: Path, detail: string, hint: string) {
   return problemAt('validation', path, detail, { code: 'evidence-limit', hint })
+}
+
+/**
+ * Validates the body of a request to sign a result again.
+ *
+ * @param body parsed JSON
+ * @throws {ProblemError} `invalid-input` for the first error
+ */
+export function readResignRequest(body: JsonObject): ResignRequest {
+  check(getValidator('resign-request.schema.json'), body, [])
+  return body as unknown as ResignRequest
 }

@@ -1,7 +1,7 @@
 import { canonicalBytes } from '../crypto/canonical.ts'
 import { compareBytes, utf8 } from '../crypto/hex.ts'
 import type { Keccak } from '../crypto/keccak.ts'
-import { sha256 } from '../crypto/sha256.ts'
+import { sha256 } from '../crypto/noble-hashes.ts'
 import { personalMessage } from '../crypto/signature.ts'
 import type { LocationStamp } from '../types/generated.ts'
 import type { Hex } from '../wire/messages.ts'

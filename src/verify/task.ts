@@ -3,7 +3,7 @@ import { encodeVerify, VERIFY_FIELDS } from '../attest/encode.ts'
 import { ProblemError, problemAt } from '../base/problem.ts'
 import { TOO_MUCH_WORK } from '../compute/operations.ts'
 import { WorkLimitError } from '../geodesy/distance.ts'
-import type { CredibilityVector, VerifyOptions } from '../types/generated.ts'
+import type { CredibilityVector, StampResult, VerifyOptions } from '../types/generated.ts'
 import { parseJsonObject } from '../validation/json-body.ts'
 import { readProofRequest } from '../validation/verify-request.ts'
 import {
@@ -14,12 +14,106 @@ import {
   type VerifyTask,
 } from '../wire/evidence-messages.ts'
 import type { ComputeWorkerData, Hex } from '../wire/messages.ts'
-import { verifyData } from './attested.ts'
-import { findContradiction } from './contradiction.ts'
 import { hashProof, judgeProof, judgeStamp, type VerifyRunner } from './engine.ts'
-import { olderCredibility } from './older-answer.ts'
 import { asObject } from './signals.ts'
 import type { StampVerdict } from './stamp.ts'
+
+type MemberPath = readonly (string | number)[]
+
+/**
+ * Compares a result that a client sends back with the one computed here. Members that are missing or unknown do not
+ * count. `details` are skipped, because they are for people and change with the rules.
+ *
+ * @param claimed JSON as received
+ * @param computed JSON as computed
+ * @returns the path of the first difference; undefined when nothing contradicts
+ */
+function findContradiction(claimed: unknown, computed: unknown, path: MemberPath = []): MemberPath | undefined {
+  if (Array.isArray(computed)) {
+    if (!Array.isArray(claimed) || claimed.length !== computed.length) return path
+    for (let index = 0; index < computed.length; index++) {
+      const difference = findContradiction(claimed[index], computed[index], [...path, index])
+      if (difference !== undefined) return difference
+    }
+    return undefined
+  }
+  const [members, expected] = [asObject(claimed), asObject(computed)]
+  if (expected === undefined) return claimed === computed ? undefined : path
+  if (members === undefined) return path
+  for (const [name, value] of Object.entries(expected)) {
+    if (name === 'details' || !Object.hasOwn(members, name)) continue
+    const difference = findContradiction(members[name], value, [...path, name])
+    if (difference !== undefined) return difference
+  }
+  return undefined
+}
+
+/**
+ * Returns the numbers of a credibility vector that are attested, as whole metres and basis points, rounded to nearest
+ * (decision 25).
+ *
+ * @param proofHash keccak-256 of the canonical JSON of the proof as received
+ */
+function verifyData(proofHash: Hex, { dimensions, meta }: CredibilityVector) {
+  const { spatial, temporal, validity, independence } = dimensions
+  return {
+    proofHash,
+    meanDistanceMeters: Math.round(spatial.meanDistanceMeters),
+    maxDistanceMeters: Math.round(spatial.maxDistanceMeters),
+    withinRadiusBp: basisPoints(spatial.withinRadiusFraction),
+    meanOverlapBp: basisPoints(temporal.meanOverlap),
+    minOverlapBp: basisPoints(temporal.minOverlap),
+    signaturesValidBp: basisPoints(validity.signaturesValidFraction),
+    structureValidBp: basisPoints(validity.structureValidFraction),
+    signalsConsistentBp: basisPoints(validity.signalsConsistentFraction),
+    uniquePluginRatioBp: basisPoints(independence.uniquePluginRatio),
+    stampCount: meta.stampCount,
+  }
+}
+
+function basisPoints(fraction: number): number {
+  return Math.round(fraction * 10_000)
+}
+
+/**
+ * Converts a credibility vector into the shape of the older generation of the API (decision 74).
+ *
+ * `confidence` is the mean support of the stamps. A stamp that is fully valid and within the radius supports the claim
+ * by its overlap in time, any other by 0. It is not a probability and is not calibrated.
+ */
+function olderCredibility({ dimensions, stampResults, extensions }: CredibilityVector) {
+  const { spatial, temporal, validity, independence } = dimensions
+  const { pluginNames, ...independenceNumbers } = independence
+  const results = stampResults.map((result) => {
+    const claimSupportScore = supportScore(result)
+    return { ...result, supportsClaim: claimSupportScore > 0, claimSupportScore }
+  })
+  const scores = results.map(({ claimSupportScore }) => claimSupportScore).sort((a, b) => a - b)
+  return {
+    confidence: Math.min(1, scores.reduce((sum, score) => sum + score, 0) / scores.length),
+    stampResults: results,
+    correlation: {
+      independence: independence.uniquePluginRatio,
+      agreement: independence.spatialAgreement,
+      notes: [
+        'confidence is not a calibrated probability',
+        ...countNote(extensions.duplicateStamps, 'stamps are copies of another'),
+        ...countNote(extensions.mockStamps, 'stamps are made up (mock)'),
+        `plugins: ${pluginNames.join(', ')}`,
+      ],
+    },
+    dimensions: { ...spatial, ...temporal, ...validity, ...independenceNumbers },
+  }
+}
+
+function supportScore(result: StampResult): number {
+  const isValid = result.signaturesValid && result.structureValid && result.signalsConsistent
+  return isValid && result.withinRadius ? result.temporalOverlap : 0
+}
+
+function countNote(count: number, text: string): string[] {
+  return count === 0 ? [] : [`${count} ${text}`]
+}
 
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 

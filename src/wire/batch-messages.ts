@@ -1,6 +1,6 @@
 /** Messages between threads about a client's batch. They are plain data, as in `wire/messages.ts`. */
 
-import type { PackedBytes } from '../base/packed-bytes.ts'
+import type { PackedBytes } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { ComputeResult, Hex, ResolvedInput } from './messages.ts'
 

@@ -1,6 +1,6 @@
 /** Messages about evidence between main and the compute threads. They are plain data, as in `wire/messages.ts`. */
 
-import type { PackedBytes } from '../base/packed-bytes.ts'
+import type { PackedBytes } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { ComputeWorkerData, Hex } from './messages.ts'
 

@@ -1,7 +1,7 @@
 /** Messages between threads. They are plain data, because structured clone drops classes. Errors are data too (`ProblemData`). */
 
 import type { MessagePort } from 'node:worker_threads'
-import type { PackedBytes } from '../base/packed-bytes.ts'
+import type { PackedBytes } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'
 import type { Geometry, VerifiedLocationProof } from '../types/generated.ts'
 import type { DidKeys, Evaluation } from './evidence-messages.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { compensatedSum } from '../../src/geodesy/compensated-sum.ts'
+import { compensatedSum } from '../../src/geodesy/length.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 
 const kernel = loadKernel()

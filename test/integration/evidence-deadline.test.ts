@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { type ComputePool, startComputePool } from '../../src/threads/compute-pool.ts'
-import type { VerifyJob } from '../../src/threads/jobs.ts'
+import { type ComputePool, startComputePool, type VerifyJob } from '../../src/threads/compute-pool.ts'
 import { eventually } from '../eventually.ts'
 import { NOW, proofOf, stampOf } from '../evidence.ts'
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { OPERATION_INPUTS } from '../../src/cli/operation-names.ts'
+import { OPERATION_INPUTS } from '../../src/cli/options.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
 import { cliFolder, runCli, Transcript } from '../cli-runner.ts'
 

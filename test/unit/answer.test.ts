@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type ResultFacts, resultMembers } from '../../src/compute/result-text.ts'
-import { type ComputeResponse, computeResponseJson } from '../../src/service/compute/answer.ts'
+import { type ComputeResponse, computeResponseJson } from '../../src/service/compute/signed-answer.ts'
 
 type Facts = Omit<ComputeResponse, 'members'> & ResultFacts
 

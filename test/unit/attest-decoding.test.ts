@@ -1,6 +1,6 @@
 import { encodeAbiParameters, parseAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
-import type { Decoded } from '../../src/attest/abi-reader.ts'
+import type { Decoded } from '../../src/attest/abi.ts'
 import {
   decodeBoolean,
   decodeLocation,

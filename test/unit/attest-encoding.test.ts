@@ -4,11 +4,18 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Chain, chainTable } from '../../src/attest/chains.ts'
 import { decodeBoolean, decodeNumeric, decodeVerify } from '../../src/attest/decode.ts'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric, encodeVerify } from '../../src/attest/encode.ts'
-import { locationSchemas, schemaKinds } from '../../src/attest/schema-kinds.ts'
-import { LOCATION_STRINGS, SCHEMA_KINDS, SCHEMA_STRINGS, schemaUid, schemaUids } from '../../src/attest/schemas.ts'
+import {
+  LOCATION_STRINGS,
+  locationSchemas,
+  SCHEMA_KINDS,
+  SCHEMA_STRINGS,
+  schemaKinds,
+  schemaUid,
+  schemaUids,
+} from '../../src/attest/schemas.ts'
 import { ATTEST_TYPES, attestTypeHash, createAttestDigest } from '../../src/attest/typed-data.ts'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
-import { checksumAddress } from '../../src/crypto/checksum-address.ts'
+import { checksumAddress } from '../../src/crypto/address.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/wire/messages.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type PackedBytes, unpack } from '../../src/base/packed-bytes.ts'
+import { type PackedBytes, unpack } from '../../src/base/bytes.ts'
 import { type ProblemData, ProblemError } from '../../src/base/problem.ts'
 import type { BatchAttestParts } from '../../src/service/batch/answers.ts'
 import type { BatchRun } from '../../src/service/batch/batch.ts'

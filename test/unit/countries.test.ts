@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { countriesAt, judgeCountry, OUTLINE_TOLERANCE_METERS } from '../../src/verify/countries/locate.ts'
-import { countryOutlines } from '../../src/verify/countries/outlines.ts'
+import {
+  countriesAt,
+  countryOutlines,
+  judgeCountry,
+  OUTLINE_TOLERANCE_METERS,
+} from '../../src/verify/countries/locate.ts'
 import type { Coordinates } from '../../src/verify/plugin.ts'
 import { type Loose, SIGNALS, stampOf } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { freeBuffer } from '../../src/base/free-buffer.ts'
+import { freeBuffer } from '../../src/base/bytes.ts'
 
 describe('a freed buffer', () => {
   it('is released repeatedly without a garbage collection', () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
 import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
-import { openChainSync } from '../../src/sync/open-chain-sync.ts'
+import { openChainSync } from '../../src/sync/chain-runs.ts'
 import { type RpcCall, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
 import { createRpcList } from '../../src/sync/rpc-list.ts'
 import { createMemorySyncStore } from '../memory-sync-store.ts'

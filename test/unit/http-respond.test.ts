@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { PROBLEMS, type ProblemData } from '../../src/base/problem.ts'
-import { createRequestIds, isRequestId } from '../../src/http/access/request-id.ts'
+import { createRequestIds, isRequestId } from '../../src/http/access/access-log.ts'
 import { contentResponse, isFieldValue, problemResponse, type ResponseContext } from '../../src/http/routes/respond.ts'
 import { framingProblem, RequestHead } from '../../src/http/transport/request-head.ts'
 

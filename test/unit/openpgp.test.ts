@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readRecord } from '../../src/verify/device/signed-record.ts'
-import { verifyDetached } from '../../src/verify/openpgp/detached.ts'
+import { readRecord } from '../../src/verify/device/pgp.ts'
+import { verifyDetached } from '../../src/verify/openpgp/keyring.ts'
 import { deviceContext, judgeDevice } from '../device-context.ts'
 import { type Loose, NOW, SIGNALS } from '../evidence.ts'
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readGeometry } from '../../src/geometry/read.ts'
 import { contains } from '../../src/topology/contains.ts'
-import { orientation } from '../../src/topology/exact/orientation.ts'
+import { orientation } from '../../src/topology/exact/exact.ts'
 import { UndecidableError } from '../../src/topology/exact/undecidable.ts'
 import { intersects } from '../../src/topology/intersects.ts'
 import { edgeTurn } from '../../src/topology/layout/unwrap.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { BlockList } from '../../src/geodesy/block-list.ts'
 import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../../src/geodesy/distance.ts'
-import { prepareDistance, reservePreparedMemory } from '../../src/geodesy/prepared-distance.ts'
+import { BlockList, prepareDistance, reservePreparedMemory } from '../../src/geodesy/prepared-distance.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { LruCache } from '../../src/base/weighed-map.ts'
-import { searchBoxes } from '../../src/store/records/bounds.ts'
-import { serializeRecord, setRevoked } from '../../src/store/records/document.ts'
-import { StateMemory } from '../../src/store/records/state-memory.ts'
-import { encodeCursor, readRecordQuery } from '../../src/validation/record-query.ts'
-import { readTimestamp } from '../../src/validation/timestamp.ts'
+import { searchBoxes } from '../../src/store/records/conditions.ts'
+import { StateMemory } from '../../src/store/records/counters.ts'
+import { serializeRecord, setRevoked } from '../../src/store/records/writes.ts'
+import { encodeCursor, readRecordQuery, readTimestamp } from '../../src/validation/record-query.ts'
 import { recordOf, uidOf } from '../store-records.ts'
 
 describe('a timestamp', () => {

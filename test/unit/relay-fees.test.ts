@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chooseFees, raiseFees } from '../../src/relay/relay-fees.ts'
+import { chooseFees, raiseFees } from '../../src/relay/relay-sender.ts'
 
 const GWEI = 10n ** 9n
 const CEILING = 100n * GWEI

@@ -1,8 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { describe, expect, it } from 'vitest'
 import { scanText } from '../../src/geometry/scan.ts'
-import { readScannedGeometry } from '../../src/geometry/scanned-geometry.ts'
-import { selfTestScanner } from '../../src/geometry/self-test.ts'
+import { readScannedGeometry, selfTestScanner } from '../../src/geometry/scanned-geometry.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 
 const kernel = loadKernel()

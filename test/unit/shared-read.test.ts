@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { shareRead } from '../../src/store/shared-read.ts'
+import { shareRead } from '../../src/store/operations.ts'
 
 /** Reads that the test ends. */
 function reader() {

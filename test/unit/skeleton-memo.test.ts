@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SkeletonMemo } from '../../src/compute/skeleton-memo.ts'
+import { SkeletonMemo } from '../../src/compute/read-request.ts'
 import { unpackTexts } from '../../src/service/batch/items.ts'
 import type { ChunkResult, ComputeChunk } from '../../src/wire/batch-messages.ts'
 import { runChunk } from '../chunk-runner.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
-import { logSyncEvent } from '../../src/threads/sync-log.ts'
+import { logSyncEvent } from '../../src/threads/chain-client.ts'
 
 it.each([
   ['the whole of a long chain', { from: 0, block: 2_000_000, head: 400_000_000 }, true],

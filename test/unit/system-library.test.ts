@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findSystemLibraries, type LibraryFiles } from '../../src/crypto/system-library.ts'
+import { findSystemLibraries, type LibraryFiles } from '../../src/crypto/secp256k1-system.ts'
 
 const FOLDER = '/usr/lib/x86_64-linux-gnu'
 

@@ -1,6 +1,6 @@
 import geodesic from 'geographiclib-geodesic'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { computeOverlap } from '../../src/verify/overlap.ts'
+import { computeOverlap } from '../../src/verify/credibility.ts'
 import { account, EIFFEL, type Loose, NOW, proofOf, SIGNALS, stampOf } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'
 

@@ -3,7 +3,7 @@ import { isObject } from '../../client/forms.ts'
 import { type InputLike, toInput } from '../../client/inputs.ts'
 import { usage } from '../exit-codes.ts'
 import type { SourceItem } from '../inputs/source-item.ts'
-import { OPERATION_INPUTS, type Operation } from '../operation-names.ts'
+import { OPERATION_INPUTS, type Operation } from '../options.ts'
 
 /** What all items of a run share. */
 export interface ItemRule {

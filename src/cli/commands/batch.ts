@@ -7,18 +7,21 @@ import type { BatchResult, ProblemDetails } from '../../types/generated.ts'
 import { type ItemRule, splitFixed } from '../batch/compose.ts'
 import { Feeder } from '../batch/feeder.ts'
 import { type RunIdentity, sha256OfJson } from '../batch/journal.ts'
-import { warnAboutLimit } from '../batch/limit-notice.ts'
-import { localStream } from '../batch/local-stream.ts'
-import { printSummary } from '../batch/summary.ts'
+import { printSummary, warnAboutLimit } from '../batch/report.ts'
 import { type BatchWriter, createFileWriter, createPipeWriter } from '../batch/writer.ts'
 import { CommandError, EXIT, type ExitCode, exitCodeForStatus, exitForError, usage } from '../exit-codes.ts'
 import { countedBytes, peekBytes, type ReadBytes } from '../inputs/byte-pieces.ts'
 import { readInput } from '../inputs/read-input.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from '../inputs/source.ts'
-import type { Operation } from '../operation-names.ts'
-import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions, transportOptions } from '../options.ts'
-import { pause } from '../pause.ts'
-import { createProgress } from '../progress.ts'
+import { localStream } from '../local-engine.ts'
+import {
+  createServiceClient,
+  DEFAULT_CHAIN_ID,
+  type Operation,
+  type ServerOptions,
+  transportOptions,
+} from '../options.ts'
+import { createProgress, pause } from '../progress.ts'
 import { formatCount, type Terminal } from '../terminal.ts'
 
 export interface BatchVerbOptions extends ServerOptions, SourceOptions {

@@ -5,8 +5,13 @@ import type { ComputeResponse } from '../../types/generated.ts'
 import { EXIT, type ExitCode, usage } from '../exit-codes.ts'
 import { readInput } from '../inputs/read-input.ts'
 import type { SourceOptions } from '../inputs/source.ts'
-import { OPERATION_INPUTS, type Operation } from '../operation-names.ts'
-import { createServiceClient, DEFAULT_CHAIN_ID, type ServerOptions } from '../options.ts'
+import {
+  createServiceClient,
+  DEFAULT_CHAIN_ID,
+  OPERATION_INPUTS,
+  type Operation,
+  type ServerOptions,
+} from '../options.ts'
 import { outJson, type Terminal } from '../terminal.ts'
 
 export interface ComputeVerbOptions extends ServerOptions, SourceOptions {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
-import { encryptKeystore } from '../../attest/keystore-writer.ts'
-import { publicKeyAddress } from '../../crypto/address.ts'
-import { checksumAddress } from '../../crypto/checksum-address.ts'
+import { encryptKeystore } from '../../attest/keystore.ts'
+import { checksumAddress, publicKeyAddress } from '../../crypto/address.ts'
 import { createKeccak } from '../../crypto/keccak.ts'
 import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import { CommandError, EXIT, usage } from '../exit-codes.ts'
@@ -45,7 +44,7 @@ export async function runKeygen(options: KeygenOptions, terminal: Terminal): Pro
 }
 
 async function generateMnemonicKey(): Promise<{ key: Uint8Array; mnemonic: string }> {
-  const { newMnemonic } = await import('../../attest/new-mnemonic.ts')
+  const { newMnemonic } = await import('../../attest/keystore.ts')
   return newMnemonic()
 }
 

@@ -3,8 +3,7 @@ import { ApiError } from '../../client/api-error.ts'
 import { createTransport, type Transport } from '../../client/transport.ts'
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts'
 import { type ServerOptions, transportOptions } from '../options.ts'
-import { pause } from '../pause.ts'
-import { progressText } from '../progress.ts'
+import { pause, progressText } from '../progress.ts'
 import { formatCount, outJson, printable, type Terminal } from '../terminal.ts'
 
 export interface SyncVerbOptions extends ServerOptions {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
-import { selfTestScanner } from '../../geometry/self-test.ts'
+import { selfTestScanner } from '../../geometry/scanned-geometry.ts'
 import { loadInstalledUws, uwsFileName } from '../../http/transport/uws-binary.ts'
 import { startComputePool } from '../../threads/compute-pool.ts'
 import { loadKernel } from '../../wasm/loader.ts'

@@ -1,9 +1,8 @@
 import type { InputLike } from '../../client/inputs.ts'
 import { usage } from '../exit-codes.ts'
 import { formatCount, type Terminal } from '../terminal.ts'
-import { isPlaceText, readPlaceText } from './place-text.ts'
 import { readFileBytes, type SourceOptions, sourceItems } from './source.ts'
-import type { SourceItem } from './source-item.ts'
+import { isPlaceText, readPlaceText, type SourceItem } from './source-item.ts'
 
 const UID = /^0x[0-9a-fA-F]{64}$/
 /** Matches `tracks.gpx#2`: the second geometry in the file. */
@@ -74,4 +73,28 @@ async function* textBytes(text: string): AsyncGenerator<Uint8Array, void, undefi
 
 function quoteShort(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text)
+}
+
+const MAX_BYTES = 64 * 1_048_576
+
+/** Reads all bytes of a file, or of standard input for `-`. @throws {CommandError} beyond 64 MiB */
+async function readWhole(file: string, terminal: Terminal): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of readFileBytes(file, terminal)) {
+    size += piece.length
+    if (size > MAX_BYTES) throw usage(`${file}: is larger than 64 MiB`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+/** Reads a file that holds one JSON value. @throws {CommandError} if it is not JSON */
+export async function readJsonFile(file: string, terminal: Terminal): Promise<unknown> {
+  const text = (await readWhole(file, terminal)).toString('utf8').replace(/^\ufeff/, '')
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw usage(`${file === '-' ? 'standard input' : file}: is no JSON: ${(error as Error).message}`, error)
+  }
 }

@@ -3,11 +3,9 @@ import { extname } from 'node:path'
 import { usage } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 import { csvItems } from './csv-source.ts'
-import type { Format } from './formats.ts'
 import { gpxItems } from './gpx-source.ts'
 import { isJsonLines, jsonItems, jsonLineItems } from './json-source.ts'
-import { isWkt, readNotation } from './place-text.ts'
-import { SourceError, type SourceItem } from './source-item.ts'
+import { type Format, isWkt, readNotation, SourceError, type SourceItem } from './source-item.ts'
 import { decodeText, peek, splitLines } from './text.ts'
 
 export interface SourceOptions {

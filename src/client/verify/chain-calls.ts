@@ -1,5 +1,5 @@
 /** The chain calls that `verifyResult` makes. They are few, so they are encoded here without a general library. */
-import { readAbi } from '../../attest/abi-reader.ts'
+import { readAbi } from '../../attest/abi.ts'
 import type { ChainProfile } from '../../config/config.ts'
 import { utf8 } from '../../crypto/hex.ts'
 import type { Keccak } from '../../crypto/keccak.ts'

@@ -1,4 +1,4 @@
-import type { BuiltInChain } from '../../attest/chain-table.ts'
+import type { BuiltInChain } from '../../attest/chains.ts'
 import { SCHEMA_STRINGS } from '../../attest/schemas.ts'
 import { attestTypeHash, domainSeparator } from '../../attest/typed-data.ts'
 import { bytesToHex } from '../../crypto/hex.ts'

@@ -1,10 +1,78 @@
 import { VERIFY_FIELDS, type VerifyData } from '../../attest/encode.ts'
 import { attestationUid } from '../../attest/uid.ts'
+import { loadNobleEd25519 } from '../../crypto/ed25519-noble.ts'
 import type { Keccak } from '../../crypto/keccak.ts'
-import type { ProofAttestation, VerifyProofResponse } from '../../types/generated.ts'
+import type { Secp256k1 } from '../../crypto/secp256k1.ts'
+import { checkShape } from '../../geometry/check-shape.ts'
+import type { LocationStamp, ProofAttestation, VerifyProofResponse } from '../../types/generated.ts'
+import { StampMessages } from '../../verify/message.ts'
+import { verifySignatures } from '../../verify/signatures.ts'
 import { isObject } from '../forms.ts'
 import { hashCanonicalJson } from './check-inputs.ts'
 import type { CheckList } from './verdict.ts'
+
+/** Most signatures of a stamp (decision 106). */
+const MAX_SIGNATURES = 16
+
+/**
+ * Checks the form of a stamp and who signed it: adds `form`, `location`, `signature`. Its signals are evaluated only by the
+ * service (`verify.stamp`), which has the plugins.
+ */
+export async function checkStamp(value: object, keccak: Keccak, secp256k1: Secp256k1, list: CheckList): Promise<void> {
+  const stamp = value as LocationStamp
+  if (!list.judge('form', stampFaults(stamp), 'has the members of a stamp')) return
+  const { location, locationType } = stamp
+  if (typeof location === 'string')
+    list.skip('location', `is text of the type ${locationType}, which only the service reads`)
+  else {
+    const shaped = checkShape(location)
+    list.judge('location', shaped.ok ? [] : [shaped.reason], `is a ${location.type}`)
+  }
+  let messages: StampMessages
+  try {
+    messages = new StampMessages(stamp, keccak)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    list.fail('signature', error.message)
+    return
+  }
+  const ed25519 = await loadNobleEd25519()
+  const { verdicts } = verifySignatures(stamp.signatures, messages, undefined, { keccak, secp256k1, ed25519 })
+  for (const { ok, reason, recovered } of verdicts) {
+    if (ok) list.pass('signature', `${recovered} signed the stamp (${reason})`)
+    else if (reason === 'did-resolution-disabled')
+      list.skip('signature', 'names a DID, whose document is not resolved here')
+    else list.fail('signature', reason)
+  }
+  list.skip('signals', 'are evaluated only by the service, which has the plugins: verify.stamp')
+}
+
+function stampFaults(stamp: LocationStamp): string[] {
+  const faults: string[] = []
+  const { lpVersion, temporalFootprint, signals, signatures, location } = stamp
+  if (lpVersion !== '0.2') faults.push(`lpVersion is ${JSON.stringify(lpVersion)}, not "0.2"`)
+  for (const name of ['locationType', 'srs', 'plugin', 'pluginVersion'] as const) {
+    if (typeof stamp[name] !== 'string' || stamp[name] === '') faults.push(`${name} is not a text`)
+  }
+  if (!isObject(location) && typeof location !== 'string') faults.push('location is not a geometry')
+  if (!isObject(signals)) faults.push('signals is not an object')
+  if (!isObject(temporalFootprint)) faults.push('temporalFootprint is not an object')
+  else {
+    const { start, end } = temporalFootprint
+    if (!Number.isFinite(start) || !Number.isFinite(end) || end < start)
+      faults.push('temporalFootprint does not end after its start')
+  }
+  if (!Array.isArray(signatures) || signatures.length === 0) faults.push('has no signatures')
+  else if (signatures.length > MAX_SIGNATURES) faults.push(`has more than ${MAX_SIGNATURES} signatures`)
+  else if (!signatures.every(isSignature)) faults.push('a signature has no signer, algorithm or value')
+  return faults
+}
+
+function isSignature(value: unknown): boolean {
+  if (!isObject(value) || !isObject(value['signer'])) return false
+  const texts = [value['signer']['scheme'], value['signer']['value'], value['algorithm'], value['value']]
+  return texts.every((text) => typeof text === 'string')
+}
 
 const BASIS_POINTS = 10_000
 

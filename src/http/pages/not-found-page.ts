@@ -1,8 +1,7 @@
 import { PROBLEMS, type ProblemData } from '../../base/problem.ts'
 import type { RequestState } from '../access/request-state.ts'
-import { isOlderPath } from '../routes/older-error.ts'
-import { isRecordPath } from '../routes/record-error.ts'
-import { acceptQuality } from '../routes/record-format.ts'
+import { isOlderPath, isRecordPath } from '../routes/error-bodies.ts'
+import { acceptQuality } from '../routes/record-routes.ts'
 import type { RouteResult } from '../routes/routes.ts'
 import { type Assets, builtFolder, openAssets } from './assets.ts'
 

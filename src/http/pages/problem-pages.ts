@@ -1,5 +1,5 @@
 import { PROBLEMS } from '../../base/problem.ts'
-import { isRecordPath, recordErrorJson } from '../routes/record-error.ts'
+import { isRecordPath, recordErrorJson } from '../routes/error-bodies.ts'
 import { problemJson } from '../routes/respond.ts'
 import type { ExampleError, Explanation } from './explanation.ts'
 import { PROBLEM_EXPLANATIONS } from './problem-explanations.ts'

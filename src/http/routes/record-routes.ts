@@ -1,9 +1,112 @@
-import type { RecordRoute, RecordService } from '../../service/records/record-services.ts'
+import { ProblemError } from '../../base/problem.ts'
+import type {
+  GraphqlResponse,
+  GraphqlService,
+  OgcDocument,
+  OgcService,
+  RecordFeeds,
+  RecordRoute,
+  RecordService,
+} from '../../service/records/record-services.ts'
 import type { Services } from '../../service/services.ts'
-import { feedRoutes } from './feed-routes.ts'
+import { recordProblem } from '../../validation/record-query.ts'
+import { StreamSink } from '../transport/stream-sink.ts'
 import { getRoute } from './get-route.ts'
-import { negotiateFormat } from './record-format.ts'
-import type { Route } from './routes.ts'
+import type { ContentKind } from './respond.ts'
+import type { Route, RouteResult, StreamRequest } from './routes.ts'
+
+/**
+ * Negotiates the format of a response: by the parameter `f`, else by the types that `Accept` names. Wildcards are ignored.
+ *
+ * @param search query string as sent
+ * @param accept header lines joined with commas
+ * @param types media types by their name for `f`; the first one is the default
+ * @throws {ProblemError} if `f` is not one of the names, or appears more than once
+ */
+function negotiateFormat<const F extends string>(
+  search: string,
+  accept: string | undefined,
+  types: Readonly<Record<F, string>>,
+): F {
+  const names = Object.keys(types) as F[]
+  const requested = new URLSearchParams(search).getAll('f')
+  if (requested.length > 1)
+    throw recordProblem('Duplicate parameter', `f appears ${requested.length} times; send it once`)
+  if (requested.length === 1) {
+    const name = names.find((candidate) => candidate === requested[0])
+    if (name !== undefined) return name
+    throw recordProblem('Invalid f parameter', `f must be one of ${names.join(', ')}`)
+  }
+  let best = names[0]!
+  let bestQuality = 0
+  for (const name of names) {
+    const quality = acceptQuality(accept, types[name])
+    if (quality > bestQuality) [best, bestQuality] = [name, quality]
+  }
+  return best
+}
+
+/** Returns the weight that `Accept` gives to a type by its full name; 0 if it does not name it (RFC 9110, section 12.5.1). */
+export function acceptQuality(accept: string | undefined, type: string): number {
+  for (const range of (accept ?? '').toLowerCase().split(',')) {
+    const [name, ...parameters] = range.split(';').map((part) => part.trim())
+    if (name !== type) continue
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    return weight === undefined ? 1 : Number(weight.slice(2)) || 0
+  }
+  return 0
+}
+
+const EXPORT_FORMATS = { ndjson: 'application/x-ndjson', geojsonseq: 'application/geo+json-seq' } as const
+/** Turns off buffering in proxies, which would hold back every event. */
+export const NO_BUFFERING_HEADER = ['X-Accel-Buffering', 'no']
+
+/** Returns the routes for clients that want all records: the export, and the stream of changes. */
+function feedRoutes(feeds: RecordFeeds): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/v0/location-records/export',
+      summary: 'exports all matching location records, one per line',
+      counts: false,
+      run: ({ exchange }) => ({
+        json: '',
+        kind: negotiateFormat(exchange.query, exchange.head.accept, EXPORT_FORMATS),
+      }),
+      stream(request) {
+        const { query, head } = request.exchange
+        const format = negotiateFormat(query, head.accept, EXPORT_FORMATS)
+        const sink = new StreamSink(request, format, ['Vary', 'Accept'])
+        feeds.export(format, query, request, sink).then(
+          () => sink.end(),
+          (error) => request.fail(error),
+        )
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v0/location-records/stream',
+      summary: 'streams new, revoked and rolled-back location records (server-sent events)',
+      counts: false,
+      run: () => ({ json: '', kind: 'events' }),
+      stream(request) {
+        const sink = new StreamSink(request, 'events', NO_BUFFERING_HEADER)
+        feeds.stream(request.exchange.query, lastEventId(request), request.owner, sink).then(
+          () => sink.end(),
+          (error) => request.fail(error),
+        )
+      },
+    },
+  ]
+}
+
+/** Reads the header that browsers send when they reconnect, or else the parameter, for clients that cannot set a header. */
+function lastEventId({ exchange }: StreamRequest): string | undefined {
+  if (exchange.head.lastEventId !== undefined) return exchange.head.lastEventId
+  const values = new URLSearchParams(exchange.query).getAll('lastEventId')
+  if (values.length > 1) throw recordProblem('Duplicate parameter', 'lastEventId appears more than once; send it once')
+  return values[0]
+}
 
 const FORMATS = { json: 'application/json', geojson: 'application/geo+json' } as const
 const VARY_ACCEPT = { Vary: 'Accept' }
@@ -47,4 +150,73 @@ function readRoutes(path: string, generation: RecordRoute, records: RecordServic
       return { ...record, kind: format, headers: VARY_ACCEPT }
     }),
   ]
+}
+
+/** Returns the routes of OGC API Features, Part 1, which desktop and web GIS use to read records. */
+export function ogcRoutes(ogc: OgcService): Route[] {
+  const document = (path: string, name: OgcDocument, summary: string, kind: ContentKind = 'json') =>
+    getRoute(`/ogc${path}`, summary, ({ exchange, baseUrl }) => ({
+      ...ogc.document(name, exchange.query, baseUrl),
+      kind,
+    }))
+  const items = '/ogc/collections/location-records/items'
+  return [
+    document('', '', 'location records for GIS (OGC API Features)'),
+    document('/conformance', 'conformance', 'conformance classes of OGC API Features'),
+    document('/api', 'api', 'OpenAPI 3.0 of OGC API Features', 'openapi'),
+    document('/collections', 'collections', 'collections of features'),
+    document('/collections/location-records', 'collection', 'location records as a collection'),
+    getRoute(items, 'location records as features', async ({ exchange, baseUrl }) => ({
+      ...(await ogc.items(exchange.query, baseUrl, exchange)),
+      kind: 'geojson',
+    })),
+    getRoute(`${items}/:uid`, 'one location record as a feature', async ({ exchange, baseUrl, parameter }) => ({
+      ...(await ogc.item(parameter, exchange.query, baseUrl, exchange)),
+      kind: 'geojson',
+    })),
+    getRoute('/ogc/collections/:id', 'any other collection; always not found', () => {
+      throw new ProblemError({
+        type: 'not-found',
+        message: 'Collection not found',
+        detail: 'The only collection is location-records',
+      })
+    }),
+  ]
+}
+
+/** Media type of responses in GraphQL over HTTP; sent only to clients that name it. */
+const GRAPHQL_TYPE = 'application/graphql-response+json'
+
+/** Returns the routes of GraphQL over HTTP, with GET and POST. */
+export function graphqlRoutes(graphql: GraphqlService): Route[] {
+  const path = '/graphql'
+  const summary = 'location records through GraphQL'
+  return [
+    {
+      method: 'GET',
+      path,
+      summary,
+      counts: false,
+      run: async ({ exchange }) => withContentType(await graphql.query(exchange.query, exchange), exchange.head.accept),
+    },
+    {
+      method: 'POST',
+      path,
+      summary,
+      counts: false,
+      run: async ({ exchange }, body) => withContentType(await graphql.post(body, exchange), exchange.head.accept),
+    },
+    {
+      method: 'GET',
+      path: '/graphql/schema',
+      summary: 'the schema of /graphql in schema definition language',
+      counts: false,
+      run: () => ({ json: graphql.schemaText, kind: 'text' }),
+    },
+  ]
+}
+
+function withContentType(response: GraphqlResponse, accept: string | undefined): RouteResult {
+  const kind = accept?.toLowerCase().includes(GRAPHQL_TYPE) === true ? 'graphql' : 'json'
+  return { ...response, kind, headers: { Vary: 'Accept' } }
 }

@@ -2,9 +2,15 @@
 import { type InvalidPart, PROBLEMS, type ProblemData } from '../../base/problem.ts'
 import { type RateStatus, secondsUntil } from '../access/rate-limit.ts'
 import type { HeaderBlock, ResponseData } from '../transport/port.ts'
-import { clip, MAX_DETAIL } from './clip.ts'
-import { DEPRECATION, isOlderPath, toOlderError } from './older-error.ts'
-import { isRecordPath, recordErrorJson } from './record-error.ts'
+import {
+  clip,
+  DEPRECATION,
+  isOlderPath,
+  isRecordPath,
+  MAX_DETAIL,
+  recordErrorJson,
+  toOlderError,
+} from './error-bodies.ts'
 
 /** What a response reports about its request. */
 export interface ResponseContext {

@@ -1,12 +1,18 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Config } from '../../config/config.ts'
 import { parseAddress } from '../access/client-address.ts'
-import { drain } from './drain.ts'
-import { InFlight } from './in-flight.ts'
+import { drain, InFlight } from './in-flight.ts'
 import { abandonIncomplete, type Connection, lingeringClose, NodeExchange } from './node-exchange.ts'
-import { type HttpHandler, type HttpServer, ListenError } from './port.ts'
-import { serializeResponse } from './wire-form.ts'
+import { type HttpHandler, type HttpServer, ListenError, type ResponseData } from './port.ts'
+
+/** Serializes a response to bytes that are not a valid request; the connection closes after it. */
+function serializeResponse(reply: ResponseData<string>): string {
+  const lines = [...reply.headers.pairs, ...reply.fields]
+  let text = `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}\r\nConnection: close\r\n`
+  for (let index = 0; index < lines.length; index += 2) text += `${lines[index]}: ${lines[index + 1]}\r\n`
+  return `${text}Content-Length: ${Buffer.byteLength(reply.body)}\r\n\r\n${reply.body}`
+}
 
 /** Close to the limit of uWebSockets.js, which is about 4 KB and not exact. */
 const MAX_HEADER_BYTES = 8192

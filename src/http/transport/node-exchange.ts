@@ -3,8 +3,7 @@ import type { Socket } from 'node:net'
 import { Discard, type DiscardLimits } from './discard.ts'
 import { type InFlight, LINGER_MS } from './in-flight.ts'
 import { type HttpHandler, isBodiless, type ResponseData } from './port.ts'
-import { RequestHead } from './request-head.ts'
-import { splitTarget } from './request-target.ts'
+import { RequestHead, splitTarget } from './request-head.ts'
 import { TransportExchange } from './transport-exchange.ts'
 
 /** State of one connection. */

@@ -126,7 +126,7 @@ function appendLine(before: string | undefined, value: string): string {
 }
 
 /** Maximum header lines of one request; uWebSockets.js itself drops a connection at about the same number. */
-export const MAX_HEADER_LINES = 100
+const MAX_HEADER_LINES = 100
 
 /**
  * Returns a problem if the end of a request is ambiguous: two servers in a row could then disagree about where the next
@@ -191,4 +191,26 @@ function isByteCount(text: string): boolean {
 
 function badRequest(detail: string): ProblemData {
   return { type: 'bad-request', detail }
+}
+
+/** The parts of a request target. */
+interface RequestTarget {
+  readonly path: string
+  /** Without the question mark; empty when there is none. */
+  readonly query: string
+  /** Host and port of an absolute target, empty if it has none or is not an http URL; undefined for a path. */
+  readonly authority: string | undefined
+}
+
+/** Parses `/path?query`, or an absolute URL as clients send it to proxies. */
+export function splitTarget(target: string): RequestTarget {
+  if (target.startsWith('/') || target === '*') return splitPath(target, undefined)
+  const [, authority = '', remaining = ''] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(target) ?? []
+  return splitPath(remaining.startsWith('/') ? remaining : `/${remaining}`, authority)
+}
+
+function splitPath(text: string, authority: string | undefined): RequestTarget {
+  const queryStart = text.indexOf('?')
+  if (queryStart < 0) return { path: text, query: '', authority }
+  return { path: text.slice(0, queryStart), query: text.slice(queryStart + 1), authority }
 }

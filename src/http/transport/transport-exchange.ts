@@ -1,9 +1,57 @@
 import type { ProblemData } from '../../base/problem.ts'
-import { BodyBudget } from './body-budget.ts'
 import type { InFlight } from './in-flight.ts'
 import type { BodyFlow, BodyReceiver, Exchange, HttpHandler, ResponseData, ResponseStream } from './port.ts'
-import { overloaded, tooLarge } from './transport-problems.ts'
 import { Wire, type WireRequest } from './wire.ts'
+
+const SEND_LESS =
+  'send fewer vertices or fewer items; POST /compute/v0/batch takes any number of operations as NDJSON (application/x-ndjson)'
+
+/** Seconds that a client should wait if the service is overloaded. */
+const RETRY_SECONDS = 1
+
+function tooLarge(maxBodyBytes: number): ProblemData {
+  const detail = `the body is larger than ${maxBodyBytes} bytes`
+  const error = { pointer: '#', detail, code: 'body-too-large', hint: SEND_LESS }
+  return { type: 'payload-too-large', detail, places: [error] }
+}
+
+function overloaded(detail: string): ProblemData {
+  return { type: 'overloaded', detail, retryAfterSeconds: RETRY_SECONDS }
+}
+
+/** Counts the bytes of one body that are held, against the limit of the body and against the limit of all requests together. */
+class BodyBudget {
+  /** Infinite for a stream, which is processed piece by piece. */
+  maxBytes: number
+  readonly #inFlight: InFlight
+  #heldBytes = 0
+
+  constructor(inFlight: InFlight) {
+    this.#inFlight = inFlight
+    this.maxBytes = inFlight.limits.maxBodyBytes
+  }
+
+  /** Counts bytes that arrived; returns a problem if they exceed a limit. */
+  reserve(bytes: number): ProblemData | undefined {
+    const { maxStreamBytes } = this.#inFlight.limits
+    if (this.#heldBytes + bytes > this.maxBytes) return tooLarge(this.maxBytes)
+    if (this.maxBytes === Number.POSITIVE_INFINITY && this.#heldBytes + bytes > maxStreamBytes) {
+      return overloaded(`more than ${maxStreamBytes} bytes of one stream are waiting for results`)
+    }
+    if (!this.#inFlight.reserve(bytes)) return overloaded('too many bytes of request bodies are waiting')
+    this.#heldBytes += bytes
+    return undefined
+  }
+
+  release(bytes: number): void {
+    this.#heldBytes -= bytes
+    this.#inFlight.bytes -= bytes
+  }
+
+  releaseAll(): void {
+    this.release(this.#heldBytes)
+  }
+}
 
 /** One request, as far as both transports share it. A class instead of closures, because one is created for each request. */
 export abstract class TransportExchange extends Wire implements Exchange, BodyFlow, ResponseStream {

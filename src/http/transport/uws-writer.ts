@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js'
-import { freeBuffer } from '../../base/free-buffer.ts'
+import { freeBuffer } from '../../base/bytes.ts'
 
 /** Number of bytes, or of UTF-16 units of a text, that are held back for probes. */
 const PROBE_UNITS = 64

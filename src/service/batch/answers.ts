@@ -1,19 +1,54 @@
-import { leafJson } from '../../attest/leaf-text.ts'
-import { pack } from '../../base/packed-bytes.ts'
+import { encodeMerkleRoot } from '../../attest/encode.ts'
+import type { MerkleTree } from '../../attest/merkle.ts'
+import { leafJson } from '../../attest/proof-texts.ts'
+import { pack } from '../../base/bytes.ts'
 import { type ProblemData, ProblemError, problemAt, underPath } from '../../base/problem.ts'
-import { checksumAddress } from '../../crypto/checksum-address.ts'
+import { checksumAddress } from '../../crypto/address.ts'
 import { utf8 } from '../../crypto/hex.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { TextsResult } from '../../wire/batch-messages.ts'
 import type { AttestationPayload, Hex, SignedAttestation } from '../../wire/messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
-import { attestationMembers, computeResponseJson, proofInputsMember } from '../compute/answer.ts'
-import { type Attested, nonceHeaders } from '../compute/attest.ts'
-import type { ResponseSigner } from '../compute/signed-answer.ts'
+import { type Attested, attest, nonceHeaders } from '../compute/attest.ts'
+import {
+  attestationMembers,
+  computeResponseJson,
+  proofInputsMember,
+  type ResponseSigner,
+} from '../compute/signed-answer.ts'
 import type { Gate } from '../gate.ts'
 import type { BatchRun } from './batch.ts'
 import { areTexts, type BatchItem, type BatchItems, type ComputedItem, type LeafItem, unpackTexts } from './items.ts'
-import { attestMerkleRoot } from './merkle.ts'
+
+interface MerkleRootRequest {
+  /** Must have passed `ChainPolicy.require`. */
+  readonly chainId: number
+  /** Recipient of the root's attestation, lower case. Each leaf has its own recipient. */
+  readonly recipient: Hex
+  /** Time at which the results were computed. */
+  readonly timestampSeconds: number
+  readonly tree: Pick<MerkleTree, 'root' | 'leafCount'>
+}
+
+/**
+ * Makes one delegated attestation that covers every leaf of a tree (decision 103).
+ *
+ * The signer sees only the root. The caller must therefore make sure that each leaf is a result of this service, and that its
+ * schema passed `ChainPolicy.requireSchema` for the kind of its data.
+ *
+ * @throws {ProblemError} if the signer does not sign it
+ */
+export function attestMerkleRoot(
+  { chainId, recipient, timestampSeconds, tree }: MerkleRootRequest,
+  parts: {
+    readonly signer: Pick<SignerClient, 'address' | 'sign'>
+    readonly chains: Pick<ChainPolicy, 'defaultSchema'>
+  },
+): Promise<Attested> {
+  const data = encodeMerkleRoot({ merkleRoot: tree.root, leafCount: tree.leafCount, timestampSeconds })
+  const schema = parts.chains.defaultSchema('merkle-root')
+  return attest({ kind: 'merkle-root', chainId, schema, recipient, data }, parts.signer)
+}
 
 export interface BatchAttestParts {
   readonly chains: ChainPolicy

@@ -1,9 +1,7 @@
-import { freeBuffer } from '../../base/free-buffer.ts'
-import { type PackedBytes, unpack } from '../../base/packed-bytes.ts'
+import { freeBuffer, type PackedBytes, unpack } from '../../base/bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
-import type { ComputePool } from '../../threads/compute-pool.ts'
-import type { ChunkJob } from '../../threads/jobs.ts'
+import type { ChunkJob, ComputePool } from '../../threads/compute-pool.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import { type BatchOptions, readBatchItemId } from '../../validation/batch.ts'
 import type {
@@ -19,10 +17,11 @@ import type { ComputeResult } from '../../wire/messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import type { InputResolver } from '../compute/inputs.ts'
 import type { BatchContext } from '../services.ts'
-import { ChunkMaker, copyPacked } from './chunks.ts'
 import {
   type BatchItem,
   type BatchItems,
+  ChunkMaker,
+  copyPacked,
   isFinal,
   itemPath,
   type ReturnedItem,

@@ -1,17 +1,24 @@
-import { type PackedBytes, pack } from '../../base/packed-bytes.ts'
+import { type PackedBytes, pack } from '../../base/bytes.ts'
 import { type BatchOptions, readBatchEnvelope, readBatchQuery } from '../../validation/batch.ts'
 import type { TextsResult } from '../../wire/batch-messages.ts'
 import { Gate } from '../gate.ts'
 import type { BatchContext, BatchSink, LineStream, Services } from '../services.ts'
 import { attestEach, attestInSequence, attestUnderRoot, type BatchAttestParts, type BatchTexts } from './answers.ts'
 import { type BatchParts, BatchRun } from './batch.ts'
-import { checkSequence, envelopeTooLarge, missingItems, responseHead, responseTail } from './envelope.ts'
-import { type SplitBatch, splitBatch } from './item-splitter.ts'
+import {
+  checkSequence,
+  envelopeTooLarge,
+  missingItems,
+  responseHead,
+  responseTail,
+  type SplitBatch,
+  splitBatch,
+} from './item-splitter.ts'
 import { areTexts, type BatchItems, type UnsignedItems, unpackTexts } from './items.ts'
 import { LineCutter } from './line-cutter.ts'
 import { OrderedLane } from './ordered-lane.ts'
-import { type Results, resultBytes, writeResults } from './results.ts'
 import { signTexts } from './signing.ts'
+import { type Results, resultBytes, writeResults } from './tally.ts'
 
 export type BatchServiceParts = BatchParts & Omit<BatchAttestParts, 'signing'>
 

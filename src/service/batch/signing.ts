@@ -1,6 +1,5 @@
-import { attestationJsonTail } from '../../attest/attestation-text.ts'
-import { freeBuffer } from '../../base/free-buffer.ts'
-import { type PackedBytes, pack, unpack } from '../../base/packed-bytes.ts'
+import { attestationJsonTail } from '../../attest/proof-texts.ts'
+import { freeBuffer, type PackedBytes, pack, unpack } from '../../base/bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
 import type { TextsResult } from '../../wire/batch-messages.ts'
 import type { NonceSource, SignedAttestation } from '../../wire/messages.ts'

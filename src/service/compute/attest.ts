@@ -1,5 +1,5 @@
 import { ProblemError } from '../../base/problem.ts'
-import { checksumAddress } from '../../crypto/checksum-address.ts'
+import { checksumAddress } from '../../crypto/address.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { AttestationPayload, Hex, NonceSource } from '../../wire/messages.ts'
 

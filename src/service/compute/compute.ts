@@ -1,4 +1,4 @@
-import { freeBuffer, isLarge } from '../../base/free-buffer.ts'
+import { freeBuffer, isLarge } from '../../base/bytes.ts'
 import { TOO_MUCH_WORK } from '../../compute/operations.ts'
 import type { Config } from '../../config/config.ts'
 import type { ComputePool } from '../../threads/compute-pool.ts'

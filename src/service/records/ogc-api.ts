@@ -1,5 +1,5 @@
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../validation/record-query.ts'
-import { COLLECTION } from './ogc-documents.ts'
+import { COLLECTION } from './ogc.ts'
 
 /**
  * Returns the OpenAPI 3.0 description of everything below `/ogc`, as the conformance class `oas30` requires.

@@ -1,11 +1,73 @@
 import { createHash } from 'node:crypto'
+import type { Config } from '../../config/config.ts'
 import { computeBounds } from '../../geometry/bounds.ts'
+import type { StoreClient } from '../../threads/store-client.ts'
 import type { Geometry } from '../../types/generated.ts'
 import type { Hex } from '../../wire/messages.ts'
 import type { BlockRange, LocationRecord } from '../../wire/store-messages.ts'
-import { SAMPLE_PLACES, type SamplePlace } from './sample-places.ts'
 
-export interface SampleOptions {
+/** A place around which sample records are made: the middle of a city or of a landscape, in degrees with two decimals. */
+interface SamplePlace {
+  readonly name: string
+  readonly longitude: number
+  readonly latitude: number
+  /** Relative number of records at this place. */
+  readonly weight: number
+}
+
+const ROWS: readonly (readonly [name: string, longitude: number, latitude: number, weight: number])[] = [
+  ['Nairobi', 36.82, -1.29, 9],
+  ['Lagos', 3.38, 6.52, 8],
+  ['Accra', -0.19, 5.6, 4],
+  ['Cape Town', 18.42, -33.92, 4],
+  ['Cairo', 31.24, 30.04, 3],
+  ['Kisumu', 34.77, -0.1, 5],
+  ['Berlin', 13.4, 52.52, 7],
+  ['Paris', 2.35, 48.86, 6],
+  ['London', -0.13, 51.51, 6],
+  ['Lisbon', -9.14, 38.72, 6],
+  ['Zurich', 8.54, 47.38, 4],
+  ['Prague', 14.42, 50.09, 3],
+  ['Istanbul', 28.98, 41.01, 4],
+  ['Reykjavik', -21.94, 64.15, 1],
+  ['Tromsø', 18.96, 69.65, 1],
+  ['New York', -74.01, 40.71, 7],
+  ['San Francisco', -122.42, 37.77, 7],
+  ['Denver', -104.99, 39.74, 4],
+  ['Toronto', -79.38, 43.65, 4],
+  ['Mexico City', -99.13, 19.43, 5],
+  ['Bogotá', -74.07, 4.71, 5],
+  ['Medellín', -75.57, 6.24, 3],
+  ['São Paulo', -46.63, -23.55, 6],
+  ['Manaus', -60.02, -3.12, 3],
+  ['Buenos Aires', -58.38, -34.6, 6],
+  ['Santiago', -70.67, -33.45, 3],
+  ['Ushuaia', -68.3, -54.8, 1],
+  ['Mumbai', 72.88, 19.08, 6],
+  ['Bengaluru', 77.59, 12.97, 6],
+  ['Kathmandu', 85.32, 27.72, 2],
+  ['Bangkok', 100.5, 13.76, 4],
+  ['Chiang Mai', 98.99, 18.79, 3],
+  ['Singapore', 103.82, 1.35, 6],
+  ['Manila', 120.98, 14.6, 4],
+  ['Taipei', 121.56, 25.03, 4],
+  ['Seoul', 126.98, 37.57, 4],
+  ['Tokyo', 139.69, 35.68, 6],
+  ['Sydney', 151.21, -33.87, 4],
+  ['Auckland', 174.76, -36.85, 2],
+  ['Suva', 178.44, -18.14, 2],
+  ['Taveuni', 179.97, -16.85, 2],
+  ['Honolulu', -157.86, 21.31, 2],
+]
+
+const SAMPLE_PLACES: readonly SamplePlace[] = ROWS.map(([name, longitude, latitude, weight]) => ({
+  name,
+  longitude,
+  latitude,
+  weight,
+}))
+
+interface SampleOptions {
   /** Number of records to make. */
   readonly count: number
   /** Time of the newest record, seconds since the epoch. */
@@ -178,4 +240,51 @@ function mulberry32(seed: number): Draw {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
+}
+
+/** Enough records for several pages and for maps with something on them; stored in about a second. */
+const SAMPLE_COUNT = 5000
+const POLL_MS = 100
+
+interface SampleFill {
+  /** Number of records stored; 0 if the store already had records. */
+  readonly stored: number
+  /** Text that says why none were stored. */
+  readonly reason?: string
+}
+
+/**
+ * Waits until the store is open, then fills it with sample records if it has none. Completes a fill that was interrupted.
+ *
+ * @param nowMs milliseconds since the epoch; the newest sample is a minute older
+ * @throws {StoreFault} if the records cannot be written
+ */
+export async function fillWithSamples(
+  store: StoreClient,
+  chains: ReadonlyMap<string, number>,
+  limits: Config['limits'],
+  nowMs: () => number,
+): Promise<SampleFill> {
+  const latestMs = nowMs() + limits.storeOpenMs
+  while (!store.state.isOpen) {
+    if (nowMs() > latestMs) return { stored: 0, reason: `the store is not open: ${store.state.reason}` }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+  const nowSeconds = Math.floor(nowMs() / 1000)
+  const { byChain } = await store.ask('stats', { nowSeconds }, nowMs() + limits.storeReadMs)
+  const ranges = [...sampleRanges({ count: SAMPLE_COUNT, newestSeconds: nowSeconds - 60, chains })]
+  if (byChain.some(({ records }) => records > 0)) {
+    const isStored = async (uid: Hex) => (await store.ask('record', uid, nowMs() + limits.storeReadMs)) !== undefined
+    // Ranges are stored in order, each completely or not at all, and the first only into an empty store.
+    if (!(await isStored(ranges[0]!.records[0]!.uid))) return { stored: 0, reason: 'the store already has records' }
+    if (await isStored(ranges.at(-1)!.records[0]!.uid)) {
+      return { stored: 0, reason: 'the sample records are already stored' }
+    }
+  }
+  let stored = 0
+  // Records that are already stored stay unchanged.
+  for (const range of ranges) {
+    stored += (await store.ask('apply', range, nowMs() + limits.storeWriteMs)).inserted
+  }
+  return { stored }
 }

@@ -7,11 +7,11 @@ import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { ResignRequest } from '../../types/generated.ts'
 import { parseJsonObject } from '../../validation/json-body.ts'
-import { readResignRequest } from '../../validation/resign-request.ts'
+import { readResignRequest } from '../../validation/verify-request.ts'
 import type { Hex } from '../../wire/messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
-import { attestationMembers } from '../compute/answer.ts'
 import { attest, nonceHeaders } from '../compute/attest.ts'
+import { attestationMembers } from '../compute/signed-answer.ts'
 import type { ServiceResponse } from '../services.ts'
 
 export interface ResignServiceParts {

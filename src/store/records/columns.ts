@@ -1,6 +1,5 @@
 import type { Bounds, RecordQuery } from '../../wire/store-messages.ts'
-import { searchBoxes } from './bounds.ts'
-import { bytesFromHex } from './conditions.ts'
+import { bytesFromHex, searchBoxes } from './conditions.ts'
 import { REMOVED_FLAG, RecordRows, UID_BYTES } from './rows.ts'
 
 /** The records of a page, newest first, and the number of records that match. */

@@ -11,11 +11,10 @@ import {
   matchingRowsSql,
   Parameters,
 } from './conditions.ts'
-import { type Counters, countRecords, type RecordState } from './counters.ts'
+import { type Counters, countRecords, type RecordState, StateMemory } from './counters.ts'
 import type { RecordMemory } from './memory.ts'
 import { KEY_COLUMNS, limitSql, ORDER, pageSql, readPage } from './page.ts'
-import { pageByMarks } from './page-by-marks.ts'
-import { StateMemory } from './state-memory.ts'
+import { pageByMarks } from './page-marks.ts'
 
 /** The most records that are collected and sorted for a page; above it, the count is queried first. */
 const MAX_COLLECTED = 20_000

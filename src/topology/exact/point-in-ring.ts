@@ -1,6 +1,6 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { Kernel } from '../../wasm/loader.ts'
-import { orientation } from './orientation.ts'
+import { orientation } from './exact.ts'
 
 /** Where a position lies relative to an area, in the terms of DE-9IM. */
 export type Location = 'interior' | 'boundary' | 'exterior'

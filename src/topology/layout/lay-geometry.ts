@@ -1,8 +1,151 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
+import type { Location } from '../exact/point-in-ring.ts'
 import { arePlanar, findGlobeMarks } from '../plane/plane.ts'
-import { unrollOntoCylinder } from './lay-on-cylinder.ts'
-import { SegmentSet } from './scene.ts'
-import { type PoleResolver, unwrapRing } from './unwrap.ts'
+import { computeRingExtent, EMPTY_EXTENT, type Extent, shiftExtent, turnsToReach, uniteExtents } from './extent.ts'
+import { LineBoundary } from './line-boundary.ts'
+import { type PolygonRing, poleLocation } from './pole-location.ts'
+import { type SegmentRole, SegmentSet } from './scene.ts'
+import { edgeTurn, type PoleResolver, type UnwrappedRing, unwrapRing } from './unwrap.ts'
+
+/** A ring, an edge of a line, or a point. It can be added in any number of copies. */
+interface Item {
+  readonly role: SegmentRole
+  readonly extent: Extent
+  /** Largest difference of longitude along one of its edges, degrees. */
+  readonly reach: number
+  readonly segmentCount: number
+  addCopy(turns: number): void
+}
+
+/**
+ * Adds both geometries to a segment set on the unrolled cylinder. There longitudes continue beyond ±180, and everything repeats
+ * after each whole turn. A shape that was cut at ±180 covers the same points as its uncut form.
+ *
+ * A pole is one point at all longitudes. It is located separately, and points and edges of lines that lie on a pole are not
+ * added.
+ *
+ * All of b is added once, with the western ends of its rings, edges and points within one turn. The longitudes that it covers are
+ * the window of the set. Rings of both geometries are added in every copy, shifted by whole turns, that is no farther from the
+ * window than the longest edge is long, so that the depths of every edge in the window are complete. Lines and points of a are
+ * added in all copies that come near the window. Edges of lines are added one by one, because nothing depends on how a line
+ * continues.
+ *
+ * @throws {UndecidableError} when that takes too many copies
+ */
+export function unrollOntoCylinder(
+  segments: SegmentSet,
+  a: FlatGeometry,
+  b: FlatGeometry,
+  resolvePole: PoleResolver,
+): void {
+  const { items: itemsOfA, rings: ringsOfA } = collectItems(segments, a, 0, resolvePole)
+  const { items: itemsOfB, rings: ringsOfB } = collectItems(segments, b, 1, resolvePole)
+  segments.poles = ([1, -1] as const).map(
+    (pole) => [locatePole(pole, a, ringsOfA), locatePole(pole, b, ringsOfB)] as const,
+  )
+  if (itemsOfB.length === 0) return
+  const west = itemsOfB[0]!.extent.west
+  const homeTurns = itemsOfB.map(({ extent }) => -Math.floor((extent.west - west) / 360))
+  let window = EMPTY_EXTENT
+  itemsOfB.forEach(({ extent, addCopy }, i) => {
+    window = uniteExtents(window, shiftExtent(extent, homeTurns[i]!))
+    addCopy(homeTurns[i]!)
+  })
+  let reach = 0
+  for (const item of itemsOfA) reach = Math.max(reach, item.reach)
+  for (const item of itemsOfB) reach = Math.max(reach, item.reach)
+  const around = { west: window.west - reach, east: window.east + reach }
+  for (const { role, extent, segmentCount, addCopy } of itemsOfA) {
+    const [first, last] = turnsToReach(segments, extent, role.dimension === 2 ? around : window, segmentCount)
+    for (let turns = first; turns <= last; turns++) addCopy(turns)
+  }
+  itemsOfB.forEach(({ role, extent, segmentCount, addCopy }, i) => {
+    if (role.dimension !== 2) return
+    const [first, last] = turnsToReach(segments, extent, around, segmentCount)
+    for (let turns = first; turns <= last; turns++) if (turns !== homeTurns[i]) addCopy(turns)
+  })
+  segments.window = window
+}
+
+/** Locates a pole relative to a geometry: to its polygons where they cover it, else to its lines, else to its points. */
+function locatePole(pole: 1 | -1, geometry: FlatGeometry, rings: readonly PolygonRing[]): Location {
+  const polygonLocation = poleLocation(pole, rings)
+  if (polygonLocation !== 'exterior') return polygonLocation
+  const { vertices, sequenceStarts, partStarts, partDimensions } = geometry
+  let isVertex = false
+  let isOnLine = false
+  for (let part = 0; part < partDimensions.length; part++) {
+    if (partDimensions[part] === 2) continue
+    const sequence = partStarts[part]!
+    for (let vertex = sequenceStarts[sequence]!; vertex < sequenceStarts[sequence + 1]!; vertex++) {
+      if (vertices[2 * vertex + 1] !== 90 * pole) continue
+      isVertex = true
+      if (partDimensions[part] === 1) isOnLine = true
+    }
+  }
+  if (!isVertex) return 'exterior'
+  return isOnLine && new LineBoundary(geometry, false).hasCoordinates(0, 90 * pole) ? 'boundary' : 'interior'
+}
+
+interface Items {
+  readonly items: Item[]
+  readonly rings: PolygonRing[]
+}
+
+function collectItems(segments: SegmentSet, geometry: FlatGeometry, operand: 0 | 1, resolvePole: PoleResolver): Items {
+  const { vertices, sequenceStarts, partStarts, partDimensions } = geometry
+  const items: Item[] = []
+  const rings: PolygonRing[] = []
+  for (let part = 0; part < partDimensions.length; part++) {
+    const dimension = partDimensions[part]!
+    for (let sequence = partStarts[part]!; sequence < partStarts[part + 1]!; sequence++) {
+      const received = vertices.subarray(2 * sequenceStarts[sequence]!, 2 * sequenceStarts[sequence + 1]!)
+      const role = { operand, dimension, step0: 1 - operand, step1: operand, sequence }
+      if (dimension < 2) addLineOnCylinder(items, segments, received, { ...role, step0: 0, step1: 0 })
+      else {
+        const ring = { unwrapped: unwrapRing(received, resolvePole), isHole: sequence > partStarts[part]! }
+        rings.push(ring)
+        items.push(ringItem(segments, ring.unwrapped, role, ring.isHole))
+      }
+    }
+  }
+  return { items, rings }
+}
+
+function ringItem(segments: SegmentSet, ring: UnwrappedRing, role: SegmentRole, isHole: boolean): Item {
+  const { lon, turn } = ring
+  let reach = 0
+  for (let i = 1; i < lon.length; i++) {
+    reach = Math.max(reach, Math.abs(lon[i]! - lon[i - 1]! + 360 * (turn[i]! - turn[i - 1]!)))
+  }
+  const addCopy = (turns: number): void => segments.addRing(ring, role, isHole, turns)
+  return { role, extent: computeRingExtent(ring), reach, segmentCount: lon.length, addCopy }
+}
+
+/** Makes an item of each edge of a line. A line of zero length, or a Point, becomes a point. */
+function addLineOnCylinder(items: Item[], segments: SegmentSet, received: Float64Array, role: SegmentRole): void {
+  const { positions } = segments
+  const before = items.length
+  for (let i = 2; i < received.length; i += 2) {
+    const [lon1, lat1, lon2, lat2] = [received[i - 2]!, received[i - 1]!, received[i]!, received[i + 1]!]
+    const turn = edgeTurn(lon1, lat1, lon2, lat2)
+    const x = lon2 + 360 * turn
+    // An edge between the two names of one meridian has no length either: 180 and −180 + 360 are equal without rounding.
+    if (lat1 === lat2 && (lon1 === x || Math.abs(lat1) === 90)) continue
+    const addCopy = (turns: number): void => {
+      const from = positions.add(lon1, lat1, turns)
+      segments.addSegment(from, positions.add(lon2, lat2, turn + turns), { ...role, dimension: 1 }, 0, i / 2 - 1, turns)
+    }
+    const extent = { west: Math.min(lon1, x), east: Math.max(lon1, x) }
+    items.push({ role: { ...role, dimension: 1 }, extent, reach: Math.abs(x - lon1), segmentCount: 1, addCopy })
+  }
+  if (items.length > before || Math.abs(received[1]!) === 90) return
+  const point = { ...role, dimension: 0 }
+  const addCopy = (turns: number): void => {
+    segments.addPoint(received[0]!, received[1]!, turns, point, 0, turns)
+  }
+  items.push({ role: point, extent: { west: received[0]!, east: received[0]! }, reach: 0, segmentCount: 1, addCopy })
+}
 
 /**
  * Puts both geometries of a predicate into one segment set. Depth 0 counts the polygons of a, depth 1 those of b. Coordinates

@@ -1,9 +1,8 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import { LineBoundary } from '../layout/line-boundary.ts'
-import { EdgeRay } from './edge-ray.ts'
+import { AntimeridianRay, EdgeRay } from './edge-ray.ts'
 import { EdgeTree } from './edge-tree.ts'
 import { CROSSES_ANTIMERIDIAN, EAST, findGlobeMarks, HAS_WHOLE_PARALLEL, NORTH, SOUTH, WEST } from './plane.ts'
-import { AntimeridianRay } from './seam-ray.ts'
 
 /** Approximate memory for one end of a line in a `LineBoundary`: a short string and its set entry. */
 const LINE_END_BYTES = 120

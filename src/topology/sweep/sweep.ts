@@ -1,8 +1,7 @@
-import { type Crossing, compareToPosition, computeCrossing, liesOn } from '../exact/crossing.ts'
-import { CrossingQueue } from '../exact/crossing-queue.ts'
-import { bucketByEnd, type EndBuckets, rankPositions } from '../exact/position-ranks.ts'
+import { type Crossing, CrossingQueue, compareToPosition, computeCrossing, liesOn } from '../exact/crossing.ts'
+import { bucketByEnd, type EndBuckets, rankPositions } from '../exact/positions.ts'
 import { SweepStatus } from '../exact/segment-order.ts'
-import { SweepBudget } from '../exact/sweep-budget.ts'
+import { SweepBudget } from '../exact/undecidable.ts'
 import type { SegmentSet } from '../layout/scene.ts'
 import type { SweepNode, SweepVisitor } from './sweep-visitor.ts'
 

@@ -1,10 +1,119 @@
-import { type KeyObject, timingSafeEqual } from 'node:crypto'
-import { type Certificate, CertificateError, readCertificate } from './certificate.ts'
+import { type KeyObject, timingSafeEqual, X509Certificate } from 'node:crypto'
+import {
+  type DerElement,
+  DerError,
+  expectTag,
+  OCTET_STRING,
+  readBoolean,
+  readChildren,
+  readDer,
+  readObjectIdentifier,
+  readSmallInteger,
+  SEQUENCE,
+} from './der.ts'
+import { findWeakness } from './strong-key.ts'
+
+/** An X.509 certificate as node:crypto reads it, and its extensions, which node:crypto does not expose. */
+export interface Certificate {
+  readonly x509: X509Certificate
+  readonly publicKey: KeyObject
+  /** Lower-case hex without leading zeros, as revocation lists write it. */
+  readonly serial: string
+  readonly notBeforeSeconds: number
+  readonly notAfterSeconds: number
+  /** By object identifier: the content of the extension's OCTET STRING. */
+  readonly extensions: ReadonlyMap<string, Uint8Array>
+  readonly isAuthority: boolean
+  /** The most authorities allowed between this one and a leaf; undefined for any number. */
+  readonly pathLength: number | undefined
+}
+
+/** The largest certificate. Those of phones have 0.5 to 1.5 KB. */
+const MAX_BYTES = 8192
+const BASIC_CONSTRAINTS = '2.5.29.19'
+/** Extensions that may be critical: they are either checked here or do not restrict this use of the certificate. */
+const UNDERSTOOD = [BASIC_CONSTRAINTS, '2.5.29.15', '2.5.29.14', '2.5.29.35', '2.5.29.37', '2.5.29.17', '2.5.29.32']
+/** SHA-2 with RSA or ECDSA, and Ed25519; no algorithm with a hash that has known collisions. */
+const SIGNATURE_ALGORITHMS = [
+  '1.2.840.113549.1.1.11',
+  '1.2.840.113549.1.1.12',
+  '1.2.840.113549.1.1.13',
+  '1.2.840.10045.4.3.2',
+  '1.2.840.10045.4.3.3',
+  '1.2.840.10045.4.3.4',
+  '1.3.101.112',
+]
+
+/** A certificate that is malformed or of a kind that is not accepted. */
+export class CertificateError extends Error {
+  override readonly name = 'CertificateError'
+}
+
+/**
+ * Reads a certificate.
+ *
+ * @param der one certificate
+ * @throws {CertificateError} on anything but a version 3 certificate with a strong key and signature algorithm
+ */
+export function readCertificate(der: Uint8Array): Certificate {
+  if (der.length > MAX_BYTES)
+    throw new CertificateError(`the certificate has ${der.length} bytes, at most ${MAX_BYTES} are allowed`)
+  try {
+    return parse(der)
+  } catch (error) {
+    if (error instanceof CertificateError) throw error
+    if (error instanceof DerError) throw new CertificateError(`the certificate is malformed: ${error.message}`)
+    throw new CertificateError('the certificate cannot be read', { cause: error })
+  }
+}
+
+function parse(der: Uint8Array): Certificate {
+  const [body, algorithm] = readChildren(expectTag(readDer(der), SEQUENCE))
+  const signatureAlgorithm = readObjectIdentifier(readChildren(expectTag(algorithm, SEQUENCE))[0])
+  if (!SIGNATURE_ALGORITHMS.includes(signatureAlgorithm)) {
+    throw new CertificateError(`the signature algorithm ${signatureAlgorithm} is not accepted`)
+  }
+  const extensions = readExtensions(readChildren(expectTag(body, SEQUENCE)))
+  const x509 = new X509Certificate(der)
+  const { publicKey } = x509
+  const weakness = findWeakness(publicKey)
+  if (weakness !== undefined) throw new CertificateError(weakness)
+  const notBeforeSeconds = Date.parse(x509.validFrom) / 1000
+  const notAfterSeconds = Date.parse(x509.validTo) / 1000
+  if (Number.isNaN(notBeforeSeconds + notAfterSeconds)) throw new CertificateError('the certificate has no valid dates')
+  const serial = x509.serialNumber.toLowerCase().replace(/^0+(?=.)/, '')
+  return { x509, publicKey, serial, notBeforeSeconds, notAfterSeconds, extensions, ...readConstraints(extensions) }
+}
+
+/** @param fields of the TBSCertificate; the extensions are the last field, in an explicit [3] */
+function readExtensions(fields: readonly DerElement[]): Map<string, Uint8Array> {
+  const extensions = new Map<string, Uint8Array>()
+  const wrapper = fields.at(-1)
+  if (wrapper?.tagClass !== 2 || wrapper.tag !== 3) return extensions
+  const [list] = readChildren(wrapper)
+  for (const extension of readChildren(expectTag(list, SEQUENCE))) {
+    const parts = readChildren(expectTag(extension, SEQUENCE))
+    const id = readObjectIdentifier(parts[0])
+    const isCritical = parts.length === 3 && readBoolean(parts[1])
+    if (isCritical && !UNDERSTOOD.includes(id)) throw new CertificateError(`unknown critical extension ${id}`)
+    if (extensions.has(id)) throw new CertificateError(`extension ${id} is repeated`)
+    extensions.set(id, expectTag(parts.at(-1), OCTET_STRING).content)
+  }
+  return extensions
+}
+
+function readConstraints(extensions: ReadonlyMap<string, Uint8Array>): Pick<Certificate, 'isAuthority' | 'pathLength'> {
+  const bytes = extensions.get(BASIC_CONSTRAINTS)
+  if (bytes === undefined) return { isAuthority: false, pathLength: undefined }
+  const [authority, length] = readChildren(expectTag(readDer(bytes), SEQUENCE))
+  const isAuthority = authority !== undefined && readBoolean(authority)
+  return { isAuthority, pathLength: length === undefined ? undefined : readSmallInteger(length) }
+}
 
 /** The most certificates in one chain. Phones send three to five. */
 export const MAX_CHAIN = 8
 
-export type ChainFault =
+type ChainFault =
   | 'malformed'
   | 'length'
   | 'issuer'
@@ -15,12 +124,12 @@ export type ChainFault =
   | 'revoked'
   | 'unknown-root'
 
-export type ChainVerdict =
+type ChainVerdict =
   | { readonly ok: true; readonly certificates: readonly Certificate[] }
   /** `at` is the index of the certificate; the leaf is 0. */
   | { readonly ok: false; readonly fault: ChainFault; readonly at: number; readonly reason: string }
 
-export interface ChainPolicy {
+interface ChainPolicy {
   /** Root keys. A chain must end in a certificate with one of them, or in one that is signed by one of them. */
   readonly anchors: readonly KeyObject[]
   /** Unix seconds at which every certificate below the root must be valid. */

@@ -2,7 +2,7 @@
 import { publicKeyAddress } from '../../../src/crypto/address.ts'
 import { canonicalBytes } from '../../../src/crypto/canonical.ts'
 import { utf8 } from '../../../src/crypto/hex.ts'
-import { javascriptKeccak } from '../../../src/crypto/keccak-javascript.ts'
+import { javascriptKeccak } from '../../../src/crypto/noble-hashes.ts'
 import type { Secp256k1 } from '../../../src/crypto/secp256k1.ts'
 import { loadNoble } from '../../../src/crypto/secp256k1-noble.ts'
 import { formatSignature, personalMessage } from '../../../src/crypto/signature.ts'

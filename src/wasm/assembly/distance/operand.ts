@@ -11,8 +11,7 @@ import { chordSquare, ECEF_BYTES, geodesicUpperBound, LONGEST_GEODESIC, sagitta,
 import { ringTablesBytes } from './geodesic-containment'
 import { interiorBytes, prepareInteriors } from './interior-tree'
 import { aligned } from '../math/memory'
-import { mortonOrder } from './morton-order'
-import { BOX_BYTES, buildBoxes, emptyBox, extend, FANOUT, parentCount, treeSize, widen, writeBox } from './box-tree'
+import { BOX_BYTES, FANOUT, buildBoxes, emptyBox, extend, mortonOrder, parentCount, treeSize, widen, writeBox } from './box-tree'
 
 /**
  * Bits of an edge's flags. HAS_END: it is a real edge, not a point. OWNS_END: its second end is not the start of

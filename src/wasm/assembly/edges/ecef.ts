@@ -4,11 +4,7 @@
  *
  * In space there are no poles and no antimeridian, so boxes and bounds need no special cases.
  */
-import {
-  absLanes, div, ifEqual, ifLess, loadFirsts, loadLanes, loadSeconds, mul, nearestLanes, negate, splat, sqrtLanes,
-  storeLanes, sub,
-} from '../math/lanes'
-import { cosLanes, sinLanes } from '../math/lane-trigonometry'
+import { absLanes, cosLanes, div, ifEqual, ifLess, loadFirsts, loadLanes, loadSeconds, mul, nearestLanes, negate, sinLanes, splat, sqrtLanes, storeLanes, sub } from '../math/lanes'
 import { DEGREE, square } from '../math/math'
 import { a, e2 } from '../geodesic/series'
 

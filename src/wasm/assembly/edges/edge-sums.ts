@@ -13,7 +13,7 @@ import { generalLengths } from './general-edge'
 import { high, longitudeDifference, low, twoSum } from '../math/math'
 import * as edge from './short-edge'
 import { LONGEST_DEGREES, SHORT_DEGREES, areShort, shortEdge, squareDegrees } from './short-edge'
-import { fillSineTable } from '../math/sine-table'
+import { fillSineTable } from '../math/sines'
 
 /** Edges per block. A block has two uncompensated partial sums, so each adds at most 64 numbers. */
 const BLOCK: i32 = 128

@@ -15,9 +15,9 @@
  */
 import * as exact from '../math/double-double'
 import { product, sumOfProducts, twoProduct } from '../math/double-double'
-import { atan2Lanes } from '../math/lane-trigonometry'
+import { atan2Lanes } from '../math/lanes'
 import { DEGREE, high, low, twoSum } from '../math/math'
-import { equatorRow, ROW_BYTES, ROWS_PER_DEGREE } from '../math/sine-table'
+import { equatorRow, ROW_BYTES, ROWS_PER_DEGREE } from '../math/sines'
 
 // 1 − f, π/180 and the square of the authalic radius, evaluated to 60 digits and split into two doubles; the first of
 // π/180 is DEGREE.

@@ -8,7 +8,7 @@ import { generalArea } from '../geodesic/general-area'
 import { inverseWithArea, P12, S12 } from '../geodesic/inverse'
 import { laneCount, loadFirsts, loadSeconds, shiftIn, splat } from '../math/lanes'
 import { lonDifference, lonDifferenceLow, reducedCosine, reducedSine } from '../geodesic/reduced-latitude'
-import { fillSineTable } from '../math/sine-table'
+import { fillSineTable } from '../math/sines'
 
 /** Bytes of a position and of a result. */
 const POSITION_BYTES: usize = 16

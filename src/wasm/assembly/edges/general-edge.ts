@@ -9,7 +9,7 @@ import { inverse } from '../geodesic/inverse'
 import { laneCount, loadFirsts, loadSeconds, shiftIn, splat, storeLanes } from '../math/lanes'
 import { lonDifference, lonDifferenceLow, reducedCosine, reducedSine } from '../geodesic/reduced-latitude'
 import { LONGEST_DEGREES, SHORT_DEGREES, shortEdge, squareDegrees } from './short-edge'
-import { fillSineTable } from '../math/sine-table'
+import { fillSineTable } from '../math/sines'
 
 /** Bytes of a position, of a pair of positions and of a result. */
 const POSITION_BYTES: usize = 16

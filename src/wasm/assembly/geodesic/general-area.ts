@@ -15,14 +15,8 @@
  *
  * Again nothing is divided by cos α0, and swapping the ends changes only the sign.
  */
-import { absLanes, add, div, ifLess, mul, mulAdd, negate, splat, storeLanes, sub } from '../math/lanes'
-import { polynomial1, polynomial2, polynomial3, polynomial4 } from '../math/lane-series'
-import { atan2Lanes, smallAsin } from '../math/lane-trigonometry'
-import {
-  atHigherLatitude, cosArc, cosShifted, expansionRatio, firstHarmonic, firstStep, longitudeExcess, meanExcess,
-  newtonGain, sinAlp0, sinAlp0Slope, sinArc, sinShifted,
-} from './general-longitude'
-import { C40, C41, C42, C43, C44 } from './general-series'
+import { absLanes, add, atan2Lanes, div, ifLess, mul, mulAdd, negate, polynomial1, polynomial2, polynomial3, polynomial4, smallAsin, splat, storeLanes, sub } from '../math/lanes'
+import { C40, C41, C42, C43, C44, atHigherLatitude, cosArc, cosShifted, expansionRatio, firstHarmonic, firstStep, longitudeExcess, meanExcess, newtonGain, sinAlp0, sinAlp0Slope, sinArc, sinShifted } from './general-longitude'
 import { cosDegrees, sinDegrees } from './reduced-latitude'
 import { a, e2 } from './series'
 

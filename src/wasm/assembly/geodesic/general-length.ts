@@ -19,14 +19,8 @@
  * The factor ε/cos²α0 is finite, and nothing else is divided by cos α0. So the equator and the meridians need no
  * special cases.
  */
-import { absLanes, add, ifLess, loadLanes, storeLanes, mul, mulAdd, splat, sub } from '../math/lanes'
-import { polynomial1, polynomial2, polynomial4 } from '../math/lane-series'
-import { atan2Lanes, smallAsin } from '../math/lane-trigonometry'
-import {
-  atHigherLatitude, cosArc, cosShifted, expansionRatio, firstHarmonic, firstStep, longitudeExcess, product1, product2,
-  product3, product4, product5, sinAlp0, sinAlp0Slope, sinArc, sinShifted,
-} from './general-longitude'
-import { A1, C11, C12, C13, C14, C15 } from './general-series'
+import { absLanes, add, atan2Lanes, ifLess, loadLanes, mul, mulAdd, polynomial1, polynomial2, polynomial4, smallAsin, splat, storeLanes, sub } from '../math/lanes'
+import { A1, C11, C12, C13, C14, C15, atHigherLatitude, cosArc, cosShifted, expansionRatio, firstHarmonic, firstStep, longitudeExcess, product1, product2, product3, product4, product5, sinAlp0, sinAlp0Slope, sinArc, sinShifted } from './general-longitude'
 import { cosDegrees, sinDegrees } from './reduced-latitude'
 import { a, b } from './series'
 

@@ -33,7 +33,7 @@ import {
 import * as start from './inverse-start'
 import { expansion, lengths, m12b, s12b, scale12, scale21 } from './lengths'
 import { A3f, C4a, C4f, a, b, c2, cosSeries, e2, ep2, f, f1, n } from './series'
-import { multiplySines, roughJ12, sumC3 } from '../math/sine-products'
+import { multiplySines, roughJ12, sumC3 } from '../math/sines'
 
 /**
  * Results of `inverse`: lengths in metres, areas in square metres, azimuths as sine and cosine, scales as ratios. The

@@ -1,7 +1,7 @@
 /** Distance, reduced length and geodesic scales between two points of one geodesic. inverse.ts introduces the letters. */
 import { square } from '../math/math'
 import { A1m1f, A2m1f, ep2 } from './series'
-import { multiplySines, sumC1, sumC2 } from '../math/sine-products'
+import { multiplySines, sumC1, sumC2 } from '../math/sines'
 
 /** Distance / b. */
 export let s12b: f64 = 0

@@ -3,8 +3,7 @@
  * longitude. A sine and its cosine repeat their common subexpressions; after inlining the compiler merges them, so each
  * is computed once.
  */
-import { add, div, ifEqual, mul, mulAdd, nearestLanes, splat, sqrtLanes, sub } from '../math/lanes'
-import { cosLanes, sinLanes } from '../math/lane-trigonometry'
+import { add, cosLanes, div, ifEqual, mul, mulAdd, nearestLanes, sinLanes, splat, sqrtLanes, sub } from '../math/lanes'
 import { DEGREE } from '../math/math'
 import { f1 } from './series'
 

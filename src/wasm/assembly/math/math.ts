@@ -10,7 +10,7 @@
  * Functions with two results leave them in the exported globals. The next call overwrites them, so copy them first.
  */
 
-import { atan2Lanes, cosLanes, sinLanes } from './lane-trigonometry'
+import { atan2Lanes, cosLanes, sinLanes } from './lanes'
 
 export const DEGREE: f64 = 0.017453292519943295 // π/180
 /** √(smallest normal double). It stands for the cosine of the latitude at a pole, so that divisions by it stay finite. */

@@ -1,7 +1,7 @@
 /** A world of location records as people make them: crowded cities, few busy provers, some polygons, from a seed. */
 import { createHash } from 'node:crypto'
-import type { Hex } from '../src/wire/messages.ts'
 import type { Bounds, LocationRecord } from '../src/wire/store-messages.ts'
+import type { Hex } from '../src/wire/values.ts'
 
 /** Chains of the interface with their share of the records. */
 const CHAINS = [

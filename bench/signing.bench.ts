@@ -18,8 +18,9 @@ import { createSigner } from '../src/attest/signer.ts'
 import { createAttestDigest } from '../src/attest/typed-data.ts'
 import { readConfig } from '../src/config/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
-import { loadSecp256k1, type Secp256k1, type Secp256k1Backend } from '../src/crypto/secp256k1.ts'
-import type { Hex } from '../src/wire/messages.ts'
+import type { Secp256k1, Secp256k1Backend } from '../src/crypto/primitives.ts'
+import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
+import type { Hex } from '../src/wire/values.ts'
 import { ATTEST_V1 } from './eas-v1.ts'
 
 const MILLISECONDS_A_TASK = 300

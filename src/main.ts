@@ -18,7 +18,7 @@ import { SECRETS } from './config/signing-key.ts'
 import { ListenError } from './http/transport/port.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import { type RunningService, startService } from './start.ts'
-import { OWN_EVALUATION } from './wire/evidence-messages.ts'
+import { OWN_EVALUATION } from './wire/compute-messages.ts'
 
 const EXIT_USAGE = 2
 const EXIT_CONFIG = 78

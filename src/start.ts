@@ -39,7 +39,7 @@ import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
 import { type RelayClient, startRelay } from './threads/relay-client.ts'
 import { startSigner } from './threads/signer-client.ts'
 import { createStoreClient } from './threads/store-client.ts'
-import type { Hex } from './wire/messages.ts'
+import type { Hex } from './wire/values.ts'
 
 export interface RunningService {
   readonly facts: Omit<BannerFacts, 'readySeconds'>

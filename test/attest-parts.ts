@@ -8,7 +8,7 @@ import { attestationUid } from '../src/attest/uid.ts'
 import { readConfig } from '../src/config/config.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
-import type { Hex } from '../src/wire/messages.ts'
+import type { Hex } from '../src/wire/values.ts'
 
 export const NOW_SECONDS = 1_700_000_000
 export const TTL_SECONDS = 3600

@@ -7,7 +7,7 @@ import { checksumAddress } from '../src/crypto/address.ts'
 import { canonicalGeometry } from '../src/crypto/canonical.ts'
 import { computeResponseJson } from '../src/service/compute/signed-answer.ts'
 import type { Geometry } from '../src/types/generated.ts'
-import type { Hex } from '../src/wire/messages.ts'
+import type { Hex } from '../src/wire/values.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT } from './attest-parts.ts'
 import { canonicalJson } from './canonical-json.ts'
 

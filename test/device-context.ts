@@ -8,7 +8,7 @@ import { listCommitments } from '../src/verify/device/attested-message.ts'
 import { checkDevice } from '../src/verify/device/checks.ts'
 import { NO_DEVICE_TRUST } from '../src/verify/device/trust.ts'
 import type { PluginContext } from '../src/verify/plugin.ts'
-import type { DeviceTrust } from '../src/wire/messages.ts'
+import type { DeviceTrust } from '../src/wire/compute-messages.ts'
 import { type Loose, NOW, unsignedStamp } from './evidence.ts'
 
 const keccak = await createKeccak()

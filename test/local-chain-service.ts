@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { type Abi, encodeAbiParameters, encodeFunctionData, parseAbiParameters } from 'viem'
 import { SCHEMA_STRINGS, schemaUids } from '../src/attest/schemas.ts'
 import { readConfig } from '../src/config/config.ts'
-import type { Hex } from '../src/wire/messages.ts'
+import type { Hex } from '../src/wire/values.ts'
 import { endsWithFile } from './children.ts'
 import { nodeFlags } from './node-flags.ts'
 

@@ -3,9 +3,9 @@ import { encodeAbiParameters, parseAbiParameters } from 'viem'
 import { SCHEMA_STRINGS, schemaUids } from '../src/attest/schemas.ts'
 import { attestationUid } from '../src/attest/uid.ts'
 import { readConfig } from '../src/config/config.ts'
-import type { Keccak } from '../src/crypto/keccak.ts'
+import type { Keccak } from '../src/crypto/primitives.ts'
 import { type RpcCall, type RpcClient, RpcError, type RpcResult } from '../src/sync/rpc.ts'
-import type { Hex } from '../src/wire/messages.ts'
+import type { Hex } from '../src/wire/values.ts'
 
 export const MODEL_CHAIN = {
   id: 84532,

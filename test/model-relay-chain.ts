@@ -1,9 +1,9 @@
 /** A chain in memory with one account, one EAS contract and a pool of pending transactions, for fault tests of relays. */
 import { decodeFunctionData, keccak256, parseAbi, parseTransaction, type TransactionSerializedEIP1559 } from 'viem'
 import { attestationUid } from '../src/attest/uid.ts'
-import type { Keccak } from '../src/crypto/keccak.ts'
+import type { Keccak } from '../src/crypto/primitives.ts'
 import { type RpcCall, type RpcClient, RpcError } from '../src/sync/rpc.ts'
-import type { Hex } from '../src/wire/messages.ts'
+import type { Hex } from '../src/wire/values.ts'
 
 const ABI = parseAbi([
   'struct Request { address recipient; uint64 expirationTime; bool revocable; bytes32 refUID; bytes data; uint256 value; }',

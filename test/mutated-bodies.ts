@@ -1,4 +1,4 @@
-import type { OperationName } from '../src/wire/messages.ts'
+import type { OperationName } from '../src/wire/values.ts'
 import { decimalText } from './decimal-texts.ts'
 import { seededRandom } from './random-geometry.ts'
 

@@ -1,6 +1,7 @@
 /** Records that tests store and query. */
-import type { Hex } from '../src/wire/messages.ts'
+
 import type { LocationRecord, RecordStore } from '../src/wire/store-messages.ts'
+import type { Hex } from '../src/wire/values.ts'
 
 export const uidOf = (index: number): Hex => `0x${index.toString(16).padStart(64, '0')}`
 export const addressOf = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`

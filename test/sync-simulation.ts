@@ -1,6 +1,6 @@
 /** A deterministic simulator of everything that can happen to the synchronisation. */
 import { randomFrom } from '../bench/record-world.ts'
-import type { Keccak } from '../src/crypto/keccak.ts'
+import type { Keccak } from '../src/crypto/primitives.ts'
 import { CheckpointMoved, type SyncStore } from '../src/sync/chain-position.ts'
 import { type OpenChainSync, openChainSync } from '../src/sync/chain-runs.ts'
 import { type RpcClient, RpcError } from '../src/sync/rpc.ts'

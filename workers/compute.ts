@@ -11,8 +11,8 @@ import { loadPlugin } from '../src/verify/added-plugin.ts'
 import { createVerifyEngine } from '../src/verify/engine.ts'
 import { runVerifyTask } from '../src/verify/task.ts'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../src/wire/batch-messages.ts'
+import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/wire/compute-messages.ts'
 import type { VerifyBatch, VerifyResult } from '../src/wire/evidence-messages.ts'
-import type { ComputeBatch, ComputeResult, ComputeWorkerData } from '../src/wire/messages.ts'
 
 /** The work of a compute thread: whole requests, items of a batch, the Merkle tree over a batch, and evidence. */
 export interface ComputeRunner {

@@ -1,6 +1,6 @@
 import { createEngine } from '../src/compute/engine.ts'
 import { RequestMemos, runComputeTask } from '../src/compute/task.ts'
-import type { ComputeResult, ComputeTask, ComputeWorkerData } from '../src/wire/messages.ts'
+import type { ComputeResult, ComputeTask, ComputeWorkerData } from '../src/wire/compute-messages.ts'
 
 /**
  * Creates a function that computes requests on the calling thread, with the same code as the compute threads.

@@ -11,7 +11,7 @@ import { checksumAddress } from '../src/crypto/address.ts'
 import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import { createNonceConnection, type NonceConnection } from '../src/sync/nonce-port.ts'
-import type { AnySigningResult, SignerReply, SignerRequest, SigningFailure } from '../src/wire/messages.ts'
+import type { AnySigningResult, SignerReply, SignerRequest, SigningFailure } from '../src/wire/signing-messages.ts'
 import { putSigned, SIGNED_BYTES, splitRecords } from '../src/wire/signing-records.ts'
 
 /** Collects results for the main thread into messages, because a message costs as much as a signature. */

@@ -1,14 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Chain, chainTable } from '../src/attest/chains.ts'
 import type { ChainAccessConfig } from '../src/config/config.ts'
-import { createKeccak, type Keccak } from '../src/crypto/keccak.ts'
+import { createKeccak } from '../src/crypto/keccak.ts'
+import type { Keccak } from '../src/crypto/primitives.ts'
 import { serveRelay } from '../src/relay/relay-port.ts'
 import { type ChainAccess, ChainRefusal, createChainAccess } from '../src/sync/chain-access.ts'
 import { createSchemaCache, serveNonces } from '../src/sync/nonce-port.ts'
 import { createRpc, isInvalidResponse, RpcError } from '../src/sync/rpc.ts'
 import { openRecordSync } from '../src/sync/sync-records.ts'
-import type { ChainAttestation, Hex } from '../src/wire/messages.ts'
 import type { ChainReply, ChainRequest } from '../src/wire/sync-messages.ts'
+import type { ChainAttestation, Hex } from '../src/wire/values.ts'
 
 const main = parentPort!
 const post = (reply: ChainReply) => main.postMessage(reply)

@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes, putDigits } from '../crypto/hex.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 /** Writes the 32-byte words of ABI encodings and EIP-712 structures in place. */
 

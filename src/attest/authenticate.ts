@@ -1,7 +1,6 @@
 import { recoverAddress } from '../crypto/address.ts'
 import { hexToBytes } from '../crypto/hex.ts'
-import type { Keccak } from '../crypto/keccak.ts'
-import type { Secp256k1 } from '../crypto/secp256k1.ts'
+import type { Keccak, Secp256k1 } from '../crypto/primitives.ts'
 import { parseSignature } from '../crypto/signature.ts'
 import type { ProofAttestation, ProofDelegation } from '../types/generated.ts'
 import type { Chain } from './chains.ts'

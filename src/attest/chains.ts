@@ -1,6 +1,6 @@
 import { type ChainOverride, type ChainProfile, type Config, ConfigError } from '../config/config.ts'
 import { checksumAddress } from '../crypto/address.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 /** A chain whose EAS contract accepts our signatures. */
 export interface Chain {

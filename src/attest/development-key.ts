@@ -13,7 +13,7 @@ import {
 import { dirname } from 'node:path'
 import { makeFolder } from '../base/make-folder.ts'
 import { ConfigError } from '../config/config.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 const PURPOSE = 'DEVELOPMENT ONLY'
 

@@ -3,7 +3,7 @@
  * leading offset. Written directly, because that takes 1 µs and a general encoder 7 µs.
  */
 import { bytesToHex } from '../crypto/hex.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { putBytes32, putUint } from './abi.ts'
 import { booleanData, numericData } from './result-data.ts'
 

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, pbkdf2, randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { english, generateMnemonic, mnemonicToAccount } from 'viem/accounts'
-import type { Keccak } from '../crypto/keccak.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 
 type DecryptedKeystore =
   | { readonly ok: true; readonly key: Uint8Array }

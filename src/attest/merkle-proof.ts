@@ -1,9 +1,9 @@
 /** Leaves and proofs of the trees in `merkle.ts`: the part that is needed to check one result. */
 
 import { bytesToHex, compareBytes, hexToBytes } from '../crypto/hex.ts'
-import type { Keccak } from '../crypto/keccak.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 import type { ProofDelegation } from '../types/generated.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { putHex } from './abi.ts'
 import { authenticateSignature, type SignatureOptions, type SignedFields } from './authenticate.ts'
 import { decodeMerkleRoot } from './decode.ts'

@@ -9,8 +9,8 @@
  * complete binary tree in one array, the children of node i at 2i + 1 and 2i + 2. No odd node is duplicated or carried up: when
  * the number of leaves is not a power of two, some leaves are one level higher, and their proofs are one node shorter.
  */
-import type { Keccak } from '../crypto/keccak.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Keccak } from '../crypto/primitives.ts'
+import type { Hex } from '../wire/values.ts'
 import { createLeafHasher, type MerkleItem } from './merkle-proof.ts'
 
 export interface MerkleTree {

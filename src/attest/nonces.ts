@@ -1,4 +1,4 @@
-import type { NonceSource } from '../wire/messages.ts'
+import type { NonceSource } from '../wire/signing-messages.ts'
 
 /**
  * The outcome of one read. `refusal` says why the service must not sign for the chain; it is undefined when the read failed or

@@ -1,6 +1,7 @@
 import { type ProblemData, ProblemError, problemAt } from '../base/problem.ts'
-import type { AttestationKind, AttestationPayload, ResultPayload } from '../wire/messages.ts'
+import type { AttestationPayload, ResultPayload } from '../wire/signing-messages.ts'
 import { type PayloadRecord, packPayload, readPayload } from '../wire/signing-records.ts'
+import type { AttestationKind } from '../wire/values.ts'
 import type { Decoded } from './abi.ts'
 import { checkBoolean, checkNumeric, decodeMerkleRoot, decodeVerify } from './decode.ts'
 import type { SchemaKind } from './schemas.ts'

@@ -1,5 +1,5 @@
 import { checksumAddress } from '../crypto/address.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { type MerkleTree, parentIndex, siblingIndex } from './merkle.ts'
 
 /** The fields of an attestation that vary, before it is signed. */

@@ -2,10 +2,10 @@
 
 import { ProblemError } from '../base/problem.ts'
 import type { SubmissionConfig } from '../config/config.ts'
-import type { Keccak } from '../crypto/keccak.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 import type { RecoverableSignature } from '../crypto/signature.ts'
-import { type Hex, MAX_SEQUENCE } from '../wire/messages.ts'
-import type { RelayPayload } from '../wire/relay-messages.ts'
+import { MAX_SEQUENCE, type RelayPayload } from '../wire/signing-messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 /**
  * Recursive length prefix (RLP), the encoding of Ethereum's transactions (Yellow Paper, appendix B): bytes, or a list of items.

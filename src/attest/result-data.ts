@@ -4,7 +4,7 @@
  * and only those fields are written again, as bytes and as the hex digits for the response.
  */
 import { putDigits, putPairs, utf8 } from '../crypto/hex.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { putBytes32, putUint } from './abi.ts'
 
 /** Views of a shared buffer: valid until the next call of `numericData` or `booleanData`. */

@@ -1,8 +1,8 @@
 import { type Config, ConfigError, type LocationLayout } from '../config/config.ts'
 import { hexToBytes, utf8 } from '../crypto/hex.ts'
-import type { Keccak } from '../crypto/keccak.ts'
 import { javascriptKeccak } from '../crypto/noble-hashes.ts'
-import type { AttestationKind, Hex } from '../wire/messages.ts'
+import type { Keccak } from '../crypto/primitives.ts'
+import type { AttestationKind, Hex } from '../wire/values.ts'
 
 /** The kinds of data that are signed, and location attestations, which inputs may refer to. */
 export type SchemaKind = AttestationKind | 'location'

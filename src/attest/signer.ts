@@ -1,13 +1,13 @@
 import { ProblemError, problemAt } from '../base/problem.ts'
 import { publicKeyAddress } from '../crypto/address.ts'
-import type { Keccak } from '../crypto/keccak.ts'
-import type { Secp256k1 } from '../crypto/secp256k1.ts'
+import type { Keccak, Secp256k1 } from '../crypto/primitives.ts'
 import { formatSignature } from '../crypto/signature.ts'
 import {
   type AnySigningResult,
   type AttestationPayload,
-  type Hex,
   MAX_SEQUENCE,
+  type RelayPayload,
+  type RelaySigningResult,
   type ResultPayload,
   type ResultSigningResult,
   type SequencePayload,
@@ -17,9 +17,9 @@ import {
   type SigningFailure,
   type SigningPayload,
   type SigningResult,
-} from '../wire/messages.ts'
-import type { RelayPayload, RelaySigningResult } from '../wire/relay-messages.ts'
+} from '../wire/signing-messages.ts'
 import type { PayloadRecord, SignedRecord } from '../wire/signing-records.ts'
+import type { Hex } from '../wire/values.ts'
 import type { Chain } from './chains.ts'
 import type { NonceResult, Nonces } from './nonces.ts'
 import { type CheckedPayload, createPayloadCheck } from './payload-check.ts'

@@ -7,7 +7,7 @@
 
 import type { ChainProfile } from '../config/config.ts'
 import { utf8 } from '../crypto/hex.ts'
-import type { Keccak } from '../crypto/keccak.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 import { putHex, putUint, putWord } from './abi.ts'
 import type { Chain } from './chains.ts'
 

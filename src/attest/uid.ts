@@ -1,6 +1,6 @@
 import { hexToBytes } from '../crypto/hex.ts'
-import type { Keccak } from '../crypto/keccak.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Keccak } from '../crypto/primitives.ts'
+import type { Hex } from '../wire/values.ts'
 
 /** The fields of an attestation that its UID covers. Times are uint64, in Unix seconds. */
 export interface UidFields {

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { decryptKeystore } from '../attest/keystore.ts'
 import { checksumAddress, publicKeyAddress } from '../crypto/address.ts'
-import { createKeccak, type Keccak } from '../crypto/keccak.ts'
-import { loadSecp256k1, type Secp256k1 } from '../crypto/secp256k1.ts'
+import { createKeccak } from '../crypto/keccak.ts'
+import type { Keccak, Secp256k1 } from '../crypto/primitives.ts'
+import { loadSecp256k1 } from '../crypto/secp256k1.ts'
 import { CommandError, EXIT, usage } from './exit-codes.ts'
 
 export interface Account {

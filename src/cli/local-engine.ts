@@ -18,7 +18,7 @@ import { createChainPolicy } from '../service/chains/chain-policy.ts'
 import { createResponseSigner } from '../service/compute/signed-answer.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
 import type { BatchResult, ProblemDetails } from '../types/generated.ts'
-import type { OperationName } from '../wire/messages.ts'
+import type { OperationName } from '../wire/values.ts'
 import { CommandError, usage } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 

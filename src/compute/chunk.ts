@@ -6,7 +6,7 @@ import { type ComputeRequest, readComputeRequest } from '../validation/compute-r
 import type { GeometryCheck } from '../validation/input.ts'
 import type { JsonObject } from '../validation/json-body.ts'
 import type { ChunkResult, ComputeChunk, OpenItem } from '../wire/batch-messages.ts'
-import type { ComputeWorkerData, ResolvedInput } from '../wire/messages.ts'
+import type { ComputeWorkerData, ResolvedInput } from '../wire/compute-messages.ts'
 import { type ComputedItem, ItemWriter } from './item-writer.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { readRequest, SkeletonMemo } from './read-request.ts'

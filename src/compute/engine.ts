@@ -1,7 +1,7 @@
 import { selfTestScanner } from '../geometry/scanned-geometry.ts'
 import { loadKernel } from '../wasm/loader.ts'
 import { selfTestKernel } from '../wasm/self-test.ts'
-import type { ComputeWorkerData } from '../wire/messages.ts'
+import type { ComputeWorkerData } from '../wire/compute-messages.ts'
 import { kernelKeccak } from './kernel-keccak.ts'
 import { PreparedGeometries } from './prepared-geometries.ts'
 import type { ComputeContext } from './run.ts'

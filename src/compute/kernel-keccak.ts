@@ -1,4 +1,4 @@
-import type { Keccak } from '../crypto/keccak.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
 /** Size of the input buffer inside the kernel. Longer inputs are hashed piece by piece. */

@@ -1,6 +1,6 @@
 import { createMerkleTree, type MerkleTree } from '../attest/merkle.ts'
 import { createProofWriter, type ProofWriter } from '../attest/proof-texts.ts'
-import type { Keccak } from '../crypto/keccak.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 import type { MerkleResult, MerkleTask, TextsResult } from '../wire/batch-messages.ts'
 
 const PROOF = Buffer.from(',"proof":')

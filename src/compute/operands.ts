@@ -1,11 +1,11 @@
 import { problemAt } from '../base/problem.ts'
 import { canonicalGeometry } from '../crypto/canonical.ts'
 import { utf8 } from '../crypto/hex.ts'
-import type { Keccak } from '../crypto/keccak.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { type GeometryLimits, readGeometry } from '../geometry/read.ts'
 import type { Geometry } from '../types/generated.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import type { OperationRow } from './operations.ts'
 
 /** One operand: a geometry that matches its schema, and its path in the request. */

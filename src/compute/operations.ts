@@ -2,7 +2,7 @@
 
 import { CM_PER_METER, CM2_PER_SQUARE_METER } from '../base/units.ts'
 import type { ElementType } from '../geometry/flat.ts'
-import type { OperationName } from '../wire/messages.ts'
+import type { OperationName } from '../wire/values.ts'
 
 /** Code of the problem for a computation that needs more exact solutions of the inverse problem than its limit. */
 export const TOO_MUCH_WORK = 'too-much-work'

@@ -2,7 +2,7 @@ import { type PreparedDistance, prepareDistance, reservePreparedMemory } from '.
 import type { FlatGeometry } from '../geometry/flat.ts'
 import { type PreparedTopology, prepareTopology } from '../topology/plane/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 /** For smaller geometries, building an index costs more than any query could save. */
 const MIN_VERTICES = 64

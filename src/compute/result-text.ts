@@ -1,4 +1,4 @@
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 /** Tells how an input was read where a caller may expect otherwise. Not signed. */
 export interface Note {

@@ -1,6 +1,6 @@
 import { problemAt } from '../base/problem.ts'
 import { CM_PER_METER, CM2_PER_SQUARE_METER, toScaledInteger } from '../base/units.ts'
-import type { Keccak } from '../crypto/keccak.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 import { areaSquareMeters } from '../geodesy/area.ts'
 import { distanceToBandsMeters, isSinglePoint } from '../geodesy/band-distance.ts'
 import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../geodesy/distance.ts'
@@ -14,7 +14,7 @@ import { UndecidableError } from '../topology/exact/undecidable.ts'
 import { intersects } from '../topology/intersects.ts'
 import type { Topology } from '../topology/plane/prepared.ts'
 import type { Kernel } from '../wasm/loader.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { checkSeamHoles, noMeasureProblem } from './measurable.ts'
 import {
   checkTotals,

@@ -12,12 +12,11 @@ import type {
   ComputeResult,
   ComputeTask,
   ComputeWorkerData,
-  Hex,
   Input,
-  OperationName,
   ResolvedInput,
   UnresolvedInput,
-} from '../wire/messages.ts'
+} from '../wire/compute-messages.ts'
+import type { Hex, OperationName } from '../wire/values.ts'
 import type { Operand } from './operands.ts'
 import { OPERATIONS, type OperationRow } from './operations.ts'
 import { type ReadRequest, readRequest, SkeletonMemo } from './read-request.ts'

@@ -5,7 +5,7 @@
  * `config/signing-key.ts` does, in the signer thread only (decision 96).
  */
 
-import { EVALUATION_MODES, type Evaluation, OWN_EVALUATION } from '../wire/evidence-messages.ts'
+import { EVALUATION_MODES, type Evaluation, OWN_EVALUATION } from '../wire/compute-messages.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 export type Tier = 'public' | 'developer' | 'internal'

@@ -1,8 +1,7 @@
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { utf8 } from './hex.ts'
-import type { Keccak } from './keccak.ts'
 import { javascriptKeccak } from './noble-hashes.ts'
-import type { Secp256k1 } from './secp256k1.ts'
+import type { Keccak, Secp256k1 } from './primitives.ts'
 import type { RecoverableSignature } from './signature.ts'
 
 /** Checksummed spellings, cached: callers use few addresses, and the hash costs more than the rest of a response. */

@@ -1,16 +1,6 @@
 import { createKeccak as createWasmKeccak } from 'hash-wasm'
-import type { Hex } from '../wire/messages.ts'
 import { javascriptKeccak } from './noble-hashes.ts'
-
-/** keccak-256 as Ethereum uses it, with the padding from before FIPS 202. One instance per thread; every call is synchronous. */
-export interface Keccak {
-  /** @returns a new array of 32 bytes, never a view of a shared buffer */
-  hash(bytes: Uint8Array): Uint8Array
-  /** Writes the 32 bytes of the hash to `target`, from offset `at` on. */
-  hashInto(bytes: Uint8Array, target: Uint8Array, at: number): void
-  hashHex(bytes: Uint8Array): Hex
-  readonly backend: 'wasm' | 'javascript'
-}
+import type { Keccak } from './primitives.ts'
 
 const EMPTY_HASH = 'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 

@@ -1,7 +1,7 @@
 import { sha256 as hash } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from './hex.ts'
-import type { Keccak } from './keccak.ts'
+import type { Keccak } from './primitives.ts'
 
 /** Creates the JavaScript implementation, without waiting: for browsers, and for rare, short inputs such as an address. */
 export function javascriptKeccak(): Keccak {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Secp256k1 } from './secp256k1.ts'
+import type { Secp256k1 } from './primitives.ts'
 
 /**
  * Loads libsecp256k1 compiled to WebAssembly: the same algorithm on every platform, without native code.

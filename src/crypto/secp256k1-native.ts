@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
-import type { Secp256k1 } from './secp256k1.ts'
+import type { Secp256k1 } from './primitives.ts'
 
 /** The part of the package's interface that is used here; the package ships no types. */
 interface Addon {

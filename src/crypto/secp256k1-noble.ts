@@ -1,4 +1,4 @@
-import type { Secp256k1 } from './secp256k1.ts'
+import type { Secp256k1 } from './primitives.ts'
 
 /** Loads the JavaScript implementation, the last resort where neither native code nor WebAssembly runs. */
 export async function loadNoble(): Promise<Secp256k1> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { LibraryHandle } from 'koffi'
-import type { Secp256k1 } from './secp256k1.ts'
+import type { Secp256k1 } from './primitives.ts'
 
 /**
  * File names of libsecp256k1 and their releases, in the order in which they are tried. Newer ones come first, because they

@@ -1,27 +1,8 @@
+import type { Secp256k1, Secp256k1Backend } from './primitives.ts'
 import { loadLibauth } from './secp256k1-libauth.ts'
 import { loadNative } from './secp256k1-native.ts'
 import { loadNoble } from './secp256k1-noble.ts'
 import { loadSystem } from './secp256k1-system.ts'
-import type { RecoverableSignature } from './signature.ts'
-
-export type Secp256k1Backend = 'system' | 'native' | 'libauth' | 'noble'
-
-/**
- * ECDSA on secp256k1 (SEC 2) behind one interface. All backends give byte-equal signatures (RFC 6979, low s). The exception is
- * digests above the order of the group, one in 2¹²⁸, which older releases of libsecp256k1 do not reduce for the nonce.
- * Digests and private keys are 32 bytes, public keys 65 bytes (uncompressed).
- */
-export interface Secp256k1 {
-  readonly backend: Secp256k1Backend
-  /** Shown to the operator: the package, or the path of the system's library; with the version for native code. */
-  readonly library: string
-  /** @throws {RangeError} on a digest that is not 32 bytes or a key outside 1..n-1 */
-  sign(digest: Uint8Array, privateKey: Uint8Array): RecoverableSignature
-  /** Recovers the public key; undefined when no public key fits the signature. */
-  recover(digest: Uint8Array, signature: RecoverableSignature): Uint8Array | undefined
-  /** Derives the public key. @throws {RangeError} on a key outside 1..n-1 */
-  publicKey(privateKey: Uint8Array): Uint8Array
-}
 
 /** Fastest first: the others take 1.4, 4.5 and 21 times as long for a signature. The first three are libsecp256k1. */
 const LOADERS: Readonly<Record<Secp256k1Backend, () => Promise<Secp256k1>>> = {

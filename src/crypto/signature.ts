@@ -1,4 +1,4 @@
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { bytesToHex, compareBytes, hexToBytes, utf8 } from './hex.ts'
 
 /** An ECDSA signature on secp256k1, with the bit that selects one of its two possible public keys. */

@@ -19,8 +19,9 @@ import {
   problemResponse,
   unparsableResponse,
 } from './routes/respond.ts'
+import type { Route, RouteResult } from './routes/route.ts'
 import { createRouter, pathParameter } from './routes/router.ts'
-import { createRoutes, type Route, type RouteResult } from './routes/routes.ts'
+import { createRoutes } from './routes/routes.ts'
 import { streamRequest } from './routes/stream-request.ts'
 import type { Exchange, HttpHandler, ResponseData } from './transport/port.ts'
 import { framingProblem } from './transport/request-head.ts'

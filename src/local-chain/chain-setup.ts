@@ -4,8 +4,8 @@ import { SCHEMA_STRINGS, schemaUids } from '../attest/schemas.ts'
 import { type Config, ConfigError, type Environment } from '../config/config.ts'
 import { sampleRanges } from '../service/records/sample-records.ts'
 import type { Rpc } from '../sync/rpc.ts'
-import type { Hex } from '../wire/messages.ts'
 import type { LocationRecord } from '../wire/store-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { type EasParts, easAbi, installEas, sendTransaction } from './eas-contracts.ts'
 
 interface SampleAttestationParts extends EasParts {

@@ -2,7 +2,7 @@ import { type Abi, encodeDeployData, encodeFunctionData } from 'viem'
 import type { Chain } from '../attest/chains.ts'
 import { SCHEMA_KINDS, SCHEMA_STRINGS } from '../attest/schemas.ts'
 import type { Rpc } from '../sync/rpc.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 interface LogEntry {
   readonly data: Hex

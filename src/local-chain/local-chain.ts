@@ -7,7 +7,7 @@ import { type Config, ConfigError, type Environment, type LocalChainConfig } fro
 import { checksumAddress } from '../crypto/address.ts'
 import { lockFolder } from '../store/folder-lock.ts'
 import { createRpc, type Rpc } from '../sync/rpc.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { type AnvilProcess, anvilPackage, findAnvil, isPortFree, startAnvil } from './anvil-process.ts'
 import { LOCAL_CHAIN_ID, localChainEnvironment, localChainTable, setUpChain, setupState } from './chain-setup.ts'
 import { endLeftover, noteProcess } from './leftover.ts'

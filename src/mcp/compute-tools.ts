@@ -3,7 +3,7 @@ import type { ComputeOptions } from '../client/compute.ts'
 import { OPERATIONS } from '../compute/operations.ts'
 import { noteText } from '../compute/result-text.ts'
 import type { BooleanComputeResponse, NumericComputeResponse } from '../types/generated.ts'
-import type { OperationName } from '../wire/messages.ts'
+import type { OperationName } from '../wire/values.ts'
 import { type Arguments, type JsonSchema, signedText, standaloneSchema, type Tool, valueText } from './tool.ts'
 
 /** What each operation computes, for a model that has to choose one. */

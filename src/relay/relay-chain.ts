@@ -1,9 +1,10 @@
 import { encodeMultiAttest } from '../attest/relay-transaction.ts'
 import { attestationUid } from '../attest/uid.ts'
-import type { Keccak } from '../crypto/keccak.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 import { parseBigQuantity, parseBytes32, parseQuantity, type RpcClient, RpcError, toQuantity } from '../sync/rpc.ts'
-import type { AttestationPayload, Hex } from '../wire/messages.ts'
 import type { RelayBlock } from '../wire/relay-messages.ts'
+import type { AttestationPayload } from '../wire/signing-messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 /* Responses of nodes to the relay, before any check. */
 

@@ -1,15 +1,8 @@
 import { relayCeilings } from '../attest/relay-transaction.ts'
 import type { SubmissionConfig } from '../config/config.ts'
-import type { AttestationPayload, Hex } from '../wire/messages.ts'
-import type {
-  OpenTransaction,
-  RelayAttempt,
-  RelayFacts,
-  RelayPayload,
-  RelaySigningResult,
-  RelayState,
-  RelayStep,
-} from '../wire/relay-messages.ts'
+import type { OpenTransaction, RelayAttempt, RelayFacts, RelayState, RelayStep } from '../wire/relay-messages.ts'
+import type { AttestationPayload, RelayPayload, RelaySigningResult } from '../wire/signing-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import type { ChainHead, RelayChain } from './relay-chain.ts'
 
 /** The most that a unit of gas may cost, in wei. */

@@ -1,18 +1,17 @@
 import type { Chain } from '../attest/chains.ts'
 import type { SubmissionConfig } from '../config/config.ts'
-import type { Keccak } from '../crypto/keccak.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 import { type RpcEndpoint, RpcError } from '../sync/rpc.ts'
 import type { RpcList } from '../sync/rpc-list.ts'
-import { type AttestationPayload, type Hex, MAX_SEQUENCE } from '../wire/messages.ts'
-import type {
-  RelayFacts,
-  RelayPayload,
-  RelaySigningResult,
-  RelayState,
-  RelayStep,
-  RelayWork,
-} from '../wire/relay-messages.ts'
+import type { RelayFacts, RelayState, RelayStep, RelayWork } from '../wire/relay-messages.ts'
+import {
+  type AttestationPayload,
+  MAX_SEQUENCE,
+  type RelayPayload,
+  type RelaySigningResult,
+} from '../wire/signing-messages.ts'
 import type { RecordStore } from '../wire/store-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { type ChainHead, createRelayChain, type RelayChain } from './relay-chain.ts'
 import { createRelayJudge, createSecondOpinion } from './relay-judge.ts'
 import { type ChainSnapshot, createRelaySender, READY, type SentTransaction, waiting } from './relay-sender.ts'

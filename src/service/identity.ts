@@ -2,7 +2,7 @@ import type { Chain } from '../attest/chains.ts'
 import type { SchemaKind } from '../attest/schemas.ts'
 import type { Config } from '../config/config.ts'
 import type { SignerClient } from '../threads/signer-client.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import type { Identity } from './services.ts'
 
 export interface IdentityParts {

@@ -1,4 +1,3 @@
-import type { AttestationKind, AttestationPayload, Hex } from '../wire/messages.ts'
 import type {
   OpenTransaction,
   RelayAccount,
@@ -7,6 +6,8 @@ import type {
   RelayStep,
   RelayWork,
 } from '../wire/relay-messages.ts'
+import type { AttestationPayload } from '../wire/signing-messages.ts'
+import type { AttestationKind, Hex } from '../wire/values.ts'
 import type { Row, Session } from './database.ts'
 
 /** The most sent transactions that are handled at once. There is more than one only after a reorganisation. */

@@ -1,4 +1,3 @@
-import type { Hex } from '../wire/messages.ts'
 import type {
   NewSubmission,
   Submission,
@@ -6,6 +5,7 @@ import type {
   SubmissionStatus,
   SubmitOutcome,
 } from '../wire/relay-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import type { Row, Session } from './database.ts'
 
 const DAY_MS = 86_400_000

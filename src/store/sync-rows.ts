@@ -1,6 +1,6 @@
-import type { Hex } from '../wire/messages.ts'
 import type { BlockRange } from '../wire/store-messages.ts'
 import type { ChainProgress, ChainSyncState, SyncOperations } from '../wire/sync-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import type { Database, Session } from './database.ts'
 
 type Operation<O extends keyof SyncOperations> = (

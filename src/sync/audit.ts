@@ -1,5 +1,5 @@
-import type { Hex } from '../wire/messages.ts'
 import type { StoredLog } from '../wire/sync-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import type { ChainReader } from './chain-reader.ts'
 import type { Gatherer } from './gather.ts'

@@ -4,8 +4,8 @@ import type { NonceReading } from '../attest/nonces.ts'
 import { schemaUid } from '../attest/schemas.ts'
 import { attestTypeHash, domainSeparator } from '../attest/typed-data.ts'
 import { attestationUid } from '../attest/uid.ts'
-import type { Keccak } from '../crypto/keccak.ts'
-import type { ChainAttestation, ChainState, Hex } from '../wire/messages.ts'
+import type { Keccak } from '../crypto/primitives.ts'
+import type { ChainAttestation, ChainState, Hex } from '../wire/values.ts'
 import { isInvalidResponse, type Rpc, RpcError, type RpcFailure } from './rpc.ts'
 
 /* Calls of the EAS contracts; these functions are the same in every version. */

@@ -1,5 +1,5 @@
-import type { Hex } from '../wire/messages.ts'
 import type { BlockId } from '../wire/sync-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { createLogFilter, type EasLog, type LogSource, readLogs } from './eas-logs.ts'
 import {
   parseBytes32,

@@ -1,6 +1,6 @@
 import { attestationUid } from '../attest/uid.ts'
-import type { Keccak } from '../crypto/keccak.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Keccak } from '../crypto/primitives.ts'
+import type { Hex } from '../wire/values.ts'
 import type { LogSource } from './eas-logs.ts'
 import type { AttestedFields } from './location-record.ts'
 import { type RpcClient, RpcError } from './rpc.ts'

@@ -1,5 +1,5 @@
 import type { LocationLayout } from '../config/config.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { parseBytes32, parseQuantity, RpcError } from './rpc.ts'
 
 /** Topics of `Attested` and `Revoked` of every EAS version. Recipient, attester and schema UID are indexed; the data is the UID. */

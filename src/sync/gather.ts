@@ -1,6 +1,6 @@
-import type { Hex } from '../wire/messages.ts'
 import type { LocationRecord, Revocation } from '../wire/store-messages.ts'
 import type { Quarantined, QuarantineStage } from '../wire/sync-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import type { SyncStore } from './chain-position.ts'
 import type { ChainReader } from './chain-reader.ts'
 import type { AttestationReader, ReadAttestation } from './eas-attestations.ts'

@@ -6,9 +6,9 @@ import { computeBounds } from '../geometry/bounds.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import { type FormatLimits, trimAscii } from '../geometry/notation.ts'
 import type { Geometry } from '../types/generated.ts'
-import type { Hex } from '../wire/messages.ts'
 import type { LocationRecord } from '../wire/store-messages.ts'
 import type { QuarantineStage } from '../wire/sync-messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 /** Incremented whenever more attestations can be decoded; quarantined ones are then retried. */
 export const DECODER_VERSION = 2

@@ -4,7 +4,7 @@
 
 import type { MessagePort } from 'node:worker_threads'
 import type { NonceReading } from '../attest/nonces.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 interface SchemaCacheOptions {
   /** Reads a schema string from the chain; undefined when the schema is not registered. */

@@ -1,4 +1,4 @@
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 /* Parses and writes values of JSON-RPC. */
 

@@ -1,5 +1,5 @@
-import type { Hex } from '../wire/messages.ts'
 import type { Revocation } from '../wire/store-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import type { ChainPosition, SyncStore } from './chain-position.ts'
 import type { ChainReader } from './chain-reader.ts'
 import type { AttestationReader } from './eas-attestations.ts'

@@ -3,8 +3,8 @@ import { Piscina } from 'piscina'
 import { pack } from '../base/bytes.ts'
 import type { Config } from '../config/config.ts'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
+import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData } from '../wire/compute-messages.ts'
 import type { VerifyBatch, VerifyResult } from '../wire/evidence-messages.ts'
-import type { ComputeBatch, ComputeResult, ComputeTask, ComputeWorkerData } from '../wire/messages.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
 
 /**

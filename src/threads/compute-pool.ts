@@ -2,8 +2,8 @@ import { pack } from '../base/bytes.ts'
 import { ProblemError } from '../base/problem.ts'
 import type { Config } from '../config/config.ts'
 import type { ChunkResult, ComputeChunk, MerkleResult, MerkleTask } from '../wire/batch-messages.ts'
+import type { ComputeResult, ComputeTask } from '../wire/compute-messages.ts'
 import type { VerifyResult, VerifyTask } from '../wire/evidence-messages.ts'
-import type { ComputeResult, ComputeTask } from '../wire/messages.ts'
 import { Batcher, QueueFullError } from './batcher.ts'
 import {
   batchOf,

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Log } from '../base/log.ts'
-import type { Hex } from '../wire/messages.ts'
 import type { RelayFacts, RelayReply, RelayRequest, RelayState } from '../wire/relay-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import type { ChainClient } from './chain-client.ts'
 import type { SignerClient } from './signer-client.ts'
 import type { StoreClient } from './store-client.ts'

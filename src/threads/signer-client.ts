@@ -5,6 +5,8 @@ import { ProblemError } from '../base/problem.ts'
 import { type Config, ConfigError, type SignerConfig } from '../config/config.ts'
 import type {
   AttestationPayload,
+  RelayPayload,
+  RelaySigningResult,
   ResultPayload,
   ResultSigningResult,
   SequencePayload,
@@ -14,8 +16,7 @@ import type {
   SigningKeyKind,
   SigningPayload,
   SigningResult,
-} from '../wire/messages.ts'
-import type { RelayPayload, RelaySigningResult } from '../wire/relay-messages.ts'
+} from '../wire/signing-messages.ts'
 import { joinRecords } from '../wire/signing-records.ts'
 import { overloaded, rejectedBlock, type SignedBlock, TOO_MANY_WAITING } from './signing-block.ts'
 import { SigningQueue } from './signing-queue.ts'

@@ -1,6 +1,6 @@
 import { type PackedBytes, unpack } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'
-import type { SigningFailure, UnpackedPayload } from '../wire/messages.ts'
+import type { SigningFailure, UnpackedPayload } from '../wire/signing-messages.ts'
 import { SIGNED_BYTES, signedId } from '../wire/signing-records.ts'
 
 /** The payloads of one message: of single requests, of batches, and those that have no byte encoding. */

@@ -1,6 +1,6 @@
 import type { PackedBytes } from '../base/bytes.ts'
 import { ProblemError } from '../base/problem.ts'
-import type { AnySigningResult, SigningPayload, UnpackedPayload } from '../wire/messages.ts'
+import type { AnySigningResult, SigningPayload, UnpackedPayload } from '../wire/signing-messages.ts'
 import { packPayload, readSigned, SIGNED_BYTES, signedId } from '../wire/signing-records.ts'
 import {
   overloaded,

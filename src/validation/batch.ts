@@ -1,6 +1,6 @@
 import { ProblemError, problemAt } from '../base/problem.ts'
 import type { BatchAttest } from '../wire/batch-messages.ts'
-import type { OperationName } from '../wire/messages.ts'
+import type { OperationName } from '../wire/values.ts'
 import { describeValue, type JsonObject, parseJsonObject } from './json-body.ts'
 import { getValidator } from './schemas.ts'
 import { check, ITEMS_HINT, nearest } from './sentences.ts'

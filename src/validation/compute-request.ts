@@ -1,5 +1,5 @@
 import { problemAt } from '../base/problem.ts'
-import type { Input } from '../wire/messages.ts'
+import type { Input } from '../wire/compute-messages.ts'
 import { checkGeometry, type GeometryCheck, readInput } from './input.ts'
 import type { JsonObject } from './json-body.ts'
 import { getValidator } from './schemas.ts'

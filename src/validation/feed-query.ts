@@ -1,5 +1,5 @@
-import type { Hex } from '../wire/messages.ts'
 import type { JournalPosition, RecordQuery } from '../wire/store-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { ListParameters, readAddress, readChain, readRecordQuery, recordProblem } from './record-query.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { type ProblemError, problemAt } from '../base/problem.ts'
 import type { Geometry, VerifiedLocationProof } from '../types/generated.ts'
-import type { Input } from '../wire/messages.ts'
+import type { Input } from '../wire/compute-messages.ts'
 import { describeValue, isJsonObject, type JsonObject } from './json-body.ts'
 import { getValidator } from './schemas.ts'
 import { check, nearest, type Path } from './sentences.ts'

@@ -1,6 +1,6 @@
 import { ProblemError } from '../base/problem.ts'
-import type { Hex } from '../wire/messages.ts'
 import type { Bounds, RecordKey, RecordQuery } from '../wire/store-messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 const PATTERN =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+ -])(\d\d):?(\d\d))?)?$/i

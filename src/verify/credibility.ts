@@ -7,7 +7,7 @@ import type {
   StampResult,
   TemporalFootprint,
 } from '../types/generated.ts'
-import { OWN_EVALUATION } from '../wire/evidence-messages.ts'
+import { OWN_EVALUATION } from '../wire/compute-messages.ts'
 import { computeImpliedSpeeds } from './implied-speed.ts'
 import { type ReadStamp, type StampVerdict, type VerifyEngine, verifyStamp } from './stamp.ts'
 

@@ -1,7 +1,7 @@
 import { createPublicKey, ECDH } from 'node:crypto'
 import { publicKeyAddress } from '../crypto/address.ts'
-import type { Keccak } from '../crypto/keccak.ts'
-import type { DidKey } from '../wire/evidence-messages.ts'
+import type { Keccak } from '../crypto/primitives.ts'
+import type { DidKey } from '../wire/compute-messages.ts'
 
 /** The most keys in one document. An Ed25519 signature that names no key is tried with each. */
 const MAX_KEYS = 16

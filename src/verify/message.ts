@@ -1,10 +1,10 @@
 import { canonicalBytes } from '../crypto/canonical.ts'
 import { compareBytes, utf8 } from '../crypto/hex.ts'
-import type { Keccak } from '../crypto/keccak.ts'
 import { sha256 } from '../crypto/noble-hashes.ts'
+import type { Keccak } from '../crypto/primitives.ts'
 import { personalMessage } from '../crypto/signature.ts'
 import type { LocationStamp } from '../types/generated.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 
 export type MessageForm = 'jcs' | 'sorted-stringify' | 'unsorted-stringify'
 

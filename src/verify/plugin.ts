@@ -1,6 +1,5 @@
 import type { LocationStamp, SubjectIdentifier } from '../types/generated.ts'
-import type { DidKeys, Evaluation } from '../wire/evidence-messages.ts'
-import type { DeviceTrust } from '../wire/messages.ts'
+import type { DeviceTrust, DidKeys, Evaluation } from '../wire/compute-messages.ts'
 import type { Checks } from './checks.ts'
 import type { Signals } from './signals.ts'
 import type { SignatureEngine } from './signatures.ts'

@@ -1,11 +1,10 @@
 import { publicKeyAddress, recoverAddress } from '../crypto/address.ts'
 import type { Ed25519 } from '../crypto/ed25519.ts'
 import { bytesToHex, compareBytes, hexToBytes } from '../crypto/hex.ts'
-import type { Keccak } from '../crypto/keccak.ts'
-import type { Secp256k1 } from '../crypto/secp256k1.ts'
+import type { Keccak, Secp256k1 } from '../crypto/primitives.ts'
 import { parseSignature } from '../crypto/signature.ts'
 import type { SignatureVerdict, StampSignature, SubjectIdentifier } from '../types/generated.ts'
-import type { DidKey, DidKeys } from '../wire/evidence-messages.ts'
+import type { DidKey, DidKeys } from '../wire/compute-messages.ts'
 import type { StampMessage } from './message.ts'
 
 /** The cryptography that verifying signatures needs. */

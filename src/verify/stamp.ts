@@ -1,7 +1,7 @@
 import type { FlatGeometry, GeometryType } from '../geometry/flat.ts'
 import { findNotation } from '../geometry/notation.ts'
 import type { LocationStamp, StampDetails, SubjectIdentifier } from '../types/generated.ts'
-import type { Hex } from '../wire/messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { Checks } from './checks.ts'
 import type { StampMessages } from './message.ts'
 import {

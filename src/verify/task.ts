@@ -6,14 +6,9 @@ import { WorkLimitError } from '../geodesy/distance.ts'
 import type { CredibilityVector, StampResult, VerifyOptions } from '../types/generated.ts'
 import { parseJsonObject } from '../validation/json-body.ts'
 import { readProofRequest } from '../validation/verify-request.ts'
-import {
-  EVALUATION_MODES,
-  OWN_EVALUATION,
-  PROOF_HINT,
-  type VerifyResult,
-  type VerifyTask,
-} from '../wire/evidence-messages.ts'
-import type { ComputeWorkerData, Hex } from '../wire/messages.ts'
+import { type ComputeWorkerData, EVALUATION_MODES, OWN_EVALUATION } from '../wire/compute-messages.ts'
+import { PROOF_HINT, type VerifyResult, type VerifyTask } from '../wire/evidence-messages.ts'
+import type { Hex } from '../wire/values.ts'
 import { hashProof, judgeProof, judgeStamp, type VerifyRunner } from './engine.ts'
 import { asObject } from './signals.ts'
 import type { StampVerdict } from './stamp.ts'

@@ -2,7 +2,8 @@
 
 import type { PackedBytes } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'
-import type { ComputeResult, Hex, ResolvedInput } from './messages.ts'
+import type { ComputeResult, ResolvedInput } from './compute-messages.ts'
+import type { Hex } from './values.ts'
 
 /** How the results of a batch are signed: each of them, only their Merkle root, or none. */
 export type BatchAttest = 'each' | 'merkle' | 'none'

@@ -1,8 +1,9 @@
-/** Messages about evidence between main and the compute threads. They are plain data, as in `wire/messages.ts`. */
+/** Messages about evidence between the main thread and the compute threads. */
 
 import type { PackedBytes } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'
-import type { ComputeWorkerData, Hex } from './messages.ts'
+import type { ComputeWorkerData } from './compute-messages.ts'
+import type { Hex } from './values.ts'
 
 /** One request about evidence, as a compute thread gets it. */
 export interface VerifyTask {
@@ -44,35 +45,6 @@ export type VerifyResult =
       readonly attest?: ProofAttestationRequest
     }
   | { readonly ok: false; readonly problem: ProblemData }
-
-/** A key with which a `did:web` subject signs. */
-export interface DidKey {
-  /** The fragment that names the key within its DID document. */
-  readonly fragment: string
-  /** The address of a secp256k1 key, lower case, or `ed25519:` and the public key in hex. */
-  readonly key: string
-}
-
-/** Keys by DID, without the fragment. */
-export type DidKeys = ReadonlyMap<string, readonly DidKey[]>
-
-/**
- * Where an operator may claim that proofs are evaluated: in this process, in a trusted execution environment, or in a
- * zero-knowledge proof.
- */
-export const EVALUATION_MODES = ['local', 'tee', 'zk'] as const
-
-export type EvaluationMode = (typeof EVALUATION_MODES)[number]
-
-/** Where and how proofs are evaluated, as responses report it. */
-export interface Evaluation {
-  readonly mode: EvaluationMode
-  /** The name of the definitions behind the credibility vector. */
-  readonly method: string
-}
-
-/** The evaluation that this program performs; any other value is the operator's claim (decision 130). */
-export const OWN_EVALUATION: Evaluation = { mode: 'local', method: 'multifactor-v0' }
 
 /** Hint for a verified proof that is rejected. */
 export const PROOF_HINT = 'send the response of POST /verify/v0/proof unchanged, or without its attestation'

@@ -1,25 +1,7 @@
 /** Messages between threads about submissions. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
-import type { AttestationPayload, Hex, SigningFailure } from './messages.ts'
-
-/** A transaction from our account that calls `multiAttest` of the chain's EAS contract. The signer encodes it. */
-export interface RelayPayload {
-  readonly kind: 'relay-transaction'
-  readonly chainId: number
-  /** The account's transaction nonce, not the attester's nonce in EAS. */
-  readonly nonce: number
-  readonly gas: number
-  /** Wei per unit of gas. */
-  readonly maxFeePerGas: bigint
-  readonly maxPriorityFeePerGas: bigint
-  /**
-   * At most `MAX_SEQUENCE` payloads, in the order in which they are attested. An empty list uses up the nonce without attesting.
-   */
-  readonly items: readonly AttestationPayload[]
-}
-
-/** A signed transaction: its bytes, ready for a node, and its hash. */
-export type RelaySigningResult = { readonly ok: true; readonly raw: Hex; readonly hash: Hex } | SigningFailure
+import type { AttestationPayload, RelayPayload, RelaySigningResult } from './signing-messages.ts'
+import type { Hex } from './values.ts'
 
 // ── Store ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,14 +5,13 @@
 
 import { ProblemError, problemAt } from '../base/problem.ts'
 import type {
-  AttestationKind,
   AttestationPayload,
-  Hex,
   NonceSource,
   ResultPayload,
   SignedAttestation,
   SignedResult,
-} from './messages.ts'
+} from './signing-messages.ts'
+import type { AttestationKind, Hex } from './values.ts'
 
 /** A decoded payload. Its arrays are views of the record's bytes. */
 export interface PayloadRecord {

@@ -1,8 +1,8 @@
 /** Messages between threads about location records. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
-import type { Hex } from './messages.ts'
 import type { SubmissionOperations } from './relay-messages.ts'
 import type { RangeNotes, SyncOperations } from './sync-messages.ts'
+import type { Hex } from './values.ts'
 
 /**
  * Bounding box in degrees. West is in −180..180. East is never below west: it exceeds 180 where the geometry crosses the

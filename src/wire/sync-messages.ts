@@ -1,6 +1,6 @@
 /** Messages between threads about reading the chains. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
-import type { ChainAttestation, ChainResult, ChainState, Hex } from './messages.ts'
+import type { ChainAttestation, ChainResult, ChainState, Hex } from './values.ts'
 
 /** A block that was seen on the chain. */
 export interface BlockId {

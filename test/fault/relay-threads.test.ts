@@ -10,7 +10,7 @@ import { startChainAccess } from '../../src/threads/chain-client.ts'
 import { startRelay } from '../../src/threads/relay-client.ts'
 import { startSigner } from '../../src/threads/signer-client.ts'
 import { createStoreClient } from '../../src/threads/store-client.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { eventually } from '../eventually.ts'
 import { type LocalChain, skipReason, startLocalChain } from '../onchain/anvil.ts'
 

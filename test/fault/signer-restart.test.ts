@@ -7,7 +7,7 @@ import { schemaUids } from '../../src/attest/schemas.ts'
 import { createLog } from '../../src/base/log.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
-import type { AttestationPayload } from '../../src/wire/messages.ts'
+import type { AttestationPayload } from '../../src/wire/signing-messages.ts'
 import { eventually } from '../eventually.ts'
 
 const spawned = vi.hoisted((): { terminate(): Promise<number> }[] => [])

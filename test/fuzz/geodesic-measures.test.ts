@@ -10,7 +10,7 @@ import { readGeometry } from '../../src/geometry/read.ts'
 import { findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
-import type { OperationName } from '../../src/wire/messages.ts'
+import type { OperationName } from '../../src/wire/values.ts'
 import { bandWithHole, dividedAlongGeodesics, longEdgePolygon } from '../long-edge-polygons.ts'
 import { seededRandom } from '../random-geometry.ts'
 

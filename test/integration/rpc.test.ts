@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { createAttestationReader } from '../../src/sync/eas-attestations.ts'
 import { createRpc, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 
 interface Asked {
   readonly id: number

@@ -10,7 +10,8 @@ import { schemaUids } from '../../src/attest/schemas.ts'
 import { createLog } from '../../src/base/log.ts'
 import { ConfigError, type Environment, readConfig } from '../../src/config/config.ts'
 import { type SignerClient, startSigner } from '../../src/threads/signer-client.ts'
-import type { AttestationPayload, Hex } from '../../src/wire/messages.ts'
+import type { AttestationPayload } from '../../src/wire/signing-messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 
 // The first account of "test test … junk", which every development chain has.
 const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'

@@ -11,7 +11,7 @@ import { findAnvil } from '../../src/local-chain/anvil-process.ts'
 import { type CompiledContract, installContract, installEas } from '../../src/local-chain/eas-contracts.ts'
 import { MULTICALL3 } from '../../src/sync/eas-attestations.ts'
 import { createRpc } from '../../src/sync/rpc.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { endsWithFile } from '../children.ts'
 import { createLocalClient } from './local-client.ts'
 

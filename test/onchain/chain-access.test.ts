@@ -6,10 +6,11 @@ import { chainTable } from '../../src/attest/chains.ts'
 import { decodeLocation } from '../../src/attest/decode.ts'
 import { SCHEMA_STRINGS, schemaUids } from '../../src/attest/schemas.ts'
 import { type Environment, readConfig } from '../../src/config/config.ts'
-import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import type { Keccak } from '../../src/crypto/primitives.ts'
 import { type ChainAccess, createChainAccess } from '../../src/sync/chain-access.ts'
 import { createRpc } from '../../src/sync/rpc.ts'
-import type { ChainState, Hex } from '../../src/wire/messages.ts'
+import type { ChainState, Hex } from '../../src/wire/values.ts'
 import { EAS_CHAINS, EAS_VERSIONS, type EasVersion, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const uids = schemaUids(readConfig({}, 1))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
 import {

@@ -8,7 +8,7 @@ import {
   walletActions,
 } from 'viem'
 import type { Chain } from '../../src/attest/chains.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 
 /** Creates a client for a local chain that mines a block for each transaction. */
 export function createLocalClient(chain: Chain, url: string) {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Relay } from '../../src/relay/relay.ts'
 import { RpcError } from '../../src/sync/rpc.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { createRelayWorld, type Interference, openRelayStore, type RelayWorld } from './relay-parts.ts'
 

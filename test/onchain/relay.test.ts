@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeMerkleRoot } from '../../src/attest/encode.ts'
-import type { AttestationPayload } from '../../src/wire/messages.ts'
+import type { AttestationPayload } from '../../src/wire/signing-messages.ts'
 import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { createRelayWorld, openRelayStore, type RelayWorld } from './relay-parts.ts'
 

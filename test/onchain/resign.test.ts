@@ -4,7 +4,7 @@ import { type Abi, encodeDeployData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config/config.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 

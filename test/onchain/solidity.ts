@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { type Abi, encodeDeployData } from 'viem'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import type { LocalChain } from './anvil.ts'
 
 const folder = resolve(import.meta.dirname, '../../contracts')

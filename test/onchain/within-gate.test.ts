@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { type Contract, compile, contractSources, type Sources, without } from './solidity.ts'
 import { ENTRY_GUARDS, GATE_GUARDS, type Guard, SHARED_GUARDS } from './within-guards.ts'

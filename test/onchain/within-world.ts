@@ -4,7 +4,7 @@ import { encodeBoolean } from '../../src/attest/encode.ts'
 import { SCHEMA_STRINGS, schemaUid, schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { javascriptKeccak } from '../../src/crypto/noble-hashes.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { type LocalChain, revertName } from './anvil.ts'
 import { type Contract, deploy } from './solidity.ts'
 

@@ -5,7 +5,7 @@ import { type MerkleItem, verifyMerkleAttestation, verifyMerkleProof } from '../
 import { createResultDigest, type ResultMessage } from '../../src/attest/typed-data.ts'
 import { recoverAddress } from '../../src/crypto/address.ts'
 import { parseSignature } from '../../src/crypto/signature.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, TTL_SECONDS, ZERO_UID } from '../attest-parts.ts'
 import { scaled, stride } from '../scale.ts'
 

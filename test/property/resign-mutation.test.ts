@@ -8,7 +8,7 @@ import { attest } from '../../src/service/compute/attest.ts'
 import { attestationMembers } from '../../src/service/compute/signed-answer.ts'
 import { createResignService } from '../../src/service/verify/resign.ts'
 import type { SignerClient } from '../../src/threads/signer-client.ts'
-import type { SigningPayload } from '../../src/wire/messages.ts'
+import type { SigningPayload } from '../../src/wire/signing-messages.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, ZERO_UID } from '../attest-parts.ts'
 import { scaled, stride } from '../scale.ts'
 

@@ -3,7 +3,7 @@ import { authenticateAttestation } from '../../src/attest/authenticate.ts'
 import { type AttestMessage, createAttestDigest } from '../../src/attest/typed-data.ts'
 import { recoverAddress } from '../../src/crypto/address.ts'
 import { formatSignature, parseSignature } from '../../src/crypto/signature.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { createTestSigner, NOW_SECONDS, type SignedProof, type TestSigner } from '../attest-parts.ts'
 
 let parts: TestSigner

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import type { Keccak } from '../../src/crypto/primitives.ts'
 import { createMemorySyncStore } from '../memory-sync-store.ts'
 import { scaled } from '../scale.ts'
 import { simulate } from '../sync-simulation.ts'

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRecordStore } from '../../src/store/operations.ts'
-import type { Hex } from '../../src/wire/messages.ts'
 import type {
   NewSubmission,
   RelayAttempt,
@@ -11,6 +10,7 @@ import type {
   SubmitOutcome,
 } from '../../src/wire/relay-messages.ts'
 import type { RecordStore } from '../../src/wire/store-messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { addressOf, uidOf } from '../store-records.ts'
 
 const SENDER = addressOf(77)

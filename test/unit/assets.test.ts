@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Assets, MAP_POLICY, openAssets } from '../../src/http/pages/assets.ts'
-import type { RouteResult } from '../../src/http/routes/routes.ts'
+import type { RouteResult } from '../../src/http/routes/route.ts'
 
 const { compressAssets } = await import(new URL('../../scripts/compress-assets.mjs', import.meta.url).href)
 const folder = mkdtempSync(join(tmpdir(), 'trigpoint-assets-'))

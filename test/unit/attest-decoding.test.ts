@@ -9,7 +9,7 @@ import {
   decodeVerify,
 } from '../../src/attest/decode.ts'
 import { LOCATION_STRINGS, SCHEMA_STRINGS, type SchemaKind } from '../../src/attest/schemas.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import fc from '../seeded.ts'
 
 const DECODERS: Record<SchemaKind, (data: Hex) => Decoded<unknown>> = {

@@ -16,8 +16,9 @@ import {
 import { ATTEST_TYPES, attestTypeHash, createAttestDigest } from '../../src/attest/typed-data.ts'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
 import { checksumAddress } from '../../src/crypto/address.ts'
-import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import type { Keccak } from '../../src/crypto/primitives.ts'
+import type { Hex } from '../../src/wire/values.ts'
 
 const randomHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString('hex')}`
 const randomText = () => ['distance', 'within:50000', '', 'ünïcödé 北京', 'x'.repeat(randomInt(100))][randomInt(5)]!

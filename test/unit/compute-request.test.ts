@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ProblemError } from '../../src/base/problem.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
 import { readComputeRequest } from '../../src/validation/compute-request.ts'
-import type { OperationName } from '../../src/wire/messages.ts'
+import type { OperationName } from '../../src/wire/values.ts'
 
 const point = { type: 'Point', coordinates: [2.2945, 48.8584] }
 const square = {

@@ -8,7 +8,7 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
-import type { OperationName } from '../../src/wire/messages.ts'
+import type { OperationName } from '../../src/wire/values.ts'
 
 const kernel = loadKernel()
 const limits = { maxVertices: 60_000, maxParts: 1000 }

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
-import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import type { Keccak } from '../../src/crypto/primitives.ts'
 import { openChainSync } from '../../src/sync/chain-runs.ts'
 import { type RpcCall, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
 import { createRpcList } from '../../src/sync/rpc-list.ts'

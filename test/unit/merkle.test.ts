@@ -8,8 +8,9 @@ import {
   verifyMerkleProof,
 } from '../../src/attest/merkle-proof.ts'
 import { createProofWriter } from '../../src/attest/proof-texts.ts'
-import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
+import type { Keccak } from '../../src/crypto/primitives.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import fc from '../seeded.ts'
 import vectors from '../vectors/merkle-tree.json' with { type: 'json' }
 

@@ -13,8 +13,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
 import { encodeMultiAttest, encodeRlp, rlpInteger } from '../../src/attest/relay-transaction.ts'
-import type { AttestationPayload, Hex } from '../../src/wire/messages.ts'
-import type { RelayPayload, RelaySigningResult } from '../../src/wire/relay-messages.ts'
+import type { AttestationPayload, RelayPayload, RelaySigningResult } from '../../src/wire/signing-messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, ZERO_UID } from '../attest-parts.ts'
 
 const CEILINGS = { gas: 16_000_000, feePerGas: 10n ** 12n, priorityFeePerGas: 10n ** 12n }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/compute/engine.ts'
 import { runComputeTask } from '../../src/compute/task.ts'
-import type { ComputeTask } from '../../src/wire/messages.ts'
+import type { ComputeTask } from '../../src/wire/compute-messages.ts'
 
 const limits = {
   maxVertices: 20_000,

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { publicKeyAddress, recoverAddress } from '../../src/crypto/address.ts'
-import { createKeccak, type Keccak } from '../../src/crypto/keccak.ts'
+import { createKeccak } from '../../src/crypto/keccak.ts'
 import { javascriptKeccak } from '../../src/crypto/noble-hashes.ts'
-import { loadSecp256k1, type Secp256k1, TERMINABLE_BACKENDS } from '../../src/crypto/secp256k1.ts'
+import type { Keccak, Secp256k1 } from '../../src/crypto/primitives.ts'
+import { loadSecp256k1, TERMINABLE_BACKENDS } from '../../src/crypto/secp256k1.ts'
 import { SYSTEM_SECP256K1 } from '../system-secp256k1.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n

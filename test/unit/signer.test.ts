@@ -3,13 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest/encode.ts'
 import { createNonces } from '../../src/attest/nonces.ts'
 import { createSigner, type SignerParts } from '../../src/attest/signer.ts'
-import type {
-  AnySigningResult,
-  AttestationKind,
-  AttestationPayload,
-  Hex,
-  ResultPayload,
-} from '../../src/wire/messages.ts'
+import type { AnySigningResult, AttestationPayload, ResultPayload } from '../../src/wire/signing-messages.ts'
+import type { AttestationKind, Hex } from '../../src/wire/values.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, TTL_SECONDS, ZERO_UID } from '../attest-parts.ts'
 
 let parts: TestSigner

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { pack } from '../../src/base/bytes.ts'
 import type { SigningMessage } from '../../src/threads/signing-block.ts'
 import { SigningQueue, WaitingRoom } from '../../src/threads/signing-queue.ts'
-import type { AttestationPayload } from '../../src/wire/messages.ts'
+import type { AttestationPayload } from '../../src/wire/signing-messages.ts'
 import { packPayload, putSigned, readSigned, SIGNED_BYTES } from '../../src/wire/signing-records.ts'
 import { eventually } from '../eventually.ts'
 

@@ -4,7 +4,7 @@ import { encodeBoolean, encodeMerkleRoot, encodeNumeric } from '../../src/attest
 import { ProblemError } from '../../src/base/problem.ts'
 import { hexToBytes } from '../../src/crypto/hex.ts'
 import { formatSignature } from '../../src/crypto/signature.ts'
-import type { AttestationPayload, Hex, NonceSource, ResultPayload } from '../../src/wire/messages.ts'
+import type { AttestationPayload, NonceSource, ResultPayload } from '../../src/wire/signing-messages.ts'
 import {
   joinRecords,
   type PackablePayload,
@@ -19,6 +19,7 @@ import {
   signedId,
   splitRecords,
 } from '../../src/wire/signing-records.ts'
+import type { Hex } from '../../src/wire/values.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT, type TestSigner, ZERO_UID } from '../attest-parts.ts'
 import { seededRandom } from '../random-geometry.ts'
 

@@ -8,7 +8,7 @@ import { decodeAggregate, encodeAggregate, MULTICALL3 } from '../../src/sync/eas
 import { toLocationRecord } from '../../src/sync/location-record.ts'
 import { parseBlockLimit, RangeSize } from '../../src/sync/range-size.ts'
 import { RpcError } from '../../src/sync/rpc.ts'
-import type { Hex } from '../../src/wire/messages.ts'
+import type { Hex } from '../../src/wire/values.ts'
 
 const CONTEXT = { chainId: 84532, chain: 'base-sepolia', blockNumber: 7, maxDataBytes: 10_000 }
 const FIELDS = {

@@ -7,7 +7,7 @@ import { createProofReader, type ProofReader } from '../../src/service/verify/ve
 import type { ChainClient } from '../../src/threads/chain-client.ts'
 import type { SignerClient } from '../../src/threads/signer-client.ts'
 import type { VerifiedLocationProof } from '../../src/types/generated.ts'
-import type { ChainAttestation } from '../../src/wire/messages.ts'
+import type { ChainAttestation } from '../../src/wire/values.ts'
 import { createTestSigner, NOW_SECONDS, type TestSigner } from '../attest-parts.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { EIFFEL, proofOf, stampOf } from '../evidence.ts'

@@ -9,7 +9,7 @@ import { bandAreaSquareMeters } from '../../src/geodesy/area.ts'
 import { isWholeParallel } from '../../src/geometry/whole-parallels.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
-import type { OperationName } from '../../src/wire/messages.ts'
+import type { OperationName } from '../../src/wire/values.ts'
 import { proofOf, stampOf } from '../evidence.ts'
 import { createVerifier } from '../verify-runner.ts'
 

@@ -7,7 +7,7 @@ import { bytesToHex } from '../../crypto/hex.ts'
 import { javascriptKeccak } from '../../crypto/noble-hashes.ts'
 import { easCalls } from '../../sync/chain-access.ts'
 import { createRpc, type Rpc, RpcError } from '../../sync/rpc.ts'
-import type { Hex } from '../../wire/messages.ts'
+import type { Hex } from '../../wire/values.ts'
 import { type Check, type DoctorParts, type Finding, fail, ok, skip, warn } from './finding.ts'
 import { readKeyFileAddress } from './place-checks.ts'
 

@@ -2,8 +2,8 @@
 import { readAbi } from '../../attest/abi.ts'
 import type { ChainProfile } from '../../config/config.ts'
 import { utf8 } from '../../crypto/hex.ts'
-import type { Keccak } from '../../crypto/keccak.ts'
-import type { Hex } from '../../wire/messages.ts'
+import type { Keccak } from '../../crypto/primitives.ts'
+import type { Hex } from '../../wire/values.ts'
 import type { Signed } from './check-attestation.ts'
 
 /** Reads from a chain; each call is one request. */

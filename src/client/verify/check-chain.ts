@@ -2,7 +2,7 @@ import type { BuiltInChain } from '../../attest/chains.ts'
 import { SCHEMA_STRINGS } from '../../attest/schemas.ts'
 import { attestTypeHash, domainSeparator } from '../../attest/typed-data.ts'
 import { bytesToHex } from '../../crypto/hex.ts'
-import type { Keccak } from '../../crypto/keccak.ts'
+import type { Keccak } from '../../crypto/primitives.ts'
 import {
   attestByDelegation,
   type ChainReader,

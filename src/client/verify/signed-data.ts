@@ -3,7 +3,7 @@ import { decodeBoolean, decodeMerkleRoot, decodeNumeric, decodeVerify } from '..
 import type { MerkleRootData, VerifyData } from '../../attest/encode.ts'
 import { fromScaledInteger } from '../../base/units.ts'
 import { OPERATIONS } from '../../compute/operations.ts'
-import type { Hex } from '../../wire/messages.ts'
+import type { Hex } from '../../wire/values.ts'
 
 export type DataKind = 'numeric' | 'boolean' | 'verify' | 'merkle-root'
 

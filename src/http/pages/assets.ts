@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ProblemError } from '../../base/problem.ts'
-import { getRoute } from '../routes/get-route.ts'
-import type { Route, RouteResult } from '../routes/routes.ts'
+import type { Route, RouteResult } from '../routes/route.ts'
+import { getRoute } from '../routes/route.ts'
 import type { RequestHead } from '../transport/request-head.ts'
 
 /** The files of one folder of the build, served as HTTP responses. */

@@ -2,7 +2,7 @@ import { PROBLEMS, type ProblemData } from '../../base/problem.ts'
 import type { RequestState } from '../access/request-state.ts'
 import { isOlderPath, isRecordPath } from '../routes/error-bodies.ts'
 import { acceptQuality } from '../routes/record-routes.ts'
-import type { RouteResult } from '../routes/routes.ts'
+import type { RouteResult } from '../routes/route.ts'
 import { type Assets, builtFolder, openAssets } from './assets.ts'
 
 /** The page about this problem, among the built pages below `/errors`. */

@@ -1,6 +1,6 @@
 import type { Services } from '../../service/services.ts'
 import { StreamSink } from '../transport/stream-sink.ts'
-import type { Route, StreamRequest } from './routes.ts'
+import type { Route, StreamRequest } from './route.ts'
 
 /** Media types of newline-delimited JSON. */
 const LINES = /^application\/(x-ndjson|ndjson|jsonl|jsonlines|x-jsonlines)\s*(;|$)/i

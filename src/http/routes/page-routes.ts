@@ -3,9 +3,9 @@ import type { Identity } from '../../service/services.ts'
 import { openApiText } from '../openapi/document.ts'
 import { type Assets, builtFolder, MAP_POLICY, openAssets, serveAssets } from '../pages/assets.ts'
 import { problemListJson, problemPageJson } from '../pages/problem-pages.ts'
-import { getRoute } from './get-route.ts'
 import { acceptQuality } from './record-routes.ts'
-import type { Route, RouteRequest, RouteResult } from './routes.ts'
+import type { Route, RouteRequest, RouteResult } from './route.ts'
+import { getRoute } from './route.ts'
 
 const VARY_ACCEPT = { Vary: 'Accept' }
 

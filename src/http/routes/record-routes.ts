@@ -11,9 +11,9 @@ import type {
 import type { Services } from '../../service/services.ts'
 import { recordProblem } from '../../validation/record-query.ts'
 import { StreamSink } from '../transport/stream-sink.ts'
-import { getRoute } from './get-route.ts'
 import type { ContentKind } from './respond.ts'
-import type { Route, RouteResult, StreamRequest } from './routes.ts'
+import type { Route, RouteResult, StreamRequest } from './route.ts'
+import { getRoute } from './route.ts'
 
 /**
  * Negotiates the format of a response: by the parameter `f`, else by the types that `Accept` names. Wildcards are ignored.

@@ -1,4 +1,4 @@
-import type { Route } from './routes.ts'
+import type { Route } from './route.ts'
 
 /** The routes of one path. */
 export interface PathRoutes {

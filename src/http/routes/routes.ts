@@ -1,72 +1,12 @@
 import type { Metrics } from '../../base/metrics.ts'
-import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
-import type { BatchContext, Services, SubmissionCaller } from '../../service/services.ts'
-import type { Exchange, ResponseStream } from '../transport/port.ts'
+import type { Services } from '../../service/services.ts'
 import { batchRoute } from './batch-route.ts'
-import { getRoute } from './get-route.ts'
 import { metricsRoute, syncRoutes } from './operator-routes.ts'
 import { builtPage, folderJson, openExplorer, pageRoutes, rootHtml, rootJson, wantsHtml } from './page-routes.ts'
 import { prefers } from './prefer.ts'
 import { graphqlRoutes, ogcRoutes, recordRoutes } from './record-routes.ts'
-import type { ContentKind } from './respond.ts'
-
-/** A request as a route sees it. */
-export interface RouteRequest {
-  readonly exchange: Exchange
-  /** Absolute URL under which the client reaches this service, without a trailing slash. */
-  readonly baseUrl: string
-  readonly errorTypeBase: string
-  /** Value of `:name` or `*` in the route's path. */
-  readonly parameter: string
-  readonly caller: SubmissionCaller
-}
-
-export interface RouteResult {
-  /** The body, not only for JSON. */
-  readonly json: string | Uint8Array
-  /** Additional header lines of this response. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** 200 by default. */
-  readonly status?: number
-  /** `json` by default. */
-  readonly kind?: ContentKind
-}
-
-export interface Route {
-  /** `GET` routes also serve `HEAD`; `OPTIONS` needs no route. */
-  readonly method: 'GET' | 'POST'
-  /** Exact path, or a path whose last segment is `:name`, or `*` for any number of segments. */
-  readonly path: string
-  /** What the route does, for `GET /`. */
-  readonly summary: string
-  /** True if each request counts towards the hourly limit and an invalid API key is rejected (decision 46). */
-  readonly counts: boolean
-  /** Called before the body is read. Returns a problem if the client may not use this route. */
-  readonly refusal?: (exchange: Exchange) => ProblemData | undefined
-  /** @param body empty unless the method is `POST` */
-  run(request: RouteRequest, body: Uint8Array): RouteResult | Promise<RouteResult>
-  /** Used instead of `run` by routes that read and write piece by piece. */
-  readonly stream?: (request: StreamRequest) => void
-}
-
-/** A request whose route reads the body and writes the response itself. */
-export interface StreamRequest extends RouteRequest, BatchContext {
-  /** Key under which open bodies are counted. */
-  readonly owner: number | string
-  /**
-   * Begins the response with status 200.
-   *
-   * @param extra additional header lines: [name, value, …]
-   * @returns undefined if the client has disconnected or a response was sent already
-   */
-  begin(kind: ContentKind, extra?: readonly string[]): ResponseStream | undefined
-  /** Registers a listener that is called once if the client disconnects before the end. */
-  onDisconnect(listener: () => void): void
-  /** Ends the stream that `begin` returned. */
-  finish(stream: ResponseStream): void
-  fail(error: unknown): void
-}
+import { getRoute, type Route } from './route.ts'
 
 /** Creates all routes; a new endpoint is a new row. */
 export function createRoutes(services: Services, config: Config, metrics: Metrics): readonly Route[] {

@@ -2,7 +2,7 @@ import { type RateLimiter, rateLimitProblem, rateStatus, takeQuota } from '../ac
 import type { ItemMetrics } from '../access/request-metrics.ts'
 import type { RequestState } from '../access/request-state.ts'
 import { contentResponse, problemJson } from './respond.ts'
-import type { StreamRequest } from './routes.ts'
+import type { StreamRequest } from './route.ts'
 
 export interface StreamRequestParts {
   readonly limiter: RateLimiter

@@ -1,7 +1,6 @@
 import type { Limits } from '../../config/config.ts'
 import { BodyCollector, type BodyCollectorParts, BodyPages } from './body-collector.ts'
 import type { DiscardLimits } from './discard.ts'
-import type { TransportExchange } from './transport-exchange.ts'
 
 /** Time that a client gets to read a response that ended before its request. */
 export const LINGER_MS = 1000
@@ -22,6 +21,21 @@ type TransportLimits = Pick<
   | 'receiveTimeoutMs'
 >
 
+/** An exchange as an element of the list of open exchanges. `TransportExchange` implements it. */
+export interface OpenExchange {
+  /** Neighbours in the list. */
+  previous: OpenExchange | undefined
+  next: OpenExchange | undefined
+  /** Time when the request began, or of the last activity of its streams: `performance.now()`. */
+  lastActivityMs: number
+  /** Milliseconds that the response may take in addition to the common limit. */
+  readonly extraMs: number
+  readonly isReceiving: boolean
+  readonly isStreamed: boolean
+  expire(): void
+  cut(): void
+}
+
 /**
  * All requests that have been read and not answered, ordered by arrival or last activity. Limits their bytes, their number for
  * one address and their time. One timer checks the whole list, because a timer for each request costs more than all other
@@ -35,8 +49,8 @@ export class InFlight {
   isDraining = false
   /** Until this `performance.now()`, connections stay open whose clients may still send a rejected body. */
   lingersUntilMs = 0
-  #first: TransportExchange | undefined
-  #last: TransportExchange | undefined
+  #first: OpenExchange | undefined
+  #last: OpenExchange | undefined
   readonly #pages = new BodyPages()
   readonly #openBodies = new Map<number | string, number>()
   #timer: NodeJS.Timeout | undefined
@@ -87,7 +101,7 @@ export class InFlight {
     return { maxBytes: refusedBodyBytes, maxMs, onEnd: () => this.#discarding-- }
   }
 
-  add(exchange: TransportExchange): void {
+  add(exchange: OpenExchange): void {
     this.count++
     exchange.previous = this.#last
     if (this.#last === undefined) this.#first = exchange
@@ -96,14 +110,14 @@ export class InFlight {
   }
 
   /** Restarts the time limit of a stream that made progress. */
-  touch(exchange: TransportExchange): void {
+  touch(exchange: OpenExchange): void {
     exchange.lastActivityMs = performance.now()
     if (exchange === this.#last) return
     this.remove(exchange)
     this.add(exchange)
   }
 
-  remove(exchange: TransportExchange): void {
+  remove(exchange: OpenExchange): void {
     this.count--
     const { previous, next } = exchange
     if (previous === undefined) this.#first = next

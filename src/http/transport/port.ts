@@ -3,7 +3,7 @@
  * uWebSockets.js and one on node:http; everything above sees requests only through these interfaces.
  */
 import type { ProblemData } from '../../base/problem.ts'
-import type { RequestContext } from '../../service/services.ts'
+import type { RequestContext } from '../../service/request.ts'
 import type { RequestHead } from './request-head.ts'
 
 /** Constant header lines, in the two forms that the transports take. Names and values hold no line breaks. */

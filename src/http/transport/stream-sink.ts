@@ -1,7 +1,7 @@
 import type { EventSink } from '../../service/records/record-services.ts'
-import type { BatchSink } from '../../service/services.ts'
+import type { BatchSink } from '../../service/request.ts'
 import type { ContentKind } from '../routes/respond.ts'
-import type { StreamRequest } from '../routes/routes.ts'
+import type { StreamRequest } from '../routes/route.ts'
 import type { ResponseStream } from './port.ts'
 
 /** Begins the response with the first piece, and makes the writer wait while the client does not read. */

@@ -1,5 +1,5 @@
 import type { ProblemData } from '../../base/problem.ts'
-import type { InFlight } from './in-flight.ts'
+import type { InFlight, OpenExchange } from './in-flight.ts'
 import type { BodyFlow, BodyReceiver, Exchange, HttpHandler, ResponseData, ResponseStream } from './port.ts'
 import { Wire, type WireRequest } from './wire.ts'
 
@@ -64,8 +64,8 @@ export abstract class TransportExchange extends Wire implements Exchange, BodyFl
   deadlineMs = 0
   state: unknown = undefined
   /** Neighbours in the in-flight list. */
-  previous: TransportExchange | undefined = undefined
-  next: TransportExchange | undefined = undefined
+  previous: OpenExchange | undefined = undefined
+  next: OpenExchange | undefined = undefined
 
   readonly #inFlight: InFlight
   readonly #handler: HttpHandler

@@ -13,10 +13,10 @@ import type {
   TextsResult,
   UnsignedResult,
 } from '../../wire/batch-messages.ts'
-import type { ComputeResult } from '../../wire/messages.ts'
+import type { ComputeResult } from '../../wire/compute-messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import type { InputResolver } from '../compute/inputs.ts'
-import type { BatchContext } from '../services.ts'
+import type { BatchContext } from '../request.ts'
 import {
   type BatchItem,
   type BatchItems,

@@ -1,7 +1,7 @@
 import { ProblemError, problemAt } from '../../base/problem.ts'
 import type { BatchOptions } from '../../validation/batch.ts'
 import { ITEMS_HINT } from '../../validation/sentences.ts'
-import { MAX_SEQUENCE } from '../../wire/messages.ts'
+import { MAX_SEQUENCE } from '../../wire/signing-messages.ts'
 import type { BatchRun } from './batch.ts'
 
 /** A JSON batch that was split into its items without parsing them. */

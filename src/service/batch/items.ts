@@ -3,7 +3,7 @@ import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { BatchOptions } from '../../validation/batch.ts'
 import type { ChunkItem, ComputeChunk, ItemsResult, TextsResult, UnsignedResult } from '../../wire/batch-messages.ts'
-import type { ComputeResult } from '../../wire/messages.ts'
+import type { ComputeResult } from '../../wire/compute-messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import { proofInputsMember } from '../compute/signed-answer.ts'
 

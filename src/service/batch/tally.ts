@@ -1,7 +1,7 @@
 import type { ProblemData } from '../../base/problem.ts'
 import type { TextsResult } from '../../wire/batch-messages.ts'
 import { NONCE_SOURCE } from '../compute/attest.ts'
-import type { BatchContext, TextSink } from '../services.ts'
+import type { BatchContext, TextSink } from '../request.ts'
 import { isSameProblem } from './items.ts'
 
 /** Counts how the items of one batch came out, and collects the response headers. */

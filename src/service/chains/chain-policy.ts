@@ -2,7 +2,7 @@ import type { Chain } from '../../attest/chains.ts'
 import { SCHEMA_STRINGS, type SchemaKind } from '../../attest/schemas.ts'
 import { ProblemError, problemAt } from '../../base/problem.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
-import type { ChainResult, Hex } from '../../wire/messages.ts'
+import type { ChainResult, Hex } from '../../wire/values.ts'
 
 export interface ChainPolicyParts {
   readonly chains: ReadonlyMap<number, Chain>

@@ -1,7 +1,7 @@
 import { ProblemError } from '../../base/problem.ts'
 import type { NewSubmission, SubmitOutcome } from '../../wire/relay-messages.ts'
 import { StoreFault } from '../../wire/store-messages.ts'
-import type { RequestContext } from '../services.ts'
+import type { RequestContext } from '../request.ts'
 
 export interface SubmissionAdmissionParts {
   /** Stores submissions in one database transaction and returns their outcomes in order. */

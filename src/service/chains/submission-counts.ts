@@ -1,8 +1,8 @@
 import type { SubmissionConfig } from '../../config/config.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
-import type { Hex } from '../../wire/messages.ts'
 import type { SubmissionCount } from '../../wire/relay-messages.ts'
 import { StoreFault } from '../../wire/store-messages.ts'
+import type { Hex } from '../../wire/values.ts'
 
 export interface SubmissionCountsParts {
   readonly store: Pick<StoreClient, 'ask'>

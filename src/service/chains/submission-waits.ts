@@ -1,5 +1,5 @@
 import type { Submission } from '../../wire/relay-messages.ts'
-import type { RequestContext } from '../services.ts'
+import type { RequestContext } from '../request.ts'
 
 export interface SubmissionWaitParts {
   /** Reads submissions by id; unknown ids are left out. */

@@ -6,7 +6,7 @@ import { readSyncParameter } from '../../validation/feed-query.ts'
 import type { SyncKind, SyncOutcome, SyncStatus } from '../../wire/sync-messages.ts'
 import { recordsUnavailable, type StoreAccess } from '../records/questions.ts'
 import type { SyncResponse, SyncService } from '../records/record-services.ts'
-import type { RequestContext } from '../services.ts'
+import type { RequestContext } from '../request.ts'
 import { createSyncWatch } from './sync-watch.ts'
 
 /**

@@ -1,7 +1,8 @@
 import { ProblemError } from '../../base/problem.ts'
 import { checksumAddress } from '../../crypto/address.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
-import type { AttestationPayload, Hex, NonceSource } from '../../wire/messages.ts'
+import type { AttestationPayload, NonceSource } from '../../wire/signing-messages.ts'
+import type { Hex } from '../../wire/values.ts'
 
 /** A delegated attestation as it appears in responses. */
 export interface Attested {

@@ -3,9 +3,10 @@ import { problemAt } from '../../base/problem.ts'
 import type { LocationLayout } from '../../config/config.ts'
 import { foreignEpsgCode, isReadableLocation } from '../../geometry/attested-location.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
-import type { ChainAttestation, Hex, Input, ResolvedInput } from '../../wire/messages.ts'
+import type { Input, ResolvedInput } from '../../wire/compute-messages.ts'
+import type { ChainAttestation, Hex } from '../../wire/values.ts'
 import { chainProblem } from '../chains/chain-policy.ts'
-import type { RequestContext } from '../services.ts'
+import type { RequestContext } from '../request.ts'
 import type { ProofReader } from '../verify/verified-proof.ts'
 
 /** An error shows at most this many characters of a location type. */

@@ -1,9 +1,11 @@
 import { attestationJsonHead, attestationJsonTail } from '../../attest/proof-texts.ts'
 import { ProblemError } from '../../base/problem.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
-import type { ComputeResult, Hex, ResultPayload } from '../../wire/messages.ts'
+import type { ComputeResult } from '../../wire/compute-messages.ts'
+import type { ResultPayload } from '../../wire/signing-messages.ts'
+import type { Hex } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
-import type { ServiceResponse } from '../services.ts'
+import type { ServiceResponse } from '../request.ts'
 import { type Attested, attest, nonceHeaders } from './attest.ts'
 
 /** The signature of a result without a nonce, in addition to its attestation (decision 104). */

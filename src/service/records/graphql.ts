@@ -18,7 +18,7 @@ import {
 import { ProblemError } from '../../base/problem.ts'
 import type { Config, Limits } from '../../config/config.ts'
 import { readGraphqlBody, readGraphqlSearch } from '../../validation/graphql-request.ts'
-import type { RequestContext } from '../services.ts'
+import type { RequestContext } from '../request.ts'
 import { GRAPHQL_SCHEMA } from './graphql-schema.ts'
 import { pageTooLarge } from './questions.ts'
 import type { GraphqlResponse, GraphqlService, RecordService } from './record-services.ts'

@@ -2,7 +2,7 @@ import { ProblemError } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import { type StoreArgument, StoreFault, type StoreOperation, type StoreResult } from '../../wire/store-messages.ts'
-import type { RequestContext } from '../services.ts'
+import type { RequestContext } from '../request.ts'
 
 /** Seconds after which a client may try again when the store is busy, opening or damaged. */
 const RETRY_SECONDS = 1

@@ -1,5 +1,5 @@
 /** The interface between the HTTP layer and the records and their sync. */
-import type { RequestContext, ServiceResponse, TextSink } from '../services.ts'
+import type { RequestContext, ServiceResponse, TextSink } from '../request.ts'
 
 /** The routes of the two generations of the record API. */
 export type RecordRoute = 'location-proofs' | 'location-records'

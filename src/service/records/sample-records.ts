@@ -3,8 +3,8 @@ import type { Config } from '../../config/config.ts'
 import { computeBounds } from '../../geometry/bounds.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import type { Geometry } from '../../types/generated.ts'
-import type { Hex } from '../../wire/messages.ts'
 import type { BlockRange, LocationRecord } from '../../wire/store-messages.ts'
+import type { Hex } from '../../wire/values.ts'
 
 /** A place around which sample records are made: the middle of a city or of a landscape, in degrees with two decimals. */
 interface SamplePlace {

@@ -9,8 +9,9 @@ import type { ComputePool } from '../../threads/compute-pool.ts'
 import { runPluginTrial } from '../../threads/plugin-trial.ts'
 import { readDeviceTrust } from '../../verify/device/trust.ts'
 import { readDidDocument } from '../../verify/did-web.ts'
-import type { AddedPlugin, DidKey, DidKeys, VerifyResult, VerifyTask } from '../../wire/evidence-messages.ts'
-import { type RequestContext, rejectExpired } from '../services.ts'
+import type { DidKey, DidKeys } from '../../wire/compute-messages.ts'
+import type { AddedPlugin, VerifyResult, VerifyTask } from '../../wire/evidence-messages.ts'
+import { type RequestContext, rejectExpired } from '../request.ts'
 
 /** Runs a task about evidence in the compute threads. Problems come back as data. */
 export type EvidenceRunner = (task: VerifyTask, context: RequestContext) => Promise<VerifyResult>

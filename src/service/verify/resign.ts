@@ -8,11 +8,11 @@ import type { SignerClient } from '../../threads/signer-client.ts'
 import type { ResignRequest } from '../../types/generated.ts'
 import { parseJsonObject } from '../../validation/json-body.ts'
 import { readResignRequest } from '../../validation/verify-request.ts'
-import type { Hex } from '../../wire/messages.ts'
+import type { Hex } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import { attest, nonceHeaders } from '../compute/attest.ts'
 import { attestationMembers } from '../compute/signed-answer.ts'
-import type { ServiceResponse } from '../services.ts'
+import type { ServiceResponse } from '../request.ts'
 
 export interface ResignServiceParts {
   readonly config: Pick<Config, 'resignMaxAgeSeconds' | 'limits'>

@@ -8,10 +8,11 @@ import { loadSecp256k1 } from '../../crypto/secp256k1.ts'
 import type { ChainClient } from '../../threads/chain-client.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { VerifiedLocationProof } from '../../types/generated.ts'
+import type { Input } from '../../wire/compute-messages.ts'
 import { PROOF_HINT } from '../../wire/evidence-messages.ts'
-import type { Hex, Input } from '../../wire/messages.ts'
+import type { Hex } from '../../wire/values.ts'
 import { chainProblem, supportedChains } from '../chains/chain-policy.ts'
-import type { RequestContext } from '../services.ts'
+import type { RequestContext } from '../request.ts'
 import type { EvidenceRunner } from './evidence.ts'
 
 type Path = Input['path']

@@ -1,5 +1,5 @@
-import type { Hex } from '../../wire/messages.ts'
 import type { ReadSize, RecordKey, RecordQuery, RecordSlice } from '../../wire/store-messages.ts'
+import type { Hex } from '../../wire/values.ts'
 import type { Row, Session } from '../database.ts'
 import {
   afterKeySql,

@@ -1,5 +1,5 @@
-import type { Hex } from '../../wire/messages.ts'
 import { type LocationRecord, type Revocation, StoreFault } from '../../wire/store-messages.ts'
+import type { Hex } from '../../wire/values.ts'
 import type { Parameter, Row, Session } from '../database.ts'
 import { formatBox } from './conditions.ts'
 

@@ -1,8 +1,9 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import type { Invalidity } from '../invalidity.ts'
-import { computeExtent, computeRingExtent, turnsToReach } from './extent.ts'
-import { type SegmentRole, SegmentSet } from './scene.ts'
-import { hasLongitudeJump, type PoleResolver, type UnwrappedRing, unwrapRing } from './unwrap.ts'
+import { computeExtent, computeRingExtent } from './extent.ts'
+import { type SegmentRole, SegmentSet, turnsToReach } from './scene.ts'
+import type { UnwrappedRing } from './seam-edges.ts'
+import { hasLongitudeJump, type PoleResolver, unwrapRing } from './unwrap.ts'
 
 /** A ring of an element, with what a segment set needs to know of it. */
 export interface ElementRing {

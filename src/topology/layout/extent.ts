@@ -1,10 +1,5 @@
 import type { Positions } from '../exact/positions.ts'
-import { UndecidableError } from '../exact/undecidable.ts'
-import type { SegmentSet } from './scene.ts'
-import type { UnwrappedRing } from './unwrap.ts'
-
-/** Largest number of segments, copies included. Beyond it, rings that wind around the axis many times would cost too much. */
-const MAX_SEGMENTS = 300_000
+import type { UnwrappedRing } from './seam-edges.ts'
 
 /** A range of longitudes in degrees on the unrolled cylinder. It is rounded, so it may save work but never decides. */
 export interface Extent {
@@ -42,26 +37,4 @@ export function computeRingExtent({ lon, turn }: UnwrappedRing): Extent {
     east = Math.max(east, x)
   }
   return { west, east }
-}
-
-/**
- * Returns the whole turns by which copies of something have to be shifted to come near a target.
- *
- * @param segmentCount number of segments in one copy
- * @returns the first and the last turn, both included
- * @throws {UndecidableError} when there would be too many copies
- */
-export function turnsToReach(
-  segments: SegmentSet,
-  own: Extent,
-  target: Extent,
-  segmentCount: number,
-): readonly [number, number] {
-  // The margin of one degree makes rounding harmless.
-  const first = Math.ceil((target.west - own.east - 1) / 360)
-  const last = Math.floor((target.east - own.west + 1) / 360)
-  if (segments.count + (last - first + 1) * segmentCount > MAX_SEGMENTS) {
-    throw new UndecidableError('the geometries wind around the axis too often')
-  }
-  return [first, last]
 }

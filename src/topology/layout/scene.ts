@@ -1,8 +1,9 @@
 import { bigintSign, scaledInteger, scaledLongitude } from '../exact/exact.ts'
 import type { Location } from '../exact/point-in-ring.ts'
 import { Positions } from '../exact/positions.ts'
+import { UndecidableError } from '../exact/undecidable.ts'
 import type { Extent } from './extent.ts'
-import type { UnwrappedRing } from './unwrap.ts'
+import type { UnwrappedRing } from './seam-edges.ts'
 
 /** What a segment stands for: where it comes from, and how the depths change across it. */
 export interface SegmentRole {
@@ -193,4 +194,29 @@ function exactAreaSign({ lon, lat, turn, planar }: Positions, first: number, siz
     lastY = nextY
   }
   return bigintSign(sum)
+}
+
+/** Largest number of segments, copies included. Beyond it, rings that wind around the axis many times would cost too much. */
+const MAX_SEGMENTS = 300_000
+
+/**
+ * Returns the whole turns by which copies of something have to be shifted to come near a target.
+ *
+ * @param segmentCount number of segments in one copy
+ * @returns the first and the last turn, both included
+ * @throws {UndecidableError} when there would be too many copies
+ */
+export function turnsToReach(
+  segments: SegmentSet,
+  own: Extent,
+  target: Extent,
+  segmentCount: number,
+): readonly [number, number] {
+  // The margin of one degree makes rounding harmless.
+  const first = Math.ceil((target.west - own.east - 1) / 360)
+  const last = Math.floor((target.east - own.west + 1) / 360)
+  if (segments.count + (last - first + 1) * segmentCount > MAX_SEGMENTS) {
+    throw new UndecidableError('the geometries wind around the axis too often')
+  }
+  return [first, last]
 }

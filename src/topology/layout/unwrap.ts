@@ -1,6 +1,6 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
 import { isWholeParallel, ringForm } from '../../geometry/whole-parallels.ts'
-import { openAntimeridian } from './seam-edges.ts'
+import { openAntimeridian, type UnwrappedRing } from './seam-edges.ts'
 
 /**
  * Returns which pole a ring that winds around the axis encloses: 1 north, −1 south. The function is passed in, because the
@@ -9,27 +9,6 @@ import { openAntimeridian } from './seam-edges.ts'
  * @param ring interleaved lon, lat in degrees, closed, as received
  */
 export type PoleResolver = (ring: Float64Array) => 1 | -1
-
-/** A closed ring on the unrolled cylinder. A ring that winds around the axis is closed over its pole by auxiliary edges. */
-export interface UnwrappedRing {
-  readonly lon: Float64Array
-  readonly lat: Float64Array
-  /** Position i has the longitude lon[i] + 360 · turn[i]. */
-  readonly turn: Int32Array
-  /**
-   * Index of the original vertex at which edge i starts; −1 for an auxiliary edge, which is no boundary: it only closes the ring
-   * over its pole, or follows the antimeridian with the interior on both sides.
-   */
-  readonly source: Int32Array
-  /** Number of times it winds around the axis, eastward positive; a simple ring has −1, 0 or 1. */
-  readonly winding: number
-  /** The pole over which it is closed; 0 when it closes without one. */
-  readonly pole: -1 | 0 | 1
-  /** False when its edges along the poles imply another interior than the rule by which areas are measured. */
-  readonly isInteriorCertain: boolean
-  /** Whether it has edges along the antimeridian with the interior on both sides, which are no boundary. */
-  readonly isOpenAtAntimeridian: boolean
-}
 
 /**
  * Returns the turns to add to the longitude of an edge's second end so that the edge takes the short way: −1, 0 or 1.

@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import type { DeviceTrust } from '../../wire/messages.ts'
+import type { DeviceTrust } from '../../wire/compute-messages.ts'
 import type { CheckCollector, PluginContext } from '../plugin.ts'
 import { readSignal } from '../signals.ts'
 import { decodeBase64, isFileSent, listCommitments } from './attested-message.ts'

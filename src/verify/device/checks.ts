@@ -1,4 +1,4 @@
-import type { DeviceTrust } from '../../wire/messages.ts'
+import type { DeviceTrust } from '../../wire/compute-messages.ts'
 import type { CheckCollector, PluginContext, PluginFacts } from '../plugin.ts'
 import { type AppAttestFacts, checkAppAttest } from './app-attest.ts'
 import { checkKeyAttestation, type KeyAttestationFacts } from './key-attestation.ts'

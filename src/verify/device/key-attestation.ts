@@ -1,5 +1,5 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
-import type { DeviceTrust } from '../../wire/messages.ts'
+import type { DeviceTrust } from '../../wire/compute-messages.ts'
 import { StampMessages } from '../message.ts'
 import type { CheckCollector, PluginContext } from '../plugin.ts'
 import { asObject, readSignal } from '../signals.ts'

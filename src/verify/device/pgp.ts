@@ -1,4 +1,4 @@
-import type { DeviceTrust } from '../../wire/messages.ts'
+import type { DeviceTrust } from '../../wire/compute-messages.ts'
 import { verifyDetached } from '../openpgp/keyring.ts'
 import type { CheckCollector, PluginContext } from '../plugin.ts'
 import { asObject, readSignal, readText } from '../signals.ts'

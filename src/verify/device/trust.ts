@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
-import type { DeviceTrust } from '../../wire/messages.ts'
+import type { DeviceTrust } from '../../wire/compute-messages.ts'
 import { findWeakness } from './strong-key.ts'
 
 /** The default: only the pinned roots are trusted, no app is named, nothing is revoked. */

@@ -1,7 +1,7 @@
 import { recoverAddress } from '../../crypto/address.ts'
 import { utf8 } from '../../crypto/hex.ts'
 import { parseSignature, personalMessage } from '../../crypto/signature.ts'
-import type { Hex } from '../../wire/messages.ts'
+import type { Hex } from '../../wire/values.ts'
 import type { CheckCollector, Coordinates, PluginContext, VerifyPlugin } from '../plugin.ts'
 import {
   asObject,

@@ -1,7 +1,7 @@
 /** The request that the compute page edits: one operation on one or two inputs. */
 import { OPERATIONS } from '../../../src/compute/operations.ts'
 import type { Geometry, Input } from '../../../src/types/generated.ts'
-import type { OperationName } from '../../../src/wire/messages.ts'
+import type { OperationName } from '../../../src/wire/values.ts'
 import type { Reading } from '../geo/edges.ts'
 
 export interface Question {

@@ -1,0 +1,76 @@
+/** A request and its response as the service sees them, without HTTP terms. */
+
+import { type ProblemData, ProblemError, type ProblemType } from '../base/problem.ts'
+import type { Tier } from '../config/config.ts'
+
+/** One request as the service sees it: its deadline, and whether the client is still connected. */
+export interface RequestContext {
+  /** True once the client has disconnected. */
+  readonly aborted: boolean
+  /** Milliseconds since the epoch, after which the response is too late. */
+  readonly deadlineMs: number
+  /** Extra milliseconds that this response may take, on top of the limit for all responses. */
+  extraMs?: number
+}
+
+/** @throws {ProblemError} if the client has disconnected or its deadline has passed */
+export function rejectExpired({ aborted, deadlineMs }: RequestContext, nowMs: number): void {
+  if (!aborted && nowMs < deadlineMs) return
+  throw new ProblemError({ type: 'overloaded', detail: 'the request waited longer than its deadline' })
+}
+
+/** The client for whom an attestation is submitted. */
+export interface SubmissionCaller {
+  /** Name of the API key's account; undefined without a key. */
+  readonly account: string | undefined
+  readonly tier: Tier
+  /** Header value as sent. */
+  readonly idempotencyKey: string | undefined
+}
+
+/** Context of a batch. Each item counts as one request, and items fail independently. */
+export interface BatchContext extends RequestContext {
+  /**
+   * Takes items from the caller's hourly quota.
+   *
+   * @returns the number of items that are allowed
+   */
+  takeQuota(items: number): number
+  /** Counts items in the metrics by outcome: `ok`, or the type of their problem. */
+  countItems(outcome: 'ok' | ProblemType, items: number): void
+  /** The problem of items beyond the quota. */
+  readonly quotaProblem: ProblemData
+  /** Returns the JSON of a problem, the same object that a rejected single request gets. */
+  problemJson(problem: ProblemData): string
+}
+
+/** Receives the response to a batch piece by piece. */
+export interface TextSink {
+  /** Resolves when the client can take more. The sink takes ownership of the bytes and of their whole buffer. */
+  write(piece: string | Uint8Array): void | Promise<void>
+}
+
+/** A sink that also takes response headers, which are known only with the first results. */
+export interface BatchSink extends TextSink {
+  /** Adds headers to the response. Has no effect once the head of the response has been sent. */
+  addHeaders(headers: Readonly<Record<string, string>>): void
+}
+
+/** Takes the lines of a stream as bytes, in pieces that may end in the middle of a line. */
+export interface LineStream {
+  take(bytes: Uint8Array): void
+  /** True while it should get no more bytes: its queue is full. */
+  readonly isFull: boolean
+  /**
+   * Resolves when every line has been answered.
+   *
+   * @param isCut true if the stream broke off; an incomplete last line is then dropped
+   */
+  end(isCut: boolean): Promise<void>
+}
+
+export interface ServiceResponse {
+  /** The body. */
+  readonly json: string
+  readonly headers?: Readonly<Record<string, string>>
+}

@@ -1,0 +1,134 @@
+/** Messages between the main thread and the compute threads about compute requests. */
+
+import type { PackedBytes } from '../base/bytes.ts'
+import type { ProblemData } from '../base/problem.ts'
+import type { Geometry, VerifiedLocationProof } from '../types/generated.ts'
+import type { Hex, OperationName } from './values.ts'
+
+/** One validated input of a compute request. `form` discriminates the union. */
+export type Input = { readonly path: readonly (string | number)[] } & (
+  | { readonly form: 'geometry'; readonly geometry: Geometry }
+  | { readonly form: 'onchain'; readonly uid: string }
+  | { readonly form: 'proof'; readonly verifiedProof: VerifiedLocationProof }
+)
+
+/** An input that main resolved (a `{uid}` or a verified proof): its reference and its geometry as JSON. */
+export interface ResolvedInput {
+  readonly field: string
+  readonly ref: Hex
+  readonly geometry: string
+  /** The attested location type. For a proof, set only if its location is text. */
+  readonly locationType?: string | undefined
+}
+
+/** One request for a compute thread. The body stays bytes, because cloning the parsed object costs as much as parsing it. */
+export interface ComputeTask {
+  readonly operation: OperationName
+  readonly body: Uint8Array
+  readonly resolved: readonly ResolvedInput[]
+  readonly timestampSeconds: number
+}
+
+/** Several tasks in one message. Their bodies are packed and transferred; the other members are cloned. */
+export interface ComputeBatch {
+  readonly bytes: PackedBytes
+  readonly heads: readonly Omit<ComputeTask, 'body'>[]
+}
+
+/** The operator's decisions about devices. Plain data, because the compute threads get it. */
+export interface DeviceTrust {
+  /** PEM certificates or public keys that are trusted in addition to Google's key attestation root. */
+  readonly androidRoots: readonly string[]
+  /** The same, in addition to Apple's App Attest root. */
+  readonly appleRoots: readonly string[]
+  /** Serial numbers of revoked certificates, lower-case hex without leading zeros. */
+  readonly revokedSerials: readonly string[]
+  /** Android packages whose attestations are accepted; if empty, any. */
+  readonly androidPackages: readonly string[]
+  /** SHA-256 of the certificates that sign those packages, lower-case hex; if empty, any. */
+  readonly androidSigners: readonly string[]
+  /** `TEAMID.bundle.identifier` of accepted apps; if empty, none, because App Attest can only be checked against a named app. */
+  readonly appleAppIds: readonly string[]
+  /** True: attestations of development builds are accepted. Apple attests those too. */
+  readonly allowDevelopmentApps: boolean
+  /** Fingerprints of accepted OpenPGP keys, upper-case hex; if empty, any. */
+  readonly pgpFingerprints: readonly string[]
+}
+
+/** A key with which a `did:web` subject signs. */
+export interface DidKey {
+  /** The fragment that names the key within its DID document. */
+  readonly fragment: string
+  /** The address of a secp256k1 key, lower case, or `ed25519:` and the public key in hex. */
+  readonly key: string
+}
+
+/** Keys by DID, without the fragment. */
+export type DidKeys = ReadonlyMap<string, readonly DidKey[]>
+
+/**
+ * Where an operator may claim that proofs are evaluated: in this process, in a trusted execution environment, or in a
+ * zero-knowledge proof.
+ */
+export const EVALUATION_MODES = ['local', 'tee', 'zk'] as const
+
+export type EvaluationMode = (typeof EVALUATION_MODES)[number]
+
+/** Where and how proofs are evaluated, as responses report it. */
+export interface Evaluation {
+  readonly mode: EvaluationMode
+  /** The name of the definitions behind the credibility vector. */
+  readonly method: string
+}
+
+/** The evaluation that this program performs; any other value is the operator's claim (decision 130). */
+export const OWN_EVALUATION: Evaluation = { mode: 'local', method: 'multifactor-v0' }
+
+/** The start data of a compute thread. */
+export interface ComputeWorkerData {
+  readonly limits: {
+    readonly maxVertices: number
+    readonly maxParts: number
+    readonly maxCollectionDepth: number
+    readonly maxJsonDepth: number
+    readonly maxDistanceSolves: number
+    /** Size of the thread's cache of prepared geometries. */
+    readonly maxPreparedBytes: number
+    /** All supported chains. */
+    readonly chainIds: readonly number[]
+  }
+  /** True: the `mock` plugin is enabled. */
+  readonly allowMock: boolean
+  /** Addresses and Ed25519 keys of trusted latency witnesses, 0x and lower case. undefined: no witness is preferred. */
+  readonly witnesses: readonly string[] | undefined
+  /** Which devices and apps are trusted. undefined: only the pinned roots of their makers. */
+  readonly deviceTrust: DeviceTrust | undefined
+  /** Keys of `did:web` signers. undefined: their signatures do not count. */
+  readonly didKeys: DidKeys | undefined
+  readonly evaluation: Evaluation
+  /** Modules of the plugins that the operator adds, as file URLs. */
+  readonly pluginUrls: readonly string[]
+  /** True in the large lane: the thread lowers its scheduling priority. */
+  readonly lowPriority: boolean
+}
+
+/** A reference in a body that a compute thread cannot resolve itself. */
+export interface UnresolvedInput {
+  readonly field: string
+  /** The validated input, `onchain` or `proof`. */
+  readonly input: Input
+}
+
+export type ComputeResult =
+  | {
+      readonly ok: true
+      readonly kind: 'numeric' | 'boolean'
+      /** The members of the response, as JSON that `resultMembers` writes. A string, because strings are cheap to send. */
+      readonly members: string
+      readonly data: Hex
+      readonly chainId: number
+      readonly schema: Hex | undefined
+      readonly recipient: Hex
+    }
+  | { readonly ok: false; readonly problem: ProblemData }
+  | { readonly ok: 'unresolved'; readonly chainId: number; readonly inputs: readonly UnresolvedInput[] }

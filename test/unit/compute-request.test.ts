@@ -243,7 +243,7 @@ describe('a compute request', () => {
   })
 
   it('is rejected with the allowed range in the detail', () => {
-    // Decision 89.
+    // People search for the limit, so the detail has it (decision 89).
     const problem = readProblem(
       'distance',
       distance({

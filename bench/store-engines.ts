@@ -86,7 +86,7 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
         try {
           return await startOnce()
         } catch (error) {
-          if (!String(error).includes('shared memory block is still in use') || Date.now() > latestMs) throw error
+          if (!/shared memory block .*is still in use/.test(String(error)) || Date.now() > latestMs) throw error
           await new Promise((resolve) => setTimeout(resolve, 50))
         }
       }

@@ -128,10 +128,12 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
     const [, , , , from] = accountsOf(service)
     const kept = await locationUids(service)
     const nowMs = Date.now()
-    await eventually(
-      () => expect(statSync(join(folder, 'local-chain/state.json')).mtimeMs).toBeGreaterThan(nowMs),
-      WAIT,
-    )
+    const stateFile = join(folder, 'local-chain/state.json')
+    await eventually(() => {
+      expect(statSync(stateFile).mtimeMs).toBeGreaterThan(nowMs)
+      // Anvil overwrites the file in place: it is whole only when the last byte is written.
+      JSON.parse(readFileSync(stateFile, 'utf8'))
+    }, WAIT)
     process.kill(service.chainPid, 'SIGKILL')
     await eventually(() => {
       const said = service.lines.join('\n')

@@ -80,7 +80,11 @@ export async function startService(
   await localChain?.fund(signer.address) // before the relay checks its balance
   const store = config.records ? createStoreClient(config, log) : undefined
   const chainClient = await startChainAccess(config, log, signer, store)
-  const pool = await startComputePool(config, { chainIds: [...chains.keys()], evidence: evidence.settings })
+  const pool = await startComputePool(config, {
+    chainIds: [...chains.keys()],
+    evidence: evidence.settings,
+    modules: { compute: () => import('../workers/compute.ts'), inline: () => import('../workers/inline.ts') },
+  })
 
   const policy = createChainPolicy({
     chains,

@@ -81,8 +81,23 @@ export type EvidenceSettings = Pick<
   'allowMock' | 'witnesses' | 'deviceTrust' | 'didKeys' | 'evaluation' | 'pluginUrls'
 >
 
+/**
+ * Loads the code of the compute threads into the calling thread. That code is in a layer above this one, so the caller that
+ * starts the threads passes it in.
+ */
+export interface ComputeModules {
+  compute(): Promise<{
+    createComputeRunner(data: ComputeWorkerData): Promise<unknown>
+    runWork(runner: unknown, work: Work): WorkResult | Promise<WorkResult>
+  }>
+  inline(): Promise<{
+    createInlineCompute(limits: ComputeWorkerData['limits']): (task: ComputeTask) => ComputeResult | undefined
+  }>
+}
+
 /** The settings of a compute thread besides its limits. */
 export interface ThreadSettings {
+  readonly modules: ComputeModules
   readonly chainIds: readonly number[]
   readonly evidence: EvidenceSettings
 }
@@ -160,10 +175,7 @@ async function settled(work: ReadonlySet<Promise<WorkResult>>, maxMs: number): P
 
 /** Creates the lane for `COMPUTE_THREADS=0`: the same code, run on the main thread. */
 export async function createInlineLane(config: Config, settings: ThreadSettings, isLarge: boolean): Promise<Lane> {
-  const { createComputeRunner, runWork } = (await import(workerUrl('compute').href)) as {
-    createComputeRunner(data: ComputeWorkerData): Promise<unknown>
-    runWork(runner: unknown, work: Work): WorkResult | Promise<WorkResult>
-  }
+  const { createComputeRunner, runWork } = await settings.modules.compute()
   const runner = await createComputeRunner({
     limits: computeLimits(config, settings.chainIds, isLarge),
     ...settings.evidence,
@@ -183,10 +195,8 @@ export async function createInlineLane(config: Config, settings: ThreadSettings,
 }
 
 /** Loads the function that computes tiny requests on the main thread. */
-export async function loadInline({ limits }: Config, { chainIds }: ThreadSettings) {
-  const { createInlineCompute } = (await import(workerUrl('inline').href)) as {
-    createInlineCompute(limits: ComputeWorkerData['limits']): (task: ComputeTask) => ComputeResult | undefined
-  }
+export async function loadInline({ limits }: Config, { chainIds, modules }: ThreadSettings) {
+  const { createInlineCompute } = await modules.inline()
   const { maxCollectionDepth, maxJsonDepth } = limits
   return createInlineCompute({ ...INLINE_LIMITS, maxCollectionDepth, maxJsonDepth, chainIds })
 }

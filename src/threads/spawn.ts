@@ -3,13 +3,12 @@ import type { ResourceLimits } from 'node:worker_threads'
 import type { Config } from '../config/config.ts'
 
 /**
- * Returns the URL of the entry of a worker thread, or of a worker module that the main thread loads. It is in
- * `dist/workers` even when this file runs from source under a test, because Node.js 20 cannot start a thread from
- * TypeScript.
+ * Returns the URL of the entry of a worker thread. It is in `dist/workers` even when this file runs from source under a
+ * test, because Node.js 20 cannot start a thread from TypeScript.
  *
  * @param name file name without extension
  */
-export function workerUrl(name: 'compute' | 'inline' | 'plugin-trial' | 'signer' | 'store' | 'sync'): URL {
+export function workerUrl(name: 'compute' | 'plugin-trial' | 'signer' | 'store' | 'sync'): URL {
   const fromSource = import.meta.url.endsWith('.ts')
   return new URL(`${fromSource ? '../../dist' : '../..'}/workers/${name}.js`, import.meta.url)
 }

@@ -50,7 +50,11 @@ describe('evidence that takes longer than its deadline', () => {
       pluginUrls: [],
     }
     const limits = { ...config.limits, evidenceGraceMs }
-    pool = await startComputePool({ ...config, limits }, { chainIds: [84532], evidence })
+    const modules = {
+      compute: () => import('../../workers/compute.ts'),
+      inline: () => import('../../workers/inline.ts'),
+    }
+    pool = await startComputePool({ ...config, limits }, { chainIds: [84532], evidence, modules })
     return pool
   }
 

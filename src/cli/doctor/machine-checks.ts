@@ -62,8 +62,12 @@ async function checkThreads({ config }: DoctorParts): Promise<Finding> {
     evaluation: config.evaluation,
     pluginUrls: [],
   }
+  const modules = {
+    compute: () => import('../../../workers/compute.ts'),
+    inline: () => import('../../../workers/inline.ts'),
+  }
   try {
-    const pool = await startComputePool({ ...config, limits }, { chainIds: [], evidence })
+    const pool = await startComputePool({ ...config, limits }, { chainIds: [], evidence, modules })
     await pool.close()
   } catch (error) {
     return fail(

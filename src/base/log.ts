@@ -1,7 +1,8 @@
-import type { Config } from '../config/config.ts'
-
 /** Fields of a log line. They never contain bodies, keys or signatures. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
+
+/** Lines for people, or JSON objects for programs. */
+export type LogFormat = 'pretty' | 'json'
 
 /** Writes one line for each event. Lines go to standard error, because standard output is for results. */
 export interface Log {
@@ -17,7 +18,7 @@ export interface Log {
  * @param now returns milliseconds since the epoch; a parameter so that tests can fix the time
  */
 export function createLog(
-  format: Config['logFormat'],
+  format: LogFormat,
   write: (line: string) => void = (line) => void process.stderr.write(line),
   now: () => number = Date.now,
 ): Log {

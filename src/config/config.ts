@@ -5,6 +5,7 @@
  * `config/signing-key.ts` does, in the signer thread only (decision 96).
  */
 
+import type { LogFormat } from '../base/log.ts'
 import { EVALUATION_MODES, type Evaluation, OWN_EVALUATION } from '../wire/compute-messages.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -67,7 +68,7 @@ export interface Config {
   /** True: `/graphql` answers introspection queries. */
   readonly graphqlIntrospection: boolean
   readonly httpAdapter: 'uws' | 'node'
-  readonly logFormat: 'pretty' | 'json'
+  readonly logFormat: LogFormat
   /** Share of requests that are logged: 1 logs all, 0.01 one in a hundred. Errors and slow requests are always logged. */
   readonly logSampleRatio: number
   /** False: `GET /metrics` answers loopback peers only. */

@@ -1,5 +1,5 @@
 /** How far the contenders are from numbers that are right: GeodTest for lengths, quadrature for areas. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import turfArea from '@turf/area'
@@ -16,7 +16,7 @@ import { wkb } from './wkb.ts'
 
 const { Geodesic } = geodesic
 const { WGS84 } = Geodesic
-const GEODTEST = fileURLToPath(new URL('../../../shared/data/GeodTest-short.dat.gz', import.meta.url))
+const GEODTEST = fileURLToPath(new URL('../../test/vectors/GeodTest-short.dat.gz', import.meta.url))
 const VECTORS = fileURLToPath(new URL('../../test/vectors/geodesic-area.json', import.meta.url))
 const PROGRAMS: readonly NativeProgram[] = ['geographiclib', 'geographiclibNative', 'proj']
 /** The mark is for polygons up to this size. */
@@ -31,13 +31,9 @@ export interface LengthErrors {
   readonly median: number
 }
 
-/** Prints the errors of lengths on GeodTest-short; undefined where it is not beside the repository. */
-export function printLengthErrors({ kernel, native, postGis }: Anchors): LengthErrors[] | undefined {
+/** Prints the errors of lengths on GeodTest-short (test/vectors/README.md). */
+export function printLengthErrors({ kernel, native, postGis }: Anchors): LengthErrors[] {
   console.log('\n### Errors of 10,000 lengths (GeodTest-short)\n')
-  if (!existsSync(GEODTEST)) {
-    console.log('GeodTest-short.dat.gz is not in ../shared/data beside the repository: not measured')
-    return undefined
-  }
   const rows = gunzipSync(readFileSync(GEODTEST)).toString('latin1').trim().split('\n')
   const columns = rows.map((row) => row.split(' ').map(Number))
   const pairs = Float64Array.from(columns.flatMap(([lat1, lon1, , lat2, lon2]) => [lon1!, lat1!, lon2!, lat2!]))

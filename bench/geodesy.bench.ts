@@ -36,11 +36,7 @@ export async function run(): Promise<object> {
   }
 }
 
-function marksOf(
-  rows: readonly MeasuredRow[],
-  lengths: readonly LengthErrors[] | undefined,
-  areas: readonly AreaErrors[],
-) {
+function marksOf(rows: readonly MeasuredRow[], lengths: readonly LengthErrors[], areas: readonly AreaErrors[]) {
   const marks = new Marks(rows)
   const { geographiclib, geographiclibNative } = NATIVE_NAMES
   const ring = 'area and length, ring of 10,000, 60 m'
@@ -54,14 +50,9 @@ function marksOf(
   marks.atLeastTimes('inverse near the antipode, in one call: not slower than C++', antipode, geographiclib, 1)
   marks.atLeastTimes('… a call a pair', antipode, geographiclib, 1, 'Trigpoint, a call a pair')
   marks.atMost('point to prepared 10,000-vertex polygon: ≤ 5 µs', 'point to polygon of 10,000, prepared', 5000)
-  const ours = (lengths ?? []).filter(({ contender }) => contender.startsWith('Trigpoint'))
+  const ours = lengths.filter(({ contender }) => contender.startsWith('Trigpoint'))
   const worst = Math.max(...ours.map(({ largest }) => largest))
-  const isMeasured = ours.length > 0
-  marks.add(
-    'lengths of GeodTest within 15 nm',
-    isMeasured ? `${(worst * 1e9).toFixed(2)} nm` : undefined,
-    isMeasured ? worst <= 15e-9 : undefined,
-  )
+  marks.add('lengths of GeodTest within 15 nm', `${(worst * 1e9).toFixed(2)} nm`, worst <= 15e-9)
   const { largest } = areas[0]!
   marks.add('areas up to 10¹⁰ m² within 10⁻⁴ m²', `${largest.toExponential(1)} m²`, largest <= 1e-4)
   return marks.list

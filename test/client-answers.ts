@@ -6,20 +6,18 @@ import { resultMembers } from '../src/compute/result-text.ts'
 import { checksumAddress } from '../src/crypto/address.ts'
 import { canonicalGeometry } from '../src/crypto/canonical.ts'
 import { computeResponseJson } from '../src/service/compute/signed-answer.ts'
-import type { Geometry } from '../src/types/generated.ts'
 import type { Hex } from '../src/wire/values.ts'
 import { createTestSigner, NOW_SECONDS, RECIPIENT } from './attest-parts.ts'
 import { canonicalJson } from './canonical-json.ts'
+import { EIFFEL_TOWER, TOWN_HALL } from './fixtures.ts'
 
-export const PARIS: Geometry = { type: 'Point', coordinates: [2.2945, 48.8584] }
-export const TOWN_HALL: Geometry = { type: 'Point', coordinates: [2.3522, 48.8566] }
 /** The distance in the README, as GeographicLib computes it: 4238.7667 m. */
 export const DISTANCE_CM = 423_877n
 const SALT: Hex = `0x${'5a17'.repeat(16)}`
 
 export async function createAnswers(chainId = 84532) {
   const { signer, schemas, keccak, chains, signProof } = await createTestSigner()
-  const refs = [PARIS, TOWN_HALL].map((geometry) => keccak.hashHex(Buffer.from(canonicalGeometry(geometry))))
+  const refs = [EIFFEL_TOWER, TOWN_HALL].map((geometry) => keccak.hashHex(Buffer.from(canonicalGeometry(geometry))))
   const facts = { timestampSeconds: NOW_SECONDS, inputRefs: refs }
 
   async function answer(kind: 'numeric' | 'boolean', data: Hex, members: string, withResult: boolean): Promise<string> {
@@ -76,7 +74,7 @@ export async function createAnswers(chainId = 84532) {
 
   /** The response of `POST /verify/v0/proof`; its numbers are those that `signProof` signs. */
   async function verifiedProof() {
-    const proof = { claim: { location: PARIS, radius: 100 }, stamps: [{ plugin: 'a' }, { plugin: 'b' }] }
+    const proof = { claim: { location: EIFFEL_TOWER, radius: 100 }, stamps: [{ plugin: 'a' }, { plugin: 'b' }] }
     const proofHash = keccak.hashHex(Buffer.from(canonicalJson(proof)))
     const signed = await signProof(chains.get(chainId)!, { proofHash })
     const dimensions = {

@@ -5,12 +5,13 @@ import { createKeccak } from '../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import { formatSignature } from '../src/crypto/signature.ts'
 import { canonicalJson } from './canonical-json.ts'
+import { EIFFEL_TOWER } from './fixtures.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests make stamps invalid in every way
 export type Loose = Record<string, any>
 
 export const NOW = 1_760_000_000
-export const EIFFEL = [2.2945, 48.8584] as const
+export const EIFFEL = EIFFEL_TOWER.coordinates
 const keccak = await createKeccak()
 const secp256k1 = await loadSecp256k1()
 

@@ -16,6 +16,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import type { Hex } from '../../src/wire/values.ts'
+import { EIFFEL_TOWER, ROME, SQUARE } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const schemas = [requestSchema, computeRequestSchema, computeResponseSchema, geometrySchema, inputSchema]
@@ -23,27 +24,13 @@ const ajv = new Ajv2020({ strict: false, schemas: [...schemas, problemSchema, pr
 const isBatchResponse = ajv.compile(responseSchema)
 
 const CHAIN = 84532
-const paris = { type: 'Point', coordinates: [2.2945, 48.8584] }
-const rome = { type: 'Point', coordinates: [12.4964, 41.9028] }
-const square = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [2, 48],
-      [3, 48],
-      [3, 49],
-      [2, 49],
-      [2, 48],
-    ],
-  ],
-}
 const UNREADABLE = { uid: `0x${'1'.repeat(64)}` }
 
 const distance = (id?: string | number) => ({
   op: 'distance',
   ...(id === undefined ? {} : { id }),
-  from: paris,
-  to: rome,
+  from: EIFFEL_TOWER,
+  to: ROME,
 })
 
 /** The samples of `/metrics`, by name with labels. */
@@ -83,9 +70,9 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
   it('answers each item like a single request', async () => {
     const items = [
       distance('a'),
-      { op: 'area', geometry: square },
-      { op: 'contains', container: square, containee: paris },
-      { op: 'within', geometry: paris, target: rome, radius: 2_000_000 },
+      { op: 'area', geometry: SQUARE },
+      { op: 'contains', container: SQUARE, containee: EIFFEL_TOWER },
+      { op: 'within', geometry: EIFFEL_TOWER, target: ROME, radius: 2_000_000 },
     ]
     const { status, body } = await batch({ items })
     expect(status).toBe(200)
@@ -116,7 +103,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     ['a sequence', { sequence: 'consecutive' }, 'default'],
     ['none', { attest: 'none' }, null],
   ])('sends the source of the nonces in a header: %s', async (_what, options, source) => {
-    const alone = await service.post('/compute/v0/distance', { chainId: CHAIN, from: paris, to: rome })
+    const alone = await service.post('/compute/v0/distance', { chainId: CHAIN, from: EIFFEL_TOWER, to: ROME })
     expect(alone.headers.get('x-attester-nonce-source')).toBe('default')
     const { headers, body } = await batch({ ...options, items: [{ op: 'area' }, distance(), distance()] })
     expect(body.failed).toBe(1)
@@ -142,7 +129,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     'counts items by outcome, with %j',
     async (options) => {
       const before = await counters(service)
-      const items = [distance(), { op: 'area' }, distance(), 17, { op: 'distance', from: UNREADABLE, to: paris }]
+      const items = [distance(), { op: 'area' }, distance(), 17, { op: 'distance', from: UNREADABLE, to: EIFFEL_TOWER }]
       await batch({ ...options, items })
       const after = await counters(service)
       const more = (outcome: string) => {
@@ -165,7 +152,12 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
   })
 
   it('puts results under one root, without the items that fail', async () => {
-    const items = [distance('a'), { op: 'area', geometry: paris }, { ...distance('c'), chainId: 8453 }, distance('d')]
+    const items = [
+      distance('a'),
+      { op: 'area', geometry: EIFFEL_TOWER },
+      { ...distance('c'), chainId: 8453 },
+      distance('d'),
+    ]
     const { body } = await batch({ attest: 'merkle', items })
     expect(body).toMatchObject({ attest: 'merkle', count: 4, failed: 2, merkle: { leafCount: 2 } })
     expect(body.merkle.attestation.attester).toBe(service.attester)
@@ -180,9 +172,9 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
 
   it('keeps the order of a thousand results under one root, with failed items between them', async () => {
     const items = Array.from({ length: 1000 }, (_, id) => {
-      if (id % 300 < 3) return { op: 'area', id, geometry: paris }
+      if (id % 300 < 3) return { op: 'area', id, geometry: EIFFEL_TOWER }
       if (id > 500 && id % 7 === 0) return { ...distance(id), chainId: 8453 }
-      return id % 5 === 0 ? { ...distance(`é${id}\n`), from: rome } : distance(id)
+      return id % 5 === 0 ? { ...distance(`é${id}\n`), from: ROME } : distance(id)
     })
     const { body } = await batch({ attest: 'merkle', items })
     const keccak = await createKeccak()
@@ -224,7 +216,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     async (options) => {
       const items = [
         distance('a'),
-        { op: 'within', geometry: paris, target: square, radius: 10 },
+        { op: 'within', geometry: EIFFEL_TOWER, target: SQUARE, radius: 10 },
         { op: 'area' },
         distance(),
       ]
@@ -240,10 +232,10 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
   it('reports an invalid item at its index and computes the others', async () => {
     const items = [
       distance('first'),
-      { op: 'distance', id: 'second', from: paris, to: { type: 'Point', coordinates: [2, 95] } },
+      { op: 'distance', id: 'second', from: EIFFEL_TOWER, to: { type: 'Point', coordinates: [2, 95] } },
       { op: 'circumference', id: 'third' },
       17,
-      { op: 'distance', id: 'fifth', from: UNREADABLE, to: paris },
+      { op: 'distance', id: 'fifth', from: UNREADABLE, to: EIFFEL_TOWER },
       distance('last'),
     ]
     const { status, body } = await batch({ items })
@@ -325,9 +317,9 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
   it('echoes the id of a rejected item, and rejects a number that a double cannot hold', async () => {
     const items = [
       { op: 'nope', id: 'a' },
-      { op: 'distance', id: 7, from: paris },
-      { op: 'distance', id: 'c', from: paris, to: rome, chainId: 'x' },
-      { op: 'distance', id: 'large', from: paris, to: rome, pad: 'x'.repeat(1_100_000) },
+      { op: 'distance', id: 7, from: EIFFEL_TOWER },
+      { op: 'distance', id: 'c', from: EIFFEL_TOWER, to: ROME, chainId: 'x' },
+      { op: 'distance', id: 'large', from: EIFFEL_TOWER, to: ROME, pad: 'x'.repeat(1_100_000) },
       distance(2 ** 53),
       distance(0.5),
     ]
@@ -342,7 +334,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
   })
 
   it('answers a stream of lines line by line', async () => {
-    const text = `${JSON.stringify(distance('a'))}\n\n  \r\nnot json\n${JSON.stringify({ op: 'area', geometry: square })}`
+    const text = `${JSON.stringify(distance('a'))}\n\n  \r\nnot json\n${JSON.stringify({ op: 'area', geometry: SQUARE })}`
     const { status, type, responseText } = await lines(text)
     expect(status).toBe(200)
     expect(type).toBe('application/x-ndjson; charset=utf-8')
@@ -363,9 +355,9 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
     const recipientOf = (id: number) => `0x${(id % 9).toString(16).padStart(40, '0')}`
     const items = Array.from({ length: 1000 }, (_, id) => {
       // Some items of the first chunk fail, none of the later ones.
-      if (id < 100 && id % 30 === 7) return { op: 'area', id: `é ${id}`, geometry: paris }
+      if (id < 100 && id % 30 === 7) return { op: 'area', id: `é ${id}`, geometry: EIFFEL_TOWER }
       const common = { id: `é ${id}`, recipient: recipientOf(id), chainId: id % 4 === 0 ? 8453 : CHAIN }
-      if (id % 3 === 0) return { op: 'contains', ...common, container: square, containee: paris }
+      if (id % 3 === 0) return { op: 'contains', ...common, container: SQUARE, containee: EIFFEL_TOWER }
       return { ...distance(), ...common, to: { type: 'Point', coordinates: [id / 10, 1] } }
     })
     const { body } = await batch({ items })
@@ -451,10 +443,10 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
   it('gives a hint that fits the missing member', async () => {
     const { body } = await batch({
       items: [
-        { op: 'distance', from: paris },
-        { from: paris, to: rome },
-        { op: 'within', geometry: paris, target: rome },
-        { op: 'distance', form: paris, to: rome },
+        { op: 'distance', from: EIFFEL_TOWER },
+        { from: EIFFEL_TOWER, to: ROME },
+        { op: 'within', geometry: EIFFEL_TOWER, target: ROME },
+        { op: 'distance', form: EIFFEL_TOWER, to: ROME },
       ],
     })
     const places = body.results.map(({ error }: { error: { errors: object[] } }) => error.errors[0])
@@ -484,7 +476,7 @@ describe.each(['uws', 'node'])('batches over %s', (adapter) => {
       pointer: '#/chainId',
       hint: expect.stringContaining('?chainId=84532'),
     })
-    const alone = await service.post('/compute/v0/distance', { from: paris, to: rome })
+    const alone = await service.post('/compute/v0/distance', { from: EIFFEL_TOWER, to: ROME })
     expect(alone.body.errors[0]).toMatchObject({ hint: expect.stringContaining('"chainId": 84532') })
   })
 

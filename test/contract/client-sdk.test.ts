@@ -1,5 +1,6 @@
 import { recoverTypedDataAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EIFFEL_TOWER, SQUARE, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 // The requests of deployed clients of this interface, with only the address changed: bodies with every member that they
@@ -7,17 +8,7 @@ import { startTestService, type TestService } from '../service.ts'
 const ZERO = `0x${'0'.repeat(40)}`
 const NUMERIC = '0xc2b013ecb68d59b28f5d301203ec630335d97c37b400b16b359db6972572e02a'
 const BOOLEAN = '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5'
-const point = { type: 'Point', coordinates: [2.2945, 48.8584] }
-const other = { type: 'Point', coordinates: [2.3522, 48.8566] }
-const ring = [
-  [2, 48],
-  [3, 48],
-  [3, 49],
-  [2, 49],
-  [2, 48],
-]
-const polygon = { type: 'Polygon', coordinates: [ring] }
-const line = { type: 'LineString', coordinates: ring.slice(0, 2) }
+const line = { type: 'LineString', coordinates: SQUARE.coordinates[0]!.slice(0, 2) }
 
 describe('a deployed client', () => {
   let service: TestService
@@ -32,12 +23,12 @@ describe('a deployed client', () => {
     service.post(`/compute/v0/${operation}`, { chainId: 84532, ...members, schema, recipient: ZERO })
 
   it.each([
-    ['distance', { from: point, to: other }, NUMERIC, 'meters', 2],
-    ['area', { geometry: polygon }, NUMERIC, 'square_meters', 1],
+    ['distance', { from: EIFFEL_TOWER, to: TOWN_HALL }, NUMERIC, 'meters', 2],
+    ['area', { geometry: SQUARE }, NUMERIC, 'square_meters', 1],
     ['length', { geometry: line }, NUMERIC, 'meters', 1],
-    ['contains', { container: polygon, containee: point }, BOOLEAN, undefined, 2],
-    ['within', { geometry: point, target: other, radius: 500 }, BOOLEAN, undefined, 2],
-    ['intersects', { geometry1: polygon, geometry2: line }, BOOLEAN, undefined, 2],
+    ['contains', { container: SQUARE, containee: EIFFEL_TOWER }, BOOLEAN, undefined, 2],
+    ['within', { geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 500 }, BOOLEAN, undefined, 2],
+    ['intersects', { geometry1: SQUARE, geometry2: line }, BOOLEAN, undefined, 2],
   ])('reads every member of %s', async (operation, members, schema, units, inputs) => {
     const { status, body, headers } = await ask(operation, members, schema)
     expect(status).toBe(200)
@@ -55,7 +46,7 @@ describe('a deployed client', () => {
   })
 
   it('builds the EAS message that the signature covers: revocable, no expiration, no refUID', async () => {
-    const { body } = await ask('distance', { from: point, to: other }, NUMERIC)
+    const { body } = await ask('distance', { from: EIFFEL_TOWER, to: TOWN_HALL }, NUMERIC)
     const { attestation, delegatedAttestation } = body
     // The client splits the signature into r, s and v.
     expect(attestation.signature).toMatch(/^0x[0-9a-f]{128}(1b|1c)$/)
@@ -98,7 +89,7 @@ describe('a deployed client', () => {
 
   it('sends geometries taken from Features, and UIDs as objects', async () => {
     const uid = `0x${'1'.repeat(64)}`
-    const { status, body } = await ask('distance', { from: { uid }, to: point }, NUMERIC)
+    const { status, body } = await ask('distance', { from: { uid }, to: EIFFEL_TOWER }, NUMERIC)
     // Without an RPC the attestation cannot be read: the response is a problem with the members that the client shows.
     expect(status).toBe(400)
     expect(body).toMatchObject({

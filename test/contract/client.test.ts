@@ -2,25 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BatchOperation } from '../../src/client/batch.ts'
 import { ApiError, type Client, createClient, type Verdict, verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
-import type { EvidenceProof, LocationStamp, Polygon } from '../../src/types/generated.ts'
-import { PARIS, TOWN_HALL } from '../client-answers.ts'
+import type { EvidenceProof, LocationStamp } from '../../src/types/generated.ts'
 import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
+import { EIFFEL_TOWER, SQUARE, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
-const SQUARE: Polygon = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [2, 48],
-      [3, 48],
-      [3, 49],
-      [2, 49],
-      [2, 48],
-    ],
-  ],
-}
-const LINE = { type: 'LineString', coordinates: [PARIS.coordinates, TOWN_HALL.coordinates] } as never
+const LINE = { type: 'LineString', coordinates: [EIFFEL_TOWER.coordinates, TOWN_HALL.coordinates] } as never
 const recompute = createRecompute()
 const catchError = (promise: Promise<unknown>) =>
   promise.then(
@@ -55,14 +43,14 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
   it('requests each operation, and each response verifies, recomputed', async () => {
     const issuer = await client.issuer()
     expect(issuer.address).toBe(service.attester)
-    const feature = { type: 'Feature', properties: null, geometry: PARIS } as never
+    const feature = { type: 'Feature', properties: null, geometry: EIFFEL_TOWER } as never
     const { compute } = client
     const requests = [
       [await compute.distance(feature, TOWN_HALL), [feature, TOWN_HALL], 4238.77],
       [await compute.area(SQUARE), [SQUARE], expect.any(Number)],
       [await compute.length(LINE), [LINE], 4238.77],
-      [await compute.contains(SQUARE, PARIS), [SQUARE, PARIS], true],
-      [await compute.within(PARIS, TOWN_HALL, 4238.76), [PARIS, TOWN_HALL], false],
+      [await compute.contains(SQUARE, EIFFEL_TOWER), [SQUARE, EIFFEL_TOWER], true],
+      [await compute.within(EIFFEL_TOWER, TOWN_HALL, 4238.76), [EIFFEL_TOWER, TOWN_HALL], false],
       [await compute.intersects(SQUARE, LINE, { resultSignature: true }), [SQUARE, LINE], true],
     ] as const
     for (const [response, inputs, result] of requests) {
@@ -76,31 +64,33 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
   })
 
   it('has a response signed again', async () => {
-    const response = await client.compute.distance(PARIS, TOWN_HALL)
+    const response = await client.compute.distance(EIFFEL_TOWER, TOWN_HALL)
     const again = await client.compute.resign(response)
     expect((await verifyResult({ ...response, ...again }, { attester: service.attester })).ok).toBe(true)
   })
 
   it('throws the problem of an error response', async () => {
-    const error = await catchError(client.compute.area(PARIS))
+    const error = await catchError(client.compute.area(EIFFEL_TOWER))
     expect(error.status).toBe(400)
     expect(error.problem).toMatchObject({
       title: 'Invalid Input',
       errors: [{ pointer: '#/geometry', code: 'wrong-geometry-type' }],
     })
     const uid = `0x${'1'.repeat(64)}`
-    expect((await catchError(client.compute.distance(uid, PARIS))).problem.detail).toContain('from')
+    expect((await catchError(client.compute.distance(uid, EIFFEL_TOWER))).problem.detail).toContain('from')
     expect((await catchError(client.records.get(uid))).problem).toMatchObject({
       title: 'Location record not found',
       status: 404,
     })
     const stranger = createClient({ baseUrl: service.url, apiKey: 'wrong', chainId: 84532 })
-    expect((await catchError(stranger.compute.distance(PARIS, PARIS))).problem.detail).toBe('Invalid API key')
+    expect((await catchError(stranger.compute.distance(EIFFEL_TOWER, EIFFEL_TOWER))).problem.detail).toBe(
+      'Invalid API key',
+    )
     expect((await catchError(client.verify.submission('0'.repeat(32)))).status).toBeGreaterThanOrEqual(400)
   })
 
   it('rejects an impossible request before it is sent', async () => {
-    await expect(client.compute.distance('Paris', PARIS)).rejects.toThrow(/64 hex digits/)
+    await expect(client.compute.distance('Paris', EIFFEL_TOWER)).rejects.toThrow(/64 hex digits/)
     await expect(client.compute.area({ type: 'FeatureCollection', features: [] } as never)).rejects.toThrow(/one of/)
     await expect(client.compute.area({ type: 'Feature', geometry: null } as never)).rejects.toThrow(/no geometry/)
     await expect(createClient({ baseUrl: service.url }).compute.area(SQUARE)).rejects.toThrow(/chainId/)
@@ -126,9 +116,9 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
   it.each(['each', 'merkle', 'none'] as const)('runs a batch signed %s', async (attest) => {
     const response = await client.batch.run(
       [
-        { op: 'distance', id: 'a', from: PARIS, to: TOWN_HALL },
-        { op: 'area', geometry: PARIS },
-        { op: 'contains', container: SQUARE, containee: PARIS },
+        { op: 'distance', id: 'a', from: EIFFEL_TOWER, to: TOWN_HALL },
+        { op: 'area', geometry: EIFFEL_TOWER },
+        { op: 'contains', container: SQUARE, containee: EIFFEL_TOWER },
       ],
       { attest },
     )
@@ -140,7 +130,7 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
     const verdict = await verifyResult(response, { attester: service.attester })
     expect(verdict.ok).toBe(attest !== 'none')
     if (attest !== 'merkle') return
-    const inputs = [PARIS, TOWN_HALL]
+    const inputs = [EIFFEL_TOWER, TOWN_HALL]
     const item = await verifyResult(response.results[0], { merkle: response.merkle, inputs, recompute })
     expect(failures(item)).toEqual([])
     expect(item).toMatchObject({ ok: true, signer: service.attester })
@@ -153,7 +143,12 @@ describe.each(['uws', 'node'])('the client over %s', (adapter) => {
     function* items(): Generator<BatchOperation> {
       for (; madeCount < count; ) {
         madeCount++
-        yield { op: 'distance', id: madeCount, from: PARIS, to: { type: 'Point', coordinates: [0, madeCount / 1000] } }
+        yield {
+          op: 'distance',
+          id: madeCount,
+          from: EIFFEL_TOWER,
+          to: { type: 'Point', coordinates: [0, madeCount / 1000] },
+        }
       }
     }
     let takenCount = 0

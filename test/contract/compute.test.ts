@@ -3,26 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import responseSchema from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import { proofOf, stampOf } from '../evidence.ts'
+import { EIFFEL_TOWER, RECIPIENT, SQUARE, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const isComputeResponse = new Ajv2020({ strict: false }).compile(responseSchema)
 const isProblem = new Ajv2020({ strict: false }).compile(problemSchema)
 
 const ZERO = `0x${'0'.repeat(64)}`
-const eiffel = { type: 'Point', coordinates: [2.2945, 48.8584] }
-const hotelDeVille = { type: 'Point', coordinates: [2.3522, 48.8566] }
-const square = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [2, 48],
-      [3, 48],
-      [3, 49],
-      [2, 49],
-      [2, 48],
-    ],
-  ],
-}
 const bowtie = {
   type: 'Polygon',
   coordinates: [
@@ -105,30 +92,30 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
 
   it.each([
     // GeographicLib 2.2.0 (JavaScript) on the same coordinates: 4238.772876425399 m.
-    ['distance', { from: eiffel, to: hotelDeVille }, { result: 4238.77, units: 'meters', operation: 'distance' }, 2],
+    ['distance', { from: EIFFEL_TOWER, to: TOWN_HALL }, { result: 4238.77, units: 'meters', operation: 'distance' }, 2],
     ['length', { geometry: road }, { result: 4238.77, units: 'meters', operation: 'length' }, 1],
-    ['contains', { container: square, containee: eiffel }, { result: true, operation: 'contains' }, 2],
+    ['contains', { container: SQUARE, containee: EIFFEL_TOWER }, { result: true, operation: 'contains' }, 2],
     [
       'contains',
-      { container: square, containee: { type: 'Point', coordinates: [2, 48.5] } },
+      { container: SQUARE, containee: { type: 'Point', coordinates: [2, 48.5] } },
       { result: false, operation: 'contains' },
       2,
     ],
     [
       'within',
-      { geometry: eiffel, target: hotelDeVille, radius: 4238.77 },
+      { geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 4238.77 },
       { result: true, operation: 'within:423877' },
       2,
     ],
     [
       'within',
-      { geometry: eiffel, target: hotelDeVille, radius: 4238.76 },
+      { geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 4238.76 },
       { result: false, operation: 'within:423876' },
       2,
     ],
     [
       'intersects',
-      { geometry1: square, geometry2: { type: 'Point', coordinates: [2, 48.5] } },
+      { geometry1: SQUARE, geometry2: { type: 'Point', coordinates: [2, 48.5] } },
       { result: true, operation: 'intersects' },
       2,
     ],
@@ -150,7 +137,7 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
   })
 
   it('answers area to the square centimetre', async () => {
-    const { body } = await compute('area', { geometry: square })
+    const { body } = await compute('area', { geometry: SQUARE })
     // Karney's area integral and the longitude equation by quadrature with 40 digits: 8217589924.770678703 m². The kernel
     // promises 1 cm², and the result is rounded to 1 cm².
     expect(Math.abs(body.result - 8_217_589_924.770679)).toBeLessThanOrEqual(1.5e-4)
@@ -174,12 +161,12 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
   })
 
   it('puts recipient, schema and chain into the response', async () => {
-    const recipient = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+    const recipient = RECIPIENT.toLowerCase()
     const schema = `0x${'AB'.repeat(32)}`
-    const { body } = await compute('distance', { from: eiffel, to: hotelDeVille, recipient, schema, chainId: 42161 })
+    const { body } = await compute('distance', { from: EIFFEL_TOWER, to: TOWN_HALL, recipient, schema, chainId: 42161 })
     // EIP-55 form of the address (the account is one of anvil's).
     expect(body.attestation).toMatchObject({
-      recipient: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      recipient: RECIPIENT,
       schema: schema.toLowerCase(),
     })
   })
@@ -224,13 +211,13 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
     [
       'area of a collection',
       'area',
-      { geometry: { type: 'GeometryCollection', geometries: [square] } },
+      { geometry: { type: 'GeometryCollection', geometries: [SQUARE] } },
       'wrong-geometry-type',
     ],
-    ['length of a polygon', 'length', { geometry: square }, 'wrong-geometry-type'],
-    ['length of a point', 'length', { geometry: eiffel }, 'wrong-geometry-type'],
+    ['length of a polygon', 'length', { geometry: SQUARE }, 'wrong-geometry-type'],
+    ['length of a point', 'length', { geometry: EIFFEL_TOWER }, 'wrong-geometry-type'],
     ['area of a bowtie', 'area', { geometry: bowtie }, 'self-intersection'],
-    ['distance to a bowtie', 'distance', { from: eiffel, to: bowtie }, 'self-intersection'],
+    ['distance to a bowtie', 'distance', { from: EIFFEL_TOWER, to: bowtie }, 'self-intersection'],
     [
       'an open ring',
       'area',
@@ -249,16 +236,20 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
       },
       'open-ring',
     ],
-    ['radius 0', 'within', { geometry: eiffel, target: square, radius: 0 }, 'out-of-range'],
-    ['radius 1e300', 'within', { geometry: eiffel, target: square, radius: 1e300 }, 'out-of-range'],
-    ['radius 0.001', 'within', { geometry: eiffel, target: square, radius: 0.001 }, 'radius-too-small'],
-    ['chainId as a string', 'distance', { from: eiffel, to: eiffel, chainId: '84532' }, 'wrong-type'],
-    ['an unknown chain', 'distance', { from: eiffel, to: eiffel, chainId: 999 }, 'unsupported-chain'],
-    ['a uid without RPC', 'distance', { from: eiffel, to: { uid: ZERO } }, 'no-rpc'],
+    ['radius 0', 'within', { geometry: EIFFEL_TOWER, target: SQUARE, radius: 0 }, 'out-of-range'],
+    ['radius 1e300', 'within', { geometry: EIFFEL_TOWER, target: SQUARE, radius: 1e300 }, 'out-of-range'],
+    ['radius 0.001', 'within', { geometry: EIFFEL_TOWER, target: SQUARE, radius: 0.001 }, 'radius-too-small'],
+    ['chainId as a string', 'distance', { from: EIFFEL_TOWER, to: EIFFEL_TOWER, chainId: '84532' }, 'wrong-type'],
+    ['an unknown chain', 'distance', { from: EIFFEL_TOWER, to: EIFFEL_TOWER, chainId: 999 }, 'unsupported-chain'],
+    ['a uid without RPC', 'distance', { from: EIFFEL_TOWER, to: { uid: ZERO } }, 'no-rpc'],
     [
       'the schema of another kind',
       'distance',
-      { from: eiffel, to: eiffel, schema: '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5' },
+      {
+        from: EIFFEL_TOWER,
+        to: EIFFEL_TOWER,
+        schema: '0x4958625091a773dcfb37a1c33099a378f32a975a7fb61f33d53c4be7589898f5',
+      },
       'schema-mismatch',
     ],
   ])('rejects %s with a pointer and a hint', async (_, operation, body, code) => {
@@ -274,12 +265,12 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
   })
 
   it('answers {uid, uri} with 501', async () => {
-    const problem = await requestProblem('distance', { from: eiffel, to: { uid: ZERO, uri: 'ipfs://x' } })
+    const problem = await requestProblem('distance', { from: EIFFEL_TOWER, to: { uid: ZERO, uri: 'ipfs://x' } })
     expect(problem).toMatchObject({ status: 501, title: 'Not Implemented' })
   })
 
   it('marks a nonce that does not come from a chain', async () => {
-    const { headers } = await compute('distance', { from: eiffel, to: hotelDeVille })
+    const { headers } = await compute('distance', { from: EIFFEL_TOWER, to: TOWN_HALL })
     expect(headers.get('x-attester-nonce-source')).toBe('default')
   })
 })

@@ -7,12 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { McpOptions } from '../../src/mcp/serve.ts'
 import { eventually } from '../eventually.ts'
 import { type Loose, NOW, proofOf, stampOf } from '../evidence.ts'
+import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { nodeFlags } from '../node-flags.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const eiffel = { type: 'Point', coordinates: [2.2945, 48.8584] }
-const townHall = { type: 'Point', coordinates: [2.3522, 48.8566] }
 const park = {
   type: 'Polygon',
   coordinates: [
@@ -97,18 +96,18 @@ describe('the MCP server', () => {
     const within = new Ajv2020({ strict: false }).compile(
       tools.find(({ name }) => name === 'compute_within')!.inputSchema,
     )
-    expect(within({ geometry: eiffel, target: { uid: `0x${'ab'.repeat(32)}` }, radius: 5 })).toBe(true)
-    expect(within({ geometry: eiffel, target: { type: 'Point', coordinates: [2, 95] }, radius: 5 })).toBe(false)
-    expect(within({ geometry: eiffel, target: { uid: 'x', uri: 'y' }, radius: 5 })).toBe(false)
-    expect(within({ geometry: eiffel, target: townHall })).toBe(false)
+    expect(within({ geometry: EIFFEL_TOWER, target: { uid: `0x${'ab'.repeat(32)}` }, radius: 5 })).toBe(true)
+    expect(within({ geometry: EIFFEL_TOWER, target: { type: 'Point', coordinates: [2, 95] }, radius: 5 })).toBe(false)
+    expect(within({ geometry: EIFFEL_TOWER, target: { uid: 'x', uri: 'y' }, radius: 5 })).toBe(false)
+    expect(within({ geometry: EIFFEL_TOWER, target: TOWN_HALL })).toBe(false)
   })
 
   it.each([
-    ['distance', { from: eiffel, to: townHall }, 'distance: 4,238.77 m'],
+    ['distance', { from: EIFFEL_TOWER, to: TOWN_HALL }, 'distance: 4,238.77 m'],
     ['area', { geometry: park }, /^area: 8[\d,.]+ m²/],
     ['length', { geometry: line }, /^length: 1,3[\d.]+ m/],
-    ['contains', { container: park, containee: eiffel }, 'contains: true'],
-    ['within', { geometry: eiffel, target: townHall, radius: 500 }, 'within:50000: false'],
+    ['contains', { container: park, containee: EIFFEL_TOWER }, 'contains: true'],
+    ['within', { geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 500 }, 'within:50000: false'],
     ['intersects', { geometry1: park, geometry2: line }, 'intersects: true'],
   ])('computes %s as the service does, with the result as text', async (name, args, text) => {
     const response = await call(client, `compute_${name}`, args)
@@ -133,7 +132,7 @@ describe('the MCP server', () => {
   it('returns a problem as an error with its pointer and hint', async () => {
     const swapped = await call(client, 'compute_distance', {
       from: { type: 'Point', coordinates: [48, 102] },
-      to: eiffel,
+      to: EIFFEL_TOWER,
     })
     expect(swapped).toEqual({
       isError: true,
@@ -157,10 +156,10 @@ describe('the MCP server', () => {
     const good = await call(client, 'verify_stamp', { stamp })
     expect(good['structured'].valid).toBe(true)
     expect(good['text']).toMatch(/^The stamp is valid: signatures verify, form holds, signals are consistent\./)
-    const forged = await call(client, 'verify_stamp', { stamp: { ...stamp, location: townHall } })
+    const forged = await call(client, 'verify_stamp', { stamp: { ...stamp, location: TOWN_HALL } })
     expect(forged['structured'].valid).toBe(false)
     expect(forged['text']).toMatch(/^The stamp is not valid: signatures do not verify,.*\nsignature 0: /)
-    const proof = proofOf([stamp], { location: eiffel, time: { start: NOW - 60, end: NOW + 120 } })
+    const proof = proofOf([stamp], { location: EIFFEL_TOWER, time: { start: NOW - 60, end: NOW + 120 } })
     const judged = await call(client, 'verify_proof', { proof, options: { chainId: 84532 } })
     expect(judged['structured'].credibility.meta.stampCount).toBe(1)
     expect(judged['text']).toMatch(/^1 stamps: 0 m from the claim on average, 0 m at most, 100 % within its radius\./)
@@ -172,11 +171,11 @@ describe('the MCP server', () => {
   })
 
   it('verifies a response on this machine, and fails a changed one', async () => {
-    const { structured: response } = await call(client, 'compute_distance', { from: eiffel, to: townHall })
+    const { structured: response } = await call(client, 'compute_distance', { from: EIFFEL_TOWER, to: TOWN_HALL })
     const verified = await call(client, 'verify_result', {
       answer: response,
       chainId: 84532,
-      inputs: [eiffel, townHall],
+      inputs: [EIFFEL_TOWER, TOWN_HALL],
     })
     expect(verified['structured'].ok).toBe(true)
     expect(verified['text']).toContain('pass recomputed: gives 4,238.77 m again')
@@ -222,25 +221,25 @@ describe('the MCP server without a service', () => {
     const client = await connect({ url: 'http://127.0.0.1:9', local: true })
     const { tools } = await client.listTools()
     expect(tools).toHaveLength(7)
-    const response = await call(client, 'compute_distance', { from: eiffel, to: townHall })
+    const response = await call(client, 'compute_distance', { from: EIFFEL_TOWER, to: TOWN_HALL })
     expect(response).toEqual({
       isError: false,
       text: 'distance: 4,238.77 m\nComputed on this machine, not signed.',
       structured: { operation: 'distance', result: 4238.77, units: 'meters', signed: false },
     })
-    const within = await call(client, 'compute_within', { geometry: eiffel, target: townHall, radius: 4238.77 })
+    const within = await call(client, 'compute_within', { geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 4238.77 })
     expect(within['structured']).toEqual({ operation: 'within:423877', result: true, signed: false })
     for (const [args, text] of [
-      [{ from: eiffel }, 'to is missing'],
-      [{ from: eiffel, to: { type: 'Point', coordinates: [1, 95] } }, 'to has latitude 95, outside -90..90'],
+      [{ from: EIFFEL_TOWER }, 'to is missing'],
+      [{ from: EIFFEL_TOWER, to: { type: 'Point', coordinates: [1, 95] } }, 'to has latitude 95, outside -90..90'],
       [
-        { from: eiffel, to: { uid: `0x${'ab'.repeat(32)}` } },
+        { from: EIFFEL_TOWER, to: { uid: `0x${'ab'.repeat(32)}` } },
         'to has to be a geometry, because no service is used here',
       ],
     ] as const) {
       expect(await call(client, 'compute_distance', args)).toMatchObject({ isError: true, text })
     }
-    const radius = await call(client, 'compute_within', { geometry: eiffel, target: townHall, radius: 'far' })
+    const radius = await call(client, 'compute_within', { geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 'far' })
     expect(radius['text']).toMatch(/^radius has to be metres/)
     await client.close()
   })

@@ -3,6 +3,7 @@ import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { createClient, verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
+import { EIFFEL_TOWER } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const CHAIN = 84532
@@ -30,7 +31,6 @@ const square = {
     ],
   ],
 }
-const paris = { type: 'Point' as const, coordinates: [2.2945, 48.8584] as [number, number] }
 
 describe.each(['uws', 'node'])('notes in responses over %s', (adapter) => {
   let service: TestService
@@ -47,12 +47,12 @@ describe.each(['uws', 'node'])('notes in responses over %s', (adapter) => {
     const world = await post('area', { geometry: box(-90, 90) })
     expect(world.status).toBe(200)
     expect(world.body).toMatchObject({ result: 510_065_621_724_088.5, notes: NOTES })
-    const far = await post('distance', { from: paris, to: box(-60, 40) })
+    const far = await post('distance', { from: EIFFEL_TOWER, to: box(-60, 40) })
     // The meridian from 48.8584 to 40 by geographiclib-geodesic 2.2.0: 984,351.49728 m.
     expect(far.body).toMatchObject({ result: 984_351.5, notes: NOTES })
     for (const [container, containee, result] of [
-      [box(40, 90), paris, true],
-      [paris, box(40, 90), false],
+      [box(40, 90), EIFFEL_TOWER, true],
+      [EIFFEL_TOWER, box(40, 90), false],
       [box(40, 90), box(45, 50), true],
     ]) {
       const containment = await post('contains', { container, containee })
@@ -70,7 +70,7 @@ describe.each(['uws', 'node'])('notes in responses over %s', (adapter) => {
   })
 
   it('are an error with a hint for an operation that rejects a whole parallel', async () => {
-    const { status, body } = await post('within', { geometry: paris, target: box(40, 90), radius: 5 })
+    const { status, body } = await post('within', { geometry: EIFFEL_TOWER, target: box(40, 90), radius: 5 })
     expect(status).toBe(400)
     expect(body.errors[0]).toMatchObject({
       pointer: '#/target/coordinates/0/0',
@@ -82,7 +82,7 @@ describe.each(['uws', 'node'])('notes in responses over %s', (adapter) => {
   const items = [
     { op: 'area', id: 'a', geometry: box(-90, 90) },
     { op: 'area', id: 'b', geometry: square },
-    { op: 'contains', id: 'c', container: box(-90, 0), containee: paris },
+    { op: 'contains', id: 'c', container: box(-90, 0), containee: EIFFEL_TOWER },
   ]
   const expected = [NOTES, undefined, NOTES]
   const readNotes = (results: { notes?: object }[]) => results.map(({ notes }) => notes)

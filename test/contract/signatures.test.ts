@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import computeResponse from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import resignResponse from '../../schemas/resign-response.schema.json' with { type: 'json' }
+import { EIFFEL_TOWER, RECIPIENT, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const ajv = new Ajv2020({ strict: false }).addSchema(computeResponse)
@@ -13,9 +14,9 @@ const isProblem = ajv.compile(problemSchema)
 
 const body = {
   chainId: 84532,
-  from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-  to: { type: 'Point', coordinates: [2.3522, 48.8566] },
-  recipient: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  from: EIFFEL_TOWER,
+  to: TOWN_HALL,
+  recipient: RECIPIENT,
 }
 
 describe.each(['uws', 'node'])('signatures over %s', (adapter) => {

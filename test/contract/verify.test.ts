@@ -11,6 +11,7 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import { loadSecp256k1 } from '../../src/crypto/secp256k1.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { account, type Loose, NOW, proofOf, SIGNALS, stampOf, unsignedStamp } from '../evidence.ts'
+import { RECIPIENT, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const ajv = new Ajv2020({ strict: false, schemas: [proofSchema, responseSchema] })
@@ -63,7 +64,7 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
   })
 
   it('signs the values of its response, for the requested chain', async () => {
-    const recipient = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+    const recipient = RECIPIENT.toLowerCase()
     const proof = proofOf([stampOf(), stampOf('geoclue')])
     const { body, headers } = await service.post('/verify/v0/proof', { proof, options: { chainId: 84532, recipient } })
     expect(isProofResponse(body), JSON.stringify(isProofResponse.errors)).toBe(true)
@@ -86,7 +87,7 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
     })
     expect(body.attestation).toMatchObject({
       schema: '0x8b3c602e17eb091dc3a26af8b9a05369ec682046eadffa9b36a93ce4215d6e2f',
-      recipient: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      recipient: RECIPIENT,
       time: body.evaluatedAt,
       expirationTime: 0,
       revocationTime: 0,
@@ -107,8 +108,11 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
       proof: proofOf([stampOf()]),
       options: { chainId: 84532 },
     })
-    const to = { type: 'Point', coordinates: [2.3522, 48.8566] }
-    const computed = await service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof: body }, to })
+    const computed = await service.post('/compute/v0/distance', {
+      chainId: 84532,
+      from: { verifiedProof: body },
+      to: TOWN_HALL,
+    })
     expect(computed.status).toBe(200)
     expect(computed.body).toMatchObject({ result: 4238.77 })
     expect(computed.body.inputRefs[0]).toBe(body.attestation.uid)
@@ -121,16 +125,15 @@ describe.each(['uws', 'node'])('verify over %s', (adapter) => {
         evaluationMethod: 'multifactor-v0',
       },
     ])
-    const items = [{ id: 'a', op: 'distance', from: { verifiedProof: body }, to }]
+    const items = [{ id: 'a', op: 'distance', from: { verifiedProof: body }, to: TOWN_HALL }]
     const batch = await service.post('/compute/v0/batch', { chainId: 84532, items })
     expect(batch.body.results[0]).toMatchObject({ proofInputs: computed.body.proofInputs })
   })
 
   it('accepts an unsigned response as a geometry, and rejects one with exchanged stamps', async () => {
-    const to = { type: 'Point', coordinates: [2.3522, 48.8566] }
     const proof = proofOf([stampOf(), stampOf('geoclue')])
     const distance = (verifiedProof: unknown) =>
-      service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof }, to })
+      service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof }, to: TOWN_HALL })
     const unsigned = await service.post('/verify/v0/proof', { proof })
     const computed = await distance(unsigned.body)
     expect(computed.body).toMatchObject({ result: 4238.77 })
@@ -313,8 +316,11 @@ describe('the evaluation that the operator claims', () => {
     const { body } = await service.post('/verify/v0/proof', request)
     expect(isProofResponse(body), JSON.stringify(isProofResponse.errors)).toBe(true)
     expect(body).toMatchObject({ evaluationMethod: 'acme "v1" é', credibility: { meta: { evaluationMode: 'tee' } } })
-    const to = { type: 'Point', coordinates: [2.3522, 48.8566] }
-    const chained = await service.post('/compute/v0/distance', { chainId: 84532, from: { verifiedProof: body }, to })
+    const chained = await service.post('/compute/v0/distance', {
+      chainId: 84532,
+      from: { verifiedProof: body },
+      to: TOWN_HALL,
+    })
     expect(chained.status, JSON.stringify(chained.body)).toBe(200)
     expect(chained.body.proofInputs[0]).toMatchObject({
       evaluationMethod: 'acme "v1" é',

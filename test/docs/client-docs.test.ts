@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyResult } from '../../src/client/client.ts'
 import { createRecompute } from '../../src/client/recompute.ts'
 import type { NumericComputeResponse } from '../../src/types/generated.ts'
-import { PARIS, TOWN_HALL } from '../client-answers.ts'
+import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -44,16 +44,16 @@ describe('the built client', () => {
   it('does the same without the globals of Node.js, as in a browser', async () => {
     const { body: response } = await service.post('/compute/v0/distance', {
       chainId: 84532,
-      from: PARIS,
+      from: EIFFEL_TOWER,
       to: TOWN_HALL,
     })
     const { body: batch } = await service.post('/compute/v0/batch', {
       chainId: 84532,
       attest: 'merkle',
-      items: [{ op: 'within', geometry: PARIS, target: TOWN_HALL, radius: 500 }],
+      items: [{ op: 'within', geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 500 }],
     })
     const nowSeconds = (response as NumericComputeResponse).timestamp
-    const options = { inputs: [PARIS, TOWN_HALL], nowSeconds, attester: service.attester }
+    const options = { inputs: [EIFFEL_TOWER, TOWN_HALL], nowSeconds, attester: service.attester }
     const output = await run(`
       const { log } = console
       for (const name of ['Buffer', 'process', 'setImmediate', 'require', 'module', 'global']) delete globalThis[name]

@@ -1,5 +1,6 @@
 import { type ClientRequest, request } from 'node:http'
 import { describe, expect, it } from 'vitest'
+import { EIFFEL_TOWER, ROME } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const QUERY = '/compute/v0/batch?chainId=84532&attest=none'
@@ -7,8 +8,8 @@ const line = (id: number) =>
   `${JSON.stringify({
     op: 'distance',
     id,
-    from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-    to: { type: 'Point', coordinates: [12.4964, 41.9028] },
+    from: EIFFEL_TOWER,
+    to: ROME,
   })}\n`
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 

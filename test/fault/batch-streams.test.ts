@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EIFFEL_TOWER, ROME } from '../fixtures.ts'
 import { residentMiB } from '../resident-memory.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const LINE = `${JSON.stringify({
   op: 'distance',
-  from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-  to: { type: 'Point', coordinates: [12.4964, 41.9028] },
+  from: EIFFEL_TOWER,
+  to: ROME,
 })}\n`
 const LINES_A_CHUNK = 200
 const CHUNK_TEXT = LINE.repeat(LINES_A_CHUNK)

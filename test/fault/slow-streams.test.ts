@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EIFFEL_TOWER, ROME } from '../fixtures.ts'
 import { PROXIES, type RunningProxy, startProxy } from '../proxies.ts'
 import { ADAPTERS } from '../running-http-server.ts'
 import { startTestService, type TestService } from '../service.ts'
@@ -16,8 +17,8 @@ const line = (index: number) =>
   `${JSON.stringify({
     op: 'distance',
     id: index,
-    from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-    to: { type: 'Point', coordinates: [12.4964, 41.9028] },
+    from: EIFFEL_TOWER,
+    to: ROME,
   })}\n`
 
 /** Longer than the idle time of uWebSockets.js, which is at most 12 s, and shorter than STREAM_IDLE_MS. */

@@ -1,11 +1,12 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { EIFFEL_TOWER, ROME } from '../fixtures.ts'
 import { startTestService } from '../service.ts'
 
 const BODY = JSON.stringify({
   chainId: 84532,
-  from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-  to: { type: 'Point', coordinates: [12.4964, 41.9028] },
+  from: EIFFEL_TOWER,
+  to: ROME,
 })
 const BATCH = JSON.stringify({ chainId: 84532, attest: 'none', items: [] })
 const GET = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n'

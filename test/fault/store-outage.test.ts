@@ -7,13 +7,14 @@ import { createRecordStore } from '../../src/store/operations.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { createStoreClient } from '../../src/threads/store-client.ts'
 import { eventually } from '../eventually.ts'
+import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { recordOf, storeRecords } from '../store-records.ts'
 
 const DISTANCE = {
   chainId: 84532,
-  from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-  to: { type: 'Point', coordinates: [2.3522, 48.8566] },
+  from: EIFFEL_TOWER,
+  to: TOWN_HALL,
 }
 const LIST = '/api/v0/location-records?limit=10'
 

@@ -3,20 +3,19 @@ import { verifyMerkleProof } from '../../src/attest/merkle-proof.ts'
 import { schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
+import { EIFFEL_TOWER, RECIPIENT } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const uids = schemaUids(readConfig({}, 1))
-const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-const eiffel = { type: 'Point', coordinates: [2.2945, 48.8584] }
 
 /** Measures and predicates, alternating. */
 const items = (count: number) =>
   Array.from({ length: count }, (_, id) => {
     const other = { type: 'Point', coordinates: [2.2945 + id / 1000, 48.8566] }
     return id % 3 === 1
-      ? { op: 'intersects', id, geometry1: eiffel, geometry2: other }
-      : { op: 'distance', id, from: eiffel, to: other }
+      ? { op: 'intersects', id, geometry1: EIFFEL_TOWER, geometry2: other }
+      : { op: 'distance', id, from: EIFFEL_TOWER, to: other }
   })
 
 describe.skipIf(skipReason()).each(EAS_VERSIONS)('batches of the service on EAS %s', (version) => {
@@ -59,7 +58,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('batches of the service on EAS 
 
   it('use no nonce for an item that cannot be computed', async () => {
     const before = Number(await local.nonce(service.attester))
-    const wrong = { op: 'area', geometry: eiffel }
+    const wrong = { op: 'area', geometry: EIFFEL_TOWER }
     const { results, multi, failed } = await batch({
       sequence: 'consecutive',
       items: [...items(2), wrong, ...items(1)],

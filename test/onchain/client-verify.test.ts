@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient, type Verdict, verifyResult } from '../../src/client/client.ts'
-import { PARIS, TOWN_HALL } from '../client-answers.ts'
+import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
@@ -11,7 +11,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('verifyResult with a chain that
   let local: LocalChain
   let service: TestService
   let client: Client
-  const ask = () => client.compute.distance(PARIS, TOWN_HALL)
+  const ask = () => client.compute.distance(EIFFEL_TOWER, TOWN_HALL)
   const verify = (answer: unknown, rpcUrl = local.url) => verifyResult(answer, { attester: service.attester, rpcUrl })
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('verifyResult with a chain that
   })
 
   it('names an unregistered schema', async () => {
-    const answer = await client.compute.distance(PARIS, TOWN_HALL, { schema: `0x${'7'.repeat(64)}` })
+    const answer = await client.compute.distance(EIFFEL_TOWER, TOWN_HALL, { schema: `0x${'7'.repeat(64)}` })
     const verdict = await verify(answer)
     expect(failed(verdict)).toEqual(['registered', 'simulation'])
   })

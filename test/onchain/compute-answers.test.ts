@@ -3,41 +3,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SCHEMA_STRINGS, schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { Hex } from '../../src/wire/values.ts'
+import { EIFFEL_TOWER, RECIPIENT, ROAD, SQUARE, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const uids = schemaUids(readConfig({}, 1))
 const ZERO_UID = `0x${'0'.repeat(64)}`
-const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-
-const eiffel = { type: 'Point', coordinates: [2.2945, 48.8584] }
-const road = {
-  type: 'LineString',
-  coordinates: [
-    [2.2945, 48.8584],
-    [2.3522, 48.8566],
-  ],
-}
-const square = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [2, 48],
-      [3, 48],
-      [3, 49],
-      [2, 49],
-      [2, 48],
-    ],
-  ],
-}
 
 const REQUESTS: readonly (readonly [operation: string, body: object])[] = [
-  ['distance', { from: eiffel, to: { type: 'Point', coordinates: [2.3522, 48.8566] } }],
-  ['area', { geometry: square }],
-  ['length', { geometry: road }],
-  ['contains', { container: square, containee: eiffel }],
-  ['within', { geometry: eiffel, target: road, radius: 500 }],
-  ['intersects', { geometry1: square, geometry2: road }],
+  ['distance', { from: EIFFEL_TOWER, to: TOWN_HALL }],
+  ['area', { geometry: SQUARE }],
+  ['length', { geometry: ROAD }],
+  ['contains', { container: SQUARE, containee: EIFFEL_TOWER }],
+  ['within', { geometry: EIFFEL_TOWER, target: ROAD, radius: 500 }],
+  ['intersects', { geometry1: SQUARE, geometry2: ROAD }],
 ]
 
 /** Encodes the nine fields of a location attestation. */
@@ -65,7 +44,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('signed results of the service 
 
   const compute = (operation: string, body: object) => service.post(`/compute/v0/${operation}`, { chainId, ...body })
   const refusal = async (input: object) => {
-    const answer = await compute('distance', { from: input, to: eiffel })
+    const answer = await compute('distance', { from: input, to: EIFFEL_TOWER })
     expect(answer.status, JSON.stringify(answer.body)).toBe(400)
     return answer.body.errors[0].code
   }
@@ -112,25 +91,23 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('signed results of the service 
   })
 
   it('treat an on-chain location like the geometry itself', async () => {
-    const uid = await local.attest(uids.location, locationData(JSON.stringify(eiffel)))
-    const target = { type: 'Point', coordinates: [2.3522, 48.8566] }
-    const direct = await compute('distance', { from: eiffel, to: target })
-    const chained = await compute('distance', { from: { uid: `0x${uid.slice(2).toUpperCase()}` }, to: target })
+    const uid = await local.attest(uids.location, locationData(JSON.stringify(EIFFEL_TOWER)))
+    const direct = await compute('distance', { from: EIFFEL_TOWER, to: TOWN_HALL })
+    const chained = await compute('distance', { from: { uid: `0x${uid.slice(2).toUpperCase()}` }, to: TOWN_HALL })
     expect(chained.status).toBe(200)
     expect(chained.body.result).toBe(direct.body.result)
     expect(chained.body.inputRefs).toEqual([uid, direct.body.inputRefs[1]])
     expect(await local.submitAnswer(chained.body)).toMatchObject({ data: chained.body.attestation.data })
 
     const padding = 'x'.repeat(20_000) // over 16 KB: the large lane returns the reference to be resolved
-    const large = await compute('distance', { from: { uid }, to: target, padding })
+    const large = await compute('distance', { from: { uid }, to: TOWN_HALL, padding })
     expect(large.body).toMatchObject({ result: direct.body.result, inputRefs: chained.body.inputRefs })
   })
 
   it('read an on-chain location in the notation that its type names', async () => {
-    const target = { type: 'Point', coordinates: [2.3522, 48.8566] }
-    const direct = await compute('distance', { from: eiffel, to: target })
-    const uid = await local.attest(uids.location, locationData(`POINT(${eiffel.coordinates.join(' ')})`, 'wkt'))
-    const chained = await compute('distance', { from: { uid }, to: target })
+    const direct = await compute('distance', { from: EIFFEL_TOWER, to: TOWN_HALL })
+    const uid = await local.attest(uids.location, locationData(`POINT(${EIFFEL_TOWER.coordinates.join(' ')})`, 'wkt'))
+    const chained = await compute('distance', { from: { uid }, to: TOWN_HALL })
     expect(chained.body).toMatchObject({ result: direct.body.result, inputRefs: [uid, direct.body.inputRefs[1]] })
     // The resolution-9 cell that contains the position: 0.1 km² on average, h3geo.org/docs/core-library/restable.
     const cell = await local.attest(uids.location, locationData('891fb466257ffff', 'h3-index'))
@@ -152,7 +129,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('signed results of the service 
     expect(await refusal({ uid: garbage })).toBe('uid-undecodable')
     const swapped = await local.attest(uids.location, locationData('{"type":"Point","coordinates":[48,102]}'))
     expect(await refusal({ uid: swapped })).toBe('latitude-range')
-    const revoked = await local.attest(uids.location, locationData(JSON.stringify(eiffel)))
+    const revoked = await local.attest(uids.location, locationData(JSON.stringify(EIFFEL_TOWER)))
     await local.revoke(uids.location, revoked)
     expect(await refusal({ uid: revoked })).toBe('uid-revoked')
   })
@@ -168,7 +145,10 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('signed results of the service 
   it('report an unreachable chain with status 500, and keep signing with the last nonce', async () => {
     await local.stop()
     isChainUp = false
-    const { status, headers, body } = await compute('distance', { from: { uid: `0x${'ab'.repeat(32)}` }, to: eiffel })
+    const { status, headers, body } = await compute('distance', {
+      from: { uid: `0x${'ab'.repeat(32)}` },
+      to: EIFFEL_TOWER,
+    })
     expect(status).toBe(500)
     expect(body.detail).toContain('chain unreachable')
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)

@@ -5,9 +5,9 @@ import { OPERATIONS } from '../../src/compute/operations.ts'
 import { type ComputeContext, runOperation } from '../../src/compute/run.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
-import type { Geometry } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import type { Hex } from '../../src/wire/values.ts'
+import { EIFFEL_TOWER } from '../fixtures.ts'
 import { seededRandom } from '../random-geometry.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { compile, contractSources, deploy } from './solidity.ts'
@@ -91,8 +91,7 @@ describe.skipIf(skipReason())('GeoResult', () => {
       keccak: await createKeccak(),
       limits: readConfig({}, 1).limits,
     }
-    const geometry: Geometry = { type: 'Point', coordinates: [2.2945, 48.8584] }
-    const operands = ['geometry', 'target'].map((name) => ({ path: [name], geometry, ref: undefined }))
+    const operands = ['geometry', 'target'].map((name) => ({ path: [name], geometry: EIFFEL_TOWER, ref: undefined }))
     // Evenly distributed by magnitude, from a centimetre to half the circumference, with short decimals and full doubles.
     const radii = Array.from({ length: RADII }, (_, index) => {
       const radius = Math.max(0.01, LARGEST_RADIUS_METERS ** random() * random())

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
+import { EIFFEL_TOWER, LOUVRE } from '../fixtures.ts'
 import { type ChainService, startChainService } from '../local-chain-service.ts'
 import { skipReason } from './anvil.ts'
 
@@ -53,8 +54,8 @@ describe.skipIf(skipReason())('the page about the local chain', () => {
     expect(record).toMatch(/^record 0x[0-9a-f]{64} /)
     const plain = await service.post('/compute/v0/distance', {
       chainId: 31337,
-      from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-      to: { type: 'Point', coordinates: [2.3376, 48.8606] },
+      from: EIFFEL_TOWER,
+      to: LOUVRE,
     })
     expect(meters).toBe(`meters ${plain.result}`)
     expect(onChain).toMatch(/^on chain 0x[0-9a-f]{64}$/)

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../src/wire/values.ts'
 import { eventually } from '../eventually.ts'
 import { proofOf, stampOf } from '../evidence.ts'
+import { EIFFEL_TOWER, LOUVRE } from '../fixtures.ts'
 import {
   type ChainService,
   EAS_ABI,
@@ -77,8 +78,8 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
     // The same points as geometries; the tests of geodesy check that their distance is right.
     const plain = await service.post('/compute/v0/distance', {
       chainId: 31337,
-      from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-      to: { type: 'Point', coordinates: [2.3376, 48.8606] },
+      from: EIFFEL_TOWER,
+      to: LOUVRE,
     })
     expect(answer.result).toBe(plain.result)
     expect(answer.inputRefs).toEqual([paris, louvre])

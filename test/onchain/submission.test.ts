@@ -6,6 +6,7 @@ import proofSchema from '../../schemas/verified-proof.schema.json' with { type: 
 import responseSchema from '../../schemas/verify-response.schema.json' with { type: 'json' }
 import { eventually } from '../eventually.ts'
 import { type Loose, proofOf, stampOf } from '../evidence.ts'
+import { LOUVRE, RECIPIENT } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
@@ -13,7 +14,6 @@ const ajv = new Ajv2020({ strict: false, schemas: [proofSchema, responseSchema] 
 const isProofAnswer = ajv.getSchema('verify-response.schema.json#/$defs/VerifyProofResponse')!
 const isSubmission = ajv.getSchema('verify-response.schema.json#/$defs/Submission')!
 const isProblem = ajv.compile(problemSchema)
-const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
 const isSkipped = skipReason() !== undefined
 
@@ -91,7 +91,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     const { status, body } = await service.post('/compute/v0/distance', {
       chainId,
       from: { verifiedProof },
-      to: { type: 'Point', coordinates: [2.3376, 48.8606] },
+      to: LOUVRE,
     })
     expect(status, JSON.stringify(body)).toBe(200)
     expect(body.inputRefs[0]).toBe(verifiedProof.attestation.uid)

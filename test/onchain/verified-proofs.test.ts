@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { schemaUids } from '../../src/attest/schemas.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { proofOf, stampOf } from '../evidence.ts'
+import { LOUVRE, RECIPIENT } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 
 const uids = schemaUids(readConfig({}, 1))
-const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-const LOUVRE = { type: 'Point', coordinates: [2.3376, 48.8606] }
 
 describe.skipIf(skipReason()).each(EAS_VERSIONS)('verified proofs on EAS %s', (version) => {
   let local: LocalChain

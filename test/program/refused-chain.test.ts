@@ -6,13 +6,14 @@ import { attestTypeHash, domainSeparator } from '../../src/attest/typed-data.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import { eventually } from '../eventually.ts'
+import { EIFFEL_TOWER, ROME } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const CHAIN = 84532
 const OTHER = 8453
 const distance = {
-  from: { type: 'Point', coordinates: [2.2945, 48.8584] },
-  to: { type: 'Point', coordinates: [12.4964, 41.9028] },
+  from: EIFFEL_TOWER,
+  to: ROME,
 }
 const item = { op: 'distance', ...distance }
 

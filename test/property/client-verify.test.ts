@@ -5,8 +5,9 @@ import type { VerifyResultOptions } from '../../src/client/verify/verify-options
 import { verifyResult } from '../../src/client/verify/verify-result.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import { NOW_SECONDS, RECIPIENT, TTL_SECONDS } from '../attest-parts.ts'
-import { createAnswers, PARIS, TOWN_HALL } from '../client-answers.ts'
+import { createAnswers } from '../client-answers.ts'
 import { type Loose, signed, stampOf } from '../evidence.ts'
+import { EIFFEL_TOWER, TOWN_HALL } from '../fixtures.ts'
 import { stride } from '../scale.ts'
 
 const answers = await createAnswers()
@@ -23,7 +24,7 @@ const change = (text: string, edit: (answer: Loose) => void) => {
 
 describe('verifyResult on a compute answer', () => {
   it('says check by check what holds, and what was said in plain words', async () => {
-    const verdict = await verify(answers.numeric, { inputs: [PARIS, TOWN_HALL] })
+    const verdict = await verify(answers.numeric, { inputs: [EIFFEL_TOWER, TOWN_HALL] })
     expect(verdict).toMatchObject({ kind: 'compute', ok: true, signer: attester, chainId: 84532 })
     expect(verdict.checks.map(({ id, status }) => `${id} ${status}`)).toEqual([
       'form pass',
@@ -82,24 +83,24 @@ describe('verifyResult on a compute answer', () => {
   })
 
   it.each([
-    ['another geometry', [PARIS, PARIS]],
-    ['another order', [TOWN_HALL, PARIS]],
-    ['one too few', [PARIS]],
-    ['a hole in the globe', [PARIS, { type: 'Point', coordinates: [2, 95] }]],
-    ['a UID in its place', [PARIS, `0x${'1'.repeat(64)}`]],
-    ['nothing of the kind', [PARIS, 'Paris']],
+    ['another geometry', [EIFFEL_TOWER, EIFFEL_TOWER]],
+    ['another order', [TOWN_HALL, EIFFEL_TOWER]],
+    ['one too few', [EIFFEL_TOWER]],
+    ['a hole in the globe', [EIFFEL_TOWER, { type: 'Point', coordinates: [2, 95] }]],
+    ['a UID in its place', [EIFFEL_TOWER, `0x${'1'.repeat(64)}`]],
+    ['nothing of the kind', [EIFFEL_TOWER, 'Paris']],
   ])('finds inputs that are %s', async (_, inputs) => {
     expect(failed(await verify(answers.numeric, { inputs: inputs as Geometry[] }))).toEqual(['inputs'])
   })
 
   it('takes Features for their geometry, and what stands beside it for nothing', async () => {
-    const feature = { type: 'Feature', properties: { name: 'x' }, geometry: { ...PARIS, crs: 'y' } } as const
+    const feature = { type: 'Feature', properties: { name: 'x' }, geometry: { ...EIFFEL_TOWER, crs: 'y' } } as const
     expect((await verify(answers.numeric, { inputs: [feature, TOWN_HALL] })).ok).toBe(true)
   })
 
   it('computes the result again by the service’s own WebAssembly', async () => {
     const recompute = createRecompute()
-    const inputs = [PARIS, TOWN_HALL]
+    const inputs = [EIFFEL_TOWER, TOWN_HALL]
     for (const text of [answers.numeric, answers.boolean]) {
       const verdict = await verify(text, { inputs, recompute })
       expect(verdict.ok).toBe(true)
@@ -110,8 +111,8 @@ describe('verifyResult on a compute answer', () => {
     ])
     expect(recompute('within:423876', inputs)).toEqual({ ok: true, result: false })
     expect(recompute('within:423877', inputs)).toEqual({ ok: true, result: true })
-    expect(recompute('area', [PARIS])).toMatchObject({ ok: false })
-    expect(recompute('constructor', [PARIS])).toMatchObject({ ok: false })
+    expect(recompute('area', [EIFFEL_TOWER])).toMatchObject({ ok: false })
+    expect(recompute('constructor', [EIFFEL_TOWER])).toMatchObject({ ok: false })
   })
 
   it('takes an operator’s own schema for what its data says, and says that it does', async () => {

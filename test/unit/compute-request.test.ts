@@ -3,8 +3,8 @@ import { ProblemError } from '../../src/base/problem.ts'
 import { OPERATIONS } from '../../src/compute/operations.ts'
 import { readComputeRequest } from '../../src/validation/compute-request.ts'
 import type { OperationName } from '../../src/wire/values.ts'
+import { EIFFEL_TOWER } from '../fixtures.ts'
 
-const point = { type: 'Point', coordinates: [2.2945, 48.8584] }
 const square = {
   type: 'Polygon',
   coordinates: [
@@ -33,14 +33,14 @@ function readProblem(operation: OperationName, body: object) {
   throw new Error('the request was accepted')
 }
 
-const distance = (from: unknown) => ({ chainId: 84532, from, to: point })
+const distance = (from: unknown) => ({ chainId: 84532, from, to: EIFFEL_TOWER })
 
 describe('a compute request', () => {
   it('is read with its inputs in the order of inputRefs', () => {
     const request = read('within', {
       chainId: 84532,
       target: square,
-      geometry: point,
+      geometry: EIFFEL_TOWER,
       radius: 500,
       recipient: `0x${'AB'.repeat(20)}`,
     })
@@ -57,10 +57,10 @@ describe('a compute request', () => {
   })
 
   it.each([
-    [{ container: square, containee: point }],
-    [{ geometryA: square, geometryB: point }],
-    [{ geometry1: square, geometry2: point }],
-    [{ container: square, geometry: point }],
+    [{ container: square, containee: EIFFEL_TOWER }],
+    [{ geometryA: square, geometryB: EIFFEL_TOWER }],
+    [{ geometry1: square, geometry2: EIFFEL_TOWER }],
+    [{ container: square, geometry: EIFFEL_TOWER }],
   ])('for contains accepts the inputs %j', (inputs) => {
     const body = { chainId: 84532, ...inputs }
     const types = read('contains', body).inputs.map((input) => input.form === 'geometry' && input.geometry.type)
@@ -68,10 +68,10 @@ describe('a compute request', () => {
   })
 
   it.each([
-    [{ container: square, containee: point, geometry: point }],
-    [{ container: square, containee: point, geometryA: square, geometryB: point }],
-    [{ geometryA: square, geometry2: point }],
-    [{ geometryA: square, containee: point }],
+    [{ container: square, containee: EIFFEL_TOWER, geometry: EIFFEL_TOWER }],
+    [{ container: square, containee: EIFFEL_TOWER, geometryA: square, geometryB: EIFFEL_TOWER }],
+    [{ geometryA: square, geometry2: EIFFEL_TOWER }],
+    [{ geometryA: square, containee: EIFFEL_TOWER }],
   ])('for contains rejects mixed spellings: %j', (inputs) => {
     expect(readProblem('contains', { chainId: 84532, ...inputs }).code).toBe('mixed-aliases')
   })
@@ -86,12 +86,12 @@ describe('a compute request', () => {
   it('may have a Feature, a {uid} and unknown members', () => {
     const request = read('distance', {
       chainId: 84532,
-      from: { type: 'Feature', properties: {}, geometry: point },
+      from: { type: 'Feature', properties: {}, geometry: EIFFEL_TOWER },
       to: { uid: uid.toUpperCase().replace('0X', '0x') },
       extra: 1,
     })
     expect(request.inputs).toEqual([
-      { form: 'geometry', geometry: point, path: ['from', 'geometry'] },
+      { form: 'geometry', geometry: EIFFEL_TOWER, path: ['from', 'geometry'] },
       { form: 'onchain', uid, path: ['to'] },
     ])
   })
@@ -99,30 +99,30 @@ describe('a compute request', () => {
   it.each([
     [
       'chainId as a string',
-      { ...distance(point), chainId: '84532' },
+      { ...distance(EIFFEL_TOWER), chainId: '84532' },
       '#/chainId',
       'wrong-type',
       'send the number 84532 without quotes',
     ],
-    ['no chainId', { from: point, to: point }, '#/chainId', 'missing-member', undefined],
+    ['no chainId', { from: EIFFEL_TOWER, to: EIFFEL_TOWER }, '#/chainId', 'missing-member', undefined],
     [
       'a misspelt member',
-      { chainId: 1, form: point, to: point },
+      { chainId: 1, form: EIFFEL_TOWER, to: EIFFEL_TOWER },
       '#/from',
       'missing-member',
       'found "form": did you mean "from"?',
     ],
-    ['chainId 0', { ...distance(point), chainId: 0 }, '#/chainId', 'out-of-range', undefined],
-    ['a fractional chainId', { ...distance(point), chainId: 1.5 }, '#/chainId', 'wrong-type', undefined],
-    ['a chainId beyond 2⁵³', { ...distance(point), chainId: 1e308 }, '#/chainId', 'out-of-range', undefined],
-    ['a bad recipient', { ...distance(point), recipient: '0x12' }, '#/recipient', 'wrong-format', undefined],
-    ['a bad schema', { ...distance(point), schema: 'x' }, '#/schema', 'wrong-format', undefined],
+    ['chainId 0', { ...distance(EIFFEL_TOWER), chainId: 0 }, '#/chainId', 'out-of-range', undefined],
+    ['a fractional chainId', { ...distance(EIFFEL_TOWER), chainId: 1.5 }, '#/chainId', 'wrong-type', undefined],
+    ['a chainId beyond 2⁵³', { ...distance(EIFFEL_TOWER), chainId: 1e308 }, '#/chainId', 'out-of-range', undefined],
+    ['a bad recipient', { ...distance(EIFFEL_TOWER), recipient: '0x12' }, '#/recipient', 'wrong-format', undefined],
+    ['a bad schema', { ...distance(EIFFEL_TOWER), schema: 'x' }, '#/schema', 'wrong-format', undefined],
     ['a bare UID', distance(uid), '#/from', 'wrong-type', `use {"uid": "${uid}"}`],
     ['a number as input', distance(5), '#/from', 'wrong-type', undefined],
     ['null as input', distance(null), '#/from', 'wrong-type', undefined],
     ['an array as input', distance([0, 0]), '#/from', 'wrong-type', undefined],
     ['an empty object', distance({}), '#/from', 'unknown-input', undefined],
-    ['type and uid', distance({ ...point, uid }), '#/from', 'ambiguous-input', undefined],
+    ['type and uid', distance({ ...EIFFEL_TOWER, uid }), '#/from', 'ambiguous-input', undefined],
     ['uid and verifiedProof', distance({ uid, verifiedProof: {} }), '#/from', 'ambiguous-input', undefined],
     ['a short uid', distance({ uid: '0x12' }), '#/from/uid', 'wrong-format', undefined],
     [
@@ -231,7 +231,7 @@ describe('a compute request', () => {
     ],
     [
       'a Feature in a collection',
-      distance({ type: 'GeometryCollection', geometries: [{ type: 'Feature', geometry: point }] }),
+      distance({ type: 'GeometryCollection', geometries: [{ type: 'Feature', geometry: EIFFEL_TOWER }] }),
       '#/from/geometries/0/type',
       'unknown-geometry-type',
       undefined,
@@ -277,7 +277,9 @@ describe('a compute request', () => {
     [null, 'wrong-type'],
     [undefined, 'missing-member'],
   ])('for within is rejected with radius %s', (radius, code) => {
-    expect(readProblem('within', { chainId: 84532, geometry: point, target: point, radius })).toMatchObject({
+    expect(
+      readProblem('within', { chainId: 84532, geometry: EIFFEL_TOWER, target: EIFFEL_TOWER, radius }),
+    ).toMatchObject({
       pointer: '#/radius',
       code,
     })
@@ -285,7 +287,7 @@ describe('a compute request', () => {
 
   it('is rejected when collections nest deeper than 8', () => {
     const nested = (levels: number): object =>
-      levels === 0 ? point : { type: 'GeometryCollection', geometries: [nested(levels - 1)] }
+      levels === 0 ? EIFFEL_TOWER : { type: 'GeometryCollection', geometries: [nested(levels - 1)] }
     expect(read('distance', distance(nested(8))).inputs).toHaveLength(2)
     expect(readProblem('distance', distance(nested(9))).code).toBe('collection-depth')
   })

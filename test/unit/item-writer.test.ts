@@ -7,29 +7,18 @@ import { unpackTexts } from '../../src/service/batch/items.ts'
 import { computeResponseJson } from '../../src/service/compute/signed-answer.ts'
 import { readPayload } from '../../src/wire/signing-records.ts'
 import { engine, runChunk, SCHEMAS } from '../chunk-runner.ts'
+import { SQUARE } from '../fixtures.ts'
 
 const ATTESTER = checksumAddress(`0x${'c0ffee00'.repeat(5)}`)
 
 const point = (lon: number, lat: number) => ({ type: 'Point', coordinates: [lon, lat] })
-const square = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [2, 48],
-      [3, 48],
-      [3, 49],
-      [2, 49],
-      [2, 48],
-    ],
-  ],
-}
 const ITEMS: readonly object[] = Array.from({ length: 300 }, (_, index) => {
   const id = [{}, { id: index }, { id: `é ${'ü'.repeat(index % 40)} "${index}"` }, { id: '\u{1f30d}' }][index % 4]
   const recipient = index % 5 === 0 ? { recipient: `0x${(index + 1).toString(16).padStart(40, '0')}` } : {}
   const chainMember = index % 7 === 0 ? { chainId: 8453 } : {}
   const common = { ...id, ...recipient, ...chainMember }
   return index % 3 === 0
-    ? { op: 'contains', ...common, container: square, containee: point(2 + index / 200, 48.5) }
+    ? { op: 'contains', ...common, container: SQUARE, containee: point(2 + index / 200, 48.5) }
     : { op: 'distance', ...common, from: point(2, 48), to: point(index / 3, -index / 7) }
 })
 

@@ -3,14 +3,7 @@ import { randomFrom } from '../../bench/record-world.ts'
 import { computeBounds } from '../../src/geometry/bounds.ts'
 import { checkShape } from '../../src/geometry/check-shape.ts'
 import type { Geometry } from '../../src/types/generated.ts'
-
-const square = (west: number, south: number, east: number, north: number) => [
-  [west, south],
-  [east, south],
-  [east, north],
-  [west, north],
-  [west, south],
-]
+import vectors from '../vectors/bounds.json' with { type: 'json' }
 
 describe('the bounding box of a geometry', () => {
   it('has sides that are exactly coordinates of its positions', () => {
@@ -29,127 +22,7 @@ describe('the bounding box of a geometry', () => {
     }
   })
 
-  it.each<[string, object, readonly number[]]>([
-    ['a point', { type: 'Point', coordinates: [2, 48] }, [2, 48, 2, 48]],
-    ['a point at 180', { type: 'Point', coordinates: [180, 0] }, [180, 0, 180, 0]],
-    [
-      'a line',
-      {
-        type: 'LineString',
-        coordinates: [
-          [1, 2],
-          [5, -3],
-          [3, 4],
-        ],
-      },
-      [1, -3, 5, 4],
-    ],
-    [
-      'a line over the antimeridian',
-      {
-        type: 'LineString',
-        coordinates: [
-          [179, 0],
-          [-179, 1],
-        ],
-      },
-      [179, 0, 181, 1],
-    ],
-    [
-      'the same line reversed',
-      {
-        type: 'LineString',
-        coordinates: [
-          [-179, 1],
-          [179, 0],
-        ],
-      },
-      [179, 0, 181, 1],
-    ],
-    [
-      'a polygon over the antimeridian',
-      { type: 'Polygon', coordinates: [square(170, -10, -170, 10)] },
-      [170, -10, 190, 10],
-    ],
-    [
-      'the same polygon, cut as RFC 7946 advises',
-      { type: 'MultiPolygon', coordinates: [[square(170, -10, 180, 10)], [square(-180, -10, -170, 10)]] },
-      [170, -10, 190, 10],
-    ],
-    [
-      'a polygon around the north pole',
-      {
-        type: 'Polygon',
-        coordinates: [
-          [
-            [0, 70],
-            [90, 75],
-            [180, 70],
-            [-90, 75],
-            [0, 70],
-          ],
-        ],
-      },
-      [-180, 70, 180, 90],
-    ],
-    [
-      'a polygon around the south pole',
-      {
-        type: 'Polygon',
-        coordinates: [
-          [
-            [0, -70],
-            [-90, -75],
-            [180, -70],
-            [90, -75],
-            [0, -70],
-          ],
-        ],
-      },
-      [-180, -90, 180, -70],
-    ],
-    ['the whole world', { type: 'Polygon', coordinates: [square(-180, -90, 180, 90)] }, [-180, -90, 180, 90]],
-    [
-      'points far apart, without the gap between them',
-      {
-        type: 'MultiPoint',
-        coordinates: [
-          [-170, 1],
-          [170, 2],
-        ],
-      },
-      [170, 1, 190, 2],
-    ],
-    [
-      'points around the world',
-      {
-        type: 'MultiPoint',
-        coordinates: [
-          [-120, 0],
-          [0, 0],
-          [120, 0],
-        ],
-      },
-      [-120, 0, 120, 0],
-    ],
-    [
-      'a collection',
-      {
-        type: 'GeometryCollection',
-        geometries: [
-          { type: 'Point', coordinates: [10, 1] },
-          {
-            type: 'LineString',
-            coordinates: [
-              [20, 5],
-              [30, 6],
-            ],
-          },
-        ],
-      },
-      [10, 1, 30, 6],
-    ],
-  ])('encloses %s', (_, geometry, bounds) => {
+  it.each(vectors.boxes)('encloses $name', ({ geometry, bounds }) => {
     expect(computeBounds(geometry as Geometry)).toEqual(bounds)
   })
 })

@@ -1,4 +1,4 @@
-/** Geometries and an address that many tests use. Tests must not change them. */
+/** Geometries and an address that many tests use, and functions that write rings. No test may change the geometries. */
 import type { LineString, Point, Polygon } from '../src/types/generated.ts'
 
 export const EIFFEL_TOWER = { type: 'Point', coordinates: [2.2945, 48.8584] } satisfies Point
@@ -32,3 +32,19 @@ export const SQUARE = {
 
 /** The second account of anvil, with the checksum of EIP-55. */
 export const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+
+/** Parses `'0 0, 1 2'` to `[[0, 0], [1, 2]]`: longitude and latitude in degrees, as in well-known text. */
+export function at(text: string): [number, number][] {
+  return text.split(', ').map((pair) => pair.split(' ').map(Number) as [number, number])
+}
+
+/** The ring of a box in degrees, counterclockwise from its south-west corner. */
+export function box(west: number, south: number, east: number, north: number): [number, number][] {
+  return [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
+}

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import responseSchema from '../../schemas/compute-response.schema.json' with { type: 'json' }
 import problemSchema from '../../schemas/problem.schema.json' with { type: 'json' }
 import { proofOf, stampOf } from '../evidence.ts'
-import { EIFFEL_TOWER, RECIPIENT, SQUARE, TOWN_HALL } from '../fixtures.ts'
+import { EIFFEL_TOWER, RECIPIENT, ROAD, SQUARE, TOWN_HALL } from '../fixtures.ts'
 import { startTestService, type TestService } from '../service.ts'
 
 const isComputeResponse = new Ajv2020({ strict: false }).compile(responseSchema)
@@ -20,13 +20,6 @@ const bowtie = {
       [0, 1],
       [0, 0],
     ],
-  ],
-}
-const road = {
-  type: 'LineString',
-  coordinates: [
-    [2.2945, 48.8584],
-    [2.3522, 48.8566],
   ],
 }
 
@@ -93,7 +86,7 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
   it.each([
     // GeographicLib 2.2.0 (JavaScript) on the same coordinates: 4238.772876425399 m.
     ['distance', { from: EIFFEL_TOWER, to: TOWN_HALL }, { result: 4238.77, units: 'meters', operation: 'distance' }, 2],
-    ['length', { geometry: road }, { result: 4238.77, units: 'meters', operation: 'length' }, 1],
+    ['length', { geometry: ROAD }, { result: 4238.77, units: 'meters', operation: 'length' }, 1],
     ['contains', { container: SQUARE, containee: EIFFEL_TOWER }, { result: true, operation: 'contains' }, 2],
     [
       'contains',
@@ -207,7 +200,7 @@ describe.each(['uws', 'node'])('compute over %s', (adapter) => {
   })
 
   it.each([
-    ['area of a line', 'area', { geometry: road }, 'wrong-geometry-type'],
+    ['area of a line', 'area', { geometry: ROAD }, 'wrong-geometry-type'],
     [
       'area of a collection',
       'area',

@@ -4,6 +4,7 @@ import { distanceMeters, isWithinCentimeters, WorkLimitError } from '../../src/g
 import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { box } from '../fixtures.ts'
 
 const kernel = loadKernel()
 const flat = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 50_000, maxParts: 10_000 })
@@ -15,19 +16,12 @@ const collection = (first: Geometry, ...others: Geometry[]): Geometry => ({
   type: 'GeometryCollection',
   geometries: [first, ...others],
 })
-const rectangle = (west: number, south: number, east: number, north: number): Position[] => [
-  [west, south],
-  [east, south],
-  [east, north],
-  [west, north],
-  [west, south],
-]
 // geographiclib-geodesic is an independent implementation.
 const inverse = (lon1: number, lat1: number, lon2: number, lat2: number) =>
   geodesic.Geodesic.WGS84.Inverse(lat1, lon1, lat2, lon2).s12!
 
-const square = polygon(rectangle(0, 0, 10, 10))
-const withHole = polygon(rectangle(0, 0, 10, 10), rectangle(4, 4, 6, 6))
+const square = polygon(box(0, 0, 10, 10))
+const withHole = polygon(box(0, 0, 10, 10), box(4, 4, 6, 6))
 
 describe('distance between points and lines', () => {
   it('is the geodesic between two points', () => {
@@ -136,7 +130,7 @@ describe('distance to polygons', () => {
   it('is 0 inside and positive in a hole', () => {
     expect(distance(point(1, 1), withHole)).toBe(0)
     expect(distance(point(5, 5), square)).toBe(0)
-    expect(distance(point(5, 5), withHole)).toBeCloseTo(distance(point(5, 5), line(...rectangle(4, 4, 6, 6))), 9)
+    expect(distance(point(5, 5), withHole)).toBeCloseTo(distance(point(5, 5), line(...box(4, 4, 6, 6))), 9)
     expect(distance(point(5, 5), withHole)).toBeGreaterThan(110_000)
   })
 
@@ -147,18 +141,18 @@ describe('distance to polygons', () => {
   })
 
   it('is 0 for a polygon inside another, in either order, and positive for one in its hole', () => {
-    const inner = polygon(rectangle(1, 1, 2, 2))
+    const inner = polygon(box(1, 1, 2, 2))
     expect(distance(inner, square)).toBe(0)
     expect(distance(square, inner)).toBe(0)
-    const island = polygon(rectangle(4.9, 4.9, 5.1, 5.1))
+    const island = polygon(box(4.9, 4.9, 5.1, 5.1))
     expect(distance(island, withHole)).toBeGreaterThan(90_000)
     expect(distance(island, square)).toBe(0)
   })
 
   it('is 0 for polygons that touch at a vertex or along an edge, or overlap', () => {
-    expect(distance(square, polygon(rectangle(10, 10, 11, 11)))).toBe(0)
-    expect(distance(square, polygon(rectangle(10, 2, 11, 3)))).toBe(0)
-    expect(distance(square, polygon(rectangle(9, -1, 11, 11)))).toBe(0)
+    expect(distance(square, polygon(box(10, 10, 11, 11)))).toBe(0)
+    expect(distance(square, polygon(box(10, 2, 11, 3)))).toBe(0)
+    expect(distance(square, polygon(box(9, -1, 11, 11)))).toBe(0)
   })
 
   it('considers every member of multi geometries and collections', () => {
@@ -174,7 +168,7 @@ describe('distance to polygons', () => {
     expect(distance(scattered, withHole)).toBe(distance(point(5, 5), withHole))
     const twoSquares: Geometry = {
       type: 'MultiPolygon',
-      coordinates: [[rectangle(50, 50, 51, 51)], [rectangle(4, 4, 6, 6)]],
+      coordinates: [[box(50, 50, 51, 51)], [box(4, 4, 6, 6)]],
     }
     expect(distance({ type: 'GeometryCollection', geometries: [point(30, 30), withHole] }, twoSquares)).toBe(0)
   })
@@ -232,7 +226,7 @@ describe('the interior of a ring', () => {
   })
 
   it('does not depend on orientation or on the first vertex', () => {
-    const ring = rectangle(3, 4, 8, 9)
+    const ring = box(3, 4, 8, 9)
     const rotated = [...ring.slice(2), ring[1]!, ring[2]!]
     for (const other of [point(5, 5), point(9.7, 9.3), line([0, 0], [20, 5])]) {
       const expected = distance(polygon(ring), other)
@@ -375,7 +369,7 @@ describe('the work of a distance', () => {
     coordinates: Array.from({ length: side * side }, (_, i) => (7 * i) % (side * side)).map((i) => {
       const west = 0.001 * (i % side) + shift
       const south = 45 + 0.001 * Math.floor(i / side) + shift
-      return [rectangle(west, south, west + 0.0003, south + 0.0003)]
+      return [box(west, south, west + 0.0003, south + 0.0003)]
     }),
   })
 

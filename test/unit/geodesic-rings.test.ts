@@ -9,6 +9,7 @@ import { readGeometry } from '../../src/geometry/read.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import type { OperationName } from '../../src/wire/values.ts'
+import { at } from '../fixtures.ts'
 
 const kernel = loadKernel()
 const limits = { maxVertices: 60_000, maxParts: 1000 }
@@ -16,7 +17,7 @@ const read = (geometry: Geometry) => readGeometry(geometry, [], limits)
 
 /** '0 0, 1 2' → [[0, 0], [1, 2]], closed. */
 const ring = (text: string): Position[] => {
-  const positions = text.split(', ').map((pair) => pair.split(' ').map(Number) as unknown as Position)
+  const positions = at(text)
   return [...positions, positions[0]!]
 }
 const polygon = (...rings: string[]): Geometry => ({ type: 'Polygon', coordinates: rings.map(ring) })

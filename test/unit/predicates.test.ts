@@ -7,6 +7,7 @@ import { intersects } from '../../src/topology/intersects.ts'
 import { edgeTurn } from '../../src/topology/layout/unwrap.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { oracleSide } from '../exact-oracle.ts'
+import { at, box } from '../fixtures.ts'
 import { seededNumbers } from '../near-touch-cases.ts'
 
 const north = () => 1 as const
@@ -15,12 +16,6 @@ const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 5
 const holds = (a: Geometry, b: Geometry) => contains(read(a), read(b), north)
 const meets = (a: Geometry, b: Geometry) => intersects(read(a), read(b), north)
 
-/** Parses '0 0, 1 2' to [[0, 0], [1, 2]]: lon and lat, as in well-known text. */
-const at = (text: string): Position[] =>
-  text.split(', ').map((pair): Position => {
-    const [lon, lat] = pair.split(' ').map(Number)
-    return [lon!, lat!]
-  })
 const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
 const points = (...coordinates: Position[]): Geometry => ({ type: 'MultiPoint', coordinates })
 const line = (...coordinates: Position[]): Geometry => ({ type: 'LineString', coordinates })
@@ -31,13 +26,6 @@ const collection = (first: Geometry, ...others: Geometry[]): Geometry => ({
   type: 'GeometryCollection',
   geometries: [first, ...others],
 })
-const box = (west: number, south: number, east: number, north: number): Position[] => [
-  [west, south],
-  [east, south],
-  [east, north],
-  [west, north],
-  [west, south],
-]
 const square = polygon(box(0, 0, 10, 10))
 const holed = polygon(box(0, 0, 10, 10), box(4, 4, 6, 6))
 

@@ -2,26 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { readGeometry } from '../../src/geometry/read.ts'
 import { findInvalidity } from '../../src/topology/validity.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
+import { at, box } from '../fixtures.ts'
 
 type Ring = Position[]
 
-/** Parses '0 0, 1 2' to [[0, 0], [1, 2]]: lon and lat, as in well-known text. */
-const at = (text: string): Position[] =>
-  text.split(', ').map((pair): Position => {
-    const [lon, lat] = pair.split(' ').map(Number)
-    return [lon!, lat!]
-  })
 const validate = (geometry: Geometry) =>
   findInvalidity(readGeometry(geometry, [], { maxVertices: 99, maxParts: 99 }), () => 1)
 const polygon = (...coordinates: Ring[]) => validate({ type: 'Polygon', coordinates })
 const multiPolygon = (...coordinates: Ring[][]) => validate({ type: 'MultiPolygon', coordinates })
-const box = (west: number, south: number, east: number, north: number): Ring => [
-  [west, south],
-  [east, south],
-  [east, north],
-  [west, north],
-  [west, south],
-]
 
 describe('a valid polygon', () => {
   // Expected values: OGC 06-103r4, 6.1.11, worked out on paper.

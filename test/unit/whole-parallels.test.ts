@@ -11,6 +11,7 @@ import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
 import type { OperationName } from '../../src/wire/values.ts'
 import { proofOf, stampOf } from '../evidence.ts'
+import { at } from '../fixtures.ts'
 import { createVerifier } from '../verify-runner.ts'
 
 const { Geodesic, PolygonArea } = pkg
@@ -72,11 +73,10 @@ const keccak = await createKeccak()
 const limits = { maxVertices: 1000, maxParts: 100, maxDistanceSolves: 100_000 }
 const engine = { kernel: loadKernel(), keccak, limits }
 
-const ring = (text: string): Position[] => text.split(', ').map((pair) => pair.split(' ').map(Number) as Position)
 const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
 const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
 const box = (south: number, north: number): Position[] =>
-  ring(`-180 ${south}, 180 ${south}, 180 ${north}, -180 ${north}, -180 ${south}`)
+  at(`-180 ${south}, 180 ${south}, 180 ${north}, -180 ${north}, -180 ${south}`)
 /** The same box with vertices every 90 degrees along both parallels. */
 const denseBox = (south: number, north: number): Position[] => {
   const lons = [-180, -90, 0, 90, 180]
@@ -181,13 +181,13 @@ describe.each(BANDS)('%s drawn from −180 to 180', (_, south, north) => {
 
   it('is rejected by within and by the distance to anything but a point, with a pointer to its edge', () => {
     const band = polygon(box(south, north))
-    const line: Geometry = { type: 'LineString', coordinates: ring('0 0, 1 1') }
+    const line: Geometry = { type: 'LineString', coordinates: at('0 0, 1 1') }
     const hint = expect.stringContaining('put vertices along the parallel') as string
-    const at = (field: string) => ({ pointer: `#/${field}/coordinates/0/0`, code: 'whole-parallel', hint })
-    expect(findRejection('within', band, point(0, 0))).toMatchObject(at('geometry'))
-    expect(findRejection('within', point(0, 0), band)).toMatchObject(at('target'))
-    expect(findRejection('distance', band, line)).toMatchObject(at('from'))
-    expect(findRejection('distance', line, band)).toMatchObject(at('to'))
+    const problemIn = (field: string) => ({ pointer: `#/${field}/coordinates/0/0`, code: 'whole-parallel', hint })
+    expect(findRejection('within', band, point(0, 0))).toMatchObject(problemIn('geometry'))
+    expect(findRejection('within', point(0, 0), band)).toMatchObject(problemIn('target'))
+    expect(findRejection('distance', band, line)).toMatchObject(problemIn('from'))
+    expect(findRejection('distance', line, band)).toMatchObject(problemIn('to'))
   })
 
   it('gives the same predicates with vertices along its parallels', () => {
@@ -195,7 +195,7 @@ describe.each(BANDS)('%s drawn from −180 to 180', (_, south, north) => {
     expect(compute('contains', plain, dense)).toBe(true)
     expect(compute('contains', dense, plain)).toBe(true)
     const overSeam = polygon(
-      ring(`170 ${middle - 0.1}, -170 ${middle - 0.1}, -170 ${middle + 0.1}, 170 ${middle + 0.1}, 170 ${middle - 0.1}`),
+      at(`170 ${middle - 0.1}, -170 ${middle - 0.1}, -170 ${middle + 0.1}, 170 ${middle + 0.1}, 170 ${middle - 0.1}`),
     )
     for (const band of [plain, dense]) {
       expect(compute('contains', band, overSeam)).toBe(true)
@@ -206,10 +206,10 @@ describe.each(BANDS)('%s drawn from −180 to 180', (_, south, north) => {
 })
 
 /** A ring around a pole in one piece, without edges along the antimeridian. */
-const ringAround = (lat: number): Position[] => ring(`-180 ${lat}, -90 ${lat}, 0 ${lat}, 90 ${lat}, -180 ${lat}`)
+const ringAround = (lat: number): Position[] => at(`-180 ${lat}, -90 ${lat}, 0 ${lat}, 90 ${lat}, -180 ${lat}`)
 
 describe('holes and the antimeridian', () => {
-  const hole = ring('170 0, 170 10, -170 10, -170 0, 170 0')
+  const hole = at('170 0, 170 10, -170 10, -170 0, 170 0')
   const inHole = [
     [180, 5],
     [-180, 5],
@@ -229,14 +229,14 @@ describe('holes and the antimeridian', () => {
           expect(locate(holed, lon, 10)).toEqual(EDGE)
           expect(locate(holed, lon, 20)).toEqual(INSIDE)
         }
-        const across: Geometry = { type: 'LineString', coordinates: ring('175 5, -175 5') }
-        const [inside, larger] = [ring('178 4, -178 4, 180 6, 178 4'), ring('160 -5, -160 -5, 180 20, 160 -5')]
+        const across: Geometry = { type: 'LineString', coordinates: at('175 5, -175 5') }
+        const [inside, larger] = [at('178 4, -178 4, 180 6, 178 4'), at('160 -5, -160 -5, 180 20, 160 -5')]
         expect(compute('intersects', holed, across)).toBe(false)
         expect(compute('intersects', across, holed)).toBe(false)
         expect(compute('intersects', holed, polygon(inside))).toBe(false)
         expect(compute('intersects', holed, polygon(larger))).toBe(true)
         expect(compute('contains', holed, polygon(larger))).toBe(false)
-        expect(compute('contains', holed, polygon(ring('175 15, -175 15, 180 20, 175 15')))).toBe(true)
+        expect(compute('contains', holed, polygon(at('175 15, -175 15, 180 20, 175 15')))).toBe(true)
       }
     }
     const area = Number(compute('area', polygon(box(-60, 60), hole)))
@@ -254,11 +254,7 @@ describe('holes and the antimeridian', () => {
     for (const polygonWithSeam of [
       polygon(denseBox(-60, 60), hole),
       polygon(ringAround(40), denseBox(60, 90)),
-      polygon(
-        box(-60, 60),
-        ring('170 0, 180 0, 180 10, 170 10, 170 0'),
-        ring('-170 0, -180 0, -180 10, -170 10, -170 0'),
-      ),
+      polygon(box(-60, 60), at('170 0, 180 0, 180 10, 170 10, 170 0'), at('-170 0, -180 0, -180 10, -170 10, -170 0')),
       polygon(box(-90, 90), denseBox(60, 90)),
     ]) {
       for (const operation of ['distance', 'within'] as const) {
@@ -267,7 +263,7 @@ describe('holes and the antimeridian', () => {
       }
     }
     // The remedy that the hint names.
-    const notched = ring(
+    const notched = at(
       '-180 -60, -90 -60, 0 -60, 90 -60, 180 -60, 180 0, 170 0, 170 10, 180 10, 180 60, 90 60, 0 60, -90 60, -180 60, -180 10, -170 10, -170 0, -180 0, -180 -60',
     )
     for (const [lon, lat] of inHole) {
@@ -323,13 +319,13 @@ describe('holes and the antimeridian', () => {
     expect(readCode(polygon(box(10, 20), box(30, 40)))).toBe('hole-outside-its-exterior-ring')
     expect(readCode(polygon(box(20, 20)))).toBe('ring-without-an-inside')
     // Back and forth along the parallel: these edges have no length, and only a line remains.
-    const again = polygon(ring('-180 20, 180 20, -180 20, 180 20, 180 90, -180 90, -180 20'))
+    const again = polygon(at('-180 20, 180 20, -180 20, 180 20, 180 90, -180 90, -180 20'))
     expect(readCode(again)).toMatch(/^(repeated-edge|ring-without-an-inside|no-area)$/)
   })
 })
 
 describe('rings of whole parallels and other edges', () => {
-  const notched = polygon(ring('-180 40, 180 40, 180 60, 100 50, 0 55, -100 50, -180 60, -180 40'))
+  const notched = polygon(at('-180 40, 180 40, 180 60, 100 50, 0 55, -100 50, -180 60, -180 40'))
 
   it('give predicates as drawn, and measures reject them with a pointer to the parallel', () => {
     expect(locate(notched, 180, 50)).toEqual(INSIDE)
@@ -348,7 +344,7 @@ describe('rings of whole parallels and other edges', () => {
 
   it('are rejected by measures if a geodesic of another ring bulges over a whole parallel', () => {
     // The geodesic from (0, 50) to (60, 50) rises to 54.005°, by geographiclib-geodesic 2.2.0.
-    const holed = (north: number) => polygon(box(0, north), ring('0 50, 60 50, 60 40, 0 40, 0 50'))
+    const holed = (north: number) => polygon(box(0, north), at('0 50, 60 50, 60 40, 0 40, 0 50'))
     for (const operation of ['area', 'distance'] as const) {
       const operandsFor = (north: number) => (operation === 'area' ? [holed(north)] : [holed(north), point(30, 45)])
       expect(findRejection(operation, ...operandsFor(54)), operation).toMatchObject({ code: 'self-intersection' })
@@ -359,19 +355,19 @@ describe('rings of whole parallels and other edges', () => {
 })
 
 describe('an edge between the two names of one position on the antimeridian', () => {
-  const plain = polygon(ring('170 0, -170 0, -170 10, 170 10, 170 0'))
+  const plain = polygon(at('170 0, -170 0, -170 10, 170 10, 170 0'))
 
   it('has no length where the ring crosses the antimeridian or continues along it', () => {
     for (const withBothNames of [
       '170 0, 180 0, -180 0, -170 0, -170 10, -180 10, 180 10, 170 10, 170 0',
       '170 0, -170 0, -170 10, -180 10, 180 10, 170 10, 170 0',
     ]) {
-      const geometry = polygon(ring(withBothNames))
+      const geometry = polygon(at(withBothNames))
       expect(run('area', geometry)).not.toHaveProperty('notes')
       expect(compute('contains', geometry, plain)).toBe(true)
       expect(compute('contains', plain, geometry)).toBe(true)
     }
-    const slope = polygon(ring('170 0, 180 5, -180 5, -170 10, 170 10, 170 0'))
+    const slope = polygon(at('170 0, 180 5, -180 5, -170 10, 170 10, 170 0'))
     expect(locate(slope, 179, 4)).toEqual(OUTSIDE)
     expect(locate(slope, -179, 8)).toEqual(INSIDE)
     expect(locate(slope, 0, 5)).toEqual(OUTSIDE)
@@ -380,12 +376,12 @@ describe('an edge between the two names of one position on the antimeridian', ()
   it('does not count where a ring over the antimeridian has its tip there, under both names', () => {
     // A circle around [180, -17] whose northern and southern vertices lie on the antimeridian.
     const once = polygon(
-      ring(
+      at(
         '-177 -17, -177.87868 -15.585786, 180 -15, 177.87868 -15.585786, 177 -17, 177.87868 -18.414214, 180 -19, -177.87868 -18.414214, -177 -17',
       ),
     )
     const circle = polygon(
-      ring(
+      at(
         '-177 -17, -177.87868 -15.585786, -180 -15, 180 -15, 177.87868 -15.585786, 177 -17, 177.87868 -18.414214, 180 -19, -180 -19, -177.87868 -18.414214, -177 -17',
       ),
     )
@@ -395,10 +391,10 @@ describe('an edge between the two names of one position on the antimeridian', ()
     expect(compute('contains', circle, once)).toBe(true)
     expect(locate(circle, 180, -17)).toEqual(INSIDE)
     expect(locate(circle, 0, -17)).toEqual(OUTSIDE)
-    const kite = polygon(ring('170 0, 180 5, -180 5, -170 0, -180 -5, 180 -5, 170 0'))
+    const kite = polygon(at('170 0, 180 5, -180 5, -170 0, -180 -5, 180 -5, 170 0'))
     expect(locate(kite, 180, 4)).toEqual(INSIDE)
     expect(locate(kite, 0, 0)).toEqual(OUTSIDE)
-    const corner = polygon(ring('180 0, 180 5, -180 5, -170 0, 180 0'))
+    const corner = polygon(at('180 0, 180 5, -180 5, -170 0, 180 0'))
     expect(locate(corner, -178, 1)).toEqual(INSIDE)
     expect(locate(corner, 178, 1)).toEqual(OUTSIDE)
   })
@@ -414,9 +410,9 @@ describe('an edge between the two names of one position on the antimeridian', ()
   })
 
   it('has no length in a line', () => {
-    const line: Geometry = { type: 'LineString', coordinates: ring('170 5, 180 5, -180 5, -170 5') }
+    const line: Geometry = { type: 'LineString', coordinates: at('170 5, 180 5, -180 5, -170 5') }
     expect(compute('length', line)).toBe(
-      compute('length', { type: 'LineString', coordinates: ring('170 5, 180 5, -170 5') }),
+      compute('length', { type: 'LineString', coordinates: at('170 5, 180 5, -170 5') }),
     )
     expect(compute('intersects', line, point(0, 5))).toBe(false)
   })
@@ -428,7 +424,7 @@ describe('locations of evidence', () => {
     const polygonClaim = (location: Geometry) => proofOf([stampOf()], { location, locationType: 'geojson-polygon' })
     for (const [location, code] of [
       [polygon(box(40, 90)), 'whole-parallel'],
-      [polygon(denseBox(-60, 60), ring('170 0, 170 10, -170 10, -170 0, 170 0')), 'hole-at-antimeridian'],
+      [polygon(denseBox(-60, 60), at('170 0, 170 10, -170 10, -170 0, 170 0')), 'hole-at-antimeridian'],
     ] as const) {
       const { problem } = await verifier.proof(polygonClaim(location))
       expect(problem).toMatchObject({ type: 'invalid-input', places: [{ code }] })
@@ -443,8 +439,8 @@ describe('collections with bands', () => {
       type: 'GeometryCollection',
       geometries: [first, ...rest],
     })
-    const [north, near] = [polygon(box(60, 90)), polygon(ring('0 10, 10 10, 10 20, 0 20, 0 10'))]
-    const all = collection(near, north, { type: 'LineString', coordinates: ring('50 0, 50 5') }, point(-90, -30))
+    const [north, near] = [polygon(box(60, 90)), polygon(at('0 10, 10 10, 10 20, 0 20, 0 10'))]
+    const all = collection(near, north, { type: 'LineString', coordinates: at('50 0, 50 5') }, point(-90, -30))
     for (const [lon, lat] of [
       [5, 58],
       [5, 21],
@@ -454,7 +450,7 @@ describe('collections with bands', () => {
       [100, 75],
     ] as const) {
       const from = point(lon, lat)
-      const others = collection(near, { type: 'LineString', coordinates: ring('50 0, 50 5') }, point(-90, -30))
+      const others = collection(near, { type: 'LineString', coordinates: at('50 0, 50 5') }, point(-90, -30))
       const expected = Math.min(Number(compute('distance', from, others)), lat < 60 ? meridian(lat, 60) : 0)
       expect(compute('distance', all, from)).toBe(expected)
       expect(compute('distance', from, all)).toBe(expected)

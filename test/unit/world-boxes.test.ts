@@ -8,15 +8,13 @@ import { contains } from '../../src/topology/contains.ts'
 import { intersects } from '../../src/topology/intersects.ts'
 import type { Geometry, Position } from '../../src/types/generated.ts'
 import { loadKernel } from '../../src/wasm/loader.ts'
+import { at, box } from '../fixtures.ts'
 
 const kernel = loadKernel()
 const poleOf = poleOfKernel(kernel)
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 100, maxParts: 10 })
 const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
 const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
-const at = (text: string): Position[] => text.split(', ').map((pair) => pair.split(' ').map(Number) as Position)
-const box = (west: number, south: number, east: number, north: number): Position[] =>
-  at(`${west} ${south}, ${east} ${south}, ${east} ${north}, ${west} ${north}, ${west} ${south}`)
 /** The same box with vertices every 90 degrees from −180 to 180. */
 const denseBox = (south: number, north: number): Position[] => {
   const lons = [-180, -90, 0, 90, 180]

@@ -1,16 +1,20 @@
 // Prints figures about the shape of the code: `node scripts/house.mjs`. `--crumbs` lists the small files with one importer.
+// `--trace` also counts the files that one request passes; it builds and starts the service.
 import { spawnSync } from 'node:child_process'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { upwardImports } from './layers.mjs'
 import { cycles, lineAt, readSourceGraph, walk } from './source-graph.mjs'
 
+const root = fileURLToPath(new URL('..', import.meta.url))
 const LONG_FUNCTION_LINES = 100
 const MEDIUM_FUNCTION_LINES = 60
 const SMALL_FILE_LINES = 60
 
-const { crumbs: listsCrumbs } = parseArgs({ options: { crumbs: { type: 'boolean' } } }).values
+const { crumbs: listsCrumbs, trace: traces } = parseArgs({
+  options: { crumbs: { type: 'boolean' }, trace: { type: 'boolean' } },
+}).values
 
 const graph = readSourceGraph()
 const lines = new Map(trackedFiles().map((file) => [file, graph.get(file).text.split('\n').length - 1]))
@@ -33,6 +37,8 @@ const rows = [
   [`functions over ${MEDIUM_FUNCTION_LINES} lines`, functions.length],
   [`files under ${SMALL_FILE_LINES} lines with one importer`, crumbs.length],
 ]
+const passed = traces ? traceRequest() : []
+if (traces) rows.push(['TypeScript files that a coordinate passes, bytes to signature', passed.length])
 
 const width = Math.max(...rows.map(([figure]) => figure.length))
 for (const [figure, value] of rows) say(`${figure.padEnd(width)}  ${value.toLocaleString('en').padStart(6)}`)
@@ -54,11 +60,11 @@ if (listsCrumbs) {
     crumbs.map(({ file, importer }) => `${String(lines.get(file)).padStart(2)}  ${file} ← ${importer}`),
   )
 }
+list('files that a coordinate passes', passed)
 
 /** Lists the TypeScript files of src and workers that are in Git and written by hand. */
 function trackedFiles() {
-  const cwd = fileURLToPath(new URL('..', import.meta.url))
-  const { stdout, status } = spawnSync('git', ['ls-files', '-z', 'src', 'workers'], { cwd, encoding: 'utf8' })
+  const { stdout, status } = spawnSync('git', ['ls-files', '-z', 'src', 'workers'], { cwd: root, encoding: 'utf8' })
   if (status !== 0) throw new Error('git ls-files failed: the figures need a clone of the repository')
   return stdout.split('\0').filter((file) => graph.has(file) && !/\bgenerated\b/.test(file))
 }
@@ -93,6 +99,15 @@ function largestFolder() {
   return [...counts].sort(([, a], [, b]) => b - a)[0]
 }
 
+/** Lists the files of which a function runs while one signed distance is answered, in any thread. */
+function traceRequest() {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [join(root, 'scripts', 'house-trace.mjs')], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`the trace failed:\n${stderr}`)
+  return JSON.parse(stdout)
+}
+
 function sum(values) {
   return values.reduce((total, value) => total + value, 0)
 }
@@ -108,5 +123,5 @@ function list(title, entries) {
 }
 
 function say(line) {
-  process.stdout.write(`${line}\n`)
+  console.log(line)
 }

@@ -1,4 +1,4 @@
-/** Messages between threads about a client's batch. They are plain data, as in `wire/messages.ts`. */
+/** Messages between threads about a client's batch. */
 
 import type { PackedBytes } from '../base/bytes.ts'
 import type { ProblemData } from '../base/problem.ts'

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 
 const MIB = 1_048_576
-const moduleUrl = new URL('../../dist/src/base/free-buffer.js', import.meta.url).href
+const moduleUrl = new URL('../../dist/src/base/bytes.js', import.meta.url).href
 
 /** Returns the bytes in array buffers of a thread after it freed 200 MiB, 1 MiB at a time, in one tick of its event loop. */
 async function arrayBufferBytes(wait: string): Promise<number> {

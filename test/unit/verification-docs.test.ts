@@ -110,7 +110,7 @@ describe('docs/verification.md', () => {
   })
 
   it('names every code with which a verified proof is rejected', () => {
-    const sources = ['src/service/verify/verified-proof.ts', 'verify/task.ts', 'src/attest/authenticate.ts']
+    const sources = ['src/service/verify/verified-proof.ts', 'src/verify/task.ts', 'src/attest/authenticate.ts']
     const text = sources.map((file) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8')).join()
     const codes = ['complete', 'chain', 'schema', 'attester', 'signature', 'uid', 'revoked', 'age', 'time']
     for (const code of [...codes, 'hash', 'measures', 'credibility', 'on-chain']) {

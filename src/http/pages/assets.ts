@@ -62,7 +62,7 @@ interface Loaded {
 /** Returns the path of a folder below `dist/web`, whether this file runs from `src` or from `dist`. */
 export function builtFolder(name: string): string {
   return fileURLToPath(
-    new URL(`${import.meta.url.endsWith('.ts') ? '../../dist' : '../..'}/web/${name}`, import.meta.url),
+    new URL(`${import.meta.url.endsWith('.ts') ? '../../../dist' : '../../..'}/web/${name}`, import.meta.url),
   )
 }
 

@@ -11,7 +11,7 @@
  *     A = b² s (1 + 2/3 t + 3/5 t² + …), t = e² s²      w = (1 + 2e² − 3e² s²) / 8(1 − e²)
  *
  * The coefficients solve, order by order, the Hamilton–Jacobi equation for the length and the corresponding equation
- * for the area, dT = A dλ along the geodesic. They are exact in e²; higher-terms.ts has the next orders. No power of λ
+ * for the area, dT = A dλ along the geodesic. They are exact in e²; the functions below have the next orders. No power of λ
  * has a factor tan φ, so the series holds up to the poles, and only the differences in degrees limit it.
  *
  * The size of the Earth does not amplify errors of length: Δ is exact, so the error is proportional to the length.
@@ -27,7 +27,7 @@ import { DEGREE } from '../math/math'
 import { ROWS_PER_DEGREE, ROW_BYTES, equatorRow } from '../math/sines'
 
 /*
- * The next terms of the series in short-edge.ts, for edges of up to half a degree: further factors of X² and Y².
+ * The next terms of the series above, for edges of up to half a degree: further factors of X² and Y².
  *
  * They solve the same equations. The terms of fourth order in λ and Δ are exact in e². Those of sixth order are
  * truncated after e² (after e⁴ where that is the first). With them a length agrees with numerical quadrature within

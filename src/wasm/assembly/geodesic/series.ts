@@ -10,7 +10,7 @@
  * | --- | --- | --- |
  * | A1, C1 | 17, 18 | length: s = b·A1·(σ + Σ C1l sin 2lσ) |
  * | C1' | 21 | the reverted series: from length back to σ |
- * | A2, C2 | 42, 43 | the second integral of the reduced length (C2 is in sine-products.ts) |
+ * | A2, C2 | 42, 43 | the second integral of the reduced length (C2 is in sines.ts) |
  * | A3, C3 | 24, 25 | longitude: λ = ω − f sin α0 A3 (σ + Σ C3l sin 2lσ) |
  * | C4 | 63 | area: Σ C4l cos (2l + 1)σ |
  *

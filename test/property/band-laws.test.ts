@@ -30,7 +30,7 @@ const read = (geometry: Geometry) => readGeometry(geometry, [], engine.limits)
 const seeds = fc.integer({ min: 0 }).map((seed) => seededNumbers(seed))
 const integer = (random: Random, from: number, to: number): number => from + Math.floor(random() * (to - from + 1))
 
-/** Latitudes from south to north, on a grid on which much is equal. */
+/** Distinct latitudes from south to north, in multiples of 15 degrees so that shapes often share one. */
 function latitudes(random: Random, count: number): number[] {
   const all = new Set<number>()
   while (all.size < count) all.add(integer(random, -6, 6) * 15)
@@ -44,7 +44,7 @@ const LONGITUDES: Readonly<Record<Spacing, number[]>> = {
   uneven: [-180, -150, 0, 10, 180],
 }
 
-/** A box from −180 to 180, its vertices spaced as wanted on both parallels, from any of them, either way. */
+/** A closed ring around the globe between two parallels, with the given vertex spacing, a random start and a random direction. */
 function box(random: Random, south: number, north: number, spacing?: Spacing): Position[] {
   const lons = (): number[] => LONGITUDES[spacing ?? (['whole', 'dense', 'uneven'] as const)[integer(random, 0, 2)]!]
   const sides = random() < 0.3 ? [(south + north) / 2] : []
@@ -57,13 +57,13 @@ function box(random: Random, south: number, north: number, spacing?: Spacing): P
     ...(random() < 0.5 ? sides : []).map((lat): Position => [-180, lat]),
   ]
   const start = integer(random, 0, open.length - 1)
-  const turned = [...open.slice(start), ...open.slice(0, start)]
-  if (random() < 0.5) turned.reverse()
-  return [...turned, turned[0]!]
+  const rotated = [...open.slice(start), ...open.slice(0, start)]
+  if (random() < 0.5) rotated.reverse()
+  return [...rotated, rotated[0]!]
 }
 
-/** One shape: some bands of the globe, as one MultiPolygon, and as the world with what lies between them as holes. */
-function bandsOf(random: Random): { lats: number[]; forms: Geometry[] } {
+/** One or two bands in several forms: MultiPolygons, a collection, and the whole globe with the gaps between the bands as holes. */
+function randomBands(random: Random): { lats: number[]; forms: Geometry[] } {
   const lats = latitudes(random, 2 * integer(random, 1, 2))
   const pairs: [number, number][] = []
   for (let i = 0; i < lats.length; i += 2) pairs.push([lats[i]!, lats[i + 1]!])
@@ -87,60 +87,61 @@ function bandsOf(random: Random): { lats: number[]; forms: Geometry[] } {
   return { lats, forms: [multi('whole'), multi(), multi(), holed, collection] }
 }
 
-/** Small shapes anywhere, often at the seam, a pole or on a parallel of the grid; as one piece. */
-function other(random: Random): { geometry: Geometry; south: number; north: number } | undefined {
-  const on = (lon: number): number => (lon > 180 ? lon - 360 : lon)
+/** A point, line or box anywhere, often at the antimeridian, at a pole or on a parallel of the grid. Undefined if it is invalid. */
+function smallShape(random: Random): { geometry: Geometry; south: number; north: number } | undefined {
+  const wrapLon = (lon: number): number => (lon > 180 ? lon - 360 : lon)
   const west = random() < 0.5 ? integer(random, 165, 180) : integer(random, -18, 17) * 10
   const south = integer(random, -12, 11) * 7.5
   const [width, height] = [integer(random, 1, 12) * 5, integer(random, 0, 8) * 7.5]
   const north = Math.min(90, south + height)
   const kind = random()
-  if (kind < 0.3) return { geometry: { type: 'Point', coordinates: [on(west), south] }, south, north: south }
-  const east = on(west + width)
+  if (kind < 0.3) return { geometry: { type: 'Point', coordinates: [wrapLon(west), south] }, south, north: south }
+  const east = wrapLon(west + width)
   if (kind < 0.5) {
     const coordinates: Position[] = [
-      [on(west), south],
+      [wrapLon(west), south],
       [east, north],
     ]
     return { geometry: { type: 'LineString', coordinates }, south, north }
   }
   if (south === north) return undefined
   const corners: Position[] = [
-    [on(west), south],
+    [wrapLon(west), south],
     [east, south],
     [east, north],
-    [on(west), north],
+    [wrapLon(west), north],
   ]
   const geometry: Geometry = { type: 'Polygon', coordinates: [[...corners, corners[0]!]] }
   return findInvalidity(read(geometry), poleOf) === undefined ? { geometry, south, north } : undefined
 }
 
-describe('bands of the globe, whatever form they are sent in', () => {
-  it('are valid, and hold and meet what their latitudes say', () => {
-    const tally = { held: 0, met: 0, apart: 0 }
+describe('bands of the globe, in every form in which they can be sent', () => {
+  it('are valid, and contain and intersect what their latitudes imply', () => {
+    const counts = { contained: 0, intersecting: 0, disjoint: 0 }
     fc.assert(
       fc.property(seeds, (random) => {
-        const { lats, forms } = bandsOf(random)
-        const shape = other(random)
+        const { lats, forms } = randomBands(random)
+        const shape = smallShape(random)
         for (const form of forms) expect(findInvalidity(read(form), poleOf), JSON.stringify(form)).toBeUndefined()
         if (shape === undefined) return
         const { geometry, south, north } = shape
         const pairs = lats.flatMap((lat, i) => (i % 2 === 0 ? [[lat, lats[i + 1]!] as const] : []))
-        const meets = pairs.some(([s, n]) => south <= n && north >= s)
-        // Bands do not touch, so one of them holds it. What lies on a parallel alone is not held; a pole is no parallel.
-        const holds = pairs.some(
+        const isIntersecting = pairs.some(([s, n]) => south <= n && north >= s)
+        // Bands do not touch, so one band must contain the whole shape. A shape that lies entirely on a bounding parallel is in
+        // the boundary and therefore not contained. A pole is not a boundary.
+        const isContained = pairs.some(
           ([s, n]) =>
             south >= s && north <= n && !(south === north && ((south === s && s > -90) || (north === n && n < 90))),
         )
-        tally[holds ? 'held' : meets ? 'met' : 'apart']++
+        counts[isContained ? 'contained' : isIntersecting ? 'intersecting' : 'disjoint']++
         const flat = read(geometry)
         for (const form of forms) {
           const note = JSON.stringify([form, geometry])
           const band = read(form)
           for (const b of [band, prepareTopology(band)]) {
-            expect(intersects(b, flat, poleOf, kernel), note).toBe(meets)
-            expect(intersects(flat, b, poleOf, kernel), note).toBe(meets)
-            expect(contains(b, flat, poleOf, kernel), note).toBe(holds)
+            expect(intersects(b, flat, poleOf, kernel), note).toBe(isIntersecting)
+            expect(intersects(flat, b, poleOf, kernel), note).toBe(isIntersecting)
+            expect(contains(b, flat, poleOf, kernel), note).toBe(isContained)
           }
           expect(contains(flat, band, poleOf, kernel), note).toBe(false)
         }
@@ -148,10 +149,10 @@ describe('bands of the globe, whatever form they are sent in', () => {
       }),
       RUNS,
     )
-    for (const count of Object.values(tally)) expect(count).toBeGreaterThan(RUNS.numRuns / 20)
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(RUNS.numRuns / 20)
   })
 
-  it('have the areas of their latitudes, and the distances of points along meridians', () => {
+  it('have the area between their latitudes, and distances to points measured along meridians', () => {
     const run = (name: OperationName, ...geometries: Geometry[]): bigint => {
       const operands = geometries.map((geometry) => ({ geometry, ref: undefined, path: [] }))
       const outcome = runOperation(OPERATIONS[name], operands, undefined, engine)
@@ -160,12 +161,12 @@ describe('bands of the globe, whatever form they are sent in', () => {
     }
     fc.assert(
       fc.property(seeds, (random) => {
-        const { lats, forms } = bandsOf(random)
+        const { lats, forms } = randomBands(random)
         const [lon, lat] = [integer(random, -6, 6) * 30, integer(random, -180, 180) / 2]
         const point: Geometry = { type: 'Point', coordinates: [lon, lat] }
-        const rims = lats.filter((rim) => Math.abs(rim) < 90)
-        const isInside = lats.some((rim, i) => i % 2 === 0 && lat >= rim && lat <= lats[i + 1]!)
-        const nearest = Math.min(...rims.map((rim) => kernel.fastInverse(lat, lon, rim, lon)))
+        const boundaryLats = lats.filter((boundaryLat) => Math.abs(boundaryLat) < 90)
+        const isInside = lats.some((boundaryLat, i) => i % 2 === 0 && lat >= boundaryLat && lat <= lats[i + 1]!)
+        const nearest = Math.min(...boundaryLats.map((boundaryLat) => kernel.fastInverse(lat, lon, boundaryLat, lon)))
         const expected = isInside ? 0 : Math.round(100 * nearest)
         let area = 0
         for (let i = 0; i < lats.length; i += 2) area += bandAreaSquareMeters(lats[i]!, lats[i + 1]!)
@@ -182,17 +183,17 @@ describe('bands of the globe, whatever form they are sent in', () => {
 })
 
 describe('whole parallels among other edges', () => {
-  /** Rings of vertices on a coarse grid, many of them on ±180. */
+  /** A ring of vertices on a coarse grid, many of them on ±180. */
   function ring(random: Random): Position[] {
-    const place = (): Position => [
+    const randomPosition = (): Position => [
       random() < 0.5 ? (random() < 0.5 ? 180 : -180) : integer(random, -5, 5) * 30,
       integer(random, -3, 3) * 30,
     ]
     if (random() < 0.5) {
-      const open = Array.from({ length: integer(random, 3, 7) }, place)
+      const open = Array.from({ length: integer(random, 3, 7) }, randomPosition)
       return [...open, open[0]!]
     }
-    // A whole parallel below, or above, and anything on the other side.
+    // A whole parallel on one side, and a random line on the other.
     const side = random() < 0.5 ? 1 : -1
     const lat = (): number => side * integer(random, -1, 3) * 30
     const lons = Array.from({ length: integer(random, 0, 4) }, () => integer(random, -5, 5) * 30).sort((a, b) => b - a)
@@ -200,7 +201,7 @@ describe('whole parallels among other edges', () => {
     return [start, [180, -60 * side], [180, lat()], ...lons.map((lon): Position => [lon, lat()]), [-180, lat()], start]
   }
 
-  /** With vertices on the whole parallels; undefined without one. */
+  /** The same ring with vertices added along its whole parallels. Undefined if it has none. */
   function split(positions: Position[]): Position[] | undefined {
     const flat = Float64Array.from(positions.flat())
     const dense = positions.flatMap((position, i): Position[] => {
@@ -211,7 +212,7 @@ describe('whole parallels among other edges', () => {
     return dense.length > positions.length ? dense : undefined
   }
 
-  it('are valid and answer as the same ring with vertices along them', () => {
+  it('give the same validity and predicates as the ring with vertices added along them', () => {
     let compared = 0
     fc.assert(
       fc.property(seeds, (random) => {
@@ -222,7 +223,7 @@ describe('whole parallels among other edges', () => {
         const isValid = findInvalidity(a, poleOf) === undefined
         expect(findInvalidity(b, poleOf) === undefined, JSON.stringify([coordinates, dense])).toBe(isValid)
         if (!isValid) return
-        const shape = other(random)
+        const shape = smallShape(random)
         if (shape === undefined) return
         compared++
         const flat = read(shape.geometry)
@@ -236,23 +237,23 @@ describe('whole parallels among other edges', () => {
     expect(compared).toBeGreaterThan(RUNS.numRuns)
   })
 
-  it('end in an answer or in a refusal of the input, in every operation', () => {
-    let answered = 0
+  it('give a result or an invalid-input problem, in every operation', () => {
+    let succeeded = 0
     fc.assert(
       fc.property(seeds, (random) => {
         const coordinates = random() < 0.5 ? [ring(random)] : [box(random, -60, 60), ring(random)]
         const geometry: Geometry = { type: 'Polygon', coordinates }
-        const shape = other(random)?.geometry ?? { type: 'Point', coordinates: [0, 0] }
+        const shape = smallShape(random)?.geometry ?? { type: 'Point', coordinates: [0, 0] }
         for (const [name, ...geometries] of [
           ['area', geometry],
           ['distance', geometry, shape],
           ['within', shape, geometry],
           ['contains', geometry, shape],
         ] as const) {
-          const operands = geometries.map((one) => ({ geometry: one, ref: undefined, path: [] }))
+          const operands = geometries.map((operand) => ({ geometry: operand, ref: undefined, path: [] }))
           try {
             runOperation(OPERATIONS[name], operands, 5, engine)
-            answered++
+            succeeded++
           } catch (error) {
             if (!(error instanceof ProblemError)) throw error
             expect(error.data.type).toBe('invalid-input')
@@ -263,6 +264,6 @@ describe('whole parallels among other edges', () => {
       }),
       RUNS,
     )
-    expect(answered).toBeGreaterThan(RUNS.numRuns / 4)
+    expect(succeeded).toBeGreaterThan(RUNS.numRuns / 4)
   })
 })

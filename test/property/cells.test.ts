@@ -20,9 +20,9 @@ const ELLIPSOID_SQUARE_METERS = 510_065_621_724_088.4
 const longitudes = fc.double({ min: -180, max: 180, noNaN: true })
 const latitudes = fc.double({ min: -90, max: 90, noNaN: true })
 
-/** A geohash by halving, as its inventor describes it: the other way than it is read. */
-function geohashOf(longitude: number, latitude: number, length: number): string {
-  const [we, sn]: [number[], number[]] = [
+/** Encodes a geohash by halving the ranges of longitude and latitude, as its inventor describes it. */
+function encodeGeohash(longitude: number, latitude: number, length: number): string {
+  const [lonRange, latRange]: [number[], number[]] = [
     [-180, 180],
     [-90, 90],
   ]
@@ -30,9 +30,9 @@ function geohashOf(longitude: number, latitude: number, length: number): string 
   for (let character = 0, bit = 0; character < length; character++) {
     let value = 0
     for (let index = 0; index < 5; index++, bit++) {
-      const [range, at] = bit % 2 === 0 ? [we, longitude] : [sn, latitude]
+      const [range, coordinate] = bit % 2 === 0 ? [lonRange, longitude] : [latRange, latitude]
       const middle = (range[0]! + range[1]!) / 2
-      const isUpper = at >= middle
+      const isUpper = coordinate >= middle
       range[isUpper ? 0 : 1] = middle
       value = 2 * value + Number(isUpper)
     }
@@ -42,10 +42,10 @@ function geohashOf(longitude: number, latitude: number, length: number): string 
 }
 
 describe('the cell of a geohash', () => {
-  it('holds every place that was written as it, and is of the size of its length', () => {
+  it('contains every position that is encoded as it, and has the size that its length implies', () => {
     fc.assert(
       fc.property(longitudes, latitudes, fc.integer({ min: 1, max: 12 }), (longitude, latitude, length) => {
-        const [ring] = readGeohash(geohashOf(longitude, latitude, length), []).coordinates
+        const [ring] = readGeohash(encodeGeohash(longitude, latitude, length), []).coordinates
         const [[west, south], [east, north]] = [ring![0]!, ring![2]!]
         expect(west <= longitude && longitude <= east && south <= latitude && latitude <= north).toBe(true)
         expect((east - west) * (north - south) * 32 ** length).toBe(360 * 180)
@@ -57,7 +57,7 @@ describe('the cell of a geohash', () => {
   it('is a polygon that can be measured', () => {
     fc.assert(
       fc.property(longitudes, latitudes, fc.integer({ min: 1, max: 12 }), (longitude, latitude, length) => {
-        const geometry = flat(readGeohash(geohashOf(longitude, latitude, length), []))
+        const geometry = flat(readGeohash(encodeGeohash(longitude, latitude, length), []))
         checkInterior(geometry, [], kernel)
         expect(areaSquareMeters(kernel, geometry)).toBeGreaterThan(0)
       }),
@@ -67,8 +67,8 @@ describe('the cell of a geohash', () => {
 })
 
 describe('cells of H3', () => {
-  it.each([0, 1])('of resolution %i cover the ellipsoid once', (resolution) => {
-    // Neighbours share their edges, so whatever their lengths the areas add up, poles and antimeridian included.
+  it.each([0, 1])('at resolution %i cover the ellipsoid exactly once', (resolution) => {
+    // Neighbours share their edges, so the areas add up to the ellipsoid's, poles and antimeridian included.
     const seen = new Set(getRes0Cells())
     if (resolution > 0) {
       const queue = [latLngToCell(0, 0, resolution)]
@@ -87,19 +87,19 @@ describe('cells of H3', () => {
       checkInterior(geometry, [], kernel)
       total += areaSquareMeters(kernel, geometry)
     }
-    // Corners are rounded to 0.1 mm: the sum may be off by that beside each of their edges, which is 0.1 mm × 1,000 km × 2,500.
+    // Corners are rounded to 0.1 mm, so each edge contributes an error of 0.1 mm times its length: 0.1 mm × 1,000 km × 2,500 edges.
     expect(Math.abs(total - ELLIPSOID_SQUARE_METERS)).toBeLessThan(2.5e5)
   })
 
-  it('hold every place that was written as them', () => {
+  it('lie within their edge tolerance of every position that is encoded as them', () => {
     fc.assert(
       fc.property(longitudes, latitudes, fc.integer({ min: 0, max: 15 }), (longitude, latitude, resolution) => {
-        // The two smallest cells at the poles cannot be measured: less than a square metre, and the southern has the pole for a corner.
+        // The smallest cells at the two poles cannot be measured: they are under a square metre, and the pole is a corner of the southern one.
         fc.pre(resolution < 15 || Math.abs(latitude) < 89.99999)
         const cell = flat(readH3(latLngToCell(latitude, longitude, resolution), []))
         checkInterior(cell, [], kernel)
         const point = flat({ type: 'Point', coordinates: [longitude, latitude] })
-        // Their edges are arcs on a sphere there and geodesics here: up to 0.1 % of their length apart.
+        // H3 draws edges as arcs on a sphere, Trigpoint as geodesics. They differ by up to 0.1 % of the edge length.
         const edge = 1_300_000 / 7 ** (resolution / 2)
         expect(distanceMeters(kernel, point, cell, 100_000)).toBeLessThan(0.003 * edge)
       }),

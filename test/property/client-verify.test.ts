@@ -12,18 +12,18 @@ import { stride } from '../scale.ts'
 
 const answers = await createAnswers()
 const { attester } = answers
-const usual: VerifyResultOptions = { chainId: 84532, attester, nowSeconds: NOW_SECONDS }
-const verify = (answer: unknown, options: VerifyResultOptions = {}) => verifyResult(answer, { ...usual, ...options })
-const failed = ({ checks }: Verdict) => checks.filter(({ status }) => status === 'fail').map(({ id }) => id)
-const statusOf = ({ checks }: Verdict, id: string) => checks.find((check) => check.id === id)?.status
-const change = (text: string, edit: (answer: Loose) => void) => {
+const defaults: VerifyResultOptions = { chainId: 84532, attester, nowSeconds: NOW_SECONDS }
+const verify = (answer: unknown, options: VerifyResultOptions = {}) => verifyResult(answer, { ...defaults, ...options })
+const failedChecks = ({ checks }: Verdict) => checks.filter(({ status }) => status === 'fail').map(({ id }) => id)
+const checkStatus = ({ checks }: Verdict, id: string) => checks.find((check) => check.id === id)?.status
+const editJson = (text: string, edit: (answer: Loose) => void) => {
   const answer = JSON.parse(text)
   edit(answer)
   return answer
 }
 
 describe('verifyResult on a compute answer', () => {
-  it('says check by check what holds, and what was said in plain words', async () => {
+  it('lists the status of every check, and states the result in a sentence', async () => {
     const verdict = await verify(answers.numeric, { inputs: [EIFFEL_TOWER, TOWN_HALL] })
     expect(verdict).toMatchObject({ kind: 'compute', ok: true, signer: attester, chainId: 84532 })
     expect(verdict.checks.map(({ id, status }) => `${id} ${status}`)).toEqual([
@@ -46,76 +46,76 @@ describe('verifyResult on a compute answer', () => {
     expect(boolean.statement).toContain('is within 5,000.00 m of')
   })
 
-  it('finds the chain by the signature when none is named', async () => {
+  it('finds the chain by the signature when no chain is given', async () => {
     for (const chainId of [84532, 42161, 42220]) {
       const { numeric } = await createAnswers(chainId)
       expect(await verify(numeric, { chainId: undefined })).toMatchObject({ ok: true, chainId })
     }
     const other = await verify(answers.numeric, { chainId: 8453 })
-    expect(failed(other)).toEqual(['signature'])
+    expect(failedChecks(other)).toEqual(['signature'])
     expect(other.chainId).toBeUndefined()
   })
 
-  it('does not say that an attester nobody named is the right one', async () => {
+  it('skips the check of the signer when no attester is given', async () => {
     const verdict = await verify(answers.numeric, { attester: undefined })
     expect(verdict.ok).toBe(true)
-    expect(statusOf(verdict, 'signer')).toBe('skip')
-    expect(failed(await verify(answers.numeric, { attester: RECIPIENT }))).toEqual(['signer'])
+    expect(checkStatus(verdict, 'signer')).toBe('skip')
+    expect(failedChecks(await verify(answers.numeric, { attester: RECIPIENT }))).toEqual(['signer'])
     expect((await verify(answers.numeric, { attester: [RECIPIENT, attester.toLowerCase()] })).ok).toBe(true)
   })
 
-  it('names a deadline that passed, unless that is allowed, and the one that is not signed', async () => {
+  it('fails an expired deadline unless that is allowed, and skips a deadline that is not signed', async () => {
     const nowSeconds = NOW_SECONDS + TTL_SECONDS + 1
-    expect(failed(await verify(answers.numeric, { nowSeconds }))).toEqual(['deadline'])
+    expect(failedChecks(await verify(answers.numeric, { nowSeconds }))).toEqual(['deadline'])
     expect((await verify(answers.numeric, { nowSeconds, allowExpired: true })).ok).toBe(true)
     const legacy = await createAnswers(42161)
     const verdict = await verify(legacy.numeric, { chainId: 42161, nowSeconds })
     expect(verdict.ok).toBe(true)
-    expect(statusOf(verdict, 'deadline')).toBe('skip')
+    expect(checkStatus(verdict, 'deadline')).toBe('skip')
   })
 
   it('refuses an answer from the future', async () => {
-    expect(failed(await verify(answers.numeric, { nowSeconds: NOW_SECONDS - 301 }))).toEqual(['time'])
+    expect(failedChecks(await verify(answers.numeric, { nowSeconds: NOW_SECONDS - 301 }))).toEqual(['time'])
   })
 
-  it('finds members that say something else than what was signed', async () => {
-    expect(failed(await verify(answers.lying))).toEqual(['values'])
+  it('finds members that differ from what was signed', async () => {
+    expect(failedChecks(await verify(answers.lying))).toEqual(['values'])
   })
 
   it.each([
     ['another geometry', [EIFFEL_TOWER, EIFFEL_TOWER]],
     ['another order', [TOWN_HALL, EIFFEL_TOWER]],
     ['one too few', [EIFFEL_TOWER]],
-    ['a hole in the globe', [EIFFEL_TOWER, { type: 'Point', coordinates: [2, 95] }]],
-    ['a UID in its place', [EIFFEL_TOWER, `0x${'1'.repeat(64)}`]],
-    ['nothing of the kind', [EIFFEL_TOWER, 'Paris']],
+    ['a latitude out of range', [EIFFEL_TOWER, { type: 'Point', coordinates: [2, 95] }]],
+    ['a UID in place of a geometry', [EIFFEL_TOWER, `0x${'1'.repeat(64)}`]],
+    ['a string that is not a geometry', [EIFFEL_TOWER, 'Paris']],
   ])('finds inputs that are %s', async (_, inputs) => {
-    expect(failed(await verify(answers.numeric, { inputs: inputs as Geometry[] }))).toEqual(['inputs'])
+    expect(failedChecks(await verify(answers.numeric, { inputs: inputs as Geometry[] }))).toEqual(['inputs'])
   })
 
-  it('takes Features for their geometry, and what stands beside it for nothing', async () => {
+  it('uses the geometry of a Feature and ignores its other members', async () => {
     const feature = { type: 'Feature', properties: { name: 'x' }, geometry: { ...EIFFEL_TOWER, crs: 'y' } } as const
     expect((await verify(answers.numeric, { inputs: [feature, TOWN_HALL] })).ok).toBe(true)
   })
 
-  it('computes the result again by the service’s own WebAssembly', async () => {
+  it('computes the result again with the WebAssembly kernel of the service', async () => {
     const recompute = createRecompute()
     const inputs = [EIFFEL_TOWER, TOWN_HALL]
     for (const text of [answers.numeric, answers.boolean]) {
       const verdict = await verify(text, { inputs, recompute })
       expect(verdict.ok).toBe(true)
-      expect(statusOf(verdict, 'recomputed')).toBe('pass')
+      expect(checkStatus(verdict, 'recomputed')).toBe('pass')
     }
-    expect(failed(await verify(answers.numeric, { inputs, recompute: () => ({ ok: true, result: 1n }) }))).toEqual([
-      'recomputed',
-    ])
+    expect(
+      failedChecks(await verify(answers.numeric, { inputs, recompute: () => ({ ok: true, result: 1n }) })),
+    ).toEqual(['recomputed'])
     expect(recompute('within:423876', inputs)).toEqual({ ok: true, result: false })
     expect(recompute('within:423877', inputs)).toEqual({ ok: true, result: true })
     expect(recompute('area', [EIFFEL_TOWER])).toMatchObject({ ok: false })
     expect(recompute('constructor', [EIFFEL_TOWER])).toMatchObject({ ok: false })
   })
 
-  it('takes an operator’s own schema for what its data says, and says that it does', async () => {
+  it('takes the attester, retired attesters and the registry from the issuer document', async () => {
     const schemas = { numeric: `0x${'1'.repeat(64)}`, boolean: `0x${'2'.repeat(64)}`, verify: '', merkleRoot: '' }
     const chain = { chainId: 84532, name: 'base-sepolia', profile: 'v1', easVersion: '1.2.0', schemas } as const
     const registry = '0x4200000000000000000000000000000000000021'
@@ -126,16 +126,20 @@ describe('verifyResult on a compute answer', () => {
       retired: [],
     }
     expect((await verify(answers.numeric, { attester: undefined, issuer })).ok).toBe(true)
-    const stranger = { ...issuer, address: RECIPIENT }
-    expect(failed(await verify(answers.numeric, { attester: undefined, issuer: stranger }))).toEqual(['signer'])
-    const before = { ...stranger, retired: [attester] }
-    expect((await verify(answers.numeric, { attester: undefined, issuer: before })).ok).toBe(true)
-    const elsewhere = { ...issuer, chains: [{ ...issuer.chains[0]!, registry: RECIPIENT }] }
-    expect(failed(await verify(answers.numeric, { attester: undefined, issuer: elsewhere }))).toEqual(['signature'])
+    const otherIssuer = { ...issuer, address: RECIPIENT }
+    expect(failedChecks(await verify(answers.numeric, { attester: undefined, issuer: otherIssuer }))).toEqual([
+      'signer',
+    ])
+    const retiredIssuer = { ...otherIssuer, retired: [attester] }
+    expect((await verify(answers.numeric, { attester: undefined, issuer: retiredIssuer })).ok).toBe(true)
+    const otherRegistry = { ...issuer, chains: [{ ...issuer.chains[0]!, registry: RECIPIENT }] }
+    expect(failedChecks(await verify(answers.numeric, { attester: undefined, issuer: otherRegistry }))).toEqual([
+      'signature',
+    ])
   })
 
   it.each([
-    ['a refusal', { error: { title: 'x' }, operation: 'area' }, 'signature'],
+    ['a problem', { error: { title: 'x' }, operation: 'area' }, 'signature'],
     ['an unsigned result', { result: 1, operation: 'area' }, 'signature'],
     ['text', '{', 'form'],
     ['nothing', null, 'form'],
@@ -144,22 +148,22 @@ describe('verifyResult on a compute answer', () => {
     ['half an answer', { attestation: {} }, 'form'],
     ['a verified proof of nothing', { proof: {}, attestation: {} }, 'form'],
     ['a stamp of nothing', { plugin: 'x', signatures: [] }, 'form'],
-    ['a batch on no chain', { results: [{}], chainId: 'x' }, 'chain'],
-  ])('takes %s for no signed answer', async (_, answer, id) => {
+    ['a batch with an invalid chain ID', { results: [{}], chainId: 'x' }, 'chain'],
+  ])('does not verify %s', async (_, answer, id) => {
     const verdict = await verify(answer)
     expect(verdict.ok).toBe(false)
-    expect(failed(verdict)).toContain(id)
+    expect(failedChecks(verdict)).toContain(id)
   })
 
-  it('refuses options that make no sense', async () => {
+  it('rejects invalid options', async () => {
     await expect(verify(answers.numeric, { chainId: 1 })).rejects.toThrow(/chain 1 is not known/)
     await expect(verify(answers.numeric, { attester: '0x12' })).rejects.toThrow(/no address/)
   })
 })
 
 describe('every byte of an answer', () => {
-  /** Another hex digit in the place of one, else the character with another lowest bit: never the same meaning. */
-  const altered = (character: string) =>
+  /** Replaces a hex digit by the next one, and flips the lowest bit of any other character. The meaning always changes. */
+  const alter = (character: string) =>
     /[0-9a-f]/.test(character)
       ? ((Number.parseInt(character, 16) + 1) % 16).toString(16)
       : String.fromCharCode(character.charCodeAt(0) ^ 1)
@@ -168,8 +172,8 @@ describe('every byte of an answer', () => {
     const seen = new Map<string, number>()
     expect((await verify(text, options)).ok).toBe(true)
     for (let index = 0; index < text.length; index += stride) {
-      const verdict = await verify(text.slice(0, index) + altered(text[index]!) + text.slice(index + 1), options)
-      const [first] = failed(verdict)
+      const verdict = await verify(text.slice(0, index) + alter(text[index]!) + text.slice(index + 1), options)
+      const [first] = failedChecks(verdict)
       if (verdict.ok || first === undefined) throw new Error(`byte ${index} of ${text.slice(index - 20, index + 20)}`)
       seen.set(first, (seen.get(first) ?? 0) + 1)
     }
@@ -180,53 +184,53 @@ describe('every byte of an answer', () => {
     ['a number', answers.numeric],
     ['a truth value', answers.boolean],
     ['a result with a signature for contracts', answers.withResultSignature],
-  ])('of %s is held by a check that has a name', async (_, text) => {
+  ])('of %s is covered by a named check', async (_, text) => {
     const seen = await alterEach(text)
     for (const id of ['form', 'signature', 'values']) expect(seen.get(id), id).toBeGreaterThan(0)
   })
 
-  it('of an item under a Merkle root is held, and of the root', async () => {
+  it('of an item under a Merkle root is covered, and of the root', async () => {
     const { merkle, results } = await answers.merkleBatch()
     for (const item of results) await alterEach(JSON.stringify(item), { merkle })
     await alterEach(JSON.stringify(merkle))
   })
 
-  it('of what was signed of a verified proof is held', async () => {
-    const { credibility, evaluationMethod, evaluatedAt, ...held } = await answers.verifiedProof()
-    const inner = JSON.stringify(held).slice(1)
+  it('of the signed members of a verified proof is covered', async () => {
+    const { credibility, evaluationMethod, evaluatedAt, ...signedMembers } = await answers.verifiedProof()
+    const inner = JSON.stringify(signedMembers).slice(1)
     const text = `{"credibility":${JSON.stringify(credibility)},"evaluationMethod":"${evaluationMethod}","evaluatedAt":${evaluatedAt},${inner}`
     expect((await verify(text)).ok).toBe(true)
     for (let index = text.length - inner.length; index < text.length; index += stride) {
-      const verdict = await verify(text.slice(0, index) + altered(text[index]!) + text.slice(index + 1))
-      if (failed(verdict).length === 0) throw new Error(`byte ${index} of ${text.slice(index - 20, index + 20)}`)
+      const verdict = await verify(text.slice(0, index) + alter(text[index]!) + text.slice(index + 1))
+      if (failedChecks(verdict).length === 0) throw new Error(`byte ${index} of ${text.slice(index - 20, index + 20)}`)
     }
   })
 })
 
 describe('verifyResult on other answers', () => {
-  it('takes the case of hex for nothing, and that of an address for its checksum', async () => {
-    const upper = change(answers.numeric, (answer) => {
+  it('ignores the case of hex digits, but checks the checksum of an address', async () => {
+    const upper = editJson(answers.numeric, (answer) => {
       answer['attestation'].data = `0x${answer['attestation'].data.slice(2).toUpperCase()}`
       answer['attestation'].attester = answer['attestation'].attester.toLowerCase()
     })
     expect((await verify(upper)).ok).toBe(true)
     const flipped = attester.replace(/[A-F]/, (letter) => letter.toLowerCase())
     expect(
-      failed(await verify(change(answers.numeric, (answer) => (answer['attestation'].attester = flipped)))),
+      failedChecks(await verify(editJson(answers.numeric, (answer) => (answer['attestation'].attester = flipped)))),
     ).toEqual(['form'])
   })
 
-  it('says of a batch whether all of it holds', async () => {
+  it('reports whether all items of a batch are verified', async () => {
     const batch = await answers.merkleBatch()
     expect(await verify(batch)).toMatchObject({ kind: 'batch', ok: true, signer: attester })
-    const refused = {
+    const withFailedItem = {
       ...batch,
       results: [...batch.results, { error: { title: 'Invalid Input' } }],
       count: 3,
       failed: 1,
     }
-    expect((await verify(refused)).ok).toBe(true)
-    expect(failed(await verify({ ...refused, failed: 0 }))).toContain('items')
+    expect((await verify(withFailedItem)).ok).toBe(true)
+    expect(failedChecks(await verify({ ...withFailedItem, failed: 0 }))).toContain('items')
     const [first, second] = batch.results
     const swapped = { ...batch, results: [{ ...first, proof: second!.proof }, second] }
     expect((await verify(swapped)).checks[0]!.detail).toMatch(/^item 0: proof/)
@@ -234,46 +238,46 @@ describe('verifyResult on other answers', () => {
     expect((await verify({ ...batch, results: [], count: 0 })).ok).toBe(false)
   })
 
-  it('says that the id of an item and what is said of its proofs are not signed', async () => {
+  it('skips the id of an item and its proof inputs, because they are not signed', async () => {
     const { merkle, results } = await answers.merkleBatch()
     const proofInputs = [{ ref: results[0]!.inputRefs[0], credibility: {} }]
     for (const answer of [JSON.parse(answers.numeric), results[0]]) {
       const verdict = await verify({ ...answer, id: 7, proofInputs }, { merkle })
       expect(verdict.ok).toBe(true)
-      expect([statusOf(verdict, 'id'), statusOf(verdict, 'proof-inputs')]).toEqual(['skip', 'skip'])
+      expect([checkStatus(verdict, 'id'), checkStatus(verdict, 'proof-inputs')]).toEqual(['skip', 'skip'])
     }
   })
 
-  it('says of an item that its batch has to be given', async () => {
+  it('fails an item whose batch is not given', async () => {
     const { results } = await answers.merkleBatch()
-    expect(failed(await verify(results[0]))).toEqual(['signature'])
+    expect(failedChecks(await verify(results[0]))).toEqual(['signature'])
   })
 
   it('compares the numbers of a verified proof with those that were signed', async () => {
     const answer = await answers.verifiedProof()
     const verdict = await verify(answer)
     expect(verdict).toMatchObject({ kind: 'verified-proof', ok: true })
-    expect(statusOf(verdict, 'credibility')).toBe('skip')
+    expect(checkStatus(verdict, 'credibility')).toBe('skip')
     const { spatial } = answer.credibility.dimensions
     const better = { ...spatial, meanDistanceMeters: 11 }
     const dimensions = { ...answer.credibility.dimensions, spatial: better }
-    expect(failed(await verify({ ...answer, credibility: { ...answer.credibility, dimensions } }))).toEqual([
+    expect(failedChecks(await verify({ ...answer, credibility: { ...answer.credibility, dimensions } }))).toEqual([
       'measures',
     ])
-    expect(failed(await verify({ ...answer, chainId: 42220 }))).toContain('chain')
+    expect(failedChecks(await verify({ ...answer, chainId: 42220 }))).toContain('chain')
   })
 
-  it('takes a re-signed attestation by itself', async () => {
+  it('verifies a re-signed attestation without its result', async () => {
     const { attestation, delegatedAttestation } = JSON.parse(answers.numeric)
     expect(await verify({ attestation, delegatedAttestation })).toMatchObject({ kind: 'attestation', ok: true })
   })
 
-  it('says who signed a stamp, and that its signals are not looked at', async () => {
+  it('checks who signed a stamp, and skips its signals', async () => {
     const stamp = signed(stampOf('gpsd'))
     const verdict = await verify(stamp)
     expect(verdict).toMatchObject({ kind: 'stamp', ok: true })
-    expect(statusOf(verdict, 'signals')).toBe('skip')
-    expect(failed(await verify({ ...stamp, pluginVersion: '0.1.1' }))).toEqual(['signature'])
-    expect(failed(await verify({ ...stamp, lpVersion: '0.3' }))).toEqual(['form'])
+    expect(checkStatus(verdict, 'signals')).toBe('skip')
+    expect(failedChecks(await verify({ ...stamp, pluginVersion: '0.1.1' }))).toEqual(['signature'])
+    expect(failedChecks(await verify({ ...stamp, lpVersion: '0.3' }))).toEqual(['form'])
   })
 })

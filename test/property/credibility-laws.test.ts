@@ -46,7 +46,7 @@ const interval = fc
   )
   .map(([start, length]) => ({ start: NOW + start, end: NOW + start + length }))
 
-/** Stamps of every plugin and of none: signed well, signed by another, not signed. */
+/** Stamps of every plugin and of an unknown one: correctly signed, signed by another key, or unsigned. */
 const stamp = fc
   .record({
     plugin: fc.constantFrom(
@@ -69,8 +69,8 @@ const stamp = fc
     const locationType = `geojson-${location.type.toLowerCase()}`
     const unsigned = unsignedStamp(plugin, { location, locationType, temporalFootprint })
     const signals = accuracy === undefined ? {} : { accuracyMeters: accuracy, accuracy, 'Location.Accuracy': accuracy }
-    const whole = signed({ ...unsigned, signals: { ...unsigned['signals'], ...signals } }, signer)
-    return isBroken ? { ...whole, plugin: 'mock-broken' } : whole
+    const signedStamp = signed({ ...unsigned, signals: { ...unsigned['signals'], ...signals } }, signer)
+    return isBroken ? { ...signedStamp, plugin: 'mock-broken' } : signedStamp
   })
 
 const proof = fc.record({
@@ -78,23 +78,23 @@ const proof = fc.record({
   claim: fc.record({ location, radius: fc.double({ min: 1e-3, max: 1e7, noNaN: true }), time: interval }).map(claimOf),
 })
 
-const judge = async (value: Loose): Promise<Loose> => {
+const evaluate = async (value: Loose): Promise<Loose> => {
   const { credibility, problem } = await verifier.proof(value, {}, NOW + 3600)
   expect(problem).toBeUndefined()
   return credibility
 }
 
 /** Every number and string under a value. */
-function leavesOf(value: unknown): unknown[] {
+function leafValues(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [value]
-  return Object.values(value).flatMap(leavesOf)
+  return Object.values(value).flatMap(leafValues)
 }
 
 describe('a credibility vector', () => {
-  it('has fractions from 0 to 1, a mean that is no more than the greatest, and finite numbers', () =>
+  it('has fractions from 0 to 1, means that do not exceed the maximum, and finite numbers', () =>
     fc.assert(
       fc.asyncProperty(proof, async (value) => {
-        const { dimensions, stampResults, extensions } = await judge(value)
+        const { dimensions, stampResults, extensions } = await evaluate(value)
         const { spatial, temporal, validity, independence } = dimensions
         const { pluginNames, ...ratios } = independence
         const fractions = [spatial.withinRadiusFraction, extensions.boundToSubjectFraction]
@@ -108,22 +108,22 @@ describe('a credibility vector', () => {
         expect(extensions.weightedMeanDistance).toBeLessThanOrEqual(spatial.maxDistanceMeters)
         expect(independence.uniquePluginRatio).toBe(pluginNames.length / stampResults.length)
         for (const { details: _, ...result } of stampResults) {
-          expect(leavesOf(result)).not.toContain(null)
+          expect(leafValues(result)).not.toContain(null)
           expect(result.distanceMeters).toBeLessThanOrEqual(20_003_932)
         }
-        for (const leaf of [dimensions, extensions].flatMap(leavesOf)) expect(leaf).not.toBeNull()
+        for (const leaf of [dimensions, extensions].flatMap(leafValues)) expect(leaf).not.toBeNull()
       }),
       RUNS,
     ))
 
-  it('does not hang on the order of the stamps', () =>
+  it('does not depend on the order of the stamps', () =>
     fc.assert(
       fc.asyncProperty(proof, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (value, random) => {
         const shuffled = value.stamps
-          .map((one) => ({ one, place: random.next().value as number }))
-          .sort((a, b) => a.place - b.place)
-          .map(({ one }) => one)
-        const [first, second] = [await judge(value), await judge({ ...value, stamps: shuffled })]
+          .map((item) => ({ item, key: random.next().value as number }))
+          .sort((a, b) => a.key - b.key)
+          .map(({ item }) => item)
+        const [first, second] = [await evaluate(value), await evaluate({ ...value, stamps: shuffled })]
         const sorted = ({ dimensions, extensions }: Loose) => ({
           dimensions: {
             ...dimensions,
@@ -136,29 +136,32 @@ describe('a credibility vector', () => {
       RUNS,
     ))
 
-  it('counts no more support for more bad stamps, or for copies of good ones', () =>
+  it('does not count more support when bad stamps or copies of good ones are added', () =>
     fc.assert(
       fc.asyncProperty(proof, fc.array(stamp, { maxLength: 3 }), async (value, more) => {
-        const bad = more.map((one) => ({ ...one, signatures: [], location: value.claim['location'] }))
-        const { extensions, stampResults } = await judge(value)
-        const { extensions: padded } = await judge({ ...value, stamps: [...bad, ...value.stamps, ...value.stamps] })
+        const badStamps = more.map((extra) => ({ ...extra, signatures: [], location: value.claim['location'] }))
+        const { extensions, stampResults } = await evaluate(value)
+        const { extensions: padded } = await evaluate({
+          ...value,
+          stamps: [...badStamps, ...value.stamps, ...value.stamps],
+        })
         expect(padded.supportingStamps).toBeLessThanOrEqual(extensions.supportingStamps)
         expect(padded.supportingSigners).toBeLessThanOrEqual(extensions.supportingSigners)
         expect(extensions.supportingSigners).toBeLessThanOrEqual(extensions.distinctSigners)
-        const whole = stampResults.filter(
+        const signedStamp = stampResults.filter(
           ({ signaturesValid, structureValid, signalsConsistent, withinRadius, temporalOverlap }: Loose) =>
             signaturesValid && structureValid && signalsConsistent && withinRadius && temporalOverlap > 0,
         )
-        expect(extensions.supportingStamps).toBeLessThanOrEqual(whole.length)
-        expect(extensions.supportingStamps > 0).toBe(whole.length > 0)
+        expect(extensions.supportingStamps).toBeLessThanOrEqual(signedStamp.length)
+        expect(extensions.supportingStamps > 0).toBe(signedStamp.length > 0)
       }),
       RUNS,
     ))
 
-  it('is no better for a stamp that is given twice', () =>
+  it('counts a repeated stamp as a duplicate and lowers the ratio of unique plugins', () =>
     fc.assert(
       fc.asyncProperty(proof, async (value) => {
-        const { extensions, dimensions } = await judge({ ...value, stamps: [...value.stamps, value.stamps[0]] })
+        const { extensions, dimensions } = await evaluate({ ...value, stamps: [...value.stamps, value.stamps[0]] })
         expect(extensions.duplicateStamps).toBeGreaterThanOrEqual(1)
         expect(dimensions.independence.uniquePluginRatio).toBeLessThan(1)
       }),

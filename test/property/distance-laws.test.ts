@@ -18,29 +18,29 @@ const line = (positions: readonly LonLat[]): Geometry => ({
 })
 
 const runs = { numRuns: scaled(1500) }
-const place: fc.Arbitrary<LonLat> = fc.tuple(
+const lonLat: fc.Arbitrary<LonLat> = fc.tuple(
   fc.double({ min: -180, max: 180, noNaN: true }),
   fc.oneof(fc.double({ min: -90, max: 90, noNaN: true }), fc.constantFrom(-90, 0, 90)),
 )
-const places = fc.array(place, { minLength: 2, maxLength: 6 })
-/** A pair of geometries of any types, 10 m to 10,000 km large, up to three times as far apart. */
+const lonLatList = fc.array(lonLat, { minLength: 2, maxLength: 6 })
+/** Two geometries of any types, 10 m to 10,000 km in size, at a distance of up to three times their size. */
 const pair = fc.integer({ min: 1, max: 2 ** 31 - 2 }).map((seed) => {
   const random = seededRandom(seed)
   random()
   const size = 10 ** (1 + 6 * random())
   const centre: LonLat = [360 * random() - 180, 180 * random() - 90]
   const other = walk(centre, 360 * random(), Math.min(1.9e7, 3 * size * random()))
-  const any = () => TYPES[Math.floor(TYPES.length * random())]!
-  return [randomGeometry(random, any(), centre, size), randomGeometry(random, any(), other, size)] as const
+  const anyType = () => TYPES[Math.floor(TYPES.length * random())]!
+  return [randomGeometry(random, anyType(), centre, size), randomGeometry(random, anyType(), other, size)] as const
 })
 
 /** The same geometry with every position replaced. */
 function mapPositions(geometry: Geometry, change: (position: Position) => Position): Geometry {
-  const deep = (value: unknown): unknown =>
-    Array.isArray(value) ? (typeof value[0] === 'number' ? change(value as Position) : value.map(deep)) : value
+  const mapDeep = (value: unknown): unknown =>
+    Array.isArray(value) ? (typeof value[0] === 'number' ? change(value as Position) : value.map(mapDeep)) : value
   return geometry.type === 'GeometryCollection'
     ? { ...geometry, geometries: geometry.geometries.map((member) => mapPositions(member, change)) }
-    : ({ ...geometry, coordinates: deep(geometry.coordinates) } as Geometry)
+    : ({ ...geometry, coordinates: mapDeep(geometry.coordinates) } as Geometry)
 }
 
 /** The same geometry with every line and ring rewritten. */
@@ -65,9 +65,9 @@ function mapSequences(
   }
 }
 
-const rotate = (ring: Position[]) => [...ring.slice(1), ring[1]!]
+const startAtNextVertex = (ring: Position[]) => [...ring.slice(1), ring[1]!]
 const reverse = (positions: Position[]) => [...positions].reverse()
-const keep = (positions: Position[]) => positions
+const unchanged = (positions: Position[]) => positions
 
 describe('distance', () => {
   it('does not depend on the order of its arguments, to the last bit', () => {
@@ -78,14 +78,14 @@ describe('distance', () => {
       runs,
     )
     fc.assert(
-      fc.property(places, places, (a, b) => {
+      fc.property(lonLatList, lonLatList, (a, b) => {
         expect(distance(line(a), line(b))).toBe(distance(line(b), line(a)))
       }),
       runs,
     )
   })
 
-  it('is 0 from a geometry to itself', () => {
+  it('is 0 between a geometry and itself', () => {
     fc.assert(
       fc.property(pair, ([{ geometry }]) => {
         expect(distance(geometry, geometry)).toBe(0)
@@ -94,9 +94,9 @@ describe('distance', () => {
     )
   })
 
-  it('obeys the triangle inequality between points', () => {
+  it('satisfies the triangle inequality between points', () => {
     fc.assert(
-      fc.property(place, place, place, (p, q, r) => {
+      fc.property(lonLat, lonLat, lonLat, (p, q, r) => {
         const direct = distance(point(p), point(r))
         expect(direct).toBeLessThanOrEqual(distance(point(p), point(q)) + distance(point(q), point(r)) + 3e-8)
       }),
@@ -104,9 +104,9 @@ describe('distance', () => {
     )
   })
 
-  it('to a line is no greater than to its vertices, and no less than to its ends by more than its length', () => {
+  it('to a line does not exceed the distance to its ends, and is smaller by at most the length of the line', () => {
     fc.assert(
-      fc.property(place, place, place, (p, q, r) => {
+      fc.property(lonLat, lonLat, lonLat, (p, q, r) => {
         const toLine = distance(point(p), line([q, r]))
         const toEnds = Math.min(distance(point(p), point(q)), distance(point(p), point(r)))
         expect(toLine).toBeLessThanOrEqual(toEnds + 2e-8)
@@ -116,38 +116,41 @@ describe('distance', () => {
     )
   })
 
-  it('does not depend on where a ring begins or which way lines and rings run', () => {
+  it('does not depend on the start of a ring or on the direction of lines and rings', () => {
     fc.assert(
       fc.property(pair, ([a, b]) => {
         const expected = distance(a.geometry, b.geometry)
-        expect(distance(mapSequences(a.geometry, keep, rotate), b.geometry)).toBeCloseTo(expected, 6)
+        expect(distance(mapSequences(a.geometry, unchanged, startAtNextVertex), b.geometry)).toBeCloseTo(expected, 6)
         expect(distance(mapSequences(a.geometry, reverse, reverse), b.geometry)).toBeCloseTo(expected, 6)
       }),
       runs,
     )
   })
 
-  it('does not change when everything turns about the axis', () => {
-    const turn = (by: number) => (position: Position) => {
+  it('does not change when both geometries are rotated about the axis', () => {
+    const rotateBy = (by: number) => (position: Position) => {
       const lon = position[0] + by
       return [lon > 180 ? lon - 360 : lon < -180 ? lon + 360 : lon, position[1]] as Position
     }
     fc.assert(
       fc.property(pair, fc.integer({ min: -180, max: 180 }), ([a, b], degrees) => {
-        const turned = distance(mapPositions(a.geometry, turn(degrees)), mapPositions(b.geometry, turn(degrees)))
-        expect(Math.abs(turned - distance(a.geometry, b.geometry))).toBeLessThan(1e-6)
+        const rotated = distance(
+          mapPositions(a.geometry, rotateBy(degrees)),
+          mapPositions(b.geometry, rotateBy(degrees)),
+        )
+        expect(Math.abs(rotated - distance(a.geometry, b.geometry))).toBeLessThan(1e-6)
       }),
       runs,
     )
   })
 
-  it('does not change when north and south, or east and west, change places', () => {
+  it('does not change when both geometries are mirrored north to south, or east to west', () => {
     fc.assert(
       fc.property(pair, ([a, b]) => {
         const expected = distance(a.geometry, b.geometry)
-        const south = ([lon, lat]: Position): Position => [lon, -lat]
-        const west = ([lon, lat]: Position): Position => [-lon, lat]
-        for (const mirror of [south, west]) {
+        const flipLat = ([lon, lat]: Position): Position => [lon, -lat]
+        const flipLon = ([lon, lat]: Position): Position => [-lon, lat]
+        for (const mirror of [flipLat, flipLon]) {
           const mirrored = distance(mapPositions(a.geometry, mirror), mapPositions(b.geometry, mirror))
           expect(Math.abs(mirrored - expected)).toBeLessThan(1e-6)
         }
@@ -156,7 +159,7 @@ describe('distance', () => {
     )
   })
 
-  it('does not change beyond 1 mm when an edge gets a vertex that lies on it', () => {
+  it('changes by less than 1 mm when a vertex is added on an edge', () => {
     fc.assert(
       fc.property(pair, fc.double({ min: 0.01, max: 0.99, noNaN: true }), ([a, b], share) => {
         const expected = distance(a.geometry, b.geometry)
@@ -171,7 +174,7 @@ describe('distance', () => {
     )
   })
 
-  it('to a collection is the least distance to its members', () => {
+  it('to a collection is the smallest distance to its members', () => {
     fc.assert(
       fc.property(pair, pair, ([a, b], [c]) => {
         const members = [a, c].map(({ geometry }: RandomGeometry) => geometry)
@@ -184,7 +187,7 @@ describe('distance', () => {
   })
 })
 
-/** With a vertex on the geodesic of the first edge: `walk` and the kernel agree to nanometres. */
+/** Adds a vertex on the geodesic of the first edge, which `walk` finds to within nanometres of the kernel. */
 function divide(positions: Position[], share: number): Position[] {
   const [from, to] = positions as [Position, Position, ...Position[]]
   kernel.inverse(from[1], from[0], to[1], to[0])

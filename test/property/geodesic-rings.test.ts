@@ -14,7 +14,7 @@ import { scaled } from '../scale.ts'
 const kernel = loadKernel()
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 200_000, maxParts: 100 })
 
-function passes(geometry: Geometry, measures?: { maxSolves: number }): boolean {
+function isAccepted(geometry: Geometry, measures?: { maxSolves: number }): boolean {
   try {
     checkInterior(read(geometry), [], kernel, measures)
     return true
@@ -32,26 +32,28 @@ function perimeterMeters(geometry: Geometry): number {
   return lengthMeters(kernel, read({ type: 'MultiLineString', coordinates: rings }))
 }
 
-// `fuzz/geodesic-measures` tries many more, and what operations make of them.
-it('polygons with long edges are measured just when they are valid with vertices along their geodesics, and alike then', () => {
+// `fuzz/geodesic-measures` tries many more polygons, and runs the operations on them.
+it('measures a polygon with long edges exactly when it is valid with vertices along their geodesics, with the same area', () => {
   const random = seededRandom(17)
   const seen = { measured: 0, refused: 0 }
   const count = scaled(500)
   for (let index = 0; index < count; index++) {
     const geometry = longEdgePolygon(random)
-    if (!passes(geometry)) continue
-    const isMeasured = passes(geometry, { maxSolves: 100_000 })
-    const dense = (pieces: number) => read(dividedAlongGeodesics(kernel, geometry, pieces))
+    if (!isAccepted(geometry)) continue
+    const isMeasured = isAccepted(geometry, { maxSolves: 100_000 })
+    const divided = (pieces: number) => read(dividedAlongGeodesics(kernel, geometry, pieces))
     const agrees = [30, 1500].some(
-      (pieces) => (findInvalidity(dense(pieces), poleOf(kernel)) === undefined) === isMeasured,
+      (pieces) => (findInvalidity(divided(pieces), poleOf(kernel)) === undefined) === isMeasured,
     )
     expect(agrees, JSON.stringify(geometry)).toBe(true)
     seen[isMeasured ? 'measured' : 'refused']++
     if (!isMeasured) continue
     const area = areaSquareMeters(kernel, read(geometry))
-    // Vertices are rounded to 2 nm: that much times the lengths of the edges at them.
+    // Each vertex is rounded to 2 nm, which moves the area by up to 2 nm times the lengths of the two edges at it.
     const rounding = Math.max(1e-4, 4e-15 * area) + 4e-9 * perimeterMeters(geometry)
-    expect(Math.abs(areaSquareMeters(kernel, dense(30)) - area), JSON.stringify(geometry)).toBeLessThanOrEqual(rounding)
+    expect(Math.abs(areaSquareMeters(kernel, divided(30)) - area), JSON.stringify(geometry)).toBeLessThanOrEqual(
+      rounding,
+    )
   }
   console.log(seen)
   expect(seen.measured).toBeGreaterThan(count / 3)

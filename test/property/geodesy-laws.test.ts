@@ -9,23 +9,23 @@ import fc from '../seeded.ts'
 
 const kernel = loadKernel()
 const limits = { maxVertices: 10_000, maxParts: 100 }
-const NANO = 1e-9
+const NANOMETER = 1e-9
 // 2π(a² + b² atanh(e)/e) of WGS 84, evaluated to 40 digits.
 const ELLIPSOID = 510_065_621_724_088.5
 const EARTH_RADIUS_METERS = 6_371_000
 
 type Position = [lon: number, lat: number]
 
-const areaOf = (...polygons: Position[][][]) =>
+const multiPolygonArea = (...polygons: Position[][][]) =>
   areaSquareMeters(kernel, readGeometry({ type: 'MultiPolygon', coordinates: polygons } as Geometry, [], limits))
-const ringArea = (ring: Position[]) => areaOf([[...ring, ring[0]!]])
-const lengthOf = (line: Position[]) =>
+const ringArea = (ring: Position[]) => multiPolygonArea([[...ring, ring[0]!]])
+const lineLength = (line: Position[]) =>
   lengthMeters(kernel, readGeometry({ type: 'LineString', coordinates: line } as Geometry, [], limits))
 const distance = ([lon1, lat1]: Position, [lon2, lat2]: Position) => kernel.inverse(lat1, lon1, lat2, lon2)
 const wrap = (lon: number) => (lon > 180 ? lon - 360 : lon < -180 ? lon + 360 : lon)
 
-/** The position at a share of the geodesic from one position to another. */
-function along([lon1, lat1]: Position, [lon2, lat2]: Position, share: number): Position {
+/** The position at a fraction (0 to 1) of the geodesic from one position to another. */
+function interpolate([lon1, lat1]: Position, [lon2, lat2]: Position, share: number): Position {
   const s12 = kernel.inverse(lat1, lon1, lat2, lon2)
   const lat = kernel.direct(lat1, lon1, kernel.salp1(), kernel.calp1(), s12 * share)
   return [kernel.arrivalLon(), Math.max(-90, Math.min(90, lat))]
@@ -62,13 +62,13 @@ const star = (maxMeters: number, maxLatitude: number) =>
     })
 
 /**
- * What two areas may differ by that are equal by a law: 1 cm² or 4·10⁻¹⁵, and what moves with positions that a test made
- * itself, which are rounded to 2 nm: that much times the lengths of the edges at them.
+ * The allowed difference in m² between two areas that should be equal: 1 cm² or 4·10⁻¹⁵ of the area, whichever is larger.
+ * Positions that a test computed are rounded to 2 nm, which adds 2 nm times the lengths of the edges at them (`roundedMeters`).
  */
-const tolerance = (area: number, roundedMeters = 0) => Math.max(1e-4, 4e-15 * area) + 2 * NANO * roundedMeters
+const tolerance = (area: number, roundedMeters = 0) => Math.max(1e-4, 4e-15 * area) + 2 * NANOMETER * roundedMeters
 
-describe('laws of the geodesic', () => {
-  it('is as long back as forth, to the last bit', () => {
+describe('the length of a geodesic', () => {
+  it('is the same in both directions, to the last bit', () => {
     fc.assert(
       fc.property(position, position, (a, b) => {
         expect(distance(a, b)).toBe(distance(b, a))
@@ -77,7 +77,7 @@ describe('laws of the geodesic', () => {
     )
   })
 
-  it('is as long in the mirror of the equator and of a meridian, to the last bit', () => {
+  it('is the same when mirrored at the equator or at a meridian, to the last bit', () => {
     fc.assert(
       fc.property(position, position, ([lon1, lat1], [lon2, lat2]) => {
         const expected = distance([lon1, lat1], [lon2, lat2])
@@ -88,7 +88,7 @@ describe('laws of the geodesic', () => {
     )
   })
 
-  it('is as long wherever it begins in longitude, to the last bit', () => {
+  it('does not change with the longitude of its start, to the last bit', () => {
     fc.assert(
       fc.property(
         dyadicLongitude,
@@ -105,51 +105,51 @@ describe('laws of the geodesic', () => {
     )
   })
 
-  it('is no longer than any way round a third position', () => {
+  it('does not exceed the length of any path through a third position', () => {
     fc.assert(
       fc.property(position, position, position, (a, b, c) => {
-        expect(distance(a, c)).toBeLessThanOrEqual(distance(a, b) + distance(b, c) + 45 * NANO)
+        expect(distance(a, c)).toBeLessThanOrEqual(distance(a, b) + distance(b, c) + 45 * NANOMETER)
       }),
       { numRuns: scaled(5000) },
     )
   })
 
-  it('is zero between a position and itself, under each of its names, and nowhere else', () => {
+  it('is zero between a position and itself, in every notation of the position, and only there', () => {
     fc.assert(
       fc.property(position, longitude, ([lon, lat], other) => {
         expect(distance([lon, lat], [lon, lat])).toBe(0)
         expect(distance([180, lat], [-180, lat])).toBe(0)
-        expect(distance([lon, 90], [other, 90])).toBeLessThanOrEqual(NANO)
+        expect(distance([lon, 90], [other, 90])).toBeLessThanOrEqual(NANOMETER)
         expect(distance([lon, lat], [lon, lat > 0 ? lat - 1e-6 : lat + 1e-6])).toBeGreaterThan(0.1)
       }),
       { numRuns: scaled(2000) },
     )
   })
 
-  it('is never longer than half a meridian', () => {
+  it('never exceeds the distance between the poles', () => {
     fc.assert(
       fc.property(position, position, (a, b) => {
-        // 2 a E(e²), evaluated to 40 digits: the distance from pole to pole, and of antipodes on the equator.
-        expect(distance(a, b)).toBeLessThanOrEqual(20003931.458625447 + 15 * NANO)
+        // 2 a E(e²), evaluated to 40 digits: the distance from pole to pole, and between antipodes on the equator.
+        expect(distance(a, b)).toBeLessThanOrEqual(20003931.458625447 + 15 * NANOMETER)
       }),
       { numRuns: scaled(5000) },
     )
   })
 })
 
-describe('laws of length', () => {
-  it('does not change when edges are divided or the line is walked backwards', () => {
+describe('the length of a line', () => {
+  it('does not change when edges are divided or the line is reversed', () => {
     fc.assert(
       fc.property(
         fc.array(position, { minLength: 2, maxLength: 8 }),
         fc.double({ min: 0.05, max: 0.95, noNaN: true }),
         (line, share) => {
-          const length = lengthOf(line)
+          const length = lineLength(line)
           const divided = line.flatMap((at, index): Position[] =>
-            index === 0 ? [at] : [along(line[index - 1]!, at, share), at],
+            index === 0 ? [at] : [interpolate(line[index - 1]!, at, share), at],
           )
-          expect(Math.abs(lengthOf(divided) - length)).toBeLessThanOrEqual(30 * NANO * line.length)
-          expect(Math.abs(lengthOf(line.toReversed()) - length)).toBeLessThanOrEqual(4 * NANO)
+          expect(Math.abs(lineLength(divided) - length)).toBeLessThanOrEqual(30 * NANOMETER * line.length)
+          expect(Math.abs(lineLength(line.toReversed()) - length)).toBeLessThanOrEqual(4 * NANOMETER)
         },
       ),
       { numRuns: scaled(1000) },
@@ -160,17 +160,17 @@ describe('laws of length', () => {
     fc.assert(
       fc.property(fc.array(position, { minLength: 3, maxLength: 30 }), fc.nat(), (line, at) => {
         const cut = 1 + (at % (line.length - 2))
-        const pieces = lengthOf(line.slice(0, cut + 1)) + lengthOf(line.slice(cut))
-        expect(Math.abs(pieces - lengthOf(line))).toBeLessThanOrEqual(4e-16 * lengthOf(line) * 4)
+        const pieces = lineLength(line.slice(0, cut + 1)) + lineLength(line.slice(cut))
+        expect(Math.abs(pieces - lineLength(line))).toBeLessThanOrEqual(4e-16 * lineLength(line) * 4)
       }),
     )
   })
 })
 
-describe('laws of area', () => {
+describe('the area of a ring', () => {
   const rings = fc.oneof(star(1000, 89.9), star(100_000, 85), star(5_000_000, 40))
 
-  it('does not change with the vertex it begins at, or with the way round', () => {
+  it('does not depend on its first vertex or its direction', () => {
     fc.assert(
       fc.property(rings, fc.nat(), ({ ring }, by) => {
         const area = ringArea(ring)
@@ -184,7 +184,7 @@ describe('laws of area', () => {
     )
   })
 
-  it('is that of the mirror image in the equator, to the last bit', () => {
+  it('does not change when mirrored at the equator, to the last bit', () => {
     fc.assert(
       fc.property(rings, ({ ring }) => {
         expect(ringArea(ring.map(([lon, lat]): Position => [lon, -lat]))).toBe(ringArea(ring))
@@ -193,31 +193,31 @@ describe('laws of area', () => {
     )
   })
 
-  it('does not change with the longitude, be the antimeridian inside or not', () => {
+  it('does not change with the longitude, whether or not the ring crosses the antimeridian', () => {
     const dyadic = rings.map(({ ring }) => ring.map(([lon, lat]): Position => [Math.round(lon * 65536) / 65536, lat]))
     fc.assert(
       fc.property(dyadic, dyadicLongitude, (ring, by) => {
-        // The shift of a ring is exact, so the areas are the same bits.
+        // The shift is exact, so the areas are equal to the last bit.
         expect(ringArea(ring.map(([lon, lat]): Position => [wrap(lon + by), lat]))).toBe(ringArea(ring))
       }),
       { numRuns: scaled(1000) },
     )
   })
 
-  it('is the sum of the triangles around a position inside', () => {
+  it('is the sum of the triangles around an interior position', () => {
     fc.assert(
       fc.property(fc.oneof(star(1000, 89.9), star(100_000, 85)), ({ centre, ring }) => {
         const area = ringArea(ring)
         const triangles = ring.map((at, index) => ringArea([centre, at, ring[(index + 1) % ring.length]!]))
         const sum = triangles.reduce((total, triangle) => total + triangle, 0)
-        // Each triangle is measured to 1 cm² at worst; their errors are independent.
+        // Each triangle has an error of up to 1 cm², and the errors are independent.
         expect(Math.abs(sum - area)).toBeLessThanOrEqual(1e-4 * Math.sqrt(ring.length) + tolerance(area))
       }),
       { numRuns: scaled(1000) },
     )
   })
 
-  it('is the sum of the two parts along a diagonal, within what one area may be off', () => {
+  it('is the sum of the two parts along a diagonal, within the accuracy of one area', () => {
     const convex = star(200_000, 85).map(({ centre: [lon, lat], ring, meters }) =>
       ring.map((_, corner): Position => {
         const azimuth = (-2 * Math.PI * corner) / ring.length
@@ -236,21 +236,21 @@ describe('laws of area', () => {
     )
   })
 
-  it('does not change when edges are divided, short ones no more than long ones', () => {
+  it('does not change when edges are divided, however short or long', () => {
     fc.assert(
       fc.property(rings, fc.double({ min: 0.1, max: 0.9, noNaN: true }), ({ ring }, share) => {
         const area = ringArea(ring)
-        const divided = ring.flatMap((at, index) => [at, along(at, ring[(index + 1) % ring.length]!, share)])
-        expect(Math.abs(ringArea(divided) - area)).toBeLessThanOrEqual(tolerance(area, lengthOf([...ring, ring[0]!])))
+        const divided = ring.flatMap((at, index) => [at, interpolate(at, ring[(index + 1) % ring.length]!, share)])
+        expect(Math.abs(ringArea(divided) - area)).toBeLessThanOrEqual(tolerance(area, lineLength([...ring, ring[0]!])))
       }),
       { numRuns: scaled(1000) },
     )
   })
 
-  it('is that of a small plane polygon, to the curvature of the ground', () => {
+  it('equals that of a plane polygon for a small ring, up to the curvature of the ellipsoid', () => {
     fc.assert(
       fc.property(star(100, 80), ({ centre, ring, meters }) => {
-        // Distances and azimuths from the centre draw the ring on a plane; its area is off by (radius / Earth's radius)².
+        // Distances and azimuths from the centre project the ring to a plane. The relative error of its area is (radius / Earth's radius)².
         const plane = ring.map(([lon, lat]) => {
           const s12 = kernel.inverse(centre[1], centre[0], lat, lon)
           return [s12 * kernel.salp1(), s12 * kernel.calp1()] as const
@@ -262,15 +262,15 @@ describe('laws of area', () => {
         const area = ringArea(ring)
         const curvature = (meters / EARTH_RADIUS_METERS) ** 2
         expect(Math.abs(area - Math.abs(shoelace))).toBeLessThanOrEqual(
-          area * curvature + 4 * NANO * meters * Math.PI * 2,
+          area * curvature + 4 * NANOMETER * meters * Math.PI * 2,
         )
       }),
       { numRuns: scaled(1000) },
     )
   })
 
-  it('is that of both halves of a ring cut at the antimeridian', () => {
-    // The highest vertex lies 13.5° above: short of the pole.
+  it('is the sum of both halves of a ring that is cut at the antimeridian', () => {
+    // The highest vertex is at most 13.5° above `lat`, so it does not reach the pole.
     const atAntimeridian = fc.record({
       lat: fc.double({ min: -80, max: 75, noNaN: true }),
       width: fc.double({ min: 0.001, max: 20, noNaN: true }),
@@ -287,19 +287,19 @@ describe('laws of area', () => {
           [east, lat + height],
           [west, lat + height * (1 + tilt)],
         ]
-        const south = crossing(ring[0]!, ring[1]!)
-        const north = crossing(ring[3]!, ring[2]!)
+        const south = antimeridianLatitude(ring[0]!, ring[1]!)
+        const north = antimeridianLatitude(ring[3]!, ring[2]!)
         const western = [ring[0]!, [180, south], [180, north], ring[3]!] as Position[]
         const eastern = [[-180, south], ring[1]!, ring[2]!, [-180, north]] as Position[]
         const whole = ringArea(ring)
-        const halves = areaOf([[...western, western[0]!]], [[...eastern, eastern[0]!]])
-        expect(Math.abs(halves - whole)).toBeLessThanOrEqual(tolerance(whole, lengthOf([...ring, ring[0]!])))
+        const halves = multiPolygonArea([[...western, western[0]!]], [[...eastern, eastern[0]!]])
+        expect(Math.abs(halves - whole)).toBeLessThanOrEqual(tolerance(whole, lineLength([...ring, ring[0]!])))
       }),
       { numRuns: scaled(500) },
     )
   })
 
-  it('is that of the wedges around a pole for a ring that encloses it', () => {
+  it('is the sum of the wedges around the pole for a ring that encloses a pole', () => {
     const caps = fc.record({
       pole: fc.constantFrom(90, -90),
       lons: fc.uniqueArray(fc.integer({ min: -180, max: 179 }), { minLength: 5, maxLength: 40 }),
@@ -325,7 +325,7 @@ describe('laws of area', () => {
     )
   })
 
-  it('is half the ellipsoid for any ring along the equator, and never more for one that names no pole', () => {
+  it('is half the ellipsoid for any ring along the equator, and never more for a ring without a vertex at a pole', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.integer({ min: -180, max: 179 }), { minLength: 5, maxLength: 40 }),
@@ -346,7 +346,7 @@ describe('laws of area', () => {
     )
   })
 
-  it('is an octant between any two meridians a right angle apart, whatever vertices stand on its edges', () => {
+  it('is an eighth of the ellipsoid between meridians 90° apart, with any vertices added on its edges', () => {
     fc.assert(
       fc.property(
         dyadicLongitude,
@@ -370,14 +370,14 @@ describe('laws of area', () => {
   })
 })
 
-/** Latitude where a geodesic crosses the antimeridian, by bisection of its length. */
-function crossing(from: Position, to: Position): number {
+/** Finds the latitude at which a geodesic crosses the antimeridian, by bisection of its length. */
+function antimeridianLatitude(from: Position, to: Position): number {
   let low = 0
   let high = 1
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2
-    if (along(from, to, middle)[0] > 0) low = middle
+    if (interpolate(from, to, middle)[0] > 0) low = middle
     else high = middle
   }
-  return along(from, to, low)[1]
+  return interpolate(from, to, low)[1]
 }

@@ -13,7 +13,7 @@ import fc from '../seeded.ts'
 const RUNS = { numRuns: scaled(2000) }
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 500, maxParts: 50 })
 
-/** The pole a vertex names, else that of the smaller side in the plane: neither turning nor more vertices change it. */
+/** The pole at which the ring has a vertex, else the pole on the smaller side in the plane. Rotation and added vertices keep it. */
 function poleOf(ring: Float64Array): 1 | -1 {
   let [isNorth, isSouth, winding, sum] = [false, false, 0, 0]
   for (let i = 2; i < ring.length; i += 2) {
@@ -28,7 +28,7 @@ function poleOf(ring: Float64Array): 1 | -1 {
   return winding > 0 === sum >= 0 || sum === 0 ? 1 : -1
 }
 
-/** Coarse shapes all over the globe, poles and ±180 among their vertices, so that much touches, jumps and winds. */
+/** A shape anywhere on a coarse grid with vertices at the poles and ±180, so that shapes often touch, cross ±180 or wind. */
 function globalShape(random: Random): Geometry {
   const kind = random()
   const step = [15, 30, 45, 60, 10][Math.floor(random() * 5)]!
@@ -36,11 +36,12 @@ function globalShape(random: Random): Geometry {
     Math.max(-180, Math.min(180, Math.round((random() * 360 - 180) / step) * step)),
     Math.max(-90, Math.min(90, Math.round((random() * 180 - 90) / step) * step)),
   ]
-  const several = (least: number): Position[] => Array.from({ length: least + Math.floor(random() * 5) }, position)
+  const randomPositions = (least: number): Position[] =>
+    Array.from({ length: least + Math.floor(random() * 5) }, position)
   if (kind < 0.15) return { type: 'Point', coordinates: position() }
-  if (kind < 0.3) return { type: 'LineString', coordinates: several(2) }
+  if (kind < 0.3) return { type: 'LineString', coordinates: randomPositions(2) }
   const ring = (): Position[] => {
-    const vertices = random() < 0.4 ? around(random) : random() < 0.5 ? block(random) : several(3)
+    const vertices = random() < 0.4 ? ringAroundAxis(random) : random() < 0.5 ? randomBox(random) : randomPositions(3)
     return [...vertices, vertices[0]!]
   }
   if (kind < 0.6) return { type: 'Polygon', coordinates: [ring()] }
@@ -48,8 +49,8 @@ function globalShape(random: Random): Geometry {
   return { type: 'MultiPolygon', coordinates: [[ring()], [ring()]] }
 }
 
-/** Around the axis in eight steps. */
-function around(random: Random): Position[] {
+/** An open ring around the axis with eight vertices. */
+function ringAroundAxis(random: Random): Position[] {
   const side = random() < 0.5 ? 1 : -1
   const from = Math.floor(random() * 8) * 45
   const vertices = Array.from(
@@ -59,18 +60,21 @@ function around(random: Random): Position[] {
   return random() < 0.5 ? vertices : vertices.reverse()
 }
 
-/** Between meridians and parallels, often over 180 and up to a pole. */
-function block(random: Random): Position[] {
+/** An open ring between two meridians and two parallels, often across 180 and up to a pole. */
+function randomBox(random: Random): Position[] {
   const west = Math.round(random() * 24 - 12) * 15
   const east = west + Math.ceil(random() * 10) * 15
   const south = Math.round(random() * 10 - 6) * 15
   const north = Math.min(90, south + Math.ceil(random() * 4) * 15)
-  const on = (lon: number): number => (lon > 180 ? lon - 360 : lon)
+  const wrapLon = (lon: number): number => (lon > 180 ? lon - 360 : lon)
   const lons = [west, (west + east) / 2, east]
-  return [...lons.map((lon): Position => [on(lon), south]), ...lons.reverse().map((lon): Position => [on(lon), north])]
+  return [
+    ...lons.map((lon): Position => [wrapLon(lon), south]),
+    ...lons.reverse().map((lon): Position => [wrapLon(lon), north]),
+  ]
 }
 
-function chainsOf(geometry: Geometry): Position[][] {
+function lineChains(geometry: Geometry): Position[][] {
   switch (geometry.type) {
     case 'LineString':
       return [geometry.coordinates]
@@ -84,49 +88,51 @@ function chainsOf(geometry: Geometry): Position[][] {
 }
 
 /**
- * An edge of exactly 180, whose way depends on the signs sent, one along a pole whose ends are more than 180 apart, or one from −180
- * to 180, which is a whole parallel there alone.
+ * Whether a rotation may change the meaning of an edge: one of exactly 180 degrees, whose direction depends on the signs sent,
+ * one along a pole whose ends are more than 180 apart, or one from −180 to 180, which is a whole parallel only there.
  */
 function isAmbiguous(geometry: Geometry): boolean {
-  return chainsOf(geometry).some((chain) =>
+  return lineChains(geometry).some((chain) =>
     chain.some(([lon, lat], i) => {
-      const before = chain[i - 1]
-      if (before === undefined) return false
-      const difference = Math.abs(lon - before[0])
-      return difference === 180 || difference === 360 || (difference > 180 && Math.abs(lat) === 90 && lat === before[1])
+      const previous = chain[i - 1]
+      if (previous === undefined) return false
+      const difference = Math.abs(lon - previous[0])
+      return (
+        difference === 180 || difference === 360 || (difference > 180 && Math.abs(lat) === 90 && lat === previous[1])
+      )
     }),
   )
 }
 
-function turned(geometry: Geometry): Geometry {
-  const turn = ([lon, lat]: Position): Position => [lon + 90 > 180 ? lon - 270 : lon + 90, lat]
+function rotated(geometry: Geometry): Geometry {
+  const rotate = ([lon, lat]: Position): Position => [lon + 90 > 180 ? lon - 270 : lon + 90, lat]
   switch (geometry.type) {
     case 'Point':
-      return { type: 'Point', coordinates: turn(geometry.coordinates) }
+      return { type: 'Point', coordinates: rotate(geometry.coordinates) }
     case 'LineString':
-      return { type: 'LineString', coordinates: geometry.coordinates.map(turn) }
+      return { type: 'LineString', coordinates: geometry.coordinates.map(rotate) }
     case 'Polygon':
-      return { type: 'Polygon', coordinates: geometry.coordinates.map((ring) => ring.map(turn)) }
+      return { type: 'Polygon', coordinates: geometry.coordinates.map((ring) => ring.map(rotate)) }
     case 'MultiPolygon':
       return {
         type: 'MultiPolygon',
-        coordinates: geometry.coordinates.map((rings) => rings.map((ring) => ring.map(turn))),
+        coordinates: geometry.coordinates.map((rings) => rings.map((ring) => ring.map(rotate))),
       }
     default:
       throw new RangeError(geometry.type)
   }
 }
 
-/** With a vertex in the middle of edges along meridians, parallels and poles, by chance; exact on a grid of 15 degrees. */
+/** Adds a vertex in the middle of random edges along meridians, parallels and poles. This is exact on a grid of 15 degrees. */
 function densified(random: Random, geometry: Geometry): Geometry {
-  const between = ([x, y]: Position, [u, v]: Position): Position[] => {
+  const midpoint = ([x, y]: Position, [u, v]: Position): Position[] => {
     if ((x !== u && y !== v) || random() < 0.4) return []
     const isShort = Math.abs(u - x) < 180 || (y === v && Math.abs(y) === 90)
     const middle = (x + (isShort ? u : u < x ? u + 360 : u - 360)) / 2
     return [[middle > 180 ? middle - 360 : middle < -180 ? middle + 360 : middle, (y + v) / 2]]
   }
   const chain = (positions: Position[]): Position[] =>
-    positions.flatMap((position, i) => [...(i === 0 ? [] : between(positions[i - 1]!, position)), position])
+    positions.flatMap((position, i) => [...(i === 0 ? [] : midpoint(positions[i - 1]!, position)), position])
   switch (geometry.type) {
     case 'LineString':
       return { ...geometry, coordinates: chain(geometry.coordinates) }
@@ -140,15 +146,15 @@ function densified(random: Random, geometry: Geometry): Geometry {
 }
 
 describe('edges along meridians, parallels and poles', () => {
-  it('may have more vertices', () => {
-    let longer = 0
+  it('keep validity and predicates when vertices are added', () => {
+    let densifiedCount = 0
     const seed = fc.integer({ min: 0 }).map((start) => seededNumbers(start))
     fc.assert(
       fc.property(seed, (random) => {
         const [a, b] = [globalShape(random), globalShape(random)]
         if (isAmbiguous(a) || isAmbiguous(b)) return
         const [denseA, denseB] = [densified(random, a), densified(random, b)]
-        if (chainsOf(denseA).flat().length > chainsOf(a).flat().length) longer++
+        if (lineChains(denseA).flat().length > lineChains(a).flat().length) densifiedCount++
         const [flatA, flatB, flatDenseA, flatDenseB] = [read(a), read(b), read(denseA), read(denseB)]
         const isValid = findInvalidity(flatA, poleOf) === undefined
         expect(findInvalidity(flatDenseA, poleOf) === undefined, JSON.stringify([a, denseA])).toBe(isValid)
@@ -159,13 +165,13 @@ describe('edges along meridians, parallels and poles', () => {
       }),
       RUNS,
     )
-    expect(longer).toBeGreaterThan(RUNS.numRuns / 5)
+    expect(densifiedCount).toBeGreaterThan(RUNS.numRuns / 5)
   })
 })
 
-/** A vertex at ±180, whichever its name, is come to from the west, and another one, or the same, from the east: maybe a cut. */
-function meetsSeamFromBothSides(geometry: Geometry): boolean {
-  const sides = chainsOf(geometry).flatMap((chain) =>
+/** Whether edges reach vertices at ±180 both from the west and from the east, which may be a cut at the antimeridian. */
+function reachesAntimeridianFromBothSides(geometry: Geometry): boolean {
+  const sides = lineChains(geometry).flatMap((chain) =>
     chain.slice(1).flatMap(([lon2], i) => {
       const lon1 = chain[i]![0]
       if (Math.abs(lon1) === 180) return Math.abs(lon2) === 180 ? [] : [Math.sign(lon2)]
@@ -175,16 +181,22 @@ function meetsSeamFromBothSides(geometry: Geometry): boolean {
   return sides.includes(1) && sides.includes(-1)
 }
 
-describe('the globe turned by 90 degrees', () => {
+describe('the globe rotated by 90 degrees', () => {
   const shape = fc.integer({ min: 0 }).map((seed) => globalShape(seededNumbers(seed)))
 
   it('has the same valid polygons', () => {
     let compared = 0
     fc.assert(
       fc.property(shape, (a) => {
-        const b = turned(a)
-        // What is cut at ±180 is valid there alone: elsewhere its parts share an edge.
-        if (isAmbiguous(a) || isAmbiguous(b) || meetsSeamFromBothSides(a) || meetsSeamFromBothSides(b)) return
+        const b = rotated(a)
+        // A geometry that is cut at ±180 is valid only there: at any other longitude its parts share an edge.
+        if (
+          isAmbiguous(a) ||
+          isAmbiguous(b) ||
+          reachesAntimeridianFromBothSides(a) ||
+          reachesAntimeridianFromBothSides(b)
+        )
+          return
         compared++
         const note = JSON.stringify(a)
         expect(findInvalidity(read(b), poleOf) === undefined, note).toBe(findInvalidity(read(a), poleOf) === undefined)
@@ -194,19 +206,19 @@ describe('the globe turned by 90 degrees', () => {
     expect(compared).toBeGreaterThan(RUNS.numRuns / 10)
   })
 
-  it('has the same intersections and containments, and each area holds itself', () => {
+  it('has the same intersections and containments, and each area contains itself', () => {
     let compared = 0
-    const isFit = (geometry: Geometry): boolean =>
-      !isAmbiguous(geometry) && !isAmbiguous(turned(geometry)) && findInvalidity(read(geometry), poleOf) === undefined
+    const isComparable = (geometry: Geometry): boolean =>
+      !isAmbiguous(geometry) && !isAmbiguous(rotated(geometry)) && findInvalidity(read(geometry), poleOf) === undefined
     fc.assert(
-      fc.property(shape.filter(isFit), shape.filter(isFit), (a, b) => {
-        const [flatA, flatB, turnedA, turnedB] = [read(a), read(b), read(turned(a)), read(turned(b))]
-        const meet = intersects(flatA, flatB, poleOf)
-        expect(intersects(flatB, flatA, poleOf)).toBe(meet)
+      fc.property(shape.filter(isComparable), shape.filter(isComparable), (a, b) => {
+        const [flatA, flatB, turnedA, turnedB] = [read(a), read(b), read(rotated(a)), read(rotated(b))]
+        const isIntersecting = intersects(flatA, flatB, poleOf)
+        expect(intersects(flatB, flatA, poleOf)).toBe(isIntersecting)
         if (a.type.endsWith('Polygon')) expect(contains(flatA, flatA, poleOf)).toBe(true)
         if (findInvalidity(turnedA, poleOf) !== undefined || findInvalidity(turnedB, poleOf) !== undefined) return
         compared++
-        expect(intersects(turnedA, turnedB, poleOf)).toBe(meet)
+        expect(intersects(turnedA, turnedB, poleOf)).toBe(isIntersecting)
         expect(contains(turnedA, turnedB, poleOf)).toBe(contains(flatA, flatB, poleOf))
       }),
       RUNS,

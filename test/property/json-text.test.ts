@@ -22,44 +22,44 @@ const { value } = fc.letrec((tie) => ({
   ),
 }))
 
-/** RFC 8785 by the methods that take their time. */
-function plainly(of: unknown): string {
-  if (typeof of === 'number' && !Number.isFinite(of)) throw new RangeError('no number')
-  if (typeof of === 'string' && /\p{Surrogate}/u.test(of)) throw new RangeError('no text')
-  if (typeof of !== 'object' || of === null) return JSON.stringify(of)
-  if (Array.isArray(of)) return `[${of.map(plainly).join(',')}]`
-  const members = Object.entries(of).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([name, member]) => `${plainly(name)}:${plainly(member)}`).join(',')}}`
+/** A simple, slow implementation of RFC 8785. Throws a RangeError for non-finite numbers and lone surrogates. */
+function referenceText(input: unknown): string {
+  if (typeof input === 'number' && !Number.isFinite(input)) throw new RangeError('not a finite number')
+  if (typeof input === 'string' && /\p{Surrogate}/u.test(input)) throw new RangeError('lone surrogate')
+  if (typeof input !== 'object' || input === null) return JSON.stringify(input)
+  if (Array.isArray(input)) return `[${input.map(referenceText).join(',')}]`
+  const members = Object.entries(input).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, member]) => `${referenceText(name)}:${referenceText(member)}`).join(',')}}`
 }
 
-function orRefused<T>(make: () => T): T | 'refused' {
+function resultOrRejected<T>(make: () => T): T | 'rejected' {
   try {
     return make()
   } catch (error) {
     expect(error).toBeInstanceOf(RangeError)
-    return 'refused'
+    return 'rejected'
   }
 }
 
 describe('canonical bytes', () => {
-  it('are the plain RFC 8785 text of any value, and are refused where that is', () => {
+  it('equal the reference RFC 8785 text of any value, and are rejected for the same values', () => {
     fc.assert(
-      fc.property(value, (of) => {
-        const expected = orRefused(() => plainly(of))
-        const bytes = orRefused(() => canonicalBytes(of))
-        expect(bytes === 'refused' ? bytes : Buffer.from(bytes).toString('utf8')).toBe(expected)
+      fc.property(value, (input) => {
+        const expected = resultOrRejected(() => referenceText(input))
+        const bytes = resultOrRejected(() => canonicalBytes(input))
+        expect(bytes === 'rejected' ? bytes : Buffer.from(bytes).toString('utf8')).toBe(expected)
       }),
       { numRuns: scaled(3000) },
     )
   })
 
-  it('stay what they are when others are made', () => {
+  it('are not overwritten by later calls', () => {
     const large = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`name ${index}`, 'é'.repeat(20)]))
     const [first, second] = [canonicalBytes({ a: 1 }), canonicalBytes(large)]
     expect(() => canonicalBytes([large, Number.NaN])).toThrow(RangeError)
     expect(Buffer.from(canonicalBytes(['later'])).toString()).toBe('["later"]')
     expect(Buffer.from(first).toString()).toBe('{"a":1}')
-    expect(Buffer.from(second).toString('utf8')).toBe(plainly(large))
+    expect(Buffer.from(second).toString('utf8')).toBe(referenceText(large))
   })
 })
 
@@ -70,7 +70,7 @@ interface Key {
 type Model = number | readonly Model[] | { readonly members: readonly (readonly [Key, Model])[] }
 
 const key: fc.Arbitrary<Key> = fc.record({
-  // Few, so that some stand twice; of equal lengths, and as long as those that are forbidden.
+  // Few names, so that some occur twice. Some have equal lengths, or the length of a forbidden name.
   name: fc.oneof(
     { weight: 30, arbitrary: fc.constantFrom('a', 'b', 'ab', 'ba', 'é', 'latitudes', 'coordinates', '😀', '"', '\\') },
     { weight: 60, arbitrary: fc.string({ maxLength: 3 }) },
@@ -90,11 +90,11 @@ const { model } = fc.letrec<{ model: Model }>((tie) => ({
   ),
 }))
 
-function written(of: Model): string {
-  if (typeof of === 'number') return String(of)
-  if ('members' in of)
-    return `{${of.members.map(([name, member]) => `${keyText(name)}:${written(member)}`).join(', ')}}`
-  return `[${of.map(written).join(',')}]`
+function serialize(node: Model): string {
+  if (typeof node === 'number') return String(node)
+  if ('members' in node)
+    return `{${node.members.map(([name, member]) => `${keyText(name)}:${serialize(member)}`).join(', ')}}`
+  return `[${node.map(serialize).join(',')}]`
 }
 
 function keyText({ name, isEscaped }: Key): string {
@@ -102,38 +102,39 @@ function keyText({ name, isEscaped }: Key): string {
   return `"${[...name].map((unit) => [...Array(unit.length)].map((_, at) => `\\u${unit.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')).join('')}"`
 }
 
-/** The first fault in the order of the text. */
-function faultOf(of: Model): string | undefined {
-  if (typeof of === 'number') return undefined
-  if (!('members' in of)) return of.map(faultOf).find((fault) => fault !== undefined)
+/** The code of the first fault in text order, or undefined. */
+function firstFault(node: Model): string | undefined {
+  if (typeof node === 'number') return undefined
+  if (!('members' in node)) return node.map(firstFault).find((fault) => fault !== undefined)
   const seen = new Set<string>()
-  for (const [{ name }, member] of of.members) {
+  for (const [{ name }, member] of node.members) {
     if (name === '__proto__' || name === 'constructor') return 'forbidden-key'
     if (seen.has(name)) return 'duplicate-key'
     seen.add(name)
-    const fault = faultOf(member)
+    const fault = firstFault(member)
     if (fault !== undefined) return fault
   }
   return undefined
 }
 
 describe('keys of a JSON text', () => {
-  it('are refused when one stands twice in its object, however it is written', () => {
-    const found: Record<string, number> = {}
+  it('are rejected when one occurs twice in its object, however it is escaped', () => {
+    const countsByCode: Record<string, number> = {}
     fc.assert(
-      fc.property(model, (of) => {
+      fc.property(model, (node) => {
         let code: string | undefined
         try {
-          guardJson(Buffer.from(written(of)), 64)
+          guardJson(Buffer.from(serialize(node)), 64)
         } catch (error) {
           expect(error).toBeInstanceOf(ProblemError)
           code = (error as ProblemError).data.places?.[0]?.code
         }
-        expect(code).toBe(faultOf(of))
-        found[String(code)] = (found[String(code)] ?? 0) + 1
+        expect(code).toBe(firstFault(node))
+        countsByCode[String(code)] = (countsByCode[String(code)] ?? 0) + 1
       }),
       { numRuns: scaled(3000) },
     )
-    for (const code of ['undefined', 'duplicate-key', 'forbidden-key']) expect(found[code]).toBeGreaterThan(scaled(10))
+    for (const code of ['undefined', 'duplicate-key', 'forbidden-key'])
+      expect(countsByCode[code]).toBeGreaterThan(scaled(10))
   })
 })

@@ -8,7 +8,7 @@ import { goldenBits } from '../../src/wasm/self-test.ts'
 const simd = instantiateKernel(compileModule(simdBase64))
 const scalar = instantiateKernel(compileModule(scalarBase64))
 
-/** Park and Miller's generator: every run sees the same shapes. */
+/** Park and Miller's generator, so that every run tests the same shapes. */
 function generator(seed: number): (low: number, high: number) => number {
   let state = seed
   return (low, high) => {
@@ -20,7 +20,7 @@ function generator(seed: number): (low: number, high: number) => number {
 const wrap = (lon: number) => (lon > 180 ? lon - 360 : lon < -180 ? lon + 360 : lon)
 const clamp = (lat: number) => Math.max(-90, Math.min(90, lat))
 
-/** Steps of each size about the limits of the kernels, degrees. */
+/** Step sizes in degrees, below and above each limit at which a kernel changes its method. */
 const STEPS = [1e-7, 1e-4, 0.005, 0.0141, 0.0142, 0.02, 0.03, 0.088, 0.0885, 0.125, 0.2, 2, 60]
 const STARTS = [
   [0, 0],
@@ -33,7 +33,7 @@ const STARTS = [
   [130, -30.05],
 ] as const
 
-/** A closed walk of so many edges: steps of one size, or of all sizes when it is NaN. */
+/** A closed random walk with the given number of edges. A `step` of NaN mixes all step sizes. */
 function walk(random: (low: number, high: number) => number, edges: number, step: number): Float64Array {
   const [lon0, lat0]: readonly [number, number] = STARTS[Math.floor(random(0, STARTS.length))]!
   let lon = lon0
@@ -49,7 +49,7 @@ function walk(random: (low: number, high: number) => number, edges: number, step
   return Float64Array.from(ring)
 }
 
-const bits = (kernel: Kernel, ring: Float64Array) => {
+const resultBits = (kernel: Kernel, ring: Float64Array) => {
   kernel.release()
   const vertices = kernel.write(ring)
   const results = [kernel.ringArea(vertices, ring.length / 2), kernel.perimeter(), kernel.enclosedPole()]
@@ -58,26 +58,26 @@ const bits = (kernel: Kernel, ring: Float64Array) => {
 }
 
 describe('the builds of the kernel', () => {
-  it('give the same golden bits, with lanes and without, with assertions and without', () => {
+  it('give the same golden bits, with and without SIMD, with and without assertions', () => {
     const golden = goldenBits(simd)
     expect(goldenBits(scalar)).toBe(golden)
     expect(goldenBits(instantiateKernel(compileModule(checkedBase64)))).toBe(golden)
   })
 
-  it('give the same bits of areas and lengths for thousands of walks: short, long and mixed, anywhere', () => {
+  it('give the same bits of areas and lengths for thousands of walks with short, long and mixed steps, anywhere', () => {
     const random = generator(3)
     for (let index = 0; index < 6000; index++) {
       const step = index % 3 === 0 ? Number.NaN : STEPS[index % STEPS.length]!
-      // Every number of edges from 3 to 9, and some beyond the blocks that sums are added in.
+      // Every number of edges from 3 to 9, and some rings that exceed the block size of the summation.
       const edges = index % 40 === 0 ? 100 + (index % 200) : 3 + (index % 7)
       const ring = walk(random, edges, step)
-      expect(bits(simd, ring), `walk ${index}`).toBe(bits(scalar, ring))
+      expect(resultBits(simd, ring), `walk ${index}`).toBe(resultBits(scalar, ring))
     }
   })
 })
 
 describe('the length of a ring', () => {
-  it('is the same bits with its area as without', () => {
+  it('has the same bits when computed with the area and without', () => {
     const random = generator(4)
     for (let index = 0; index < 2000; index++) {
       const ring = walk(random, 3 + (index % 300), index % 2 === 0 ? Number.NaN : STEPS[index % STEPS.length]!)

@@ -28,21 +28,21 @@ beforeAll(async () => {
   )
 })
 
-/** Every other value of every byte, in a small run some of them. */
-function* bytesOf(hex: string): Generator<Hex> {
+/** Yields the hex string with each byte replaced by every other value, or by some of them in a short run. */
+function* changeEachByte(hex: string): Generator<Hex> {
   const bytes = Buffer.from(hex.slice(2), 'hex')
-  for (let at = 0; at < bytes.length; at++) {
-    const original = bytes[at]!
-    for (let value = at % stride; value < 256; value += stride) {
+  for (let index = 0; index < bytes.length; index++) {
+    const original = bytes[index]!
+    for (let value = index % stride; value < 256; value += stride) {
       if (value === original) continue
-      bytes[at] = value
+      bytes[index] = value
       yield `0x${bytes.toString('hex')}`
     }
-    bytes[at] = original
+    bytes[index] = original
   }
 }
 
-function* bitsOf(hex: string): Generator<Hex> {
+function* flipEachBit(hex: string): Generator<Hex> {
   for (let bit = 0; bit < (hex.length - 2) * 4; bit++) {
     const bytes = Buffer.from(hex.slice(2), 'hex')
     bytes[bit >> 3]! ^= 1 << (bit & 7)
@@ -51,7 +51,7 @@ function* bitsOf(hex: string): Generator<Hex> {
 }
 
 describe('a leaf under a root', () => {
-  it('is not proved with any byte of any of its fields changed to any other', () => {
+  it('fails its proof when any byte of any field changes to any other value', () => {
     const tree = buildMerkleTree(items, parts.keccak)
     let tried = 0
     const survivors: string[] = []
@@ -59,39 +59,40 @@ describe('a leaf under a root', () => {
       const [item, proof] = [items[index]!, tree.proof(index)]
       expect(verifyMerkleProof(item, proof, tree.root, parts.keccak)).toBe(true)
       for (const field of ['schema', 'recipient', 'data'] as const) {
-        for (const value of bytesOf(String(item[field]))) {
+        for (const value of changeEachByte(String(item[field]))) {
           tried++
           if (verifyMerkleProof({ ...item, [field]: value }, proof, tree.root, parts.keccak)) survivors.push(value)
         }
       }
     }
     expect(survivors).toEqual([])
-    // Schema and recipient have 52 bytes, numeric data 384, boolean data 288.
-    const all = 255 * (2 * 52 + 384 + 288)
-    if (stride === 1) expect(tried).toBe(all)
-    else expect(tried).toBeGreaterThan(scaled(all) * 0.9)
+    // Schema and recipient have 52 bytes together, numeric data 384, boolean data 288.
+    const allValues = 255 * (2 * 52 + 384 + 288)
+    if (stride === 1) expect(tried).toBe(allValues)
+    else expect(tried).toBeGreaterThan(scaled(allValues) * 0.9)
   })
 
-  it('is not proved with any bit of its proof or of the root changed, whichever leaf it is', () => {
+  it('fails its proof when any bit of the proof or of the root changes, for every leaf', () => {
     const tree = buildMerkleTree(items, parts.keccak)
     const survivors: string[] = []
     items.forEach((item, index) => {
       const proof = tree.proof(index)
       const isProved = (words: readonly string[], root: string) => verifyMerkleProof(item, words, root, parts.keccak)
       expect(isProved(proof, tree.root)).toBe(true)
-      for (const root of bitsOf(tree.root)) if (isProved(proof, root)) survivors.push(root)
-      proof.forEach((word, at) => {
-        for (const changed of bitsOf(word)) if (isProved(proof.with(at, changed), tree.root)) survivors.push(changed)
+      for (const root of flipEachBit(tree.root)) if (isProved(proof, root)) survivors.push(root)
+      proof.forEach((word, position) => {
+        for (const changed of flipEachBit(word))
+          if (isProved(proof.with(position, changed), tree.root)) survivors.push(changed)
       })
     })
     expect(survivors).toEqual([])
   })
 
-  it('changes the root with any bit of any leaf', () => {
+  it('changes the root when any of its bits changes', () => {
     const leaves = Array.from({ length: 5 }, (_, index) => parts.keccak.hash(Buffer.from([index])))
     const roots = new Set([createMerkleTree(leaves, parts.keccak).root])
     for (let index = 0; index < leaves.length; index++) {
-      for (const changed of bitsOf(`0x${Buffer.from(leaves[index]!).toString('hex')}`)) {
+      for (const changed of flipEachBit(`0x${Buffer.from(leaves[index]!).toString('hex')}`)) {
         roots.add(createMerkleTree(leaves.with(index, Buffer.from(changed.slice(2), 'hex')), parts.keccak).root)
       }
     }
@@ -100,7 +101,7 @@ describe('a leaf under a root', () => {
 })
 
 describe('the attestation of a root', () => {
-  it('vouches for nothing with any byte of its data, schema, signature or attester changed', async () => {
+  it('is not accepted when any bit of its data, schema, signature or addresses changes', async () => {
     const chain = parts.chains.get(84532)!
     const tree = buildMerkleTree(items, parts.keccak)
     const schema = parts.schemas['merkle-root']
@@ -127,36 +128,36 @@ describe('the attestation of a root', () => {
     const delegatedAttestation = { signature: signature as string, attester, deadline, nonce }
     const evidence = { item: items[2]!, proof: tree.proof(2), attestation, delegatedAttestation }
     const { keccak, secp256k1 } = parts
-    const verdict = (changes: Partial<typeof evidence>) =>
+    const verifyWith = (changes: Partial<typeof evidence>) =>
       verifyMerkleAttestation(
         { ...evidence, ...changes },
         { chain, attesters: [attester], merkleSchema: schema, keccak, secp256k1 },
       )
-    expect(verdict({})).toEqual({ ok: true, leafCount: items.length, timestampSeconds: NOW_SECONDS })
+    expect(verifyWith({})).toEqual({ ok: true, leafCount: items.length, timestampSeconds: NOW_SECONDS })
     for (const field of ['schema', 'attester', 'recipient', 'refUID', 'data'] as const) {
-      for (const value of bitsOf(attestation[field])) {
-        expect(verdict({ attestation: { ...attestation, [field]: value } }).ok).toBe(false)
+      for (const value of flipEachBit(attestation[field])) {
+        expect(verifyWith({ attestation: { ...attestation, [field]: value } }).ok).toBe(false)
       }
     }
-    for (const value of bitsOf(signature)) {
-      expect(verdict({ delegatedAttestation: { ...delegatedAttestation, signature: value } }).ok).toBe(false)
+    for (const value of flipEachBit(signature)) {
+      expect(verifyWith({ delegatedAttestation: { ...delegatedAttestation, signature: value } }).ok).toBe(false)
     }
-    expect(verdict({ item: items[3]! })).toMatchObject({ check: 'proof' })
-    expect(verdict({ attestation: { ...attestation, schema: parts.schemas.verify } })).toMatchObject({
+    expect(verifyWith({ item: items[3]! })).toMatchObject({ check: 'proof' })
+    expect(verifyWith({ attestation: { ...attestation, schema: parts.schemas.verify } })).toMatchObject({
       check: 'schema',
     })
-    expect(verdict({ attestation: { ...attestation, data: `${data}00` } })).toMatchObject({ check: 'data' })
-    expect(verdict({ attestation: { ...attestation, attester: ZERO_UID.slice(0, 42) } })).toMatchObject({
+    expect(verifyWith({ attestation: { ...attestation, data: `${data}00` } })).toMatchObject({ check: 'data' })
+    expect(verifyWith({ attestation: { ...attestation, attester: ZERO_UID.slice(0, 42) } })).toMatchObject({
       check: 'attester',
     })
-    expect(verdict({ delegatedAttestation: { ...delegatedAttestation, nonce: 1 } })).toMatchObject({
+    expect(verifyWith({ delegatedAttestation: { ...delegatedAttestation, nonce: 1 } })).toMatchObject({
       check: 'signature',
     })
   })
 })
 
 describe('a result signed without a nonce', () => {
-  it('belongs to another signer, or nobody, with any bit of any signed field changed, or on another chain', () => {
+  it('recovers to another signer, or to none, when any bit of any signed field or of the chain ID changes', () => {
     const chainId = 84532
     const salt: Hex = `0x${'5a'.repeat(32)}`
     const { schema, data } = items[0]! as { schema: Hex; data: Hex }
@@ -189,10 +190,10 @@ describe('a result signed without a nonce', () => {
     expect(isOurs({})).toBe(true)
     const survivors: string[] = []
     for (const field of ['schema', 'recipient', 'salt'] as const) {
-      for (const value of bitsOf(String(message[field])))
+      for (const value of flipEachBit(String(message[field])))
         if (isOurs({ [field]: value })) survivors.push(`${field} ${value}`)
     }
-    for (const value of bitsOf(data)) {
+    for (const value of flipEachBit(data)) {
       if (isOurs({ data: Buffer.from(value.slice(2), 'hex') })) survivors.push(`data ${value}`)
     }
     for (let bit = 0; bit < 48; bit++) {

@@ -14,19 +14,19 @@ import { randomGeometry, seededRandom, TYPES, walk } from '../random-geometry.ts
 const kernel = instantiateKernel(compileModule(simdBase64))
 const LIMIT = 1e6
 
-/** Pairs of geometries of any types, 1 m to 10,000 km large, from one place to antipodal; some of them meet. */
+/** Pairs of geometries of any types, 1 m to 10,000 km in size, at any distance from 0 to antipodal. Some of them intersect. */
 function* pairs(seed: number, count: number): Generator<readonly [FlatGeometry, FlatGeometry]> {
   const random = seededRandom(seed)
   const type = () => TYPES[Math.floor(TYPES.length * random())]!
   for (let pair = 0; pair < count; pair++) {
     const size = 10 ** (7 * random())
-    const far = random() < 0.2
+    const isFar = random() < 0.2
     const centre: LonLat = random() < 0.2 ? [180, 180 * random() - 90] : [360 * random() - 180, 180 * random() - 90]
-    const apart = far ? 2e7 * random() : Math.min(1.9e7, 4 * size * random())
-    const other = walk(centre, 360 * random(), apart)
-    const one = randomGeometry(random, type(), centre, size)
-    const two = randomGeometry(random, type(), other, size * (random() < 0.3 ? 0.1 : 1))
-    yield [flat(one.geometry), flat(two.geometry)]
+    const separationMeters = isFar ? 2e7 * random() : Math.min(1.9e7, 4 * size * random())
+    const otherCentre = walk(centre, 360 * random(), separationMeters)
+    const first = randomGeometry(random, type(), centre, size)
+    const second = randomGeometry(random, type(), otherCentre, size * (random() < 0.3 ? 0.1 : 1))
+    yield [flat(first.geometry), flat(second.geometry)]
   }
 }
 
@@ -38,12 +38,12 @@ function withPrepared<T>(geometries: readonly FlatGeometry[], use: (prepared: Pr
   try {
     return use(prepared)
   } finally {
-    for (const each of prepared) each.release()
+    for (const geometry of prepared) geometry.release()
   }
 }
 
 describe('a prepared geometry', () => {
-  it('has the distances of one that is not, to the last bit, in either order', () => {
+  it('has the same distances as an unprepared one, to the last bit, in either order', () => {
     for (const [a, b] of pairs(20260801, 2000)) {
       const expected = distanceMeters(kernel, a, b, LIMIT)
       withPrepared([a, b], ([p, q]) => {
@@ -61,9 +61,9 @@ describe('a prepared geometry', () => {
 })
 
 describe('within a radius', () => {
-  it('is what the rounded distance says, for radii about it and for any', () => {
+  it('agrees with the rounded distance, for radii near the distance and for random radii', () => {
     const random = seededRandom(20260802)
-    let answers = 0
+    let compared = 0
     for (const [a, b] of pairs(20260803, 3000)) {
       const meters = distanceMeters(kernel, a, b, LIMIT)
       const distanceCm = toScaledInteger(meters, 100)
@@ -71,7 +71,7 @@ describe('within a radius', () => {
         distanceCm,
         distanceCm - 1n,
         distanceCm + 1n,
-        // Where a radius beside the distance rounds to; the rounding of the radius is where a tie is decided.
+        // Radii just above and below the distance: their rounding decides ties.
         toScaledInteger(meters + 1e-7, 100),
         toScaledInteger(Math.max(0, meters - 1e-7), 100),
         toScaledInteger(2 * random() * meters, 100),
@@ -80,15 +80,15 @@ describe('within a radius', () => {
       ])
       for (const radiusCm of radii) {
         if (radiusCm < 0n) continue
-        answers++
+        compared++
         const actual = isWithinCentimeters(kernel, a, b, radiusCm, LIMIT)
         if (actual !== distanceCm <= radiusCm) expect.fail(`${meters} m within ${radiusCm} cm: ${actual}`)
       }
     }
-    expect(answers).toBeGreaterThan(10_000)
+    expect(compared).toBeGreaterThan(10_000)
   })
 
-  it('is decided by the distance where it ends half a centimetre beyond the radius, within a nanometre', () => {
+  it('agrees with the rounded distance when the distance is within a nanometre of half a centimetre beyond the radius', () => {
     const random = seededRandom(20260804)
     const point = (lon: number, lat: number) => flat({ type: 'Point', coordinates: [lon, lat] })
     let near = 0
@@ -97,7 +97,7 @@ describe('within a radius', () => {
       const origin = point(0, lat)
       const radiusCm = BigInt(Math.floor(10 ** (7 * random())))
       const tie = (Number(radiusCm) + 0.5) / 100
-      // Bisection for the longitude or latitude at which the distance passes the tie.
+      // Finds the latitude at which the distance passes the tie, by bisection.
       let low = 0
       let high = 1
       for (let step = 0; step < 80; step++) {
@@ -118,14 +118,14 @@ describe('within a radius', () => {
 })
 
 describe('the builds of the kernel', () => {
-  it('give the same bits of a distance, and keep their contracts', () => {
+  it('give the same bits of a distance, and satisfy their assertions', () => {
     const others = [scalarBase64, checkedBase64].map((base64) => instantiateKernel(compileModule(base64)))
     for (const [a, b] of pairs(20260805, 1500)) {
       const expected = distanceMeters(kernel, a, b, LIMIT)
       const work = kernel.workDone()
-      for (const other of others) {
-        expect(distanceMeters(other, a, b, LIMIT)).toBe(expected)
-        expect(other.workDone()).toBe(work)
+      for (const otherCentre of others) {
+        expect(distanceMeters(otherCentre, a, b, LIMIT)).toBe(expected)
+        expect(otherCentre.workDone()).toBe(work)
       }
     }
   })

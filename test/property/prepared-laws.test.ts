@@ -25,20 +25,20 @@ const kernel = loadKernel()
 const scalar = instantiateKernel(compileModule(scalarBase64))
 
 type Answer = boolean | string
-const answer = (ask: () => boolean): Answer => {
+const resultOrErrorName = (evaluate: () => boolean): Answer => {
   try {
-    return ask()
+    return evaluate()
   } catch (error) {
     return (error as Error).name
   }
 }
 
-/** All ways to ask must answer the same; returns that answer. */
-function ask(a: Geometry, b: Geometry): { holds: Answer; meets: Answer } {
+/** Evaluates both predicates with plain and prepared operands in both orders, checks that the answers agree, and returns them. */
+function compareAllForms(a: Geometry, b: Geometry): { isContained: Answer; isIntersecting: Answer } {
   const [flatA, flatB] = [read(a), read(b)]
   const [preparedA, preparedB] = [prepareTopology(flatA), prepareTopology(flatB)]
-  const holds = answer(() => contains(flatA, flatB, north))
-  const meets = answer(() => intersects(flatA, flatB, north))
+  const isContained = resultOrErrorName(() => contains(flatA, flatB, north))
+  const isIntersecting = resultOrErrorName(() => intersects(flatA, flatB, north))
   const pairs: readonly (readonly [Topology, Topology])[] = [
     [flatA, flatB],
     [preparedA, flatB],
@@ -46,11 +46,11 @@ function ask(a: Geometry, b: Geometry): { holds: Answer; meets: Answer } {
     [preparedA, preparedB],
   ]
   for (const [p, q] of pairs) {
-    expect(answer(() => contains(p, q, north, kernel))).toBe(holds)
-    expect(answer(() => intersects(p, q, north, kernel))).toBe(meets)
-    expect(answer(() => intersects(q, p, north, kernel))).toBe(meets)
+    expect(resultOrErrorName(() => contains(p, q, north, kernel))).toBe(isContained)
+    expect(resultOrErrorName(() => intersects(p, q, north, kernel))).toBe(isIntersecting)
+    expect(resultOrErrorName(() => intersects(q, p, north, kernel))).toBe(isIntersecting)
   }
-  return { holds, meets }
+  return { isContained, isIntersecting }
 }
 
 /** A star-shaped ring with many vertices on a grid, so that positions often fall on its edges. */
@@ -71,38 +71,38 @@ const shape = fc
   .filter((geometry) => findInvalidity(read(geometry), north) === undefined)
 
 describe('a prepared geometry', () => {
-  it('answers as the geometry itself does, on either side of every predicate', () => {
+  it('gives the same predicates as the plain geometry, as either operand', () => {
     fc.assert(
       fc.property(shape, shape, (a, b) => {
-        ask(a, b)
+        compareAllForms(a, b)
       }),
       RUNS,
     )
   })
 
-  it('answers as the geometry itself does when it is large', () => {
+  it('gives the same predicates as the plain geometry when it is large', () => {
     const seed = fc.integer({ min: 0, max: 2 ** 31 - 1 })
-    const tally = { held: 0, met: 0, asked: 0 }
+    const counts = { contained: 0, intersecting: 0, compared: 0 }
     fc.assert(
       fc.property(seed, fc.integer({ min: 20, max: 700 }), shape, (first, count, other) => {
         const ring = starOnGrid(first, count, 2 ** 20)
         const a: Geometry = { type: 'Polygon', coordinates: [ring] }
         if (findInvalidity(read(a), north) !== undefined) return
-        const b: Geometry = first % 3 === 0 ? other : shrunk(other, first)
-        const { holds, meets } = ask(a, b)
-        tally.asked++
-        if (holds === true) tally.held++
-        if (meets === true) tally.met++
+        const b: Geometry = first % 3 === 0 ? other : shrink(other, first)
+        const { isContained, isIntersecting } = compareAllForms(a, b)
+        counts.compared++
+        if (isContained === true) counts.contained++
+        if (isIntersecting === true) counts.intersecting++
       }),
       RUNS,
     )
-    expect(tally.held).toBeGreaterThan(tally.asked / 20)
-    expect(tally.met).toBeLessThan(tally.asked)
+    expect(counts.contained).toBeGreaterThan(counts.compared / 20)
+    expect(counts.intersecting).toBeLessThan(counts.compared)
   })
 
-  it('locates points over the antimeridian as it does elsewhere', () => {
-    // Expected values: the same ring and points 178 degrees to the west, in the plane; moving is exact for these numbers.
-    const tally = { interior: 0, exterior: 0, unsure: 0 }
+  it('locates points across the antimeridian as it does elsewhere', () => {
+    // Expected values: the same ring and points 178 degrees to the west, in the plane. The move is exact for these numbers.
+    const counts = { interior: 0, exterior: 0, uncertain: 0 }
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 2 ** 31 - 1 }),
@@ -127,16 +127,16 @@ describe('a prepared geometry', () => {
               expect(intersects(moved, a, north, kernel)).toBe(intersects(read(here), point(at), north))
             }
             const [lon, lat] = eastOf(at)
-            tally[prepared.antimeridianRay?.locate(lon, lat) ?? 'unsure']++
+            counts[prepared.antimeridianRay?.locate(lon, lat) ?? 'uncertain']++
           }
         },
       ),
       RUNS,
     )
-    for (const count of Object.values(tally)) expect(count).toBeGreaterThan(RUNS.numRuns / 2)
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(RUNS.numRuns / 2)
   })
 
-  it('counts its bytes, and takes a quarter more than its vertices when these are many', () => {
+  it('counts its bytes, and needs less than 1.6 times the bytes of its vertices when there are many', () => {
     const flat = read({ type: 'Polygon', coordinates: [starOnGrid(1, 10_000, 2 ** 30)] })
     const { byteLength } = prepareTopology(flat)
     expect(byteLength).toBeGreaterThan(flat.vertices.byteLength)
@@ -144,8 +144,8 @@ describe('a prepared geometry', () => {
   })
 })
 
-/** Smaller and moved, by powers of two and multiples of 1/8. */
-function shrunk(geometry: Geometry, seed: number): Geometry {
+/** Shrinks a geometry by a power of two and moves it by multiples of 1/8. */
+function shrink(geometry: Geometry, seed: number): Geometry {
   const random = seededNumbers(seed + 1)
   const [x, y] = [Math.round(64 * random() - 40) / 8, Math.round(64 * random() - 40) / 8]
   const scale = 2 ** -Math.floor(1 + 6 * random())
@@ -154,57 +154,57 @@ function shrunk(geometry: Geometry, seed: number): Geometry {
       ? [x + scale * coordinates[0], y + scale * (coordinates[1] as number)]
       : (coordinates as unknown[]).map(move)
   if (geometry.type === 'GeometryCollection') {
-    return { ...geometry, geometries: geometry.geometries.map((member) => shrunk(member, seed)) } as Geometry
+    return { ...geometry, geometries: geometry.geometries.map((member) => shrink(member, seed)) } as Geometry
   }
   return { ...geometry, coordinates: move(geometry.coordinates) } as Geometry
 }
 
 describe('validity by boxes', () => {
   const isValidBySweep = (geometry: Geometry): boolean => {
-    const laid = buildElementRings(read(geometry), 0, north)
-    return !('reason' in laid) && findInvalidityBySweep(laid) === undefined
+    const elementRings = buildElementRings(read(geometry), 0, north)
+    return !('reason' in elementRings) && findInvalidityBySweep(elementRings) === undefined
   }
   const seed = fc.integer({ min: 0, max: 2 ** 31 - 1 })
 
-  it('takes no large ring for simple that the sweep finds crossed, touched or folded', () => {
-    const tally = { valid: 0, apart: 0, star: 0, faulty: 0 }
+  it('never accepts a large ring that the sweep finds to cross, touch or fold back on itself', () => {
+    const counts = { valid: 0, proved: 0, star: 0, invalid: 0 }
     fc.assert(
       fc.property(seed, fc.integer({ min: 5, max: 400 }), fc.constantFrom(1, 8, 2 ** 20), (first, count, grid) => {
         const random = seededNumbers(first)
         const ring = starOnGrid(first, count, grid)
         const faults = Math.floor(3 * random())
         for (let i = 0; i < faults; i++) {
-          const at = 1 + Math.floor(random() * (count - 1))
-          // Folded back, on another vertex, or anywhere.
+          const index = 1 + Math.floor(random() * (count - 1))
+          // Fold back, move onto another vertex, or move anywhere.
           const kind = random()
-          if (kind < 0.3 && at > 1) ring[at] = ring[at - 2]!
-          else if (kind < 0.6) ring[at] = ring[Math.floor(random() * count)]!
-          else ring[at] = [Math.round(9 * random()), Math.round(9 * random())]
+          if (kind < 0.3 && index > 1) ring[index] = ring[index - 2]!
+          else if (kind < 0.6) ring[index] = ring[Math.floor(random() * count)]!
+          else ring[index] = [Math.round(9 * random()), Math.round(9 * random())]
         }
         const geometry: Geometry = { type: 'Polygon', coordinates: [ring] }
-        const isApart = isProvablyValid(prepareTopology(read(geometry)), 0)
+        const isProved = isProvablyValid(prepareTopology(read(geometry)), 0)
         const isValid = isValidBySweep(geometry)
         expect(findInvalidity(read(geometry), north) === undefined).toBe(isValid)
-        if (isApart) expect(isValid).toBe(true)
+        if (isProved) expect(isValid).toBe(true)
         const { vertices } = read(geometry)
         if (isStarShaped(vertices, 0, ring.length)) {
           expect(isValid).toBe(true)
-          tally.star++
+          counts.star++
         }
-        // Twice around is not once, whichever way.
+        // A ring that winds twice is not star-shaped, in either direction.
         const twice = Float64Array.from([...vertices, ...vertices.subarray(2)])
         expect(isStarShaped(twice, 0, twice.length / 2)).toBe(false)
-        expect(isStarShaped(reversed(vertices), 0, ring.length)).toBe(isStarShaped(vertices, 0, ring.length))
-        tally.apart += isApart ? 1 : 0
-        tally[isValid ? 'valid' : 'faulty']++
+        expect(isStarShaped(reverseRing(vertices), 0, ring.length)).toBe(isStarShaped(vertices, 0, ring.length))
+        counts.proved += isProved ? 1 : 0
+        counts[isValid ? 'valid' : 'invalid']++
       }),
       RUNS,
     )
-    for (const count of Object.values(tally)) expect(count).toBeGreaterThan(RUNS.numRuns / 20)
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(RUNS.numRuns / 20)
   })
 
-  it('finds every ring in its place, or not, as the sweep does', () => {
-    const tally = { valid: 0, apart: 0, faulty: 0 }
+  it('accepts nested and separate rings only where the sweep does', () => {
+    const counts = { valid: 0, proved: 0, invalid: 0 }
     const box = (x: number, y: number, size: number): Position[] => [
       [x, y],
       [x + size, y],
@@ -217,7 +217,7 @@ describe('validity by boxes', () => {
         const random = seededNumbers(first)
         const polygons: Position[][][] = []
         for (let i = 0; i < count; i++) {
-          // A cell of its own for each, nested boxes in it: a polygon with a hole, and sometimes another in the hole.
+          // Each polygon has a grid cell of its own. It may have a hole, and the hole may contain another polygon.
           const [x, y] = [10 * (i % 6), 10 * Math.floor(i / 6)]
           const size = 4 + Math.floor(4 * random())
           const rings = [box(x, y, size)]
@@ -225,31 +225,31 @@ describe('validity by boxes', () => {
           polygons.push(rings)
           if (rings.length === 2 && random() < 0.5) polygons.push([box(x + 1.5, y + 1.5, size - 3)])
         }
-        // Now and then a ring where it must not be.
+        // Sometimes a hole at a random position, which is usually invalid.
         if (random() < 0.4) {
           const rings = polygons[Math.floor(random() * polygons.length)]!
           rings.push(box(10 * Math.floor(6 * random()) + 0.5, 0.5, random() < 0.5 ? 0.25 : 3))
         }
         const geometry: Geometry = { type: 'MultiPolygon', coordinates: polygons }
-        const isApart = isProvablyValid(prepareTopology(read(geometry)), 0)
+        const isProved = isProvablyValid(prepareTopology(read(geometry)), 0)
         const isValid = isValidBySweep(geometry)
         expect(findInvalidity(read(geometry), north) === undefined).toBe(isValid)
-        if (isApart) expect(isValid).toBe(true)
-        tally.apart += isApart ? 1 : 0
-        tally[isValid ? 'valid' : 'faulty']++
+        if (isProved) expect(isValid).toBe(true)
+        counts.proved += isProved ? 1 : 0
+        counts[isValid ? 'valid' : 'invalid']++
       }),
       RUNS,
     )
-    for (const count of Object.values(tally)) expect(count).toBeGreaterThan(RUNS.numRuns / 20)
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(RUNS.numRuns / 20)
   })
 })
 
-/** The same ring the other way around. The mean of its vertices may round otherwise, which shows on no ring here. */
-function reversed(vertices: Float64Array): Float64Array {
+/** Reverses a ring. The mean of its vertices may round differently, which affects no ring in this file. */
+function reverseRing(vertices: Float64Array): Float64Array {
   return vertices.map((_, i) => vertices[vertices.length - 2 - i + 2 * (i % 2)]!)
 }
 
-/** The side of a ring by the oracle's fractions: boundary first, then the parity of edges to the east. */
+/** Locates a position by exact fractions: 1 inside, 0 on the boundary, −1 outside, by the parity of edges to the east. */
 function oracleSideOfRing(ring: readonly Position[], [lon, lat]: Position): number {
   let isInside = false
   for (let i = 1; i < ring.length; i++) {
@@ -268,14 +268,14 @@ function oracleSideOfRing(ring: readonly Position[], [lon, lat]: Position): numb
 }
 
 describe('the side of a ring', () => {
-  const names = new Map([
+  const sideByLocation = new Map([
     ['interior', 1],
     ['boundary', 0],
     ['exterior', -1],
   ])
 
-  it('is the same by exact fractions, by a pass, by both kernels and by boxes', () => {
-    // Expected values: orientation of all edges in fractions of BigInts.
+  it('is the same by exact fractions, a pass over the edges, both kernels and the tree of boxes', () => {
+    // Expected values: the orientation of all edges, computed in fractions of BigInts.
     const seed = fc.integer({ min: 0, max: 2 ** 31 - 1 })
     const seen = [0, 0, 0]
     fc.assert(
@@ -284,7 +284,7 @@ describe('the side of a ring', () => {
         const flat = read({ type: 'Polygon', coordinates: [positions] })
         const { vertices } = flat
         const random = seededNumbers(first)
-        const place = (): Position => {
+        const testPosition = (): Position => {
           const i = Math.floor(random() * count)
           const [a, b] = [positions[i]!, positions[i + 1]!]
           const kind = random()
@@ -297,16 +297,16 @@ describe('the side of a ring', () => {
         const inKernel = kernel.write(vertices)
         const inScalar = scalar.write(vertices)
         for (let k = 0; k < 8; k++) {
-          const [lon, lat] = place()
+          const [lon, lat] = testPosition()
           const side = oracleSideOfRing(positions, [lon, lat])
           seen[side + 1]!++
           expect(sideOfRing(vertices, 0, positions.length, lon, lat)).toBe(side)
-          expect(names.get(passRings(flat, lon, lat, kernel).location)).toBe(side)
+          expect(sideByLocation.get(passRings(flat, lon, lat, kernel).location)).toBe(side)
           const { isOnRing, isOdd } = ray.cast(lon, lat)
           expect(isOnRing ? 0 : isOdd ? 1 : -1).toBe(side)
           const raw = kernel.sideOfRing(inKernel, positions.length, lon, lat)
           expect(scalar.sideOfRing(inScalar, positions.length, lon, lat)).toBe(raw)
-          // 3: the kernel leaves it to exact arithmetic.
+          // 3: the kernel is uncertain and leaves the decision to exact arithmetic.
           if ((raw & 3) !== 3) expect(raw & 3).toBe(side === 0 ? 2 : side === 1 ? 1 : 0)
         }
         kernel.release()

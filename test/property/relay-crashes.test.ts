@@ -19,7 +19,7 @@ const SUBMISSIONS = 12
 const STEPS = 60
 const CHAIN_ID = 84532
 
-/** The process ends here: whatever happened before stays, nothing after it happens. */
+/** Simulates the end of the process: earlier effects persist, and nothing after it happens. */
 class Crash extends Error {}
 
 let store: RecordStore
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-it('attests each submission once, whatever happens', async () => {
+it('attests each submission exactly once, despite crashes, reorganisations and other faults', async () => {
   const seen = { crashes: 0, silences: 0, reorganisations: 0, foreign: 0, reverts: 0, raised: 0, lost: 0, vanished: 0 }
   for (let seed = 1; seed <= SEEDS; seed++) {
     try {
@@ -45,7 +45,7 @@ it('attests each submission once, whatever happens', async () => {
     }
   }
   console.log(`${SEEDS} seeds: ${JSON.stringify(seen)}`)
-  // Everything that can go wrong did; in a few seeds not each of it does.
+  // Every kind of fault occurred. A run with few seeds may miss some.
   if (SEEDS >= 25) for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
 })
 
@@ -63,14 +63,14 @@ async function runSeed(seed: number, seen: Record<string, number>): Promise<void
   const chain = chainTable(readConfig({}, 1)).get(CHAIN_ID)!
   const model = createModelChain({ chainId: CHAIN_ID, sender, easAddress: chain.easAddress, keccak, random })
   let clockMs = 1_800_000_000_000
-  /** Of each call: the process ends before or after it, or its answer does not come. */
-  let trouble = 0
-  const troubled = async <T>(run: () => Promise<T>, isRpc: boolean): Promise<T> => {
+  /** The probability of faults in each call: the process ends before or after it, or its answer is lost. */
+  let faultRate = 0
+  const withFaults = async <T>(run: () => Promise<T>, canTimeOut: boolean): Promise<T> => {
     const dice = random()
-    if (dice < trouble / 2) return crash()
+    if (dice < faultRate / 2) return crash()
     const answer = await run()
-    if (dice < trouble) return crash()
-    if (isRpc && dice < 2 * trouble) {
+    if (dice < faultRate) return crash()
+    if (canTimeOut && dice < 2 * faultRate) {
       seen['silences']!++
       throw new RpcError('no answer', { failure: 'silent' })
     }
@@ -81,8 +81,8 @@ async function runSeed(seed: number, seen: Record<string, number>): Promise<void
     throw new Crash()
   }
   const client: RpcClient = {
-    request: (method, params) => troubled(() => model.client.request(method, params), true),
-    requestAll: (calls) => troubled(() => model.client.requestAll(calls), true),
+    request: (method, params) => withFaults(() => model.client.request(method, params), true),
+    requestAll: (calls) => withFaults(() => model.client.requestAll(calls), true),
   }
   const start = () =>
     createRelay({
@@ -93,7 +93,7 @@ async function runSeed(seed: number, seen: Record<string, number>): Promise<void
       sign: async (payload) => signer.sign(payload),
       store: {
         relayWork: (argument) => store.relayWork(argument),
-        relayStep: (argument) => troubled(() => store.relayStep(argument), false),
+        relayStep: (argument) => withFaults(() => store.relayStep(argument), false),
       },
       rpcs: createRpcList({
         chainId: CHAIN_ID,
@@ -138,10 +138,10 @@ async function runSeed(seed: number, seen: Record<string, number>): Promise<void
     return data
   }
 
-  const datas: string[] = []
-  trouble = 0.02
+  const dataList: string[] = []
+  faultRate = 0.02
   for (let step = 0; step < STEPS; step++) {
-    if (datas.length < SUBMISSIONS && random() < 0.3) datas.push(await submit(datas.length))
+    if (dataList.length < SUBMISSIONS && random() < 0.3) dataList.push(await submit(dataList.length))
     await tick()
     const dice = random()
     if (dice < 0.45) model.mine(0.05)
@@ -154,23 +154,23 @@ async function runSeed(seed: number, seen: Record<string, number>): Promise<void
     } else if (dice < 0.62) model.emptyPool()
     else if (dice < 0.72) model.setBaseFee(1 + 4 * random())
   }
-  // Then all is well for a while.
-  trouble = 0
+  // Then no more faults, until every submission is final.
+  faultRate = 0
   model.setBaseFee(1)
-  while (datas.length < SUBMISSIONS) datas.push(await submit(datas.length))
-  const ids = datas.map((_, index) => `${seed} ${index}`)
-  for (let turn = 0; ; turn++) {
+  while (dataList.length < SUBMISSIONS) dataList.push(await submit(dataList.length))
+  const ids = dataList.map((_, index) => `${seed} ${index}`)
+  for (let round = 0; ; round++) {
     await tick()
     model.mine()
     const found = await store.submissions(ids)
     if (found.every(({ status }) => status === 'finalized')) break
-    if (turn > 300)
+    if (round > 300)
       throw new Error(`not settled: ${JSON.stringify(found.filter(({ status }) => status !== 'finalized'))}`)
   }
   const onChain = model.attestations()
-  expect(onChain.map(({ data }) => data).toSorted()).toEqual(datas.toSorted())
+  expect(onChain.map(({ data }) => data).toSorted()).toEqual(dataList.toSorted())
   const stored = await store.submissions(ids)
-  for (const [index, data] of datas.entries()) {
+  for (const [index, data] of dataList.entries()) {
     const { uid } = stored.find(({ id }) => id === `${seed} ${index}`)!
     expect(uid).toBe(onChain.find((attestation) => attestation.data === data)!.uid)
   }

@@ -19,11 +19,11 @@ const random = () => {
 }
 const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
 
-/** A ring like a star around a centre, self-crossing now and then; corners on a grid, so that places recur. */
+/** A star-shaped ring around a centre, sometimes self-crossing. Radii are multiples of 1/4 degree, so that positions recur. */
 function star(centre: Position, corners: number): Position[] {
-  const isWild = random() < 0.1
+  const isSelfCrossing = random() < 0.1
   const ring = Array.from({ length: corners }, (_, i): Position => {
-    const angle = (2 * Math.PI * (isWild ? random() * corners : i)) / corners
+    const angle = (2 * Math.PI * (isSelfCrossing ? random() * corners : i)) / corners
     const radius = 2 + Math.round(8 * random()) / 4
     return [centre[0] + radius * Math.cos(angle), centre[1] + radius * Math.sin(angle)]
   })
@@ -45,28 +45,28 @@ function geometry(): Geometry {
     case 0:
       return { type: 'Point', coordinates: [centre[0] + random(), centre[1] + random()] }
     case 1:
-      return { type: 'LineString', coordinates: wrapped(star(centre, corners)) }
+      return { type: 'LineString', coordinates: wrapLongitudes(star(centre, corners)) }
     case 2:
-      return { type: 'MultiPoint', coordinates: wrapped(star(centre, corners)) }
+      return { type: 'MultiPoint', coordinates: wrapLongitudes(star(centre, corners)) }
     default:
-      return { type: 'Polygon', coordinates: [wrapped(star(centre, corners))] }
+      return { type: 'Polygon', coordinates: [wrapLongitudes(star(centre, corners))] }
   }
 }
 
-function wrapped(ring: Position[]): Position[] {
+function wrapLongitudes(ring: Position[]): Position[] {
   return ring.map(([lon, lat]) => [((lon + 540) % 360) - 180, Math.min(90, lat)])
 }
 
-it('answers a geometry that came before as one that comes the first time, and keeps no more than it may', async () => {
+it('gives the same result for a cached geometry as for a new one, and stays within its limit of bytes', async () => {
   const keccak = await createKeccak()
   const kernel = loadKernel()
-  // Less room in the kernel than what is kept may take: some of it has to do without.
+  // The kernel's share is smaller than the cache, so some cached geometries have no copy in the kernel's memory.
   const prepared = new PreparedGeometries(kernel, MAX_BYTES, MAX_BYTES / 4)
-  const without: ComputeContext = { kernel: loadKernel(), keccak, limits }
-  const remembering: ComputeContext = { kernel, keccak, limits, prepared }
-  // Few geometries and many questions: most come again, in other company and for other operations.
+  const contextWithoutCache: ComputeContext = { kernel: loadKernel(), keccak, limits }
+  const contextWithCache: ComputeContext = { kernel, keccak, limits, prepared }
+  // Few geometries and many operations, so most geometries recur, with other operands and in other operations.
   const pool = Array.from({ length: 24 }, geometry)
-  let kept = 0
+  let maxCached = 0
   for (let run = 0; run < RUNS * 15; run++) {
     const row = pick(Object.values(OPERATIONS))
     const operands = row.inputs.map((name) => ({ geometry: pick(pool), path: [name], ref: undefined }))
@@ -79,14 +79,14 @@ it('answers a geometry that came before as one that comes the first time, and ke
         throw error
       }
     }
-    expect(answer(remembering)).toEqual(answer(without))
+    expect(answer(contextWithCache)).toEqual(answer(contextWithoutCache))
     expect(prepared.byteLength).toBeLessThanOrEqual(MAX_BYTES)
-    kept = Math.max(kept, prepared.size)
+    maxCached = Math.max(maxCached, prepared.size)
   }
-  expect(kept).toBeGreaterThan(5)
+  expect(maxCached).toBeGreaterThan(5)
 })
 
-it('keeps nothing of geometries that come once, of small ones, nor under a reference that is not their hash', async () => {
+it('caches no geometry that occurs once, no small one, and none under a reference that is not its hash', async () => {
   const kernel = loadKernel()
   const prepared = new PreparedGeometries(kernel, MAX_BYTES)
   const engine: ComputeContext = { kernel, keccak: await createKeccak(), limits, prepared }
@@ -102,8 +102,8 @@ it('keeps nothing of geometries that come once, of small ones, nor under a refer
     ],
   })
   for (let radius = 1; radius < 40; radius++) area(circle(100, radius / 10))
-  for (let time = 0; time < 3; time++) area(circle(20, 1))
-  for (let time = 0; time < 3; time++) area(circle(100, 5), `0x${'11'.repeat(32)}`)
+  for (let repeat = 0; repeat < 3; repeat++) area(circle(20, 1))
+  for (let repeat = 0; repeat < 3; repeat++) area(circle(100, 5), `0x${'11'.repeat(32)}`)
   expect(prepared.size).toBe(0)
   area(circle(100, 1))
   expect(prepared.size).toBe(1)

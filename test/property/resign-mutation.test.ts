@@ -19,12 +19,12 @@ beforeAll(async () => {
 
 const PIECES = ['0', 'f', 'G', '"', '{', ',', '-', ' ', '\\', '1e9', 'null', '\u0000', '\ud83d\ude00']
 
-describe('a request to sign again with any byte changed', () => {
+describe('a re-sign request with any byte changed', () => {
   it.each([
     ['legacy', 42161],
     ['v1', 84532],
     ['v2', 42220],
-  ] as const)('is refused, or signed as what it was, in the %s layout', async (profile, chainId) => {
+  ] as const)('is rejected, or signs the original payload, in the %s layout', async (profile, chainId) => {
     const signedPayloads: SigningPayload[] = []
     const sign = async (payload: SigningPayload) => {
       signedPayloads.push(payload)
@@ -46,48 +46,48 @@ describe('a request to sign again with any byte changed', () => {
     const original = signedPayloads.pop()
     const text = `{"chainId":${chainId},${attestationMembers(attested)}}`
 
-    const isTaken = async (body: string) => {
+    const isAccepted = async (body: string) => {
       try {
         await resign(Buffer.from(body))
         return true
       } catch (error) {
-        // Anything else would be answered as a fault of ours.
+        // Any other error would be answered as an internal error.
         if (!(error instanceof ProblemError)) throw error
         expect(['bad-request', 'invalid-input']).toContain(error.data.type)
         return false
       }
     }
-    expect(await isTaken(text)).toBe(true)
-    const taken = new Set<string>()
+    expect(await isAccepted(text)).toBe(true)
+    const acceptedBodies = new Set<string>()
     let tried = 0
-    for (let at = 0; at < text.length; at += stride) {
+    for (let index = 0; index < text.length; index += stride) {
       for (const piece of PIECES) {
         for (const body of [
-          text.slice(0, at) + piece + text.slice(at + 1),
-          text.slice(0, at) + piece + text.slice(at),
+          text.slice(0, index) + piece + text.slice(index + 1),
+          text.slice(0, index) + piece + text.slice(index),
         ]) {
           if (body === text) continue
           tried++
-          if (await isTaken(body)) taken.add(body)
+          if (await isAccepted(body)) acceptedBodies.add(body)
         }
       }
     }
     expect(tried).toBeGreaterThan(scaled(30_000))
-    // Whatever was changed in what it took, it signed nothing but the original.
+    // Every accepted change leads to the original payload.
     expect(signedPayloads.length).toBeGreaterThan(1)
     for (const payload of signedPayloads) expect(payload).toEqual(original)
-    // White space; other names for the copy of the signature that nobody needs; on legacy chains another deadline.
-    const others = [...taken].filter((body) => {
+    // Accepted changes: white space, a renamed member that holds the unused copy of the signature, and the deadline on legacy chains.
+    const unexpected = [...acceptedBodies].filter((body) => {
       const { attestation, delegatedAttestation, chainId: chain } = JSON.parse(body)
       const { deadline, ...rest } = delegatedAttestation
-      const read = { chain, ...attestation, ...rest, ...(profile === 'legacy' ? {} : { deadline }) }
-      return !Object.entries(read).every(([name, value]) => isOfOriginal(name, value))
+      const members = { chain, ...attestation, ...rest, ...(profile === 'legacy' ? {} : { deadline }) }
+      return !Object.entries(members).every(([name, value]) => matchesOriginal(name, value))
     })
-    expect(others).toEqual([])
+    expect(unexpected).toEqual([])
 
-    function isOfOriginal(name: string, value: unknown): boolean {
-      const wanted = { chain: chainId, ...JSON.parse(text).attestation, ...JSON.parse(text).delegatedAttestation }
-      return !(name in wanted) || String(value).toLowerCase() === String(wanted[name]).toLowerCase()
+    function matchesOriginal(name: string, value: unknown): boolean {
+      const expected = { chain: chainId, ...JSON.parse(text).attestation, ...JSON.parse(text).delegatedAttestation }
+      return !(name in expected) || String(value).toLowerCase() === String(expected[name]).toLowerCase()
     }
   })
 })

@@ -12,7 +12,7 @@ import { scaled } from '../scale.ts'
 
 const LIMITS = { maxVertices: 50_000, maxParts: 10_000, maxCollectionDepth: 8, maxJsonDepth: 32 }
 
-/** How a text is spelled: decimals (undefined: all of them), white space, altitudes, foreign members. */
+/** How a JSON text is written. `decimals` undefined means the shortest exact form; `foreign` adds members that are not GeoJSON. */
 interface Style {
   readonly decimals: number | undefined
   readonly trailingZeros: boolean
@@ -22,21 +22,21 @@ interface Style {
 }
 
 function randomText(random: Random, style: Style, type: (typeof TYPES)[number], depth = 0): string {
-  const below = (count: number) => Math.floor(random() * count)
-  const space = () => (style.spaces ? ' \n\t\r'.slice(below(4), 4) : '')
-  const number = (most: number) => {
-    const x = (2 * random() - 1) * most
+  const integerBelow = (count: number) => Math.floor(random() * count)
+  const space = () => (style.spaces ? ' \n\t\r'.slice(integerBelow(4), 4) : '')
+  const number = (limit: number) => {
+    const x = (2 * random() - 1) * limit
     if (style.decimals === undefined) return String(x)
     return style.trailingZeros ? x.toFixed(style.decimals) : String(Number(x.toFixed(style.decimals)))
   }
   const list = (items: string[]) => `[${space()}${items.join(`${space()},${space()}`)}${space()}]`
   const position = () => {
-    const more = style.altitudes ? below(3) : 0
-    return list([number(180), number(90), ...Array.from({ length: more }, () => number(5000))])
+    const altitudes = style.altitudes ? integerBelow(3) : 0
+    return list([number(180), number(90), ...Array.from({ length: altitudes }, () => number(5000))])
   }
-  const times = (count: number, make: () => string) => Array.from({ length: count }, make)
+  const repeat = (count: number, make: () => string) => Array.from({ length: count }, make)
   const ring = () => {
-    const positions = times(3 + below(5), position)
+    const positions = repeat(3 + integerBelow(5), position)
     return list([...positions, positions[0]!])
   }
   const coordinates = () => {
@@ -44,28 +44,28 @@ function randomText(random: Random, style: Style, type: (typeof TYPES)[number], 
       case 'Point':
         return position()
       case 'MultiPoint':
-        return list(times(1 + below(5), position))
+        return list(repeat(1 + integerBelow(5), position))
       case 'LineString':
-        return list(times(2 + below(5), position))
+        return list(repeat(2 + integerBelow(5), position))
       case 'MultiLineString':
-        return list(times(1 + below(3), () => list(times(2 + below(3), position))))
+        return list(repeat(1 + integerBelow(3), () => list(repeat(2 + integerBelow(3), position))))
       case 'Polygon':
-        return list(times(1 + below(3), ring))
+        return list(repeat(1 + integerBelow(3), ring))
       default:
-        return list(times(1 + below(3), () => list(times(1 + below(3), ring))))
+        return list(repeat(1 + integerBelow(3), () => list(repeat(1 + integerBelow(3), ring))))
     }
   }
   const members = [`"type"${space()}:${space()}"${type}"`]
   if (type === 'GeometryCollection') {
-    const child = () => randomText(random, style, TYPES[below(depth < 3 ? 7 : 6)]!, depth + 1)
-    members.push(`"geometries":${list(times(1 + below(4), child))}`)
+    const child = () => randomText(random, style, TYPES[integerBelow(depth < 3 ? 7 : 6)]!, depth + 1)
+    members.push(`"geometries":${list(repeat(1 + integerBelow(4), child))}`)
   } else {
     members.push(`"coordinates"${space()}:${space()}${coordinates()}`)
   }
   if (style.foreign) {
     members.push(`"bbox":[1,2,3,4],"properties":{"coordinates":[[[${number(10)},5]]],"name":"Zürich \\u00e9 ]}"}`)
   }
-  if (below(2)) members.reverse()
+  if (integerBelow(2)) members.reverse()
   return `{${space()}${members.join(`${space()},`)}${space()}}`
 }
 
@@ -73,7 +73,7 @@ describe.each([
   ['with SIMD', loadKernel()],
   ['without SIMD', instantiateKernel(compileModule(scalarBase64))],
 ])('a geometry scanned by the kernel %s', (_, kernel) => {
-  it('is the one that is parsed, and has its reference, for all types and spellings', async () => {
+  it('has the same vertices and reference as the parsed one, for all types and styles of text', async () => {
     const keccak = await createKeccak()
     const random = seededRandom(11)
     const count = scaled(3000)
@@ -98,7 +98,7 @@ describe.each([
       if (hash !== undefined) expect(`0x${hash}`).toBe(keccak.hashHex(Buffer.from(canonical)))
       hashed[hash === undefined ? 'formatted' : 'inPlace']++
     }
-    // Most texts are hashed where they lie, and not all of them.
+    // Most texts are hashed in place, but some have to be formatted first.
     expect(hashed.inPlace).toBeGreaterThan(0.6 * count)
     expect(hashed.formatted).toBeGreaterThan(count / 300)
   })

@@ -19,29 +19,29 @@ const kernel = loadKernel()
 const poleOf = poleOfKernel(kernel)
 const read = (geometry: Geometry) => readGeometry(geometry, [], { maxVertices: 500, maxParts: 50 })
 const isValid = (geometry: Geometry): boolean => findInvalidity(read(geometry), poleOf) === undefined
-const holds = (a: Geometry, b: Geometry): boolean => contains(read(a), read(b), poleOf)
-const meets = (a: Geometry, b: Geometry): boolean => intersects(read(a), read(b), poleOf)
+const geometryContains = (a: Geometry, b: Geometry): boolean => contains(read(a), read(b), poleOf)
+const geometriesIntersect = (a: Geometry, b: Geometry): boolean => intersects(read(a), read(b), poleOf)
 const distance = (a: Geometry, b: Geometry): number => distanceMeters(kernel, read(a), read(b), 100_000)
 
 const point = (lon: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lon, lat] })
 const polygon = (...coordinates: Position[][]): Geometry => ({ type: 'Polygon', coordinates })
 const seeds = fc.integer({ min: 0 }).map((seed) => seededNumbers(seed))
 const pick = <T>(random: Random, ...items: readonly [T, ...T[]]): T => items[Math.floor(random() * items.length)]!
-const name = (random: Random) => (): 180 | -180 => pick<180 | -180>(random, 180, -180)
+const randomSign180 = (random: Random) => (): 180 | -180 => pick<180 | -180>(random, 180, -180)
 
-/** One shape in two forms: as it is and cut at the seam, when it goes over it. */
+/** Equivalent forms of one shape: uncut and, if it crosses the antimeridian, cut there. */
 type Forms = readonly [Geometry, ...Geometry[]]
 
-/** Around the seam on a coarse grid, so that much touches. */
-function seamShape(random: Random): Forms | undefined {
+/** A shape near the antimeridian on a coarse grid, so that shapes often touch. */
+function antimeridianShape(random: Random): Forms | undefined {
   const integer = (from: number, to: number): number => from + Math.floor(random() * (to - from + 1))
-  const place = (): Position => [integer(174, 186), integer(0, 12)]
+  const randomPosition = (): Position => [integer(174, 186), integer(0, 12)]
   const kind = random()
   if (kind < 0.2) {
-    const [lon, lat] = random() < 0.6 ? [180, integer(0, 48) / 4] : place()
+    const [lon, lat] = random() < 0.6 ? [180, integer(0, 48) / 4] : randomPosition()
     return lon === 180 ? [point(180, lat), point(-180, lat)] : [point(lon > 180 ? lon - 360 : lon, lat)]
   }
-  const several = Array.from({ length: integer(3, 9) }, place)
+  const several = Array.from({ length: integer(3, 9) }, randomPosition)
   if (kind < 0.5) {
     const line = withSeamVertices(
       random() < 0.2
@@ -51,37 +51,41 @@ function seamShape(random: Random): Forms | undefined {
           ]
         : several,
     )
-    return [{ type: 'LineString', coordinates: uncut(line, name(random)) }, cutLine(line)]
+    return [{ type: 'LineString', coordinates: uncut(line, randomSign180(random)) }, cutLine(line)]
   }
-  const [x, y] = place()
+  const [x, y] = randomPosition()
   const angle = ([lon, lat]: Position): number => Math.atan2(lat - y - 0.3, lon - x - 0.4)
   const vertices = several.toSorted((p, q) => angle(p) - angle(q))
   const ring = withSeamVertices([...vertices, vertices[0]!])
-  const whole = polygon(uncut(ring, name(random)))
+  const whole = polygon(uncut(ring, randomSign180(random)))
   if (!isValid(whole)) return undefined
   const cut = cutRing(ring)
   return cut === undefined ? [whole] : [whole, cut]
 }
 
-/** All answers about two shapes are the same in all their forms. */
-function expectSame(as: Forms, bs: Forms): void {
-  const answers = as.flatMap((a) => bs.map((b) => [meets(a, b), meets(b, a), holds(a, b), holds(b, a)].join()))
+/** Expects the same answers for two shapes in all combinations of their forms. */
+function expectSameAnswers(as: Forms, bs: Forms): void {
+  const answers = as.flatMap((a) =>
+    bs.map((b) =>
+      [geometriesIntersect(a, b), geometriesIntersect(b, a), geometryContains(a, b), geometryContains(b, a)].join(),
+    ),
+  )
   expect([...new Set(answers)], JSON.stringify([as, bs])).toHaveLength(1)
 }
 
 describe('a shape over the antimeridian', () => {
-  it('answers alike uncut, with any name of its vertices there, and cut as RFC 7946 asks', () => {
+  it('has the same predicates uncut, with either sign of 180, and cut as RFC 7946 asks', () => {
     let cuts = 0
     fc.assert(
       fc.property(seeds, (random) => {
-        const a = seamShape(random)
-        const b = seamShape(random)
+        const a = antimeridianShape(random)
+        const b = antimeridianShape(random)
         if (a === undefined || b === undefined) return
         for (const form of [...a, ...b]) expect(isValid(form), JSON.stringify(form)).toBe(true)
         if (a.length > 1 && b.length > 1) cuts++
-        expectSame(a, b)
-        if (a[0].type === 'Polygon') for (const p of a) for (const q of a) expect(holds(p, q)).toBe(true)
-        for (const p of a) for (const q of b) if (holds(p, q)) expect(meets(p, q)).toBe(true)
+        expectSameAnswers(a, b)
+        if (a[0].type === 'Polygon') for (const p of a) for (const q of a) expect(geometryContains(p, q)).toBe(true)
+        for (const p of a) for (const q of b) if (geometryContains(p, q)) expect(geometriesIntersect(p, q)).toBe(true)
       }),
       RUNS,
     )
@@ -89,24 +93,24 @@ describe('a shape over the antimeridian', () => {
   })
 })
 
-/** A rim around the pole from −180 to 180, on a grid of 15 by 5 degrees. */
-function rim(random: Random, side: 1 | -1, lowest: number): Position[] {
+/** A line around the pole from −180 to 180, in steps of 30 degrees of longitude and 5 of latitude. */
+function polarRim(random: Random, side: 1 | -1, lowest: number): Position[] {
   const lats = Array.from({ length: 13 }, () => side * (lowest + 5 * Math.floor(random() * 3)))
   lats[12] = lats[0]!
   return lats.map((lat, i): Position => [30 * i - 180, lat])
 }
 
-/** A cap, or a band around the pole, uncut and cut. */
+/** A cap or a band around the pole, uncut and cut. */
 function capShape(random: Random, side: 1 | -1): Forms {
-  const outer = rim(random, side, 55)
-  const inner = rim(random, side, 70)
-  const around = (ring: Position[]): Position[] => {
+  const outer = polarRim(random, side, 55)
+  const inner = polarRim(random, side, 70)
+  const closeRandomly = (ring: Position[]): Position[] => {
     const open = ring.slice(0, -1)
     const from = Math.floor(random() * 12)
-    const turned = [...open.slice(from), ...open.slice(0, from)].map(
-      ([lon, lat]): Position => [lon === -180 ? name(random)() : lon, lat],
+    const rotated = [...open.slice(from), ...open.slice(0, from)].map(
+      ([lon, lat]): Position => [lon === -180 ? randomSign180(random)() : lon, lat],
     )
-    const closed = [...turned, turned[0]!]
+    const closed = [...rotated, rotated[0]!]
     return random() < 0.5 ? closed : closed.reverse()
   }
   const pole: Position[] =
@@ -121,8 +125,8 @@ function capShape(random: Random, side: 1 | -1): Forms {
           [-180, 90 * side],
         ]
   return random() < 0.5
-    ? [polygon(around(outer)), polygon([...outer, ...pole, outer[0]!])]
-    : [polygon(around(outer), around(inner)), polygon([...outer, ...inner.toReversed(), outer[0]!])]
+    ? [polygon(closeRandomly(outer)), polygon([...outer, ...pole, outer[0]!])]
+    : [polygon(closeRandomly(outer), closeRandomly(inner)), polygon([...outer, ...inner.toReversed(), outer[0]!])]
 }
 
 function poleProbe(random: Random, side: 1 | -1): Forms {
@@ -159,15 +163,15 @@ function poleProbe(random: Random, side: 1 | -1): Forms {
 }
 
 describe('a cap or a band around a pole', () => {
-  it('answers alike uncut and cut: for places at the pole, on the seam, lines over the pole, other caps', () => {
+  it('has the same predicates uncut and cut, against positions at the pole and on the antimeridian, lines over the pole and other caps', () => {
     fc.assert(
       fc.property(seeds, (random) => {
         const side = pick<1 | -1>(random, 1, -1)
         const a = capShape(random, side)
         const b = poleProbe(random, side)
         if (![...a, ...b].every(isValid)) return
-        expectSame(a, b)
-        for (const p of a) for (const q of a) expect(holds(p, q)).toBe(true)
+        expectSameAnswers(a, b)
+        for (const p of a) for (const q of a) expect(geometryContains(p, q)).toBe(true)
       }),
       RUNS,
     )
@@ -175,21 +179,21 @@ describe('a cap or a band around a pole', () => {
 })
 
 describe('edges along meridians and the equator', () => {
-  /** Between two meridians, less than 180 apart, and up to a pole: in the plane and as geodesics the same. */
+  /** An area between the equator, two meridians less than 180 apart and a pole. Its edges are the same in the plane and as geodesics. */
   const sector = (random: Random): Geometry => {
     const west = 15 * Math.floor(random() * 25) - 180
     const width = 15 * (1 + Math.floor(random() * 11))
-    const to = (lon: number): number => (lon > 180 ? lon - 360 : lon)
+    const wrapLon = (lon: number): number => (lon > 180 ? lon - 360 : lon)
     const top = pick(random, 90, -90)
     return polygon([
       [west, 0],
-      [to(west + width), 0],
-      [to(west + width), top],
+      [wrapLon(west + width), 0],
+      [wrapLon(west + width), top],
       [west, top],
       [west, 0],
     ])
   }
-  const thing = (random: Random): Geometry => {
+  const randomShape = (random: Random): Geometry => {
     const lon = 7.5 * Math.floor(random() * 49) - 180
     const lat = (): number => 15 * Math.floor(random() * 13) - 90
     const kind = random()
@@ -205,52 +209,54 @@ describe('edges along meridians and the equator', () => {
     return sector(random)
   }
 
-  it('lie where they are drawn: what meets is at distance 0, and what does not is not (decision 94)', () => {
-    let met = 0
+  it('give distance 0 exactly when two shapes intersect (decision 94)', () => {
+    let intersecting = 0
     fc.assert(
       fc.property(seeds, (random) => {
-        const [a, b] = [sector(random), thing(random)]
+        const [a, b] = [sector(random), randomShape(random)]
         expect(isValid(a) && isValid(b)).toBe(true)
-        const isMet = meets(a, b)
-        if (isMet) met++
-        // Next to 1 mm lies nothing: the grid is 7.5 degrees. A pole to which 1e-9 m are missing is reached.
-        expect(distance(a, b) < 1e-6, JSON.stringify([a, b])).toBe(isMet)
+        const isIntersecting = geometriesIntersect(a, b)
+        if (isIntersecting) intersecting++
+        // No distance is near the threshold, because the grid has 7.5 degrees. A pole may be missed by 1e-9 m.
+        expect(distance(a, b) < 1e-6, JSON.stringify([a, b])).toBe(isIntersecting)
       }),
       RUNS,
     )
-    expect(met).toBeGreaterThan(RUNS.numRuns / 10)
+    expect(intersecting).toBeGreaterThan(RUNS.numRuns / 10)
   })
 })
 
-describe('the inside of a ring', () => {
-  it('is one for area, distance and containment: the poles are in it for all three or for none (decision 92)', () => {
-    let around = 0
+describe('the interior of a ring', () => {
+  it('contains the same poles for area, distance and containment (decision 92)', () => {
+    let aroundPole = 0
     fc.assert(
       fc.property(seeds, (random) => {
         const count = 3 + Math.floor(random() * 6)
         const step = pick(random, 1, 7.5, 15)
-        // Rings near the equator have sides nearly equal; some have vertices on a pole.
-        const room = pick(random, 10, 40, 85)
+        // For rings near the equator both sides have nearly equal areas. Some rings have vertices at a pole.
+        const maxLatitude = pick(random, 10, 40, 85)
         const lons = Array.from({ length: count }, () => Math.floor((random() * 360) / step) * step - 180)
         const vertices = [...new Set(lons)]
           .sort((p, q) => p - q)
-          .map((lon): Position => [lon, random() < 0.05 ? pick(random, 90, -90) : (random() * 2 - 1) * room])
+          .map((lon): Position => [lon, random() < 0.05 ? pick(random, 90, -90) : (random() * 2 - 1) * maxLatitude])
         if (vertices.length < 3) return
         const ring = [...vertices, vertices[0]!]
         if (ring.some(([lon], i) => i > 0 && Math.abs(lon - ring[i - 1]![0]) === 180)) return
         const shape = polygon(random() < 0.5 ? ring : ring.reverse())
         if (!isValid(shape)) return
         const enclosed = enclosedPole(kernel, new Float64Array(ring.flat()))
-        if (enclosed !== 0) around++
+        if (enclosed !== 0) aroundPole++
         for (const pole of [1, -1] as const) {
           const isVertex = ring.some(([, lat]) => lat === 90 * pole)
-          expect(holds(shape, point(33, 90 * pole)), JSON.stringify(ring)).toBe(enclosed === pole && !isVertex)
-          expect(meets(shape, point(33, 90 * pole))).toBe(enclosed === pole || isVertex)
+          expect(geometryContains(shape, point(33, 90 * pole)), JSON.stringify(ring)).toBe(
+            enclosed === pole && !isVertex,
+          )
+          expect(geometriesIntersect(shape, point(33, 90 * pole))).toBe(enclosed === pole || isVertex)
           expect(distance(shape, point(33, 90 * pole)) < 1e-6).toBe(enclosed === pole || isVertex)
         }
       }),
       RUNS,
     )
-    expect(around).toBeGreaterThan(RUNS.numRuns / 5)
+    expect(aroundPole).toBeGreaterThan(RUNS.numRuns / 5)
   })
 })

@@ -18,7 +18,7 @@ const CHAINS = [
   ['v2', 42220],
 ] as const
 
-function messageOf({ attestation, delegatedAttestation: delegated }: SignedProof): AttestMessage {
+function toAttestMessage({ attestation, delegatedAttestation: delegated }: SignedProof): AttestMessage {
   return {
     ...attestation,
     expirationTimeSeconds: attestation.expirationTime,
@@ -28,14 +28,14 @@ function messageOf({ attestation, delegatedAttestation: delegated }: SignedProof
   }
 }
 
-function signerOf(chainId: number, message: AttestMessage, signature: string): Hex | undefined {
+function recoverSigner(chainId: number, message: AttestMessage, signature: string): Hex | undefined {
   const parsed = parseSignature(signature)
   if (!parsed.ok) return undefined
   const digest = createAttestDigest(parts.chains.get(chainId)!, parts.keccak)(message)
   return recoverAddress(digest, parsed.signature, parts.secp256k1, parts.keccak)
 }
 
-function* bitsOf(hex: string): Generator<[bit: number, changed: Hex]> {
+function* flipEachBit(hex: string): Generator<[bit: number, changed: Hex]> {
   for (let bit = 0; bit < (hex.length - 2) * 4; bit++) {
     const bytes = Buffer.from(hex.slice(2), 'hex')
     bytes[bit >> 3]! ^= 1 << (bit & 7)
@@ -44,21 +44,21 @@ function* bitsOf(hex: string): Generator<[bit: number, changed: Hex]> {
 }
 
 describe.each(CHAINS)('a signature in the %s layout', (profile, chainId) => {
-  it('belongs to another signer, or nobody, with any bit of any signed field changed', async () => {
+  it('recovers to another signer, or to none, when any bit of any signed field changes', async () => {
     const signed = await parts.signProof(parts.chains.get(chainId)!)
-    const message = messageOf(signed)
+    const message = toAttestMessage(signed)
     const { signature } = signed.delegatedAttestation
-    expect(signerOf(chainId, message, signature)).toBe(parts.signer.address)
+    expect(recoverSigner(chainId, message, signature)).toBe(parts.signer.address)
     const survivors: string[] = []
     let tried = 0
     const attempt = (what: string, changes: Partial<AttestMessage>) => {
       tried++
-      if (signerOf(chainId, { ...message, ...changes }, signature) === parts.signer.address) survivors.push(what)
+      if (recoverSigner(chainId, { ...message, ...changes }, signature) === parts.signer.address) survivors.push(what)
     }
     for (const field of ['schema', 'recipient', 'refUID'] as const) {
-      for (const [bit, value] of bitsOf(String(message[field]))) attempt(`${field} bit ${bit}`, { [field]: value })
+      for (const [bit, value] of flipEachBit(String(message[field]))) attempt(`${field} bit ${bit}`, { [field]: value })
     }
-    for (const [bit, value] of bitsOf(signed.attestation.data)) {
+    for (const [bit, value] of flipEachBit(signed.attestation.data)) {
       attempt(`data bit ${bit}`, { data: Buffer.from(value.slice(2), 'hex') })
     }
     attempt('revocable', { revocable: false })
@@ -69,29 +69,30 @@ describe.each(CHAINS)('a signature in the %s layout', (profile, chainId) => {
       if (profile !== 'legacy') attempt(`deadline bit ${bit}`, { deadlineSeconds: flip(message.deadlineSeconds) })
     }
     if (profile === 'v2') {
-      for (const [bit, value] of bitsOf(String(message.attester))) attempt(`attester bit ${bit}`, { attester: value })
+      for (const [bit, value] of flipEachBit(String(message.attester)))
+        attempt(`attester bit ${bit}`, { attester: value })
     }
     expect(survivors).toEqual([])
-    // schema, refUID 256 each, recipient 160, data 11 × 256, revocable, and the integers.
+    // Bits: 256 each for schema and refUID, 160 for recipient, 11 × 256 for data, 1 for revocable, 48 for each integer.
     expect(tried).toBe(
       256 + 256 + 160 + 11 * 256 + 1 + 48 * (profile === 'legacy' ? 2 : 3) + (profile === 'v2' ? 160 : 0),
     )
   })
 
-  it('does not depend on what its layout leaves out', async () => {
+  it('does not depend on fields that its layout omits', async () => {
     const signed = await parts.signProof(parts.chains.get(chainId)!)
-    const message = messageOf(signed)
+    const message = toAttestMessage(signed)
     const { signature } = signed.delegatedAttestation
     const attester = `0x${'99'.repeat(20)}`
-    const ours = (changes: Partial<AttestMessage>) =>
-      signerOf(chainId, { ...message, ...changes }, signature) === parts.signer.address
-    expect(ours({ attester })).toBe(profile !== 'v2')
-    expect(ours({ deadlineSeconds: 0 })).toBe(profile === 'legacy')
+    const recoversToAttester = (changes: Partial<AttestMessage>) =>
+      recoverSigner(chainId, { ...message, ...changes }, signature) === parts.signer.address
+    expect(recoversToAttester({ attester })).toBe(profile !== 'v2')
+    expect(recoversToAttester({ deadlineSeconds: 0 })).toBe(profile === 'legacy')
   })
 
-  it('belongs to another signer, or nobody, with any byte of it changed to any other', async () => {
+  it('recovers to another signer, or to none, when any of its bytes changes to any other value', async () => {
     const signed = await parts.signProof(parts.chains.get(chainId)!)
-    const message = messageOf(signed)
+    const message = toAttestMessage(signed)
     const bytes = Buffer.from(signed.delegatedAttestation.signature.slice(2), 'hex')
     const survivors: string[] = []
     for (let index = 0; index < bytes.length; index++) {
@@ -99,17 +100,17 @@ describe.each(CHAINS)('a signature in the %s layout', (profile, chainId) => {
       for (let value = 0; value < 256; value++) {
         if (value === original) continue
         bytes[index] = value
-        if (signerOf(chainId, message, `0x${bytes.toString('hex')}`) === parts.signer.address) {
+        if (recoverSigner(chainId, message, `0x${bytes.toString('hex')}`) === parts.signer.address) {
           survivors.push(`byte ${index} = ${value}`)
         }
       }
       bytes[index] = original
     }
-    // v 0 or 1 is the other spelling of 27 or 28 (decision 110): the one thing that may change.
+    // v may be 0 or 1 instead of 27 or 28 (decision 110). This is the only change that may pass.
     expect(survivors).toEqual([`byte 64 = ${bytes[64]! - 27}`])
   })
 
-  it('has no twin with a high s', async () => {
+  it('has no accepted twin with a high s', async () => {
     const signed = await parts.signProof(parts.chains.get(chainId)!)
     const parsed = parseSignature(signed.delegatedAttestation.signature)
     if (!parsed.ok) throw new Error(parsed.reason)
@@ -120,8 +121,8 @@ describe.each(CHAINS)('a signature in the %s layout', (profile, chainId) => {
       compact: Buffer.concat([compact.subarray(0, 32), Buffer.from(s, 'hex')]),
       recovery: (1 - recovery) as 0 | 1,
     }
-    // The mathematics would take it.
-    const digest = createAttestDigest(parts.chains.get(chainId)!, parts.keccak)(messageOf(signed))
+    // The twin recovers to the same signer, so the code has to reject it.
+    const digest = createAttestDigest(parts.chains.get(chainId)!, parts.keccak)(toAttestMessage(signed))
     expect(recoverAddress(digest, twin, parts.secp256k1, parts.keccak)).toBe(parts.signer.address)
     expect(parseSignature(formatSignature(twin)).ok).toBe(false)
     const delegatedAttestation = { ...signed.delegatedAttestation, signature: formatSignature(twin) }

@@ -6,7 +6,7 @@ import { scaled } from '../scale.ts'
 const { WGS84 } = geodesic.Geodesic
 const kernel = loadKernel()
 
-/** Park and Miller's generator, so that every run sees the same rings. */
+/** Park and Miller's generator, so that every run tests the same rings. */
 function generator(seed: number): (low: number, high: number) => number {
   let state = seed
   return (low, high) => {
@@ -15,17 +15,17 @@ function generator(seed: number): (low: number, high: number) => number {
   }
 }
 
-/** A ring of `count` corners around a centre, not closed: interleaved lon, lat. `inner` is the smallest radius as a share. */
+/** An open ring of `count` vertices around a centre, as interleaved lon, lat. `minFraction` times `radiusMeters` is the smallest radius. */
 function star(
   random: ReturnType<typeof generator>,
   lat0: number,
   count: number,
   radiusMeters: number,
-  inner = 0.5,
+  minFraction = 0.5,
 ): number[] {
   const lon0 = random(-180, 180)
-  return Array.from({ length: count }, (_, corner) => {
-    const end = WGS84.Direct(lat0, lon0, (-360 * corner) / count, radiusMeters * random(inner, 1))
+  return Array.from({ length: count }, (_, index) => {
+    const end = WGS84.Direct(lat0, lon0, (-360 * index) / count, radiusMeters * random(minFraction, 1))
     return [end.lon2!, end.lat2!]
   }).flat()
 }
@@ -35,26 +35,27 @@ interface Comparison {
   readonly libraryArea: number
   readonly kernelPerimeter: number
   readonly libraryPerimeter: number
-  /** What the library may lose, m². */
+  /** The rounding error that the library may have, m². */
   readonly libraryRounding: number
 }
 
 /**
- * The library measures from the equator and takes S12 as c² times an angle, which rounds in proportion to S12, plus a
- * difference of two numbers up to e²a², which rounds the same for every edge. Quadrature shows it: at 84° it was wrong by
- * 1.8·10⁻³ m² where the kernel was wrong by 4·10⁻⁶, and by 2·10⁻⁴ on sixty edges of 700 m where the kernel lost 6·10⁻⁸.
- * How good the kernel is beyond the library's rounding, test/vectors/geodesic-area.json says.
+ * e²a² of WGS 84 in m², the scale of the library's rounding error per edge. The library measures areas from the equator. It
+ * computes S12 as c² times an angle, whose rounding is proportional to S12, plus a difference of two numbers up to e²a², whose
+ * rounding is the same for every edge. Quadrature confirms this: at 84° its error was 1.8·10⁻³ m² where the kernel's was
+ * 4·10⁻⁶, and on sixty edges of 700 m it was 2·10⁻⁴ where the kernel's was 6·10⁻⁸. The vectors in
+ * test/vectors/geodesic-area.json check the kernel beyond the library's rounding.
  */
-const ELLIPSOIDAL = 0.0066943799901413165 * 6378137 ** 2
+const EDGE_ROUNDING_SCALE = 0.0066943799901413165 * 6378137 ** 2
 
 function compare(ring: readonly number[]): Comparison {
   const polygon = WGS84.Polygon(false)
   const closed = [...ring, ring[0]!, ring[1]!]
-  let summed = 0
+  let edgeAreaSum = 0
   for (let index = 0; index < ring.length; index += 2) {
     polygon.AddPoint(ring[index + 1]!, ring[index]!)
     kernel.inverseWithArea(closed[index + 1]!, closed[index]!, closed[index + 3]!, closed[index + 2]!)
-    summed += Math.abs(kernel.S12())
+    edgeAreaSum += Math.abs(kernel.S12())
   }
   const library = polygon.Compute(false, true)
   kernel.release()
@@ -64,16 +65,16 @@ function compare(ring: readonly number[]): Comparison {
     libraryArea: Math.abs(library.area!),
     kernelPerimeter: kernel.lineLength(vertices, closed.length / 2),
     libraryPerimeter: library.perimeter,
-    libraryRounding: (2 * summed + ELLIPSOIDAL * Math.sqrt(ring.length / 2)) * 2 ** -52,
+    libraryRounding: (2 * edgeAreaSum + EDGE_ROUNDING_SCALE * Math.sqrt(ring.length / 2)) * 2 ** -52,
   }
 }
 
-describe('areas and perimeters beside geographiclib-geodesic', () => {
-  it.each([4, 12])('agree within 1 cm² for rings of %d corners up to 10¹⁰ m² within 29° of the equator', (count) => {
+describe('areas and perimeters compared with geographiclib-geodesic', () => {
+  it.each([4, 12])('agree within 1 cm² for rings of %d vertices up to 10¹⁰ m² within 29° of the equator', (count) => {
     const random = generator(count)
     let worst = 0
-    // Where all edges are short the library is the worse of the two: quadrature at 34 digits put the kernel within
-    // 4·10⁻⁷ m² and the library up to 1.1·10⁻⁴ m² off on the eight rings of twelve corners that differ most.
+    // Where all edges are short the library is less accurate: against quadrature at 34 digits, on the eight rings of twelve
+    // vertices that differ most, the kernel's error is below 4·10⁻⁷ m² and the library's is up to 1.1·10⁻⁴ m².
     for (let index = 0; index < scaled(1000); index++) {
       const { kernelArea, libraryArea, libraryRounding } = compare(
         star(random, random(-28, 28), count, 10 ** random(1, 4.7)),
@@ -90,7 +91,7 @@ describe('areas and perimeters beside geographiclib-geodesic', () => {
     [50, 70],
     [70, 85],
     [85, 89],
-  ])('agree at %d° to %d° within 1 cm² and the rounding of the library', (low, high) => {
+  ])('agree at %d° to %d° within 1 cm² plus the rounding of the library', (low, high) => {
     const random = generator(low + 1)
     for (let index = 0; index < scaled(1000); index++) {
       const lat = random(low, high) * (index % 2 === 0 ? 1 : -1)
@@ -110,7 +111,7 @@ describe('areas and perimeters beside geographiclib-geodesic', () => {
     }
   })
 
-  it('agree on rings of the size of continents, wherever they lie, within 10⁻¹⁴', () => {
+  it('agree on rings of continental size anywhere within 10⁻¹⁴ of the area of the ellipsoid', () => {
     const random = generator(6)
     for (let index = 0; index < scaled(500); index++) {
       const { kernelArea, libraryArea } = compare(star(random, random(-89, 89), 3 + (index % 40), 10 ** random(5, 6.8)))
@@ -125,15 +126,17 @@ describe('areas and perimeters beside geographiclib-geodesic', () => {
     expect(Math.abs(kernelPerimeter - libraryPerimeter)).toBeLessThanOrEqual(15e-9 * Math.sqrt(100_000))
   })
 
-  it('agree for dense rings and for the same rings with one long edge, so that no seam shows between two methods', () => {
+  it('agree for dense rings and for the same rings with one long edge, so both methods of the kernel give the same areas', () => {
     const random = generator(9)
     for (let index = 0; index < scaled(300); index++) {
-      // Radii about the length at which a ring of sixty edges stops being short.
+      // Radii around the size at which the edges of a ring of sixty are no longer short.
       const ring = star(random, random(-80, 80), 60, 10 ** random(3.5, 4.7), 0.99)
       const { kernelArea, libraryArea, libraryRounding } = compare(ring)
       expect(Math.abs(kernelArea - libraryArea)).toBeLessThanOrEqual(1e-4 + libraryRounding)
-      const cut = compare(ring.slice(0, -40))
-      expect(Math.abs(cut.kernelArea - cut.libraryArea)).toBeLessThanOrEqual(1e-4 + cut.libraryRounding)
+      const withLongEdge = compare(ring.slice(0, -40))
+      expect(Math.abs(withLongEdge.kernelArea - withLongEdge.libraryArea)).toBeLessThanOrEqual(
+        1e-4 + withLongEdge.libraryRounding,
+      )
     }
   })
 })

@@ -5,9 +5,9 @@ import { loadKernel } from '../../src/wasm/loader.ts'
 const { Geodesic } = geodesic
 const { WGS84 } = Geodesic
 const kernel = loadKernel()
-const NANO = 1e-9
+const NANOMETER = 1e-9
 
-/** Park and Miller's generator, so that every run sees the same lines. */
+/** Park and Miller's generator, so that every run tests the same lines. */
 function generator(seed: number): (low: number, high: number) => number {
   let state = seed
   return (low, high) => {
@@ -18,8 +18,8 @@ function generator(seed: number): (low: number, high: number) => number {
 
 type Line = readonly [lat1: number, lon1: number, lat2: number, lon2: number]
 
-/** Largest difference of a length between the two implementations, metres, and the line that has it. */
-function worstOf(lines: Iterable<Line>): { meters: number; line: Line | undefined; count: number } {
+/** Largest difference in metres between the lengths of the two implementations, and the line that has it. */
+function largestDifference(lines: Iterable<Line>): { meters: number; line: Line | undefined; count: number } {
   let worst: { meters: number; line: Line | undefined } = { meters: 0, line: undefined }
   let count = 0
   for (const line of lines) {
@@ -40,7 +40,7 @@ const BANDS = {
   'on the south pole': () => -90,
 }
 
-describe('the kernel beside geographiclib-geodesic', () => {
+describe('the kernel compared with geographiclib-geodesic', () => {
   for (const [band, latitude] of Object.entries(BANDS)) {
     it.each([-3, -1, 1, 2, 3, 4, 5, 6, 7])(`agrees within 15 nm on lines of 10^%d m that begin ${band}`, (decade) => {
       const random = generator(1000 + decade)
@@ -50,16 +50,16 @@ describe('the kernel beside geographiclib-geodesic', () => {
         const end = WGS84.Direct(lat1, lon1, random(0, 360), 10 ** decade * random(0.5, 1.9))
         return [lat1, lon1, end.lat2!, end.lon2!]
       })
-      const { meters, line } = worstOf(lines)
-      expect(meters, `${line}`).toBeLessThanOrEqual(15 * NANO)
+      const { meters, line } = largestDifference(lines)
+      expect(meters, `${line}`).toBeLessThanOrEqual(15 * NANOMETER)
     })
   }
 
   const SPECIAL: Record<string, (lat: number, lon: number, random: ReturnType<typeof generator>) => Line> = {
     'on one meridian': (lat, lon, random) => [lat, lon, random(-90, 90), lon],
-    'on opposite meridians': (lat, lon, random) => [lat, lon, random(-90, 90), opposite(lon)],
+    'on opposite meridians': (lat, lon, random) => [lat, lon, random(-90, 90), oppositeMeridian(lon)],
     'on the equator': (_, lon, random) => [0, lon, 0, random(-180, 180)],
-    'along the antimeridian under both its names': (lat, _, random) => [lat, 180, random(-90, 90), -180],
+    'along the antimeridian, from 180 to −180': (lat, _, random) => [lat, 180, random(-90, 90), -180],
     'across the antimeridian': (lat, _, random) => [
       lat,
       180 - random(0, 1),
@@ -68,30 +68,35 @@ describe('the kernel beside geographiclib-geodesic', () => {
     ],
     'between coincident points': (lat, lon) => [lat, lon, lat, lon],
     'between neighbouring doubles': (lat, lon) => [lat, lon, lat * (1 + 2 ** -52), lon],
-    'between exact antipodes': (lat, lon) => [lat, lon, -lat, opposite(lon)],
-    'between antipodes on the equator': (_, lon) => [0, lon, 0, opposite(lon)],
-    'near the antipode in latitude': (lat, lon, random) => [lat, lon, -lat + random(-1, 1), opposite(lon)],
-    'near the antipode in longitude': (lat, lon, random) => [lat, lon, -lat, opposite(lon) * (1 - random(0, 0.01))],
+    'between exact antipodes': (lat, lon) => [lat, lon, -lat, oppositeMeridian(lon)],
+    'between antipodes on the equator': (_, lon) => [0, lon, 0, oppositeMeridian(lon)],
+    'near the antipode in latitude': (lat, lon, random) => [lat, lon, -lat + random(-1, 1), oppositeMeridian(lon)],
+    'near the antipode in longitude': (lat, lon, random) => [
+      lat,
+      lon,
+      -lat,
+      oppositeMeridian(lon) * (1 - random(0, 0.01)),
+    ],
     'near the antipode by powers of ten': (lat, lon, random) => [
       lat,
       lon,
       -lat + 10 ** random(-12, 0),
-      opposite(lon) * (1 - 10 ** random(-12, -2)),
+      oppositeMeridian(lon) * (1 - 10 ** random(-12, -2)),
     ],
     'from pole to pole': (_, lon, random) => [90, lon, -90, random(-180, 180)],
     'from a pole': (lat, lon, random) => [90, lon, lat, random(-180, 180)],
-    'between two names of one pole': (_, lon, random) => [-90, lon, -90, random(-180, 180)],
+    'between two longitudes of one pole': (_, lon, random) => [-90, lon, -90, random(-180, 180)],
   }
-  const opposite = (lon: number) => (lon > 0 ? lon - 180 : lon + 180)
+  const oppositeMeridian = (lon: number) => (lon > 0 ? lon - 180 : lon + 180)
 
   it.each(Object.keys(SPECIAL))('agrees within 15 nm on lines %s', (name) => {
     const random = generator(7)
     const lines = Array.from({ length: 2000 }, () => SPECIAL[name]!(random(-90, 90), random(-180, 180), random)).filter(
       ([, , lat2]) => Math.abs(lat2) <= 90,
     )
-    const { meters, line, count } = worstOf(lines)
+    const { meters, line, count } = largestDifference(lines)
     expect(count).toBeGreaterThan(1900)
-    expect(meters, `${line}`).toBeLessThanOrEqual(15 * NANO)
+    expect(meters, `${line}`).toBeLessThanOrEqual(15 * NANOMETER)
   })
 
   it('agrees on azimuths, reduced length, geodesic scales and area where they are well conditioned', () => {
@@ -104,15 +109,15 @@ describe('the kernel beside geographiclib-geodesic', () => {
       const expected = WGS84.Inverse(...line, Geodesic.ALL)
       kernel.inverseWithArea(...line)
       const radians = (expected.azi1! * Math.PI) / 180
-      const turn = Math.abs(kernel.salp1() * Math.cos(radians) - kernel.calp1() * Math.sin(radians))
-      worst.azimuth = Math.max(worst.azimuth, turn * expected.m12!)
+      const azimuthDifference = Math.abs(kernel.salp1() * Math.cos(radians) - kernel.calp1() * Math.sin(radians))
+      worst.azimuth = Math.max(worst.azimuth, azimuthDifference * expected.m12!)
       worst.m12 = Math.max(worst.m12, Math.abs(kernel.m12() - expected.m12!))
       worst.M12 = Math.max(worst.M12, Math.abs(kernel.M12() - expected.M12!))
       worst.M21 = Math.max(worst.M21, Math.abs(kernel.M21() - expected.M21!))
       worst.S12 = Math.max(worst.S12, Math.abs(kernel.S12() - expected.S12!))
     }
-    expect(worst.azimuth).toBeLessThanOrEqual(15 * NANO)
-    expect(worst.m12).toBeLessThanOrEqual(15 * NANO)
+    expect(worst.azimuth).toBeLessThanOrEqual(15 * NANOMETER)
+    expect(worst.m12).toBeLessThanOrEqual(15 * NANOMETER)
     expect(worst.M12).toBeLessThanOrEqual(4e-15)
     expect(worst.M21).toBeLessThanOrEqual(4e-15)
     expect(worst.S12).toBeLessThanOrEqual(0.25)

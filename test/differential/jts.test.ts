@@ -18,20 +18,20 @@ const poleOf = (): never => {
 }
 const read = (geometry: Geometry) => readGeometry(geometry, [], LIMITS)
 
-/** Ours against JTS; where they differ the oracle decides, and JTS may be wrong but never we. */
-class Ledger {
+/** Compares the predicates with JTS. Where they differ the exact oracle decides: JTS may be wrong, Trigpoint may not. */
+class Comparison {
   compared = 0
   jtsWrong = 0
   jtsThrew = 0
   readonly wrong: string[] = []
 
-  enter(what: string, ours: boolean, jts: boolean | undefined, oracle: () => boolean): void {
+  record(pair: string, actual: boolean, jts: boolean | undefined, oracle: () => boolean): void {
     this.compared++
-    if (jts === ours) return
-    const truth = oracle()
+    if (jts === actual) return
+    const expected = oracle()
     if (jts === undefined) this.jtsThrew++
-    else if (jts !== truth) this.jtsWrong++
-    if (ours !== truth) this.wrong.push(what)
+    else if (jts !== expected) this.jtsWrong++
+    if (actual !== expected) this.wrong.push(pair)
   }
 
   print(name: string): void {
@@ -49,12 +49,12 @@ function validShape(shapes: RandomShapes, type: ShapeType): Geometry {
   }
 }
 
-/** Leaning strips side by side, sharing edges, overlapping or leaving a gap. */
+/** Three slanted strips side by side, which share edges, overlap or leave gaps. */
 function strips(random: () => number, isGrid: boolean): Geometry[] {
-  const on = (value: number): number => (isGrid ? Math.round(value) : value)
+  const snap = (value: number): number => (isGrid ? Math.round(value) : value)
   let [low, high] = [-3, -3]
   return Array.from({ length: 3 }, (): Geometry => {
-    const [nextLow, nextHigh] = [low + on(3 + 3 * random()), high + on(3 + 3 * random())]
+    const [nextLow, nextHigh] = [low + snap(3 + 3 * random()), high + snap(3 + 3 * random())]
     const [a, b, c, d]: [number, number][] = [
       [low, -4],
       [nextLow, -4],
@@ -62,13 +62,13 @@ function strips(random: () => number, isGrid: boolean): Geometry[] {
       [high, 12],
     ]
     const gap = random() < 0.7 ? 0 : 0.5 - random()
-    ;[low, high] = [nextLow + on(2 * gap), nextHigh + gap]
+    ;[low, high] = [nextLow + snap(2 * gap), nextHigh + gap]
     return { type: 'Polygon', coordinates: [[a!, b!, c!, d!, a!]] }
   })
 }
 
-describe('predicates beside JTS', () => {
-  // Expected values: jsts 2.12.1, and exact fractions (test/exact-oracle.ts) where it differs from ours.
+describe('predicates compared with JTS', () => {
+  // Expected values: jsts 2.12.1, and exact fractions (test/exact-oracle.ts) where jsts differs from the result.
   const random = seededNumbers(SEED)
   const sets = [
     ['on a grid of 9 by 9', new RandomShapes(random, 8, true)],
@@ -77,31 +77,35 @@ describe('predicates beside JTS', () => {
   ] as const
 
   it.each(sets)('are right for all pairs of types %s', (name, shapes) => {
-    const meet = new Ledger()
-    const hold = new Ledger()
+    const intersectsResults = new Comparison()
+    const containsResults = new Comparison()
     for (const typeA of SHAPE_TYPES) {
       for (const typeB of SHAPE_TYPES) {
         for (let i = 0; i < PAIRS_PER_TYPES; i++) {
           const a = validShape(shapes, typeA)
           const b = validShape(shapes, typeB)
           const [shapeA, shapeB, flatA, flatB] = [shapeOf(a), shapeOf(b), read(a), read(b)]
-          const what = `${JSON.stringify(a)} ${JSON.stringify(b)}`
-          const ask = (predicate: 'contains' | 'intersects') =>
+          const pair = `${JSON.stringify(a)} ${JSON.stringify(b)}`
+          const jtsPredicate = (predicate: 'contains' | 'intersects') =>
             jtsAnswer(() => jtsGeometry(a)[predicate](jtsGeometry(b)))
-          meet.enter(what, intersects(flatA, flatB, poleOf), ask('intersects'), () => oracleIntersects(shapeA, shapeB))
-          hold.enter(what, contains(flatA, flatB, poleOf), ask('contains'), () => oracleContains(shapeA, shapeB))
+          intersectsResults.record(pair, intersects(flatA, flatB, poleOf), jtsPredicate('intersects'), () =>
+            oracleIntersects(shapeA, shapeB),
+          )
+          containsResults.record(pair, contains(flatA, flatB, poleOf), jtsPredicate('contains'), () =>
+            oracleContains(shapeA, shapeB),
+          )
         }
       }
     }
-    meet.print(`intersects ${name}`)
-    hold.print(`contains ${name}`)
-    expect([...meet.wrong, ...hold.wrong].slice(0, 3)).toEqual([])
+    intersectsResults.print(`intersects ${name}`)
+    containsResults.print(`contains ${name}`)
+    expect([...intersectsResults.wrong, ...containsResults.wrong].slice(0, 3)).toEqual([])
   })
 
-  it('are right for collections of polygons that only together hold a polygon', () => {
+  it('are right for collections whose polygons contain another polygon only together', () => {
     const random = seededNumbers(SEED + 1)
     const shapes = new RandomShapes(random, 8, true)
-    const hold = { yes: 0, no: 0 }
+    const counts = { byUnionOnly: 0, others: 0 }
     const wrong: string[] = []
     const size = scaled(3000)
     for (let i = 0; i < size; i++) {
@@ -109,22 +113,23 @@ describe('predicates beside JTS', () => {
         i % 3 === 0 ? Array.from({ length: 4 }, () => validShape(shapes, 'Polygon')) : strips(random, i % 3 === 1)
       const a: Geometry = { type: 'GeometryCollection', geometries: geometries as [Geometry, ...Geometry[]] }
       const b = validShape(shapes, 'Polygon')
-      const truth = oracleContains(shapeOf(a), shapeOf(b))
-      if (contains(read(a), read(b), poleOf) !== truth) wrong.push(`${JSON.stringify(a)} ${JSON.stringify(b)} ${truth}`)
+      const expected = oracleContains(shapeOf(a), shapeOf(b))
+      if (contains(read(a), read(b), poleOf) !== expected)
+        wrong.push(`${JSON.stringify(a)} ${JSON.stringify(b)} ${expected}`)
       if (intersects(read(a), read(b), poleOf) !== oracleIntersects(shapeOf(a), shapeOf(b))) wrong.push('intersects')
-      const single = geometries.some((polygon) => contains(read(polygon), read(b), poleOf))
-      if (truth && !single) hold.yes++
-      else hold.no++
+      const isInSinglePolygon = geometries.some((polygon) => contains(read(polygon), read(b), poleOf))
+      if (expected && !isInSinglePolygon) counts.byUnionOnly++
+      else counts.others++
     }
     console.log(
-      `collections (seed ${SEED + 1}): ${hold.yes} held by the union alone, ${hold.no} others, ${wrong.length} wrong`,
+      `collections (seed ${SEED + 1}): ${counts.byUnionOnly} contained only by the union, ${counts.others} others, ${wrong.length} wrong`,
     )
     expect(wrong.slice(0, 3)).toEqual([])
-    expect(hold.yes).toBeGreaterThan(size / 10)
+    expect(counts.byUnionOnly).toBeGreaterThan(size / 10)
   })
 })
 
-describe('validity beside JTS', () => {
+describe('validity compared with JTS', () => {
   it('finds the same polygons valid', () => {
     // Expected values: IsValidOp of jsts 2.12.1.
     let valid = 0
@@ -133,10 +138,10 @@ describe('validity beside JTS', () => {
     for (let i = 0; i < size; i++) {
       const shapes = new RandomShapes(seededNumbers(SEED + 100 + i), i % 3 === 0 ? 6 : i % 3 === 1 ? 20 : 9, i % 3 < 2)
       const geometry = shapes.next(i % 2 === 0 ? 'Polygon' : 'MultiPolygon')
-      const found = findInvalidity(read(geometry), poleOf)
+      const reason = findInvalidity(read(geometry), poleOf)
       const jts = jtsIsValid(jtsGeometry(geometry))
       if (jts) valid++
-      if (jts !== (found === undefined)) different.push(`${JSON.stringify(geometry)} ${JSON.stringify(found)}`)
+      if (jts !== (reason === undefined)) different.push(`${JSON.stringify(geometry)} ${JSON.stringify(reason)}`)
     }
     console.log(`validity: ${size} compared (seeds ${SEED + 100}…), ${valid} valid, ${different.length} different`)
     expect(different.slice(0, 3)).toEqual([])

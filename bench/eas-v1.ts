@@ -1,4 +1,4 @@
-/** What EAS 1.2.0 signs, in the form viem takes: the independent side of the benches. */
+/** The EIP-712 type that EAS 1.2.0 signs, as viem expects it. The benches use viem as the independent implementation. */
 export const ATTEST_V1 = [
   { name: 'schema', type: 'bytes32' },
   { name: 'recipient', type: 'address' },

@@ -1,4 +1,4 @@
-/** A process that answers one question once and says how long that took: what a cold start costs. */
+/** Measures the first call in a new process, which shows the cost of a cold start. */
 
 import { poleOf } from '../src/compute/validity.ts'
 import { readGeometry } from '../src/geometry/read.ts'
@@ -10,15 +10,15 @@ import { comb } from './inputs.ts'
 
 const LIMITS = { maxVertices: 50_000, maxParts: 10_000 }
 
-/** Prints nanoseconds and the answer of the first `intersects` of two combs. */
-export async function answerOnce(contender: string): Promise<void> {
+/** Prints the nanoseconds and the result (0 or 1) of the first `intersects` of two combs. */
+export async function measureFirstCall(contender: string): Promise<void> {
   const [a, b] = [comb(950, 1), comb(950, -1)]
-  const ask = await questionOf(contender)
+  const evaluate = await createEvaluation(contender)
   const start = performance.now()
-  const answer = ask()
-  console.log(`${1e6 * (performance.now() - start)} ${Number(answer)}`)
+  const result = evaluate()
+  console.log(`${1e6 * (performance.now() - start)} ${Number(result)}`)
 
-  async function questionOf(name: string): Promise<() => boolean | undefined> {
+  async function createEvaluation(name: string): Promise<() => boolean | undefined> {
     if (name === 'jsts') {
       const [jtsA, jtsB] = [jtsGeometry(a), jtsGeometry(b)]
       return () => jtsA.intersects(jtsB)

@@ -1,6 +1,6 @@
 /**
- * Lengths and areas by everyone. Libraries are used as their own pages say for many values: outputs that nobody asked for are
- * off, polygons go in vertex by vertex. For Trigpoint, copying the coordinates into the kernel counts.
+ * Lengths and areas by all contenders. Each library is used as its documentation recommends for many values: unused outputs are
+ * disabled, and polygons are added vertex by vertex. Trigpoint's time includes copying the coordinates into the kernel.
  */
 import turfArea from '@turf/area'
 import turfDistance from '@turf/distance'
@@ -11,11 +11,11 @@ import { lengthMeters } from '../src/geodesy/length.ts'
 import { readGeometry } from '../src/geometry/read.ts'
 import type { Geometry, Position } from '../src/types/generated.ts'
 import type { Kernel } from '../src/wasm/loader.ts'
-import { bytesOf, createPairs, interleaved, roundRing } from './inputs.ts'
+import { createPairs, interleaved, roundRing, viewBytes } from './inputs.ts'
 import type { Native, NativeProgram } from './native.ts'
 import { type PostGis, tableName } from './postgis.ts'
 import { inProcess, type Row } from './rounds.ts'
-import { wkb } from './wkb.ts'
+import { encodeWkb } from './wkb.ts'
 
 const { Geodesic } = geodesic
 const { WGS84 } = Geodesic
@@ -23,28 +23,28 @@ const PAIRS = 1000
 const LIMITS = { maxVertices: 1_000_000, maxParts: 10 }
 const PROGRAMS: readonly NativeProgram[] = ['geographiclib', 'geographiclibNative', 'proj']
 
-export interface Anchors {
+export interface Libraries {
   readonly kernel: Kernel
   readonly native: Native
   readonly postGis: PostGis | undefined
 }
 
-/** Two positions each, and nothing in common between one pair and the next. */
-export function inverseRows(anchors: Anchors): Row[] {
+/** Distances of independent pairs of positions. */
+export function inverseRows(libraries: Libraries): Row[] {
   const { anywhere, medium, short, antipodal } = createPairs(PAIRS)
   return [
-    inverseRow(anchors, 'inverse, anywhere', anywhere),
-    inverseRow(anchors, 'inverse, 1 to 1000 km', medium),
-    inverseRow(anchors, 'inverse, 10 m to 1 km', short),
-    inverseRow(anchors, 'inverse, near the antipode', antipodal),
+    inverseRow(libraries, 'inverse, anywhere', anywhere),
+    inverseRow(libraries, 'inverse, 1 to 1000 km', medium),
+    inverseRow(libraries, 'inverse, 10 m to 1 km', short),
+    inverseRow(libraries, 'inverse, near the antipode', antipodal),
   ]
 }
 
-function inverseRow({ kernel, native, postGis }: Anchors, name: string, pairs: Float64Array): Row {
+function inverseRow({ kernel, native, postGis }: Libraries, name: string, pairs: Float64Array): Row {
   const sum = (distance: (lon1: number, lat1: number, lon2: number, lat2: number) => number) => () => {
     let total = 0
-    for (let at = 0; at < pairs.length; at += 4) {
-      total += distance(pairs[at]!, pairs[at + 1]!, pairs[at + 2]!, pairs[at + 3]!)
+    for (let index = 0; index < pairs.length; index += 4) {
+      total += distance(pairs[index]!, pairs[index + 1]!, pairs[index + 2]!, pairs[index + 3]!)
     }
     return total
   }
@@ -53,8 +53,8 @@ function inverseRow({ kernel, native, postGis }: Anchors, name: string, pairs: F
     table,
     ['geography(Point,4326)', 'geography(Point,4326)'],
     Array.from({ length: pairs.length / 4 }, (_, pair) => [
-      wkb({ type: 'Point', coordinates: [pairs[4 * pair]!, pairs[4 * pair + 1]!] }),
-      wkb({ type: 'Point', coordinates: [pairs[4 * pair + 2]!, pairs[4 * pair + 3]!] }),
+      encodeWkb({ type: 'Point', coordinates: [pairs[4 * pair]!, pairs[4 * pair + 1]!] }),
+      encodeWkb({ type: 'Point', coordinates: [pairs[4 * pair + 2]!, pairs[4 * pair + 3]!] }),
     ]),
   )
   const select = `SELECT sum(ST_Distance(a, b)) / :n FROM ${table}, generate_series(1, :n)`
@@ -85,32 +85,32 @@ function inverseRow({ kernel, native, postGis }: Anchors, name: string, pairs: F
         'turf (sphere)',
         sum((lon1, lat1, lon2, lat2) => turfDistance([lon1, lat1], [lon2, lat2], { units: 'meters' })),
       ),
-      ...native.contenders(PROGRAMS, 'inverse', native.input(name, bytesOf(pairs))),
+      ...native.contenders(PROGRAMS, 'inverse', native.input(name, viewBytes(pairs))),
       ...(postGis === undefined ? [] : [postGis.contender('PostGIS ST_Distance(geography)', select)]),
     ],
   }
 }
 
-/** Area and length of one ring, and its length alone as a line. */
-export function ringRows(anchors: Anchors): Row[] {
+/** Area and length of one ring, and the length of the same positions as a line. */
+export function ringRows(libraries: Libraries): Row[] {
   return [
     ...[100, 1000, 10_000, 100_000].map((count) =>
-      areaRow(anchors, `area and length, ring of ${count.toLocaleString('en')}, 60 m`, count, 60),
+      areaRow(libraries, `area and length, ring of ${count.toLocaleString('en')}, 60 m`, count, 60),
     ),
-    areaRow(anchors, 'area and length, ring of 1,000, 900 m', 1000, 900),
-    areaRow(anchors, 'area and length, ring of 1,000, 20 km', 1000, 20_000),
-    areaRow(anchors, 'area and length, ring of 100, 60 km', 100, 60_000),
-    lengthRow(anchors, 'length of a line of 10,000, 60 m', 10_000, 60),
-    lengthRow(anchors, 'length of a line of 1,000, 20 km', 1000, 20_000),
+    areaRow(libraries, 'area and length, ring of 1,000, 900 m', 1000, 900),
+    areaRow(libraries, 'area and length, ring of 1,000, 20 km', 1000, 20_000),
+    areaRow(libraries, 'area and length, ring of 100, 60 km', 100, 60_000),
+    lengthRow(libraries, 'length of a line of 10,000, 60 m', 10_000, 60),
+    lengthRow(libraries, 'length of a line of 1,000, 20 km', 1000, 20_000),
   ]
 }
 
-function areaRow({ kernel, native, postGis }: Anchors, name: string, count: number, edgeMeters: number): Row {
+function areaRow({ kernel, native, postGis }: Libraries, name: string, count: number, edgeMeters: number): Row {
   const ring = roundRing(count, edgeMeters)
   const geometry: Geometry = { type: 'Polygon', coordinates: [ring] }
   const polygon = readGeometry(geometry, [], LIMITS)
   const table = tableName(name)
-  postGis?.load(table, ['geography(Polygon,4326)'], [[wkb(geometry)]])
+  postGis?.load(table, ['geography(Polygon,4326)'], [[encodeWkb(geometry)]])
   return {
     name,
     items: count,
@@ -124,7 +124,7 @@ function areaRow({ kernel, native, postGis }: Anchors, name: string, count: numb
       }),
       inProcess('geographiclib-geodesic', () => Math.abs(planimeter(ring, false).area!)),
       inProcess('turf (sphere; area alone)', () => turfArea(geometry)),
-      ...native.contenders(PROGRAMS, 'area', native.input(name, bytesOf(interleaved(ring)))),
+      ...native.contenders(PROGRAMS, 'area', native.input(name, viewBytes(interleaved(ring)))),
       ...(postGis === undefined
         ? []
         : [
@@ -137,13 +137,13 @@ function areaRow({ kernel, native, postGis }: Anchors, name: string, count: numb
   }
 }
 
-function lengthRow({ kernel, native, postGis }: Anchors, name: string, count: number, edgeMeters: number): Row {
+function lengthRow({ kernel, native, postGis }: Libraries, name: string, count: number, edgeMeters: number): Row {
   const positions = roundRing(count, edgeMeters)
   const geometry: Geometry = { type: 'LineString', coordinates: positions }
   const feature = { type: 'Feature' as const, properties: {}, geometry }
   const line = readGeometry(geometry, [], LIMITS)
   const table = tableName(name)
-  postGis?.load(table, ['geography(LineString,4326)'], [[wkb(geometry)]])
+  postGis?.load(table, ['geography(LineString,4326)'], [[encodeWkb(geometry)]])
   const select = `SELECT max(ST_Length(a)) FROM ${table}, generate_series(1, :n)`
   return {
     name,
@@ -154,16 +154,16 @@ function lengthRow({ kernel, native, postGis }: Anchors, name: string, count: nu
       inProcess('Trigpoint', () => lengthMeters(kernel, line)),
       inProcess('geographiclib-geodesic', () => planimeter(positions, true).perimeter),
       inProcess('turf (sphere)', () => turfLength(feature, { units: 'meters' })),
-      ...native.contenders(PROGRAMS, 'length', native.input(name, bytesOf(interleaved(positions)))),
+      ...native.contenders(PROGRAMS, 'length', native.input(name, viewBytes(interleaved(positions)))),
       ...(postGis === undefined ? [] : [postGis.contender('PostGIS ST_Length(geography)', select)]),
     ],
   }
 }
 
-/** geographiclib-geodesic's own sum, which closes a ring by itself. */
+/** Measures with geographiclib-geodesic's PolygonArea, which closes rings itself. */
 export function planimeter(positions: readonly Position[], isLine: boolean) {
-  const sum = WGS84.Polygon(isLine)
+  const measure = WGS84.Polygon(isLine)
   const end = positions.length - (isLine ? 0 : 1)
-  for (let at = 0; at < end; at++) sum.AddPoint(positions[at]![1], positions[at]![0])
-  return sum.Compute(false, true)
+  for (let index = 0; index < end; index++) measure.AddPoint(positions[index]![1], positions[index]![0])
+  return measure.Compute(false, true)
 }

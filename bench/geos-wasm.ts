@@ -1,14 +1,14 @@
-/** geos-wasm behind the few functions the benches ask. */
+/** The functions of geos-wasm that the benches use. */
 import initGeosJs from 'geos-wasm'
 import type { Geometry } from '../src/types/generated.ts'
-import { wkb } from './wkb.ts'
+import { encodeWkb } from './wkb.ts'
 
 export interface Geos {
   readonly version: string
-  /** A geometry in GEOS's own form; lives as long as the process. */
+  /** Creates a GEOS geometry and returns its pointer. It lives until `free`. */
   read(geometry: Geometry): number
   prepare(geometry: number): number
-  /** Undefined: GEOS threw. */
+  /** Returns undefined if GEOS threw, as `intersects` does. */
   contains(a: number, b: number): boolean | undefined
   intersects(a: number, b: number): boolean | undefined
   free(geometry: number): void
@@ -25,18 +25,18 @@ export async function loadGeos(): Promise<Geos> {
   return {
     version: typeof version === 'number' ? Module.UTF8ToString(version) : String(version),
     read(geometry) {
-      const bytes = wkb(geometry)
+      const bytes = encodeWkb(geometry)
       const pointer = Module._malloc(bytes.length)
       Module.HEAPU8.set(bytes, pointer)
-      const read = geos.GEOSGeomFromWKB_buf(pointer, bytes.length)
+      const geosGeometry = geos.GEOSGeomFromWKB_buf(pointer, bytes.length)
       Module._free(pointer)
-      if (read === 0) throw new Error(`geos-wasm does not read the ${geometry.type}`)
-      return read
+      if (geosGeometry === 0) throw new Error(`geos-wasm cannot read the ${geometry.type}`)
+      return geosGeometry
     },
     free: (geometry) => void geos.GEOSGeom_destroy(geometry),
     prepare: (geometry) => geos.GEOSPrepare(geometry),
-    contains: (a, b) => answerOf(geos.GEOSContains(a, b)),
-    intersects: (a, b) => answerOf(geos.GEOSIntersects(a, b)),
+    contains: (a, b) => readGeosFlag(geos.GEOSContains(a, b)),
+    intersects: (a, b) => readGeosFlag(geos.GEOSIntersects(a, b)),
     isValid: (geometry) => geos.GEOSisValid(geometry) === 1,
     preparedIntersects: (prepared, b) => geos.GEOSPreparedIntersects(prepared, b) === 1,
     preparedContains: (prepared, b) => geos.GEOSPreparedContains(prepared, b) === 1,
@@ -44,7 +44,7 @@ export async function loadGeos(): Promise<Geos> {
   }
 }
 
-/** GEOS's 0, 1, or 2 for an exception. */
-export function answerOf(flag: number): boolean | undefined {
+/** Reads the result of a GEOS predicate: 0 is false, 1 is true, and 2 is an exception (undefined). */
+export function readGeosFlag(flag: number): boolean | undefined {
   return flag === 2 ? undefined : flag === 1
 }

@@ -1,4 +1,4 @@
-/** The inputs of the benches: seeded, so that every run and every contender sees the same numbers. */
+/** Inputs of the benches. They are seeded, so that every run and every contender gets the same numbers. */
 import geodesic from 'geographiclib-geodesic'
 import type { Geometry, Position } from '../src/types/generated.ts'
 
@@ -13,30 +13,35 @@ export function generator(seed: number): (low: number, high: number) => number {
   }
 }
 
-/** Pairs of positions, lon1, lat1, lon2, lat2. */
+/** Pairs of positions as flat arrays of lon1, lat1, lon2, lat2 in degrees. */
 export function createPairs(count: number): Record<'anywhere' | 'medium' | 'short' | 'antipodal', Float64Array> {
   const random = generator(20260101)
-  const anywhere = () => [random(-180, 180), (Math.asin(random(-1, 1)) * 180) / Math.PI] as const
-  const away = (least: number, most: number) => {
-    const [lon, lat] = anywhere()
-    const { lat2, lon2 } = WGS84.Direct(lat, lon, random(0, 360), Math.exp(random(Math.log(least), Math.log(most))))
+  const randomPosition = () => [random(-180, 180), (Math.asin(random(-1, 1)) * 180) / Math.PI] as const
+  const pairAtDistance = (minMeters: number, maxMeters: number) => {
+    const [lon, lat] = randomPosition()
+    const { lat2, lon2 } = WGS84.Direct(
+      lat,
+      lon,
+      random(0, 360),
+      Math.exp(random(Math.log(minMeters), Math.log(maxMeters))),
+    )
     return [lon, lat, lon2!, lat2!]
   }
-  const nearAntipode = () => {
-    const [lon, lat] = anywhere()
+  const pairNearAntipode = () => {
+    const [lon, lat] = randomPosition()
     const lon2 = lon + 180 + random(-0.5, 0.5)
     return [lon, lat, lon2 > 180 ? lon2 - 360 : lon2, Math.max(-90, Math.min(90, -lat + random(-0.5, 0.5)))]
   }
   const list = (next: () => readonly number[]) => Float64Array.from(Array.from({ length: count }, next).flat())
   return {
-    anywhere: list(() => [...anywhere(), ...anywhere()]),
-    medium: list(() => away(1e3, 1e6)),
-    short: list(() => away(10, 1e3)),
-    antipodal: list(nearAntipode),
+    anywhere: list(() => [...randomPosition(), ...randomPosition()]),
+    medium: list(() => pairAtDistance(1e3, 1e6)),
+    short: list(() => pairAtDistance(10, 1e3)),
+    antipodal: list(pairNearAntipode),
   }
 }
 
-/** A ring of `count` edges of this length, closed, clockwise as the azimuths run. */
+/** A closed, regular ring with `count` edges of this length, counter-clockwise, centred at 11°E 48°N. */
 export function roundRing(count: number, edgeMeters: number): Position[] {
   const radiusMeters = edgeMeters / (2 * Math.sin(Math.PI / count))
   const ring = Array.from({ length: count }, (_, index): Position => {
@@ -46,7 +51,7 @@ export function roundRing(count: number, edgeMeters: number): Position[] {
   return [...ring, ring[0]!]
 }
 
-/** A simple polygon with a wavy outline in the plane of lon and lat, about 37 bays. */
+/** A simple polygon with a wavy outline of 37 bays in the lon/lat plane. `radius` is in degrees. */
 export function wavyCircle(count: number, radius: number, lon = 0, lat = 0, decimals?: number): Geometry {
   const round = (value: number) => (decimals === undefined ? value : Number(value.toFixed(decimals)))
   const vertices = Array.from({ length: count }, (_, index): Position => {
@@ -57,7 +62,7 @@ export function wavyCircle(count: number, radius: number, lon = 0, lat = 0, deci
   return polygon(vertices)
 }
 
-/** A comb: long thin teeth from one side, which fit between those from the other. 950 teeth are 85 KB of GeoJSON. */
+/** A comb whose long thin teeth fit between the teeth of the comb from the other side. 950 teeth are 85 KB of GeoJSON. */
 export function comb(teeth: number, side: 1 | -1): Geometry {
   const pitch = 10 / teeth
   const vertices: Position[] = []
@@ -77,17 +82,17 @@ export function point(lon: number, lat: number): Geometry {
   return { type: 'Point', coordinates: [lon, lat] }
 }
 
-/** @param vertices not closed */
+/** @param vertices an open ring */
 export function polygon(vertices: readonly Position[]): Geometry {
   return { type: 'Polygon', coordinates: [[...vertices, vertices[0]!]] }
 }
 
-/** Interleaved lon, lat. */
+/** Positions as one array of interleaved lon, lat. */
 export function interleaved(positions: readonly Position[]): Float64Array {
   return Float64Array.from(positions.flat())
 }
 
-/** The bytes of doubles, for a file. */
-export function bytesOf(values: Float64Array): Uint8Array {
+/** The bytes of an array of doubles, without a copy. */
+export function viewBytes(values: Float64Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
 }

@@ -1,9 +1,9 @@
 /**
- * Bounded loopback load on the built service by wrk, a process of its own on the same cores: single requests, single requests
- * beside large ones, and batches. Prints rates, latencies and the CPU of each thread a request, beside the committed
- * baseline; a sample of the signatures given under load is recovered, and a wrong one fails the run.
+ * Measures the built service under bounded loopback load from wrk, a separate process on the same cores: single requests, single
+ * requests together with large ones, and batches. Prints rates, latencies and each thread's CPU time per request, compared with
+ * the committed baseline. A sample of the signatures under load is recovered, and a wrong one fails the run.
  *
- * With `--against=<base URL>` another implementation of the interface answers the same requests in turn.
+ * With `--against=<base URL>` another implementation of the API answers the same requests alternately.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { proofOf, stampOf } from '../test/evidence.ts'
 import { type LoadRow, loadMarks, NAMES } from './load-marks.ts'
 import { type BenchService, cpuPerRequest, residentMiB, startService, threadSeconds } from './service-process.ts'
-import { MARKS_SIGNATURE_MICROS, signatureAnchor } from './signature-anchor.ts'
+import { createSignatureTimer, TARGET_SIGNATURE_MICROS } from './signature-anchor.ts'
 import { sampleSignatures } from './signature-sample.ts'
 import { isWrkInstalled, runWrk, startWrk, type WrkResult, writeScript } from './wrk.ts'
 
@@ -33,7 +33,7 @@ interface Scenario {
   readonly connections: number
   /** Operations in one request. */
   readonly operations?: number
-  /** Connections that send 10,000-vertex polygons meanwhile. */
+  /** Number of other connections that send 10,000-vertex polygons at the same time. */
   readonly beside?: number
 }
 
@@ -76,36 +76,36 @@ async function measureAll(service: BenchService, folder: string): Promise<object
   const against = process.env['BENCH_AGAINST']
   const large = writeScript(folder, 'large', '/compute/v0/area', polygonBody(10_000, 7))
   const finishSample = sampleSignatures(service.url)
-  const anchor = await signatureAnchor()
+  const timeSignatures = await createSignatureTimer()
   const rows: Record<string, LoadRow> = {}
   const others: Record<string, WrkResult> = {}
   for (const [index, scenario] of SCENARIOS.entries()) {
     const script = writeScript(folder, `scenario-${index}`, scenario.path, scenario.body)
     const load = { url: service.url, script, connections: scenario.connections, seconds: SECONDS }
-    await runWrk({ ...load, seconds: 2 }) // warm-up, not counted
+    await runWrk({ ...load, seconds: 2 }) // warm-up, not measured
     const rounds: (WrkResult & Pick<LoadRow, 'cpuMicros' | 'residentMiB'>)[] = []
     for (let round = 0; round < ROUNDS; round++) {
-      anchor()
-      const beside =
+      timeSignatures()
+      const polygonLoad =
         scenario.beside === undefined
           ? undefined
           : startWrk({ url: service.url, script: large, connections: scenario.beside, seconds: SECONDS + 1 })
       rounds.push(await measure(service, scenario, load))
-      beside?.kill()
+      polygonLoad?.kill()
       if (against !== undefined && scenario.operations === undefined) {
         others[scenario.name] = await runWrk({ ...load, url: against })
       }
     }
-    rows[scenario.name] = summary(scenario, rounds)
+    rows[scenario.name] = summarize(scenario, rounds)
   }
   const checked = await finishSample()
-  print(rows, others)
-  console.log(`${checked} signatures given under load recovered with viem: each is the attester's`)
-  const signatureMicros = anchor()
+  printTable(rows, others)
+  console.log(`viem recovered ${checked} signatures made under load: all are the attester's`)
+  const signatureMicros = timeSignatures()
   const { secp256k1 } = service
   console.log(
-    `the service signed by secp256k1 "${secp256k1}"; between the rounds a signature by "native" took ${signatureMicros} µs by itself ` +
-      `(${MARKS_SIGNATURE_MICROS} µs where the marks were set)`,
+    `the service signed with secp256k1 backend "${secp256k1}"; between the rounds a single signature by "native" took ${signatureMicros} µs ` +
+      `(${TARGET_SIGNATURE_MICROS} µs on the machine for which the targets were set)`,
   )
   return { rows, others, checked, secp256k1, signatureMicros, seconds: SECONDS, rounds: ROUNDS, marks: loadMarks(rows) }
 }
@@ -119,36 +119,37 @@ async function measure(service: BenchService, { name, operations = 1 }: Scenario
   return { ...result, cpuMicros, residentMiB: residentMiB(pid) }
 }
 
-/** The round with the median rate. */
-function summary(
+/** Summarizes a scenario by the round with the median rate. */
+function summarize(
   { operations = 1 }: Scenario,
   rounds: (WrkResult & Pick<LoadRow, 'cpuMicros' | 'residentMiB'>)[],
 ): LoadRow {
   const ordered = [...rounds].sort((a, b) => a.requestsPerSecond - b.requestsPerSecond)
   const median = ordered[Math.floor(ordered.length / 2)]!
-  const share = (round: WrkResult) => Math.round((100 * round.requestsPerSecond) / median.requestsPerSecond) / 100
+  const fraction = (round: WrkResult) => Math.round((100 * round.requestsPerSecond) / median.requestsPerSecond) / 100
   return {
     operationsPerSecond: median.requestsPerSecond * operations,
     p50Ms: median.p50Ms,
     p99Ms: median.p99Ms,
-    spread: [share(ordered[0]!), share(ordered.at(-1)!)],
+    spread: [fraction(ordered[0]!), fraction(ordered.at(-1)!)],
     cpuMicros: median.cpuMicros,
     residentMiB: median.residentMiB,
   }
 }
 
-function print(rows: Record<string, LoadRow>, others: Record<string, WrkResult>): void {
+function printTable(rows: Record<string, LoadRow>, others: Record<string, WrkResult>): void {
   const baseline: { rows: Record<string, LoadRow> } | undefined = existsSync(BASELINE)
     ? JSON.parse(readFileSync(BASELINE, 'utf8')).load
     : undefined
   console.log(
-    '| scenario | operations/s | spread | p50 ms | p99 ms | CPU µs a request: main, others, all | MiB | to baseline | other |',
+    '| scenario | operations/s | spread | p50 ms | p99 ms | CPU µs per request: main, others, all | MiB | × baseline | other service, requests/s |',
   )
   console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- |')
   for (const [name, row] of Object.entries(rows)) {
     const { main, others: rest, all } = row.cpuMicros
-    const known = baseline?.rows[name]
-    const ratio = known === undefined ? '–' : (row.operationsPerSecond / known.operationsPerSecond).toFixed(2)
+    const baselineRow = baseline?.rows[name]
+    const ratio =
+      baselineRow === undefined ? '–' : (row.operationsPerSecond / baselineRow.operationsPerSecond).toFixed(2)
     const other = others[name]?.requestsPerSecond
     console.log(
       `| ${name} | ${row.operationsPerSecond} | ${row.spread.join('–')} | ${row.p50Ms} | ${row.p99Ms} | ${main}, ${rest.join(' ')}, ${all} | ` +

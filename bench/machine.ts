@@ -1,4 +1,4 @@
-/** What a run was measured on. */
+/** Facts about the machine of a run. */
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 
@@ -20,7 +20,7 @@ export function machineFacts(): Machine {
   }
 }
 
-/** Prints the versions of packages that are contenders. */
+/** Prints the installed versions of the packages that are contenders. */
 export function printPackages(names: readonly string[]): void {
   for (const name of names) {
     const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url)

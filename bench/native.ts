@@ -1,6 +1,6 @@
 /**
- * Contenders in C++: small programs of `bench/native`, compiled into a temporary directory against what the machine has. They
- * read the same numbers as Trigpoint and time themselves, one process a round.
+ * Contenders in C++: small programs in `bench/native`, compiled into a temporary directory with the libraries of this machine.
+ * They read the same numbers as Trigpoint and measure their own time. Each round starts a new process.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,74 +13,75 @@ import type { Contender } from './rounds.ts'
 const sources = fileURLToPath(new URL('../../bench/native/', import.meta.url))
 const SECONDS_TO_COMPILE = 120
 const SECONDS_TO_RUN = 60
-/** What GeographicLib's geodesics need of its sources. */
+/** The source files that GeographicLib's geodesics need. */
 const GEOGRAPHICLIB_FILES = [
   ...['Geodesic', 'GeodesicLine', 'GeodesicExact', 'GeodesicLineExact', 'DST', 'EllipticFunction', 'Math'],
   ...['PolygonArea', 'Rhumb', 'Ellipsoid', 'AlbersEqualArea', 'TransverseMercator', 'Utility'],
 ]
 
-interface Anchor {
+interface NativeLibrary {
   readonly name: string
   readonly program: string
   readonly options: readonly string[]
-  /** pkg-config's name of the library, for its version. */
+  /** The name of the library for pkg-config, which reports its version. */
   readonly library: string
-  /** Debian's package. */
-  readonly from: string
+  /** The Debian package that contains the library. */
+  readonly debianPackage: string
 }
 
-const ANCHORS = {
+const NATIVE_LIBRARIES = {
   geographiclib: {
     name: 'GeographicLib C++, -O2 .so',
     program: 'geographiclib.cc',
     options: ['-O2', '-lGeographicLib'],
     library: 'geographiclib',
-    from: 'libgeographiclib-dev',
+    debianPackage: 'libgeographiclib-dev',
   },
   proj: {
     name: 'PROJ geodesic.c, .so',
     program: 'proj.cc',
     options: ['-O2', '-lproj'],
     library: 'proj',
-    from: 'libproj-dev',
+    debianPackage: 'libproj-dev',
   },
   geos: {
     name: 'GEOS C++, .so',
     program: 'geos.cc',
     options: ['-O2', '-lgeos_c'],
     library: 'geos',
-    from: 'libgeos-dev',
+    debianPackage: 'libgeos-dev',
   },
-} as const satisfies Record<string, Anchor>
+} as const satisfies Record<string, NativeLibrary>
 
-export type NativeProgram = keyof typeof ANCHORS | 'geographiclibNative'
+export type NativeProgram = keyof typeof NATIVE_LIBRARIES | 'geographiclibNative'
 export const NATIVE_NAMES: Readonly<Record<NativeProgram, string>> = {
-  geographiclib: ANCHORS.geographiclib.name,
-  proj: ANCHORS.proj.name,
-  geos: ANCHORS.geos.name,
+  geographiclib: NATIVE_LIBRARIES.geographiclib.name,
+  proj: NATIVE_LIBRARIES.proj.name,
+  geos: NATIVE_LIBRARIES.geos.name,
   geographiclibNative: 'GeographicLib C++, -O3 -march=native',
 }
 
 export interface Native {
   readonly folder: string
-  /** Writes an input once; returns its path. */
+  /** Writes an input file and returns its path. */
   input(name: string, bytes: Uint8Array): string
-  /** Contenders of those programs that there are. */
+  /** Creates contenders for those programs that were compiled. */
   contenders(programs: readonly NativeProgram[], task: string, input: string): Contender[]
-  /** All results of a program for an input; undefined where it is not there. */
+  /** All results of a program for an input. Undefined if the program was not compiled. */
   results(program: NativeProgram, input: string): Float64Array | undefined
   close(): void
 }
 
-/** Compiles the programs that can be compiled here and prints one line for each one, with its version or why it is not there. */
+/** Compiles the programs and prints one line for each: its version, or why it is missing. */
 export function openNative(programs: readonly NativeProgram[]): Native {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-bench-'))
   const built = new Map<NativeProgram, string>()
   for (const program of programs) {
     const target = join(folder, program)
-    const missing = program === 'geographiclibNative' ? compileGeographicLib(target) : compile(ANCHORS[program], target)
-    if (missing === undefined) built.set(program, target)
-    else console.log(`- not in the tables: ${NATIVE_NAMES[program]}: ${missing}`)
+    const reason =
+      program === 'geographiclibNative' ? compileGeographicLib(target) : compile(NATIVE_LIBRARIES[program], target)
+    if (reason === undefined) built.set(program, target)
+    else console.log(`- not in the tables: ${NATIVE_NAMES[program]}: ${reason}`)
   }
   const execute = (program: NativeProgram, args: readonly string[]): string => {
     const { status, stdout, stderr } = spawnSync(built.get(program)!, args, {
@@ -97,8 +98,8 @@ export function openNative(programs: readonly NativeProgram[]): Native {
       writeFileSync(path, bytes)
       return path
     },
-    contenders(wanted, task, input) {
-      return wanted
+    contenders(names, task, input) {
+      return names
         .filter((program) => built.has(program))
         .map((program) => ({
           name: NATIVE_NAMES[program],
@@ -123,22 +124,26 @@ export function openNative(programs: readonly NativeProgram[]): Native {
   }
 }
 
-/** @returns why it cannot be, or undefined */
-function compile({ name, program, options, library, from }: Anchor, target: string): string | undefined {
+/** Compiles a program. Returns the reason if that fails, else undefined. */
+function compile(
+  { name, program, options, library, debianPackage }: NativeLibrary,
+  target: string,
+): string | undefined {
   const failure = runCompiler([join(sources, program), '-o', target, ...options])
-  if (failure !== undefined) return `${failure} (needs Debian's g++ and ${from})`
+  if (failure !== undefined) return `${failure} (needs Debian's g++ and ${debianPackage})`
   const version = spawnSync('pkg-config', ['--modversion', library], { encoding: 'utf8' }).stdout?.trim()
   console.log(`- ${name}: ${version || 'version unknown (no pkg-config)'}`)
   return undefined
 }
 
-/** From sources with this machine's instructions, which no package is built with. */
+/** Compiles GeographicLib from source with the instruction set of this machine, which no package uses. Returns as `compile`. */
 function compileGeographicLib(target: string): string | undefined {
   const source = process.env['GEOGRAPHICLIB_SOURCE']
-  if (source === undefined) return 'GEOGRAPHICLIB_SOURCE does not name its sources (`apt-get source geographiclib`)'
+  if (source === undefined)
+    return 'GEOGRAPHICLIB_SOURCE is not set to the folder of its sources (`apt-get source geographiclib`)'
   const files = GEOGRAPHICLIB_FILES.map((file) => resolve(source, 'src', `${file}.cpp`))
-  const absent = files.find((file) => !existsSync(file))
-  if (absent !== undefined) return `${absent} is not there`
+  const missingFile = files.find((file) => !existsSync(file))
+  if (missingFile !== undefined) return `${missingFile} does not exist`
   const options = ['-O3', '-march=native', '-ffunction-sections', '-Wl,--gc-sections', '-I', resolve(source, 'include')]
   const failure = runCompiler([...options, join(sources, 'geographiclib.cc'), ...files, '-o', target])
   if (failure !== undefined) return failure
@@ -154,6 +159,6 @@ function runCompiler(args: readonly string[]): string | undefined {
     encoding: 'utf8',
     timeout: 1000 * SECONDS_TO_COMPILE,
   })
-  if (error !== undefined) return 'g++ does not run'
-  return status === 0 ? undefined : (stderr.split('\n').find((line) => line.includes('error')) ?? 'it does not compile')
+  if (error !== undefined) return 'g++ could not be run'
+  return status === 0 ? undefined : (stderr.split('\n').find((line) => line.includes('error')) ?? 'compilation failed')
 }

@@ -1,9 +1,9 @@
-/** Pictures of what the benches measured, as SVG that stands on light and dark pages alike. */
+/** Draws the results of the benches as SVG that adapts to light and dark pages. */
 import type { LoadRow } from './load-marks.ts'
 import type { MeasuredRow } from './rounds.ts'
 import { significant, time } from './tables.ts'
 
-/** What `scripts/bench.mjs` wrote, as far as it is drawn. */
+/** The part of the results of `scripts/bench.mjs` that is drawn. */
 export interface Results {
   readonly date: string
   readonly cpu?: string
@@ -17,13 +17,13 @@ interface Bar {
   readonly label: string
   readonly value: number
   readonly text: string
-  readonly isOurs: boolean
+  readonly isTrigpoint: boolean
 }
 
-/** File below `docs/plots` → which row of which bench it shows. */
+/** For each plot: its file name in `docs/plots`, the bench, the row of that bench, and the title. */
 const ROWS = [
   ['geodesy-edge', 'geodesy', 'area and length, ring of 10,000, 60 m', 'Area and length of a ring of 10,000, one edge'],
-  ['geodesy-inverse', 'geodesy', 'inverse, anywhere', 'Distance of two places anywhere'],
+  ['geodesy-inverse', 'geodesy', 'inverse, anywhere', 'Distance between two positions anywhere'],
   [
     'topology-contains',
     'topology',
@@ -33,9 +33,9 @@ const ROWS = [
 ] as const
 
 /**
- * Pictures by name, of whatever part these results have.
+ * Draws the plots for which these results have data.
  *
- * @returns [name, SVG]
+ * @returns pairs of name and SVG
  */
 export function plotsOf(results: Results): [name: string, svg: string][] {
   const note = `${results.date.slice(0, 10)}, ${results.cores ?? '?'} cores, ${results.cpu ?? 'unknown processor'}`
@@ -46,7 +46,7 @@ export function plotsOf(results: Results): [name: string, svg: string][] {
       label: contender,
       value: nanoseconds,
       text: time(nanoseconds),
-      isOurs: contender.startsWith('Trigpoint'),
+      isTrigpoint: contender.startsWith('Trigpoint'),
     }))
     return [[name, barsSvg(`${title}: time, logarithmic`, note, bars)]]
   })
@@ -57,15 +57,15 @@ export function plotsOf(results: Results): [name: string, svg: string][] {
     label,
     value,
     text: `${Math.round(value).toLocaleString('en')}/s`,
-    isOurs: true,
+    isTrigpoint: true,
   }))
   const latencies = loads.flatMap(([label, { p50Ms, p99Ms }]) => [
-    { label, value: p50Ms, text: `p50 ${significant(p50Ms)} ms`, isOurs: true },
-    { label: '', value: p99Ms, text: `p99 ${significant(p99Ms)} ms`, isOurs: false },
+    { label, value: p50Ms, text: `p50 ${significant(p50Ms)} ms`, isTrigpoint: true },
+    { label: '', value: p99Ms, text: `p99 ${significant(p99Ms)} ms`, isTrigpoint: false },
   ])
   return [
     ...times,
-    ['load-rate', barsSvg('Operations a second, logarithmic', note, rates)],
+    ['load-rate', barsSvg('Operations per second, logarithmic', note, rates)],
     ['load-latency', barsSvg('Latency, logarithmic', note, latencies)],
   ]
 }
@@ -77,17 +77,17 @@ const BAR_HEIGHT = 18
 const STEP = 28
 const TOP = 56
 
-/** Horizontal bars on a logarithmic scale, their values behind them. */
+/** Draws horizontal bars on a logarithmic scale, with their values after them. */
 function barsSvg(title: string, note: string, bars: readonly Bar[]): string {
   const values = bars.map(({ value }) => value)
-  // Below the least, so that the shortest bar can be seen.
+  // The scale starts below the smallest value, so that the shortest bar is visible.
   const low = Math.floor(Math.log10(Math.min(...values)) - 0.3)
   const high = Math.log10(Math.max(...values))
-  const room = WIDTH - LABEL_WIDTH - VALUE_WIDTH
-  const rows = bars.map(({ label, value, text, isOurs }, index) => {
+  const plotWidth = WIDTH - LABEL_WIDTH - VALUE_WIDTH
+  const rows = bars.map(({ label, value, text, isTrigpoint }, index) => {
     const y = TOP + index * STEP
-    const width = Math.max(2, (room * (Math.log10(value) - low)) / (high - low))
-    return `<text class="label" x="${LABEL_WIDTH - 12}" y="${y + 13}" text-anchor="end">${escapeXml(clipped(label))}</text><rect class="${isOurs ? 'ours' : 'other'}" x="${LABEL_WIDTH}" y="${y}" width="${width.toFixed(1)}" height="${BAR_HEIGHT}" rx="3"/><text class="value" x="${(LABEL_WIDTH + width + 8).toFixed(1)}" y="${y + 13}">${escapeXml(text)}</text>`
+    const width = Math.max(2, (plotWidth * (Math.log10(value) - low)) / (high - low))
+    return `<text class="label" x="${LABEL_WIDTH - 12}" y="${y + 13}" text-anchor="end">${escapeXml(truncate(label))}</text><rect class="${isTrigpoint ? 'ours' : 'other'}" x="${LABEL_WIDTH}" y="${y}" width="${width.toFixed(1)}" height="${BAR_HEIGHT}" rx="3"/><text class="value" x="${(LABEL_WIDTH + width + 8).toFixed(1)}" y="${y + 13}">${escapeXml(text)}</text>`
   })
   const height = TOP + bars.length * STEP + 32
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escapeXml(title)}">
@@ -99,13 +99,13 @@ ${rows.join('\n')}
 `
 }
 
-/** Letters of a label that have room. */
+/** Number of characters of a label that fit. */
 const MAX_LABEL = 44
 
-function clipped(label: string): string {
+function truncate(label: string): string {
   return label.length <= MAX_LABEL ? label : `${label.slice(0, MAX_LABEL - 1)}…`
 }
 
 function escapeXml(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -1,6 +1,6 @@
 /**
- * PostGIS as a contender: a cluster of its own in a temporary directory, on a socket there, stopped and removed at the end.
- * Times are psql's for one statement over many rows, the best of two after the same statement has run once.
+ * PostGIS as a contender, in a temporary PostgreSQL cluster that listens on a Unix socket and is removed at the end. Times are
+ * those of psql for one statement over many rows: the better of two, after the same statement has run once.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,8 +13,8 @@ import type { Contender } from './rounds.ts'
 const DEBIAN_FOLDER = '/usr/lib/postgresql'
 const SECONDS_TO_START = 20
 const SECONDS_TO_RUN = 60
-/** Statements timed in a round. */
-const TIMED = 2
+/** Number of timed statements per round. */
+const TIMED_STATEMENTS = 2
 const SETTINGS = [
   'listen_addresses=',
   'fsync=off',
@@ -24,11 +24,12 @@ const SETTINGS = [
 ]
 
 export interface PostGis {
-  /** Fills a table whose columns are geometries of these types from rows of WKB. */
+  /** Creates a table with columns of these types and fills it from rows of WKB. */
   load(table: string, columns: readonly string[], rows: readonly (readonly Buffer[])[]): void
   /**
-   * @param select how often to repeat is put in for `:n`; without it one statement is one call
-   * @returns a contender; one call of it is one repetition, its result the first number the statement prints
+   * Creates a contender. One call is one repetition, and its result is the first number that the statement prints.
+   *
+   * @param select a statement in which `:n` stands for the number of repetitions; without it one statement is one call
    */
   contender(name: string, select: string): Contender
   /** The first column of a statement, as numbers. */
@@ -36,7 +37,7 @@ export interface PostGis {
   close(): Promise<void>
 }
 
-/** @returns undefined where there is none; prints one line with its version or why */
+/** Starts PostGIS and prints its version. If that fails, prints the reason and returns undefined. */
 export async function openPostGis(): Promise<PostGis | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-postgis-'))
   const opened = await open(folder)
@@ -50,14 +51,18 @@ async function open(folder: string): Promise<PostGis | string> {
   const binaries = newestBinaries()
   if (binaries === undefined) return `no PostgreSQL in ${DEBIAN_FOLDER} (Debian's postgresql-15-postgis-3)`
   const user = serverUser()
-  if (user === undefined) return 'the server does not run as root, and there is no user postgres'
+  if (user === undefined) return 'PostgreSQL refuses to run as root, and there is no user postgres'
   chownSync(folder, user.uid, user.gid)
   chmodSync(folder, 0o700)
   const data = join(folder, 'data')
   const env = { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8', HOME: folder }
   const options = { ...user, env, cwd: folder, encoding: 'utf8', timeout: 1000 * SECONDS_TO_RUN } as const
-  const made = spawnSync(join(binaries, 'initdb'), ['-D', data, '-U', 'bench', '-A', 'trust', '--no-sync'], options)
-  if (made.status !== 0) return `initdb failed: ${made.stderr}`
+  const initialized = spawnSync(
+    join(binaries, 'initdb'),
+    ['-D', data, '-U', 'bench', '-A', 'trust', '--no-sync'],
+    options,
+  )
+  if (initialized.status !== 0) return `initdb failed: ${initialized.stderr}`
   const settings = SETTINGS.flatMap((setting) => ['-c', setting])
   const server = spawn(join(binaries, 'postgres'), ['-D', data, '-k', folder, ...settings], {
     ...user,
@@ -68,7 +73,7 @@ async function open(folder: string): Promise<PostGis | string> {
   const killAtExit = () => server.kill('SIGQUIT')
   process.once('exit', killAtExit)
   const stop = async () => {
-    await end(server)
+    await stopServer(server)
     process.off('exit', killAtExit)
     rmSync(folder, { recursive: true, force: true })
   }
@@ -79,7 +84,7 @@ async function open(folder: string): Promise<PostGis | string> {
     return stdout
   }
   try {
-    await isReady(server, psql)
+    await waitUntilReady(server, psql)
     psql('CREATE EXTENSION postgis;')
   } catch (error) {
     await stop()
@@ -93,7 +98,7 @@ async function open(folder: string): Promise<PostGis | string> {
       psql(
         [
           `CREATE TABLE ${table} (${names.join(', ')});`,
-          // As it was sent: decompressing would be counted as computing.
+          // Store uncompressed, because decompression would count as computation.
           ...columns.map((_, index) => `ALTER TABLE ${table} ALTER ${'abc'[index]} SET STORAGE EXTERNAL;`),
           `COPY ${table} FROM stdin;`,
           ...lines,
@@ -106,7 +111,7 @@ async function open(folder: string): Promise<PostGis | string> {
       let repetitions = 1
       const round = (milliseconds: number) => {
         const statement = `${select.replaceAll(':n', String(repetitions))};\n`
-        const printed = psql(`${statement}\\timing on\n${statement.repeat(TIMED)}`)
+        const printed = psql(`${statement}\\timing on\n${statement.repeat(TIMED_STATEMENTS)}`)
         const elapsed = Math.min(...Array.from(printed.matchAll(/Time: ([\d.]+) ms/g), (match) => Number(match[1])))
         const nanoseconds = (elapsed * 1e6) / repetitions
         if (select.includes(':n'))
@@ -120,7 +125,7 @@ async function open(folder: string): Promise<PostGis | string> {
   }
 }
 
-/** A table's name from a row's. */
+/** Derives the name of a table from the name of a row. */
 export function tableName(row: string): string {
   return row.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')
 }
@@ -133,7 +138,7 @@ function newestBinaries(): string | undefined {
     .find((bin) => ['initdb', 'postgres', 'psql'].every((file) => existsSync(join(bin, file))))
 }
 
-/** PostgreSQL refuses to run as root. */
+/** The user that runs the server, because PostgreSQL refuses to run as root. Undefined if there is no such user. */
 function serverUser(): { uid: number; gid: number } | undefined {
   if (process.getuid!() !== 0) return { uid: process.getuid!(), gid: process.getgid!() }
   const ids = ['-u', '-g'].map((option) => spawnSync('id', [option, 'postgres'], { encoding: 'utf8' }))
@@ -142,7 +147,7 @@ function serverUser(): { uid: number; gid: number } | undefined {
   return { uid: uid!, gid: gid! }
 }
 
-async function isReady(server: ChildProcess, psql: (input: string) => string): Promise<void> {
+async function waitUntilReady(server: ChildProcess, psql: (input: string) => string): Promise<void> {
   const deadline = performance.now() + 1000 * SECONDS_TO_START
   for (;;) {
     try {
@@ -155,12 +160,12 @@ async function isReady(server: ChildProcess, psql: (input: string) => string): P
   }
 }
 
-async function end(server: ChildProcess): Promise<void> {
+async function stopServer(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return
   const exited = once(server, 'exit')
   server.kill('SIGINT')
-  const isDown = await Promise.race([exited.then(() => true), sleep(10_000, false, { ref: false })])
-  if (!isDown) {
+  const hasExited = await Promise.race([exited.then(() => true), sleep(10_000, false, { ref: false })])
+  if (!hasExited) {
     server.kill('SIGKILL')
     await exited
   }

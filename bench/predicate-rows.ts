@@ -1,6 +1,6 @@
 /**
- * Predicates and validity by everyone. All start from what they work on (flat arrays, their own geometries): reading is not
- * counted here. Warm against warm, prepared against prepared.
+ * Predicates and validity by all contenders. All start from their own representation (flat arrays or library objects), so the
+ * times do not include reading. Contenders are compared after warm-up, and prepared ones with prepared ones.
  */
 import turfContains from '@turf/boolean-point-in-polygon'
 import IndexedPointInAreaLocator from 'jsts/org/locationtech/jts/algorithm/locate/IndexedPointInAreaLocator.js'
@@ -19,12 +19,12 @@ import { comb, generator, point, wavyCircle } from './inputs.ts'
 import type { Native } from './native.ts'
 import { type PostGis, tableName } from './postgis.ts'
 import { type Contender, inProcess, type Row } from './rounds.ts'
-import { wkb, wkbPairs } from './wkb.ts'
+import { encodeWkb, encodeWkbPairs } from './wkb.ts'
 
 const LIMITS = { maxVertices: 200_000, maxParts: 10_000 }
-const INTERIOR = 0 // JTS's Location
+const INTERIOR = 0 // The value of Location.INTERIOR in JTS.
 
-export interface TopologyAnchors {
+export interface TopologyLibraries {
   readonly kernel: Kernel
   readonly geos: Geos
   readonly native: Native
@@ -33,20 +33,21 @@ export interface TopologyAnchors {
 
 type Predicate = 'contains' | 'intersects'
 
-/** Positions in and around polygons. */
-export function pointRows(anchors: TopologyAnchors): Row[] {
+/** Whether polygons contain positions in and around them. */
+export function pointRows(libraries: TopologyLibraries): Row[] {
   return [100, 10_000, 100_000].flatMap((count) => {
     const shape = wavyCircle(count, 10)
     const size = count.toLocaleString('en')
     return [
-      unindexedRow(anchors, `contains(polygon of ${size}, point)`, shape, 10),
-      preparedRow(anchors, `prepared contains(polygon of ${size}, point)`, shape, 1000),
+      unindexedRow(libraries, `contains(polygon of ${size}, point)`, shape, 10),
+      preparedRow(libraries, `prepared contains(polygon of ${size}, point)`, shape, 1000),
     ]
   })
 }
 
-export function polygonRows(anchors: TopologyAnchors): Row[] {
-  const row = (name: string, predicate: Predicate, a: Geometry, b: Geometry) => pairRow(anchors, name, predicate, a, b)
+export function polygonRows(libraries: TopologyLibraries): Row[] {
+  const row = (name: string, predicate: Predicate, a: Geometry, b: Geometry) =>
+    pairRow(libraries, name, predicate, a, b)
   const [small, large] = [wavyCircle(1000, 10), wavyCircle(10_000, 10)]
   return [
     row('intersects, 1,000 and 1,000 overlapping', 'intersects', small, wavyCircle(1000, 10, 5)),
@@ -59,70 +60,76 @@ export function polygonRows(anchors: TopologyAnchors): Row[] {
   ]
 }
 
-export function validityRows(anchors: TopologyAnchors): Row[] {
+export function validityRows(libraries: TopologyLibraries): Row[] {
   return [
-    validityRow(anchors, 'validity of a ring of 1,000', wavyCircle(1000, 10)),
-    validityRow(anchors, 'validity of a ring of 10,000', wavyCircle(10_000, 10)),
-    validityRow(anchors, 'validity of a comb of 85 KB', comb(950, 1)),
+    validityRow(libraries, 'validity of a ring of 1,000', wavyCircle(1000, 10)),
+    validityRow(libraries, 'validity of a ring of 10,000', wavyCircle(10_000, 10)),
+    validityRow(libraries, 'validity of a comb of 85 KB', comb(950, 1)),
   ]
 }
 
-function unindexedRow({ kernel, geos, native }: TopologyAnchors, name: string, shape: Geometry, count: number): Row {
+function unindexedRow({ kernel, geos, native }: TopologyLibraries, name: string, shape: Geometry, count: number): Row {
   const points = pointsAround(count)
   const pole = poleOf(kernel)
   const flat = read(shape)
   const flatPoints = points.map(read)
   const jts = jtsGeometry(shape)
   const jtsPoints = points.map(jtsGeometry)
-  const inGeos = geos.read(shape)
+  const geosShape = geos.read(shape)
   const geosPoints = points.map((each) => geos.read(each))
-  const positions = points.map(positionOf)
+  const positions = points.map(getPosition)
   return {
     name,
     items: count,
     item: 'point',
     unit: 'answers',
     contenders: [
-      inProcess('Trigpoint', () => countOf(flatPoints, (each) => contains(flat, each, pole, kernel))),
-      inProcess('jsts', () => countOf(jtsPoints, (each) => jts.contains(each))),
-      inProcess('geos-wasm', () => countOf(geosPoints, (each) => geos.contains(inGeos, each))),
-      inProcess('turf', () => countOf(positions, (each) => turfContains([...each], polygonOf(shape)))),
-      ...native.contenders(['geos'], 'contains', native.input(name, wkbPairs(points.map((each) => [shape, each])))),
+      inProcess('Trigpoint', () => countTrue(flatPoints, (each) => contains(flat, each, pole, kernel))),
+      inProcess('jsts', () => countTrue(jtsPoints, (each) => jts.contains(each))),
+      inProcess('geos-wasm', () => countTrue(geosPoints, (each) => geos.contains(geosShape, each))),
+      inProcess('turf', () => countTrue(positions, (each) => turfContains([...each], asPolygon(shape)))),
+      ...native.contenders(
+        ['geos'],
+        'contains',
+        native.input(name, encodeWkbPairs(points.map((each) => [shape, each]))),
+      ),
     ],
   }
 }
 
-function preparedRow(anchors: TopologyAnchors, name: string, shape: Geometry, count: number): Row {
-  const { kernel, geos, native, postGis } = anchors
+function preparedRow(libraries: TopologyLibraries, name: string, shape: Geometry, count: number): Row {
+  const { kernel, geos, native, postGis } = libraries
   const points = pointsAround(count)
   const pole = poleOf(kernel)
-  const ours = prepareTopology(read(shape))
+  const preparedShape = prepareTopology(read(shape))
   const flatPoints = points.map(read)
   const locator = new IndexedPointInAreaLocator(jtsGeometry(shape) as never)
-  const coordinates = points.map(positionOf).map(([lon, lat]) => new Coordinate(lon, lat))
+  const coordinates = points.map(getPosition).map(([lon, lat]) => new Coordinate(lon, lat))
   const prepared = geos.prepare(geos.read(shape))
-  const positions = points.map(positionOf)
+  const positions = points.map(getPosition)
   const contenders: Contender[] = [
-    inProcess('Trigpoint, prepared', () => countOf(flatPoints, (each) => contains(ours, each, pole, kernel))),
+    inProcess('Trigpoint, prepared', () =>
+      countTrue(flatPoints, (each) => contains(preparedShape, each, pole, kernel)),
+    ),
     inProcess('jsts IndexedPointInAreaLocator', () =>
-      countOf(coordinates, (each) => (locator.locate(each as never) as unknown) === INTERIOR),
+      countTrue(coordinates, (each) => (locator.locate(each as never) as unknown) === INTERIOR),
     ),
     inProcess('geos-wasm, prepared', () =>
-      countOf(positions, ([lon, lat]) => geos.preparedContainsPosition(prepared, lon, lat)),
+      countTrue(positions, ([lon, lat]) => geos.preparedContainsPosition(prepared, lon, lat)),
     ),
     ...native.contenders(
       ['geos'],
       'prepared-contains',
-      native.input(name, wkbPairs(points.map((each, index) => [index === 0 ? shape : each, each]))),
+      native.input(name, encodeWkbPairs(points.map((each, index) => [index === 0 ? shape : each, each]))),
     ),
   ]
   if (postGis !== undefined) {
     const table = tableName(name)
-    postGis.load(table, ['geometry'], [[wkb(shape)]])
+    postGis.load(table, ['geometry'], [[encodeWkb(shape)]])
     postGis.load(
       `${table}_points`,
       ['geometry'],
-      points.map((each) => [wkb(each)]),
+      points.map((each) => [encodeWkb(each)]),
     )
     const select = `SELECT count(*) FILTER (WHERE ST_Contains(p.a, q.a)) / :n FROM ${table} p, ${table}_points q, generate_series(1, :n)`
     contenders.push(postGis.contender('PostGIS ST_Contains, rows', select))
@@ -130,22 +137,22 @@ function preparedRow(anchors: TopologyAnchors, name: string, shape: Geometry, co
   return { name, items: count, item: 'point', unit: 'answers', contenders }
 }
 
-function pairRow(anchors: TopologyAnchors, name: string, predicate: Predicate, a: Geometry, b: Geometry): Row {
-  const { kernel, geos, native, postGis } = anchors
+function pairRow(libraries: TopologyLibraries, name: string, predicate: Predicate, a: Geometry, b: Geometry): Row {
+  const { kernel, geos, native, postGis } = libraries
   const pole = poleOf(kernel)
   const [flatA, flatB, jtsA, jtsB] = [read(a), read(b), jtsGeometry(a), jtsGeometry(b)]
   const [geosA, geosB] = [geos.read(a), geos.read(b)]
   const prepared = geos.prepare(geosA)
   const [preparedA, preparedB] = [prepareTopology(flatA), prepareTopology(flatB)]
-  const ours = predicate === 'contains' ? contains : intersects
+  const trigpointPredicate = predicate === 'contains' ? contains : intersects
   return {
     name,
     items: 1,
     item: 'call',
     unit: 'answers',
     contenders: [
-      inProcess('Trigpoint', () => Number(ours(flatA, flatB, pole, kernel))),
-      inProcess('Trigpoint, both prepared', () => Number(ours(preparedA, preparedB, pole, kernel))),
+      inProcess('Trigpoint', () => Number(trigpointPredicate(flatA, flatB, pole, kernel))),
+      inProcess('Trigpoint, both prepared', () => Number(trigpointPredicate(preparedA, preparedB, pole, kernel))),
       inProcess('jsts', () => Number(jtsA[predicate](jtsB))),
       inProcess('geos-wasm', () => Number(geos[predicate](geosA, geosB))),
       inProcess('geos-wasm, prepared', () =>
@@ -153,15 +160,15 @@ function pairRow(anchors: TopologyAnchors, name: string, predicate: Predicate, a
           predicate === 'contains' ? geos.preparedContains(prepared, geosB) : geos.preparedIntersects(prepared, geosB),
         ),
       ),
-      ...native.contenders(['geos'], predicate, native.input(name, wkbPairs([[a, b]]))),
+      ...native.contenders(['geos'], predicate, native.input(name, encodeWkbPairs([[a, b]]))),
       ...postGisPair(postGis, name, predicate === 'contains' ? 'ST_Contains' : 'ST_Intersects', a, b),
     ],
   }
 }
 
-function validityRow({ kernel, geos, native, postGis }: TopologyAnchors, name: string, shape: Geometry): Row {
+function validityRow({ kernel, geos, native, postGis }: TopologyLibraries, name: string, shape: Geometry): Row {
   const pole = poleOf(kernel)
-  const [flat, jts, inGeos] = [read(shape), jtsGeometry(shape), geos.read(shape)]
+  const [flat, jts, geosShape] = [read(shape), jtsGeometry(shape), geos.read(shape)]
   return {
     name,
     items: 1,
@@ -170,31 +177,36 @@ function validityRow({ kernel, geos, native, postGis }: TopologyAnchors, name: s
     contenders: [
       inProcess('Trigpoint', () => Number(findInvalidity(flat, pole) === undefined)),
       inProcess('jsts', () => Number(jtsIsValid(jts))),
-      inProcess('geos-wasm', () => Number(geos.isValid(inGeos))),
-      ...native.contenders(['geos'], 'valid', native.input(name, wkbPairs([[shape, shape]]))),
+      inProcess('geos-wasm', () => Number(geos.isValid(geosShape))),
+      ...native.contenders(['geos'], 'valid', native.input(name, encodeWkbPairs([[shape, shape]]))),
       ...postGisPair(postGis, name, 'ST_IsValid', shape),
     ],
   }
 }
 
-/** One statement a call: repeated in one, PostGIS would prepare an argument that recurs. */
-function postGisPair(postGis: PostGis | undefined, name: string, what: string, ...shapes: Geometry[]): Contender[] {
+/** One call per statement: within one statement PostGIS would prepare a repeated argument. */
+function postGisPair(
+  postGis: PostGis | undefined,
+  name: string,
+  sqlFunction: string,
+  ...shapes: Geometry[]
+): Contender[] {
   if (postGis === undefined) return []
   const table = tableName(name)
   postGis.load(
     table,
     shapes.map(() => 'geometry'),
-    [shapes.map(wkb)],
+    [shapes.map(encodeWkb)],
   )
-  const select = `SELECT ${what}(${shapes.map((_, index) => 'ab'[index]).join(', ')})::int FROM ${table}`
-  return [postGis.contender(`PostGIS ${what}`, select)]
+  const select = `SELECT ${sqlFunction}(${shapes.map((_, index) => 'ab'[index]).join(', ')})::int FROM ${table}`
+  return [postGis.contender(`PostGIS ${sqlFunction}`, select)]
 }
 
 function read(geometry: Geometry) {
   return readGeometry(geometry, [], LIMITS)
 }
 
-/** Half of them near the outline of a wavy circle of radius 10. */
+/** Random positions, half of them near the outline of a wavy circle of radius 10. */
 function pointsAround(count: number): Geometry[] {
   const random = generator(17)
   return Array.from({ length: count }, (_, index) => {
@@ -204,15 +216,15 @@ function pointsAround(count: number): Geometry[] {
   })
 }
 
-function positionOf(geometry: Geometry): Position {
+function getPosition(geometry: Geometry): Position {
   return (geometry as Extract<Geometry, { type: 'Point' }>).coordinates
 }
 
-function polygonOf(geometry: Geometry) {
+function asPolygon(geometry: Geometry) {
   return geometry as Extract<Geometry, { type: 'Polygon' }>
 }
 
-function countOf<T>(list: readonly T[], isTrue: (each: T) => boolean | undefined): number {
+function countTrue<T>(list: readonly T[], isTrue: (each: T) => boolean | undefined): number {
   let count = 0
   for (const each of list) if (isTrue(each)) count++
   return count

@@ -1,9 +1,9 @@
-/** A world of location records as people make them: crowded cities, few busy provers, some polygons, from a seed. */
+/** Generates realistic location records from a seed: crowded cities, a few busy provers, and some polygons. */
 import { createHash } from 'node:crypto'
 import type { Bounds, LocationRecord } from '../src/wire/store-messages.ts'
 import type { Hex } from '../src/wire/values.ts'
 
-/** Chains of the interface with their share of the records. */
+/** Chains of the API with their share of the records. */
 const CHAINS = [
   [42161, 'arbitrum', 0.4],
   [42220, 'celo', 0.25],
@@ -30,7 +30,7 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** Places that most records are near. */
+/** The positions of cities, near which most records are. */
 export function cities(seed: number): readonly (readonly [longitude: number, latitude: number])[] {
   const random = randomFrom(seed ^ 0x5f5f)
   return Array.from({ length: CITIES }, () => [random() * 340 - 170, random() * 120 - 50] as const)
@@ -41,28 +41,28 @@ export interface WorldOptions {
   readonly count: number
   /** Block time of the newest record. */
   readonly newestSeconds: number
-  /** From the oldest to the newest record. */
+  /** Time from the oldest to the newest record. */
   readonly spanDays: number
 }
 
-/** Records in the order of their blocks, oldest first, several in one second here and there. */
+/** Yields records in the order of their blocks, oldest first. Ten consecutive records share one second. */
 export function* recordWorld({ seed, count, newestSeconds, spanDays }: WorldOptions): Generator<LocationRecord> {
   const random = randomFrom(seed)
-  const places = cities(seed)
+  const cityPositions = cities(seed)
   for (let index = 0; index < count; index++) {
-    const [chainId, chain] = chainOf(random())
-    // Bursts of ten share a second, as one multiAttest makes them.
+    const [chainId, chain] = pickChain(random())
+    // Groups of ten share a second, like the records of one multiAttest.
     const age = ((count - 1 - (index - (index % 10))) / count) * spanDays * DAY
     const timeSeconds = Math.floor(newestSeconds - age)
-    const shape = shapeOf(random, places)
+    const shape = randomShape(random, cityPositions)
     const isLate = random() < 0.1
-    const prover = addressOf(seed, Math.floor(PROVERS * random() ** 3))
+    const prover = deriveAddress(seed, Math.floor(PROVERS * random() ** 3))
     yield {
       uid: digest(`uid ${seed} ${index}`) as Hex,
       chainId,
       chain,
       prover,
-      subject: random() < 0.8 ? prover : addressOf(seed, PROVERS + Math.floor(random() * 500)),
+      subject: random() < 0.8 ? prover : deriveAddress(seed, PROVERS + Math.floor(random() * 500)),
       timeSeconds,
       eventTimeSeconds: timeSeconds - (isLate ? Math.floor(random() * 30 * DAY) : Math.floor(random() * 600)),
       srs: 'EPSG:4326',
@@ -77,19 +77,19 @@ export function* recordWorld({ seed, count, newestSeconds, spanDays }: WorldOpti
   }
 }
 
-function chainOf(share: number): readonly [number, string] {
-  let rest = share
+function pickChain(share: number): readonly [number, string] {
+  let remaining = share
   for (const [id, name, part] of CHAINS) {
-    rest -= part
-    if (rest < 0) return [id, name]
+    remaining -= part
+    if (remaining < 0) return [id, name]
   }
   return [42161, 'arbitrum']
 }
 
 type Shape = Pick<LocationRecord, 'locationType' | 'location' | 'longitude' | 'latitude' | 'bounds'>
 
-function shapeOf(random: () => number, places: readonly (readonly [number, number])[]): Shape {
-  const [longitude, latitude] = placeOf(random, places)
+function randomShape(random: () => number, cityPositions: readonly (readonly [number, number])[]): Shape {
+  const [longitude, latitude] = randomPosition(random, cityPositions)
   if (random() >= POLYGON_SHARE) {
     return {
       locationType: 'geojson-point',
@@ -112,26 +112,27 @@ function shapeOf(random: () => number, places: readonly (readonly [number, numbe
     [west, north],
     [west, latitude],
   ]
-  const wrapped = ring.map(([x, y]) => [x! > 180 ? x! - 360 : x!, y!])
+  const wrappedRing = ring.map(([x, y]) => [x! > 180 ? x! - 360 : x!, y!])
   return {
     locationType: 'geojson-polygon',
-    location: JSON.stringify({ type: 'Polygon', coordinates: [wrapped] }),
+    location: JSON.stringify({ type: 'Polygon', coordinates: [wrappedRing] }),
     longitude: null,
     latitude: null,
     bounds: box,
   }
 }
 
-function placeOf(random: () => number, places: readonly (readonly [number, number])[]): [number, number] {
-  if (random() >= CITY_SHARE) return [round(random() * 359.9 - 180), round(random() * 170 - 85)]
-  const [longitude, latitude] = places[Math.floor(places.length * random() ** 2)]!
+function randomPosition(random: () => number, cityPositions: readonly (readonly [number, number])[]): [number, number] {
+  if (random() >= CITY_SHARE)
+    return [roundToMicrodegrees(random() * 359.9 - 180), roundToMicrodegrees(random() * 170 - 85)]
+  const [longitude, latitude] = cityPositions[Math.floor(cityPositions.length * random() ** 2)]!
   const spread = () => (random() + random() + random() - 1.5) * 0.4
-  return [round(longitude + spread()), round(latitude + spread())]
+  return [roundToMicrodegrees(longitude + spread()), roundToMicrodegrees(latitude + spread())]
 }
 
-const round = (degrees: number) => Math.round(degrees * 1e6) / 1e6
+const roundToMicrodegrees = (degrees: number) => Math.round(degrees * 1e6) / 1e6
 
-function addressOf(seed: number, index: number): Hex {
+function deriveAddress(seed: number, index: number): Hex {
   return `0x${createHash('sha1').update(`address ${seed} ${index}`).digest('hex')}`
 }
 

@@ -1,8 +1,8 @@
 /**
- * The store on both engines, with generated worlds of records: how fast they are stored, listed by every combination of
- * filters, found by uid and at any offset; then the built service on the same records, under wrk.
+ * Measures the store on both engines with generated records: storing, lists by every combination of filters, lookups by UID, and
+ * pages at any offset. Then measures the built service on the same records, under load from wrk.
  *
- * `BENCH_RECORDS=100000` takes one size instead of both.
+ * `BENCH_RECORDS=100000` selects one size instead of both.
  */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,12 +22,12 @@ const SIZES = process.env['BENCH_RECORDS'] ? [Number(process.env['BENCH_RECORDS'
 const NEWEST = 1_790_000_000
 const SPAN_DAYS = 365
 const ROUNDS = 9
-/** Longest time spent on one question. */
-const QUESTION_MS = 2000
+/** The maximum time for one query. */
+const QUERY_MS = 2000
 const LOOKUPS = 2000
 const OFFSETS = 300
 const WRK_SECONDS = 5
-const LOADING_MS = 20_000
+const LOADING_WAIT_MS = 20_000
 
 const GOALS = {
   embedded: { ingest: 7000, listMs: 200, uidMs: 10, pages: 2000 },
@@ -60,7 +60,7 @@ export async function run(): Promise<object> {
 async function measure(engine: keyof typeof GOALS, count: number, files: StoreFiles, marks: Mark[]) {
   const goal = GOALS[engine]
   const database = await files.open()
-  // As in the service; maintenance waits until it is loaded.
+  // As in the service. `maintain` waits until the memory is loaded.
   const memory = new RecordMemory(database, 2_000_000)
   const store = createRecordStore(database, () => new Date().toISOString(), memory)
   const add = (what: string, measured: string, isReached: boolean) =>
@@ -78,7 +78,7 @@ async function measure(engine: keyof typeof GOALS, count: number, files: StoreFi
   add(`ingest ≥ ${goal.ingest} records/s`, `${Math.round(recordsPerSecond)}/s`, recordsPerSecond >= goal.ingest)
   const started = performance.now()
   await store.maintain(undefined)
-  console.log(`maintenance, and columns loaded: ${significant((performance.now() - started) / 1000)} s\n`)
+  console.log(`maintenance, including loading the columns: ${significant((performance.now() - started) / 1000)} s\n`)
 
   const lists = await measureLists(store, sample)
   add(
@@ -86,21 +86,21 @@ async function measure(engine: keyof typeof GOALS, count: number, files: StoreFi
     `${significant(lists.p99)} ms (p50 ${significant(lists.p50)})`,
     lists.p99 <= goal.listMs,
   )
-  const byUid = await timed(LOOKUPS, (index) => store.record(sample[index % sample.length]!.uid))
+  const byUid = await measureTimes(LOOKUPS, (index) => store.record(sample[index % sample.length]!.uid))
   add(
     `by uid p99 ≤ ${goal.uidMs} ms`,
     `${significant(byUid.p99)} ms (p50 ${significant(byUid.p50)})`,
     byUid.p99 <= goal.uidMs,
   )
   const random = randomFrom(SEED + 1)
-  const offsets = await timed(OFFSETS, () => store.page({ limit: 100, offset: Math.floor(random() * count) }))
+  const offsets = await measureTimes(OFFSETS, () => store.page({ limit: 100, offset: Math.floor(random() * count) }))
   add('any offset p50 ≤ 15 ms', `${significant(offsets.p50)} ms (p99 ${significant(offsets.p99)})`, offsets.p50 <= 15)
   await database.close()
   const service = await measureService(files, sample, add, goal.pages)
   return { recordsPerSecond, worstBatchMs: worstMs, lists, byUid, offsets, service }
 }
 
-/** Every box with every filter, at the head and at offset 1000. */
+/** Lists records for every combination of box and filter, at offsets 0 and 1000. */
 async function measureLists(store: RecordStore, sample: readonly LocationRecord[]): Promise<Percentiles> {
   const [[cityLongitude, cityLatitude]] = cities(SEED) as [readonly [number, number]]
   const [edgeLongitude, edgeLatitude] = cities(SEED)[45]!
@@ -137,7 +137,7 @@ async function measureLists(store: RecordStore, sample: readonly LocationRecord[
         const query: RecordQuery = { ...filter, ...(bbox === undefined ? {} : { bbox }), limit: 100, offset }
         const times: number[] = []
         let count = 0
-        const end = performance.now() + QUESTION_MS
+        const end = performance.now() + QUERY_MS
         for (let round = 0; round < ROUNDS && performance.now() < end; round++) {
           const started = performance.now()
           count = (await store.page(query)).count
@@ -153,7 +153,7 @@ async function measureLists(store: RecordStore, sample: readonly LocationRecord[
   for (const { cells } of rows.sort((a, b) => b.max - a.max).slice(0, 20)) printCells(cells)
   const lists = percentiles(all)
   console.log(
-    `\n${rows.length} questions, the 20 slowest shown; p50 ${significant(lists.p50)}, p99 ${significant(lists.p99)} ms\n`,
+    `\n${rows.length} queries, the 20 slowest shown; p50 ${significant(lists.p50)}, p99 ${significant(lists.p99)} ms\n`,
   )
   return lists
 }
@@ -164,7 +164,7 @@ function mostFrequent(values: readonly string[]): `0x${string}` {
   return [...counts].sort((a, b) => b[1] - a[1])[0]![0] as `0x${string}`
 }
 
-/** The service on these records: rates by wrk, and memory after a restart. */
+/** Measures the service on these records: request rates with wrk, and memory after a restart. */
 async function measureService(
   files: StoreFiles,
   sample: readonly LocationRecord[],
@@ -172,13 +172,13 @@ async function measureService(
   pagesGoal: number,
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-bench-'))
-  const without = await startService(folder)
-  const baseMiB = residentMiB(without.child.pid!)
-  without.child.kill('SIGTERM')
+  const withoutRecords = await startService(folder)
+  const baseMiB = residentMiB(withoutRecords.child.pid!)
+  withoutRecords.child.kill('SIGTERM')
   const { url, child } = await startService(folder, { ...files.environment, RECORDS: '1' })
   while ((await fetch(`${url}/ready`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 50))
-  // Lists are answered from now on, and as fast as they get when the columns are loaded.
-  await new Promise((resolve) => setTimeout(resolve, LOADING_MS))
+  // The service answers lists from now on. Their full speed needs the columns to be loaded.
+  await new Promise((resolve) => setTimeout(resolve, LOADING_WAIT_MS))
   const openMiB = residentMiB(child.pid!)
   const result: Record<string, number> = { openMiB, addedMiB: openMiB - baseMiB }
   if (isWrkInstalled()) {
@@ -204,17 +204,17 @@ async function measureService(
   const loadedMiB = residentMiB(child.pid!)
   add('store adds ≤ 400 MB after a restart', `${Math.round(result['addedMiB']!)} MiB`, result['addedMiB']! <= 381)
   add('whole service ≤ 750 MB', `${Math.round(loadedMiB)} MiB after load`, loadedMiB <= 715)
-  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const exited = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
-  await ended
+  await exited
   return { ...result, loadedMiB }
 }
 
-async function timed(rounds: number, ask: (index: number) => Promise<unknown>): Promise<Percentiles> {
+async function measureTimes(rounds: number, operation: (index: number) => Promise<unknown>): Promise<Percentiles> {
   const times: number[] = []
   for (let index = 0; index < rounds; index++) {
     const started = performance.now()
-    await ask(index)
+    await operation(index)
     times.push(performance.now() - started)
   }
   return percentiles(times)
@@ -222,6 +222,6 @@ async function timed(rounds: number, ask: (index: number) => Promise<unknown>): 
 
 function percentiles(times: readonly number[]): Percentiles {
   const sorted = [...times].sort((a, b) => a - b)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
-  return { p50: at(0.5), p99: at(0.99), max: sorted.at(-1)! }
+  const quantile = (fraction: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))]!
+  return { p50: quantile(0.5), p99: quantile(0.99), max: sorted.at(-1)! }
 }

@@ -1,41 +1,41 @@
 /**
- * Measuring several ways of doing the same, in turns: each round lets every contender run once, so that a busy moment of the
- * machine hits them all, and ratios are taken inside a round.
+ * Measures several implementations of the same computation alternately. Every contender runs once in each round, so that load on
+ * the machine affects all of them, and ratios are taken within a round.
  */
 
 export interface Sample {
   /** Time of one call. */
   readonly nanoseconds: number
-  /** What the call computed, to compare contenders by; NaN when there is nothing to compare. */
+  /** The result of the call, which is compared between contenders; NaN if there is nothing to compare. */
   readonly result: number
 }
 
 export interface Contender {
   readonly name: string
-  /** Runs for about this time, warmed up before. */
+  /** Warms up, then measures for about this time. */
   readonly round: (milliseconds: number) => Sample
 }
 
-/** One question, put to several contenders; the first of them is Trigpoint. */
+/** One computation by several contenders. The first of them is Trigpoint. */
 export interface Row {
   readonly name: string
-  /** How many edges, pairs or points one call handles. */
+  /** Number of edges, pairs or points that one call handles. */
   readonly items: number
   /** What one item is: `edge`, `pair`, `call`. */
   readonly item: string
   readonly contenders: readonly Contender[]
-  /** Unit of the results, for the column that compares them; `answers` must be equal. */
+  /** Unit of the results, for the column that compares them. Results with the unit `answers` must be equal. */
   readonly unit: 'm' | 'm²' | 'answers'
 }
 
 export interface Measured {
   readonly contender: string
-  /** Per item: median of the rounds and the extremes. */
+  /** Time per item: the median of the rounds. `fastest` and `slowest` are the extremes. */
   readonly nanoseconds: number
   readonly fastest: number
   readonly slowest: number
   readonly rounds: number
-  /** Median over the rounds of this contender's time / Trigpoint's time in the same round. */
+  /** This contender's time divided by Trigpoint's time in the same round: the median over the rounds. */
   readonly ratio: number
   readonly result: number
 }
@@ -49,38 +49,39 @@ export interface MeasuredRow {
 
 const ROUNDS = 7
 const FEW_ROUNDS = 3
-const MILLISECONDS_A_ROUND = 12
-/** Pieces of a round that are timed, and the share of the round that each takes. */
+const MILLISECONDS_PER_ROUND = 12
+/** Number of timed pieces in a round, and the fraction of the round that each piece takes. */
 const PIECES = 4
-const PIECE_SHARE = 1 / 6
-/** Until optimizing compilers have done what they will. */
+const PIECE_FRACTION = 1 / 6
+/** Long enough for optimizing compilers to finish. */
 const WARM_UP_MILLISECONDS = 80
-/** A contender that needs longer for one call has fewer rounds: a run has to end. */
+/** A contender that takes longer for one call has fewer rounds, which bounds the duration of a run. */
 const LONG_MILLISECONDS = 50
 const VERY_LONG_MILLISECONDS = 400
 
 /**
- * A contender that is a function of this process: a third of a round warms its code and data up, which other contenders have
- * driven out of the caches, and the best of four pieces of the rest counts, so that being interrupted does not.
+ * Creates a contender that is a function in this process. A third of each round warms up its code and data, which other
+ * contenders have evicted from the caches. Of the four timed pieces in the rest only the fastest counts, so that interruptions
+ * do not affect the result.
  */
 export function inProcess(name: string, call: () => number): Contender {
   const round = (milliseconds: number): Sample => {
     let result = Number.NaN
-    let warm = 0
+    let warmUpCalls = 0
     const start = performance.now()
     do {
       result = call()
-      warm++
+      warmUpCalls++
     } while (performance.now() - start < milliseconds / 3)
-    // A clock read after every call would be part of the time of a short one.
-    const calls = Math.max(1, Math.ceil((warm * PIECE_SHARE * milliseconds) / (performance.now() - start)))
+    // Reading the clock after every call would distort the time of short calls.
+    const calls = Math.max(1, Math.ceil((warmUpCalls * PIECE_FRACTION * milliseconds) / (performance.now() - start)))
     let best = Infinity
     for (let piece = 0; piece < PIECES; piece++) {
-      const from = performance.now()
+      const pieceStart = performance.now()
       for (let i = 0; i < calls; i++) result = call()
-      const elapsed = performance.now() - from
+      const elapsed = performance.now() - pieceStart
       best = Math.min(best, elapsed / calls)
-      // One call that takes so long cannot be hit much by an interruption.
+      // An interruption hardly affects a call that is longer than the round.
       if (calls === 1 && elapsed > milliseconds) break
     }
     return { nanoseconds: 1e6 * best, result }
@@ -88,10 +89,10 @@ export function inProcess(name: string, call: () => number): Contender {
   return { name, round }
 }
 
-/** Measures one row: in every round each contender once, beginning with another one each time. */
+/** Measures one row. Every round runs each contender once and starts with a different one. */
 export function measureRow({ name, items, item, unit, contenders }: Row): MeasuredRow {
   const states = contenders.map((contender) => {
-    const { nanoseconds, result } = contender.round(MILLISECONDS_A_ROUND)
+    const { nanoseconds, result } = contender.round(MILLISECONDS_PER_ROUND)
     const milliseconds = nanoseconds / 1e6
     if (milliseconds > VERY_LONG_MILLISECONDS) return { contender, rounds: 1, result, times: [nanoseconds / items] }
     const rounds = milliseconds > LONG_MILLISECONDS ? FEW_ROUNDS : ROUNDS
@@ -99,12 +100,12 @@ export function measureRow({ name, items, item, unit, contenders }: Row): Measur
     return { contender, rounds, result, times: [] as number[] }
   })
   for (let round = 0; round < ROUNDS; round++) {
-    for (let turn = 0; turn < states.length; turn++) {
-      const { contender, rounds, times } = states[(turn + round) % states.length]!
-      if (times.length < rounds) times.push(contender.round(MILLISECONDS_A_ROUND).nanoseconds / items)
+    for (let position = 0; position < states.length; position++) {
+      const { contender, rounds, times } = states[(position + round) % states.length]!
+      if (times.length < rounds) times.push(contender.round(MILLISECONDS_PER_ROUND).nanoseconds / items)
     }
   }
-  const ours = states[0]!.times
+  const trigpointTimes = states[0]!.times
   return {
     row: name,
     item,
@@ -115,7 +116,7 @@ export function measureRow({ name, items, item, unit, contenders }: Row): Measur
       fastest: Math.min(...times),
       slowest: Math.max(...times),
       rounds,
-      ratio: median(times.slice(0, ours.length).map((time, round) => time / ours[round]!)),
+      ratio: median(times.slice(0, trigpointTimes.length).map((time, round) => time / trigpointTimes[round]!)),
       result,
     })),
   }

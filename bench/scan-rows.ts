@@ -1,4 +1,4 @@
-/** From the bytes of a request to coordinates, alone and together with what is then computed. */
+/** Reading the bytes of a request into coordinates, without and with the computation that follows. */
 import turfContains from '@turf/boolean-point-in-polygon'
 import { keccak256 } from 'viem'
 import { poleOf } from '../src/compute/validity.ts'
@@ -13,16 +13,16 @@ import { type Kernel, loadKernel } from '../src/wasm/loader.ts'
 import { jtsGeometry } from '../test/jts.ts'
 import { planimeter } from './geodesy-rows.ts'
 import { point, wavyCircle } from './inputs.ts'
-import type { TopologyAnchors } from './predicate-rows.ts'
+import type { TopologyLibraries } from './predicate-rows.ts'
 import { inProcess, type Row } from './rounds.ts'
 
 const LIMITS = { maxVertices: 200_000, maxParts: 10_000, maxJsonDepth: 20, maxCollectionDepth: 4 }
 type Polygon = Extract<Geometry, { type: 'Polygon' }>
 
-export function scanRows({ kernel }: TopologyAnchors): Row[] {
+export function scanRows({ kernel }: TopologyLibraries): Row[] {
   return [100, 10_000, 100_000].flatMap((count) =>
     ([7, undefined] as const).map((decimals) => {
-      const text = textOf(wavyCircle(count, 0.5, 10, 45, decimals))
+      const text = toCanonicalBytes(wavyCircle(count, 0.5, 10, 45, decimals))
       const numbers = decimals === undefined ? 'full doubles' : `${decimals} decimals`
       return {
         name: `reading ${count.toLocaleString('en')} vertices, ${numbers}, ${Math.ceil(text.length / 1024)} KB`,
@@ -39,12 +39,12 @@ export function scanRows({ kernel }: TopologyAnchors): Row[] {
   )
 }
 
-export function wholeRows({ kernel, geos }: TopologyAnchors): Row[] {
+export function wholeRows({ kernel, geos }: TopologyLibraries): Row[] {
   const pole = poleOf(kernel)
-  const text = textOf(wavyCircle(10_000, 0.5, 10, 45))
-  const place = point(10.1, 45.1)
-  const flatPlace = readGeometry(place, [], LIMITS)
-  const [jtsPlace, geosPlace] = [jtsGeometry(place), geos.read(place)]
+  const text = toCanonicalBytes(wavyCircle(10_000, 0.5, 10, 45))
+  const position = point(10.1, 45.1)
+  const flatPosition = readGeometry(position, [], LIMITS)
+  const [jtsPosition, geosPosition] = [jtsGeometry(position), geos.read(position)]
   return [
     {
       name: 'bytes of 10,000 vertices to area',
@@ -64,14 +64,14 @@ export function wholeRows({ kernel, geos }: TopologyAnchors): Row[] {
       item: 'call',
       unit: 'answers',
       contenders: [
-        inProcess('Trigpoint', () => Number(contains(scan(kernel, text).flat, flatPlace, pole, kernel))),
+        inProcess('Trigpoint', () => Number(contains(scan(kernel, text).flat, flatPosition, pole, kernel))),
         inProcess('JSON.parse and turf', () => Number(turfContains([10.1, 45.1], parse(text)))),
-        inProcess('JSON.parse and jsts', () => Number(jtsGeometry(parse(text)).contains(jtsPlace))),
+        inProcess('JSON.parse and jsts', () => Number(jtsGeometry(parse(text)).contains(jtsPosition))),
         inProcess('JSON.parse and geos-wasm', () => {
-          const read = geos.read(parse(text))
-          const answer = geos.contains(read, geosPlace)
-          geos.free(read)
-          return Number(answer)
+          const pointer = geos.read(parse(text))
+          const result = geos.contains(pointer, geosPosition)
+          geos.free(pointer)
+          return Number(result)
         }),
       ],
     },
@@ -80,12 +80,12 @@ export function wholeRows({ kernel, geos }: TopologyAnchors): Row[] {
       items: 1,
       item: 'call',
       unit: 'answers',
-      contenders: [hashContender(text), plainHashContender(text)],
+      contenders: [hashContender(text), viemHashContender(text)],
     },
   ]
 }
 
-/** With a kernel of its own, whose memory nobody takes back while the text lies in it. */
+/** Uses a separate kernel, because the text has to stay in its memory. */
 function hashContender(text: Buffer) {
   const kernel = loadKernel()
   const { scanned } = scan(kernel, text)
@@ -96,14 +96,14 @@ function hashContender(text: Buffer) {
   })
 }
 
-function plainHashContender(text: Buffer) {
+function viemHashContender(text: Buffer) {
   const geometry = parse(text)
   return inProcess('JSON.stringify and viem keccak256', () =>
     checksum(keccak256(Buffer.from(canonicalGeometry(geometry))).slice(2)),
   )
 }
 
-/** A number of a hash, so that hashes can be compared. */
+/** The first 48 bits of a hash as a number, so that results can be compared. */
 function checksum(hash: string): number {
   return Number.parseInt(hash.slice(0, 12), 16)
 }
@@ -111,13 +111,13 @@ function checksum(hash: string): number {
 function scan(kernel: Kernel, text: Buffer) {
   kernel.release()
   const scanned = scanText(kernel, text, LIMITS)
-  if (scanned === undefined) throw new Error('the scanner declines an ordinary polygon')
+  if (scanned === undefined) throw new Error('the scanner rejected an ordinary polygon')
   const flat = readScannedGeometry(scanned, scanned.skeleton, LIMITS)
-  if (flat === undefined) throw new Error('the scanned polygon is refused')
+  if (flat === undefined) throw new Error('the scanned polygon was rejected')
   return { scanned, flat }
 }
 
-function textOf(geometry: Geometry): Buffer {
+function toCanonicalBytes(geometry: Geometry): Buffer {
   return Buffer.from(canonicalGeometry(geometry))
 }
 

@@ -1,4 +1,4 @@
-/** The built service as a process of its own, and what /proc says of it. */
+/** Starts the built service as a separate process and reads its CPU time and memory from /proc. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -11,13 +11,15 @@ const CLOCK_TICKS_PER_SECOND = 100
 export interface BenchService {
   readonly url: string
   readonly child: ChildProcess
-  /** What it signs by. */
+  /** The secp256k1 backend that it signs with. */
   readonly secp256k1: string
 }
 
 /**
- * @param folder for its development key
- * @param environment more names; records are off unless it says otherwise
+ * Starts the service and resolves when it is ready.
+ *
+ * @param folder the data directory, which holds its development key
+ * @param environment additional settings; records are off unless set here
  */
 export function startService(
   folder: string,
@@ -47,11 +49,11 @@ export function startService(
       const { url, secp256k1 } = JSON.parse(line)
       resolve({ url, child, secp256k1 })
     })
-    child.on('exit', (code) => reject(new Error(`the service ended with ${code}`)))
+    child.on('exit', (code) => reject(new Error(`the service exited with ${code}`)))
   })
 }
 
-/** User and system seconds by thread, the main thread under the id of the process. */
+/** User and system time in seconds by thread ID. The ID of the main thread is that of the process. */
 export function threadSeconds(pid: number): Map<number, number> {
   const seconds = new Map<number, number>()
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -61,7 +63,7 @@ export function threadSeconds(pid: number): Map<number, number> {
   return seconds
 }
 
-/** Microseconds of CPU a request: of the main thread, of the three busiest others, and of all together. */
+/** CPU time per request in microseconds: of the main thread, of the three busiest other threads, and of all threads. */
 export function cpuPerRequest(pid: number, before: Map<number, number>, requests: number) {
   const micros = [...threadSeconds(pid)].map(
     ([thread, seconds]) => [thread, ((seconds - (before.get(thread) ?? 0)) * 1e6) / requests] as const,

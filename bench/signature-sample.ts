@@ -9,34 +9,34 @@ const DOMAIN = {
 } as const
 const PAUSE_MS = 5
 
-// biome-ignore lint/suspicious/noExplicitAny: the answer's shape is held by the contract tests
-type Answer = any
+// biome-ignore lint/suspicious/noExplicitAny: the contract tests check the shape of responses
+type ResultBody = any
 
 /**
- * Asks beside a load, each time for another distance, and keeps the answers: about one in a hundred of what the load asks.
+ * Sends requests for different distances while a load runs, and collects the responses: about one per hundred requests of the load.
  *
- * @returns stops, and gives the number of answers whose signer viem recovered
- * @throws {Error} on an answer that is not signed by its attester: a fast wrong answer is none
+ * @returns a function that stops, checks all responses and returns their number; it throws an Error if viem recovers another
+ * signer than the attester, so that a fast but wrong service fails
  */
 export function sampleSignatures(url: string): () => Promise<number> {
-  const answers: Answer[] = []
-  let isOver = false
-  const asking = (async () => {
-    for (let index = 0; !isOver; index++) {
-      const response = await fetch(`${url}/compute/v0/distance`, { method: 'POST', body: requestOf(index) })
-      answers.push(await response.json())
+  const responses: ResultBody[] = []
+  let isStopped = false
+  const sampling = (async () => {
+    for (let index = 0; !isStopped; index++) {
+      const response = await fetch(`${url}/compute/v0/distance`, { method: 'POST', body: createRequest(index) })
+      responses.push(await response.json())
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   })()
   return async () => {
-    isOver = true
-    await asking
-    for (const answer of answers) await requireSigned(answer)
-    return answers.length
+    isStopped = true
+    await sampling
+    for (const body of responses) await requireSigned(body)
+    return responses.length
   }
 }
 
-function requestOf(index: number): string {
+function createRequest(index: number): string {
   return JSON.stringify({
     chainId: 84532,
     from: { type: 'Point', coordinates: [2.2945, 48.8584] },
@@ -44,7 +44,7 @@ function requestOf(index: number): string {
   })
 }
 
-async function requireSigned({ attestation, delegatedAttestation }: Answer): Promise<void> {
+async function requireSigned({ attestation, delegatedAttestation }: ResultBody): Promise<void> {
   const signer = await recoverTypedDataAddress({
     domain: DOMAIN,
     types: { Attest: ATTEST_V1 },
@@ -58,5 +58,5 @@ async function requireSigned({ attestation, delegatedAttestation }: Answer): Pro
     },
     signature: delegatedAttestation.signature,
   })
-  if (signer !== attestation.attester) throw new Error(`an answer is signed by ${signer}`)
+  if (signer !== attestation.attester) throw new Error(`a response is signed by ${signer} and not by its attester`)
 }

@@ -1,6 +1,6 @@
 /**
- * What one signed attestation costs on one thread, step by step, beside the general library: numeric data with two
- * references. Before anything is timed, both ways have to give the same bytes.
+ * Measures the steps of one signed attestation on one thread, compared with viem: numeric data with two references. Before
+ * anything is timed, both implementations must give the same bytes.
  */
 import { randomBytes } from 'node:crypto'
 import { Bench } from 'tinybench'
@@ -23,17 +23,17 @@ import { loadSecp256k1 } from '../src/crypto/secp256k1.ts'
 import type { Hex } from '../src/wire/values.ts'
 import { ATTEST_V1 } from './eas-v1.ts'
 
-const MILLISECONDS_A_TASK = 300
+const MILLISECONDS_PER_TASK = 300
 const BACKENDS: readonly Secp256k1Backend[] = ['system', 'native', 'libauth', 'noble']
 const MERKLE_LEAVES = 1000
-/** More than the text of any proof. */
+/** An upper bound for the bytes of a proof's text. */
 const PROOF_BYTES = 4096
 const NOW_SECONDS = 1_700_000_000
 const CHAIN_ID = 84532
 const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 const RECIPIENT: Hex = '0x00112233445566778899aabbccddeeff00112233'
 
-/** Prints microseconds and operations per second of each step; returns the microseconds by name. */
+/** Prints the microseconds and operations per second of each step, and returns them by name. */
 export async function run(): Promise<object> {
   const config = readConfig({}, 1)
   const chain = chainTable(config).get(CHAIN_ID)!
@@ -41,7 +41,7 @@ export async function run(): Promise<object> {
   const privateKey = randomBytes(32)
   const account = privateKeyToAccount(toHex(privateKey))
   const keccaks = { wasm: await createKeccak('wasm'), javascript: await createKeccak('javascript') }
-  const digestOf = createAttestDigest(chain, keccaks.wasm)
+  const attestDigest = createAttestDigest(chain, keccaks.wasm)
   const refs: Hex[] = [toHex(randomBytes(32)), toHex(randomBytes(32))]
   const parameters = parseAbiParameters(SCHEMA_STRINGS.numeric)
   const encode = () => encodeNumeric(34_355_606n, 'centimeters', refs, NOW_SECONDS, 'distance')
@@ -52,7 +52,7 @@ export async function run(): Promise<object> {
   const deadlineSeconds = NOW_SECONDS + config.attestationTtlSeconds
   const attester = account.address.toLowerCase()
   const digest = () =>
-    digestOf({
+    attestDigest({
       attester,
       schema,
       recipient: RECIPIENT,
@@ -100,9 +100,9 @@ export async function run(): Promise<object> {
       nowSeconds: () => NOW_SECONDS,
     })
   const payload = () => ({ kind: 'numeric', chainId: CHAIN_ID, schema, recipient: RECIPIENT, data: encode() }) as const
-  const viemWhole = () => account.signTypedData(typedData(viemEncode()))
+  const viemSignedAttestation = () => account.signTypedData(typedData(viemEncode()))
 
-  const bench = new Bench({ time: MILLISECONDS_A_TASK, warmupTime: 50 })
+  const bench = new Bench({ time: MILLISECONDS_PER_TASK, warmupTime: 50 })
   requireEqual('data', encode(), viemEncode())
   requireEqual('digest', toHex(digest()), hashTypedData(typedData(data)))
   bench.add('keccak of 384 B, WebAssembly', () => void keccaks.wasm.hash(bytes))
@@ -123,21 +123,25 @@ export async function run(): Promise<object> {
     const signature = secp256k1.sign(hash, privateKey)
     const signer = signerWith(secp256k1)
     const signed = await signer.sign(payload())
-    requireEqual(`signature by ${name}`, signed.ok ? signed.signature : signed.problem.detail, await viemWhole())
+    requireEqual(
+      `signature by ${name}`,
+      signed.ok ? signed.signature : signed.problem.detail,
+      await viemSignedAttestation(),
+    )
     bench.add(`sign, ${name}`, () => void secp256k1.sign(hash, privateKey))
     bench.add(`recover, ${name}`, () => void secp256k1.recover(hash, signature))
     bench.add(`whole signed attestation, ${name}`, () => void signer.sign(payload()))
   }
-  const leafOf = createLeafHasher(keccaks.wasm)
+  const hashLeaf = createLeafHasher(keccaks.wasm)
   const leaves = Array.from({ length: MERKLE_LEAVES }, () => randomBytes(32))
-  const room = Buffer.alloc(PROOF_BYTES + createProofWriter(createMerkleTree(leaves, keccaks.wasm)).scratchBytes)
-  bench.add('leaf of a Merkle tree', () => void leafOf({ schema, recipient: RECIPIENT, data }))
+  const buffer = Buffer.alloc(PROOF_BYTES + createProofWriter(createMerkleTree(leaves, keccaks.wasm)).scratchBytes)
+  bench.add('leaf of a Merkle tree', () => void hashLeaf({ schema, recipient: RECIPIENT, data }))
   bench.add(`Merkle tree over ${MERKLE_LEAVES} leaves, with every proof`, () => {
     const proofs = createProofWriter(createMerkleTree(leaves, keccaks.wasm))
-    proofs.prepare(room, PROOF_BYTES)
-    for (let index = 0; index < MERKLE_LEAVES; index++) proofs.write(room, 0, index)
+    proofs.prepare(buffer, PROOF_BYTES)
+    for (let index = 0; index < MERKLE_LEAVES; index++) proofs.write(buffer, 0, index)
   })
-  bench.add('whole signed attestation, viem', async () => void (await viemWhole()))
+  bench.add('whole signed attestation, viem', async () => void (await viemSignedAttestation()))
   await bench.run()
   return report(bench)
 }
@@ -153,6 +157,6 @@ function report(bench: Bench): object {
   return rows
 }
 
-function requireEqual(what: string, ours: string, theirs: string): void {
-  if (ours !== theirs) throw new Error(`${what} differs: ${ours} and ${theirs}`)
+function requireEqual(what: string, actual: string, expected: string): void {
+  if (actual !== expected) throw new Error(`${what} differs: ${actual}, expected ${expected}`)
 }

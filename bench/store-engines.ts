@@ -1,4 +1,4 @@
-/** Both engines of the store, for suites that hold on either: the embedded one, and a server of this machine's PostgreSQL. */
+/** Opens the store on either engine, for suites that run on both: the embedded database, and a PostgreSQL server of this machine. */
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -10,20 +10,20 @@ import { openPglite } from '../src/store/pglite.ts'
 import { openPostgres } from '../src/store/postgres.ts'
 
 const VERSIONS = '/usr/lib/postgresql'
-/** `nobody` of Debian: PostgreSQL does not run as root. */
-const NOBODY = 65_534
+/** User ID of `nobody` on Debian, because PostgreSQL refuses to run as root. */
+const NOBODY_UID = 65_534
 
 export interface PostgresCluster {
   readonly url: string
-  /** Ends the server as a crash would, by `kill -9` of its first process, or in order. */
+  /** Stops the server: `immediate` like a crash, `kill` by SIGKILL of its first process, `fast` in order (the default). */
   stop(how?: 'immediate' | 'kill' | 'fast'): Promise<void>
   start(): Promise<void>
-  /** Stops it and removes its files. */
+  /** Stops the server and removes its files. */
   remove(): Promise<void>
 }
 
-/** Folder of the server's programs, of the oldest version there is; undefined when there is none. */
-function postgresPrograms(): string | undefined {
+/** The folder of the server programs of the oldest installed version. Undefined if none is installed. */
+function findPostgresPrograms(): string | undefined {
   if (!existsSync(VERSIONS)) return undefined
   const folders = readdirSync(VERSIONS)
     .sort((a, b) => Number(a) - Number(b))
@@ -31,31 +31,32 @@ function postgresPrograms(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, 'initdb')))
 }
 
-export const POSTGRES = postgresPrograms()
-if (POSTGRES === undefined) console.warn(`skipped on PostgreSQL: no server programs below ${VERSIONS}`)
+export const POSTGRES = findPostgresPrograms()
+if (POSTGRES === undefined) console.warn(`skipped on PostgreSQL: no server programs in ${VERSIONS}`)
 
-/** The engines that run on this machine. */
+/** The engines that are available on this machine. */
 export const ENGINES: readonly ('embedded' | 'postgres')[] =
   POSTGRES === undefined ? ['embedded'] : ['embedded', 'postgres']
 
 /**
- * Makes and starts a PostgreSQL server on a free port, for one suite alone.
+ * Creates and starts a PostgreSQL server on a free port, for one suite.
  *
- * @param settings of the server, e.g. `{ fsync: 'off' }`
+ * @param settings server settings, for example `{ fsync: 'off' }`
+ * @throws {Error} if PostgreSQL is not installed or does not start
  */
 export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<PostgresCluster> {
   if (POSTGRES === undefined) throw new Error('no PostgreSQL on this machine')
   const programs = POSTGRES
   const folder = mkdtempSync(join(tmpdir(), 'trigpoint-postgres-'))
-  const owner = userInfo().uid === 0 ? { uid: NOBODY, gid: NOBODY } : {}
-  if (owner.uid !== undefined) chownSync(folder, NOBODY, NOBODY)
+  const owner = userInfo().uid === 0 ? { uid: NOBODY_UID, gid: NOBODY_UID } : {}
+  if (owner.uid !== undefined) chownSync(folder, NOBODY_UID, NOBODY_UID)
   const files = join(folder, 'files')
-  const made = spawnSync(
+  const initialized = spawnSync(
     join(POSTGRES, 'initdb'),
     ['-D', files, '-U', 'trigpoint', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'],
     { ...owner, cwd: folder, encoding: 'utf8' },
   )
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  if (initialized.status !== 0) throw new Error(`initdb failed: ${initialized.stderr}`)
   const port = await freePort()
   const url = `postgres://trigpoint@127.0.0.1:${port}/postgres`
   const options = Object.entries({ unix_socket_directories: '', listen_addresses: '127.0.0.1', ...settings })
@@ -75,18 +76,18 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
         text += chunk
         if (text.includes('ready to accept connections')) resolve()
       })
-      started.once('exit', () => reject(new Error(`the server ended: ${text}`)))
+      started.once('exit', () => reject(new Error(`the server exited: ${text}`)))
     })
   }
   const cluster: PostgresCluster = {
     url,
     async start() {
-      // The other processes of a server that was killed hold its memory until they have seen that it is gone.
-      for (const latestMs = Date.now() + 10_000; ; ) {
+      // After a kill, the other processes of the server hold its shared memory until they notice that it is gone.
+      for (const deadlineMs = Date.now() + 10_000; ; ) {
         try {
           return await startOnce()
         } catch (error) {
-          if (!/shared memory block .*is still in use/.test(String(error)) || Date.now() > latestMs) throw error
+          if (!/shared memory block .*is still in use/.test(String(error)) || Date.now() > deadlineMs) throw error
           await new Promise((resolve) => setTimeout(resolve, 50))
         }
       }
@@ -106,19 +107,19 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
 }
 
 export interface StoreFiles {
-  /** What makes the service keep its records here. */
+  /** Environment variables with which the service stores its records here. */
   readonly environment: Readonly<Record<string, string>>
-  /** Opens it in this process, with its tables. The embedded one has to be closed before anybody else opens it. */
+  /** Opens the database in this process and creates its tables. Close the embedded one before another process opens it. */
   open(): Promise<Database>
   remove(): Promise<void>
 }
 
-/** An empty place for records. */
+/** Creates an empty store on an engine. */
 export async function makeStore(
   engine: 'embedded' | 'postgres',
   settings: Readonly<Record<string, string>> = { fsync: 'off' },
 ): Promise<StoreFiles> {
-  const migrated = async (database: Database) => {
+  const openMigrated = async (database: Database) => {
     await migrate(database)
     return database
   }
@@ -126,14 +127,14 @@ export async function makeStore(
     const folder = mkdtempSync(join(tmpdir(), 'trigpoint-store-'))
     return {
       environment: { DATA_DIR: folder },
-      open: async () => migrated(await openPglite(folder)),
+      open: async () => openMigrated(await openPglite(folder)),
       remove: async () => rmSync(folder, { recursive: true, force: true }),
     }
   }
   const cluster = await startCluster(settings)
   return {
     environment: { DATABASE_URL: cluster.url },
-    open: async () => migrated(await connect(cluster.url)),
+    open: async () => openMigrated(await connect(cluster.url)),
     remove: () => cluster.remove(),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * From a local chain into the records: anvil with real EAS contracts, attestations made by `multiAttest`, read by JSON-RPC and by
- * Multicall3 into either engine. Skipped where there is no anvil.
+ * Measures sync from a local chain into the store: anvil with real EAS contracts and attestations by `multiAttest`, read with
+ * JSON-RPC arrays and with Multicall3 into either engine. Skipped if anvil is not installed.
  */
 import { encodeAbiParameters, parseAbiParameters } from 'viem'
 import { SCHEMA_STRINGS, schemaUids } from '../src/attest/schemas.ts'
@@ -58,7 +58,7 @@ async function attestMany(local: LocalChain): Promise<void> {
       revocable: true,
       refUID: `0x${'0'.repeat(64)}`,
       value: 0n,
-      data: dataOf(index++),
+      data: encodeLocation(index++),
     }))
     const hash = await local.multiAttest([{ schema: SCHEMA, data: items }])
     const { status } = await local.client.waitForTransactionReceipt({ hash })
@@ -66,7 +66,7 @@ async function attestMany(local: LocalChain): Promise<void> {
   }
 }
 
-function dataOf(index: number): Hex {
+function encodeLocation(index: number): Hex {
   return encodeAbiParameters(parseAbiParameters(SCHEMA_STRINGS.location), [
     1_700_000_000n + BigInt(index),
     'EPSG:4326',
@@ -107,7 +107,7 @@ async function measure(local: LocalChain, engine: (typeof ENGINES)[number]): Pro
       inserted += result.inserted
       isCaughtUp = result.isCaughtUp
     }
-    if (inserted !== RECORDS) throw new Error(`${inserted} records came in, and ${RECORDS} were attested`)
+    if (inserted !== RECORDS) throw new Error(`${inserted} records were stored, but ${RECORDS} were attested`)
     return (inserted / (performance.now() - startedMs)) * 1000
   } finally {
     await database.close()

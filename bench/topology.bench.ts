@@ -1,5 +1,5 @@
 /**
- * Reading, exact predicates and validity beside jsts, turf and geos-wasm, and beside GEOS in C++ and PostGIS where they are
+ * Compares reading, exact predicates and validity with jsts, turf and geos-wasm, and with GEOS in C++ and PostGIS if they are
  * installed.
  */
 import { spawnSync } from 'node:child_process'
@@ -11,16 +11,16 @@ import { printPackages } from './machine.ts'
 import { NATIVE_NAMES, type Native, openNative } from './native.ts'
 import { printWrongAnswers, type Wrong } from './near-touch.ts'
 import { openPostGis } from './postgis.ts'
-import { pointRows, polygonRows, type TopologyAnchors, validityRows } from './predicate-rows.ts'
+import { pointRows, polygonRows, type TopologyLibraries, validityRows } from './predicate-rows.ts'
 import type { Contender, MeasuredRow, Row } from './rounds.ts'
 import { scanRows, wholeRows } from './scan-rows.ts'
 import { Marks, printRows } from './tables.ts'
-import { wkbPairs } from './wkb.ts'
+import { encodeWkbPairs } from './wkb.ts'
 
-const SECONDS_TO_ANSWER = 60
+const TIMEOUT_SECONDS = 60
 const COLD_COMBS = 'intersects, interlocking combs of 85 KB, first call of a process'
 
-/** Prints tables; returns what was measured, with the marks. */
+/** Prints tables, and returns the measured rows and the targets. */
 export async function run(): Promise<object> {
   printPackages(['jsts', 'geos-wasm', '@turf/boolean-point-in-polygon'])
   const native = openNative(['geos'])
@@ -28,17 +28,17 @@ export async function run(): Promise<object> {
     const postGis = await openPostGis()
     try {
       const geos = await loadGeos()
-      console.log(`- geos-wasm holds GEOS ${geos.version}`)
-      const anchors: TopologyAnchors = { kernel: loadKernel(), geos, native, postGis }
+      console.log(`- geos-wasm contains GEOS ${geos.version}`)
+      const libraries: TopologyLibraries = { kernel: loadKernel(), geos, native, postGis }
       const rows = [
-        ...printRows('Reading GeoJSON', scanRows(anchors)),
-        ...printRows('From bytes to an answer', wholeRows(anchors)),
-        ...printRows('Positions in polygons', pointRows(anchors)),
-        ...printRows('Polygons and polygons', [...polygonRows(anchors), coldRow(native)]),
-        ...printRows('Validity', validityRows(anchors)),
+        ...printRows('Reading GeoJSON', scanRows(libraries)),
+        ...printRows('From bytes to a result', wholeRows(libraries)),
+        ...printRows('Positions in polygons', pointRows(libraries)),
+        ...printRows('Polygons and polygons', [...polygonRows(libraries), coldRow(native)]),
+        ...printRows('Validity', validityRows(libraries)),
       ]
-      const wrong = printWrongAnswers(anchors)
-      return { rows, wrong, marks: marksOf(rows, wrong) }
+      const wrong = printWrongAnswers(libraries)
+      return { rows, wrong, marks: evaluateTargets(rows, wrong) }
     } finally {
       await postGis?.close()
     }
@@ -47,10 +47,10 @@ export async function run(): Promise<object> {
   }
 }
 
-/** Every round is a process of its own. */
+/** Measures the first call: every round starts a new process. */
 function coldRow(native: Native): Row {
-  const contender = (name: string): Contender => ({ name, round: () => answerInFreshProcess(name) })
-  const inputs = native.input('combs', wkbPairs([[comb(950, 1), comb(950, -1)]]))
+  const contender = (name: string): Contender => ({ name, round: () => measureInNewProcess(name) })
+  const inputs = native.input('combs', encodeWkbPairs([[comb(950, 1), comb(950, -1)]]))
   return {
     name: COLD_COMBS,
     items: 1,
@@ -63,20 +63,20 @@ function coldRow(native: Native): Row {
   }
 }
 
-function answerInFreshProcess(contender: string): { nanoseconds: number; result: number } {
+function measureInNewProcess(contender: string): { nanoseconds: number; result: number } {
   const module = JSON.stringify(new URL('./first-call.js', import.meta.url).href)
-  const script = `import(${module}).then((m) => m.answerOnce(${JSON.stringify(contender)}))`
+  const script = `import(${module}).then((m) => m.measureFirstCall(${JSON.stringify(contender)}))`
   const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', script], {
     encoding: 'utf8',
-    timeout: 1000 * SECONDS_TO_ANSWER,
+    timeout: 1000 * TIMEOUT_SECONDS,
     cwd: fileURLToPath(new URL('.', import.meta.url)),
   })
-  if (status !== 0) throw new Error(`${contender} in a fresh process failed: ${stderr}`)
+  if (status !== 0) throw new Error(`${contender} in a new process failed: ${stderr}`)
   const [nanoseconds, result] = stdout.split(' ').map(Number)
   return { nanoseconds: nanoseconds!, result: result! }
 }
 
-function marksOf(rows: readonly MeasuredRow[], wrong: readonly Wrong[]) {
+function evaluateTargets(rows: readonly MeasuredRow[], wrong: readonly Wrong[]) {
   const marks = new Marks(rows)
   marks.atMost('10,000-vertex GeoJSON to area: ≤ 0.35 ms', 'bytes of 10,000 vertices to area', 0.35e6)
   marks.atMost('… to contains(point): ≤ 0.5 ms', 'bytes of 10,000 vertices to contains(point)', 0.5e6)
@@ -87,11 +87,11 @@ function marksOf(rows: readonly MeasuredRow[], wrong: readonly Wrong[]) {
   marks.atMost('… warm: ≤ 20 ms', 'intersects, interlocking combs of 85 KB, warm', 20e6)
   const contains = 'contains(polygon of 10,000, point)'
   marks.atMost('contains(point), unindexed, 10,000 vertices: ≤ 25 µs', contains, 25e3)
-  const [ours] = wrong
+  const [trigpoint] = wrong
   marks.add(
     'no wrong answer near a touch',
-    `${ours!.wrong + ours!.threw} of ${ours!.of}`,
-    ours!.wrong + ours!.threw === 0,
+    `${trigpoint!.wrong + trigpoint!.threw} of ${trigpoint!.of}`,
+    trigpoint!.wrong + trigpoint!.threw === 0,
   )
   const { geos } = NATIVE_NAMES
   marks.atLeastTimes('contains(point), unindexed: faster than GEOS C++', contains, geos, 1)

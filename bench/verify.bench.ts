@@ -1,6 +1,6 @@
 /**
- * Stamps judged by one thread in a second of processor time: one EIP-191 signature, the form and the signals of a satellite fix. Each stamp is
- * another one, and every answer has to be `valid`.
+ * Measures how many stamps one thread verifies per second of processor time: one EIP-191 signature, and the form and the signals
+ * of a satellite fix. All stamps are different, and every result must be `valid`.
  */
 import { readConfig } from '../src/config/config.ts'
 import { publicKeyAddress } from '../src/crypto/address.ts'
@@ -18,7 +18,7 @@ const SECONDS = 2
 const BACKENDS: readonly Secp256k1Backend[] = ['system', 'native', 'libauth']
 const NOW_SECONDS = 1_760_000_000
 
-/** Prints and returns stamps a second by backend, two threads do twice as many, and the microseconds of a proof with four of them. */
+/** Prints and returns the stamps per second by backend, and the microseconds of a proof with four stamps. */
 export async function run(): Promise<object> {
   const keccak = await createKeccak()
   const kernel = loadKernel()
@@ -27,23 +27,24 @@ export async function run(): Promise<object> {
   for (const backend of BACKENDS) {
     const secp256k1 = await loadSecp256k1([backend]).catch(() => undefined)
     if (secp256k1 === undefined) {
-      console.log(`${backend.padEnd(8)} does not load here`)
+      console.log(`${backend.padEnd(8)} is not available on this machine`)
       continue
     }
     const engine = await createVerifyEngine({ kernel, keccak, limits }, { allowMock: false }, secp256k1)
     const stamps = Array.from({ length: STAMPS }, (_, index) => signedStamp(index))
     const bodies = stamps.map((stamp) => Buffer.from(JSON.stringify({ stamp })))
-    const ask = async (question: 'stamp' | 'proof', body: Uint8Array) => {
-      const result = await runVerifyTask({ kind: question, body, nowSeconds: NOW_SECONDS + 60 }, engine, limits)
+    const verify = async (kind: 'stamp' | 'proof', body: Uint8Array) => {
+      const result = await runVerifyTask({ kind, body, nowSeconds: NOW_SECONDS + 60 }, engine, limits)
       const isValid = result.ok && !result.members.includes('"signaturesValid":false')
-      if (!isValid || (question === 'stamp' && !result.members.startsWith('"valid":true'))) throw new Error('not valid')
+      if (!isValid || (kind === 'stamp' && !result.members.startsWith('"valid":true')))
+        throw new Error('a generated stamp or proof was not accepted')
     }
-    const stampsPerSecond = await rate(bodies, (body) => ask('stamp', body))
+    const stampsPerSecond = await measureRate(bodies, (body) => verify('stamp', body))
     const proofs = stamps.slice(0, 64).map((_, index) => {
       const proof = { claim, stamps: stamps.slice(index, index + 4) }
       return Buffer.from(JSON.stringify({ proof }))
     })
-    const proofsPerSecond = await rate(proofs, (body) => ask('proof', body))
+    const proofsPerSecond = await measureRate(proofs, (body) => verify('proof', body))
     results[`${backend}StampsPerSecond`] = Math.round(stampsPerSecond)
     results[`${backend}ProofMicroseconds`] = Math.round(1e6 / proofsPerSecond)
     const perStamp = (1e6 / stampsPerSecond).toFixed(1)
@@ -52,7 +53,7 @@ export async function run(): Promise<object> {
         `a proof of 4 stamps ${Math.round(1e6 / proofsPerSecond)} µs`,
     )
 
-    /** A fix of a satellite receiver, signed as client libraries sign it. */
+    /** Creates a fix of a satellite receiver, signed as client libraries sign it. */
     function signedStamp(index: number): object {
       const privateKey = Buffer.from((index + 1).toString(16).padStart(64, '0'), 'hex')
       const [lon, lat] = [2.2945 + index * 1e-7, 48.8584]
@@ -87,14 +88,17 @@ const claim = {
   time: { start: NOW_SECONDS - 1800, end: NOW_SECONDS + 1800 },
 }
 
-/** Per second of processor time: what else runs on the machine counts less than by the clock. */
-async function rate(bodies: readonly Uint8Array[], ask: (body: Uint8Array) => Promise<void>): Promise<number> {
-  for (let round = 0; round < 4; round++) for (const body of bodies) await ask(body)
+/** Calls per second of processor time, which other processes on the machine affect less than wall-clock time. */
+async function measureRate(
+  bodies: readonly Uint8Array[],
+  verify: (body: Uint8Array) => Promise<void>,
+): Promise<number> {
+  for (let round = 0; round < 4; round++) for (const body of bodies) await verify(body)
   const start = performance.now()
   const before = process.cpuUsage()
   let count = 0
   while (performance.now() - start < SECONDS * 1000) {
-    await ask(bodies[count++ % bodies.length]!)
+    await verify(bodies[count++ % bodies.length]!)
   }
   const { user, system } = process.cpuUsage(before)
   return (count * 1e6) / (user + system)

@@ -1,41 +1,50 @@
-/** Well-known binary: how GEOS and PostGIS are given geometries without losing a bit. */
+/** Well-known binary, which passes geometries to GEOS and PostGIS without rounding. */
 import type { Geometry, Position } from '../src/types/generated.ts'
 
 const LITTLE_ENDIAN = 1
 
-/** @param geometry Point, LineString or Polygon; altitudes are left out */
-export function wkb(geometry: Geometry): Buffer {
+/**
+ * Encodes a geometry as WKB.
+ *
+ * @param geometry Point, LineString or Polygon; altitudes are omitted
+ * @throws {RangeError} on any other type
+ */
+export function encodeWkb(geometry: Geometry): Buffer {
   switch (geometry.type) {
     case 'Point':
-      return Buffer.concat([head(1), positions([geometry.coordinates])])
+      return Buffer.concat([encodeHeader(1), encodePositions([geometry.coordinates])])
     case 'LineString':
-      return Buffer.concat([head(2), sequence(geometry.coordinates)])
+      return Buffer.concat([encodeHeader(2), encodeSequence(geometry.coordinates)])
     case 'Polygon':
-      return Buffer.concat([head(3), count(geometry.coordinates.length), ...geometry.coordinates.map(sequence)])
+      return Buffer.concat([
+        encodeHeader(3),
+        encodeUint32(geometry.coordinates.length),
+        ...geometry.coordinates.map(encodeSequence),
+      ])
     default:
-      throw new RangeError(`no bench writes a ${geometry.type}`)
+      throw new RangeError(`WKB of a ${geometry.type} is not implemented`)
   }
 }
 
-/** Pairs as the native program reads them: every geometry after its size. */
-export function wkbPairs(pairs: readonly (readonly [Geometry, Geometry])[]): Buffer {
+/** Pairs in the format of the native program: every geometry is preceded by its size in bytes. */
+export function encodeWkbPairs(pairs: readonly (readonly [Geometry, Geometry])[]): Buffer {
   return Buffer.concat(
     pairs.flat().flatMap((geometry) => {
-      const bytes = wkb(geometry)
-      return [count(bytes.length), bytes]
+      const bytes = encodeWkb(geometry)
+      return [encodeUint32(bytes.length), bytes]
     }),
   )
 }
 
-function head(type: number): Buffer {
-  return Buffer.concat([Buffer.of(LITTLE_ENDIAN), count(type)])
+function encodeHeader(type: number): Buffer {
+  return Buffer.concat([Buffer.of(LITTLE_ENDIAN), encodeUint32(type)])
 }
 
-function sequence(list: readonly Position[]): Buffer {
-  return Buffer.concat([count(list.length), positions(list)])
+function encodeSequence(list: readonly Position[]): Buffer {
+  return Buffer.concat([encodeUint32(list.length), encodePositions(list)])
 }
 
-function positions(list: readonly Position[]): Buffer {
+function encodePositions(list: readonly Position[]): Buffer {
   const bytes = Buffer.alloc(16 * list.length)
   list.forEach(([lon, lat], index) => {
     bytes.writeDoubleLE(lon, 16 * index)
@@ -44,7 +53,7 @@ function positions(list: readonly Position[]): Buffer {
   return bytes
 }
 
-function count(value: number): Buffer {
+function encodeUint32(value: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32LE(value)
   return bytes

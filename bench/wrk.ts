@@ -1,4 +1,4 @@
-/** wrk (https://github.com/wg/wrk) as a load generator: a process of its own, one thread. */
+/** Runs wrk (https://github.com/wg/wrk) as a load generator, in a separate process with one thread. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ export interface WrkResult {
   readonly requestsPerSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Answers that were not 2xx, and connections that failed. */
+  /** Responses that were not 2xx, and failed connections. */
   readonly errors: number
 }
 
 export interface WrkLoad {
   readonly url: string
-  /** As `writeScript` gives it. */
+  /** The path that `writeScript` returned. */
   readonly script: string
   readonly connections: number
   readonly seconds: number
@@ -24,7 +24,7 @@ export function isWrkInstalled(): boolean {
   return spawnSync('wrk', ['-v']).error === undefined
 }
 
-/** Resolves when it is over: other requests may go at the same time. */
+/** Runs wrk and resolves with its results when it ends. Rejects if it printed none. */
 export function runWrk({ url, script, connections, seconds }: WrkLoad): Promise<WrkResult> {
   const child = start({ url, script, connections, seconds })
   return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ export function runWrk({ url, script, connections, seconds }: WrkLoad): Promise<
   })
 }
 
-/** Load beside which something else is measured; to be killed. */
+/** Starts background load for another measurement. The caller kills the process. */
 export function startWrk(load: WrkLoad): ChildProcess {
   return start(load)
 }
@@ -62,7 +62,11 @@ function readResult(line: string): WrkResult {
   }
 }
 
-/** wrk's script: the same request again and again, a GET without a body, and one line of numbers at the end. */
+/**
+ * Writes a wrk script that repeats one request and prints one line of numbers at the end. Without a body it is a GET request.
+ *
+ * @returns the path of the script
+ */
 export function writeScript(folder: string, name: string, path: string, body?: string): string {
   const bodyFile = join(folder, `${name}.json`)
   const script = join(folder, `${name}.lua`)

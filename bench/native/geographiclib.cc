@@ -11,14 +11,14 @@ int main(int argc, char** argv) {
   const double milliseconds = std::atof(argv[3]);
   const Geodesic& earth = Geodesic::WGS84();
   const size_t vertices = in.size() / 2;
-  const auto inverse = [&](size_t at) {
+  const auto inverse = [&](size_t index) {
     double s12;
-    earth.Inverse(in[at + 1], in[at], in[at + 3], in[at + 2], s12);
+    earth.Inverse(in[index + 1], in[index], in[index + 3], in[index + 2], s12);
     return s12;
   };
   const auto measure = [&](bool polyline, double& perimeter) {
     PolygonArea polygon(earth, polyline);
-    // The first position closes a ring by itself.
+    // PolygonArea closes a ring itself, so the repeated last position is omitted.
     for (size_t i = 0; i < (polyline ? vertices : vertices - 1); ++i) polygon.AddPoint(in[2 * i + 1], in[2 * i]);
     double area = 0;
     polygon.Compute(false, true, perimeter, area);

@@ -1,5 +1,5 @@
-// GEOS by its C interface: predicates and validity. Input: pairs of WKB geometries, each after its size (32 bits).
-// A task that begins with `prepared-` prepares the first geometry of the first pair once and asks about all second ones.
+// GEOS with its C interface: predicates and validity. Input: pairs of WKB geometries, each preceded by its size (32 bits).
+// A task whose name starts with `prepared-` prepares the first geometry of the first pair and tests it with all second geometries.
 #include "rounds.h"
 #include <cstdint>
 #include <cstring>
@@ -14,12 +14,12 @@ struct Pair {
 
 std::vector<Pair> readPairs(GEOSContextHandle_t geos, const std::vector<char>& bytes) {
   std::vector<GEOSGeometry*> geometries;
-  for (size_t at = 0; at + 4 <= bytes.size();) {
+  for (size_t offset = 0; offset + 4 <= bytes.size();) {
     uint32_t size;
-    std::memcpy(&size, &bytes[at], 4);
+    std::memcpy(&size, &bytes[offset], 4);
     geometries.push_back(
-        GEOSGeomFromWKB_buf_r(geos, reinterpret_cast<const unsigned char*>(&bytes[at + 4]), size));
-    at += 4 + size;
+        GEOSGeomFromWKB_buf_r(geos, reinterpret_cast<const unsigned char*>(&bytes[offset + 4]), size));
+    offset += 4 + size;
   }
   std::vector<Pair> pairs;
   for (size_t i = 0; i + 1 < geometries.size(); i += 2) pairs.push_back({geometries[i], geometries[i + 1]});
@@ -34,10 +34,10 @@ int main(int argc, char** argv) {
   GEOSContextHandle_t geos = GEOS_init_r();
   const std::vector<Pair> pairs = readPairs(geos, readBytes(argv[2]));
   const double milliseconds = std::atof(argv[3]);
-  const auto count = [&](auto question) {
+  const auto count = [&](auto predicate) {
     report(milliseconds, [&] {
       double sum = 0;
-      for (const Pair& pair : pairs) sum += question(pair) == 1;
+      for (const Pair& pair : pairs) sum += predicate(pair) == 1;
       return sum;
     });
   };
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     const GEOSPreparedGeometry* prepared = GEOSPrepare_r(geos, pairs[0].a);
     count([&](const Pair& p) { return GEOSPreparedContains_r(geos, prepared, p.b); });
   } else if (task == "results") {
-    // Four answers a pair: intersects and contains, both ways; 2 where GEOS throws.
+    // Four results per pair: intersects and contains, each in both orders. 2 means that GEOS threw an exception.
     std::vector<double> out;
     for (const Pair& p : pairs) {
       out.push_back(GEOSIntersects_r(geos, p.a, p.b));

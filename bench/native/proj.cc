@@ -1,4 +1,4 @@
-// geodesic.c, as libproj carries it: the inverse problem, polylines and polygons. Input: doubles, longitude before latitude.
+// geodesic.c, as included in libproj: the inverse problem, polylines and polygons. Input: doubles, longitude before latitude.
 #include "rounds.h"
 #include <cmath>
 #include <geodesic.h>
@@ -11,9 +11,9 @@ int main(int argc, char** argv) {
   geod_geodesic earth;
   geod_init(&earth, 6378137, 1 / 298.257223563);
   const size_t vertices = in.size() / 2;
-  const auto inverse = [&](size_t at) {
+  const auto inverse = [&](size_t index) {
     double s12;
-    geod_inverse(&earth, in[at + 1], in[at], in[at + 3], in[at + 2], &s12, nullptr, nullptr);
+    geod_inverse(&earth, in[index + 1], in[index], in[index + 3], in[index + 2], &s12, nullptr, nullptr);
     return s12;
   };
   const auto measure = [&](int polyline, double& perimeter) {

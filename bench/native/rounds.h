@@ -1,6 +1,6 @@
-// What the native anchors share: reading the input, timing a call, and the line they print.
-// Arguments: task, file, milliseconds. Output: nanoseconds a call and the result of the last call; with 0 milliseconds the
-// first call alone is timed. The task `results` prints nothing and writes doubles to a fourth argument.
+// Shared by the native contenders: reading the input, timing calls, and printing the output line.
+// Arguments: task, file, milliseconds. Output: nanoseconds per call and the result of the last call. With 0 milliseconds only
+// the first call is timed. The task `results` prints nothing and writes doubles to the file in a fourth argument.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -31,8 +31,8 @@ inline void writeDoubles(const char* path, const std::vector<double>& values) {
   out.write(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
 }
 
-// Repeats the call until it fills the time: a third of it to warm up and to find how often, the rest in four pieces, of which
-// the best counts, so that being interrupted does not.
+// Repeats the call for the given time. The first third warms up and determines the number of calls. The rest is four timed
+// pieces, of which only the fastest counts, so that interruptions do not affect the result.
 template <class Call>
 void report(double milliseconds, Call call) {
   using clock = std::chrono::steady_clock;
@@ -46,12 +46,12 @@ void report(double milliseconds, Call call) {
     std::printf("%.3f %.17g\n", since(start), result);
     return;
   }
-  long warm = 0;
+  long warmUpCalls = 0;
   do {
     result = call();
-    ++warm;
+    ++warmUpCalls;
   } while (since(start) < milliseconds * 1e6 / 3);
-  const long calls = (warm + 1) / 2;
+  const long calls = (warmUpCalls + 1) / 2;
   double best = 1e300;
   for (int piece = 0; piece < 4; ++piece) {
     start = clock::now();

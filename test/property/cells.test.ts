@@ -94,7 +94,7 @@ describe('cells of H3', () => {
   it('lie within their edge tolerance of every position that is encoded as them', () => {
     fc.assert(
       fc.property(longitudes, latitudes, fc.integer({ min: 0, max: 15 }), (longitude, latitude, resolution) => {
-        // The smallest cells at the two poles cannot be measured: they are under a square metre, and the pole is a corner of the southern one.
+        // The smallest cells at the two poles cannot be measured: they are under a square metre, and the southern pole is a corner.
         fc.pre(resolution < 15 || Math.abs(latitude) < 89.99999)
         const cell = flat(readH3(latLngToCell(latitude, longitude, resolution), []))
         checkInterior(cell, [], kernel)

@@ -250,7 +250,8 @@ describe('the area of a ring', () => {
   it('equals that of a plane polygon for a small ring, up to the curvature of the ellipsoid', () => {
     fc.assert(
       fc.property(star(100, 80), ({ centre, ring, meters }) => {
-        // Distances and azimuths from the centre project the ring to a plane. The relative error of its area is (radius / Earth's radius)².
+        // Distances and azimuths from the centre project the ring to a plane. The relative error of the projected area is
+        // (radius / Earth's radius)².
         const plane = ring.map(([lon, lat]) => {
           const s12 = kernel.inverse(centre[1], centre[0], lat, lon)
           return [s12 * kernel.salp1(), s12 * kernel.calp1()] as const

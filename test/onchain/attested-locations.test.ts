@@ -91,7 +91,7 @@ describe.skipIf(skipReason())('a location attestation as a record and an input',
     await local?.stop()
   })
 
-  const recordOf = (uid: Hex) =>
+  const fetchRecord = (uid: Hex) =>
     eventually(async () => {
       const response = await fetch(`${service.url}/api/v0/location-records/${uid}`)
       expect(response.status).toBe(200)
@@ -102,7 +102,7 @@ describe.skipIf(skipReason())('a location attestation as a record and an input',
     service.post('/compute/v0/distance', { chainId: local.chain.id, from, to: { type: 'Point', coordinates: [5, 50] } })
 
   async function expectBoth(uid: Hex, means: object): Promise<void> {
-    const record = await recordOf(uid)
+    const record = await fetchRecord(uid)
     const geometry = JSON.parse(record.location)
     expect(geometry).toEqual(means)
     const chained = await distance({ uid })
@@ -125,7 +125,7 @@ describe.skipIf(skipReason())('a location attestation as a record and an input',
 
   it('has empty values for missing members, and the attestation time as its event time', async () => {
     const uid = await local.attest(FOUR, fourStrings('point', JSON.stringify(feature(POINT))))
-    const record = await recordOf(uid)
+    const record = await fetchRecord(uid)
     expect(record).toMatchObject({
       uid,
       srs: 'EPSG:4326',
@@ -142,7 +142,7 @@ describe.skipIf(skipReason())('a location attestation as a record and an input',
       revoked: false,
     })
     await local.revoke(FOUR, uid)
-    await eventually(async () => expect((await recordOf(uid)).revoked).toBe(true))
+    await eventually(async () => expect((await fetchRecord(uid)).revoked).toBe(true))
     expect((await distance({ uid })).body.errors[0].code).toBe('uid-revoked')
   })
 

@@ -63,7 +63,9 @@ describe.skipIf(skipReason())('chain access', () => {
   }
 
   /** Starts a node that lies: `change` receives each request and the true response. */
-  async function liar(change: (method: string, params: unknown[], result: unknown) => unknown): Promise<string> {
+  async function startLyingEndpoint(
+    change: (method: string, params: unknown[], result: unknown) => unknown,
+  ): Promise<string> {
     const server = createServer((request, response) => {
       let body = ''
       request.on('data', (chunk) => {
@@ -133,7 +135,7 @@ describe.skipIf(skipReason())('chain access', () => {
 
   it('stays unverified, not rejected, while no endpoint answers, and recovers', async () => {
     let isDown = true
-    const url = await liar((_method, _params, result) => (isDown ? undefined : result))
+    const url = await startLyingEndpoint((_method, _params, result) => (isDown ? undefined : result))
     const chain = access({ RPC_URL_84532: url }, 84532)
     await chain.check()
     expect(chain.state.state).toBe('unverified')
@@ -193,7 +195,7 @@ describe.skipIf(skipReason())('chain access', () => {
   it('rejects an attestation or schema whose fields do not hash to the requested UID', async () => {
     const uid = await local.attest(uids.location, LOCATION)
     const flipAt = (position: number) =>
-      liar((_method, params, result) => {
+      startLyingEndpoint((_method, params, result) => {
         const isRead = isCall(params, 'getAttestation(bytes32)') || isCall(params, 'getSchema(bytes32)')
         if (!isRead || typeof result !== 'string') return result
         const at = position < 0 ? result.length + position : position
@@ -209,23 +211,23 @@ describe.skipIf(skipReason())('chain access', () => {
   })
 
   it('rejects an impossible nonce', async () => {
-    const url = await liar((_method, params, result) =>
+    const url = await startLyingEndpoint((_method, params, result) =>
       isCall(params, 'getNonce(address)') ? `0x${'f'.repeat(64)}` : result,
     )
     expect(await access({ RPC_URL_84532: url }, 84532).nonce(ATTESTER)).toEqual({ ok: false, refusal: undefined })
   })
 
   it('rejects a chain whose head is more than five minutes ahead of our clock', async () => {
-    const url = await liar((method, _params, result) => {
+    const url = await startLyingEndpoint((method, _params, result) => {
       if (method !== 'eth_getBlockByNumber') return result
       return { ...(result as object), timestamp: toHex(Math.floor(Date.now() / 1000) + 310) }
     })
     const chain = access({ RPC_URL_84532: url }, 84532)
     expect(await chain.nonce(ATTESTER)).toEqual({ ok: false, refusal: expect.stringContaining('ahead of the clock') })
     // A head in the past is harmless: a quiet chain has an old head.
-    const behind = await liar((method, _params, result) =>
+    const laggingUrl = await startLyingEndpoint((method, _params, result) =>
       method === 'eth_getBlockByNumber' ? { ...(result as object), timestamp: '0x1' } : result,
     )
-    expect((await access({ RPC_URL_84532: behind }, 84532).nonce(ATTESTER)).ok).toBe(true)
+    expect((await access({ RPC_URL_84532: laggingUrl }, 84532).nonce(ATTESTER)).ok).toBe(true)
   })
 })

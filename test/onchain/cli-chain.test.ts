@@ -45,16 +45,16 @@ describe.skipIf(skipReason() !== undefined)('the command line on a chain with EA
     ])
     const second = cli(register)
     expect([second.code, second.err]).toEqual([1, expect.stringContaining('is already registered on chain 31337')])
-    const poor = cli(['schema', 'register', 'bool poor', '--rpc', rpc(), '--key', `0x${'7'.repeat(64)}`])
-    expect([poor.code, poor.err]).toEqual([3, expect.stringMatching(/not registered: .*(funds|balance|gas)/i)])
+    const unfunded = cli(['schema', 'register', 'bool poor', '--rpc', rpc(), '--key', `0x${'7'.repeat(64)}`])
+    expect([unfunded.code, unfunded.err]).toEqual([3, expect.stringMatching(/not registered: .*(funds|balance|gas)/i)])
   })
 
   it('verifies a response against the chain until its nonce is used', async () => {
     const answer = cli(['compute', 'distance', '2,48', '3,48', '--chain-id', '31337', '--json'])
     expect([answer.code, answer.err]).toEqual([0, ''])
     const verify = ['verify', '-', '--issuer', String(service.facts['url']), '--rpc', rpc()]
-    const fresh = cli(verify, answer.out)
-    expect([fresh.code, fresh.out]).toEqual([0, expect.stringContaining('✓ simulation')])
+    const freshVerdict = cli(verify, answer.out)
+    expect([freshVerdict.code, freshVerdict.out]).toEqual([0, expect.stringContaining('✓ simulation')])
     const { attestation, delegatedAttestation } = JSON.parse(answer.out)
     const { signature, attester, deadline } = delegatedAttestation
     const [r, s, v] = [signature.slice(0, 66), `0x${signature.slice(66, 130)}`, Number(`0x${signature.slice(130)}`)]

@@ -11,7 +11,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('verifyResult with a chain that
   let local: LocalChain
   let service: TestService
   let client: Client
-  const ask = () => client.compute.distance(EIFFEL_TOWER, TOWN_HALL)
+  const computeDistance = () => client.compute.distance(EIFFEL_TOWER, TOWN_HALL)
   const verify = (answer: unknown, rpcUrl = local.url) => verifyResult(answer, { attester: service.attester, rpcUrl })
 
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('verifyResult with a chain that
   })
 
   it('predicts that EAS accepts a response, and EAS does', async () => {
-    const answer = await ask()
+    const answer = await computeDistance()
     const verdict = await verify(answer)
     expect(failed(verdict)).toEqual([])
     expect(passed(verdict)).toEqual(expect.arrayContaining(['rpc', 'contract', 'registered', 'nonce', 'simulation']))
@@ -45,11 +45,11 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('verifyResult with a chain that
   it('names an RPC that serves another chain or does not answer', async () => {
     const other = await startLocalChain(version === '1.3.0' ? '1.2.0' : '1.3.0')
     try {
-      expect(failed(await verify(await ask(), other.url))).toEqual(['rpc'])
+      expect(failed(await verify(await computeDistance(), other.url))).toEqual(['rpc'])
     } finally {
       await other.stop()
     }
-    expect(failed(await verify(await ask(), 'http://127.0.0.1:1/'))).toEqual(['rpc'])
-    expect(failed(await verify(await ask(), service.url))).toEqual(['rpc'])
+    expect(failed(await verify(await computeDistance(), 'http://127.0.0.1:1/'))).toEqual(['rpc'])
+    expect(failed(await verify(await computeDistance(), service.url))).toEqual(['rpc'])
   })
 })

@@ -15,7 +15,7 @@ import { compile, contractSources, deploy } from './solidity.ts'
 const RADII = 10_000
 const MUTANTS = 10_000
 /** A call has the gas of a block, and each decoding may use 100,000. */
-const AT_ONCE = 200
+const CHUNK_SIZE = 200
 const LARGEST_RADIUS_METERS = 20_037_508
 
 /** Makes the functions of the library callable. */
@@ -74,10 +74,10 @@ describe.skipIf(skipReason())('GeoResult', () => {
   afterAll(() => local?.stop())
 
   /** Calls the contract for many values, some hundred per call. Each list of the result has one element per value. */
-  async function ask(functionName: string, values: readonly string[]): Promise<unknown[][]> {
+  async function callProbe(functionName: string, values: readonly string[]): Promise<unknown[][]> {
     const rows: unknown[][] = []
-    for (let at = 0; at < values.length; at += AT_ONCE) {
-      const chunk = values.slice(at, at + AT_ONCE)
+    for (let start = 0; start < values.length; start += CHUNK_SIZE) {
+      const chunk = values.slice(start, start + CHUNK_SIZE)
       const answer = await local.client.readContract({ ...probe, functionName, args: [chunk] })
       const lists = (functionName === 'parseWithin' ? answer : [answer]) as unknown[][]
       for (let index = 0; index < chunk.length; index++) rows.push(lists.map((list) => list[index]))
@@ -102,7 +102,7 @@ describe.skipIf(skipReason())('GeoResult', () => {
       // ECMA-262 requires toFixed to use the exact value of the double, and the larger of two equally near decimals.
       return { operation, radiusCm: BigInt(radiusMeters.toFixed(2).replace('.', '')) }
     })
-    const read = await ask(
+    const read = await callProbe(
       'parseWithin',
       operations.map(({ operation }) => operation),
     )
@@ -114,13 +114,13 @@ describe.skipIf(skipReason())('GeoResult', () => {
     const texts = ['', 'within', 'within:', 'within:0', 'contains', 'within:999999999999', 'within:1000000000000']
     while (texts.length < MUTANTS) {
       const text = [...`within:${1 + pick(10 ** (1 + pick(13)))}`]
-      const at = pick(text.length + 1)
+      const start = pick(text.length + 1)
       const put = odd[pick(odd.length)]!
       const change = pick(4)
-      if (change === 0) text.splice(at, 0, put)
-      else if (change === 1) text.splice(at, 1, put)
-      else if (change === 2) text.splice(at, 1)
-      else text.splice(at)
+      if (change === 0) text.splice(start, 0, put)
+      else if (change === 1) text.splice(start, 1, put)
+      else if (change === 2) text.splice(start, 1)
+      else text.splice(start)
       texts.push(text.join(''))
     }
     const expected = texts.map((text) => {
@@ -128,25 +128,25 @@ describe.skipIf(skipReason())('GeoResult', () => {
       return [digits !== undefined, BigInt(digits ?? 0)]
     })
     expect(expected.filter(([is]) => is).length).toBeGreaterThan(MUTANTS / 20)
-    expect(await ask('parseWithin', texts)).toEqual(expected)
+    expect(await callProbe('parseWithin', texts)).toEqual(expected)
   })
 
   it('reads data as the service packs it', async () => {
-    for (let turn = 0; turn < 100; turn++) {
+    for (let index = 0; index < 100; index++) {
       const inputRefs = Array.from({ length: pick(4) }, word)
       const [timestamp, isTrue, integer] = [pick(2 ** 40), random() < 0.5, BigInt(word())]
       const [units, operation] = ['x'.repeat(pick(70)), 'é'.repeat(pick(40))]
-      const said = { inputRefs, timestamp: BigInt(timestamp), operation }
+      const expectedFields = { inputRefs, timestamp: BigInt(timestamp), operation }
       const read = (functionName: string, data: Hex) =>
         local.client.readContract({ ...probe, functionName, args: [data] })
       expect(await read('decodeBoolean', encodeBoolean(isTrue, inputRefs, timestamp, operation))).toEqual({
         result: isTrue,
-        ...said,
+        ...expectedFields,
       })
       expect(await read('decodeNumeric', encodeNumeric(integer, units, inputRefs, timestamp, operation))).toEqual({
         result: integer,
         units,
-        ...said,
+        ...expectedFields,
       })
     }
   })
@@ -168,10 +168,10 @@ describe.skipIf(skipReason())('GeoResult', () => {
         ? encodeBoolean(random() < 0.5, refs, pick(2 ** 32), operation)
         : encodeNumeric(BigInt(word()), 'centimeters', refs, pick(2 ** 32), operation)
     }
-    const changed = Array.from({ length: 3000 }, (_, turn): Hex => {
+    const changed = Array.from({ length: 3000 }, (_, index): Hex => {
       const bytes = Buffer.from(make().slice(2), 'hex')
       const words = bytes.length / 32
-      switch (turn % 6) {
+      switch (index % 6) {
         case 0: // any byte
           bytes[pick(bytes.length)]! ^= 1 << pick(8)
           break
@@ -193,7 +193,7 @@ describe.skipIf(skipReason())('GeoResult', () => {
     const canonical = expected.filter(([is]) => is).length
     expect(canonical).toBeGreaterThan(500)
     expect(canonical).toBeLessThan(1500)
-    expect(await ask(`canDecode${kind}`, changed)).toEqual(expected)
+    expect(await callProbe(`canDecode${kind}`, changed)).toEqual(expected)
   })
 
   it('rejects a tail at another offset and padding that is not zero', async () => {
@@ -205,11 +205,11 @@ describe.skipIf(skipReason())('GeoResult', () => {
     const swapped = [words[0]!, num(192), words[2]!, num(128), words[7]!, words[8]!, words[4]!, words[5]!, words[6]!]
     const padded = [...words.slice(0, 8), `${words[8]!.slice(0, -2)}01`]
     const shifted = [words[0]!, num(160), words[2]!, num(256), num(0), ...words.slice(4)]
-    const asked = [hex(words), hex(swapped), hex(padded), hex(shifted), hex([num(2), ...words.slice(1)])]
+    const inputs = [hex(words), hex(swapped), hex(padded), hex(shifted), hex([num(2), ...words.slice(1)])]
     for (const other of [swapped, shifted]) {
       const read = decodeAbiParameters(parseAbiParameters(KINDS[0][1]), hex(other))
       expect(read).toEqual(decodeAbiParameters(parseAbiParameters(KINDS[0][1]), hex(words)))
     }
-    expect(await ask('canDecodeBoolean', asked)).toEqual([[true], [false], [false], [false], [false]])
+    expect(await callProbe('canDecodeBoolean', inputs)).toEqual([[true], [false], [false], [false], [false]])
   })
 })

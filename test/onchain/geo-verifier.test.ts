@@ -183,16 +183,16 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
         }
       }
       // The three words that a leaf hashes, set so that they begin with the preimage of the node above it.
-      const crafted = { schema: preimage.slice(0, 66), recipient: `0x${preimage.slice(-40)}`, data: '0x' }
-      expect(await check(crafted, proof.slice(1))).toBe('ItemNotUnderRoot')
+      const forgedItem = { schema: preimage.slice(0, 66), recipient: `0x${preimage.slice(-40)}`, data: '0x' }
+      expect(await check(forgedItem, proof.slice(1))).toBe('ItemNotUnderRoot')
     })
 
     it('need the schema of roots, the right attester and an unrevoked attestation', async () => {
       const [item, proof] = [items[7]!, tree.proof(7)]
       const root = encodeMerkleRoot({ merkleRoot: tree.root, leafCount: ITEMS, timestampSeconds })
-      const foreign = await local.attest(uids['merkle-root'], root)
-      expect(await check(item, proof, foreign)).toBe('RootHasOtherAttester')
-      expect(await check(item, proof, foreign, submitters)).toBeUndefined()
+      const submitterRoot = await local.attest(uids['merkle-root'], root)
+      expect(await check(item, proof, submitterRoot)).toBe('RootHasOtherAttester')
+      expect(await check(item, proof, submitterRoot, submitters)).toBeUndefined()
       expect(await check(item, proof, uid, submitters)).toBe('RootHasOtherAttester')
       const otherSchema = await local.attest(uids.numeric, root)
       expect(await check(item, proof, otherSchema, submitters)).toBe('RootHasOtherSchema')
@@ -204,9 +204,9 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
       await local.client.setNextBlockTimestamp({ timestamp: now + 1000n })
       await local.client.mine({ blocks: 1 })
       expect(await check(item, proof, shortLived, submitters)).toBe('RootNoLongerStands')
-      expect(await check(item, proof, foreign, submitters)).toBeUndefined()
-      await local.revoke(uids['merkle-root'], foreign)
-      expect(await check(item, proof, foreign, submitters)).toBe('RootNoLongerStands')
+      expect(await check(item, proof, submitterRoot, submitters)).toBeUndefined()
+      await local.revoke(uids['merkle-root'], submitterRoot)
+      expect(await check(item, proof, submitterRoot, submitters)).toBe('RootNoLongerStands')
     })
   })
 
@@ -283,8 +283,8 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('GeoVerifier on EAS %s', (versi
       const spellings = [twin, `${signature.slice(0, -2)}00`, `${signature}00`, signature.slice(0, -2), '0x']
       for (const spelling of spellings) expect(await use({ ...result, signature: spelling })).toBe('SignatureMalformed')
       // r = 0 recovers the zero address, which must not count as the attester.
-      const nobody = `0x${'00'.repeat(32)}${signature.slice(66)}`
-      expect(await use({ ...result, signature: nobody })).toBe('ResultHasOtherSigner')
+      const unrecoverable = `0x${'00'.repeat(32)}${signature.slice(66)}`
+      expect(await use({ ...result, signature: unrecoverable })).toBe('ResultHasOtherSigner')
     })
 
     it('cannot be checked against the zero address', async () => {

@@ -40,7 +40,7 @@ const records = async (service: ChainService) =>
   (await service.get('/api/v0/location-records?chain=local&limit=1000')).data as { uid: Hex; revoked: boolean }[]
 const untilRecords = (service: ChainService, count: number) =>
   eventually(async () => expect(await records(service)).toHaveLength(count), WAIT)
-const accountsOf = (service: ChainService) => service.facts['fundedAccounts']!.split(',')
+const fundedAccounts = (service: ChainService) => service.facts['fundedAccounts']!.split(',')
 
 describe.skipIf(skipReason())('a service with its own chain', () => {
   const folder = newFolder()
@@ -58,7 +58,7 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
   })
 
   it('has a record of each attestation', async () => {
-    const [, , , , from] = accountsOf(service)
+    const [, , , , from] = fundedAccounts(service)
     for (let index = 0; index < 5; index++) {
       const uid = await service.attest(from!, 2.2945 + index, 48.8584)
       const path = `/api/v0/location-records/${uid}`
@@ -68,7 +68,7 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
   })
 
   it('computes with attestations as inputs, and its result is accepted on chain', async () => {
-    const [, , , , from] = accountsOf(service)
+    const [, , , , from] = fundedAccounts(service)
     const [paris, louvre] = [await service.attest(from!, 2.2945, 48.8584), await service.attest(from!, 2.3376, 48.8606)]
     const { attestation, delegatedAttestation, ...answer } = await service.post('/compute/v0/distance', {
       chainId: 31337,
@@ -99,7 +99,7 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
       },
     ])
     expect(receipt.status).toBe('0x1')
-    expect(await attesterOf(receipt.logs[0]!.data)).toBe(service.facts['attester'])
+    expect(await readAttester(receipt.logs[0]!.data)).toBe(service.facts['attester'])
   })
 
   it('submits a verified proof with its initial funds', async () => {
@@ -112,11 +112,11 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
     })
     expect(answer, JSON.stringify(answer)).toMatchObject({ submission: { status: 'mined', chainId: 31337 } })
     expect(answer.submission.uid).toBe(answer.attestation.uid)
-    expect(await attesterOf(answer.attestation.uid)).toBe(service.facts['attester'])
+    expect(await readAttester(answer.attestation.uid)).toBe(service.facts['attester'])
   })
 
   it('shows a revocation', async () => {
-    const [, , , , from] = accountsOf(service)
+    const [, , , , from] = fundedAccounts(service)
     const uid = await service.attest(from!, 13.4, 52.52)
     await service.send(from!, 'revoke', [{ schema: LOCATION_SCHEMA, data: { uid, value: 0n } }])
     await eventually(
@@ -126,8 +126,8 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
   })
 
   it('restarts a killed chain, and the records follow it', async () => {
-    const [, , , , from] = accountsOf(service)
-    const kept = await locationUids(service)
+    const [, , , , from] = fundedAccounts(service)
+    const uidsBeforeRestart = await locationUids(service)
     const nowMs = Date.now()
     const stateFile = join(folder, 'local-chain/state.json')
     await eventually(() => {
@@ -137,12 +137,12 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
     }, WAIT)
     process.kill(service.chainPid, 'SIGKILL')
     await eventually(() => {
-      const said = service.lines.join('\n')
-      expect(said).toContain('"the local chain ended"')
-      expect(said).toContain('"the local chain was started again"')
+      const logText = service.lines.join('\n')
+      expect(logText).toContain('"the local chain ended"')
+      expect(logText).toContain('"the local chain was started again"')
     }, WAIT)
     const uid = await service.attest(from!, 14, 53)
-    expect(await locationUids(service)).toEqual([...kept, uid])
+    expect(await locationUids(service)).toEqual([...uidsBeforeRestart, uid])
     await eventually(
       async () => expect(await service.get(`/api/v0/location-records/${uid}`)).toMatchObject({ uid }),
       WAIT,
@@ -167,7 +167,7 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
     }, WAIT)
     expect((await service.get('/api/sync/status')).chains.local).toMatchObject({ quarantined: 0 })
     expect(await records(service)).toEqual(before)
-    const [, , , , from] = accountsOf(service)
+    const [, , , , from] = fundedAccounts(service)
     await service.attest(from!, 15, 54)
     await untilRecords(service, before.length + 1)
   })
@@ -183,7 +183,7 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
     async () => {
       service = await start(folder)
       const pid = notedPid()
-      for (const guard of guardsOf(pid)) process.kill(guard, 'SIGKILL')
+      for (const guard of findGuardProcesses(pid)) process.kill(guard, 'SIGKILL')
       await service.end('SIGKILL')
       expect(isRunning(pid)).toBe(true)
       service = await start(folder)
@@ -236,7 +236,7 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
     const [left, right] = two
     expect(left.facts['rpcUrl']).not.toBe(right.facts['rpcUrl'])
     await Promise.all(two.map((each) => untilRecords(each, 36)))
-    const uid = await left.attest(accountsOf(left)[4]!, 1, 2)
+    const uid = await left.attest(fundedAccounts(left)[4]!, 1, 2)
     await untilRecords(left, 37)
     expect((await records(right)).map((record) => record.uid)).not.toContain(uid)
     expect(await Promise.all(two.map((each) => each.end('SIGTERM')))).toEqual([0, 0])
@@ -261,7 +261,7 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
     return logs.map(({ data }: { data: Hex }) => data)
   }
 
-  async function attesterOf(uid: Hex): Promise<string> {
+  async function readAttester(uid: Hex): Promise<string> {
     const call = { abi: EAS_ABI, functionName: 'getAttestation' }
     const to = service.facts['easAddress']
     const data = await service.rpc('eth_call', { to, data: encodeFunctionData({ ...call, args: [uid] }) }, 'latest')
@@ -269,7 +269,7 @@ describe.skipIf(skipReason())('a service with its own chain', () => {
   }
 
   /** Returns the children of a process; of anvil, which replaced the shell that started it. */
-  function guardsOf(pid: number): number[] {
+  function findGuardProcesses(pid: number): number[] {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number)
   }
 

@@ -13,14 +13,14 @@ import type { Hex } from '../../src/wire/values.ts'
 /** Creates a client for a local chain that mines a block for each transaction. */
 export function createLocalClient(chain: Chain, url: string) {
   const client = connectedClient(chain, url)
-  const waitForTransactionReceipt = ({ hash }: { readonly hash: Hex }) => receiptOf(client, hash)
+  const waitForTransactionReceipt = ({ hash }: { readonly hash: Hex }) => waitForReceipt(client, hash)
   return { ...client, waitForTransactionReceipt }
 }
 
 const RECEIPT_MS = 30_000
 
 /** viem's own waiting asks again only after a new block. None follows here, so a receipt requested too early would never come. */
-async function receiptOf(client: ReturnType<typeof connectedClient>, hash: Hex): Promise<TransactionReceipt> {
+async function waitForReceipt(client: ReturnType<typeof connectedClient>, hash: Hex): Promise<TransactionReceipt> {
   for (const endMs = Date.now() + RECEIPT_MS; ; ) {
     try {
       return await client.getTransactionReceipt({ hash })

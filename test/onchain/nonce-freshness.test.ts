@@ -61,9 +61,9 @@ describe.skipIf(skipReason())('nonces with the default age', () => {
 
   it('gets them accepted after they were signed again', async () => {
     for (let round = 0; round < ROUNDS; round++) {
-      const [used, kept] = await Promise.all([compute(), compute()])
+      const [used, unused] = await Promise.all([compute(), compute()])
       await local.submitAnswer(used.body)
-      const again = await service.post('/compute/v0/resign', { ...kept.body, chainId: local.chain.id })
+      const again = await service.post('/compute/v0/resign', { ...unused.body, chainId: local.chain.id })
       expect(again.status, JSON.stringify(again.body)).toBe(200)
       await local.submitAnswer(again.body)
     }

@@ -16,7 +16,7 @@ import type { Hex } from '../../src/wire/values.ts'
 import { createTestSigner, RECIPIENT } from '../attest-parts.ts'
 import type { LocalChain } from './anvil.ts'
 
-export type RelayWorld = Awaited<ReturnType<typeof createRelayWorld>>
+export type RelayFixture = Awaited<ReturnType<typeof createRelayFixture>>
 
 /** Responds instead of a node; undefined forwards the request. */
 export type Interference = (method: string, params: readonly unknown[]) => unknown
@@ -32,7 +32,7 @@ export interface RelayOptions {
   readonly nowMs?: () => number
 }
 
-/** Opens a store for any number of worlds. */
+/** Opens a store for any number of fixtures. */
 export async function openRelayStore() {
   const files = await makeStore(ENGINES[0]!)
   const database = await files.open()
@@ -46,7 +46,7 @@ export async function openRelayStore() {
 }
 
 /** Creates a separate account on the chain and in the store. */
-export async function createRelayWorld(local: LocalChain, store: RecordStore) {
+export async function createRelayFixture(local: LocalChain, store: RecordStore) {
   const settings: SubmissionConfig = readConfig({ ENABLE_ONCHAIN_SUBMIT: '1' }, 1).submission!
   const privateKey = randomBytes(32)
   const { signer, keccak, schemas } = await createTestSigner({ relay: relayCeilings(settings), privateKey })
@@ -63,7 +63,7 @@ export async function createRelayWorld(local: LocalChain, store: RecordStore) {
     settings,
     notes,
     schemas,
-    payloadOf,
+    createPayload,
     submit,
     read,
     fund,
@@ -77,7 +77,7 @@ export async function createRelayWorld(local: LocalChain, store: RecordStore) {
     },
   }
 
-  function idOf(index: number): string {
+  function submissionId(index: number): string {
     return `${sender} ${index}`
   }
 
@@ -85,7 +85,7 @@ export async function createRelayWorld(local: LocalChain, store: RecordStore) {
     return local.client.setBalance({ address: sender, value })
   }
 
-  function payloadOf(index: number): AttestationPayload {
+  function createPayload(index: number): AttestationPayload {
     const data = encodeVerify({
       proofHash: `0x${index.toString(16).padStart(64, '0')}`,
       meanDistanceMeters: 12,
@@ -104,8 +104,8 @@ export async function createRelayWorld(local: LocalChain, store: RecordStore) {
 
   async function submit(indexes: readonly number[], changes: Partial<NewSubmission> = {}): Promise<void> {
     for (const index of indexes) {
-      const payload = payloadOf(index)
-      const common = { id: idOf(index), account: sender, idempotencyKey: `${index}`, sender, payload, gas: 1 }
+      const payload = createPayload(index)
+      const common = { id: submissionId(index), account: sender, idempotencyKey: `${index}`, sender, payload, gas: 1 }
       const [outcome] = await store.submit({
         submissions: [{ ...common, ...changes }],
         maxQueued: 10_000,
@@ -117,8 +117,8 @@ export async function createRelayWorld(local: LocalChain, store: RecordStore) {
   }
 
   async function read(indexes: readonly number[]): Promise<Submission[]> {
-    const found = await store.submissions(indexes.map(idOf))
-    return indexes.map((index) => found.find(({ id }) => id === idOf(index))!)
+    const found = await store.submissions(indexes.map(submissionId))
+    return indexes.map((index) => found.find(({ id }) => id === submissionId(index))!)
   }
 
   function create(options: RelayOptions = {}): Relay {
@@ -151,7 +151,7 @@ export async function createRelayWorld(local: LocalChain, store: RecordStore) {
   /** Ticks until nothing is queued or pending. */
   async function settle(relay: Relay, indexes: readonly number[], ticks = 60): Promise<Submission[]> {
     let state: RelayState | undefined
-    for (let turn = 0; turn < ticks; turn++) {
+    for (let round = 0; round < ticks; round++) {
       state = await relay.tick()
       const found = await read(indexes)
       if (found.every(({ status }) => status !== 'queued' && status !== 'sent')) return found

@@ -16,7 +16,7 @@ import type { Hex } from '../../src/wire/values.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { type Contract, compile, contractSources, deploy } from './solidity.ts'
-import { uids } from './within-world.ts'
+import { uids } from './within-fixture.ts'
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/solidity.md'), 'utf8')
 const TARGET = keccak256(stringToHex('{"coordinates":[2.2945,48.8584],"type":"Point"}'))
@@ -60,7 +60,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     const { address } = await deployed('Terms', [])
     terms = await read({ address, abi: contracts['Terms']!.abi }, 'make', [locator])
     // The first submitted result pays for the attester's first nonce; all results below come later.
-    await submit(await ask(fooled(person!)))
+    await submit(await requestSigned(createFooledRequest(person!)))
   })
   afterAll(async () => {
     await service?.stop()
@@ -69,7 +69,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
 
   const read = (at: { address: Hex; abi: Abi }, functionName: string, args: readonly unknown[] = [], account?: Hex) =>
     local.client.readContract({ ...at, functionName, args, ...(account === undefined ? {} : { account }) })
-  const fooled = (recipient: Hex) => ({ ...JSON.parse(block('fooled')), recipient })
+  const createFooledRequest = (recipient: Hex) => ({ ...JSON.parse(block('fooled')), recipient })
 
   async function deployed(name: string, args: readonly unknown[]) {
     const { address, gasUsed } = await deploy(local, contracts[name]!, args)
@@ -77,7 +77,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     return { address, abi: contracts[name]!.abi }
   }
 
-  async function ask(body: object, headers: Record<string, string> = {}, path = 'within') {
+  async function requestSigned(body: object, headers: Record<string, string> = {}, path = 'within') {
     const { status, body: answer } = await service.post(`/compute/v0/${path}`, body, headers)
     expect(status, JSON.stringify(answer)).toBe(200)
     return answer
@@ -99,9 +99,19 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
   /** Attests where a person is, by the trusted attester: 220 m from the place. */
   async function location(recipient: Hex): Promise<Hex> {
     const { timestamp } = await local.client.getBlock()
-    const place = '{"coordinates":[2.2945,48.8604],"type":"Point"}'
+    const geometryText = '{"coordinates":[2.2945,48.8604],"type":"Point"}'
     const fields = parseAbiParameters(SCHEMA_STRINGS.location)
-    const data = encodeAbiParameters(fields, [timestamp, 'EPSG:4326', 'geojson-point', place, [], [], [], [], ''])
+    const data = encodeAbiParameters(fields, [
+      timestamp,
+      'EPSG:4326',
+      'geojson-point',
+      geometryText,
+      [],
+      [],
+      [],
+      [],
+      '',
+    ])
     return local.attest(uids.location, data, 0n, { from: locator!, recipient })
   }
 
@@ -125,7 +135,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     const schema = (await read(gate, 'schema')) as Hex
     const uid = await location(person!)
     const request = JSON.parse(block('request'))
-    const answer = await ask({ ...request, geometry: { uid }, recipient: person!, schema })
+    const answer = await requestSigned({ ...request, geometry: { uid }, recipient: person!, schema })
     expect(answer.result).toBe(true)
     expect(answer.inputRefs).toEqual([uid, TARGET])
     const { gasUsed } = await submit(answer)
@@ -141,13 +151,15 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     const args = [local.chain.easAddress, uids.boolean, service.attester]
     const naive = await deployed('NaiveEntry', [...args, TARGET])
     const entry = await deployed('WithinEntry', [...args, terms])
-    const { uid, gasUsed } = await submit(await ask(fooled(stranger!)))
+    const { uid, gasUsed } = await submit(await requestSigned(createFooledRequest(stranger!)))
     gas.set('`attestByDelegation`, without a resolver', gasUsed)
     expect(typeof (await send(naive, stranger!, 'enter', [uid]))).toBe('bigint')
     expect(await send(entry, stranger!, 'enter', [uid])).toBe('AttestationNotFound')
 
     const { schema: _, ...request } = JSON.parse(block('request'))
-    const own = await submit(await ask({ ...request, geometry: { uid: await location(person!) }, recipient: person! }))
+    const own = await submit(
+      await requestSigned({ ...request, geometry: { uid: await location(person!) }, recipient: person! }),
+    )
     const used = await send(entry, person!, 'enter', [own.uid])
     expect(typeof used).toBe('bigint')
     gas.set('`WithinEntry.enter`', used as bigint)
@@ -159,7 +171,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     const { schema: _, ...request } = JSON.parse(block('request'))
     const body = { ...request, geometry: { uid: await location(person!) }, recipient: person! }
     const signed = async (sent: object) => {
-      const { attestation, resultSignature } = await ask(sent, { prefer: 'result-signature' })
+      const { attestation, resultSignature } = await requestSigned(sent, { prefer: 'result-signature' })
       const { schema, recipient, data } = attestation
       const { deadline, salt, signature } = resultSignature
       return { schema, recipient, data, deadline: BigInt(deadline), salt, signature }
@@ -174,7 +186,9 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     gas.set('`SignedEntry.enter`', used as bigint)
     expect(await send(entry, person!, 'enter', [result])).toBe('used')
     expect(await send(entry, person!, 'enter', [twin])).toBe('used')
-    expect(await send(entry, stranger!, 'enter', [await signed(fooled(stranger!))])).toBe('AttestationNotFound')
+    expect(await send(entry, stranger!, 'enter', [await signed(createFooledRequest(stranger!))])).toBe(
+      'AttestationNotFound',
+    )
 
     const verifier = await deployed('GeoVerifier', [local.chain.easAddress, uids['merkle-root'], service.attester])
     gas.set('`GeoVerifier.useResult`', (await send(verifier, person!, 'useResult', [result])) as bigint)
@@ -183,12 +197,12 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
   it('uses a number under a root as a fare', async () => {
     const args = [local.chain.easAddress, uids['merkle-root'], uids.numeric, service.attester]
     const fare = await deployed('Fare', args)
-    const place = (lon: number) => ({ type: 'Point', coordinates: [lon, 48.8584] })
+    const geometryText = (lon: number) => ({ type: 'Point', coordinates: [lon, 48.8584] })
     const items = Array.from({ length: 1000 }, (_, id) => ({
       op: 'distance',
       id,
-      from: place(2.2945),
-      to: place(3 + id / 1000),
+      from: geometryText(2.2945),
+      to: geometryText(3 + id / 1000),
     }))
     const square = [
       [2, 48],
@@ -197,7 +211,7 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
       [2, 48],
     ]
     items[1] = { op: 'area', id: 1, geometry: { type: 'Polygon', coordinates: [square] } } as never
-    const { results, merkle } = await ask({ chainId: 84532, attest: 'merkle', items }, {}, 'batch')
+    const { results, merkle } = await requestSigned({ chainId: 84532, attest: 'merkle', items }, {}, 'batch')
     const { uid, gasUsed } = await submit(merkle)
     gas.set('`attestByDelegation` of a root over any number of results', gasUsed)
     const call = (index: number) => {
@@ -208,8 +222,8 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     await expect(read(fare, 'fareOf', call(1))).rejects.toThrow('not a distance')
     const verifier = await deployed('GeoVerifier', [args[0], args[1], args[3]])
     // Of 1,000 leaves, 24 are one level higher; their hashes decide which.
-    const deep = results.findIndex(({ proof }: { proof: Hex[] }) => proof.length === 10)
-    const used = await send(verifier, person!, 'verifyItem', call(deep).slice(0, 3))
+    const deepIndex = results.findIndex(({ proof }: { proof: Hex[] }) => proof.length === 10)
+    const used = await send(verifier, person!, 'verifyItem', call(deepIndex).slice(0, 3))
     gas.set('`GeoVerifier.verifyItem`, one of 1,000', used as bigint)
   })
 
@@ -218,10 +232,11 @@ describe.skipIf(skipReason())('docs/solidity.md', () => {
     console.log(`\n${rows.join('\n')}\n`)
     for (const [name, used] of gas) {
       const row = page.split('\n').find((line) => line.startsWith(`| ${name} |`))
-      const said = Number(row?.split('|')[2]?.replaceAll(',', ''))
-      expect(Math.abs(said / Number(used) - 1), `${name}: ${used}, the page says ${said}`).toBeLessThan(
-        LARGEST_DIFFERENCE,
-      )
+      const documentedGas = Number(row?.split('|')[2]?.replaceAll(',', ''))
+      expect(
+        Math.abs(documentedGas / Number(used) - 1),
+        `${name}: ${used}, the page says ${documentedGas}`,
+      ).toBeLessThan(LARGEST_DIFFERENCE)
     }
     expect(gas.size).toBe(page.slice(page.indexOf('| transaction | gas |')).match(/^\| (?!---|transaction)/gm)?.length)
   })

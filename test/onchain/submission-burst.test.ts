@@ -43,10 +43,10 @@ describe.skipIf(skipReason() !== undefined || POSTGRES === undefined)('a burst o
       SUBMIT_GAS_PER_DAY: '1000000000000',
       ...environment,
     })
-    const said = (text: string) =>
+    const untilLogged = (text: string) =>
       eventually(() => expect(service.lines.join('\n')).toContain(text), { timeout: 100_000 })
-    await said('"store open"')
-    await said('"relay ready"')
+    await untilLogged('"store open"')
+    await untilLogged('"relay ready"')
     return service
   }
 

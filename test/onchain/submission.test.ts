@@ -55,7 +55,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
   })
   const submit = (radius: number, headers: Record<string, string> = {}, target = service) =>
     target.post('/verify/v0/proof', request(radius), { 'x-api-key': target.developerKey, ...headers })
-  const ask = async (id: string, target = service) => {
+  const readSubmission = async (id: string, target = service) => {
     const response = await fetch(`${target.url}/verify/v0/submissions/${id}`)
     return { status: response.status, body: (await response.json()) as Loose }
   }
@@ -79,7 +79,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
       refUID: body.attestation.refUID,
       revocable: true,
     })
-    const found = await ask(body.submission.id)
+    const found = await readSubmission(body.submission.id)
     expect(isSubmission(found.body), JSON.stringify(isSubmission.errors)).toBe(true)
     expect(found).toEqual({ status: 200, body: body.submission })
     const receipt = await local.client.getTransactionReceipt({ hash: body.submission.transactionHash })
@@ -144,7 +144,9 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
     expect(await local.rejection(body)).toBeUndefined()
     await local.client.setAutomine(true)
     await local.client.mine({ blocks: 1 })
-    await eventually(async () => expect((await ask(body.submission.id)).body).toMatchObject({ status: 'mined' }))
+    await eventually(async () =>
+      expect((await readSubmission(body.submission.id)).body).toMatchObject({ status: 'mined' }),
+    )
     const again = await submit(501)
     expect(again.body.submission.id).toBe(body.submission.id)
     expect(again.body.attestation.uid).not.toBe(body.attestation.uid)
@@ -153,7 +155,7 @@ describe.skipIf(isSkipped).each(['uws', 'node'])('submitOnchain over %s', (adapt
 
   it('returns 404 for unknown submissions', async () => {
     for (const id of ['x', '0'.repeat(32), `${'0'.repeat(31)}'`, encodeURIComponent("' or 1=1")]) {
-      expect((await ask(id)).status, id).toBe(404)
+      expect((await readSubmission(id)).status, id).toBe(404)
     }
   })
 
@@ -189,7 +191,8 @@ describe.skipIf(isSkipped)('submitOnchain', () => {
       await service.stop()
     }
   }
-  const heard = (text: string) => eventually(() => expect(service!.lines.join('\n')).toContain(text), { interval: 50 })
+  const untilLogged = (text: string) =>
+    eventually(() => expect(service!.lines.join('\n')).toContain(text), { interval: 50 })
 
   it('returns 501 unless it is enabled', () =>
     run({}, async () => {
@@ -211,7 +214,7 @@ describe.skipIf(isSkipped)('submitOnchain', () => {
 
   it('returns 501 while the account has no funds', () =>
     run({ ENABLE_ONCHAIN_SUBMIT: '1' }, async () => {
-      await heard('the account has 0 wei')
+      await untilLogged('the account has 0 wei')
       const { status, body } = await submit(1)
       expect({ status, code: body.errors[0].code }).toEqual({ status: 501, code: 'no-funds' })
     }))

@@ -15,7 +15,7 @@ import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 const SCHEMA = schemaUids(readConfig({}, 1)).location
 const KILLS = 2
 
-const dataOf = (index: number): Hex =>
+const encodeData = (index: number): Hex =>
   encodeAbiParameters(parseAbiParameters(SCHEMA_STRINGS.location), [
     1_700_000_000n + BigInt(index),
     'EPSG:4326',
@@ -37,7 +37,7 @@ async function attestMany(local: LocalChain, from: number, count: number): Promi
     value: 0n,
   }
   for (let index = from; index < from + count; index += 10) {
-    const data = Array.from({ length: 10 }, (_, place) => ({ ...fields, data: dataOf(index + place) }))
+    const data = Array.from({ length: 10 }, (_, place) => ({ ...fields, data: encodeData(index + place) }))
     const hash = await local.multiAttest([{ schema: SCHEMA, data }])
     await local.client.waitForTransactionReceipt({ hash })
   }
@@ -74,7 +74,7 @@ describe.skipIf(skipReason())('processes that read a chain', () => {
       SYNC_RANGE_BLOCKS: '1',
     }
     try {
-      for (let turn = 0; turn < KILLS; turn++) {
+      for (let round = 0; round < KILLS; round++) {
         const service = await startTestService(environment)
         await untilReadable(service.url)
         const before = await total(service)

@@ -83,9 +83,12 @@ describe.skipIf(skipReason())('the service with a chain', () => {
   })
 
   it('stops and starts reading on request, and remembers it', async () => {
-    const act = (action: string) => service.post(`/api/sync/worker?action=${action}`, '')
-    expect(await act('stop')).toMatchObject({ status: 200, body: { status: 'success', message: 'Worker stopped' } })
-    expect((await act('stop')).body.message).toBe('Worker is already stopped')
+    const postAction = (action: string) => service.post(`/api/sync/worker?action=${action}`, '')
+    expect(await postAction('stop')).toMatchObject({
+      status: 200,
+      body: { status: 'success', message: 'Worker stopped' },
+    })
+    expect((await postAction('stop')).body.message).toBe('Worker is already stopped')
     expect((await status()).worker.running).toBe(false)
     const uid = await local.attest(LOCATION_SCHEMA, locationData(2))
     await new Promise((resolve) => setTimeout(resolve, 500)) // five polls in which no record may arrive
@@ -93,8 +96,8 @@ describe.skipIf(skipReason())('the service with a chain', () => {
     const synced = await service.post('/api/sync?chain=base-sepolia', '')
     expect(synced).toMatchObject({ status: 200, body: { status: 'success', chain: 'base-sepolia', count: 1 } })
     expect((await get(`/api/v0/location-records/${uid}`)).uid).toBe(uid)
-    expect(await act('start')).toMatchObject({ status: 200, body: { message: 'Worker started' } })
-    expect((await act('start')).body.message).toBe('Worker is already running')
+    expect(await postAction('start')).toMatchObject({ status: 200, body: { message: 'Worker started' } })
+    expect((await postAction('start')).body.message).toBe('Worker is already running')
     await until(async () => (await status()).worker.running)
   })
 

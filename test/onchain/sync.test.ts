@@ -51,7 +51,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     database = await files.open()
     keccak = await createKeccak()
     store = createRecordStore(database, () => '2026-01-01T00:00:00.000Z')
-    sync = syncOf(store)
+    sync = createSync(store)
   })
   beforeEach(() => {
     problems = []
@@ -62,7 +62,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
     await files?.remove()
   })
 
-  function syncOf(target: SyncStore, urls: readonly string[] = [local.url], finalityDepth = 16): OpenChainSync {
+  function createSync(target: SyncStore, urls: readonly string[] = [local.url], finalityDepth = 16): OpenChainSync {
     return openChainSync({
       chain: { ...local.chain, finalityDepth },
       schemas: new Map([[LOCATION_SCHEMA, 'nine-fields']]),
@@ -94,18 +94,18 @@ describe.skipIf(skipReason())('records of a local chain', () => {
 
   /** Returns the records that another process finds when it reads the chain from the beginning. */
   async function expectTruth(): Promise<void> {
-    const clean = createMemorySyncStore()
-    await catchUp(syncOf(clean))
-    const listed = JSON.parse(`[${(await store.page({ limit: 1000, offset: 0 })).documents}]`) as {
+    const freshStore = createMemorySyncStore()
+    await catchUp(createSync(freshStore))
+    const listedRecords = JSON.parse(`[${(await store.page({ limit: 1000, offset: 0 })).documents}]`) as {
       finalized: boolean
     }[]
     // Records do not store whether they are final.
-    const shown = listed.map(({ finalized: _, ...record }) => JSON.stringify(record)).sort()
-    const wanted = clean
+    const actualRecords = listedRecords.map(({ finalized: _, ...record }) => JSON.stringify(record)).sort()
+    const expectedRecords = freshStore
       .dump()
       .split('\n')
       .filter((line) => line.startsWith('{"uid":"0x') && line.includes('"created_at"'))
-    expect(shown).toEqual(wanted.map((line) => line.slice(0, line.lastIndexOf('}') + 1)).sort())
+    expect(actualRecords).toEqual(expectedRecords.map((line) => line.slice(0, line.lastIndexOf('}') + 1)).sort())
   }
 
   const attest = (index: number, memo?: string) => local.attest(LOCATION_SCHEMA, locationData(index, memo))
@@ -157,18 +157,18 @@ describe.skipIf(skipReason())('records of a local chain', () => {
   })
 
   it('include a hundred with equal fields in one block (R1)', async () => {
-    const same = {
+    const attestationFields = {
       recipient: `0x${'0'.repeat(40)}`,
       expirationTime: 0n,
       revocable: true,
       refUID: `0x${'0'.repeat(64)}`,
       value: 0n,
     }
-    const items = Array.from({ length: 20 }, () => ({ ...same, data: locationData(70) }))
+    const items = Array.from({ length: 20 }, () => ({ ...attestationFields, data: locationData(70) }))
     await local.client.setAutomine(false)
     await local.client.setBlockGasLimit({ gasLimit: 200_000_000n })
     const hashes: Hex[] = []
-    for (let turn = 0; turn < 5; turn++)
+    for (let round = 0; round < 5; round++)
       hashes.push(await local.multiAttest([{ schema: LOCATION_SCHEMA, data: items }]))
     await local.client.mine({ blocks: 1 })
     await local.client.setAutomine(true)
@@ -178,14 +178,14 @@ describe.skipIf(skipReason())('records of a local chain', () => {
   })
 
   it('exclude invalid attestations, which are quarantined with a reason', async () => {
-    const bad = [
+    const undecodable = [
       '0x1234',
       locationData(0, '', 'no JSON'),
       locationData(0, '', '{"type":"Point","coordinates":[500,0]}'),
       locationData(0, '', undefined, 2n ** 256n - 1n),
       locationData(0, '', '{"type":"Point\u0000","coordinates":[0,0]}'),
     ] as const
-    for (const data of bad) await local.attest(LOCATION_SCHEMA, data)
+    for (const data of undecodable) await local.attest(LOCATION_SCHEMA, data)
     await attest(80, 'zero \u0000 and a quote "')
     expect(await catchUp()).toMatchObject({ inserted: 1 })
     const rows = await database.reads.query('select stage, reason, retry_at from quarantine order by block_number')
@@ -201,19 +201,19 @@ describe.skipIf(skipReason())('records of a local chain', () => {
 
   it('are the same when read through Multicall3, where the chain has it', async () => {
     await local.installMulticall3()
-    const asked: string[] = []
+    const requestedCalls: string[] = []
     const spy = await proxy(
-      (method, params) => void asked.push(`${method} ${(params[0] as { to?: string })?.to ?? ''}`),
+      (method, params) => void requestedCalls.push(`${method} ${(params[0] as { to?: string })?.to ?? ''}`),
     )
     const other = createMemorySyncStore()
-    await catchUp(syncOf(other, [spy.url]))
+    await catchUp(createSync(other, [spy.url]))
     spy.close()
-    expect(asked).toContain(`eth_call ${MULTICALL3}`)
-    const clean = createMemorySyncStore()
+    expect(requestedCalls).toContain(`eth_call ${MULTICALL3}`)
+    const freshStore = createMemorySyncStore()
     const plain = await proxy((method) => (method === 'eth_getCode' ? '0x' : undefined))
-    await catchUp(syncOf(clean, [plain.url]))
+    await catchUp(createSync(freshStore, [plain.url]))
     plain.close()
-    expect(other.dump()).toBe(clean.dump())
+    expect(other.dump()).toBe(freshStore.dump())
   })
 
   it('are complete even if an endpoint omits logs, once another was read', async () => {
@@ -222,16 +222,16 @@ describe.skipIf(skipReason())('records of a local chain', () => {
       method === 'eth_getLogs' ? (result as unknown[]).slice(1) : undefined,
     )
     const other = createMemorySyncStore()
-    const opened = syncOf(other, [partial.url, local.url], 4)
+    const opened = createSync(other, [partial.url, local.url], 4)
     await catchUp(opened)
-    const clean = createMemorySyncStore()
-    await catchUp(syncOf(clean, [local.url], 4))
-    expect(other.dump()).not.toBe(clean.dump())
+    const freshStore = createMemorySyncStore()
+    await catchUp(createSync(freshStore, [local.url], 4))
+    expect(other.dump()).not.toBe(freshStore.dump())
     while ((await opened.audit.step()) !== undefined);
     partial.close()
     await catchUp(opened)
     expect(problems.join()).toMatch(/omitted by an endpoint/)
-    expect(other.dump()).toBe(clean.dump())
+    expect(other.dump()).toBe(freshStore.dump())
   })
 
   // The last test, because anvil is slow afterwards.
@@ -258,7 +258,7 @@ describe.skipIf(skipReason())('records of a local chain', () => {
         body += chunk
       })
       request.on('end', async () => {
-        const asked = JSON.parse(body)
+        const requestedCalls = JSON.parse(body)
         // biome-ignore lint/suspicious/noExplicitAny: the chain's response is passed on unchanged
         const truth: any = await (
           await fetch(local.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -267,9 +267,9 @@ describe.skipIf(skipReason())('records of a local chain', () => {
           ...reply,
           result: change(call.method, call.params, reply.result) ?? reply.result,
         })
-        const reply = Array.isArray(asked)
-          ? asked.map((call, index) => changed(call, truth[index]))
-          : changed(asked, truth)
+        const reply = Array.isArray(requestedCalls)
+          ? requestedCalls.map((call, index) => changed(call, truth[index]))
+          : changed(requestedCalls, truth)
         response.end(JSON.stringify(reply))
       })
     })

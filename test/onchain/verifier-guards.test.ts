@@ -7,7 +7,7 @@ import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Hex } from '../../src/wire/values.ts'
 import { type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { type Contract, compile, contractSources, deploy, type Sources, without } from './solidity.ts'
-import { createWorld, uids, type World } from './within-world.ts'
+import { createFixture, type Fixture, uids } from './within-fixture.ts'
 
 // The accounts of anvil: one of them can sign here and attest there.
 const attester = mnemonicToAccount('test test test test test test test test test test test junk', { addressIndex: 4 })
@@ -20,7 +20,7 @@ interface Guard {
   readonly file: string
   readonly text: string
   readonly error: string
-  readonly behind?: string
+  readonly nextError?: string
   /** Calls the verifier with an input that breaks only this rule. */
   readonly call: (at: Verifier) => Promise<string | undefined>
 }
@@ -31,7 +31,7 @@ interface Verifier {
 
 describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
   let local: LocalChain
-  let world: World
+  let fixture: Fixture
   let changed: ReadonlyMap<string, Contract>
   let tree: MerkleTree
   const items = Array.from({ length: 9 }, (_, index) => ({
@@ -42,8 +42,8 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
 
   beforeAll(async () => {
     local = await startLocalChain('1.3.0')
-    world = await createWorld(local)
-    expect(world.attester).toBe(attester.address)
+    fixture = await createFixture(local)
+    expect(fixture.attester).toBe(attester.address)
     tree = buildMerkleTree(items, await createKeccak())
     const versions = new Map<string, Sources>([['', sources]])
     for (const { file, text } of GUARDS) versions.set(text, without(sources, file, text))
@@ -59,19 +59,19 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
   }
 
   const root = (changes: { schema?: Hex; from?: Hex; expirationTime?: bigint } = {}) => {
-    const { schema = uids['merkle-root'], from = world.attester, expirationTime } = changes
+    const { schema = uids['merkle-root'], from = fixture.attester, expirationTime } = changes
     const data = encodeMerkleRoot({ merkleRoot: tree.root, leafCount: 9, timestampSeconds: 1_700_000_000 })
     return local.attest(schema, data, expirationTime, { from })
   }
   const verify = ({ address, abi }: Verifier, uid: Hex, item = items[3]!) =>
-    world.revert(world.person, address, abi, 'verifyItem', [uid, item, tree.proof(3)])
-  const use = ({ address, abi }: Verifier, result: object, from = world.person) =>
-    world.revert(from, address, abi, 'useResult', [result])
+    fixture.revert(fixture.person, address, abi, 'verifyItem', [uid, item, tree.proof(3)])
+  const use = ({ address, abi }: Verifier, result: object, from = fixture.person) =>
+    fixture.revert(from, address, abi, 'useResult', [result])
 
   async function signed(changes: { deadline?: bigint; account?: typeof attester } = {}) {
-    const { deadline = (await world.now()) + 3600n, account = attester } = changes
+    const { deadline = (await fixture.now()) + 3600n, account = attester } = changes
     const { schema, data } = items[3]!
-    const fields = { schema, recipient: world.person, deadline, salt: SALT }
+    const fields = { schema, recipient: fixture.person, deadline, salt: SALT }
     const signature = await account.signTypedData({
       domain: { name: 'GeoResult', version: '1', chainId: local.chain.id },
       types: {
@@ -90,25 +90,25 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
   }
 
   const MALFORMED = 'revert SignatureMalformed();'
-  const STANDS = 'if (root.revocationTime != 0 || isExpired) revert RootNoLongerStands(uid);'
+  const REVOCATION_GUARD = 'if (root.revocationTime != 0 || isExpired) revert RootNoLongerStands(uid);'
   const revoked = async (at: Verifier) => {
     const uid = await root()
-    await local.revoke(uids['merkle-root'], uid, world.attester)
+    await local.revoke(uids['merkle-root'], uid, fixture.attester)
     return verify(at, uid)
   }
   const expired = async (at: Verifier) => {
-    const expirationTime = (await world.now()) + 100n
+    const expirationTime = (await fixture.now()) + 100n
     const uid = await root({ expirationTime })
-    await world.pass(expirationTime)
+    await fixture.pass(expirationTime)
     return verify(at, uid)
   }
   const GUARDS: readonly Guard[] = [
     {
-      name: 'nobody attested the root',
+      name: 'a root without an attestation',
       file: 'GeoMerkle.sol',
       text: 'if (uid == 0 || root.uid != uid) revert RootNotFound(uid);',
       error: 'RootNotFound',
-      behind: 'RootHasOtherSchema',
+      nextError: 'RootHasOtherSchema',
       call: (at) => verify(at, SALT),
     },
     {
@@ -123,9 +123,15 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
       file: 'GeoMerkle.sol',
       text: 'if (root.attester != attester) revert RootHasOtherAttester(root.attester);',
       error: 'RootHasOtherAttester',
-      call: async (at) => verify(at, await root({ from: world.stranger })),
+      call: async (at) => verify(at, await root({ from: fixture.stranger })),
     },
-    { name: 'a revoked root', file: 'GeoMerkle.sol', text: STANDS, error: 'RootNoLongerStands', call: revoked },
+    {
+      name: 'a revoked root',
+      file: 'GeoMerkle.sol',
+      text: REVOCATION_GUARD,
+      error: 'RootNoLongerStands',
+      call: revoked,
+    },
     {
       name: 'a revoked root',
       file: 'GeoMerkle.sol',
@@ -152,10 +158,10 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
       file: 'GeoSignature.sol',
       text: 'if (block.timestamp > result.deadline) revert ResultExpired(result.deadline);',
       error: 'ResultExpired',
-      call: async (at) => use(at, await signed({ deadline: (await world.now()) - 1n })),
+      call: async (at) => use(at, await signed({ deadline: (await fixture.now()) - 1n })),
     },
     {
-      name: 'a byte behind the signature',
+      name: 'a byte after the signature',
       file: 'GeoSignature.sol',
       text: `if (signature.length != 65) ${MALFORMED}`,
       error: 'SignatureMalformed',
@@ -182,7 +188,7 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
       text: ' || (v != 27 && v != 28)',
       error: 'SignatureMalformed',
       // ecrecover accepts only 27 and 28, and returns zero otherwise.
-      behind: 'ResultHasOtherSigner',
+      nextError: 'ResultHasOtherSigner',
       call: async (at) => {
         const result = await signed()
         return use(at, { ...result, signature: `${result.signature.slice(0, -2)}00` })
@@ -205,7 +211,7 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
             revert ResultIsForSomebodyElse(result.recipient);
         }`,
       error: 'ResultIsForSomebodyElse',
-      call: async (at) => use(at, await signed(), world.stranger),
+      call: async (at) => use(at, await signed(), fixture.stranger),
     },
     {
       name: 'a result that was used',
@@ -214,7 +220,7 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
       error: 'ResultAlreadyUsed',
       call: async (at) => {
         const result = await signed()
-        const call = { ...at, functionName: 'useResult', args: [result], account: world.person, chain: null }
+        const call = { ...at, functionName: 'useResult', args: [result], account: fixture.person, chain: null }
         await local.client.waitForTransactionReceipt({ hash: await local.client.writeContract(call) })
         return use(at, result)
       },
@@ -227,9 +233,9 @@ describe.skipIf(skipReason())('each guard of GeoVerifier', () => {
     expect(await use(verifier, await signed())).toBeUndefined()
   })
 
-  it.each(GUARDS)('stops $name ($text)', async ({ text, error, behind, call }) => {
+  it.each(GUARDS)('stops $name ($text)', async ({ text, error, nextError, call }) => {
     expect(await call(await deployed(''))).toBe(error)
-    expect(await call(await deployed(text))).toBe(behind)
+    expect(await call(await deployed(text))).toBe(nextError)
   })
 
   it('is in the list; no revert is missing', () => {

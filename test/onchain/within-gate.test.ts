@@ -2,57 +2,57 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../src/wire/values.ts'
 import { EAS_VERSIONS, type LocalChain, skipReason, startLocalChain } from './anvil.ts'
 import { type Contract, compile, contractSources, type Sources, without } from './solidity.ts'
+import { createFixture, type Fixture, MAX_AGE_SECONDS, MAX_LOCATION_AGE_SECONDS, uids } from './within-fixture.ts'
 import { ENTRY_GUARDS, GATE_GUARDS, type Guard, SHARED_GUARDS } from './within-guards.ts'
-import { createWorld, MAX_AGE_SECONDS, MAX_LOCATION_AGE_SECONDS, uids, type World } from './within-world.ts'
 
 const CONTRACTS = ['WithinGate', 'WithinEntry'] as const
-const OF_GATE = [...SHARED_GUARDS, ...GATE_GUARDS]
+const GUARDS_OF_GATE = [...SHARED_GUARDS, ...GATE_GUARDS]
 // The caller of an entry is its recipient, and no call comes from the zero address.
-const OF_ENTRY = [...SHARED_GUARDS.filter(({ error }) => error !== 'RecipientMissing'), ...ENTRY_GUARDS]
+const GUARDS_OF_ENTRY = [...SHARED_GUARDS.filter(({ error }) => error !== 'RecipientMissing'), ...ENTRY_GUARDS]
 const sources = contractSources()
 
 describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) => {
   let local: LocalChain
-  let world: World
-  let gate: Awaited<ReturnType<World['deployGate']>>
-  let entry: Awaited<ReturnType<World['deployEntry']>>
+  let fixture: Fixture
+  let gate: Awaited<ReturnType<Fixture['deployGate']>>
+  let entry: Awaited<ReturnType<Fixture['deployEntry']>>
 
   beforeAll(async () => {
     local = await startLocalChain(version)
-    world = await createWorld(local)
+    fixture = await createFixture(local)
     const [contracts] = compile([sources], CONTRACTS)
-    gate = await world.deployGate(contracts!['WithinGate']!)
-    entry = await world.deployEntry(contracts!['WithinEntry']!)
+    gate = await fixture.deployGate(contracts!['WithinGate']!)
+    entry = await fixture.deployEntry(contracts!['WithinEntry']!)
   })
   afterAll(() => local?.stop())
 
-  const isAdmitted = (person: Hex) => world.read<boolean>(gate, 'isAdmitted', [person])
-  async function admit(changes: Parameters<World['attempt']>[0] = {}) {
-    const { data, recipient, from } = await world.attempt(changes)
+  const isAdmitted = (person: Hex) => fixture.read<boolean>(gate, 'isAdmitted', [person])
+  async function admit(changes: Parameters<Fixture['attempt']>[0] = {}) {
+    const { data, recipient, from } = await fixture.attempt(changes)
     return local.attest(gate.schema, data, 0n, { from, recipient })
   }
 
   it('let in a person who meets the terms', async () => {
-    expect(await world.tryGate(gate, await world.attempt())).toBeUndefined()
-    expect(await world.tryEntry(entry, await world.attempt())).toBeUndefined()
-    expect(await isAdmitted(world.person)).toBe(false)
+    expect(await fixture.tryGate(gate, await fixture.attempt())).toBeUndefined()
+    expect(await fixture.tryEntry(entry, await fixture.attempt())).toBeUndefined()
+    expect(await isAdmitted(fixture.person)).toBe(false)
     await admit()
-    expect(await isAdmitted(world.person)).toBe(true)
-    expect(await isAdmitted(world.stranger)).toBe(false)
+    expect(await isAdmitted(fixture.person)).toBe(true)
+    expect(await isAdmitted(fixture.stranger)).toBe(false)
   })
 
-  it.each(OF_GATE)('reject at a gate: $name ($text)', async ({ attempt, error }) => {
-    expect(await world.tryGate(gate, await attempt(world))).toBe(error)
+  it.each(GUARDS_OF_GATE)('reject at a gate: $name ($text)', async ({ attempt, error }) => {
+    expect(await fixture.tryGate(gate, await attempt(fixture))).toBe(error)
   })
 
-  it.each(OF_ENTRY)('reject at an entry: $name ($text)', async ({ attempt, error }) => {
-    expect(await world.tryEntry(entry, await attempt(world))).toBe(error)
+  it.each(GUARDS_OF_ENTRY)('reject at an entry: $name ($text)', async ({ attempt, error }) => {
+    expect(await fixture.tryEntry(entry, await attempt(fixture))).toBe(error)
   })
 
   it('accept a result from one minute ahead up to its greatest age, to the second', async () => {
-    const ref = await world.location()
-    const now = await world.now()
-    const at = async (timestamp: bigint) => world.tryGate(gate, await world.attempt({ ref, timestamp }))
+    const ref = await fixture.location()
+    const now = await fixture.now()
+    const at = async (timestamp: bigint) => fixture.tryGate(gate, await fixture.attempt({ ref, timestamp }))
     expect(await at(now + 60n)).toBeUndefined()
     expect(await at(now + 61n)).toBe('TimestampAhead')
     expect(await at(now - MAX_AGE_SECONDS)).toBeUndefined()
@@ -60,8 +60,8 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
   })
 
   it('apply the same terms to several results', async () => {
-    const [good, other] = [await world.attempt(), await world.attempt({ timestamp: (await world.now()) - 1n })]
-    const bad = await world.attempt({ result: false })
+    const [good, other] = [await fixture.attempt(), await fixture.attempt({ timestamp: (await fixture.now()) - 1n })]
+    const falseResult = await fixture.attempt({ result: false })
     const request = ({ recipient, data }: typeof good) => ({
       recipient,
       expirationTime: 0n,
@@ -72,25 +72,25 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
     })
     const abi = [...local.easAbi, ...gate.abi.filter(({ type }) => type === 'error')]
     const multi = (...data: (typeof good)[]) =>
-      world.revert(good.from, local.chain.easAddress, abi, 'multiAttest', [
+      fixture.revert(good.from, local.chain.easAddress, abi, 'multiAttest', [
         [{ schema: gate.schema, data: data.map(request) }],
       ])
     expect(await multi(good, other)).toBeUndefined()
-    expect(await multi(good, bad)).toBe('ResultIsFalse')
+    expect(await multi(good, falseResult)).toBe('ResultIsFalse')
     expect(await multi(good, good)).toBe('ResultAlreadyUsed')
     for (const name of ['multiAttest', 'multiRevoke', 'revoke']) {
       const result = { uid: gate.schema, schema: gate.schema, time: 0n, expirationTime: 0n, revocationTime: 0n }
       const rest = { refUID: gate.schema, recipient: good.recipient, attester: good.from, revocable: true, data: '0x' }
       const args = name === 'revoke' ? [{ ...result, ...rest }] : [[{ ...result, ...rest }], [0n]]
-      expect(await world.revert(good.from, gate.address, gate.abi, name, args)).toBe('CallerIsNotEas')
+      expect(await fixture.revert(good.from, gate.address, gate.abi, name, args)).toBe('CallerIsNotEas')
     }
   })
 
   // Regression: a submission ran out of gas when its block came a second after the one it was estimated in.
   it('use gas that does not depend on the second of the block', async () => {
-    const timestamp = (await world.now()) + 1000n
-    const ref = await world.location({ eventTimestamp: timestamp })
-    const { data, recipient, from } = await world.attempt({ ref, timestamp })
+    const timestamp = (await fixture.now()) + 1000n
+    const ref = await fixture.location({ eventTimestamp: timestamp })
+    const { data, recipient, from } = await fixture.attempt({ ref, timestamp })
     const costs: bigint[] = []
     for (const later of [0n, 1n, 100n]) {
       const id = await local.client.snapshot()
@@ -104,58 +104,58 @@ describe.skipIf(skipReason()).each(EAS_VERSIONS)('gates on EAS %s', (version) =>
   })
 
   it('accept no value', async () => {
-    expect(await world.read(gate, 'isPayable')).toBe(false)
+    expect(await fixture.read(gate, 'isPayable')).toBe(false)
   })
 
   it('end access when its result is revoked, but not for an older result', async () => {
     const first = await admit()
-    const second = await admit({ timestamp: (await world.now()) - 1n })
-    await local.revoke(gate.schema, first, world.attester)
-    expect(await isAdmitted(world.person)).toBe(true)
-    await local.revoke(gate.schema, second, world.attester)
-    expect(await isAdmitted(world.person)).toBe(false)
+    const second = await admit({ timestamp: (await fixture.now()) - 1n })
+    await local.revoke(gate.schema, first, fixture.attester)
+    expect(await isAdmitted(fixture.person)).toBe(true)
+    await local.revoke(gate.schema, second, fixture.attester)
+    expect(await isAdmitted(fixture.person)).toBe(false)
   })
 
   it('end access when the location attestation is revoked', async () => {
-    const ref = await world.location()
+    const ref = await fixture.location()
     await admit({ ref })
-    expect(await isAdmitted(world.person)).toBe(true)
-    await local.revoke(uids.location, ref, world.locator)
-    expect(await isAdmitted(world.person)).toBe(false)
+    expect(await isAdmitted(fixture.person)).toBe(true)
+    await local.revoke(uids.location, ref, fixture.locator)
+    expect(await isAdmitted(fixture.person)).toBe(false)
   })
 
   it('end access when the result is too old', async () => {
-    const timestamp = await world.now()
+    const timestamp = await fixture.now()
     await admit({ timestamp })
-    await world.pass(timestamp + MAX_AGE_SECONDS)
-    expect(await isAdmitted(world.person)).toBe(true)
-    await world.pass(timestamp + MAX_AGE_SECONDS + 1n)
-    expect(await isAdmitted(world.person)).toBe(false)
+    await fixture.pass(timestamp + MAX_AGE_SECONDS)
+    expect(await isAdmitted(fixture.person)).toBe(true)
+    await fixture.pass(timestamp + MAX_AGE_SECONDS + 1n)
+    expect(await isAdmitted(fixture.person)).toBe(false)
   })
 
   it('end access when the location is too old', async () => {
-    const eventTimestamp = (await world.now()) - MAX_LOCATION_AGE_SECONDS + 100n
-    await admit({ ref: await world.location({ eventTimestamp }) })
-    await world.pass(eventTimestamp + MAX_LOCATION_AGE_SECONDS)
-    expect(await isAdmitted(world.person)).toBe(true)
-    await world.pass(eventTimestamp + MAX_LOCATION_AGE_SECONDS + 1n)
-    expect(await isAdmitted(world.person)).toBe(false)
+    const eventTimestamp = (await fixture.now()) - MAX_LOCATION_AGE_SECONDS + 100n
+    await admit({ ref: await fixture.location({ eventTimestamp }) })
+    await fixture.pass(eventTimestamp + MAX_LOCATION_AGE_SECONDS)
+    expect(await isAdmitted(fixture.person)).toBe(true)
+    await fixture.pass(eventTimestamp + MAX_LOCATION_AGE_SECONDS + 1n)
+    expect(await isAdmitted(fixture.person)).toBe(false)
   })
 })
 
 describe.skipIf(skipReason())('each guard', () => {
   let local: LocalChain
-  let world: World
+  let fixture: Fixture
   /** The contracts with one text removed, by file and text. */
   let changed: ReadonlyMap<string, Record<string, Contract>>
-  const keyOf = ({ file, text }: Guard) => `${file} ${text}`
+  const guardKey = ({ file, text }: Guard) => `${file} ${text}`
 
   beforeAll(async () => {
     local = await startLocalChain('1.3.0')
-    world = await createWorld(local)
+    fixture = await createFixture(local)
     const versions = new Map<string, Sources>()
-    for (const guard of [...OF_GATE, ...ENTRY_GUARDS]) {
-      versions.set(keyOf(guard), without(sources, guard.file, guard.text))
+    for (const guard of [...GUARDS_OF_GATE, ...ENTRY_GUARDS]) {
+      versions.set(guardKey(guard), without(sources, guard.file, guard.text))
     }
     const compiled = compile([...versions.values()], CONTRACTS)
     changed = new Map([...versions.keys()].map((key, index) => [key, compiled[index]!]))
@@ -163,20 +163,20 @@ describe.skipIf(skipReason())('each guard', () => {
   afterAll(() => local?.stop())
 
   it('is in the list; no revert of these contracts is missing', () => {
-    const texts = [...OF_GATE, ...ENTRY_GUARDS].map(({ text }) => text).join('\n')
+    const texts = [...GUARDS_OF_GATE, ...ENTRY_GUARDS].map(({ text }) => text).join('\n')
     for (const file of ['GeoAttestation.sol', 'GeoWithin.sol', 'WithinGate.sol', 'WithinEntry.sol']) {
       const guards = sources[file]!.match(/if \(.*revert .*|GeoAttestation\.requireOf\(.*|GeoResult\.require.*/g)!
       for (const guard of guards) expect(texts, file).toContain(guard)
     }
   })
 
-  it.each(OF_GATE)('stops an attempt at a gate: $name ($text)', async (guard) => {
-    const gate = await world.deployGate(changed.get(keyOf(guard))!['WithinGate']!)
-    expect(await world.tryGate(gate, await guard.attempt(world))).toBe(guard.behind)
+  it.each(GUARDS_OF_GATE)('stops an attempt at a gate: $name ($text)', async (guard) => {
+    const gate = await fixture.deployGate(changed.get(guardKey(guard))!['WithinGate']!)
+    expect(await fixture.tryGate(gate, await guard.attempt(fixture))).toBe(guard.nextError)
   })
 
-  it.each(OF_ENTRY)('stops an attempt at an entry: $name ($text)', async (guard) => {
-    const entry = await world.deployEntry(changed.get(keyOf(guard))!['WithinEntry']!)
-    expect(await world.tryEntry(entry, await guard.attempt(world))).toBe(guard.behind)
+  it.each(GUARDS_OF_ENTRY)('stops an attempt at an entry: $name ($text)', async (guard) => {
+    const entry = await fixture.deployEntry(changed.get(guardKey(guard))!['WithinEntry']!)
+    expect(await fixture.tryEntry(entry, await guard.attempt(fixture))).toBe(guard.nextError)
   })
 })

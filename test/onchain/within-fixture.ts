@@ -35,10 +35,10 @@ export interface Attempt {
   readonly isDirect?: boolean
 }
 
-export type World = Awaited<ReturnType<typeof createWorld>>
+export type Fixture = Awaited<ReturnType<typeof createFixture>>
 
 /** Creates accounts with their roles, terms that trust `locator` and `attester`, and functions for attempts. */
-export async function createWorld(local: LocalChain) {
+export async function createFixture(local: LocalChain) {
   const { client, chain } = local
   const [, locator, person, stranger, attester] = (await client.getAddresses()) as Hex[]
   const people = { locator: locator!, person: person!, stranger: stranger!, attester: attester! }
@@ -80,9 +80,19 @@ export async function createWorld(local: LocalChain) {
   ): Promise<Hex> {
     const { schema = uids.location, from = people.locator, recipient = people.person } = changes
     const eventTimestamp = changes.eventTimestamp ?? (await now())
-    const place = '{"coordinates":[2.2945,48.8584],"type":"Point"}'
+    const geometryText = '{"coordinates":[2.2945,48.8584],"type":"Point"}'
     const fields = parseAbiParameters(SCHEMA_STRINGS.location)
-    const data = encodeAbiParameters(fields, [eventTimestamp, 'EPSG:4326', 'geojson-point', place, [], [], [], [], ''])
+    const data = encodeAbiParameters(fields, [
+      eventTimestamp,
+      'EPSG:4326',
+      'geojson-point',
+      geometryText,
+      [],
+      [],
+      [],
+      [],
+      '',
+    ])
     return local.attest(schema, data, changes.expirationTime, { from, recipient })
   }
 

@@ -24,7 +24,7 @@ const files = {
 }
 const seen = { peakRssKb: 0, ms: 0 }
 
-const kindOf = (number: number) => (number % BROKEN === 0 ? 'broken' : number % REFUSED === 0 ? 'refused' : 'fine')
+const lineKind = (number: number) => (number % BROKEN === 0 ? 'broken' : number % REFUSED === 0 ? 'refused' : 'fine')
 
 async function writeInput(): Promise<void> {
   const file = createWriteStream(files.input)
@@ -34,14 +34,14 @@ async function writeInput(): Promise<void> {
       broken: '{"from":\n',
       refused: `{"from":${point},"to":{"type":"Point","coordinates":[0,95]}}\n`,
       fine: `{"from":${point},"to":{"type":"Point","coordinates":[2.35,48.85]}}\n`,
-    }[kindOf(number)]
+    }[lineKind(number)]
     if (!file.write(line)) await once(file, 'drain')
   }
   file.end()
   await finished(file)
 }
 
-function startBatch(url: string): { child: ChildProcess; ended: Promise<number | null>; said: () => string } {
+function startBatch(url: string): { child: ChildProcess; ended: Promise<number | null>; output: () => string } {
   const program = join(root, 'scripts/trigpoint.mjs')
   const attest = process.env['BATCH_ATTEST'] ?? 'each'
   const argv = [
@@ -61,7 +61,7 @@ function startBatch(url: string): { child: ChildProcess; ended: Promise<number |
   endsWithFile(child)
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (text += piece.toString()))
-  return { child, ended: new Promise((done) => child.on('close', done)), said: () => text }
+  return { child, ended: new Promise((done) => child.on('close', done)), output: () => text }
 }
 
 /** The checkpoint in the journal. */
@@ -73,7 +73,7 @@ function checkpoint(): { readonly items: number; readonly outputBytes: number } 
   }
 }
 
-const sizeOf = (file: string) => (existsSync(file) ? statSync(file).size : 0)
+const fileSize = (file: string) => (existsSync(file) ? statSync(file).size : 0)
 
 /** Notes the peak memory of a process, where the system reports it. */
 function noteMemory(pid: number): void {
@@ -99,19 +99,19 @@ describe('a batch that is killed', () => {
   it('resumes where it was, with nothing lost or duplicated, in little memory', async () => {
     const startedMs = performance.now()
     let kills = 0
-    for (let turn = 0; ; turn++) {
-      expect(turn).toBeLessThan(KILLS + 2)
-      const { child, ended, said } = startBatch(service.url)
+    for (let round = 0; ; round++) {
+      expect(round).toBeLessThan(KILLS + 2)
+      const { child, ended, output } = startBatch(service.url)
       let isOver = false
       void ended.then(() => {
         isOver = true
       })
       // Killed at some point after a checkpoint that lies a fraction of the whole beyond the last one.
-      const wanted = Math.floor((LINES * (kills + 1)) / (KILLS + 2))
+      const expected = Math.floor((LINES * (kills + 1)) / (KILLS + 2))
       while (!isOver) {
         noteMemory(child.pid!)
-        const kept = checkpoint()
-        if (kills < KILLS && kept.items >= wanted && sizeOf(files.output) > kept.outputBytes) {
+        const progress = checkpoint()
+        if (kills < KILLS && progress.items >= expected && fileSize(files.output) > progress.outputBytes) {
           child.kill('SIGKILL')
           kills++
           break
@@ -120,10 +120,10 @@ describe('a batch that is killed', () => {
       }
       const code = await ended
       // Killed before it printed anything, when the previous checkpoint was already far enough.
-      if (turn > 0 && said() !== '') expect(said()).toMatch(/^going on after item \d/)
+      if (round > 0 && output() !== '') expect(output()).toMatch(/^going on after item \d/)
       if (code === null) continue
-      expect({ code, said: said() }).toMatchObject({ code: 1 }) // some items were rejected
-      expect(JSON.parse(said().trim().split('\n').at(-1)!)).toMatchObject({ items: LINES })
+      expect({ code, output: output() }).toMatchObject({ code: 1 }) // some items were rejected
+      expect(JSON.parse(output().trim().split('\n').at(-1)!)).toMatchObject({ items: LINES })
       break
     }
     seen.ms = performance.now() - startedMs
@@ -139,10 +139,10 @@ describe('a batch that is killed', () => {
 
 /** Expects results and rejections each in the order of the items, and every item exactly once. */
 async function expectEveryLineOnce(): Promise<void> {
-  const wanted = { fine: 0, bad: 0 }
+  const expected = { fine: 0, bad: 0 }
   const next = (kinds: readonly string[], after: number) => {
     let number = after + 1
-    while (number <= LINES && !kinds.includes(kindOf(number))) number++
+    while (number <= LINES && !kinds.includes(lineKind(number))) number++
     return number
   }
   let last = 0
@@ -151,17 +151,17 @@ async function expectEveryLineOnce(): Promise<void> {
     last = next(['fine'], last)
     if (id !== last || typeof result !== 'number')
       throw new Error(`result ${line.slice(0, 60)} stands where ${last} belongs`)
-    wanted.fine++
+    expected.fine++
   }
   expect(next(['fine'], last)).toBe(LINES + 1)
   last = 0
   for await (const line of createInterface({ input: createReadStream(files.errors) })) {
     const { id, problem } = JSON.parse(line)
     last = next(['broken', 'refused'], last)
-    const isRight = id === last && problem.title === (kindOf(last) === 'broken' ? 'Not sent' : 'Invalid Input')
+    const isRight = id === last && problem.title === (lineKind(last) === 'broken' ? 'Not sent' : 'Invalid Input')
     if (!isRight) throw new Error(`refusal ${line.slice(0, 90)} stands where ${last} belongs`)
-    wanted.bad++
+    expected.bad++
   }
   expect(next(['broken', 'refused'], last)).toBe(LINES + 1)
-  expect(wanted.fine + wanted.bad).toBe(LINES)
+  expect(expected.fine + expected.bad).toBe(LINES)
 }

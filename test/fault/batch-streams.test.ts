@@ -21,8 +21,8 @@ const HEAD =
 /** Bytes that Linux may buffer in one direction of a connection: the limits of the sender and the receiver. */
 const systemBufferBytes = () =>
   ['rmem', 'wmem'].reduce((sum, name) => {
-    const [, , most] = readFileSync(`/proc/sys/net/ipv4/tcp_${name}`, 'utf8').trim().split(/\s+/)
-    return sum + Number(most)
+    const [, , maximum] = readFileSync(`/proc/sys/net/ipv4/tcp_${name}`, 'utf8').trim().split(/\s+/)
+    return sum + Number(maximum)
   }, 0)
 const hasRoom = (socket: Socket, limitMs: number) =>
   Promise.race([
@@ -61,7 +61,7 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     }
     return sent
   }
-  const works = async () => {
+  const isResponsive = async () => {
     const answer = await service.post('/compute/v0/batch', {
       chainId: 84532,
       attest: 'none',
@@ -71,23 +71,23 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
   }
 
   it('stops taking lines from a client that does not read, and uses little memory', async () => {
-    await works()
+    await isResponsive()
     const before = residentMiB(service.pid)
     const sockets = await Promise.all(Array.from({ length: 8 }, open))
     for (const socket of sockets) socket.pause()
-    const taken = await Promise.all(sockets.map((socket) => flood(socket, 4000)))
+    const chunksTaken = await Promise.all(sockets.map((socket) => flood(socket, 4000)))
     // 4,000 chunks would be 100 MB of lines per client, and 190 MB of results. The buffers of the operating system for the
     // two directions of a connection are not counted.
-    const most = (2 * systemBufferBytes() + 8 * 1_048_576) / CHUNK.length
-    for (const chunks of taken) expect(chunks).toBeLessThan(most)
+    const maximum = (2 * systemBufferBytes() + 8 * 1_048_576) / CHUNK.length
+    for (const chunks of chunksTaken) expect(chunks).toBeLessThan(maximum)
     expect(residentMiB(service.pid) - before).toBeLessThan(150)
-    await works()
+    await isResponsive()
     for (const socket of sockets) socket.destroy()
-    await works()
+    await isResponsive()
   })
 
   it('takes no more from a client that keeps writing for seconds', async () => {
-    await works()
+    await isResponsive()
     const before = residentMiB(service.pid)
     const socket = await open()
     socket.pause()
@@ -99,7 +99,7 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     expect(takenBytes).toBeLessThan(systemBufferBytes() + 8 * 1_048_576)
     expect(residentMiB(service.pid) - before).toBeLessThan(40)
     socket.destroy()
-    await works()
+    await isResponsive()
   })
 
   it('answers every line to a client that reads late', async () => {
@@ -161,7 +161,7 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
         socket.destroy()
       }),
     )
-    await works()
+    await isResponsive()
     expect(service.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
@@ -182,8 +182,8 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
   })
 
   it('disconnects a client that stops sending, within the limits', async () => {
-    const impatient = await startTestService({ HTTP_ADAPTER: adapter, STREAM_IDLE_MS: '1000' })
-    const socket = connect(Number(new URL(impatient.url).port), '127.0.0.1')
+    const shortTimeoutService = await startTestService({ HTTP_ADAPTER: adapter, STREAM_IDLE_MS: '1000' })
+    const socket = connect(Number(new URL(shortTimeoutService.url).port), '127.0.0.1')
     let text = ''
     socket.on('data', (data) => {
       text += data.toString('latin1')
@@ -195,11 +195,11 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     // The result of each line that was sent, and no end of the response.
     expect(text.split('"operation":"distance"').length - 1).toBe(LINES_A_CHUNK)
     expect(text.endsWith('\r\n0\r\n\r\n')).toBe(false)
-    expect(await impatient.stop()).toBe(0)
+    expect(await shortTimeoutService.stop()).toBe(0)
   })
 
   it('needs little more than one byte of memory for a chunk of one byte', async () => {
-    await works()
+    await isResponsive()
     const before = residentMiB(service.pid)
     const bytes = Buffer.from('1\r\n \r\n'.repeat(65_536))
     const heads = [HEAD, HEAD.replace('x-ndjson', 'json')]
@@ -221,6 +221,6 @@ describe.each(['uws', 'node'])('streams of lines over %s', (adapter) => {
     for (const socket of sockets) socket.destroy()
     // 2 × 8 × 64 KiB of spaces; one object per chunk would be 100 MiB.
     expect(peak - before).toBeLessThan(60)
-    await works()
+    await isResponsive()
   })
 })

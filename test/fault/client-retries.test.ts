@@ -33,7 +33,7 @@ afterEach(() => {
 })
 
 /** Creates a service that treats each attempt as the list says, and all later ones like the last. */
-async function faulty(behaviours: readonly Behaviour[], options: Partial<ClientOptions> = {}) {
+async function startFaultyServer(behaviours: readonly Behaviour[], options: Partial<ClientOptions> = {}) {
   const seen: { at: number; body: string; headers: IncomingMessage['headers'] }[] = []
   server = createServer((request, response) => {
     let body = ''
@@ -48,13 +48,15 @@ async function faulty(behaviours: readonly Behaviour[], options: Partial<ClientO
   await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done))
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const client = createClient({ baseUrl, chainId: 84532, ...options })
-  return { client, seen, ask: (call = {}) => client.compute.distance(POINT, POINT, call) }
+  return { client, seen, requestDistance: (call = {}) => client.compute.distance(POINT, POINT, call) }
 }
 
 describe('a client that is rejected', () => {
   it('waits as long as the service asks, and sends the same request again', async () => {
-    const { ask, seen } = await faulty([refuse(429, { 'retry-after': '1' }), ok], { apiKey: 'secret' })
-    expect(await ask()).toEqual(ANSWER)
+    const { requestDistance, seen } = await startFaultyServer([refuse(429, { 'retry-after': '1' }), ok], {
+      apiKey: 'secret',
+    })
+    expect(await requestDistance()).toEqual(ANSWER)
     expect(seen).toHaveLength(2)
     expect(seen[1]!.at - seen[0]!.at).toBeGreaterThanOrEqual(990)
     expect(seen[1]!.body).toBe(seen[0]!.body)
@@ -62,32 +64,32 @@ describe('a client that is rejected', () => {
   })
 
   it('accepts a date in Retry-After', async () => {
-    const { ask, seen } = await faulty([
+    const { requestDistance, seen } = await startFaultyServer([
       (...args) => refuse(503, { 'retry-after': new Date(Date.now() + 1100).toUTCString() })(...args),
       ok,
     ])
-    expect(await ask()).toEqual(ANSWER)
+    expect(await requestDistance()).toEqual(ANSWER)
     expect(seen).toHaveLength(2)
   })
 
   it('does not wait for an hour, but throws at once and names the time', async () => {
-    const { ask, seen } = await faulty([refuse(429, { 'retry-after': '3000' })])
-    const error = await ask().catch((cause: ApiError) => cause)
+    const { requestDistance, seen } = await startFaultyServer([refuse(429, { 'retry-after': '3000' })])
+    const error = await requestDistance().catch((cause: ApiError) => cause)
     expect(error).toBeInstanceOf(ApiError)
     expect(error).toMatchObject({ status: 429, retryAfterSeconds: 3000 })
     expect(seen).toHaveLength(1)
   })
 
   it('gives up after the last allowed attempt, with the problem of that attempt', async () => {
-    const { ask, seen } = await faulty([refuse(503)])
-    const error = (await ask({ maxRetries: 2 }).catch((cause: unknown) => cause)) as ApiError
+    const { requestDistance, seen } = await startFaultyServer([refuse(503)])
+    const error = (await requestDistance({ maxRetries: 2 }).catch((cause: unknown) => cause)) as ApiError
     expect(error.problem).toEqual({ ...PROBLEM, status: 503 })
     expect(seen).toHaveLength(3)
   })
 
   it.each([400, 401, 403, 404, 413, 500, 501])('does not retry after %d', async (status) => {
-    const { ask, seen } = await faulty([refuse(status)])
-    await expect(ask()).rejects.toMatchObject({ name: 'ApiError', status })
+    const { requestDistance, seen } = await startFaultyServer([refuse(status)])
+    await expect(requestDistance()).rejects.toMatchObject({ name: 'ApiError', status })
     expect(seen).toHaveLength(1)
   })
 
@@ -102,51 +104,53 @@ describe('a client that is rejected', () => {
     ['nothing', '', 'Bad Gateway', 'the response has no details'],
     ['a list', [1], 'Bad Gateway', '[1]'],
   ])('makes a problem of %s', async (_, body, title, detail) => {
-    const { ask } = await faulty([refuse(502, {}, body)])
-    await expect(ask()).rejects.toMatchObject({ problem: { title, detail, status: 502 } })
+    const { requestDistance } = await startFaultyServer([refuse(502, {}, body)])
+    await expect(requestDistance()).rejects.toMatchObject({ problem: { title, detail, status: 502 } })
   })
 
   it('stops waiting when the signal aborts', async () => {
-    const { ask, seen } = await faulty([refuse(503, { 'retry-after': '20' })])
+    const { requestDistance, seen } = await startFaultyServer([refuse(503, { 'retry-after': '20' })])
     const controller = new AbortController()
-    const asking = expect(ask({ signal: controller.signal })).rejects.toThrow('enough')
+    const rejection = expect(requestDistance({ signal: controller.signal })).rejects.toThrow('enough')
     await eventually(() => expect(seen).toHaveLength(1))
     controller.abort(new Error('enough'))
-    await asking
+    await rejection
     expect(seen).toHaveLength(1)
-    await expect(ask({ signal: controller.signal })).rejects.toThrow('enough')
+    await expect(requestDistance({ signal: controller.signal })).rejects.toThrow('enough')
     expect(seen).toHaveLength(1)
   })
 })
 
 describe('a client without a response', () => {
   it('retries when the connection breaks', async () => {
-    const { ask, seen } = await faulty([hangUp, hangUp, ok])
-    expect(await ask()).toEqual(ANSWER)
+    const { requestDistance, seen } = await startFaultyServer([hangUp, hangUp, ok])
+    expect(await requestDistance()).toEqual(ANSWER)
     expect(seen).toHaveLength(3)
   })
 
   it('never retries a request that could submit twice', async () => {
-    const { client, seen } = await faulty([hangUp, ok])
+    const { client, seen } = await startFaultyServer([hangUp, ok])
     const call = client.verify.proof({} as never, { chainId: 84532, submitOnchain: true })
     await expect(call).rejects.toBeInstanceOf(ConnectionError)
     expect(seen).toHaveLength(1)
   })
 
   it('limits the wait for a response', async () => {
-    const { ask, seen } = await faulty([silence], { timeoutMs: 100 })
-    await expect(ask({ maxRetries: 1 })).rejects.toThrow('no answer within 100 ms')
+    const { requestDistance, seen } = await startFaultyServer([silence], { timeoutMs: 100 })
+    await expect(requestDistance({ maxRetries: 1 })).rejects.toThrow('no answer within 100 ms')
     expect(seen).toHaveLength(2)
   })
 
   it('limits the wait for the remaining response', async () => {
-    const { ask } = await faulty([(response) => response.write('{"result":')], { timeoutMs: 100 })
-    await expect(ask({ maxRetries: 0 })).rejects.toThrow('no answer within 100 ms')
+    const { requestDistance } = await startFaultyServer([(response) => response.write('{"result":')], {
+      timeoutMs: 100,
+    })
+    await expect(requestDistance({ maxRetries: 0 })).rejects.toThrow('no answer within 100 ms')
   })
 
   it('rejects an incomplete response', async () => {
-    const { ask, seen } = await faulty([(response) => response.end('{"result":'), ok])
-    expect(await ask()).toEqual(ANSWER)
+    const { requestDistance, seen } = await startFaultyServer([(response) => response.end('{"result":'), ok])
+    expect(await requestDistance()).toEqual(ANSWER)
     expect(seen).toHaveLength(2)
   })
 })
@@ -158,21 +162,21 @@ describe('a stream that breaks', () => {
     from: POINT,
     to: POINT,
   }))
-  const linesOf = (body: string) => body.trimEnd().split('\n')
+  const splitLines = (body: string) => body.trimEnd().split('\n')
   /** Answers only the first lines, then closes the connection or ends the response. */
   const answerFirst =
     (count: number, end: (response: ServerResponse) => void): Behaviour =>
     (response, body) => {
-      const some = linesOf(body).slice(0, count)
+      const some = splitLines(body).slice(0, count)
       const text = some.map((line) => `${JSON.stringify({ id: JSON.parse(line).id, result: 1 })}\n`).join('')
       response.write(text, () => end(response))
     }
   const whole = answerFirst(1e9, (response) => response.end())
   const run = async (behaviours: Behaviour[], options = {}) => {
-    const { client, seen } = await faulty(behaviours)
+    const { client, seen } = await startFaultyServer(behaviours)
     const ids: unknown[] = []
     for await (const { id } of client.batch.stream(items, { chunkItems: 10, concurrency: 1, ...options })) ids.push(id)
-    return { ids, sent: seen.map(({ body }) => linesOf(body).length) }
+    return { ids, sent: seen.map(({ body }) => splitLines(body).length) }
   }
   const all = items.map(({ id }) => id)
 
@@ -199,7 +203,7 @@ describe('a stream that breaks', () => {
   })
 
   it('yields the results that came before a rejection', async () => {
-    const { client } = await faulty([whole, refuse(400)])
+    const { client } = await startFaultyServer([whole, refuse(400)])
     const ids: unknown[] = []
     const reading = (async () => {
       for await (const { id } of client.batch.stream(items, { chunkItems: 10 })) ids.push(id)
@@ -209,7 +213,7 @@ describe('a stream that breaks', () => {
   })
 
   it('propagates the errors of its source', async () => {
-    const { client } = await faulty([whole])
+    const { client } = await startFaultyServer([whole])
     const broken = (function* () {
       yield* items
       throw new Error('the file ended')

@@ -3,12 +3,12 @@ import { startTestService, type TestService } from '../service.ts'
 
 // Two zigzags near each other's antipode: 13 KB that take a second, because every edge is almost as near as the nearest.
 const COUNT = 900
-const costly = JSON.stringify({
+const costlyRequest = JSON.stringify({
   chainId: 84532,
   from: { type: 'LineString', coordinates: Array.from({ length: COUNT }, (_, i) => [i % 2, i % 9]) },
   to: { type: 'LineString', coordinates: Array.from({ length: COUNT }, (_, i) => [179 - (i % 2), -(i % 9)]) },
 })
-const ordinary = {
+const ordinaryRequest = {
   chainId: 84532,
   from: { type: 'Point', coordinates: [0, 0] },
   to: { type: 'Point', coordinates: [1, 1] },
@@ -26,14 +26,14 @@ afterAll(async () => {
 it('answers ordinary requests during a burst of costly ones, and all requests when it stops', async () => {
   let computed = 0
   const burst = Array.from({ length: 64 }, async () => {
-    const answer = await service.post('/compute/v0/distance', costly)
+    const answer = await service.post('/compute/v0/distance', costlyRequest)
     if (answer.status === 200) computed++
     return answer
   })
   const passed: number[] = []
   for (let round = 0; round < 20; round++) {
     const before = computed
-    const { status } = await service.post('/compute/v0/distance', ordinary)
+    const { status } = await service.post('/compute/v0/distance', ordinaryRequest)
     expect(status).toBe(200)
     passed.push(computed - before)
   }

@@ -12,7 +12,7 @@ const LIMIT_MS = 15_000
 const BYSTANDERS = 8
 
 /** Whether a client of this test chose the id. The service generates one for bytes that are not a request. */
-const isOurs = (id: string | undefined) => id !== undefined && /^(?:first|hidden|last|b)-/.test(id)
+const isTestId = (id: string | undefined) => id !== undefined && /^(?:first|hidden|last|b)-/.test(id)
 const get = (id: string) => `GET /nowhere/${id} HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n\r\n`
 
 interface Sent {
@@ -25,7 +25,7 @@ interface Sent {
 }
 
 interface Bystander {
-  readonly asked: string
+  readonly requested: string
   readonly answered: string | undefined
   readonly path: string
 }
@@ -61,7 +61,7 @@ function send(port: number, name: string, bytes: string, ids: readonly [string, 
 }
 
 /** Sends ordinary requests on separate connections to the same proxy. */
-function ask(port: number, agent: Agent, id: string): Promise<Bystander> {
+function requestBystander(port: number, agent: Agent, id: string): Promise<Bystander> {
   return new Promise((done, refuse) => {
     const options = { host: '127.0.0.1', port, agent, path: `/nowhere/${id}`, headers: { 'x-request-id': id } }
     request(options, (response) => {
@@ -73,7 +73,7 @@ function ask(port: number, agent: Agent, id: string): Promise<Bystander> {
       response.on('end', () => {
         const answered = response.headers['x-request-id']
         const path = text.startsWith('{') ? String(JSON.parse(text).instance) : text
-        done({ asked: id, answered: answered?.toString(), path })
+        done({ requested: id, answered: answered?.toString(), path })
       })
     })
       .on('error', refuse)
@@ -98,7 +98,7 @@ describe.each(combinations)('unclear requests on %s behind %s', (adapter: Adapte
     let isOver = false
     const watching = Array.from({ length: BYSTANDERS }, async (_, lane) => {
       for (let index = 0; index < 50 || !isOver; index++) {
-        bystanders.push(await ask(proxy.port, agent, `b-${lane}-${index}`))
+        bystanders.push(await requestBystander(proxy.port, agent, `b-${lane}-${index}`))
         // Requests of a few bystanders at a time are enough.
         await new Promise((done) => setTimeout(done, 20))
       }
@@ -124,27 +124,29 @@ describe.each(combinations)('unclear requests on %s behind %s', (adapter: Adapte
 
   it('gives every bystander the response to its own request', () => {
     expect(bystanders.length).toBeGreaterThan(BYSTANDERS)
-    const wrong = bystanders.filter(({ asked, answered, path }) => answered !== asked || path !== `/nowhere/${asked}`)
-    expect(wrong).toEqual([])
+    const mismatched = bystanders.filter(
+      ({ requested, answered, path }) => answered !== requested || path !== `/nowhere/${requested}`,
+    )
+    expect(mismatched).toEqual([])
   })
 
   it('answers no request twice, and none before an earlier one', () => {
-    const wrong = sent.filter(({ first, hidden, last, answered }) => {
-      const order = answered.filter(isOurs).map((id) => [first, hidden, last].indexOf(id!))
+    const mismatched = sent.filter(({ first, hidden, last, answered }) => {
+      const order = answered.filter(isTestId).map((id) => [first, hidden, last].indexOf(id!))
       return order.some((place, index) => place < 0 || (index > 0 && place <= order[index - 1]!))
     })
-    expect(wrong).toEqual([])
+    expect(mismatched).toEqual([])
   })
 
   it('passes no request to the service that the proxy did not recognise', () => {
     const passed = new Map<string, number>()
     for (const { asked } of logged) passed.set(asked, (passed.get(asked) ?? 0) + 1)
-    const named = seen.filter(isOurs)
+    const named = seen.filter(isTestId)
     expect(named.filter((id) => !passed.has(id))).toEqual([])
     expect(named.filter((id, index) => named.indexOf(id) !== index)).toEqual([])
     expect(seen.length).toBeLessThanOrEqual(logged.length)
     // The proxy took no response for the response to another request.
-    const mixed = logged.filter(({ asked, answered }) => isOurs(answered) && asked !== answered)
+    const mixed = logged.filter(({ asked, answered }) => isTestId(answered) && asked !== answered)
     expect(mixed).toEqual([])
   })
 

@@ -21,7 +21,7 @@ const framed = (name: string, headers: (body: string) => string, body: (hidden: 
 })
 
 /** Header lines about chunks that one server may accept and another not, combined with the full length and with length zero. */
-const unclear = (name: string, line: string): FramingCase[] => [
+const ambiguous = (name: string, line: string): FramingCase[] => [
   framed(
     `${name}, chunks end first`,
     (body) => line + length(body),
@@ -40,28 +40,28 @@ const unclear = (name: string, line: string): FramingCase[] => [
 ]
 
 export const FRAMING_CASES: readonly FramingCase[] = [
-  ...unclear('Transfer-Encoding', TE),
-  ...unclear('Transfer-Encoding in capitals', 'TRANSFER-ENCODING: CHUNKED\r\n'),
-  ...unclear('Transfer-Encoding twice', `${TE}${TE}`),
-  ...unclear('Transfer-Encoding twice and different', `${TE}Transfer-Encoding: identity\r\n`),
-  ...unclear('Transfer-Encoding: xchunked', 'Transfer-Encoding: xchunked\r\n'),
-  ...unclear('Transfer-Encoding: identity', 'Transfer-Encoding: identity\r\n'),
-  ...unclear('Transfer-Encoding: chunked, identity', 'Transfer-Encoding: chunked, identity\r\n'),
-  ...unclear('Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: gzip, chunked\r\n'),
-  ...unclear('Transfer-Encoding in quotes', 'Transfer-Encoding: "chunked"\r\n'),
-  ...unclear('Transfer-Encoding with a parameter', 'Transfer-Encoding: chunked;a=b\r\n'),
-  ...unclear('Transfer-Encoding behind a tab', 'Transfer-Encoding:\tchunked\r\n'),
-  ...unclear('Transfer-Encoding behind a vertical tab', 'Transfer-Encoding:\x0bchunked\r\n'),
-  ...unclear('Transfer-Encoding before a space', 'Transfer-Encoding: chunked \r\n'),
-  ...unclear('a space before the colon', 'Transfer-Encoding : chunked\r\n'),
-  ...unclear('a space before the name', ' Transfer-Encoding: chunked\r\n'),
-  ...unclear('an underscore in the name', 'Transfer_Encoding: chunked\r\n'),
-  ...unclear('a folded line', 'Transfer-Encoding:\r\n chunked\r\n'),
-  ...unclear('a folded line before it', 'X: y\r\n Transfer-Encoding: chunked\r\n'),
-  ...unclear('a line that ends in LF', 'X: y\nTransfer-Encoding: chunked\r\n'),
-  ...unclear('a line that ends in CR', 'X: y\rTransfer-Encoding: chunked\r\n'),
-  ...unclear('NUL in a value', 'X: y\0\r\nTransfer-Encoding: chunked\r\n'),
-  ...unclear('named as hop by hop', `Connection: Transfer-Encoding\r\n${TE}`),
+  ...ambiguous('Transfer-Encoding', TE),
+  ...ambiguous('Transfer-Encoding in capitals', 'TRANSFER-ENCODING: CHUNKED\r\n'),
+  ...ambiguous('Transfer-Encoding twice', `${TE}${TE}`),
+  ...ambiguous('Transfer-Encoding twice and different', `${TE}Transfer-Encoding: identity\r\n`),
+  ...ambiguous('Transfer-Encoding: xchunked', 'Transfer-Encoding: xchunked\r\n'),
+  ...ambiguous('Transfer-Encoding: identity', 'Transfer-Encoding: identity\r\n'),
+  ...ambiguous('Transfer-Encoding: chunked, identity', 'Transfer-Encoding: chunked, identity\r\n'),
+  ...ambiguous('Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: gzip, chunked\r\n'),
+  ...ambiguous('Transfer-Encoding in quotes', 'Transfer-Encoding: "chunked"\r\n'),
+  ...ambiguous('Transfer-Encoding with a parameter', 'Transfer-Encoding: chunked;a=b\r\n'),
+  ...ambiguous('Transfer-Encoding behind a tab', 'Transfer-Encoding:\tchunked\r\n'),
+  ...ambiguous('Transfer-Encoding behind a vertical tab', 'Transfer-Encoding:\x0bchunked\r\n'),
+  ...ambiguous('Transfer-Encoding before a space', 'Transfer-Encoding: chunked \r\n'),
+  ...ambiguous('a space before the colon', 'Transfer-Encoding : chunked\r\n'),
+  ...ambiguous('a space before the name', ' Transfer-Encoding: chunked\r\n'),
+  ...ambiguous('an underscore in the name', 'Transfer_Encoding: chunked\r\n'),
+  ...ambiguous('a folded line', 'Transfer-Encoding:\r\n chunked\r\n'),
+  ...ambiguous('a folded line before it', 'X: y\r\n Transfer-Encoding: chunked\r\n'),
+  ...ambiguous('a line that ends in LF', 'X: y\nTransfer-Encoding: chunked\r\n'),
+  ...ambiguous('a line that ends in CR', 'X: y\rTransfer-Encoding: chunked\r\n'),
+  ...ambiguous('NUL in a value', 'X: y\0\r\nTransfer-Encoding: chunked\r\n'),
+  ...ambiguous('named as hop by hop', `Connection: Transfer-Encoding\r\n${TE}`),
 
   framed(
     'two lengths, the first of nothing',

@@ -29,7 +29,7 @@ function timed<T>(name: string, run: () => T): T {
   return result
 }
 
-function scribble(count: number, seed: number): Position[] {
+function randomLine(count: number, seed: number): Position[] {
   const random = seededNumbers(seed)
   return Array.from({ length: count }, (): Position => [10 * random(), 10 * random()])
 }
@@ -56,24 +56,24 @@ describe('adversarial geometries are answered in time that grows with n log n', 
   })
 
   it('handles stars of 50,000 vertices', () => {
-    const spiky = star(50_000)
-    expect(timed('star, validity', () => findInvalidity(area(spiky), north))).toBeUndefined()
+    const spikyStar = star(50_000)
+    expect(timed('star, validity', () => findInvalidity(area(spikyStar), north))).toBeUndefined()
     // One spike is longer and bent over its neighbours.
-    const bent = spiky.map(([x, y], i): Position => (i === 101 ? [x + 0.5, y + 0.5] : [x, y]))
-    expect(timed('bent star, validity', () => findInvalidity(area(bent), north))).toMatchObject({
+    const modifiedStar = spikyStar.map(([x, y], i): Position => (i === 101 ? [x + 0.5, y + 0.5] : [x, y]))
+    expect(timed('bent star, validity', () => findInvalidity(area(modifiedStar), north))).toMatchObject({
       reason: 'self-intersection',
     })
-    const half = star(25_000)
-    expect(timed('star contains itself', () => contains(area(half), area(half), north))).toBe(true)
-    expect(timed('star contains a turned star', () => contains(area(half), area(star(25_000, 1.5, 0.7)), north))).toBe(
-      false,
-    )
-    const tiny = star(50_000).map(([x, y], i): Position => [1e-300 * x, i % 3 === 0 ? 1e-300 * y : y])
-    expect(timed('star of mixed magnitudes, validity', () => findInvalidity(area(tiny), north))).toBeDefined()
+    const smallStar = star(25_000)
+    expect(timed('star contains itself', () => contains(area(smallStar), area(smallStar), north))).toBe(true)
+    expect(
+      timed('star contains a turned star', () => contains(area(smallStar), area(star(25_000, 1.5, 0.7)), north)),
+    ).toBe(false)
+    const tinyStar = star(50_000).map(([x, y], i): Position => [1e-300 * x, i % 3 === 0 ? 1e-300 * y : y])
+    expect(timed('star of mixed magnitudes, validity', () => findInvalidity(area(tinyStar), north))).toBeDefined()
   })
 
   it('handles points in a star of 40,000 vertices', () => {
-    const coordinates = scribble(10_000, 3).map(([x, y]): Position => [0.19 * x - 0.95, 0.19 * y - 0.95])
+    const coordinates = randomLine(10_000, 3).map(([x, y]): Position => [0.19 * x - 0.95, 0.19 * y - 0.95])
     const many = read({ type: 'MultiPoint', coordinates })
     expect(timed('star contains 10,000 points', () => contains(area(star(40_000, 2)), many, north))).toBe(true)
     expect(timed('star intersects 10,000 points', () => intersects(area(star(40_000, 2)), many, north))).toBe(true)
@@ -110,7 +110,7 @@ describe('adversarial geometries are answered in time that grows with n log n', 
   })
 
   it('handles scribbles that cross themselves a hundred million times', () => {
-    const track = scribble(25_000, 5)
+    const track = randomLine(25_000, 5)
     const fence = area([
       [-1, -1],
       [11, -1],
@@ -119,7 +119,7 @@ describe('adversarial geometries are answered in time that grows with n log n', 
       [-1, -1],
     ])
     expect(timed('fence contains a scribble', () => contains(fence, line(track), north))).toBe(true)
-    expect(timed('scribbles, intersects', () => intersects(line(track), line(scribble(25_000, 6)), north))).toBe(true)
+    expect(timed('scribbles, intersects', () => intersects(line(track), line(randomLine(25_000, 6)), north))).toBe(true)
     expect(
       timed('scribble as a ring, validity', () => findInvalidity(area([...track, track[0]!]), north)),
     ).toMatchObject({
@@ -192,7 +192,7 @@ describe('input that cannot be decided in time is rejected, not guessed', () => 
 
   it('rejects two scribbles in slanting strips side by side', () => {
     const strip = (seed: number, up: number): FlatGeometry =>
-      line(scribble(25_000, seed).map(([x, y]): Position => [x, x + up + 0.1 * y]))
+      line(randomLine(25_000, seed).map(([x, y]): Position => [x, x + up + 0.1 * y]))
     expect(timed('strips', () => refusal(() => intersects(strip(1, 0), strip(2, 1.1), north)))).toBeInstanceOf(
       UndecidableError,
     )
@@ -216,12 +216,12 @@ describe('input that cannot be decided in time is rejected, not guessed', () => 
     const edge = (up: number): Position[] =>
       Array.from({ length: 12_000 }, (_, i): Position => [((i * 120) % 360) - 180, -80 + (150 * i) / 12_000 + up])
     const ring = [...edge(0), ...edge(0.01).reverse()]
-    const wound = area([...ring, ring[0]!])
-    expect(timed('wound strip, validity', () => findInvalidity(wound, north))).toMatchObject({
+    const windingPolygon = area([...ring, ring[0]!])
+    expect(timed('wound strip, validity', () => findInvalidity(windingPolygon, north))).toMatchObject({
       reason: 'too intricate around the axis',
     })
-    const place = read({ type: 'Point', coordinates: [0, 0] })
-    expect(timed('wound strip, contains', () => refusal(() => contains(wound, place, north)))).toBeInstanceOf(
+    const point = read({ type: 'Point', coordinates: [0, 0] })
+    expect(timed('wound strip, contains', () => refusal(() => contains(windingPolygon, point, north)))).toBeInstanceOf(
       UndecidableError,
     )
   })

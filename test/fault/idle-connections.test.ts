@@ -44,8 +44,8 @@ describe.each(['uws', 'node'])('10,000 idle connections over %s', (adapter) => {
       sockets.push(...(await Promise.all(Array.from({ length: some }, () => open(port)))))
     }
     for (let index = 0; index < 20; index++) expect((await answer()).status).toBe(200)
-    const taken = residentMiB(service.pid) - before
-    expect(taken).toBeLessThan(96)
+    const addedMemory = residentMiB(service.pid) - before
+    expect(addedMemory).toBeLessThan(96)
     for (const socket of sockets) socket.on('error', () => {}).destroy()
     expect((await answer()).status).toBe(200)
   })

@@ -36,8 +36,8 @@ it('moves to the next free port when the busy one is the default, and fails when
     expect(second.url).not.toBe(first.url)
     expect(second.lines.some((line) => line.includes('"busyPort":3000'))).toBe(true)
     await second.stop()
-    const asked = startTestService({ PORT: new URL(first.url).port })
-    await expect(asked).rejects.toThrow(/in-use/)
+    const secondStart = startTestService({ PORT: new URL(first.url).port })
+    await expect(secondStart).rejects.toThrow(/in-use/)
   } finally {
     await first.stop()
   }

@@ -42,7 +42,7 @@ beforeAll(async () => {
     const server = await startServer(adapter)
     servers.push(server)
     for (const kind of Object.keys(KINDS) as Kind[]) {
-      runs.push(crowd(server, kind).then((result) => void observed.set(`${adapter} ${kind}`, result)))
+      runs.push(connectSlowClients(server, kind).then((result) => void observed.set(`${adapter} ${kind}`, result)))
     }
     runs.push(probe(server, adapter))
   }
@@ -68,7 +68,7 @@ describe.each(ADAPTERS)('%s', (adapter) => {
   })
 })
 
-function crowd(server: RunningServer, kind: Kind): Promise<Observed> {
+function connectSlowClients(server: RunningServer, kind: Kind): Promise<Observed> {
   const { open, drip } = KINDS[kind]
   const start = performance.now()
   let stillOpen = CLIENTS

@@ -22,9 +22,9 @@ const { openPglite } = await import('./dist/src/store/pglite.js')
 const { openPostgres } = await import('./dist/src/store/postgres.js')
 const { migrate } = await import('./dist/src/store/migrations.js')
 const { createRecordStore } = await import('./dist/src/store/operations.js')
-const [place] = process.argv.slice(1)
+const [target] = process.argv.slice(1)
 const times = { readers: 1, writers: 1, connectTimeoutMs: 2000, readTimeoutMs: 9000, writeTimeoutMs: 9000, onLost() {} }
-const database = await (place.startsWith('postgres:') ? openPostgres({ url: place, ...times }) : openPglite(place))
+const database = await (target.startsWith('postgres:') ? openPostgres({ url: target, ...times }) : openPglite(target))
 await migrate(database)
 const store = createRecordStore(database, () => new Date().toISOString())
 const hex = (value, digits) => '0x' + value.toString(16).padStart(digits, '0')
@@ -49,12 +49,12 @@ it.each(ENGINES)(
   `loses nothing on %s that was acknowledged in ${CYCLES} ends by kill -9, and tears no range`,
   async (engine) => {
     const files = await makeStore(engine)
-    const place = files.environment['DATABASE_URL'] ?? files.environment['DATA_DIR']!
+    const target = files.environment['DATABASE_URL'] ?? files.environment['DATA_DIR']!
     const random = randomFrom(SEED)
     let acknowledged = -1
     for (let cycle = 0; cycle < CYCLES; cycle++) {
       const first = acknowledged
-      const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, place], {
+      const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, target], {
         cwd: root,
         stdio: ['ignore', 'pipe', 'pipe'],
       })

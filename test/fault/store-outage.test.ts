@@ -125,7 +125,7 @@ describe.runIf(ENGINES.includes('postgres'))('a database server that goes away',
 })
 
 describe('a statement that takes too long', () => {
-  const silent = { info() {}, warn() {}, error() {} }
+  const silentLogger = { info() {}, warn() {}, error() {} }
   it.each(ENGINES)('is cancelled on %s, and the next one is answered', async (engine) => {
     const files = await makeStore(engine)
     const database = await files.open()
@@ -139,7 +139,7 @@ describe('a statement that takes too long', () => {
     await database.close()
     const client = createStoreClient(
       readConfig({ ...files.environment, STORE_READ_MS: '100', STORE_STUCK_MS: '100' }, 2),
-      silent,
+      silentLogger,
     )
     client.open()
     const untilOpen = async () => {
@@ -147,8 +147,8 @@ describe('a statement that takes too long', () => {
     }
     await untilOpen()
     // No route requests this much: every record with its text, in one page.
-    const endless = client.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 600_000)
-    await expect(endless).rejects.toMatchObject({ kind: engine === 'embedded' ? 'unavailable' : 'late' })
+    const unboundedQuery = client.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 600_000)
+    await expect(unboundedQuery).rejects.toMatchObject({ kind: engine === 'embedded' ? 'unavailable' : 'late' })
     await untilOpen()
     // A tenth of a second is short for any statement on a busy machine.
     await eventually(async () => {
@@ -157,13 +157,13 @@ describe('a statement that takes too long', () => {
     })
     await client.close()
     // Regression: after one slow statement on a starved machine, every request was rejected until the store was open again.
-    const patient = createStoreClient(readConfig(files.environment, 2), silent)
-    patient.open()
-    await eventually(() => expect(patient.state.isOpen).toBe(true))
-    const late = patient.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 5)
-    await expect(late).rejects.toMatchObject({ kind: 'late' })
-    expect(await patient.ask('page', { limit: 2, offset: 0 }, Date.now() + 600_000)).toMatchObject({ length: 2 })
-    await patient.close()
+    const patientClient = createStoreClient(readConfig(files.environment, 2), silentLogger)
+    patientClient.open()
+    await eventually(() => expect(patientClient.state.isOpen).toBe(true))
+    const lateQuery = patientClient.ask('page', { limit: 1e6, offset: 0 }, Date.now() + 5)
+    await expect(lateQuery).rejects.toMatchObject({ kind: 'late' })
+    expect(await patientClient.ask('page', { limit: 2, offset: 0 }, Date.now() + 600_000)).toMatchObject({ length: 2 })
+    await patientClient.close()
     await files.remove()
   })
 })

@@ -32,11 +32,11 @@ describe('a compute thread that dies in the middle of a batch', () => {
   const kills = () => service.lines.filter((line) => line.startsWith('killed ')).length
 
   it.each(['none', 'merkle'])('has its items recomputed by another thread, with attest "%s"', async (attest) => {
-    const calm = await service.post('/compute/v0/batch', body(attest))
+    const expectedResponse = await service.post('/compute/v0/batch', body(attest))
     const before = kills()
-    const answering = service.post('/compute/v0/batch', body(attest))
+    const pendingResponse = service.post('/compute/v0/batch', body(attest))
     let isAnswered = false
-    void answering.then(() => {
+    void pendingResponse.then(() => {
       isAnswered = true
     })
     await pause(15)
@@ -44,7 +44,7 @@ describe('a compute thread that dies in the middle of a batch', () => {
       process.kill(service.pid, 'SIGUSR2')
       await pause(25)
     }
-    const { status, body: answer } = await answering
+    const { status, body: answer } = await pendingResponse
     expect(kills()).toBeGreaterThan(before)
     expect(status).toBe(200)
     const results = answer.results as Item[]
@@ -55,7 +55,7 @@ describe('a compute thread that dies in the middle of a batch', () => {
     expect(lost.length).toBeLessThanOrEqual(2)
     expect(answer.failed).toBe(lost.length)
     for (const [index, item] of results.entries()) {
-      if (item.error === undefined) expect(item.result).toBe(calm.body.results[index].result)
+      if (item.error === undefined) expect(item.result).toBe(expectedResponse.body.results[index].result)
     }
   })
 

@@ -33,7 +33,7 @@ export async function decryptKeystore(json: string, password: string, keccak: Ke
     return { ok: false, reason: 'has a key derivation that is invalid or needs over 512 MiB' }
   }
   const mac = keccak.hash(Buffer.concat([derived.subarray(16, 32), file.ciphertext]))
-  if (!timingSafeEqual(mac, file.mac)) return { ok: false, reason: 'does not open with this password' }
+  if (!timingSafeEqual(mac, file.mac)) return { ok: false, reason: 'cannot be decrypted with this password' }
   const decipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), file.iv)
   return { ok: true, key: Buffer.concat([decipher.update(file.ciphertext), decipher.final()]) }
 }

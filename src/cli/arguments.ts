@@ -62,7 +62,8 @@ export function readCommandLine(argv: readonly string[], env: Environment): Comm
 }
 
 function parseRecordsCommand(backup: unknown, restore: unknown): RecordsCommand | undefined {
-  if (backup !== undefined && restore !== undefined) throw new UsageError('--backup and --restore exclude each other')
+  if (backup !== undefined && restore !== undefined)
+    throw new UsageError('--backup and --restore cannot be used together')
   if (backup !== undefined) return { kind: 'backup', file: String(backup) }
   return restore === undefined ? undefined : { kind: 'restore', file: String(restore) }
 }

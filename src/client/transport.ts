@@ -154,7 +154,7 @@ async function guarded<T>(promise: Promise<T>, { signal, outer, base }: Clock): 
   } catch (cause) {
     if (outer?.aborted === true) throw outer.reason
     const isTimeout = signal.aborted && signal.reason instanceof ConnectionError
-    throw isTimeout ? signal.reason : new ConnectionError(`no answer from the service at ${base}`, { cause })
+    throw isTimeout ? signal.reason : new ConnectionError(`no response from the service at ${base}`, { cause })
   }
 }
 
@@ -188,7 +188,7 @@ interface Clock {
 function startClock(timeoutMs: number, outer: AbortSignal | undefined, base: string): Clock {
   const controller = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
-  const onTimeout = () => controller.abort(new ConnectionError(`no answer within ${timeoutMs} ms from ${base}`))
+  const onTimeout = () => controller.abort(new ConnectionError(`no response within ${timeoutMs} ms from ${base}`))
   const touch = () => {
     clearTimeout(timer)
     timer = setTimeout(onTimeout, timeoutMs)

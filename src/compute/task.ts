@@ -185,7 +185,7 @@ function parseLocation({ geometry, locationType }: ResolvedInput, input: Input, 
     // it.
     if (!(error instanceof ProblemError)) throw error
     const notation = findNotation(locationType ?? '') ?? 'GeoJSON'
-    throw problemAt('invalid-input', path, `its location is no ${notation}: ${error.data.detail}`, {
+    throw problemAt('invalid-input', path, `its location is not valid ${notation}: ${error.data.detail}`, {
       code: 'uid-unreadable',
     })
   }

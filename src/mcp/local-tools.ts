@@ -71,5 +71,5 @@ function radiusCm(radius: unknown): bigint {
   const isInRange = typeof radius === 'number' && radius > 0 && radius <= MAX_RADIUS_METERS
   const centimeters = isInRange ? toScaledInteger(radius, CM_PER_METER) : 0n
   if (centimeters > 0n) return centimeters
-  throw new TypeError(`radius has to be metres, from 0.01 to ${MAX_RADIUS_METERS}`)
+  throw new TypeError(`radius must be a number of metres, from 0.01 to ${MAX_RADIUS_METERS}`)
 }

@@ -94,7 +94,7 @@ type Judge = (example: Example, changes?: Partial<LocationStamp>) => Promise<Sta
  * wrong reason.
  */
 async function tryHostile(accepts: readonly Example[], judge: Judge): Promise<Finding> {
-  const rule = 'answers hostile signals with checks'
+  const rule = 'handles hostile signals without errors'
   let tried = 0
   for (const example of accepts) {
     for (const path of leafPaths(example.stamp.signals)) {

@@ -29,7 +29,7 @@ export function readDidDocument(text: string, keccak: Keccak): DidDocument {
     const method =
       typeof entry === 'string' ? methods.find((candidate) => isSameId(candidate['id'], entry, id)) : asRecord(entry)
     if (method === undefined)
-      throw new TypeError(`assertionMethod: ${JSON.stringify(entry)} names no verificationMethod`)
+      throw new TypeError(`assertionMethod: ${JSON.stringify(entry)} does not name a verification method`)
     const fragment = String(method['id'] ?? '').replace(/^[^#]*#/, '')
     const key = readKey(method, keccak)
     return key === undefined ? [] : [{ fragment, key }]
@@ -77,7 +77,7 @@ function uncompressed(key: Uint8Array): Uint8Array {
   try {
     return ECDH.convertKey(key, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer
   } catch (error) {
-    throw new TypeError('a key that is no point of secp256k1', { cause: error })
+    throw new TypeError('a key that is not a point on secp256k1', { cause: error })
   }
 }
 

@@ -61,7 +61,7 @@ export function asObject(value: unknown): Signals | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Signals) : undefined
 }
 
-/** @returns the objects of an array; undefined when it is no array or holds anything else */
+/** @returns the objects of an array; undefined when it is not an array or contains anything else */
 export function readObjects(signals: Signals, name: string): readonly Signals[] | undefined {
   const value = readSignal(signals, name)
   if (!Array.isArray(value)) return undefined

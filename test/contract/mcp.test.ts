@@ -182,7 +182,7 @@ describe('the MCP server', () => {
     expect(verified['text']).toContain('pass signer:')
     const changed = await call(client, 'verify_result', { answer: { ...response, result: 1 } })
     expect(changed['structured'].ok).toBe(false)
-    expect(changed['text']).toMatch(/^The answer does not hold\./)
+    expect(changed['text']).toMatch(/^The result does not verify\./)
     const other = await call(client, 'verify_result', { answer: response, attester: `0x${'22'.repeat(20)}` })
     expect(other['structured'].checks).toContainEqual(expect.objectContaining({ id: 'signer', status: 'fail' }))
   })
@@ -212,7 +212,7 @@ describe('the MCP server without a service', () => {
     const { isError, text } = await call(client, 'compute_area', { geometry: park })
     expect(isError).toBe(true)
     expect(text).toBe(
-      'no answer from the service at http://127.0.0.1:9. Start a service there (npm start), or pass another address with --url.',
+      'no response from the service at http://127.0.0.1:9. Start a service there (npm start), or pass another address with --url.',
     )
     await client.close()
   })
@@ -240,7 +240,7 @@ describe('the MCP server without a service', () => {
       expect(await call(client, 'compute_distance', args)).toMatchObject({ isError: true, text })
     }
     const radius = await call(client, 'compute_within', { geometry: EIFFEL_TOWER, target: TOWN_HALL, radius: 'far' })
-    expect(radius['text']).toMatch(/^radius has to be metres/)
+    expect(radius['text']).toMatch(/^radius must be a number of metres/)
     await client.close()
   })
 

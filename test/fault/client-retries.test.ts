@@ -137,7 +137,7 @@ describe('a client without a response', () => {
 
   it('limits the wait for a response', async () => {
     const { requestDistance, seen } = await startFaultyServer([silence], { timeoutMs: 100 })
-    await expect(requestDistance({ maxRetries: 1 })).rejects.toThrow('no answer within 100 ms')
+    await expect(requestDistance({ maxRetries: 1 })).rejects.toThrow('no response within 100 ms')
     expect(seen).toHaveLength(2)
   })
 
@@ -145,7 +145,7 @@ describe('a client without a response', () => {
     const { requestDistance } = await startFaultyServer([(response) => response.write('{"result":')], {
       timeoutMs: 100,
     })
-    await expect(requestDistance({ maxRetries: 0 })).rejects.toThrow('no answer within 100 ms')
+    await expect(requestDistance({ maxRetries: 0 })).rejects.toThrow('no response within 100 ms')
   })
 
   it('rejects an incomplete response', async () => {

@@ -38,7 +38,7 @@ describe('the conformance kit', () => {
     [
       'throws on foreign JSON',
       `check: ({ signals }, c) => { c.fail('a', signals.a.length > 0, 1, 1) }`,
-      'answers hostile signals',
+      'handles hostile signals',
     ],
     [
       'uses random numbers',

@@ -44,7 +44,9 @@ describe('a batch in this process', () => {
   it('says how to resume when it is interrupted, and then gives the output of an uninterrupted run', async () => {
     const first = await interrupted()
     expect(first.exitCode).toBe(130)
-    expect(first.err).toMatch(/^\d+ items are done: the same command goes on from there\ntrigpoint: ended by SIGINT\n$/)
+    expect(first.err).toMatch(
+      /^\d+ items are done: run the same command again to resume\ntrigpoint: ended by SIGINT\n$/,
+    )
     const { checkpoint } = JSON.parse(readFileSync(path('out.ndjson.part'), 'utf8'))
     expect(checkpoint.items).toBeGreaterThan(10)
     expect(checkpoint.items).toBeLessThan(ITEMS)

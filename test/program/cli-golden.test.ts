@@ -22,7 +22,7 @@ function transcript(name: string): Transcript {
   // The message of JSON.parse differs between versions of Node.js.
   return new Transcript(name, [
     [folder.path, '<folder>'],
-    [/is no JSON: (?:[^"\\\n]|\\.)+/g, 'is no JSON: <why>'],
+    [/is not JSON: (?:[^"\\\n]|\\.)+/g, 'is not JSON: <why>'],
   ])
 }
 
@@ -320,7 +320,10 @@ describe('the command line', () => {
     expect(await sign(keystore, '--password-file', password)).toEqual(await sign(privateKey))
     expect((await sign(privateKey))[0].signer.value).toBe(address.toLowerCase())
     const wrong = await runCli(['stamp', 'sign', stamp, '--key', keystore, '--password-file', file('wrong.txt', 'x')])
-    expect([wrong.exitCode, wrong.err]).toEqual([78, `trigpoint: ${keystore}: does not open with this password\n`])
+    expect([wrong.exitCode, wrong.err]).toEqual([
+      78,
+      `trigpoint: ${keystore}: cannot be decrypted with this password\n`,
+    ])
     const words = JSON.parse((await runCli(['keygen', '--mnemonic', '--reveal', '--json'])).out)
     expect(words.mnemonic.split(' ')).toHaveLength(12)
     expect(words.address).not.toBe(address)

@@ -78,7 +78,7 @@ describe('commands that use a service', () => {
     expect([away.exitCode, away.err]).toEqual([
       3,
       expect.stringMatching(
-        /no answer from the service at http:\/\/127\.0\.0\.1:9 \(.+\)\n {2}start one there \(npm start\)/,
+        /no response from the service at http:\/\/127\.0\.0\.1:9 \(.+\)\n {2}start one there \(npm start\)/,
       ),
     ])
     for (let count = 0; count < 3; count++) expect((await cli([...ask, '--url', strict.url])).exitCode).toBe(0)
@@ -99,12 +99,12 @@ describe('commands that use a service', () => {
     expect([first.exitCode, first.err]).toEqual([
       5,
       expect.stringMatching(
-        /^there are more items than the 7 that the hourly limit leaves until 20\S+Z: the run will end there\n/,
+        /^the hourly limit allows 7 more items until 20\S+Z, and the file has more: the run will end there\n/,
       ),
     ])
     expect([first.exitCode, first.err]).toEqual([
       5,
-      expect.stringContaining('7 items are done: the same command goes on from there'),
+      expect.stringContaining('7 items are done: run the same command again to resume'),
     ])
     const second = await cli([...argv, '--url', fresh.url, '--api-key', fresh.internalKey])
     expect([second.exitCode, second.err]).toEqual([0, 'going on after item 7\n'])

@@ -163,6 +163,6 @@ describe('the command line', () => {
     expect(readCommandLine(['--backup', 'a.gz'], {}).records).toEqual({ kind: 'backup', file: 'a.gz' })
     expect(readCommandLine(['--restore', 'a.gz'], {}).records).toEqual({ kind: 'restore', file: 'a.gz' })
     expect(readCommandLine([], {}).records).toBeUndefined()
-    expect(() => readCommandLine(['--backup', 'a', '--restore', 'b'], {})).toThrow(/exclude each other/)
+    expect(() => readCommandLine(['--backup', 'a', '--restore', 'b'], {})).toThrow(/cannot be used together/)
   })
 })

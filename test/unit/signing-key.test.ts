@@ -149,7 +149,7 @@ describe('the key', () => {
     writeFileSync(passwordFile, `${PASSWORD}\n`)
     expect(hex(await resolve({ kind: 'keystore', file, passwordFile }))).toBe(SECRET)
     writeFileSync(passwordFile, 'wrong')
-    await expect(resolve({ kind: 'keystore', file, passwordFile })).rejects.toThrow(/does not open/)
+    await expect(resolve({ kind: 'keystore', file, passwordFile })).rejects.toThrow(/cannot be decrypted/)
     await expect(resolve({ kind: 'keystore', file: join(dir, 'none'), passwordFile })).rejects.toThrow(/ENOENT/)
   })
 })
@@ -168,7 +168,7 @@ describe('keystores', () => {
     const expensive = { ...SCRYPT, crypto: { ...SCRYPT.crypto, kdfparams: { ...kdfparams, n: 262_144 } } }
     expect(await decryptKeystore(JSON.stringify(expensive), '', keccak)).toEqual({
       ok: false,
-      reason: 'does not open with this password',
+      reason: 'cannot be decrypted with this password',
     })
   })
 

@@ -195,7 +195,7 @@ describe('an input that refers to a text location', async () => {
       problem: {
         type: 'invalid-input',
         detail: expect.stringMatching(
-          /^geometry: its location is no wkt: at character 9: a ring has 3 positions and is open/,
+          /^geometry: its location is not valid wkt: at character 9: a ring has 3 positions and is open/,
         ),
         places: [{ code: 'uid-unreadable', pointer: '#/geometry' }],
       },

@@ -32,7 +32,7 @@ export async function warnAboutLimit(
     if (!(await feeder.skip(skipped)) || !(await hasMore(feeder, remaining.items))) return
     const until = `${new Date(remaining.resetSeconds * 1000).toISOString().slice(0, 19)}Z`
     terminal.err(
-      `there are more items than the ${remaining.items.toLocaleString('en-US')} that the hourly limit leaves until ${until}: the run will end there\n`,
+      `the hourly limit allows ${formatCount(remaining.items, 'more item')} until ${until}, and the file has more: the run will end there\n`,
     )
   } catch {
     // If the service or the file cannot be read, the run itself reports it.

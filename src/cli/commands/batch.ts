@@ -188,7 +188,7 @@ function withHint(error: unknown, isPiped: boolean, writer: BatchWriter, termina
   if (isPiped) return error
   const { items } = writer.progress
   const hint = writer.hasBegun
-    ? `${formatCount(items, 'item is', 'items are')} done: the same command goes on from there`
+    ? `${formatCount(items, 'item is', 'items are')} done: run the same command again to resume`
     : 'no results yet: the files are unchanged'
   if (terminal.signal.aborted) {
     terminal.err(`${hint}\n`)

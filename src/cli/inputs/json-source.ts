@@ -154,7 +154,7 @@ function* parseItems({ text, line }: JsonPiece): Generator<SourceItem, void, und
   try {
     value = JSON.parse(text)
   } catch (error) {
-    yield { place, fault: `is no JSON: ${(error as Error).message}` }
+    yield { place, fault: `is not JSON: ${(error as Error).message}` }
     return
   }
   if (!isObject(value)) yield { place, fault: 'is not a JSON object' }

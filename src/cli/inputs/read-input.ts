@@ -95,6 +95,6 @@ export async function readJsonFile(file: string, terminal: Terminal): Promise<un
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw usage(`${file === '-' ? 'standard input' : file}: is no JSON: ${(error as Error).message}`, error)
+    throw usage(`${file === '-' ? 'standard input' : file}: is not JSON: ${(error as Error).message}`, error)
   }
 }

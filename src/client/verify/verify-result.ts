@@ -37,7 +37,7 @@ function trustedAttesters({ attester, issuer }: VerifyResultOptions): readonly s
   if (given === undefined) return undefined
   const addresses = typeof given === 'string' ? [given] : given
   const invalid = addresses.find((address) => !/^0x[0-9a-fA-F]{40}$/.test(address))
-  if (invalid !== undefined) throw new TypeError(`attester ${JSON.stringify(invalid)} is no address`)
+  if (invalid !== undefined) throw new TypeError(`attester ${JSON.stringify(invalid)} is not an address`)
   return addresses.map((address) => address.toLowerCase())
 }
 

@@ -131,7 +131,7 @@ function solve(lat1: f64, lon1: f64, lat2: f64, lon2: f64, wantsArea: bool): f64
 
   let s12x: f64 = 0
   let m12x: f64 = 0
-  let somg12: f64 = 2 // 2 is no sine and means: not computed yet
+  let somg12: f64 = 2 // 2 cannot be a sine; it means that it is not computed yet
   let comg12: f64 = 0
   let omg12: f64 = 0
   let lamomg12: f64 = 0 // λ12 − ω12

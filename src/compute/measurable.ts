@@ -5,9 +5,9 @@
 import { type ProblemError, problemAt } from '../base/problem.ts'
 import { findParallelCrossing } from '../geodesy/rims.ts'
 import { type FlatGeometry, vertexPath } from '../geometry/flat.ts'
+import type { PoleResolver } from '../geometry/pole-resolver.ts'
 import { findRing, firstWholeParallel, hasWholeParallel, hasWholeTurn, ringForm } from '../geometry/whole-parallels.ts'
 import { findAntimeridianHole } from '../topology/layout/seam-cuts.ts'
-import type { PoleResolver } from '../topology/layout/unwrap.ts'
 import type { Kernel } from '../wasm/loader.ts'
 
 type Path = readonly (string | number)[]

@@ -1,5 +1,8 @@
 import type { Geometry, Position } from '../types/generated.ts'
 import type { Bounds } from '../wire/store-messages.ts'
+import { edgeTurn, ringEdgeTurn } from './edge-turn.ts'
+import type { PoleResolver } from './pole-resolver.ts'
+import { hasWholeTurn, ringForm } from './whole-parallels.ts'
 
 /** West and east in degrees. East is at least west and may exceed 180. */
 type Arc = readonly [west: number, east: number]
@@ -16,56 +19,62 @@ interface Extent {
  *
  * As in the predicates, edges are straight in longitude and latitude and take the short way when their ends are more than 180°
  * apart (decision 93). The box of several parts leaves out the widest gap between them, so that a geometry that was cut at the
- * antimeridian has the same box as the uncut one. The box of a ring around a pole includes that pole.
+ * antimeridian has the same box as the uncut one. The box of a ring around the axis includes the pole that the ring encloses.
  *
  * @param geometry shape and ranges checked, not empty
+ * @param resolvePole called only for rings around the axis without a vertex at a pole
  * @returns west in −180..180; east exceeds 180 where the box crosses the antimeridian
  */
-export function computeBounds(geometry: Geometry): Bounds {
+export function computeBounds(geometry: Geometry, resolvePole: PoleResolver): Bounds {
   const extent: Extent = { arcs: [], south: 90, north: -90 }
-  addGeometry(geometry, extent)
+  addGeometry(geometry, extent, resolvePole)
   const [west, east] = smallestCover(extent.arcs)
   return [west, extent.south, east, extent.north]
 }
 
-function addGeometry(geometry: Geometry, extent: Extent): void {
+function addGeometry(geometry: Geometry, extent: Extent, resolvePole: PoleResolver): void {
   switch (geometry.type) {
     case 'Point':
-      addPath([geometry.coordinates], extent)
+      addLine([geometry.coordinates], extent)
       break
     case 'MultiPoint':
-      for (const position of geometry.coordinates) addPath([position], extent)
+      for (const position of geometry.coordinates) addLine([position], extent)
       break
     case 'LineString':
-      addPath(geometry.coordinates, extent)
+      addLine(geometry.coordinates, extent)
       break
     case 'MultiLineString':
-      for (const line of geometry.coordinates) addPath(line, extent)
+      for (const line of geometry.coordinates) addLine(line, extent)
       break
     case 'Polygon':
-      addRing(geometry.coordinates[0]!, extent)
+      addRing(geometry.coordinates[0]!, extent, resolvePole)
       break
     case 'MultiPolygon':
-      for (const rings of geometry.coordinates) addRing(rings[0]!, extent)
+      for (const rings of geometry.coordinates) addRing(rings[0]!, extent, resolvePole)
       break
     case 'GeometryCollection':
-      for (const member of geometry.geometries) addGeometry(member, extent)
+      for (const member of geometry.geometries) addGeometry(member, extent, resolvePole)
   }
 }
 
-/** @returns degrees that the path went east in all */
-function addPath(positions: readonly Position[], extent: Extent): number {
-  let longitude = positions[0]![0]
+function addLine(positions: readonly Position[], extent: Extent): void {
+  addPath(positions, extent, (index) => {
+    const [[lon1, lat1], [lon2, lat2]] = [positions[index]!, positions[index + 1]!]
+    return edgeTurn(lon1, lat1, lon2, lat2)
+  })
+}
+
+/**
+ * @param turnOfEdge takes the index of the position at which an edge starts
+ * @returns how often the path goes around the axis, east-going positive
+ */
+function addPath(positions: readonly Position[], extent: Extent, turnOfEdge: (index: number) => number): number {
   let turns = 0
-  let [west, east] = [longitude, longitude]
-  for (let index = 0; index < positions.length; index++) {
-    const [, latitude] = positions[index]!
-    if (index > 0) {
-      const [from, to] = [positions[index - 1]!, positions[index]!]
-      // Summing the steps would add rounding errors, and a query for a corner of the geometry could miss the geometry.
-      turns += Math.round((stepEast(from, to) - (to[0] - from[0])) / 360)
-      longitude = to[0] + 360 * turns
-    }
+  let [west, east] = [positions[0]![0], positions[0]![0]]
+  for (const [index, [lon, latitude]] of positions.entries()) {
+    if (index > 0) turns += turnOfEdge(index - 1)
+    // Summing differences would add rounding errors, and a query for a corner of the geometry could miss the geometry.
+    const longitude = lon + 360 * turns
     west = Math.min(west, longitude)
     east = Math.max(east, longitude)
     extent.south = Math.min(extent.south, latitude)
@@ -75,32 +84,22 @@ function addPath(positions: readonly Position[], extent: Extent): number {
   if (east - west >= 360) extent.arcs.push([-180, 180])
   else if (west < -180) extent.arcs.push([west + 360, east + 360])
   else extent.arcs.push([west, east])
-  return longitude - positions[0]![0]
+  return turns
 }
 
-function addRing(ring: readonly Position[], extent: Extent): void {
-  const windingDegrees = addPath(ring, extent)
-  // A ring comes back to where it began, goes once around a pole, or is the whole world.
-  if (Math.abs(windingDegrees) < 180) return
+function addRing(ring: readonly Position[], extent: Extent, resolvePole: PoleResolver): void {
+  const vertices = new Float64Array(2 * ring.length)
+  for (const [index, [longitude, latitude]] of ring.entries()) vertices.set([longitude, latitude], 2 * index)
+  const winding = addPath(ring, extent, (index) => ringEdgeTurn(vertices, 0, ring.length, index))
+  if (winding === 0) return
   extent.arcs.push([-180, 180])
-  let northward = 0
-  for (let index = 1; index < ring.length; index++) {
-    const [from, to] = [ring[index - 1]!, ring[index]!]
-    northward += Math.abs(stepEast(from, to)) * (Math.sin(radians(from[1])) + Math.sin(radians(to[1])))
-  }
-  // The smaller of its two sides is the interior (decision 92).
-  if (northward >= 0) extent.north = 90
-  else extent.south = -90
-}
-
-/**
- * Returns the degrees from one position to the next, the short way unless the step runs along a pole or once around the world.
- */
-function stepEast([fromLongitude, fromLatitude]: Position, [toLongitude, toLatitude]: Position): number {
-  const step = toLongitude - fromLongitude
-  const isPolar = fromLatitude === toLatitude && Math.abs(fromLatitude) === 90
-  if (isPolar || Math.abs(step) <= 180 || Math.abs(step) === 360) return step
-  return step > 0 ? step - 360 : step + 360
+  // A ring with a vertex at a pole encloses that pole, and the box has reached it.
+  if (ring.some(([, latitude]) => Math.abs(latitude) === 90)) return
+  // An invalid ring, whose interior is not defined: it mixes whole parallels with edges that cross the antimeridian.
+  const isMixed = hasWholeTurn(vertices, 0, ring.length) && ringForm(vertices, 0, ring.length).kind !== 'ordinary'
+  const pole = isMixed ? undefined : resolvePole(vertices)
+  if (pole !== -1) extent.north = 90
+  if (pole !== 1) extent.south = -90
 }
 
 function smallestCover(arcs: readonly Arc[]): Arc {
@@ -123,8 +122,4 @@ function smallestCover(arcs: readonly Arc[]): Arc {
   const last = first[0] + 360 - reach
   if (last >= widest) return last <= 0 ? [-180, 180] : [first[0], reach]
   return end - start >= 360 ? [-180, 180] : [start, end]
-}
-
-function radians(degrees: number): number {
-  return (degrees * Math.PI) / 180
 }

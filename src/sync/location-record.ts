@@ -5,6 +5,7 @@ import { readAttestedLocation } from '../geometry/attested-location.ts'
 import { computeBounds } from '../geometry/bounds.ts'
 import { checkShape } from '../geometry/check-shape.ts'
 import { type FormatLimits, trimAscii } from '../geometry/notation.ts'
+import { createPoleResolver } from '../geometry/pole-resolver.ts'
 import type { Geometry } from '../types/generated.ts'
 import type { LocationRecord } from '../wire/store-messages.ts'
 import type { QuarantineStage } from '../wire/sync-messages.ts'
@@ -36,6 +37,8 @@ export interface RecordContext {
 export type ConversionResult =
   | { readonly ok: true; readonly record: LocationRecord }
   | { readonly ok: false; readonly stage: QuarantineStage; readonly reason: string }
+
+const resolvePole = createPoleResolver()
 
 const LAST_SECOND = 253_402_300_799n // 9999-12-31T23:59:59Z
 
@@ -78,7 +81,7 @@ export function toLocationRecord(
       location: location.text,
       longitude: point?.[0] ?? null,
       latitude: point?.[1] ?? null,
-      bounds: computeBounds(geometry),
+      bounds: computeBounds(geometry, resolvePole),
       recipeTypes: value.recipeType,
       recipePayloads: value.recipePayload.map((payload) => Buffer.from(payload.slice(2), 'hex').toString('base64')),
       mediaTypes: value.mediaType,

@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { randomFrom } from '../../bench/record-world.ts'
 import { computeBounds } from '../../src/geometry/bounds.ts'
 import { checkShape } from '../../src/geometry/check-shape.ts'
+import { createPoleResolver } from '../../src/geometry/pole-resolver.ts'
 import type { Geometry } from '../../src/types/generated.ts'
 import vectors from '../vectors/bounds.json' with { type: 'json' }
+
+const resolvePole = createPoleResolver()
 
 describe('the bounding box of a geometry', () => {
   it('has sides that are exactly coordinates of its positions', () => {
@@ -13,7 +16,7 @@ describe('the bounding box of a geometry', () => {
     for (let round = 0; round < 200; round++) {
       const coordinates = Array.from({ length: 30 }, (): [number, number] => [decimal(170), decimal(80)])
       const [longitudes, latitudes] = [coordinates.map(([x]) => x), coordinates.map(([, y]) => y)]
-      expect(computeBounds({ type: 'LineString', coordinates })).toEqual([
+      expect(computeBounds({ type: 'LineString', coordinates }, resolvePole)).toEqual([
         Math.min(...longitudes),
         Math.min(...latitudes),
         Math.max(...longitudes),
@@ -23,7 +26,7 @@ describe('the bounding box of a geometry', () => {
   })
 
   it.each(vectors.boxes)('encloses $name', ({ geometry, bounds }) => {
-    expect(computeBounds(geometry as Geometry)).toEqual(bounds)
+    expect(computeBounds(geometry as Geometry, resolvePole)).toEqual(bounds)
   })
 })
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../../config/config.ts'
 import { computeBounds } from '../../geometry/bounds.ts'
+import { createPoleResolver } from '../../geometry/pole-resolver.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
 import type { Geometry } from '../../types/generated.ts'
 import type { BlockRange, LocationRecord } from '../../wire/store-messages.ts'
@@ -122,6 +123,7 @@ const PROVER_COUNT = 60
 const SPAN_SECONDS = 365 * 86_400
 const REVOKED_SHARE = 0.02
 const RECORDS_PER_RANGE = 500
+const resolvePole = createPoleResolver()
 
 /**
  * Generates a year of plausible location records: parcels, measurements, photos, plantations and tracks around cities, more of
@@ -167,7 +169,7 @@ function sampleRecord(draw: Draw, index: number, chain: string, chainId: number,
     location: JSON.stringify(shape),
     longitude: point?.[0] ?? null,
     latitude: point?.[1] ?? null,
-    bounds: computeBounds(shape),
+    bounds: computeBounds(shape, resolvePole),
     recipeTypes: kind.recipeType === undefined ? [] : [kind.recipeType],
     recipePayloads: kind.recipeType === undefined ? [] : [Buffer.from(`sample ${index}`).toString('base64')],
     mediaTypes: kind.mediaType === undefined ? [] : [kind.mediaType],

@@ -1,9 +1,10 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
+import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import type { Invalidity } from '../invalidity.ts'
 import { computeExtent, computeRingExtent } from './extent.ts'
 import { type SegmentRole, SegmentSet, turnsToReach } from './scene.ts'
 import type { UnwrappedRing } from './seam-edges.ts'
-import { hasLongitudeJump, type PoleResolver, unwrapRing } from './unwrap.ts'
+import { hasLongitudeJump, unwrapRing } from './unwrap.ts'
 
 /** A ring of an element, with what a segment set needs to know of it. */
 export interface ElementRing {

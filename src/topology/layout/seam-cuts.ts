@@ -1,9 +1,10 @@
 import type { FlatGeometry } from '../../geometry/flat.ts'
+import type { PoleResolver } from '../../geometry/pole-resolver.ts'
 import { ringForm } from '../../geometry/whole-parallels.ts'
 import type { ElementRing } from './element-rings.ts'
 import type { SegmentSet } from './scene.ts'
 import { findAntimeridianSides, findRingTurn } from './seam-edges.ts'
-import { type PoleResolver, unwrapRing } from './unwrap.ts'
+import { unwrapRing } from './unwrap.ts'
 
 /**
  * The polygons of an element that stay within one turn, from −180 to 180, whichever of the two names their vertices on the

@@ -1,0 +1,23 @@
+import { type Kernel, loadKernel } from '../wasm/loader.ts'
+
+/**
+ * Returns which pole a ring that winds around the axis encloses: 1 north, −1 south. The kernel decides this together with the
+ * area of the ring (decision 92). Code that needs the answer gets this function as a parameter.
+ *
+ * @param ring interleaved lon, lat in degrees, closed, as received
+ */
+export type PoleResolver = (ring: Float64Array) => 1 | -1
+
+/**
+ * Returns a resolver for threads that compute nothing else. It loads the kernel for the first ring, because few records have a
+ * ring around the axis.
+ */
+export function createPoleResolver(): PoleResolver {
+  let kernel: Kernel | undefined
+  return (ring) => {
+    kernel ??= loadKernel()
+    kernel.release()
+    kernel.ringArea(kernel.write(ring), ring.length / 2)
+    return kernel.enclosedPole() < 0 ? -1 : 1
+  }
+}

@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import examples from '../../schemas/examples.json' with { type: 'json' }
 import { verifyResult } from '../../src/client/client.ts'
 import type { ExampleRequest } from '../../src/http/pages/explanation.ts'
-import { PROBLEM_EXPLANATIONS } from '../../src/http/pages/problem-explanations.ts'
-import { exampleAnswer } from '../../src/http/pages/problem-pages.ts'
-import { RECORD_EXPLANATIONS } from '../../src/http/pages/record-explanations.ts'
+import { exampleAnswer, explanations } from '../../src/http/pages/problem-pages.ts'
 import { untilReadable } from '../record-service.ts'
 import { startTestService, type TestService } from '../service.ts'
 
@@ -100,9 +98,8 @@ describe('the examples of the error pages', () => {
   })
   afterAll(() => service.stop())
 
-  const repeatable = Object.entries({ ...PROBLEM_EXPLANATIONS, ...RECORD_EXPLANATIONS }).flatMap(
-    ([title, { example }]) =>
-      'situation' in example.request ? [] : [{ title, example, request: example.request as ExampleRequest }],
+  const repeatable = explanations().flatMap(({ title, example }) =>
+    'situation' in example.request ? [] : [{ title, example, request: example.request as ExampleRequest }],
   )
 
   it('are requests wherever one request is enough', () => {

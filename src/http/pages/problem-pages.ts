@@ -1,7 +1,9 @@
-import { PROBLEMS } from '../../base/problem.ts'
+import { PROBLEMS, type ProblemData, type ProblemType, problemAt } from '../../base/problem.ts'
+import { readConfig } from '../../config/config.ts'
+import { rateLimitProblem } from '../access/rate-limit.ts'
 import { isRecordPath, recordErrorJson } from '../routes/error-bodies.ts'
 import { problemJson } from '../routes/respond.ts'
-import type { ExampleError, Explanation } from './explanation.ts'
+import type { ExampleError, Explanation, ExplanationRow } from './explanation.ts'
 import { PROBLEM_EXPLANATIONS } from './problem-explanations.ts'
 import { RECORD_EXPLANATIONS } from './record-explanations.ts'
 
@@ -32,15 +34,72 @@ export function pageName(message: string): string {
   return message.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 }
 
-/** Returns every page: problem types first, then the messages of the record API. */
+/** An explanation with the title of its page: the title of a problem type, or a message of the record API. */
+export interface TitledExplanation extends Explanation {
+  /** Last segment of the path of its page. */
+  readonly name: string
+  readonly title: string
+}
+
+/** Returns every explanation: problem types first, then the messages of the record API. */
+export function explanations(): readonly TitledExplanation[] {
+  const config = readConfig({}, 1)
+  const publicPerHour = config.requestsPerHour.public
+  const { smallBodyBytes } = config.limits
+  const padding = ' '.repeat(smallBodyBytes)
+  const values: Readonly<Record<string, string | number>> = {
+    nextRequest: publicPerHour + 1,
+    smallBodyBytes,
+    padding,
+    sentBytes: JSON.stringify({ padding }).length,
+  }
+  const fill = (text: string) => text.replace(/\{(\w+)\}/g, (match, name) => String(values[name] ?? match))
+  const explain = (name: string, title: string, row: ExplanationRow, type: ProblemType, message = row.message) => {
+    const { cause, remedy, detail } = row
+    const problem =
+      detail === undefined
+        ? rateLimitProblem(publicPerHour, 'public', 'answer')
+        : exampleProblem({ ...row, detail: fill(detail) }, type, message)
+    return { name, title, cause, remedy, example: { request: exampleRequest(row, fill), problem } }
+  }
+  return [
+    ...Object.entries(PROBLEM_EXPLANATIONS).map(([name, row]) => {
+      const type = name as ProblemType
+      return explain(name, PROBLEMS[type].title, row, type)
+    }),
+    ...Object.entries(RECORD_EXPLANATIONS).map(([message, row]) =>
+      explain(pageName(message), message, row, row.type ?? 'invalid-input', message),
+    ),
+  ]
+}
+
+function exampleRequest(row: ExplanationRow, fill: (text: string) => string): ExampleError['request'] {
+  const { path, situation, method = 'GET', headers, body } = row
+  if (situation !== undefined) return { path, situation: fill(situation) }
+  return {
+    method,
+    path,
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body: fill(body) }),
+  }
+}
+
+function exampleProblem(
+  { detail, pointer, code, hint, retryAfterSeconds }: ExplanationRow & { readonly detail: string },
+  type: ProblemType,
+  message: string | undefined,
+): ProblemData {
+  const rule = { ...(code === undefined ? {} : { code }), ...(hint === undefined ? {} : { hint }) }
+  return {
+    ...(pointer === undefined ? { type, detail } : problemAt(type, pointer, detail, rule).data),
+    ...(message === undefined ? {} : { message }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  }
+}
+
+/** Returns every page, in the order of `explanations`. */
 export function problemPages(addresses: PageAddresses): readonly ProblemPage[] {
-  const typePages = Object.entries(PROBLEM_EXPLANATIONS).map(([name, explanation]) =>
-    buildPage(name, PROBLEMS[name as keyof typeof PROBLEMS].title, explanation, addresses),
-  )
-  const recordPages = Object.entries(RECORD_EXPLANATIONS).map(([message, explanation]) =>
-    buildPage(pageName(message), message, explanation, addresses),
-  )
-  return [...typePages, ...recordPages]
+  return explanations().map((explanation) => buildPage(explanation, addresses))
 }
 
 /** Returns the body of `GET /errors`. */
@@ -58,8 +117,8 @@ function toJsonMembers({ name: _, ...members }: ProblemPage): object {
   return members
 }
 
-function buildPage(name: string, title: string, explanation: Explanation, addresses: PageAddresses): ProblemPage {
-  const { cause, remedy, example } = explanation
+function buildPage(explanation: TitledExplanation, addresses: PageAddresses): ProblemPage {
+  const { name, title, cause, remedy, example } = explanation
   return {
     name,
     type: `${addresses.errorTypeBase}/${name}`,

@@ -88,6 +88,7 @@ describe('a request to the sync API', () => {
     expect(passes(environment, OTHER, { host: 'api.example' })).toBe(true)
     expect(passes(environment, OTHER, { host: 'other.example' })).toBe(false)
     expect(passes(environment, [192, 0, 3, 7])).toBe(false)
+    expect(passes(environment, [...Array(10).fill(0), 255, 255, ...OTHER])).toBe(true) // ::ffff:192.0.2.7, mapped
     expect(passes(environment, [0x20, 0x01, 0x0d, 0xb8, ...Array(12).fill(9)])).toBe(true)
   })
 

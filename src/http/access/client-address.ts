@@ -130,7 +130,7 @@ export function isLoopback(address: Uint8Array): boolean {
 }
 
 /** Converts ::ffff:0:0/96, which is IPv4 seen through an IPv6 socket, to IPv4 (RFC 4291, section 2.5.5.2). */
-function unmapIpv4(bytes: Uint8Array): Uint8Array {
+export function unmapIpv4(bytes: Uint8Array): Uint8Array {
   if (bytes.length !== 16 || bytes[10] !== 0xff || bytes[11] !== 0xff) return bytes
   for (let index = 0; index < 10; index++) if (bytes[index] !== 0) return bytes
   return bytes.subarray(12)

@@ -3,7 +3,7 @@ import type { ProblemData } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { Exchange } from '../transport/port.ts'
 import type { RequestHead } from '../transport/request-head.ts'
-import { isInRanges, isLoopback, parseAddress, parseRanges } from './client-address.ts'
+import { isInRanges, isLoopback, parseAddress, parseRanges, unmapIpv4 } from './client-address.ts'
 
 const FORBIDDEN: ProblemData = {
   type: 'forbidden',
@@ -83,10 +83,4 @@ function isLoopbackHost(host: string): boolean {
 
 function originHost(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined
-}
-
-function unmapIpv4(peer: Uint8Array): Uint8Array {
-  const isMapped =
-    peer.length === 16 && peer[10] === 0xff && peer[11] === 0xff && peer.subarray(0, 10).every((byte) => byte === 0)
-  return isMapped ? peer.subarray(12) : peer
 }

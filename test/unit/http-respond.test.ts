@@ -37,10 +37,14 @@ describe('problem details', () => {
     expect(size).toBeGreaterThan(200)
   })
 
-  it('are never cut within a character', () => {
+  it.each([
+    ['problem', '/compute/v0/area', (body: string) => JSON.parse(body).detail],
+    ['record error', '/api/v0/config', (body: string) => JSON.parse(body).detail],
+    ['error of the older API', '/v1/verify', (body: string) => JSON.parse(body).error.message],
+  ])('are never cut within a character: %s', (_name, path, readDetail) => {
     for (let shift = 0; shift < 4; shift++) {
-      const { body } = problemResponse(context, { type: 'validation', detail: 'x'.repeat(shift) + '🌧'.repeat(500) })
-      const { detail } = JSON.parse(body)
+      const problem: ProblemData = { type: 'validation', detail: 'x'.repeat(shift) + '🌧'.repeat(500) }
+      const detail = readDetail(problemResponse({ ...context, path }, problem).body)
       expect(detail.endsWith('…')).toBe(true)
       expect(detail.isWellFormed?.() ?? !/[\ud800-\udbff](?![\udc00-\udfff])/.test(detail)).toBe(true)
     }

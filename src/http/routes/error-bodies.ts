@@ -61,7 +61,7 @@ export const DEPRECATION = ['Deprecation', '@1767225600'] as const
 /** Returns the status and the body `{error: {code, message}}` of a problem under an older path. */
 export function toOlderError(problem: ProblemData): { readonly status: number; readonly json: string } {
   const [status, code] = errorCode(problem)
-  return { status, json: JSON.stringify({ error: { code, message: problem.detail.slice(0, 400) } }) }
+  return { status, json: JSON.stringify({ error: { code, message: clip(problem.detail, MAX_DETAIL) } }) }
 }
 
 function errorCode({ type, places }: ProblemData): [status: number, code: string] {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { PROBLEMS, type ProblemData } from '../../src/base/problem.ts'
 import { createRequestIds, isRequestId } from '../../src/http/access/access-log.ts'
-import { contentResponse, isFieldValue, problemResponse, type ResponseContext } from '../../src/http/routes/respond.ts'
+import {
+  contentResponse,
+  isFieldValue,
+  preflightResponse,
+  problemResponse,
+  type ResponseContext,
+} from '../../src/http/routes/respond.ts'
 import { framingProblem, RequestHead } from '../../src/http/transport/request-head.ts'
 
 const context: ResponseContext = {
@@ -89,6 +95,30 @@ describe('problem details', () => {
       detail: 'd',
     })
     expect(JSON.parse(problemResponse({ ...context, path: '/apiary' }, problem).body)).toHaveProperty('type')
+  })
+})
+
+describe('a page of another origin', () => {
+  const readList = (pairs: readonly string[], name: string) =>
+    pairs[pairs.indexOf(name) + 1]!.split(',').map((item) => item.trim().toLowerCase())
+
+  it.each([
+    'Content-Type',
+    'Authorization',
+    'X-API-Key',
+    'X-Request-Id',
+    'Prefer',
+    'Last-Event-ID',
+    'Idempotency-Key',
+    'If-None-Match',
+  ])('may send %s', (name) => {
+    const { pairs } = preflightResponse(context, 'POST, OPTIONS').headers
+    expect(readList(pairs, 'Access-Control-Allow-Headers')).toContain(name.toLowerCase())
+  })
+
+  it('may read the ETag that it sends back in If-None-Match', () => {
+    const { pairs } = contentResponse(context, 200, 'asset', '').headers
+    expect(readList(pairs, 'Access-Control-Expose-Headers')).toContain('etag')
   })
 })
 

@@ -53,13 +53,18 @@ const CORS = [
   [
     'Access-Control-Expose-Headers',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, ' +
-      'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, X-Count, Deprecation',
+      'RateLimit-Reset, Retry-After, X-Request-Id, X-Attester-Nonce-Source, Preference-Applied, Link, X-Count, ETag, ' +
+      'Deprecation',
   ],
 ] as const
 
 const PREFLIGHT = [
   ['Access-Control-Allow-Methods', 'GET, HEAD, POST, OPTIONS'],
-  ['Access-Control-Allow-Headers', 'Content-Type, Authorization, X-API-Key, X-Request-Id, Prefer, Last-Event-ID'],
+  // Every header that `RequestHead` reads and that a page may set only with permission.
+  [
+    'Access-Control-Allow-Headers',
+    'Content-Type, Authorization, X-API-Key, X-Request-Id, Prefer, Last-Event-ID, Idempotency-Key, If-None-Match',
+  ],
   ['Access-Control-Max-Age', '86400'],
 ] as const
 

@@ -1,12 +1,12 @@
 import { inspect } from 'node:util'
 import type { Log } from '../base/log.ts'
-import type { Metrics } from '../base/metrics.ts'
+import type { Counter, Metrics } from '../base/metrics.ts'
 import { type ProblemData, ProblemError } from '../base/problem.ts'
 import type { ApiKey, Config } from '../config/config.ts'
 import type { Services } from '../service/services.ts'
 import { createAccessLog, createRequestIds, isRequestId } from './access/access-log.ts'
 import { ApiKeys } from './access/api-keys.ts'
-import { addressKey, clientAddress, parseRanges } from './access/client-address.ts'
+import { type AddressRange, addressKey, clientAddress, parseRanges } from './access/client-address.ts'
 import type { StoredKey } from './access/key-file.ts'
 import { RateLimiter, rateLimitProblem, rateStatus, takeQuota } from './access/rate-limit.ts'
 import { createItemMetrics, createRequestMetrics } from './access/request-metrics.ts'
@@ -22,7 +22,7 @@ import {
 import type { Route, RouteResult } from './routes/route.ts'
 import { createRouter, pathParameter } from './routes/router.ts'
 import { createRoutes } from './routes/routes.ts'
-import { streamRequest } from './routes/stream-request.ts'
+import { type StreamRequestParts, streamRequest } from './routes/stream-request.ts'
 import type { Exchange, HttpHandler, ResponseData } from './transport/port.ts'
 import { framingProblem } from './transport/request-head.ts'
 
@@ -60,63 +60,157 @@ const FAILED: ProblemData = { type: 'internal', detail: 'something failed on our
  * @throws {ConfigError} if a trusted proxy is not an address or a CIDR range
  */
 export function createApp(parts: AppParts): App {
-  const { config, services, log, metrics, now } = parts
-  const routes = [...createRoutes(services, config, metrics), ...(parts.extraRoutes ?? [])]
-  const findPath = createRouter(routes)
-  const keys = new ApiKeys([...config.apiKeys, ...(parts.extraKeys ?? [])])
-  const limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
-  const trusted = parseRanges(config.trustedProxies)
-  const writeAccess = createAccessLog(log, config.logSampleRatio, parts.random ?? Math.random)
-  const countRequest = createRequestMetrics(metrics)
-  const rejected = metrics.counter('ratelimit_rejected_total', 'Requests rejected because the hourly limit was reached')
-  const items = createItemMetrics(metrics)
-  const nextRequestId = createRequestIds()
-  const notFoundPage = createNotFoundPage()
-  const publicLimit = config.requestsPerHour.public
+  const { config, services, metrics, extraRoutes = [] } = parts
+  const routes = [...createRoutes(services, config, metrics), ...extraRoutes]
+  const handler = new RequestHandler(parts, routes)
+  return { handler, routes, setStoredKeys: (stored) => handler.setStoredKeys(stored) }
+}
 
-  return {
-    handler: { handle, decline, fail, abandoned, unparsable },
-    routes,
-    setStoredKeys: (stored) => keys.setStored(stored),
+/**
+ * Takes a request from its head to its finished response: who asks, which route, what is checked before the body, what the
+ * route returns, and what is counted and logged at the end.
+ */
+class RequestHandler implements HttpHandler {
+  readonly #config: Config
+  readonly #log: Log
+  readonly #now: () => number
+  readonly #findPath: ReturnType<typeof createRouter>
+  readonly #keys: ApiKeys
+  readonly #limiter: RateLimiter
+  readonly #trusted: readonly AddressRange[]
+  readonly #writeAccess: ReturnType<typeof createAccessLog>
+  readonly #countRequest: ReturnType<typeof createRequestMetrics>
+  readonly #rejected: Counter
+  readonly #streamParts: StreamRequestParts
+  readonly #nextRequestId = createRequestIds()
+  readonly #notFoundPage = createNotFoundPage()
+
+  constructor({ config, log, metrics, now, random = Math.random, extraKeys = [] }: AppParts, routes: readonly Route[]) {
+    this.#config = config
+    this.#log = log
+    this.#now = now
+    this.#findPath = createRouter(routes)
+    this.#keys = new ApiKeys([...config.apiKeys, ...extraKeys])
+    this.#limiter = new RateLimiter(config.limits.maxRateLimitSubjects)
+    this.#trusted = parseRanges(config.trustedProxies)
+    this.#writeAccess = createAccessLog(log, config.logSampleRatio, random)
+    this.#countRequest = createRequestMetrics(metrics)
+    this.#rejected = metrics.counter(
+      'ratelimit_rejected_total',
+      'Requests rejected because the hourly limit was reached',
+    )
+    this.#streamParts = {
+      limiter: this.#limiter,
+      items: createItemMetrics(metrics),
+      now,
+      fail: (state, error) => this.#failStream(state, error),
+      finish: (state, status) => this.#finish(state, status),
+    }
   }
 
-  function handle(exchange: Exchange): void {
-    const state = begin(exchange)
+  setStoredKeys(keys: readonly StoredKey[]): void {
+    this.#keys.setStored(keys)
+  }
+
+  handle(exchange: Exchange): void {
+    const state = this.#begin(exchange)
     const framing = framingProblem(exchange.method, exchange.head)
     if (framing !== undefined) {
-      decline(exchange, framing, true)
+      this.decline(exchange, framing, true)
       return
     }
-    const path = findPath(exchange.path)
+    const path = this.#findPath(exchange.path)
     if (path === undefined) {
-      decline(exchange, { type: 'not-found', detail: 'no route matches this path; GET / lists every route' }, false)
+      this.decline(
+        exchange,
+        { type: 'not-found', detail: 'no route matches this path; GET / lists every route' },
+        false,
+      )
       return
     }
     const { method } = exchange
     if (method === 'OPTIONS') {
-      respond(state, preflightResponse(withRate(state), path.allow))
+      this.#respond(state, preflightResponse(this.#withRate(state), path.allow))
       return
     }
     const route = method === 'POST' ? path.POST : method === 'GET' || method === 'HEAD' ? path.GET : undefined
     if (route === undefined) {
       state.allow = path.allow
       const detail = `this path does not support ${method}; use ${path.allow}`
-      decline(exchange, { type: 'method-not-allowed', detail }, false)
+      this.decline(exchange, { type: 'method-not-allowed', detail }, false)
       return
     }
     state.route = route
     state.parameter = pathParameter(exchange.path, path.prefix)
-    const problem = checkBeforeBody(state, route)
-    if (problem !== undefined) decline(exchange, problem, false)
-    else if (route.stream !== undefined && method !== 'HEAD')
-      route.stream(streamRequest(state, { limiter, items, now, fail: failStream, finish }))
-    else if (route.method === 'GET') run(state, route, NO_BODY)
-    else exchange.readBody(state.subject, (body) => run(state, route, body))
+    const problem = this.#checkBeforeBody(state, route)
+    if (problem !== undefined) this.decline(exchange, problem, false)
+    else if (route.stream !== undefined && method !== 'HEAD') route.stream(streamRequest(state, this.#streamParts))
+    else if (route.method === 'GET') this.#run(state, route, NO_BODY)
+    else exchange.readBody(state.subject, (body) => this.#run(state, route, body))
+  }
+
+  decline(exchange: Exchange, problem: ProblemData, close: boolean): void {
+    if (exchange.answered || exchange.aborted) return
+    const state = this.#findState(exchange)
+    const sendProblem = () => {
+      const response = problemResponse(this.#withRate(state), problem, state.allow)
+      this.#respond(state, close ? { ...response, close } : response)
+    }
+    const page = close ? undefined : this.#notFoundPage(state, problem)
+    if (page === undefined) sendProblem()
+    else page.then((response) => this.#succeed(state, response), sendProblem)
+  }
+
+  /** Sends a `ProblemError` to the client. Any other error is logged in full, and the client sees only `internal`. */
+  fail(exchange: Exchange, error: unknown): void {
+    if (error instanceof ProblemError) {
+      this.decline(exchange, error.data, false)
+      return
+    }
+    const state = this.#findState(exchange)
+    this.#log.error('request failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
+    this.decline(exchange, FAILED, false)
+  }
+
+  abandoned(exchange: Exchange): void {
+    const state = exchange.state as RequestState | undefined
+    if (state === undefined) return
+    this.#finish(state, 499)
+    state.onDisconnect?.()
+  }
+
+  unparsable(status: 400 | 408 | 431, peer: Uint8Array): ResponseData<string> {
+    const config = this.#config
+    const nowMs = this.#now()
+    const rate = rateStatus(this.#limiter.peek(addressKey(peer), nowMs), config.requestsPerHour.public, nowMs)
+    const errorTypeBase = config.errorTypeBase ?? `${resolveBaseUrl(config, undefined)}/errors`
+    return unparsableResponse(status, { requestId: this.#nextRequestId(), rate, nowMs, path: '/', errorTypeBase })
+  }
+
+  /** Creates a request's state. Reads the address only without a valid key: reading it costs as much as all other work here. */
+  #begin(exchange: Exchange): RequestState {
+    const nowMs = this.#now()
+    exchange.deadlineMs = nowMs + this.#config.limits.requestDeadlineMs
+    const { head } = exchange
+    const holder = this.#keys.findHolder(head)
+    const subject =
+      typeof holder === 'object'
+        ? holder.subject
+        : addressKey(clientAddress(exchange.peer, head.forwardedFor, this.#trusted))
+    const requestId = isRequestId(head.requestId) ? head.requestId : this.#nextRequestId()
+    const state = new RequestState(exchange, this.#config, { requestId, nowMs, holder, subject })
+    exchange.state = state
+    return state
+  }
+
+  /** Returns the state of a request, which the transport may decline or fail before `handle` has seen it. */
+  #findState(exchange: Exchange): RequestState {
+    return (exchange.state as RequestState | undefined) ?? this.#begin(exchange)
   }
 
   /** Runs the checks that do not need the body. */
-  function checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
-    const problem = route.refusal?.(state.exchange) ?? (route.counts ? admit(state) : undefined)
+  #checkBeforeBody(state: RequestState, route: Route): ProblemData | undefined {
+    const problem = route.refusal?.(state.exchange) ?? (route.counts ? this.#admit(state) : undefined)
     if (problem !== undefined) return problem
     const { contentEncoding } = state.exchange.head
     if (route.method === 'GET' || contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity') {
@@ -128,126 +222,75 @@ export function createApp(parts: AppParts): App {
     }
   }
 
-  /** Creates a request's state. Reads the address only without a valid key: reading it costs as much as all other work here. */
-  function begin(exchange: Exchange): RequestState {
-    const nowMs = now()
-    exchange.deadlineMs = nowMs + config.limits.requestDeadlineMs
-    const { head } = exchange
-    const holder = keys.findHolder(head)
-    const subject =
-      typeof holder === 'object' ? holder.subject : addressKey(clientAddress(exchange.peer, head.forwardedFor, trusted))
-    const requestId = isRequestId(head.requestId) ? head.requestId : nextRequestId()
-    const state = new RequestState(exchange, config, { requestId, nowMs, holder, subject })
-    exchange.state = state
-    return state
-  }
-
   /** Checks the hourly limit, then the key. A wrong key counts against the address, which limits the guessing of keys. */
-  function admit(state: RequestState): ProblemData | undefined {
+  #admit(state: RequestState): ProblemData | undefined {
     const { holder, limit, nowMs } = state
-    const window = limiter.open(state.subject, nowMs)
+    const window = this.#limiter.open(state.subject, nowMs)
     const isAdmitted = takeQuota(window, limit, 1) === 1
     state.knownRate = rateStatus(window, limit, nowMs)
     if (!isAdmitted) {
-      rejected.series({ tier: state.tier }).count++
+      this.#rejected.series({ tier: state.tier }).count++
       return rateLimitProblem(limit, state.tier, 'answer')
     }
     if (holder === 'invalid') return INVALID_KEY
-    return holder === undefined && config.requireApiKey ? KEY_REQUIRED : undefined
+    return holder === undefined && this.#config.requireApiKey ? KEY_REQUIRED : undefined
   }
 
   /** Reads the state of the hourly limit, which every response carries, even where requests are not counted (decision 46). */
-  function withRate(state: RequestState): RequestState {
+  #withRate(state: RequestState): RequestState {
     const { limit, nowMs } = state
-    state.knownRate ??= rateStatus(limiter.peek(state.subject, nowMs), limit, nowMs)
+    state.knownRate ??= rateStatus(this.#limiter.peek(state.subject, nowMs), limit, nowMs)
     return state
   }
 
-  function run(state: RequestState, route: Route, body: Uint8Array): void {
+  #run(state: RequestState, route: Route, body: Uint8Array): void {
     const response = route.run(state, body)
     if (response instanceof Promise) {
       response.then(
-        (value) => succeed(state, value),
-        (error) => fail(state.exchange, error),
+        (value) => this.#succeed(state, value),
+        (error) => this.fail(state.exchange, error),
       )
-    } else succeed(state, response)
+    } else this.#succeed(state, response)
   }
 
-  /** Reports a failed stream. Once the response has begun, only its missing end can tell the client. */
-  function failStream(state: RequestState, error: unknown): void {
-    const { exchange } = state
-    if (!exchange.answered || exchange.aborted) {
-      fail(exchange, error)
-      return
-    }
-    log.error('stream failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
-    exchange.breakStream()
-  }
-
-  function succeed(state: RequestState, response: RouteResult): void {
+  #succeed(state: RequestState, response: RouteResult): void {
     const { status = 200, kind = 'json', json, headers } = response
     const extra: string[] = []
     for (const name in headers) {
       const value = headers[name]!
       if (!isFieldValue(value)) {
-        fail(state.exchange, new Error(`header ${name} cannot be sent`))
+        this.fail(state.exchange, new Error(`header ${name} cannot be sent`))
         return
       }
       extra.push(name, value)
     }
-    respond(state, contentResponse(withRate(state), status, kind, json, extra))
+    this.#respond(state, contentResponse(this.#withRate(state), status, kind, json, extra))
   }
 
-  function decline(exchange: Exchange, problem: ProblemData, close: boolean): void {
-    if (exchange.answered || exchange.aborted) return
-    const state = (exchange.state as RequestState | undefined) ?? begin(exchange)
-    const sendProblem = () => {
-      const response = problemResponse(withRate(state), problem, state.allow)
-      respond(state, close ? { ...response, close } : response)
-    }
-    const page = close ? undefined : notFoundPage(state, problem)
-    if (page === undefined) sendProblem()
-    else page.then((response) => succeed(state, response), sendProblem)
-  }
-
-  /** Sends a `ProblemError` to the client. Any other error is logged in full, and the client sees only `internal`. */
-  function fail(exchange: Exchange, error: unknown): void {
-    if (error instanceof ProblemError) {
-      decline(exchange, error.data, false)
+  /** Reports a failed stream. Once the response has begun, only its missing end can tell the client. */
+  #failStream(state: RequestState, error: unknown): void {
+    const { exchange } = state
+    if (!exchange.answered || exchange.aborted) {
+      this.fail(exchange, error)
       return
     }
-    const state = (exchange.state as RequestState | undefined) ?? begin(exchange)
-    log.error('request failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
-    decline(exchange, FAILED, false)
+    this.#log.error('stream failed', { id: state.requestId, error: inspect(error, { depth: 4 }) })
+    exchange.breakStream()
   }
 
-  function abandoned(exchange: Exchange): void {
-    const state = exchange.state as RequestState | undefined
-    if (state === undefined) return
-    finish(state, 499)
-    state.onDisconnect?.()
-  }
-
-  function respond(state: RequestState, response: ResponseData): void {
+  #respond(state: RequestState, response: ResponseData): void {
     const { exchange } = state
     if (exchange.answered || exchange.aborted) return
     exchange.answer(response)
-    finish(state, response.status)
+    this.#finish(state, response.status)
   }
 
   /** Counts and logs a finished request. Every request passes here exactly once. */
-  function finish({ exchange, requestId, route, tier, subject }: RequestState, status: number): void {
+  #finish({ exchange, requestId, route, tier, subject }: RequestState, status: number): void {
     const durationMs = performance.now() - exchange.startedMs
     const { method } = exchange
     const request = { requestId, method, route: route?.path ?? 'none', status, durationMs, tier, subject }
-    countRequest(request)
-    writeAccess(request)
-  }
-
-  function unparsable(status: 400 | 408 | 431, peer: Uint8Array): ResponseData<string> {
-    const nowMs = now()
-    const rate = rateStatus(limiter.peek(addressKey(peer), nowMs), publicLimit, nowMs)
-    const errorTypeBase = config.errorTypeBase ?? `${resolveBaseUrl(config, undefined)}/errors`
-    return unparsableResponse(status, { requestId: nextRequestId(), rate, nowMs, path: '/', errorTypeBase })
+    this.#countRequest(request)
+    this.#writeAccess(request)
   }
 }

@@ -20,149 +20,214 @@ const RETRY_MS = 2000
 /** Pause between two pieces of the journal while there is more to read. Listeners take the first piece meanwhile. */
 const PIECE_MS = 10
 
-/** One client. Only its key in the journal is stored; changes that it has not taken yet are read again. */
-interface Listener {
-  readonly filter: ChangeFilter
-  readonly sink: EventSink
-  key: JournalPosition
-  hasLeft: boolean
-  /** Wakes the listener when there may be new changes. */
-  wake: () => void
-}
+/** The key of a listener before its stream has begun. */
+const NOT_STARTED: JournalPosition = { epoch: '', number: 0, position: 0 }
 
 /**
- * Streams changes as server-sent events. One loop reads the end of the journal for all listeners that have seen everything before
- * it. A listener that is behind reads separately until it has caught up.
+ * Creates the streams of changes as server-sent events. One loop reads the end of the journal for all listeners that have seen
+ * everything before it. A listener that is behind reads separately until it has caught up.
  */
 export function createRecordStream(parts: RecordStreamParts): Pick<RecordFeeds, 'stream' | 'close'> {
-  const { config, chains, ask, now } = parts
-  const { limits } = config
-  const listeners = new Set<Listener>()
-  const perClient = new Map<number | string, number>()
-  /** The last piece of the journal that was read for all listeners, and the key after which it begins. */
-  let latest: { readonly from: JournalPosition; readonly piece: RecordChanges } | undefined
-  const reads = new Gate(limits.maxStreamReads)
-  let isPolling = false
-  let isClosed = false
-
+  const streams = new RecordStreams(parts)
   return {
-    async stream(search, lastEventId, client, sink) {
-      const filter = readStreamQuery(search, chains)
-      const resumeKey = lastEventId === undefined ? undefined : readEventId(lastEventId)
-      const clientStreams = perClient.get(client) ?? 0
-      if (isClosed) throw recordsUnavailable('the service is stopping')
-      if (listeners.size >= limits.maxStreams) throw recordsUnavailable(`${listeners.size} streams are open; try again`)
-      if (clientStreams >= limits.maxStreamsPerClient) {
-        throw recordsUnavailable(`${clientStreams} streams of this client are open; close one of them`)
-      }
-      const listener: Listener = { filter, sink, key: NOT_STARTED, hasLeft: false, wake: () => {} }
-      listeners.add(listener)
-      perClient.set(client, clientStreams + 1)
-      sink.onGone(() => leave(listener))
-      const lifeTimer = setTimeout(() => leave(listener), limits.streamLifeMs)
-      const heartbeat = setInterval(() => {
-        if (listener.key !== NOT_STARTED) sink.tryWrite(`id: ${encodeEventId(listener.key)}\n\n`)
-      }, limits.streamHeartbeatMs)
-      try {
-        await serve(listener, resumeKey)
-      } finally {
-        clearTimeout(lifeTimer)
-        clearInterval(heartbeat)
-        listeners.delete(listener)
-        const remaining = (perClient.get(client) ?? 1) - 1
-        if (remaining > 0) perClient.set(client, remaining)
-        else perClient.delete(client)
-      }
-    },
-    close() {
-      isClosed = true
-      for (const listener of listeners) leave(listener)
-    },
+    stream: (search, lastEventId, client, sink) => streams.stream(search, lastEventId, client, sink),
+    close: () => streams.close(),
+  }
+}
+
+class RecordStreams {
+  readonly #parts: RecordStreamParts
+  readonly #limits: Config['limits']
+  readonly #listeners = new Set<Listener>()
+  /** Number of open streams by client. */
+  readonly #perClient = new Map<number | string, number>()
+  /** Limits the reads of listeners that are behind, because lists use the store too. */
+  readonly #reads: Gate
+  /** The last piece of the journal that was read for all listeners, and the key after which it begins. */
+  #latest: { readonly from: JournalPosition; readonly piece: RecordChanges } | undefined
+  #isPolling = false
+  #isClosed = false
+
+  constructor(parts: RecordStreamParts) {
+    this.#parts = parts
+    this.#limits = parts.config.limits
+    this.#reads = new Gate(this.#limits.maxStreamReads)
   }
 
-  function read(after: JournalPosition | undefined): Promise<RecordChanges> {
-    return ask('changes', { after, size: limits.streamPiece }, { deadlineMs: now() + limits.storeReadMs })
-  }
-
-  async function serve(listener: Listener, resumeKey: JournalPosition | undefined): Promise<void> {
-    // Read before the stream begins: until then an error can still be sent as an error response.
-    const first = await read(resumeKey)
-    if (listener.hasLeft) return
-    listener.key = resumeKey === undefined || first.isLost ? first.next : resumeKey
-    await listener.sink.write(`retry: ${RETRY_MS}\nid: ${encodeEventId(listener.key)}\n\n`)
-    await sendChanges(listener, first)
-    while (!listener.hasLeft) {
-      if (latest !== undefined && isSameKey(latest.piece.next, listener.key)) await waitUntilWoken(listener)
-      else if (latest !== undefined && isSameKey(latest.from, listener.key)) await sendChanges(listener, latest.piece)
-      else await catchUp(listener)
+  async stream(
+    search: string,
+    lastEventId: string | undefined,
+    client: number | string,
+    sink: EventSink,
+  ): Promise<void> {
+    const filter = readStreamQuery(search, this.#parts.chains)
+    const resumeKey = lastEventId === undefined ? undefined : readEventId(lastEventId)
+    this.#requireRoom(client)
+    const listener = new Listener(filter, sink)
+    this.#add(listener, client)
+    sink.onGone(() => listener.leave())
+    const lifeTimer = setTimeout(() => listener.leave(), this.#limits.streamLifeMs)
+    const heartbeat = setInterval(() => listener.tryHeartbeat(), this.#limits.streamHeartbeatMs)
+    try {
+      await this.#serve(listener, resumeKey)
+    } finally {
+      clearTimeout(lifeTimer)
+      clearInterval(heartbeat)
+      this.#remove(listener, client)
     }
   }
 
-  /** Reads for one listener that is behind the others. Only a few such reads run at a time, because lists use the store too. */
-  async function catchUp(listener: Listener): Promise<void> {
+  close(): void {
+    this.#isClosed = true
+    for (const listener of this.#listeners) listener.leave()
+  }
+
+  #requireRoom(client: number | string): void {
+    const { maxStreams, maxStreamsPerClient } = this.#limits
+    const open = this.#listeners.size
+    const ofClient = this.#perClient.get(client) ?? 0
+    if (this.#isClosed) throw recordsUnavailable('the service is stopping')
+    if (open >= maxStreams) throw recordsUnavailable(`${open} streams are open; try again`)
+    if (ofClient >= maxStreamsPerClient) {
+      throw recordsUnavailable(`${ofClient} streams of this client are open; close one of them`)
+    }
+  }
+
+  #add(listener: Listener, client: number | string): void {
+    this.#listeners.add(listener)
+    this.#perClient.set(client, (this.#perClient.get(client) ?? 0) + 1)
+  }
+
+  #remove(listener: Listener, client: number | string): void {
+    this.#listeners.delete(listener)
+    const remaining = (this.#perClient.get(client) ?? 1) - 1
+    if (remaining > 0) this.#perClient.set(client, remaining)
+    else this.#perClient.delete(client)
+  }
+
+  async #serve(listener: Listener, resumeKey: JournalPosition | undefined): Promise<void> {
+    // Read before the stream begins: until then an error can still be sent as an error response.
+    const first = await this.#read(resumeKey)
+    if (listener.hasLeft) return
+    await listener.begin(resumeKey === undefined || first.isLost ? first.next : resumeKey)
+    await listener.send(first)
+    while (!listener.hasLeft) {
+      const latest = this.#latest
+      if (latest !== undefined && isSameKey(latest.piece.next, listener.key)) await this.#waitUntilWoken(listener)
+      else if (latest !== undefined && isSameKey(latest.from, listener.key)) await listener.send(latest.piece)
+      else await this.#catchUp(listener)
+    }
+  }
+
+  /** Reads for one listener that is behind the others. */
+  async #catchUp(listener: Listener): Promise<void> {
     let piece: RecordChanges
     try {
-      piece = await reads.run(() => read(listener.key))
+      piece = await this.#reads.run(() => this.#read(listener.key))
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       // The database is unavailable or busy. The stream continues when it is back.
-      return waitUntilWoken(listener)
+      return this.#waitUntilWoken(listener)
     }
-    await sendChanges(listener, piece)
+    await listener.send(piece)
     if (!piece.isEnd) return
-    latest ??= { from: piece.next, piece }
-    await waitUntilWoken(listener)
+    this.#latest ??= { from: piece.next, piece }
+    await this.#waitUntilWoken(listener)
   }
 
-  async function sendChanges(listener: Listener, piece: RecordChanges): Promise<void> {
-    if (piece.isLost) {
-      const reason = 'the last event is no longer in the journal; read the list again'
-      await listener.sink.write(
-        `event: reset\nid: ${encodeEventId(piece.next)}\ndata: ${JSON.stringify({ reason })}\n\n`,
-      )
-    }
-    const events = piece.changes
-      .filter((change) => matches(change, listener.filter))
-      .map(({ kind, number, position, document }) => {
-        const id = encodeEventId({ epoch: piece.next.epoch, number, position })
-        return `event: ${kind}\nid: ${id}\ndata: ${document}\n\n`
-      })
-    if (!listener.hasLeft) await listener.sink.write(events.join(''))
-    listener.key = piece.next
-  }
-
-  function waitUntilWoken(listener: Listener): Promise<void> {
+  #waitUntilWoken(listener: Listener): Promise<void> {
     if (listener.hasLeft) return Promise.resolve()
-    const woken = new Promise<void>((resolve) => {
-      listener.wake = resolve
-    })
-    if (!isPolling) void poll()
+    const woken = listener.untilWoken()
+    if (!this.#isPolling) void this.#poll()
     return woken
   }
 
   /** Polls for changes while there are listeners. */
-  async function poll(): Promise<void> {
-    isPolling = true
-    let pauseMs = limits.streamPollMs
-    while (listeners.size > 0 && !isClosed) {
+  async #poll(): Promise<void> {
+    this.#isPolling = true
+    let pauseMs = this.#limits.streamPollMs
+    while (this.#listeners.size > 0 && !this.#isClosed) {
       await new Promise((resolve) => setTimeout(resolve, pauseMs).unref())
-      const from = latest?.piece.next
-      const piece = from === undefined ? undefined : await read(from).catch(() => undefined)
-      if (from !== undefined && piece !== undefined) latest = { from, piece }
-      pauseMs = piece === undefined || piece.isEnd ? limits.streamPollMs : PIECE_MS
-      for (const listener of listeners) listener.wake()
+      const from = this.#latest?.piece.next
+      const piece = from === undefined ? undefined : await this.#read(from).catch(() => undefined)
+      if (from !== undefined && piece !== undefined) this.#latest = { from, piece }
+      pauseMs = piece === undefined || piece.isEnd ? this.#limits.streamPollMs : PIECE_MS
+      for (const listener of this.#listeners) listener.wake()
     }
-    latest = undefined
-    isPolling = false
+    this.#latest = undefined
+    this.#isPolling = false
   }
 
-  function leave(listener: Listener): void {
-    listener.hasLeft = true
-    listener.wake()
+  #read(after: JournalPosition | undefined): Promise<RecordChanges> {
+    const { ask, now } = this.#parts
+    const { streamPiece, storeReadMs } = this.#limits
+    return ask('changes', { after, size: streamPiece }, { deadlineMs: now() + storeReadMs })
   }
 }
 
-const NOT_STARTED: JournalPosition = { epoch: '', number: 0, position: 0 }
+/** One client. Only its key in the journal is stored; changes that it has not taken yet are read again. */
+class Listener {
+  readonly #filter: ChangeFilter
+  readonly #sink: EventSink
+  #key = NOT_STARTED
+  #hasLeft = false
+  #resolveWait: () => void = () => {}
+
+  constructor(filter: ChangeFilter, sink: EventSink) {
+    this.#filter = filter
+    this.#sink = sink
+  }
+
+  /** Key of the last change that was sent or filtered out. */
+  get key(): JournalPosition {
+    return this.#key
+  }
+
+  get hasLeft(): boolean {
+    return this.#hasLeft
+  }
+
+  /** Begins the stream. @param key the changes after it will be sent */
+  async begin(key: JournalPosition): Promise<void> {
+    this.#key = key
+    await this.#sink.write(`retry: ${RETRY_MS}\nid: ${encodeEventId(key)}\n\n`)
+  }
+
+  async send(piece: RecordChanges): Promise<void> {
+    if (piece.isLost) {
+      const reason = 'the last event is no longer in the journal; read the list again'
+      await this.#sink.write(`event: reset\nid: ${encodeEventId(piece.next)}\ndata: ${JSON.stringify({ reason })}\n\n`)
+    }
+    const events = piece.changes
+      .filter((change) => matches(change, this.#filter))
+      .map(({ kind, number, position, document }) => {
+        const id = encodeEventId({ epoch: piece.next.epoch, number, position })
+        return `event: ${kind}\nid: ${id}\ndata: ${document}\n\n`
+      })
+    if (!this.#hasLeft) await this.#sink.write(events.join(''))
+    this.#key = piece.next
+  }
+
+  tryHeartbeat(): void {
+    if (this.#key !== NOT_STARTED) this.#sink.tryWrite(`id: ${encodeEventId(this.#key)}\n\n`)
+  }
+
+  /** Resolves when there may be new changes, or when the client has left. */
+  untilWoken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resolveWait = resolve
+    })
+  }
+
+  wake(): void {
+    this.#resolveWait()
+  }
+
+  leave(): void {
+    this.#hasLeft = true
+    this.wake()
+  }
+}
 
 function isSameKey(a: JournalPosition, b: JournalPosition): boolean {
   return a.number === b.number && a.position === b.position && a.epoch === b.epoch

@@ -1,6 +1,6 @@
 import type { Log } from '../../base/log.ts'
 import type { Config } from '../../config/config.ts'
-import { createNodeServer } from './node-adapter.ts'
+import { NodeServer } from './node-adapter.ts'
 import type { HttpHandler, HttpServer } from './port.ts'
 import { createUwsServer } from './uws-adapter.ts'
 import { loadInstalledUws, type UwsLoad } from './uws-binary.ts'
@@ -21,5 +21,5 @@ export function createHttpServer(
     if (loaded.ok) return createUwsServer(loaded.uws, config, handler)
     log.warn('http adapter falls back to node:http', { reason: loaded.reason })
   }
-  return createNodeServer(config, handler)
+  return new NodeServer(config, handler)
 }

@@ -27,7 +27,7 @@ import type { GraphqlServiceParts } from './service/records/graphql.ts'
 import { createOgcService } from './service/records/ogc.ts'
 import { createStoreAccess } from './service/records/questions.ts'
 import type { GraphqlService } from './service/records/record-services.ts'
-import { createRecordService } from './service/records/records.ts'
+import { RecordApi } from './service/records/records.ts'
 import { fillWithSamples } from './service/records/sample-records.ts'
 import { createRecordStream } from './service/records/stream.ts'
 import { createEvidenceRunner, readEvidenceSettings } from './service/verify/evidence.ts'
@@ -102,7 +102,7 @@ export async function startService(
   const relay = config.submission && chainClient && store ? startRelay({ chainClient, signer, store, log }) : undefined
   const submissions = createSubmissionService({ config, relay, store, signer, keccak, now: Date.now })
   const askRecords = createStoreAccess({ config, store, now: Date.now })
-  const records = createRecordService({ config, chains, ask: askRecords, now: Date.now })
+  const records = new RecordApi({ config, chains, ask: askRecords, now: Date.now })
   const chainIds = new Map([...chains.values()].map(({ id, name }) => [name, id]))
   const feedParts = { config, chains: chainIds, ask: askRecords, now: Date.now }
   const feeds = { export: createRecordExport(feedParts), ...createRecordStream(feedParts) }

@@ -6,7 +6,7 @@ import { LruCache } from '../../base/weighed-map.ts'
 import type { Config } from '../../config/config.ts'
 import { encodeCursor, readRecordQuery, readUid } from '../../validation/record-query.ts'
 import type { EncodedPage } from '../../wire/store-messages.ts'
-import type { ServiceResponse } from '../request.ts'
+import type { RequestContext, ServiceResponse } from '../request.ts'
 import { featureText, featureTexts, lastKey } from './documents.ts'
 import type { StoreAccess } from './questions.ts'
 import type { ListResponse, RecordFormat, RecordRoute, RecordService } from './record-services.ts'
@@ -35,73 +35,81 @@ interface CachedList {
   readonly response: ListResponse
 }
 
-/** Makes the record API. Records come from the store as finished JSON and are sent unchanged. */
-export function createRecordService({ config, chains, ask, now }: RecordServiceParts): RecordService {
-  const idsByName = new Map([...chains.values()].map(({ id, name }) => [name, id]))
-  const hasRpc = (name: string) => [...chains.values()].some((chain) => chain.name === name && chain.rpcUrls.length > 0)
-  const [schema, layout] = [...locationSchemas(config)][0]!
-  const configJson = JSON.stringify({
-    chains: Object.fromEntries(
-      CONFIG_CHAINS.map((name) => [name, hasRpc(name) || (name === 'base' && hasRpc('base-sepolia'))]),
-    ),
-    chains_all: Object.fromEntries([...idsByName.keys()].map((name) => [name, hasRpc(name)])),
-    schema,
-    schema_fields: LOCATION_STRINGS[layout],
-    version: 'v0',
-  })
-
-  // Each use asks the store whether the cached list is still current.
-  const lists = new LruCache<CachedList>(
+/** Serves records through the record API. They come from the store as finished JSON and are sent unchanged. */
+export class RecordApi implements RecordService {
+  readonly #parts: RecordServiceParts
+  readonly #idsByName: ReadonlyMap<string, number>
+  readonly #configJson: string
+  /** Each use asks the store whether the cached list is still current. */
+  readonly #lists = new LruCache<CachedList>(
     MAX_CACHED_BYTES,
     ({ response }, key) => response.json.length + 2 * key.length + ENTRY_BYTES,
   )
 
-  return {
-    config: () => ({ json: configJson }),
-
-    async list(route, search, address, context, format = 'json') {
-      const key = `${route} ${format} ${address}?${search}`
-      const cached = lists.get(key)
-      const listQuery = cached?.listQuery ?? readRecordQuery(search, idsByName)
-      const { mark, page } = await ask('newPage', { query: listQuery.query, mark: cached?.mark }, context)
-      if (page === undefined) return cached!.response
-      const response = await makeList(page, listQuery, { route, address, format })
-      lists.set(key, { listQuery, mark, response })
-      return response
-    },
-
-    async record(route, text, context, format = 'json'): Promise<ServiceResponse> {
-      const uid = readUid(text)
-      const document = await ask('record', uid, context)
-      if (document === undefined) {
-        throw new ProblemError({
-          type: 'not-found',
-          message: 'Location record not found',
-          detail: `No attestation with UID ${uid} was found`,
-        })
-      }
-      const formatted = inRouteFormat(route, document)
-      return { json: format === 'geojson' ? featureText(formatted) : formatted }
-    },
-
-    async stats(context) {
-      const { byChain, recent } = await ask('stats', { nowSeconds: Math.floor(now() / 1000) }, context)
-      const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
-      const [last_24_hours, last_7_days, last_30_days] = recent
-      return {
-        json: JSON.stringify({
-          total: sum(byChain.map(({ records }) => records)),
-          by_chain: Object.fromEntries(
-            byChain.map(({ chainId, records }) => [chains.get(chainId)?.name ?? `chain-${chainId}`, records]),
-          ),
-          by_time: { last_24_hours, last_7_days, last_30_days },
-          revoked: sum(byChain.map(({ revoked }) => revoked)),
-        }),
-      }
-    },
+  constructor(parts: RecordServiceParts) {
+    this.#parts = parts
+    this.#idsByName = new Map([...parts.chains.values()].map(({ id, name }) => [name, id]))
+    this.#configJson = writeConfig(parts)
   }
 
-  async function makeList(
+  config(): ServiceResponse {
+    return { json: this.#configJson }
+  }
+
+  async list(
+    route: RecordRoute,
+    search: string,
+    address: string,
+    context: RequestContext,
+    format: RecordFormat = 'json',
+  ): Promise<ListResponse> {
+    const key = `${route} ${format} ${address}?${search}`
+    const cached = this.#lists.get(key)
+    const listQuery = cached?.listQuery ?? readRecordQuery(search, this.#idsByName)
+    const { mark, page } = await this.#parts.ask('newPage', { query: listQuery.query, mark: cached?.mark }, context)
+    if (page === undefined) return cached!.response
+    const response = await this.#makeList(page, listQuery, { route, address, format })
+    this.#lists.set(key, { listQuery, mark, response })
+    return response
+  }
+
+  async record(
+    route: RecordRoute,
+    text: string,
+    context: RequestContext,
+    format: RecordFormat = 'json',
+  ): Promise<ServiceResponse> {
+    const uid = readUid(text)
+    const document = await this.#parts.ask('record', uid, context)
+    if (document === undefined) {
+      throw new ProblemError({
+        type: 'not-found',
+        message: 'Location record not found',
+        detail: `No attestation with UID ${uid} was found`,
+      })
+    }
+    const renamed = this.#isLegacy(route) ? renameFormats(document) : document
+    return { json: format === 'geojson' ? featureText(renamed) : renamed }
+  }
+
+  async stats(context: RequestContext): Promise<ServiceResponse> {
+    const { ask, chains, now } = this.#parts
+    const { byChain, recent } = await ask('stats', { nowSeconds: Math.floor(now() / 1000) }, context)
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+    const [last_24_hours, last_7_days, last_30_days] = recent
+    return {
+      json: JSON.stringify({
+        total: sum(byChain.map(({ records }) => records)),
+        by_chain: Object.fromEntries(
+          byChain.map(({ chainId, records }) => [chains.get(chainId)?.name ?? `chain-${chainId}`, records]),
+        ),
+        by_time: { last_24_hours, last_7_days, last_30_days },
+        revoked: sum(byChain.map(({ revoked }) => revoked)),
+      }),
+    }
+  }
+
+  async #makeList(
     page: EncodedPage,
     { query: { limit, offset }, filters }: ListQuery,
     { route, address, format }: { route: RecordRoute; address: string; format: RecordFormat },
@@ -110,11 +118,10 @@ export function createRecordService({ config, chains, ask, now }: RecordServiceP
     const headers: Record<string, string> = {}
     if (!page.isCountExact) headers['X-Count'] = 'estimated'
     if (page.length === limit && offset + limit < page.count) {
-      const cursor = encodeCursor(lastKey(documents, idsByName), offset + limit)
       const next = new URLSearchParams(filters as [string, string][])
       if (format !== 'json') next.set('f', format)
       next.set('limit', String(limit))
-      next.set('cursor', cursor)
+      next.set('cursor', encodeCursor(lastKey(documents, this.#idsByName), offset + limit))
       headers['Link'] = `<${address}?${next}>; rel="next"`
     }
     const [head, tail] =
@@ -124,27 +131,46 @@ export function createRecordService({ config, chains, ask, now }: RecordServiceP
             ']}',
           ]
         : ['{"data":[', `],"count":${page.count},"limit":${limit},"offset":${offset}}`]
-    const json = Buffer.concat([Buffer.from(head), await formatDocuments(documents), Buffer.from(tail)])
+    const formatted = await this.#formatDocuments(documents, route, format)
+    const json = Buffer.concat([Buffer.from(head), formatted, Buffer.from(tail)])
     freeBuffer(page.documents.buffer)
     return { json, headers }
-
-    async function formatDocuments(bytes: Buffer): Promise<Buffer> {
-      if (format === 'geojson') return Buffer.from(await featureTexts(inRouteFormat(route, bytes.toString())))
-      return isLegacy(route) ? Buffer.from(inRouteFormat(route, bytes.toString())) : bytes
-    }
   }
 
-  function isLegacy(route: RecordRoute): boolean {
-    return config.legacyProofFormat && route === 'location-proofs'
+  async #formatDocuments(documents: Buffer, route: RecordRoute, format: RecordFormat): Promise<Buffer> {
+    const isLegacy = this.#isLegacy(route)
+    if (format === 'json' && !isLegacy) return documents
+    const text = isLegacy ? renameFormats(documents.toString()) : documents.toString()
+    return Buffer.from(format === 'geojson' ? await featureTexts(text) : text)
   }
 
-  /** Renames the formats as in the previous API generation, if the operator has enabled this (decision 51). */
-  function inRouteFormat(route: RecordRoute, documents: string): string {
-    if (!isLegacy(route)) return documents
-    // Quotes inside values are escaped, so this text can only be the two members.
-    return documents.replaceAll(
-      '"srs":"EPSG:4326","location_type":"geojson-point"',
-      '"srs":"WGS84","location_type":"point"',
-    )
+  /** Returns true if the operator has chosen the formats' names of the previous API generation for this route (decision 51). */
+  #isLegacy(route: RecordRoute): boolean {
+    return this.#parts.config.legacyProofFormat && route === 'location-proofs'
   }
+}
+
+/** Writes the response that describes this service. It never changes. */
+function writeConfig({ config, chains }: RecordServiceParts): string {
+  const names = new Set([...chains.values()].map(({ name }) => name))
+  const hasRpc = (name: string) => [...chains.values()].some((chain) => chain.name === name && chain.rpcUrls.length > 0)
+  const [schema, layout] = [...locationSchemas(config)][0]!
+  return JSON.stringify({
+    chains: Object.fromEntries(
+      CONFIG_CHAINS.map((name) => [name, hasRpc(name) || (name === 'base' && hasRpc('base-sepolia'))]),
+    ),
+    chains_all: Object.fromEntries([...names].map((name) => [name, hasRpc(name)])),
+    schema,
+    schema_fields: LOCATION_STRINGS[layout],
+    version: 'v0',
+  })
+}
+
+/** Renames the formats as in the previous API generation. */
+function renameFormats(documents: string): string {
+  // Quotes inside values are escaped, so this text can only be the two members.
+  return documents.replaceAll(
+    '"srs":"EPSG:4326","location_type":"geojson-point"',
+    '"srs":"WGS84","location_type":"point"',
+  )
 }

@@ -118,7 +118,7 @@ export async function startService(
       compute: createComputeService(parts),
       ...createBatchService(parts),
       ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
-      submission: submissions.submission,
+      submission: (id, context) => submissions.submission(id, context),
       records,
       graphql: config.graphql && config.records ? await startGraphql({ config, records }) : undefined,
       feeds,

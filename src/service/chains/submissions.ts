@@ -5,13 +5,13 @@ import type { Keccak } from '../../crypto/primitives.ts'
 import type { RelayClient } from '../../threads/relay-client.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { StoreClient } from '../../threads/store-client.ts'
-import type { Submission } from '../../wire/relay-messages.ts'
+import type { NewSubmission, Submission, SubmitOutcome } from '../../wire/relay-messages.ts'
 import type { AttestationPayload } from '../../wire/signing-messages.ts'
-import { type StoreArgument, StoreFault, type StoreOperation, type StoreResult } from '../../wire/store-messages.ts'
+import { type StoreArgument, StoreFault, type StoreOperation } from '../../wire/store-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { RequestContext, ServiceResponse, SubmissionCaller } from '../request.ts'
-import { createSubmissionAdmission } from './submission-admission.ts'
-import { createSubmissionWaits } from './submission-waits.ts'
+import { createSubmissionAdmission, type SubmissionAdmission } from './submission-admission.ts'
+import { createSubmissionWaits, type SubmissionWaits } from './submission-waits.ts'
 
 export interface SubmissionServiceParts {
   readonly config: Config
@@ -41,6 +41,7 @@ export interface SubmissionService {
 }
 
 const OPTION = ['options', 'submitOnchain']
+const SUBMIT_YOURSELF = 'submit the delegated attestation of the response yourself'
 const RETRY_SECONDS = 1
 /** Submissions per database transaction. Each takes a few milliseconds, during which the lock shared by all processes is held. */
 const MAX_STORED_TOGETHER = 50
@@ -55,79 +56,66 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
  */
 const GAS = { base: 180_000, perWord: 26_000 }
 
+/** Returns the service that submits attestations, or one that rejects every submission if that is not enabled. */
 export function createSubmissionService(parts: SubmissionServiceParts): SubmissionService {
-  const { config, relay, store, signer, keccak, now } = parts
-  const settings = config.submission
-  const waits =
-    settings &&
-    createSubmissionWaits({
-      read: (ids) => ask('submissions', ids, { deadlineMs: Number.POSITIVE_INFINITY }),
-      pollMs: settings.pollMs,
-      maxWaiting: settings.maxQueued,
-      now,
-    })
-  const admission =
-    settings &&
-    createSubmissionAdmission({
-      // This deadline includes the wait for the lock shared by all processes. The client stops waiting at the request's own
-      // deadline.
-      store: (submissions) =>
-        askUntil(
-          'submit',
-          { submissions, maxQueued: settings.maxQueued, gasPerDay: settings.gasPerDay, nowMs: now() },
-          now() + config.limits.storeWriteMs,
-        ),
+  const { config, store } = parts
+  if (config.submission === undefined || store === undefined) return NO_SUBMISSIONS
+  return new Submissions(parts, config.submission, store)
+}
+
+const NO_SUBMISSIONS: SubmissionService = {
+  require() {
+    throw notSubmitted()
+  },
+  submit: async () => {
+    throw notSubmitted()
+  },
+  submission: async () => {
+    throw unknownSubmission()
+  },
+  close() {},
+}
+
+class Submissions implements SubmissionService {
+  readonly #parts: SubmissionServiceParts
+  readonly #settings: SubmissionConfig
+  readonly #store: Pick<StoreClient, 'ask' | 'untilOpen'>
+  readonly #admission: SubmissionAdmission
+  readonly #waits: SubmissionWaits
+
+  constructor(
+    parts: SubmissionServiceParts,
+    settings: SubmissionConfig,
+    store: Pick<StoreClient, 'ask' | 'untilOpen'>,
+  ) {
+    const { now } = parts
+    this.#parts = parts
+    this.#settings = settings
+    this.#store = store
+    this.#admission = createSubmissionAdmission({
+      store: (submissions) => this.#storeAll(submissions),
       maxWaiting: settings.maxUnstored,
       maxTogether: MAX_STORED_TOGETHER,
       now,
     })
-  return {
-    require(chainId, caller) {
-      requireSettings(chainId, caller)
-    },
-
-    async submit(payload, caller, context) {
-      const { waitMs } = requireSettings(payload.chainId, caller)
-      const sender = signer.address.toLowerCase() as Hex
-      const submission = {
-        id: randomBytes(16).toString('hex'),
-        account: caller.account!,
-        idempotencyKey: storedIdempotencyKey(caller, payload, sender),
-        sender,
-        payload,
-        gas: GAS.base + GAS.perWord * Math.ceil((payload.data.length - 2) / 64),
-      }
-      const outcome = await admission!.admit(submission, context).catch(throwStoreProblem)
-      context.extraMs = waitMs
-      if (outcome.outcome === 'taken') return await waits!.wait(outcome.submission, now() + waitMs, context)
-      throw new ProblemError(OUTCOME_PROBLEMS[outcome.outcome])
-    },
-
-    async submission(id, context) {
-      const [submission] =
-        settings !== undefined && SUBMISSION_ID.test(id) ? await ask('submissions', [id], context) : []
-      if (submission === undefined) throw new ProblemError({ type: 'not-found', detail: 'there is no such submission' })
-      return { json: JSON.stringify(submissionJson(submission)) }
-    },
-
-    close: () => waits?.close(),
+    this.#waits = createSubmissionWaits({
+      read: (ids) => this.#read(ids, { deadlineMs: Number.POSITIVE_INFINITY }),
+      pollMs: settings.pollMs,
+      maxWaiting: settings.maxQueued,
+      now,
+    })
   }
 
-  function requireSettings(chainId: number, { account, tier, idempotencyKey }: SubmissionCaller): SubmissionConfig {
-    const state = relay?.state(chainId)
-    if (settings === undefined || state === undefined) {
-      throw problemAt('not-implemented', OPTION, 'this service does not submit attestations to this chain', {
-        code: 'no-submission',
-        hint: 'submit the delegated attestation of the response yourself',
-      })
-    }
+  require(chainId: number, { account, tier, idempotencyKey }: SubmissionCaller): void {
+    const state = this.#parts.relay?.state(chainId)
+    if (state === undefined) throw notSubmitted()
     if (account === undefined || tier === 'public') {
       throw new ProblemError({ type: 'unauthorized', detail: 'submitOnchain costs money, so it needs an API key' })
     }
     if (state.state === 'unfunded') {
       throw problemAt('not-implemented', OPTION, `the account that submits to chain ${chainId} has too little money`, {
         code: 'no-funds',
-        hint: 'submit the delegated attestation of the response yourself',
+        hint: SUBMIT_YOURSELF,
       })
     }
     if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
@@ -136,34 +124,82 @@ export function createSubmissionService(parts: SubmissionServiceParts): Submissi
         detail: 'Idempotency-Key: must be 1 to 255 visible ASCII characters without spaces',
       })
     }
-    return settings
+  }
+
+  async submit(payload: AttestationPayload, caller: SubmissionCaller, context: RequestContext): Promise<Submission> {
+    this.require(payload.chainId, caller)
+    const { signer, now } = this.#parts
+    const { waitMs } = this.#settings
+    const sender = signer.address.toLowerCase() as Hex
+    const submission = {
+      id: randomBytes(16).toString('hex'),
+      account: caller.account!,
+      idempotencyKey: this.#storedIdempotencyKey(caller, payload, sender),
+      sender,
+      payload,
+      gas: GAS.base + GAS.perWord * Math.ceil((payload.data.length - 2) / 64),
+    }
+    const outcome = await this.#admission.admit(submission, context).catch(throwStoreProblem)
+    context.extraMs = waitMs
+    if (outcome.outcome === 'taken') return await this.#waits.wait(outcome.submission, now() + waitMs, context)
+    throw new ProblemError(OUTCOME_PROBLEMS[outcome.outcome])
+  }
+
+  async submission(id: string, context: RequestContext): Promise<ServiceResponse> {
+    const [submission] = SUBMISSION_ID.test(id) ? await this.#read([id], context) : []
+    if (submission === undefined) throw unknownSubmission()
+    return { json: JSON.stringify(submissionJson(submission)) }
+  }
+
+  close(): void {
+    this.#waits.close()
   }
 
   /** Returns the caller's key, or else the hash of the payload, so that the same attestation is not paid for twice. */
-  function storedIdempotencyKey(
+  #storedIdempotencyKey(
     { idempotencyKey }: SubmissionCaller,
-    payload: AttestationPayload,
+    { chainId, schema, recipient, data }: AttestationPayload,
     sender: Hex,
   ): string {
     if (idempotencyKey !== undefined) return `key ${idempotencyKey}`
-    const { chainId, schema, recipient, data } = payload
-    return `payload ${keccak.hashHex(Buffer.from([chainId, sender, schema, recipient, data].join(' '), 'latin1'))}`
+    const text = [chainId, sender, schema, recipient, data].join(' ')
+    return `payload ${this.#parts.keccak.hashHex(Buffer.from(text, 'latin1'))}`
   }
 
-  async function ask<O extends StoreOperation>(
-    operation: O,
-    argument: StoreArgument<O>,
+  #storeAll(submissions: readonly NewSubmission[]): Promise<readonly SubmitOutcome[]> {
+    const { now, config } = this.#parts
+    const { maxQueued, gasPerDay } = this.#settings
+    // This deadline includes the wait for the lock shared by all processes. The client stops waiting at the request's own
+    // deadline.
+    const deadlineMs = now() + config.limits.storeWriteMs
+    return this.#ask('submit', { submissions, maxQueued, gasPerDay, nowMs: now() }, deadlineMs)
+  }
+
+  async #read(
+    ids: readonly string[],
     { deadlineMs }: Pick<RequestContext, 'deadlineMs'>,
-  ): Promise<StoreResult<O>> {
-    return askUntil(operation, argument, Math.min(deadlineMs, now() + config.limits.storeReadMs)).catch(
-      throwStoreProblem,
-    )
+  ): Promise<readonly Submission[]> {
+    const { now, config } = this.#parts
+    const untilMs = Math.min(deadlineMs, now() + config.limits.storeReadMs)
+    return this.#ask('submissions', ids, untilMs).catch(throwStoreProblem)
   }
 
-  async function askUntil<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
-    await store!.untilOpen(Math.min(deadlineMs, now() + config.limits.storeWaitMs))
-    return await store!.ask(operation, argument, deadlineMs)
+  async #ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
+    const { now, config } = this.#parts
+    await this.#store.untilOpen(Math.min(deadlineMs, now() + config.limits.storeWaitMs))
+    return await this.#store.ask(operation, argument, deadlineMs)
   }
+}
+
+function notSubmitted(): ProblemError {
+  return problemAt('not-implemented', OPTION, 'this service does not submit attestations to this chain', {
+    code: 'no-submission',
+    hint: SUBMIT_YOURSELF,
+  })
+}
+
+function unknownSubmission(): ProblemError {
+  return new ProblemError({ type: 'not-found', detail: 'there is no such submission' })
 }
 
 /** Turns a store fault into a problem that tells the client only whether to retry. The fault's own text goes to the log. */

@@ -14,6 +14,11 @@ export interface UidFields {
   readonly data: string
 }
 
+/** The UID that fields such as `refUID` have when they name no attestation. */
+export const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
+/** Attestations with equal fields in one block differ by a counter. A UID with this counter or a higher one is treated as false. */
+const MAX_BUMPS = 32
+
 /**
  * Computes the UID that the EAS contract gives an attestation: the keccak-256 of its packed fields (`_getUID` in EAS.sol).
  *
@@ -30,6 +35,14 @@ export function attestationUid(fields: UidFields, keccak: Keccak, bump = 0): Hex
   const packed = hexToBytes(`${schema}${recipient.slice(2)}${attester.slice(2)}${times}${tail}`)
   if (packed === undefined) throw new RangeError('a field of the attestation is not hex')
   return keccak.hashHex(packed)
+}
+
+/** Tells whether the fields hash to a UID, with any counter that is accepted. Throws as `attestationUid` does. */
+export function hasUid(fields: UidFields, uid: string, keccak: Keccak): boolean {
+  for (let bump = 0; bump < MAX_BUMPS; bump++) {
+    if (attestationUid(fields, keccak, bump) === uid) return true
+  }
+  return false
 }
 
 function uint64(value: number | bigint): string {

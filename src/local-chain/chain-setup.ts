@@ -1,6 +1,7 @@
 import { type Abi, encodeAbiParameters, encodeFunctionData, parseAbiParameters } from 'viem'
 import { type Chain, chainTable } from '../attest/chains.ts'
 import { SCHEMA_STRINGS, schemaUids } from '../attest/schemas.ts'
+import { ZERO_UID } from '../attest/uid.ts'
 import { type Config, ConfigError, type Environment } from '../config/config.ts'
 import { sampleRanges } from '../service/records/sample-records.ts'
 import type { Rpc } from '../sync/rpc.ts'
@@ -20,7 +21,6 @@ interface SampleAttestationParts extends EasParts {
 
 /** Attestations per attester, in one transaction of about 8 million gas; a block has 30 million. */
 const SAMPLES_PER_ATTESTER = 12
-const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 
 /**
  * Attests plausible sample locations (points, plots and paths), and revokes one of them.

@@ -1,6 +1,7 @@
 import { encodeMultiAttest } from '../attest/relay-transaction.ts'
-import { attestationUid } from '../attest/uid.ts'
+import { hasUid, ZERO_UID } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/primitives.ts'
+import { ATTESTED } from '../sync/eas-logs.ts'
 import { parseBigQuantity, parseBytes32, parseQuantity, type RpcClient, RpcError, toQuantity } from '../sync/rpc.ts'
 import type { RelayBlock } from '../wire/relay-messages.ts'
 import type { AttestationPayload } from '../wire/signing-messages.ts'
@@ -76,12 +77,6 @@ export interface RelayChainParts {
   readonly easAddress: Hex
   readonly keccak: Keccak
 }
-
-/** Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID), in every version. */
-const ATTESTED = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
-const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
-/** Attestations with equal fields in one block differ by a counter. */
-const MAX_BUMPS = 32
 
 export type RelayChain = ReturnType<typeof createRelayChain>
 
@@ -264,9 +259,7 @@ export function createRelayChain(rpc: RpcClient, { chainId, sender, easAddress, 
     }
     for (const [index, item] of items.entries()) {
       const fields = { ...item, attester: sender, timeSeconds: block.timeSeconds, revocable: true, refUID: ZERO_UID }
-      const isOurs = (bump: number) =>
-        attestationUid({ ...fields, expirationTimeSeconds: 0 }, keccak, bump) === uids[index]
-      if (!Array.from({ length: MAX_BUMPS }, (_, bump) => bump).some(isOurs)) {
+      if (!hasUid({ ...fields, expirationTimeSeconds: 0 }, uids[index]!, keccak)) {
         throw new RpcError('a receipt has a UID that does not match the attestation that was sent')
       }
     }

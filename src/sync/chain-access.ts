@@ -3,7 +3,7 @@ import type { Chain } from '../attest/chains.ts'
 import type { NonceReading } from '../attest/nonces.ts'
 import { schemaUid } from '../attest/schemas.ts'
 import { attestTypeHash, domainSeparator } from '../attest/typed-data.ts'
-import { attestationUid } from '../attest/uid.ts'
+import { hasUid, ZERO_UID } from '../attest/uid.ts'
 import type { Keccak } from '../crypto/primitives.ts'
 import type { ChainAttestation, ChainState, Hex } from '../wire/values.ts'
 import { isInvalidResponse, type Rpc, RpcError, type RpcFailure } from './rpc.ts'
@@ -108,12 +108,9 @@ interface Endpoint {
   verifying: Promise<void> | undefined
 }
 
-const ZERO_UID: Hex = `0x${'0'.repeat(64)}`
 /** JSON-RPC error code for a call that the contract reverted. */
 const REVERTED = 3
 const LARGEST_NONCE = 2n ** 48n - 1n
-/** Attestations with equal fields in one block differ by a counter. A response with a higher counter is treated as false. */
-const MAX_BUMPS = 32
 
 export function createChainAccess(parts: ChainAccessParts): ChainAccess {
   const { chain, rpcs, keccak, nowSeconds, maxHeadAheadSeconds, onState } = parts
@@ -239,9 +236,7 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
   /** Throws unless the fields hash to the UID; otherwise the response is not the requested attestation. */
   function requireUid(attestation: EasAttestation, uid: Hex): void {
     const fields = { ...attestation, timeSeconds: attestation.time, expirationTimeSeconds: attestation.expirationTime }
-    for (let bump = 0; bump < MAX_BUMPS && attestation.uid === uid; bump++) {
-      if (attestationUid(fields, keccak, bump) === uid) return
-    }
+    if (attestation.uid === uid && hasUid(fields, uid, keccak)) return
     throw new RpcError('getAttestation: the response does not have the requested UID')
   }
 }

@@ -3,7 +3,7 @@ import type { Hex } from '../wire/values.ts'
 import { parseBytes32, parseQuantity, RpcError } from './rpc.ts'
 
 /** Topics of `Attested` and `Revoked` of every EAS version. Recipient, attester and schema UID are indexed; the data is the UID. */
-const ATTESTED = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
+export const ATTESTED = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
 const REVOKED = '0xf930a6e2523c9cc298691873087a740550b8fc85a0680830414c148ed927f615'
 
 export interface EasLog {

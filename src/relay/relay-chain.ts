@@ -78,137 +78,54 @@ export interface RelayChainParts {
   readonly keccak: Keccak
 }
 
-export type RelayChain = ReturnType<typeof createRelayChain>
-
 /**
- * Creates the relay's access to a chain through one endpoint. Responses are checked for consistency before they are used.
+ * The relay's access to a chain through one endpoint. Responses are checked for consistency before they are used.
  *
- * Every function throws {RpcError} when there is no usable response.
+ * Every method throws {RpcError} when there is no usable response.
  */
-export function createRelayChain(rpc: RpcClient, { chainId, sender, easAddress, keccak }: RelayChainParts) {
-  const senderTopic = `0x${sender.slice(2).padStart(64, '0')}`
-  return {
-    async requireChain(): Promise<void> {
-      const served = parseQuantity(await rpc.request('eth_chainId', []))
-      if (served !== chainId) throw new RpcError(`an endpoint for chain ${chainId} serves chain ${served}`)
-    },
+export class RelayChain {
+  readonly #rpc: RpcClient
+  readonly #chainId: number
+  readonly #sender: Hex
+  readonly #easAddress: Hex
+  readonly #keccak: Keccak
 
-    async head(): Promise<ChainHead> {
-      const block = await readBlock('latest')
-      if (block === undefined) throw new RpcError('eth_getBlockByNumber: no latest block')
-      return block
-    },
-
-    block: (number: number) => readBlock(toQuantity(number)),
-
-    /** Returns the final block by the node's tag `finalized`, or else the block `depth` below the head. */
-    async finalizedNumber(head: ChainHead, depth: number): Promise<number> {
-      const tagged = await readBlock('finalized').catch((error: unknown) => {
-        if (error instanceof RpcError && error.failure === 'error') return undefined
-        throw error
-      })
-      const hasTag = tagged !== undefined && tagged.number > 0
-      return hasTag ? Math.min(tagged.number, head.number) : head.number - depth
-    },
-
-    /** Number of nonces that the account has used. */
-    transactionCount,
-
-    async balance(): Promise<bigint> {
-      return parseBigQuantity(await rpc.request('eth_getBalance', [sender, 'latest']))
-    },
-
-    /** Priority fee that the node proposes; 0 when it proposes none. */
-    async priorityFee(): Promise<bigint> {
-      const [response] = await rpc.requestAll([{ method: 'eth_maxPriorityFeePerGas', params: [] }])
-      return response!.ok ? parseBigQuantity(response!.value) : 0n
-    },
-
-    /** Returns the one of these transactions that is in a block of the current chain. */
-    async findMined(
-      hashes: readonly Hex[],
-      items: readonly AttestationPayload[],
-    ): Promise<MinedTransaction | undefined> {
-      const receipts = await readReceipts(hashes)
-      for (const [index, hash] of hashes.entries()) {
-        const receipt = receipts[index]
-        if (receipt === undefined) continue
-        const block = await readBlock(toQuantity(parseQuantity(receipt.blockNumber)))
-        if (block === undefined || block.hash !== receipt.blockHash?.toLowerCase()) continue // the block has left the chain
-        const gasUsed = parseQuantity(receipt.gasUsed)
-        const isSuccess = parseQuantity(receipt.status) === 1
-        const uids = isSuccess ? readUids(receipt, items, block) : []
-        return { hash, isSuccess, block, uids, gasUsed }
-      }
-      return undefined
-    },
-
-    /** Returns the outcome of each transaction; undefined for one without a receipt. */
-    async readOutcomes(hashes: readonly Hex[]): Promise<readonly (Outcome | undefined)[]> {
-      return (await readReceipts(hashes)).map((receipt) => {
-        if (receipt === undefined) return undefined
-        return { isSuccess: parseQuantity(receipt.status) === 1, blockHash: receipt.blockHash?.toLowerCase() ?? '' }
-      })
-    },
-
-    /** Tells whether the node has a transaction, mined or pending. */
-    async hasTransaction(hash: Hex): Promise<boolean> {
-      return (await rpc.request('eth_getTransactionByHash', [hash])) !== null
-    },
-
-    /** Sends a signed transaction. Returns the node's objection, such as that it has it already; undefined when it accepted. */
-    async send(raw: Hex): Promise<string | undefined> {
-      try {
-        await rpc.request('eth_sendRawTransaction', [raw])
-        return undefined
-      } catch (error) {
-        if (error instanceof RpcError && error.failure === 'error') return error.message
-        throw error
-      }
-    },
-
-    /** Tries attestations together in one call on the head. */
-    async estimate(items: readonly AttestationPayload[]): Promise<Trial> {
-      const [trial] = await tryCalls([items])
-      return trial!
-    },
-
-    /** Tries each attestation separately on the head. */
-    estimateEach: (items: readonly AttestationPayload[]) => tryCalls(items.map((item) => [item])),
-
-    /**
-     * Finds the transaction of our account that used a nonce, by searching back from the head.
-     *
-     * @returns undefined when the endpoint counts the nonce as used but shows no transaction that used it
-     */
-    async findNonceUser(nonce: number, head: ChainHead): Promise<{ hash: Hex; blockNumber: number } | undefined> {
-      const isUsedAt = async (block: number) => block >= 0 && (await transactionCount(block)) > nonce
-      let [before, used] = [head.number - 1, head.number]
-      for (let stride = 1; await isUsedAt(before); stride *= 2) {
-        used = before
-        before = Math.max(-1, before - stride)
-      }
-      while (used - before > 1) {
-        const middle = Math.floor((before + used) / 2)
-        if (await isUsedAt(middle)) used = middle
-        else before = middle
-      }
-      const block = (await rpc.request('eth_getBlockByNumber', [toQuantity(used), true])) as FullBlock | null
-      const transaction = block?.transactions?.find(
-        (transaction) => transaction.from?.toLowerCase() === sender && parseQuantity(transaction.nonce) === nonce,
-      )
-      return transaction === undefined ? undefined : { hash: parseBytes32(transaction.hash), blockNumber: used }
-    },
+  constructor(rpc: RpcClient, { chainId, sender, easAddress, keccak }: RelayChainParts) {
+    this.#rpc = rpc
+    this.#chainId = chainId
+    this.#sender = sender
+    this.#easAddress = easAddress
+    this.#keccak = keccak
   }
 
-  async function transactionCount(block?: number): Promise<number> {
-    return parseQuantity(
-      await rpc.request('eth_getTransactionCount', [sender, block === undefined ? 'latest' : toQuantity(block)]),
-    )
+  /** Throws {RpcError} when the endpoint serves another chain. */
+  async requireChain(): Promise<void> {
+    const served = parseQuantity(await this.#rpc.request('eth_chainId', []))
+    if (served !== this.#chainId) throw new RpcError(`an endpoint for chain ${this.#chainId} serves chain ${served}`)
   }
 
-  async function readBlock(tag: string): Promise<ChainHead | undefined> {
-    const block = (await rpc.request('eth_getBlockByNumber', [tag, false])) as Block | null
+  async head(): Promise<ChainHead> {
+    const block = await this.#readBlock('latest')
+    if (block === undefined) throw new RpcError('eth_getBlockByNumber: no latest block')
+    return block
+  }
+
+  block(number: number): Promise<ChainHead | undefined> {
+    return this.#readBlock(toQuantity(number))
+  }
+
+  /** Returns the final block by the node's tag `finalized`, or else the block `depth` below the head. */
+  async finalizedNumber(head: ChainHead, depth: number): Promise<number> {
+    const tagged = await this.#readBlock('finalized').catch((error: unknown) => {
+      if (error instanceof RpcError && error.failure === 'error') return undefined
+      throw error
+    })
+    const hasTag = tagged !== undefined && tagged.number > 0
+    return hasTag ? Math.min(tagged.number, head.number) : head.number - depth
+  }
+
+  async #readBlock(tag: string): Promise<ChainHead | undefined> {
+    const block = (await this.#rpc.request('eth_getBlockByNumber', [tag, false])) as Block | null
     if (block === null) return undefined
     return {
       number: parseQuantity(block.number),
@@ -218,9 +135,90 @@ export function createRelayChain(rpc: RpcClient, { chainId, sender, easAddress, 
     }
   }
 
+  /** Returns the number of nonces that the account has used, at a block or at the head. */
+  async transactionCount(block?: number): Promise<number> {
+    const tag = block === undefined ? 'latest' : toQuantity(block)
+    return parseQuantity(await this.#rpc.request('eth_getTransactionCount', [this.#sender, tag]))
+  }
+
+  /** Returns the account's money in wei. */
+  async balance(): Promise<bigint> {
+    return parseBigQuantity(await this.#rpc.request('eth_getBalance', [this.#sender, 'latest']))
+  }
+
+  /** Returns the priority fee that the node proposes, in wei per gas; 0 when it proposes none. */
+  async priorityFee(): Promise<bigint> {
+    const [response] = await this.#rpc.requestAll([{ method: 'eth_maxPriorityFeePerGas', params: [] }])
+    return response!.ok ? parseBigQuantity(response!.value) : 0n
+  }
+
+  /** Tries attestations together in one call on the head. */
+  async estimate(items: readonly AttestationPayload[]): Promise<Trial> {
+    const [trial] = await this.#tryCalls([items])
+    return trial!
+  }
+
+  /** Tries each attestation separately on the head. */
+  estimateEach(items: readonly AttestationPayload[]): Promise<readonly Trial[]> {
+    return this.#tryCalls(items.map((item) => [item]))
+  }
+
+  async #tryCalls(trials: readonly (readonly AttestationPayload[])[]): Promise<readonly Trial[]> {
+    const responses = await this.#rpc.requestAll(
+      trials.map((items) => ({
+        method: 'eth_estimateGas',
+        params: [{ from: this.#sender, to: this.#easAddress, data: encodeMultiAttest(items) }],
+      })),
+    )
+    return responses.map((response): Trial => {
+      if (response.ok) return { ok: true, gas: parseQuantity(response.value) }
+      return { ok: false, error: isRevert(response.error) ? undefined : response.error }
+    })
+  }
+
+  /** Sends a signed transaction. Returns the node's objection, such as that it has it already; undefined when it accepted. */
+  async send(raw: Hex): Promise<string | undefined> {
+    try {
+      await this.#rpc.request('eth_sendRawTransaction', [raw])
+      return undefined
+    } catch (error) {
+      if (error instanceof RpcError && error.failure === 'error') return error.message
+      throw error
+    }
+  }
+
+  /** Tells whether the node has a transaction, mined or pending. */
+  async hasTransaction(hash: Hex): Promise<boolean> {
+    return (await this.#rpc.request('eth_getTransactionByHash', [hash])) !== null
+  }
+
+  /** Returns the one of these transactions that is in a block of the current chain. */
+  async findMined(hashes: readonly Hex[], items: readonly AttestationPayload[]): Promise<MinedTransaction | undefined> {
+    const receipts = await this.#readReceipts(hashes)
+    for (const [index, hash] of hashes.entries()) {
+      const receipt = receipts[index]
+      if (receipt === undefined) continue
+      const block = await this.#readBlock(toQuantity(parseQuantity(receipt.blockNumber)))
+      if (block === undefined || block.hash !== receipt.blockHash?.toLowerCase()) continue // the block has left the chain
+      const gasUsed = parseQuantity(receipt.gasUsed)
+      const isSuccess = parseQuantity(receipt.status) === 1
+      const uids = isSuccess ? this.#readUids(receipt, items, block) : []
+      return { hash, isSuccess, block, uids, gasUsed }
+    }
+    return undefined
+  }
+
+  /** Returns the outcome of each transaction; undefined for one without a receipt. */
+  async readOutcomes(hashes: readonly Hex[]): Promise<readonly (Outcome | undefined)[]> {
+    return (await this.#readReceipts(hashes)).map((receipt) => {
+      if (receipt === undefined) return undefined
+      return { isSuccess: parseQuantity(receipt.status) === 1, blockHash: receipt.blockHash?.toLowerCase() ?? '' }
+    })
+  }
+
   /** Reads receipts in one message, because there may be dozens of signed forms of one transaction. */
-  async function readReceipts(hashes: readonly Hex[]): Promise<readonly (Receipt | undefined)[]> {
-    const responses = await rpc.requestAll(
+  async #readReceipts(hashes: readonly Hex[]): Promise<readonly (Receipt | undefined)[]> {
+    const responses = await this.#rpc.requestAll(
       hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
     )
     return responses.map((response, index) => {
@@ -230,39 +228,58 @@ export function createRelayChain(rpc: RpcClient, { chainId, sender, easAddress, 
     })
   }
 
-  async function tryCalls(trials: readonly (readonly AttestationPayload[])[]): Promise<readonly Trial[]> {
-    const responses = await rpc.requestAll(
-      trials.map((items) => ({
-        method: 'eth_estimateGas',
-        params: [{ from: sender, to: easAddress, data: encodeMultiAttest(items) }],
-      })),
-    )
-    return responses.map((response): Trial => {
-      if (response.ok) return { ok: true, gas: parseQuantity(response.value) }
-      return { ok: false, error: isRevert(response.error) ? undefined : response.error }
-    })
-  }
-
   /**
    * Reads the UIDs of our attestations from the logs of a receipt.
    *
    * @throws {RpcError} when they do not match what was sent: each UID is a hash of the attested fields
    */
-  function readUids({ logs = [] }: Receipt, items: readonly AttestationPayload[], block: RelayBlock): Hex[] {
+  #readUids({ logs = [] }: Receipt, items: readonly AttestationPayload[], block: RelayBlock): Hex[] {
+    const [sender, easAddress] = [this.#sender, this.#easAddress.toLowerCase()]
+    const senderTopic = `0x${sender.slice(2).padStart(64, '0')}`
     const uids = logs
-      .filter(({ address, topics }) => address?.toLowerCase() === easAddress.toLowerCase() && topics?.[0] === ATTESTED)
+      .filter(({ address, topics }) => address?.toLowerCase() === easAddress && topics?.[0] === ATTESTED)
       .filter(({ topics }) => topics?.[2]?.toLowerCase() === senderTopic)
       .toSorted((left, right) => parseQuantity(left.logIndex) - parseQuantity(right.logIndex))
       .map(({ data }) => parseBytes32(data))
     if (uids.length !== items.length) {
       throw new RpcError(`a receipt has ${uids.length} attestations but ${items.length} were sent`)
     }
+    const fields = { attester: sender, timeSeconds: block.timeSeconds, expirationTimeSeconds: 0 }
     for (const [index, item] of items.entries()) {
-      const fields = { ...item, attester: sender, timeSeconds: block.timeSeconds, revocable: true, refUID: ZERO_UID }
-      if (!hasUid({ ...fields, expirationTimeSeconds: 0 }, uids[index]!, keccak)) {
+      if (!hasUid({ ...item, ...fields, revocable: true, refUID: ZERO_UID }, uids[index]!, this.#keccak)) {
         throw new RpcError('a receipt has a UID that does not match the attestation that was sent')
       }
     }
     return uids
+  }
+
+  /**
+   * Finds the transaction of our account that used a nonce, by searching back from the head.
+   *
+   * @returns undefined when the endpoint counts the nonce as used but shows no transaction that used it
+   */
+  async findNonceUser(nonce: number, head: ChainHead): Promise<{ hash: Hex; blockNumber: number } | undefined> {
+    const used = await this.#findBlockOfNonce(nonce, head)
+    const block = (await this.#rpc.request('eth_getBlockByNumber', [toQuantity(used), true])) as FullBlock | null
+    const transaction = block?.transactions?.find(
+      ({ from, nonce: other }) => from?.toLowerCase() === this.#sender && parseQuantity(other) === nonce,
+    )
+    return transaction === undefined ? undefined : { hash: parseBytes32(transaction.hash), blockNumber: used }
+  }
+
+  /** Finds the first block at whose end a nonce is used: by growing strides back from the head, then by binary search. */
+  async #findBlockOfNonce(nonce: number, head: ChainHead): Promise<number> {
+    const isUsedAt = async (block: number) => block >= 0 && (await this.transactionCount(block)) > nonce
+    let [before, used] = [head.number - 1, head.number]
+    for (let stride = 1; await isUsedAt(before); stride *= 2) {
+      used = before
+      before = Math.max(-1, before - stride)
+    }
+    while (used - before > 1) {
+      const middle = Math.floor((before + used) / 2)
+      if (await isUsedAt(middle)) used = middle
+      else before = middle
+    }
+    return used
   }
 }

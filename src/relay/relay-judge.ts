@@ -2,7 +2,7 @@ import type { SubmissionConfig } from '../config/config.ts'
 import { RpcError } from '../sync/rpc.ts'
 import type { RpcList } from '../sync/rpc-list.ts'
 import type { OpenTransaction, RelayFacts, RelayState, RelayStep, RelayWork } from '../wire/relay-messages.ts'
-import { createRelayChain, type RelayChain, type RelayChainParts } from './relay-chain.ts'
+import { RelayChain, type RelayChainParts } from './relay-chain.ts'
 import { type ChainSnapshot, READY, type SentTransaction, waiting } from './relay-sender.ts'
 
 /** What a second endpoint says about the first. `single`: there is only one endpoint. `silent`: none of the others responds. */
@@ -23,7 +23,7 @@ export function createSecondOpinion(rpcs: Pick<RpcList, 'use' | 'size'>, parts: 
     try {
       return await rpcs.use(
         async (rpc) => {
-          const chain = createRelayChain(rpc, parts)
+          const chain = new RelayChain(rpc, parts)
           await chain.requireChain()
           return (await isRight(chain)) ? 'agrees' : 'differs'
         },

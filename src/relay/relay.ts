@@ -12,7 +12,7 @@ import {
 } from '../wire/signing-messages.ts'
 import type { RecordStore } from '../wire/store-messages.ts'
 import type { Hex } from '../wire/values.ts'
-import { type ChainHead, createRelayChain, type RelayChain } from './relay-chain.ts'
+import { type ChainHead, RelayChain } from './relay-chain.ts'
 import { createRelayJudge, createSecondOpinion } from './relay-judge.ts'
 import { type ChainSnapshot, createRelaySender, READY, type SentTransaction, waiting } from './relay-sender.ts'
 
@@ -157,7 +157,7 @@ export function createRelay(parts: RelayParts): Relay {
     try {
       state = await useEndpoint(isOver(now, lastProgressMs, STUCK_MS), async (rpc) => {
         lastEndpointIndex = rpc.index
-        const chain = createRelayChain(rpc, chainParts)
+        const chain = new RelayChain(rpc, chainParts)
         await chain.requireChain()
         return isIdle ? await transactions.checkFunds(chain, 0n) : await advance({ chain, endpointIndex: rpc.index })
       })

@@ -56,21 +56,37 @@ const MAX_FINAL_PER_TICK = 50
 const MAX_SILENCE_MS = 600_000
 
 /** The half of the relay that decides what is over. If two endpoints are configured, one endpoint alone never decides. */
-export function createRelayJudge(parts: RelayJudgeParts) {
-  const { chainId, finalityDepth, settings, step, askSecondEndpoint: askAnother, nowMs, note } = parts
-  let silentSinceMs: number | undefined
-  return { settleSent, settleFinal, settleUsedNonce, checkNonceCount, checkNonceGap, failRejected }
+export class RelayJudge {
+  readonly #chainId: number
+  readonly #finalityDepth: number
+  readonly #settings: RelayJudgeParts['settings']
+  readonly #step: RelayJudgeParts['step']
+  readonly #askSecondEndpoint: AskSecondEndpoint
+  readonly #nowMs: RelayJudgeParts['nowMs']
+  readonly #note: RelayJudgeParts['note']
+  /** When the second endpoint was first silent, in milliseconds since the epoch; undefined after it responded. */
+  #silentSinceMs: number | undefined
+
+  constructor(parts: RelayJudgeParts) {
+    this.#chainId = parts.chainId
+    this.#finalityDepth = parts.finalityDepth
+    this.#settings = parts.settings
+    this.#step = parts.step
+    this.#askSecondEndpoint = parts.askSecondEndpoint
+    this.#nowMs = parts.nowMs
+    this.#note = parts.note
+  }
 
   /** Stores the outcome of a sent transaction. Returns true when any signed form of it is in a block. */
-  async function settleSent({ chain }: ChainSnapshot, { nonce, attempts, items }: SentTransaction): Promise<boolean> {
+  async settleSent({ chain }: ChainSnapshot, { nonce, attempts, items }: SentTransaction): Promise<boolean> {
     const hashes = attempts.map(({ hash }) => hash)
     const transaction = await chain.findMined(hashes, items)
     if (transaction === undefined) return false
     const { hash, block, uids, gasUsed } = transaction
-    if (transaction.isSuccess) await step({ step: 'mined', nonce, hash, block, uids, gasUsed })
-    else await step({ step: 'reverted', nonce, hash, block })
-    note(transaction.isSuccess ? 'submissions mined' : 'submissions reverted', {
-      chainId,
+    if (transaction.isSuccess) await this.#step({ step: 'mined', nonce, hash, block, uids, gasUsed })
+    else await this.#step({ step: 'reverted', nonce, hash, block })
+    this.#note(transaction.isSuccess ? 'submissions mined' : 'submissions reverted', {
+      chainId: this.#chainId,
       nonce,
       hash,
       block: block.number,
@@ -84,36 +100,37 @@ export function createRelayJudge(parts: RelayJudgeParts) {
    *
    * @returns `changed` when an outcome differs from the stored one; the next tick handles the transaction
    */
-  async function settleFinal(snapshot: ChainSnapshot, inBlocks: readonly InBlock[]): Promise<RelayState | 'changed'> {
+  async settleFinal(snapshot: ChainSnapshot, inBlocks: readonly InBlock[]): Promise<RelayState | 'changed'> {
     const final = inBlocks.filter(({ blockNumber }) => blockNumber <= snapshot.finalized).slice(0, MAX_FINAL_PER_TICK)
     if (final.length === 0) return READY
     const contradicted = await findContradicted(snapshot.chain, final)
-    if (contradicted.length > 0) return await settleContradicted(snapshot, contradicted)
-    const opinion = await askAnother(snapshot.endpointIndex, async (chain) => {
-      const finalized = await chain.finalizedNumber(await chain.head(), finalityDepth)
+    if (contradicted.length > 0) return await this.#settleContradicted(snapshot, contradicted)
+    const opinion = await this.#askSecondEndpoint(snapshot.endpointIndex, async (chain) => {
+      const finalized = await chain.finalizedNumber(await chain.head(), this.#finalityDepth)
       const isFinal = final.every(({ blockNumber }) => blockNumber <= finalized)
       return isFinal && (await findContradicted(chain, final)).length === 0
     })
-    const isSilent = isSilentForLong(opinion)
+    const isSilent = this.#isSilentForLong(opinion)
     const mined = final.filter(({ state }) => state === 'mined')
     if (mined.length > 0 && (isSilent || opinion === 'single' || opinion === 'agrees')) {
-      await step({ step: 'finalized', blocks: mined.map(({ nonce, blockHash }) => ({ nonce, hash: blockHash })) })
+      const blocks = mined.map(({ nonce, blockHash }) => ({ nonce, hash: blockHash }))
+      await this.#step({ step: 'finalized', blocks })
     }
     let state = READY
     for (const { state: outcome, nonce, hash } of final) {
       if (outcome !== 'reverted') continue
-      if (opinion === 'single' || opinion === 'agrees') await storeLost(nonce, `transaction ${hash} reverted`)
+      if (opinion === 'single' || opinion === 'agrees') await this.#storeLost(nonce, `transaction ${hash} reverted`)
       else state = waiting(`one endpoint says that transaction ${hash} reverted; ${OPINION_TEXTS[opinion]}`)
     }
     return state
   }
 
   /** Handles an endpoint that shows another outcome than an endpoint did before. */
-  async function settleContradicted(
+  async #settleContradicted(
     snapshot: ChainSnapshot,
     contradicted: readonly InBlock[],
   ): Promise<RelayState | 'changed'> {
-    const opinion = await askAnother(
+    const opinion = await this.#askSecondEndpoint(
       snapshot.endpointIndex,
       async (chain) => (await findContradicted(chain, contradicted)).length === 0,
     )
@@ -121,29 +138,23 @@ export function createRelayJudge(parts: RelayJudgeParts) {
     // Neither endpoint can be proven wrong: nothing is settled until the operator removes one of them.
     if (opinion === 'agrees') return waiting(`endpoints contradict each other about transactions ${hashes}`)
     const nonces = contradicted.map(({ nonce }) => nonce)
-    await step({ step: 'vanished', nonces })
-    note('submissions have another outcome', { chainId, nonces: nonces.join(' ') })
+    await this.#step({ step: 'vanished', nonces })
+    this.#note('submissions have another outcome', { chainId: this.#chainId, nonces: nonces.join(' ') })
     return 'changed'
   }
 
   /** Tells whether the second endpoint has been silent for long. Then mined transactions become final without it. */
-  function isSilentForLong(opinion: SecondOpinion): boolean {
-    if (opinion !== 'silent') silentSinceMs = undefined
-    else silentSinceMs ??= nowMs()
-    return silentSinceMs !== undefined && nowMs() - silentSinceMs >= MAX_SILENCE_MS
-  }
-
-  /** Returns the transactions whose outcome at an endpoint differs from the stored one. */
-  async function findContradicted(chain: RelayChain, final: readonly InBlock[]): Promise<readonly InBlock[]> {
-    const outcomes = await chain.readOutcomes(final.map(({ hash }) => hash))
-    return final.filter(({ state, blockHash }, index) => {
-      const outcome = outcomes[index]
-      return outcome?.blockHash !== blockHash || outcome.isSuccess !== (state === 'mined')
-    })
+  #isSilentForLong(opinion: SecondOpinion): boolean {
+    if (opinion !== 'silent') {
+      this.#silentSinceMs = undefined
+      return false
+    }
+    this.#silentSinceMs ??= this.#nowMs()
+    return this.#nowMs() - this.#silentSinceMs >= MAX_SILENCE_MS
   }
 
   /** Handles a nonce that the chain counts as used although none of our transactions with it is in a block. */
-  async function settleUsedNonce(
+  async settleUsedNonce(
     { chain, endpointIndex, head, finalized }: ChainSnapshot,
     { nonce, attempts }: SentTransaction,
   ): Promise<RelayState> {
@@ -159,14 +170,14 @@ export function createRelayJudge(parts: RelayJudgeParts) {
     const hashes = attempts.map((attempt) => attempt.hash)
     if (hashes.includes(hash)) return waiting(`the receipt of ${hash} is not available yet`)
     if (blockNumber > finalized) return waiting(`nonce ${nonce} was used by ${hash}, in a block that is not final`)
-    const opinion = await askAnother(endpointIndex, async (other) => {
+    const opinion = await this.#askSecondEndpoint(endpointIndex, async (other) => {
       const isUsed = (await other.transactionCount()) > nonce
       return isUsed && (await other.readOutcomes(hashes)).every((outcome) => outcome === undefined)
     })
     if (opinion === 'differs' || opinion === 'silent') {
       return waiting(`one endpoint says that nonce ${nonce} was used by ${hash}; ${OPINION_TEXTS[opinion]}`)
     }
-    await storeLost(nonce, `its nonce was used by transaction ${hash}`)
+    await this.#storeLost(nonce, `its nonce was used by transaction ${hash}`)
     return READY
   }
 
@@ -175,7 +186,7 @@ export function createRelayJudge(parts: RelayJudgeParts) {
    *
    * @returns why the count is not trusted; undefined when it is
    */
-  async function checkNonceCount(snapshot: ChainSnapshot, nextNonce: number | undefined): Promise<string | undefined> {
+  async checkNonceCount(snapshot: ChainSnapshot, nextNonce: number | undefined): Promise<string | undefined> {
     const { chain, endpointIndex, head, usedNonces } = snapshot
     const jump = usedNonces - (nextNonce ?? 0)
     if (jump <= 0) return undefined
@@ -183,17 +194,20 @@ export function createRelayJudge(parts: RelayJudgeParts) {
       return `the endpoint counts nonce ${usedNonces - 1} as used but shows no transaction that used it`
     }
     // A nonce far too high could never be mined, because the relay does not fill such a gap.
-    const opinion = await askAnother(endpointIndex, async (other) => (await other.transactionCount()) >= usedNonces)
-    const isDoubtful = opinion === 'differs' || (opinion === 'silent' && jump > settings.maxNonceGap)
+    const opinion = await this.#askSecondEndpoint(
+      endpointIndex,
+      async (other) => (await other.transactionCount()) >= usedNonces,
+    )
+    const isDoubtful = opinion === 'differs' || (opinion === 'silent' && jump > this.#settings.maxNonceGap)
     return isDoubtful ? `one endpoint says that ${usedNonces} nonces are used; ${OPINION_TEXTS[opinion]}` : undefined
   }
 
   /** Checks that nonces before ours are unused. Returns why this is not trusted; undefined when it is. */
-  async function checkNonceGap(
-    { endpointIndex, usedNonces }: ChainSnapshot,
-    nonce: number,
-  ): Promise<string | undefined> {
-    const opinion = await askAnother(endpointIndex, async (other) => (await other.transactionCount()) < nonce)
+  async checkNonceGap({ endpointIndex, usedNonces }: ChainSnapshot, nonce: number): Promise<string | undefined> {
+    const opinion = await this.#askSecondEndpoint(
+      endpointIndex,
+      async (other) => (await other.transactionCount()) < nonce,
+    )
     const isDoubtful = opinion === 'differs' || opinion === 'silent'
     return isDoubtful
       ? `one endpoint says that only ${usedNonces} nonces are used; ${OPINION_TEXTS[opinion]}`
@@ -201,22 +215,24 @@ export function createRelayJudge(parts: RelayJudgeParts) {
   }
 
   /** Marks submissions as failed whose attestations reverted in a separate trial. */
-  async function failRejected({ endpointIndex }: ChainSnapshot, rejected: RelayWork['queued']): Promise<RelayState> {
+  async failRejected({ endpointIndex }: ChainSnapshot, rejected: RelayWork['queued']): Promise<RelayState> {
     const ids = rejected.map(({ id }) => id)
-    const opinion = await askAnother(endpointIndex, async (other) => {
+    const opinion = await this.#askSecondEndpoint(endpointIndex, async (other) => {
       const trials = await other.estimateEach(rejected.map(({ payload }) => payload))
-      return trials.every((trial) => (trial.ok ? trial.gas > settings.maxGas : trial.error === undefined))
+      return trials.every((trial) => (trial.ok ? trial.gas > this.#settings.maxGas : trial.error === undefined))
     })
     if (opinion === 'differs')
       return waiting(`one endpoint says that the contract rejects ${ids.length} submissions; ${OPINION_TEXTS.differs}`)
-    await step({ step: 'failed', ids, error: 'the contract rejects it: a trial reverted or needs too much gas' })
-    note('submissions refused by the contract', { chainId, ids: ids.join(' ') })
+    const error = 'the contract rejects it: a trial reverted or needs too much gas'
+    await this.#step({ step: 'failed', ids, error })
+    this.#note('submissions refused by the contract', { chainId: this.#chainId, ids: ids.join(' ') })
     return READY
   }
 
-  async function storeLost(nonce: number, error: string): Promise<void> {
-    await step({ step: 'lost', nonce, maxAttempts: settings.maxAttempts, error })
-    note('transaction lost', { chainId, nonce, reason: error })
+  /** Queues the submissions of a transaction again that can no longer be mined; after too many attempts they fail. */
+  async #storeLost(nonce: number, error: string): Promise<void> {
+    await this.#step({ step: 'lost', nonce, maxAttempts: this.#settings.maxAttempts, error })
+    this.#note('transaction lost', { chainId: this.#chainId, nonce, reason: error })
   }
 }
 
@@ -233,4 +249,13 @@ async function findUser(chain: RelayChain, nonce: number, head: ChainSnapshot['h
     if (error instanceof RpcError && error.failure === 'error') return 'too-old'
     throw error
   }
+}
+
+/** Returns the transactions whose outcome at an endpoint differs from the stored one. */
+async function findContradicted(chain: RelayChain, final: readonly InBlock[]): Promise<readonly InBlock[]> {
+  const outcomes = await chain.readOutcomes(final.map(({ hash }) => hash))
+  return final.filter(({ state, blockHash }, index) => {
+    const outcome = outcomes[index]
+    return outcome?.blockHash !== blockHash || outcome.isSuccess !== (state === 'mined')
+  })
 }

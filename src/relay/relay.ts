@@ -13,7 +13,7 @@ import {
 import type { RecordStore } from '../wire/store-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import { type ChainHead, RelayChain } from './relay-chain.ts'
-import { createRelayJudge, createSecondOpinion } from './relay-judge.ts'
+import { createSecondOpinion, RelayJudge } from './relay-judge.ts'
 import { type ChainSnapshot, createRelaySender, READY, type SentTransaction, waiting } from './relay-sender.ts'
 
 type Queued = RelayWork['queued'][number]
@@ -130,7 +130,7 @@ export function createRelay(parts: RelayParts): Relay {
   const chainParts = { chainId, sender, easAddress, keccak: parts.keccak }
   const transactions = createRelaySender({ chainId, sign: parts.sign, step, settings, note })
   const askAnother = createSecondOpinion(rpcs, chainParts)
-  const judge = createRelayJudge({ chainId, finalityDepth, settings, step, askSecondEndpoint: askAnother, nowMs, note })
+  const judge = new RelayJudge({ chainId, finalityDepth, settings, step, askSecondEndpoint: askAnother, nowMs, note })
   let state: RelayState = { state: 'unknown', reason: 'the chain has not been checked yet' }
   let lastCheckMs = Number.NEGATIVE_INFINITY
   let lastForgetMs = Number.NEGATIVE_INFINITY

@@ -12,7 +12,7 @@ import {
 } from '../wire/signing-messages.ts'
 import type { RecordStore } from '../wire/store-messages.ts'
 import type { Hex } from '../wire/values.ts'
-import { type ChainHead, RelayChain } from './relay-chain.ts'
+import { type ChainHead, RelayChain, type RelayChainParts } from './relay-chain.ts'
 import { createSecondOpinion, RelayJudge } from './relay-judge.ts'
 import { type ChainSnapshot, createRelaySender, READY, type SentTransaction, waiting } from './relay-sender.ts'
 
@@ -117,118 +117,150 @@ const MAX_LAGGING_TICKS = 3
 /** After this long without progress, the relay alternates between endpoints: the fastest may withhold what another one has. */
 const STUCK_MS = 15_000
 
+/** Creates the relay of one chain. */
+export function createRelay(parts: RelayParts): Relay {
+  const relay = new ChainRelay(parts)
+  return { tick: () => relay.tick() }
+}
+
 /**
- * Creates the relay of one chain. It has one transaction in flight at a time: a `multiAttest` of up to 40 attestations.
+ * The relay of one chain. It has one transaction in flight at a time: a `multiAttest` of up to 40 attestations.
  *
  * A nonce belongs to its submissions from the moment both are stored, which is before anything is sent. Every transaction sent
  * with that nonce makes the same attestations, so they are made once. The nonce is given up only when a final block shows that
  * another transaction used it or that ours reverted. A second endpoint, if there is one, has to confirm this.
  */
-export function createRelay(parts: RelayParts): Relay {
-  const { rpcs, store, sender, settings, nowMs, note } = parts
-  const { id: chainId, easAddress, finalityDepth } = parts.chain
-  const chainParts = { chainId, sender, easAddress, keccak: parts.keccak }
-  const transactions = createRelaySender({ chainId, sign: parts.sign, step, settings, note })
-  const askAnother = createSecondOpinion(rpcs, chainParts)
-  const judge = new RelayJudge({ chainId, finalityDepth, settings, step, askSecondEndpoint: askAnother, nowMs, note })
-  let state: RelayState = { state: 'unknown', reason: 'the chain has not been checked yet' }
-  let lastCheckMs = Number.NEGATIVE_INFINITY
-  let lastForgetMs = Number.NEGATIVE_INFINITY
-  let lastProgressMs = nowMs()
-  let lastEndpointIndex: number | undefined
-  let ticksBehind = 0
+class ChainRelay implements Relay {
+  readonly #chainParts: RelayChainParts
+  readonly #finalityDepth: number
+  readonly #settings: SubmissionConfig
+  readonly #rpcs: RelayParts['rpcs']
+  readonly #store: RelayParts['store']
+  readonly #nowMs: RelayParts['nowMs']
+  readonly #note: RelayParts['note']
+  readonly #transactions: ReturnType<typeof createRelaySender>
+  readonly #judge: RelayJudge
+  #state: RelayState = { state: 'unknown', reason: 'the chain has not been checked yet' }
+  /* Times are in milliseconds since the epoch. */
+  #lastCheckMs = Number.NEGATIVE_INFINITY
+  #lastForgetMs = Number.NEGATIVE_INFINITY
+  #lastProgressMs: number
+  #lastEndpointIndex: number | undefined
+  /** Ticks in a row in which a head was below a block that was seen. */
+  #ticksBehind = 0
   /** Whether this tick skipped an endpoint because its head is behind. */
-  let isBehind = false
-  return { tick }
+  #isBehind = false
 
-  async function tick(): Promise<RelayState> {
-    const work = await readWork()
+  constructor({ chain, sender, rpcs, store, sign, keccak, settings, nowMs, note }: RelayParts) {
+    const { id: chainId, easAddress, finalityDepth } = chain
+    this.#chainParts = { chainId, sender, easAddress, keccak }
+    this.#finalityDepth = finalityDepth
+    this.#settings = settings
+    this.#rpcs = rpcs
+    this.#store = store
+    this.#nowMs = nowMs
+    this.#note = note
+    this.#lastProgressMs = nowMs()
+    const step = (change: RelayStep) => this.#step(change)
+    const askSecondEndpoint = createSecondOpinion(rpcs, this.#chainParts)
+    this.#transactions = createRelaySender({ chainId, sign, step, settings, note })
+    this.#judge = new RelayJudge({ chainId, finalityDepth, settings, step, askSecondEndpoint, nowMs, note })
+  }
+
+  async tick(): Promise<RelayState> {
+    const work = await this.#readWork()
     const isNothingSent = work.queued.length === 0 && work.open.every((open) => open.state !== 'sent')
     const isIdle = isNothingSent && work.open.length === 0
-    const now = nowMs()
-    if (isNothingSent) lastProgressMs = now
-    if (isNothingSent && !isOver(now, lastCheckMs, isIdle ? CHECK_MS : FINALITY_CHECK_MS)) return state
-    lastCheckMs = now
-    if (isOver(now, lastForgetMs, CHECK_MS)) {
-      await step({ step: 'forget', beforeMs: now - settings.retentionMs })
-      lastForgetMs = now
+    const now = this.#nowMs()
+    if (isNothingSent) this.#lastProgressMs = now
+    if (isNothingSent && !isOver(now, this.#lastCheckMs, isIdle ? CHECK_MS : FINALITY_CHECK_MS)) return this.#state
+    this.#lastCheckMs = now
+    if (isOver(now, this.#lastForgetMs, CHECK_MS)) {
+      await this.#step({ step: 'forget', beforeMs: now - this.#settings.retentionMs })
+      this.#lastForgetMs = now
     }
-    isBehind = false
+    this.#isBehind = false
     try {
-      state = await useEndpoint(isOver(now, lastProgressMs, STUCK_MS), async (rpc) => {
-        lastEndpointIndex = rpc.index
-        const chain = new RelayChain(rpc, chainParts)
+      this.#state = await this.#useEndpoint(isOver(now, this.#lastProgressMs, STUCK_MS), async (rpc) => {
+        this.#lastEndpointIndex = rpc.index
+        const chain = new RelayChain(rpc, this.#chainParts)
         await chain.requireChain()
-        return isIdle ? await transactions.checkFunds(chain, 0n) : await advance({ chain, endpointIndex: rpc.index })
+        return isIdle
+          ? await this.#transactions.checkFunds(chain, 0n)
+          : await this.#advance({ chain, endpointIndex: rpc.index })
       })
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
-      if (isBehind) ticksBehind++
-      state = { state: 'waiting', reason: error.message }
+      if (this.#isBehind) this.#ticksBehind++
+      this.#state = { state: 'waiting', reason: error.message }
     }
-    return state
+    return this.#state
   }
 
   /** Uses the best endpoint or, without progress, another one than last time. */
-  async function useEndpoint(isStuck: boolean, run: (rpc: RpcEndpoint) => Promise<RelayState>): Promise<RelayState> {
-    if (isStuck && rpcs.size > 1 && lastEndpointIndex !== undefined) {
+  async #useEndpoint(isStuck: boolean, run: (rpc: RpcEndpoint) => Promise<RelayState>): Promise<RelayState> {
+    if (isStuck && this.#rpcs.size > 1 && this.#lastEndpointIndex !== undefined) {
       try {
-        return await rpcs.use(run, new Set([lastEndpointIndex]))
+        return await this.#rpcs.use(run, new Set([this.#lastEndpointIndex]))
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
       }
     }
-    return await rpcs.use(run)
+    return await this.#rpcs.use(run)
   }
 
-  function readWork(): Promise<RelayWork> {
-    return store.relayWork({ chainId, sender, maxItems: 2 * MAX_SEQUENCE })
+  #readWork(): Promise<RelayWork> {
+    const { chainId, sender } = this.#chainParts
+    return this.#store.relayWork({ chainId, sender, maxItems: 2 * MAX_SEQUENCE })
   }
 
-  async function step(change: RelayStep): Promise<boolean> {
-    const isTaken = await store.relayStep({ chainId, sender, change, nowMs: nowMs() })
+  /** Stores a step. Returns false when the stored state no longer allows it, because another relay was first. */
+  async #step(change: RelayStep): Promise<boolean> {
+    const { chainId, sender } = this.#chainParts
+    const isTaken = await this.#store.relayStep({ chainId, sender, change, nowMs: this.#nowMs() })
     // Raising a fee is not progress.
-    if (isTaken && change.step !== 'raise' && change.step !== 'forget') lastProgressMs = nowMs()
+    if (isTaken && change.step !== 'raise' && change.step !== 'forget') this.#lastProgressMs = this.#nowMs()
     return isTaken
   }
 
-  async function advance({
-    chain,
-    endpointIndex,
-  }: Pick<ChainSnapshot, 'chain' | 'endpointIndex'>): Promise<RelayState> {
+  /** Takes the steps that follow from the stored state and the chain as one endpoint shows it. */
+  async #advance({ chain, endpointIndex }: Pick<ChainSnapshot, 'chain' | 'endpointIndex'>): Promise<RelayState> {
     // Read again, because an attempt with another endpoint may already have taken some steps.
-    const work = await readWork()
+    const work = await this.#readWork()
     const head = await chain.head()
-    const finalized = await chain.finalizedNumber(head, finalityDepth)
+    const finalized = await chain.finalizedNumber(head, this.#finalityDepth)
     const snapshot = { chain, endpointIndex, head, finalized, usedNonces: await chain.transactionCount() }
-    const settled = await settleInBlocks(snapshot, work)
+    const settled = await this.#settleInBlocks(snapshot, work)
     if (settled === 'changed') return READY // the next tick handles it
     const unsettled: SentTransaction[] = []
     for (const open of work.open) {
-      if (open.state === 'sent' && !(await judge.settleSent(snapshot, open))) unsettled.push(open)
+      if (open.state === 'sent' && !(await this.#judge.settleSent(snapshot, open))) unsettled.push(open)
     }
     const [first, ...others] = unsettled
-    for (const open of others) await transactions.resend(snapshot, open)
-    if (first !== undefined) return await advanceOldest(snapshot, first)
+    for (const open of others) await this.#transactions.resend(snapshot, open)
+    if (first !== undefined) return await this.#advanceOldest(snapshot, first)
     if (work.queued.length === 0) return settled
-    return await sendNext(snapshot, work)
+    return await this.#sendNext(snapshot, work)
   }
 
   /** Settles transactions that were in a block: the block left the chain, or is final, or neither. */
-  async function settleInBlocks(snapshot: ChainSnapshot, work: RelayWork): Promise<RelayState | 'changed'> {
+  async #settleInBlocks(snapshot: ChainSnapshot, work: RelayWork): Promise<RelayState | 'changed'> {
     const { chain, head } = snapshot
     const inBlocks = work.open.filter((open) => open.state !== 'sent')
     const vanished: number[] = []
     // Newest first: if a block is still in the chain, so is every block before it.
     for (const open of inBlocks.toSorted((left, right) => right.blockNumber - left.blockNumber)) {
-      if (open.blockNumber > head.number && isLagging(open.blockNumber, head)) return READY
+      if (open.blockNumber > head.number && this.#isLagging(open.blockNumber, head)) return READY
       if ((await chain.block(open.blockNumber))?.hash === open.blockHash) break
       vanished.push(open.nonce)
     }
-    ticksBehind = 0
-    if (vanished.length === 0) return await judge.settleFinal(snapshot, inBlocks)
-    await step({ step: 'vanished', nonces: vanished })
-    note('submissions vanished with their block', { chainId, nonces: vanished.join(' ') })
+    this.#ticksBehind = 0
+    if (vanished.length === 0) return await this.#judge.settleFinal(snapshot, inBlocks)
+    await this.#step({ step: 'vanished', nonces: vanished })
+    this.#note('submissions vanished with their block', {
+      chainId: this.#chainParts.chainId,
+      nonces: vanished.join(' '),
+    })
     return 'changed'
   }
 
@@ -237,39 +269,39 @@ export function createRelay(parts: RelayParts): Relay {
    *
    * @throws {RpcError} when there are other endpoints to try
    */
-  function isLagging(seen: number, head: ChainHead): boolean {
-    if (rpcs.size === 1) return ++ticksBehind < MAX_LAGGING_TICKS
-    if (ticksBehind >= MAX_LAGGING_TICKS) return false
-    isBehind = true
+  #isLagging(seen: number, head: ChainHead): boolean {
+    if (this.#rpcs.size === 1) return ++this.#ticksBehind < MAX_LAGGING_TICKS
+    if (this.#ticksBehind >= MAX_LAGGING_TICKS) return false
+    this.#isBehind = true
     throw new RpcError(`its head is ${head.number}, below block ${seen} that was already seen`)
   }
 
   /** Advances the oldest transaction that is not in a block. */
-  async function advanceOldest(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
+  async #advanceOldest(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
     const { head, usedNonces } = snapshot
     const { nonce, attempts } = open
-    if (usedNonces > nonce) return await judge.settleUsedNonce(snapshot, open)
-    if (usedNonces < nonce && isOverdue(head, attempts[0]!)) return await fillGap(snapshot, open)
-    const isDue = usedNonces === nonce && isOverdue(head, attempts.at(-1)!)
-    return isDue ? await transactions.raise(snapshot, open) : await transactions.resend(snapshot, open)
+    if (usedNonces > nonce) return await this.#judge.settleUsedNonce(snapshot, open)
+    if (usedNonces < nonce && this.#isOverdue(head, attempts[0]!)) return await this.#fillGap(snapshot, open)
+    const isDue = usedNonces === nonce && this.#isOverdue(head, attempts.at(-1)!)
+    return isDue ? await this.#transactions.raise(snapshot, open) : await this.#transactions.resend(snapshot, open)
   }
 
   /** Tells whether enough blocks passed without the transaction. A much lower head means that the former one was wrong. */
-  function isOverdue(head: ChainHead, { sentBlock }: SentTransaction['attempts'][number]): boolean {
-    return head.number - sentBlock >= settings.bumpBlocks || sentBlock - head.number > finalityDepth
+  #isOverdue(head: ChainHead, { sentBlock }: SentTransaction['attempts'][number]): boolean {
+    return head.number - sentBlock >= this.#settings.bumpBlocks || sentBlock - head.number > this.#finalityDepth
   }
 
   /** Fills unused nonces before ours, which an endpoint had reported as used, with empty transactions. */
-  async function fillGap(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
+  async #fillGap(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
     const { usedNonces } = snapshot
     const missing = open.nonce - usedNonces
-    if (missing > settings.maxNonceGap) {
+    if (missing > this.#settings.maxNonceGap) {
       return waiting(`${missing} nonces before ours are unused: send transactions with these nonces from the account`)
     }
-    const doubt = await judge.checkNonceGap(snapshot, open.nonce)
+    const doubt = await this.#judge.checkNonceGap(snapshot, open.nonce)
     if (doubt !== undefined) return waiting(doubt)
-    const fees = await transactions.readFees(snapshot)
-    if (fees === undefined) return transactions.waitForLowerFees(snapshot)
+    const fees = await this.#transactions.readFees(snapshot)
+    if (fees === undefined) return this.#transactions.waitForLowerFees(snapshot)
     const trial = await snapshot.chain.estimate([])
     if (!trial.ok) {
       if (trial.error !== undefined) throw trial.error
@@ -277,31 +309,35 @@ export function createRelay(parts: RelayParts): Relay {
     }
     for (let nonce = usedNonces; nonce < open.nonce; nonce++) {
       // A stored nonce was used in a final block, so the endpoint is behind.
-      const filled = await transactions.begin(snapshot, nonce, [], [], 2 * trial.gas, fees)
+      const filled = await this.#transactions.begin(snapshot, nonce, [], [], 2 * trial.gas, fees)
       if (!filled) return waiting('the endpoint is behind')
       if (filled.state !== 'ready') return filled
     }
-    return await transactions.resend(snapshot, open)
+    return await this.#transactions.resend(snapshot, open)
   }
 
-  async function sendNext(snapshot: ChainSnapshot, { queued, nextNonce: storedNonce }: RelayWork): Promise<RelayState> {
+  /** Sends the next transaction with as many queued submissions as it can have. */
+  async #sendNext(snapshot: ChainSnapshot, { queued, nextNonce: storedNonce }: RelayWork): Promise<RelayState> {
     const { chain, usedNonces, head } = snapshot
     const nextNonce = storedNonce ?? usedNonces
     if (usedNonces < nextNonce)
       return waiting(`the endpoint counts ${usedNonces} used nonces, but ${nextNonce} are used`)
-    const doubt = await judge.checkNonceCount(snapshot, storedNonce)
+    const doubt = await this.#judge.checkNonceCount(snapshot, storedNonce)
     if (doubt !== undefined) return waiting(doubt)
-    const fees = await transactions.readFees(snapshot)
-    if (fees === undefined) return transactions.waitForLowerFees(snapshot)
-    const { chosen, gas, rejected } = await chooseBatch(chain, queued, settings.maxGas)
-    const rejectionState = rejected.length === 0 ? READY : await judge.failRejected(snapshot, rejected)
+    const fees = await this.#transactions.readFees(snapshot)
+    if (fees === undefined) return this.#transactions.waitForLowerFees(snapshot)
+    const { chosen, gas, rejected } = await chooseBatch(chain, queued, this.#settings.maxGas)
+    const rejectionState = rejected.length === 0 ? READY : await this.#judge.failRejected(snapshot, rejected)
     if (chosen.length === 0) return rejectionState
-    const funds = await transactions.checkFunds(chain, fees.maxFeePerGas * BigInt(gas))
+    const funds = await this.#transactions.checkFunds(chain, fees.maxFeePerGas * BigInt(gas))
     if (funds.state !== 'ready') return funds
     const ids = chosen.map(({ id }) => id)
     const payloads = chosen.map(({ payload }) => payload)
-    const sent = await transactions.begin(snapshot, usedNonces, ids, payloads, gas, fees)
-    if (sent) note('submissions sent', { chainId, nonce: usedNonces, submissions: ids.length, head: head.number })
+    const sent = await this.#transactions.begin(snapshot, usedNonces, ids, payloads, gas, fees)
+    if (sent) {
+      const { chainId } = this.#chainParts
+      this.#note('submissions sent', { chainId, nonce: usedNonces, submissions: ids.length, head: head.number })
+    }
     return sent || READY // otherwise another relay was first
   }
 }

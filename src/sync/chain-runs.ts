@@ -7,7 +7,7 @@ import type { Hex } from '../wire/values.ts'
 import { type Audit, createAudit } from './audit.ts'
 import { createChainPosition, type SyncStore } from './chain-position.ts'
 import { createChainReader } from './chain-reader.ts'
-import { type ChainSync, createChainSync, type PassResult, type SyncLimits } from './chain-sync.ts'
+import { ChainSync, type PassResult, type SyncLimits } from './chain-sync.ts'
 import { createAttestationReader } from './eas-attestations.ts'
 import { createGatherer } from './gather.ts'
 import type { RpcList } from './rpc-list.ts'
@@ -60,7 +60,7 @@ export function openChainSync(options: OpenChainSyncParts): OpenChainSync {
   })
   const parts = { chainId, startBlock, rpcs, reader, attestations, gatherer, position, store, onProblem }
   return {
-    sync: createChainSync({ ...parts, nowSeconds, limits }),
+    sync: new ChainSync({ ...parts, nowSeconds, limits }),
     audit: createAudit({ ...parts, maxRangeBlocks: limits.maxRangeBlocks }),
     sweep: createSweep(parts),
   }

@@ -81,8 +81,42 @@ export interface PassResult {
   readonly beganAt: number | undefined
 }
 
+/** Thrown when an endpoint's head is below our checkpoint: the endpoint lags, or the chain became shorter. */
+class BehindError extends RpcError {}
+
+/** After this many passes in a row with every endpoint behind, the chain is treated as having become shorter. */
+const PASSES_BEHIND = 3
+
 /** Reads one chain into the store. Callers must not overlap calls. */
-export interface ChainSync {
+export class ChainSync {
+  readonly #chainId: number
+  readonly #startBlock: number
+  readonly #rpcs: RpcList
+  readonly #reader: ChainReader
+  readonly #gatherer: Gatherer
+  readonly #position: ChainPosition
+  readonly #limits: SyncLimits
+  readonly #onProblem: (message: string) => void
+  readonly #size: RangeSize
+  readonly #retryQuarantine: ReturnType<typeof createQuarantineRetry>
+  /** Passes in a row in which every endpoint was behind. */
+  #passesBehind = 0
+  /** Whether this pass has rolled back. */
+  #hasRolledBack = false
+
+  constructor(parts: ChainSyncParts) {
+    this.#chainId = parts.chainId
+    this.#startBlock = parts.startBlock
+    this.#rpcs = parts.rpcs
+    this.#reader = parts.reader
+    this.#gatherer = parts.gatherer
+    this.#position = parts.position
+    this.#limits = parts.limits
+    this.#onProblem = parts.onProblem
+    this.#size = new RangeSize(parts.limits.maxRangeBlocks)
+    this.#retryQuarantine = createQuarantineRetry(parts)
+  }
+
   /**
    * Continues from the checkpoint.
    *
@@ -90,72 +124,57 @@ export interface ChainSync {
    * @param onWork called once, as soon as there is something to read
    * @throws {RpcError} when no endpoint responds; {StoreFault | CheckpointMoved} when storing failed
    */
-  pass(maxSteps: number, onWork?: () => Promise<void>): Promise<PassResult>
-}
+  async pass(maxSteps: number, onWork: () => Promise<void> = async () => {}): Promise<PassResult> {
+    const progress: PassProgress = { ...NOTHING, isCaughtUp: false, head: 0, headSeconds: 0 }
+    this.#hasRolledBack = false
+    let hasWorked = false
+    const beginWork = async () => {
+      if (!hasWorked) await onWork()
+      hasWorked = true
+    }
+    const { checkpoint } = await this.#position.load()
+    const beganAt = checkpoint === undefined ? this.#startBlock : undefined
+    try {
+      await this.#useBest((rpc) => this.#takeSteps(rpc, maxSteps, beginWork, progress))
+    } catch (error) {
+      if (!(error instanceof BehindError)) throw error
+      this.#passesBehind++
+      progress.isCaughtUp = true
+    }
+    return { ...progress, block: this.#position.state.checkpoint?.number ?? -1, beganAt }
+  }
 
-/** Thrown when an endpoint's head is below our checkpoint: the endpoint lags, or the chain became shorter. */
-class BehindError extends RpcError {}
-
-/** After this many passes in a row with every endpoint behind, the chain is treated as having become shorter. */
-const PASSES_BEHIND = 3
-
-export function createChainSync(parts: ChainSyncParts): ChainSync {
-  const { chainId, startBlock, rpcs, reader, gatherer, position, store, nowSeconds, limits, onProblem } = parts
-  const size = new RangeSize(limits.maxRangeBlocks)
-  const retryQuarantine = createQuarantineRetry({ chainId, gatherer, position, store, nowSeconds })
-  let passesBehind = 0
-  /** Whether this pass has rolled back. */
-  let hasRolledBack = false
-
-  return {
-    async pass(maxSteps, onWork = async () => {}) {
-      const counts = { inserted: 0, revoked: 0, rolledBack: 0 }
-      const result = { ...counts, isCaughtUp: false, block: -1, head: 0, headSeconds: 0 }
-      let hasWorked = false
-      hasRolledBack = false
-      const count = (applied: { inserted: number; revoked: number; rolledBack: number }) => {
-        result.inserted += applied.inserted
-        result.revoked += applied.revoked
-        result.rolledBack += applied.rolledBack
+  /** Stores ranges that one endpoint has, until the checkpoint is its head. Adds to `progress`, even if it throws. */
+  async #takeSteps(
+    rpc: RpcEndpoint,
+    maxSteps: number,
+    beginWork: () => Promise<void>,
+    progress: PassProgress,
+  ): Promise<void> {
+    const heads = await this.#reader.heads(rpc)
+    progress.head = heads.head.number
+    progress.headSeconds = heads.head.timeSeconds
+    for (let step = 0; step < maxSteps; step++) {
+      const next = this.#nextBlock()
+      const isAtEnd = next > heads.head.number
+      if (isAtEnd && !this.#hasReorged(heads.head)) {
+        progress.isCaughtUp = true
+        this.#passesBehind = 0
+        await this.#storeFinality(heads)
+        break
       }
-      const { checkpoint } = await position.load()
-      const beganAt = checkpoint === undefined ? startBlock : undefined
-      try {
-        await useBest(async (rpc) => {
-          const heads = await reader.heads(rpc)
-          result.head = heads.head.number
-          result.headSeconds = heads.head.timeSeconds
-          for (let step = 0; step < maxSteps; step++) {
-            const next = nextBlock()
-            const isAtEnd = next > heads.head.number
-            if (isAtEnd && !hasReorged(heads.head)) {
-              result.isCaughtUp = true
-              passesBehind = 0
-              await storeFinality(heads)
-              break
-            }
-            if (!hasWorked) await onWork()
-            hasWorked = true
-            if (isAtEnd) count(await rollBack(rpc, heads))
-            else if (next <= heads.finalized) count(await readRange(rpc, heads, next))
-            else count(await readBlocks(rpc, heads, next))
-          }
-          if (result.isCaughtUp) count((await retryQuarantine(rpc)) ?? NOTHING)
-        })
-      } catch (error) {
-        if (!(error instanceof BehindError)) throw error
-        passesBehind++
-        result.isCaughtUp = true
-      }
-      result.block = position.state.checkpoint?.number ?? -1
-      return { ...result, beganAt }
-    },
+      await beginWork()
+      if (isAtEnd) addCounts(progress, await this.#rollBack(rpc, heads))
+      else if (next <= heads.finalized) addCounts(progress, await this.#readRange(rpc, heads, next))
+      else addCounts(progress, await this.#readBlocks(rpc, heads, next))
+    }
+    if (progress.isCaughtUp) addCounts(progress, (await this.#retryQuarantine(rpc)) ?? NOTHING)
   }
 
   /** Runs a function on the best endpoint. An only endpoint that is behind is not suspended, because there is no other. */
-  async function useBest(ask: (rpc: RpcEndpoint) => Promise<void>): Promise<void> {
-    if (rpcs.size > 1) return rpcs.use(ask)
-    const behind = await rpcs.use((rpc) =>
+  async #useBest(ask: (rpc: RpcEndpoint) => Promise<void>): Promise<void> {
+    if (this.#rpcs.size > 1) return this.#rpcs.use(ask)
+    const behind = await this.#rpcs.use((rpc) =>
       ask(rpc).catch((error: unknown) => {
         if (error instanceof BehindError) return error
         throw error
@@ -165,107 +184,110 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
   }
 
   /** Stores a higher final block: blocks become final even while no new ones arrive. */
-  async function storeFinality({ head, finalized }: Heads): Promise<void> {
-    const { checkpoint, finalized: storedFinalized } = position.state
+  async #storeFinality({ head, finalized }: Heads): Promise<void> {
+    const { checkpoint, finalized: storedFinalized } = this.#position.state
     if (checkpoint === undefined || finalized <= storedFinalized) return
-    await position.commit({ ...EMPTY, progress: toProgress(head, finalized) })
+    await this.#position.commit({ ...EMPTY, progress: toProgress(head, finalized) })
   }
 
-  function nextBlock(): number {
-    const { checkpoint } = position.state
-    return checkpoint === undefined ? startBlock : checkpoint.number + 1
+  /** Returns the first block that has not been read. */
+  #nextBlock(): number {
+    const { checkpoint } = this.#position.state
+    return checkpoint === undefined ? this.#startBlock : checkpoint.number + 1
   }
 
   /** Tells from a head at or below our checkpoint whether the chain replaced our blocks. Throws BehindError if it may just lag. */
-  function hasReorged(head: Block): boolean {
-    const { checkpoint, ladder } = position.state
+  #hasReorged(head: Block): boolean {
+    const { checkpoint, ladder } = this.#position.state
     if (checkpoint === undefined) return false
     if (head.number === checkpoint.number) return head.hash !== checkpoint.hash
     const rung = ladder.find(({ number }) => number === head.number)
     if (rung !== undefined && rung.hash !== head.hash) return true
-    if (passesBehind >= PASSES_BEHIND) return true
+    if (this.#passesBehind >= PASSES_BEHIND) return true
     throw new BehindError(`an endpoint is at block ${head.number} and we are at ${checkpoint.number}`)
   }
 
   /** Reads final blocks by ranges that are as wide as the endpoint accepts. */
-  async function readRange(rpc: RpcEndpoint, { head, finalized }: Heads, from: number) {
-    const { checkpoint } = position.state
-    const requestedBlocks = Math.min(size.blocks, finalized - from + 1)
+  async #readRange(rpc: RpcEndpoint, { head, finalized }: Heads, from: number) {
+    const { checkpoint } = this.#position.state
+    const requestedBlocks = Math.min(this.#size.blocks, finalized - from + 1)
     const to = from + requestedBlocks - 1
     const witnesses = checkpoint === undefined ? [to] : [to, checkpoint.number]
     let response: Awaited<ReturnType<ChainReader['range']>>
     try {
-      response = await reader.range(rpc, from, to, witnesses)
+      response = await this.#reader.range(rpc, from, to, witnesses)
     } catch (error) {
-      if (error instanceof RpcError && size.shrink(from, requestedBlocks, error)) return NOTHING
+      if (error instanceof RpcError && this.#size.shrink(from, requestedBlocks, error)) return NOTHING
       throw error
     }
     const { logs, blocks } = response
     const [end, previous] = blocks
     if (end === undefined) throw new RpcError(`an endpoint with head ${head.number} does not have block ${to}`)
-    if (checkpoint !== undefined && previous?.hash !== checkpoint.hash) return rollBack(rpc, { head, finalized })
+    if (checkpoint !== undefined && previous?.hash !== checkpoint.hash) return this.#rollBack(rpc, { head, finalized })
     if (logs.some(({ blockNumber, blockHash }) => blockNumber === to && blockHash !== end.hash)) {
       throw new RpcError(`the logs and block ${to} of an endpoint belong to different versions of the chain`)
     }
-    size.grow(requestedBlocks, logs.length)
-    const batch = takeWholeBlocks(logs, limits.logsAtOnce)
+    this.#size.grow(requestedBlocks, logs.length)
+    const batch = takeWholeBlocks(logs, this.#limits.logsAtOnce)
     const last = batch.at(-1)
     const target: BlockId =
       batch.length < logs.length && last !== undefined
         ? { number: last.blockNumber, hash: last.blockHash }
         : { number: end.number, hash: end.hash }
-    const gathered = await gatherer.gather(rpc, batch)
-    return position.commit({ ...gathered, to: target, blocks: [target], progress: toProgress(head, finalized) })
+    const gathered = await this.#gatherer.gather(rpc, batch)
+    return this.#position.commit({ ...gathered, to: target, blocks: [target], progress: toProgress(head, finalized) })
   }
 
   /** Reads blocks that may still change: each by its hash, and each must be the child of the one before. */
-  async function readBlocks(rpc: RpcEndpoint, { head, finalized }: Heads, from: number) {
-    const { checkpoint } = position.state
-    const count = Math.min(limits.blocksAtOnce, head.number - from + 1)
-    const listed = await reader.blocks(
+  async #readBlocks(rpc: RpcEndpoint, { head, finalized }: Heads, from: number) {
+    const { checkpoint } = this.#position.state
+    const count = Math.min(this.#limits.blocksAtOnce, head.number - from + 1)
+    const listed = await this.#reader.blocks(
       rpc,
       Array.from({ length: count }, (_, index) => from + index),
     )
     if (listed[0] === undefined) throw new RpcError(`an endpoint with head ${head.number} does not have block ${from}`)
-    if (checkpoint !== undefined && listed[0].parentHash !== checkpoint.hash) return rollBack(rpc, { head, finalized })
+    if (checkpoint !== undefined && listed[0].parentHash !== checkpoint.hash)
+      return this.#rollBack(rpc, { head, finalized })
     const linked: Block[] = []
     for (const block of listed) {
       if (block === undefined || (linked.length > 0 && block.parentHash !== linked.at(-1)!.hash)) break
       linked.push(block)
     }
-    const logsByBlock = await reader.logsOfBlocks(rpc, linked)
+    const logsByBlock = await this.#reader.logsOfBlocks(rpc, linked)
     const logs: EasLog[] = []
     const read: Block[] = []
     for (const [index, blockLogs] of logsByBlock.entries()) {
       // If a block has left the chain meanwhile, so have those after it.
-      if (blockLogs === undefined || (read.length > 0 && logs.length + blockLogs.length > limits.logsAtOnce)) break
+      if (blockLogs === undefined || (read.length > 0 && logs.length + blockLogs.length > this.#limits.logsAtOnce))
+        break
       logs.push(...blockLogs)
       read.push(linked[index]!)
     }
     const last = read.at(-1)
     if (last === undefined) throw new RpcError(`an endpoint does not have the logs of block ${from}`)
-    const gathered = await gatherer.gather(rpc, logs)
+    const gathered = await this.#gatherer.gather(rpc, logs)
     const blocks = read.map(({ number, hash }) => ({ number, hash }))
-    return position.commit({ ...gathered, to: blocks.at(-1)!, blocks, progress: toProgress(head, finalized) })
+    return this.#position.commit({ ...gathered, to: blocks.at(-1)!, blocks, progress: toProgress(head, finalized) })
   }
 
   /** Rolls back to the newest block that we and the chain have in common, however deep it is. */
-  async function rollBack(rpc: RpcEndpoint, { head }: Heads) {
-    const { checkpoint, ladder, finalized } = position.state
-    await confirmChain(rpc, chainId)
-    const ancestor = await findCommonAncestor(rpc, reader, ladder, head.number)
+  async #rollBack(rpc: RpcEndpoint, { head }: Heads) {
+    const { checkpoint, ladder, finalized } = this.#position.state
+    await confirmChain(rpc, this.#chainId)
+    const ancestor = await findCommonAncestor(rpc, this.#reader, ladder, head.number)
     // At most one rollback per pass: an inconsistent endpoint could otherwise keep us and the store busy forever.
-    if (hasRolledBack || ancestor?.number === checkpoint!.number)
+    if (this.#hasRolledBack || ancestor?.number === checkpoint!.number)
       throw new RpcError(
-        `an endpoint contradicts itself about what follows block ${ancestor?.number ?? startBlock - 1}`,
+        `an endpoint contradicts itself about what follows block ${ancestor?.number ?? this.#startBlock - 1}`,
       )
-    const number = ancestor?.number ?? startBlock - 1
-    if (number < finalized) await confirmRemoved(rpcs, rpc, reader, checkpoint!)
+    const number = ancestor?.number ?? this.#startBlock - 1
+    if (number < finalized) await confirmRemoved(this.#rpcs, rpc, this.#reader, checkpoint!)
     const depth = checkpoint!.number - number
-    const applied = await position.commit({ ...EMPTY, rollBackTo: number, to: ancestor ?? null })
-    passesBehind = 0
-    hasRolledBack = true
-    onProblem(
+    const applied = await this.#position.commit({ ...EMPTY, rollBackTo: number, to: ancestor ?? null })
+    this.#passesBehind = 0
+    this.#hasRolledBack = true
+    this.#onProblem(
       `the chain was reorganised: rolled back ${depth} blocks to block ${number} and removed ${applied.rolledBack} records`,
     )
     return applied
@@ -274,6 +296,17 @@ export function createChainSync(parts: ChainSyncParts): ChainSync {
 
 const EMPTY = { records: [], revocations: [], quarantine: [] }
 const NOTHING = { inserted: 0, revoked: 0, rolledBack: 0 }
+
+type Counts = Pick<PassResult, 'inserted' | 'revoked' | 'rolledBack'>
+
+/** What a pass has done so far. */
+type PassProgress = { -readonly [K in Exclude<keyof PassResult, 'block' | 'beganAt'>]: PassResult[K] }
+
+function addCounts(progress: PassProgress, { inserted, revoked, rolledBack }: Counts): void {
+  progress.inserted += inserted
+  progress.revoked += revoked
+  progress.rolledBack += rolledBack
+}
 
 function toProgress(head: Block, finalized: number) {
   return { head: head.number, headSeconds: head.timeSeconds, finalized }

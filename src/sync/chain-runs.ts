@@ -9,7 +9,7 @@ import { createChainPosition, type SyncStore } from './chain-position.ts'
 import { createChainReader } from './chain-reader.ts'
 import { ChainSync, type PassResult, type SyncLimits } from './chain-sync.ts'
 import { createAttestationReader } from './eas-attestations.ts'
-import { createGatherer } from './gather.ts'
+import { Gatherer } from './gather.ts'
 import type { RpcList } from './rpc-list.ts'
 import { createSweep, type Sweep } from './sweep.ts'
 
@@ -46,7 +46,7 @@ export function openChainSync(options: OpenChainSyncParts): OpenChainSync {
   const reader = createChainReader(source, chain.finalityDepth)
   const attestations = createAttestationReader({ source, keccak, maxBumps: limits.maxBumps })
   const position = createChainPosition(store, chainId)
-  const gatherer = createGatherer({
+  const gatherer = new Gatherer({
     chainId,
     chain: chain.name,
     startBlock,

@@ -29,86 +29,75 @@ export interface GatheredChanges {
   readonly quarantine: Quarantined[]
 }
 
-/** Turns logs into records. */
-export interface Gatherer {
-  /**
-   * Reads the attestations of logs.
-   *
-   * @throws {RpcError} when the endpoint does not respond or its response cannot be true; another endpoint may do better
-   */
-  gather(rpc: RpcClient, logs: readonly EasLog[]): Promise<GatheredChanges>
-  /** Reads quarantined attestations again. Those that still cannot be records are quarantined again. */
-  retry(
-    rpc: RpcClient,
-    quarantined: readonly { uid: Hex; blockNumber: number; attempts: number; revokedBlock: number | null }[],
-  ): Promise<GatheredChanges & { readonly released: readonly Hex[] }>
-}
-
 /** Wait before the first retry of a quarantined attestation; it doubles up to a day. */
 const FIRST_RETRY_SECONDS = 5
 const LONGEST_RETRY_SECONDS = 86_400
 /** The most blocks that share one second on the fastest chain. */
 export const MAX_BLOCKS_PER_SECOND = 32
 
-export function createGatherer(parts: GatherParts): Gatherer {
-  const {
-    chainId,
-    chain,
-    startBlock,
-    maxDataBytes,
-    maxFailedReads: patience,
-    reader,
-    attestations,
-    store,
-    nowSeconds,
-    onProblem,
-  } = parts
-  /** The number of failed reads by attestation. */
-  const failedReads = new Map<string, number>()
+/** Turns logs into records. */
+export class Gatherer {
+  readonly #parts: GatherParts
+  readonly #attestations: AttestationReader
+  readonly #onProblem: (message: string) => void
+  /** The number of failed reads by UID; for revocations, by `revoked` and the UID. */
+  readonly #failedReads = new Map<string, number>()
 
-  return {
-    async gather(rpc, logs) {
-      const blocks = new Map<Hex, number>()
-      for (const { kind, uid, blockNumber } of logs) {
-        if (kind === 'attested' && !blocks.has(uid)) blocks.set(uid, blockNumber)
-      }
-      const revocations = new Map<Hex, Revocation>()
-      for (const { kind, uid, blockNumber } of logs) {
-        if (kind === 'revoked' && !revocations.has(uid)) revocations.set(uid, { uid, blockNumber })
-      }
-      for (const [uid, blockNumber] of await findMissed(rpc, [...revocations.values()], blocks))
-        blocks.set(uid, blockNumber)
-      await dropUnconfirmed(rpc, revocations)
-      const gathered: GatheredChanges = { records: [], revocations: [...revocations.values()], quarantine: [] }
-      for (const read of await attestations.read(rpc, [...blocks.keys()]))
-        classify(read, blocks.get(read.uid)!, 0, gathered)
-      return gathered
-    },
+  constructor(parts: GatherParts) {
+    this.#parts = parts
+    this.#attestations = parts.attestations
+    this.#onProblem = parts.onProblem
+  }
 
-    async retry(rpc, quarantined) {
-      const gathered: GatheredChanges = { records: [], revocations: [], quarantine: [] }
-      const reads = await attestations.read(
-        rpc,
-        quarantined.map(({ uid }) => uid),
-      )
-      for (const [index, read] of reads.entries()) {
-        const { uid, blockNumber, attempts, revokedBlock } = quarantined[index]!
-        failedReads.set(uid, patience) // it was read often enough before it was quarantined
-        classify(read, blockNumber, attempts, gathered)
-        if (revokedBlock !== null) gathered.revocations.push({ uid, blockNumber: revokedBlock })
-      }
-      const released = gathered.records.map(({ uid }) => uid)
-      return { ...gathered, released }
-    },
+  /**
+   * Reads the attestations of logs.
+   *
+   * @throws {RpcError} when the endpoint does not respond or its response cannot be true; another endpoint may do better
+   */
+  async gather(rpc: RpcClient, logs: readonly EasLog[]): Promise<GatheredChanges> {
+    const blocks = new Map<Hex, number>()
+    const revocations = new Map<Hex, Revocation>()
+    for (const { kind, uid, blockNumber } of logs) {
+      if (kind === 'attested' && !blocks.has(uid)) blocks.set(uid, blockNumber)
+      if (kind === 'revoked' && !revocations.has(uid)) revocations.set(uid, { uid, blockNumber })
+    }
+    const missed = await this.#findMissed(rpc, [...revocations.values()], blocks)
+    for (const [uid, blockNumber] of missed) blocks.set(uid, blockNumber)
+    await this.#dropUnconfirmed(rpc, revocations)
+    const gathered: GatheredChanges = { records: [], revocations: [...revocations.values()], quarantine: [] }
+    for (const read of await this.#attestations.read(rpc, [...blocks.keys()]))
+      this.#classify(read, blocks.get(read.uid)!, 0, gathered)
+    return gathered
+  }
+
+  /** Reads quarantined attestations again. Those that still cannot be records are quarantined again. */
+  async retry(
+    rpc: RpcClient,
+    quarantined: readonly { uid: Hex; blockNumber: number; attempts: number; revokedBlock: number | null }[],
+  ): Promise<GatheredChanges & { readonly released: readonly Hex[] }> {
+    const gathered: GatheredChanges = { records: [], revocations: [], quarantine: [] }
+    const reads = await this.#attestations.read(
+      rpc,
+      quarantined.map(({ uid }) => uid),
+    )
+    for (const [index, read] of reads.entries()) {
+      const { uid, blockNumber, attempts, revokedBlock } = quarantined[index]!
+      this.#failedReads.set(uid, this.#parts.maxFailedReads) // it was read often enough before it was quarantined
+      this.#classify(read, blockNumber, attempts, gathered)
+      if (revokedBlock !== null) gathered.revocations.push({ uid, blockNumber: revokedBlock })
+    }
+    const released = gathered.records.map(({ uid }) => uid)
+    return { ...gathered, released }
   }
 
   /** Adds an attestation to the records or to the quarantine. Throws {RpcError} while another endpoint should be tried. */
-  function classify(read: ReadAttestation, blockNumber: number, attempts: number, gathered: GatheredChanges): void {
+  #classify(read: ReadAttestation, blockNumber: number, attempts: number, gathered: GatheredChanges): void {
     const { uid } = read
+    const { chainId, chain, maxDataBytes, nowSeconds } = this.#parts
     const addQuarantined = (stage: QuarantineStage, reason: string, retryAtSeconds: number | null) =>
       gathered.quarantine.push({ uid, blockNumber, stage, reason, retryAtSeconds, decoder: DECODER_VERSION })
     if (read.state === 'ok') {
-      failedReads.delete(uid)
+      this.#failedReads.delete(uid)
       const converted = toLocationRecord(read, { chainId, chain, blockNumber, maxDataBytes })
       if (converted.ok) gathered.records.push(converted.record)
       else addQuarantined(converted.stage, converted.reason, null)
@@ -117,33 +106,34 @@ export function createGatherer(parts: GatherParts): Gatherer {
     } else {
       const reason =
         read.state === 'missing' ? 'the chain has a log of it but no attestation' : 'its fields do not match its UID'
-      const failures = (failedReads.get(uid) ?? 0) + 1
-      failedReads.set(uid, failures)
-      if (failures < patience) throw new RpcError(`attestation ${uid}: ${reason}`)
-      failedReads.delete(uid)
-      if (attempts === 0) onProblem(`attestation ${uid} is quarantined: ${reason}`)
+      this.#countFailure(uid, `attestation ${uid}: ${reason}`)
+      if (attempts === 0) this.#onProblem(`attestation ${uid} is quarantined: ${reason}`)
       const waitSeconds = Math.min(FIRST_RETRY_SECONDS * 2 ** attempts, LONGEST_RETRY_SECONDS)
       addQuarantined(read.state === 'missing' ? 'missing' : 'uid', reason, nowSeconds() + waitSeconds)
     }
   }
 
   /** Drops revocations that have a log but that the contract does not confirm. */
-  async function dropUnconfirmed(rpc: RpcClient, revocations: Map<Hex, Revocation>): Promise<void> {
-    for (const read of await attestations.read(rpc, [...revocations.keys()])) {
+  async #dropUnconfirmed(rpc: RpcClient, revocations: Map<Hex, Revocation>): Promise<void> {
+    for (const read of await this.#attestations.read(rpc, [...revocations.keys()])) {
       if (read.state !== 'ok' || read.revokedSeconds > 0) continue
-      const key = `revoked ${read.uid}`
-      const failures = (failedReads.get(key) ?? 0) + 1
-      failedReads.set(key, failures)
-      if (failures < patience)
-        throw new RpcError(`attestation ${read.uid}: there is a log of its revocation but it is not revoked`)
-      failedReads.delete(key)
-      onProblem(`a log of the revocation of ${read.uid} is ignored: the contract does not confirm it`)
-      revocations.delete(read.uid)
+      const { uid } = read
+      this.#countFailure(`revoked ${uid}`, `attestation ${uid}: there is a log of its revocation but it is not revoked`)
+      this.#onProblem(`a log of the revocation of ${uid} is ignored: the contract does not confirm it`)
+      revocations.delete(uid)
     }
   }
 
+  /** Counts a failed read. Throws {RpcError} unless so many reads failed that no endpoint is likely to do better. */
+  #countFailure(key: string, message: string): void {
+    const failures = (this.#failedReads.get(key) ?? 0) + 1
+    this.#failedReads.set(key, failures)
+    if (failures < this.#parts.maxFailedReads) throw new RpcError(message)
+    this.#failedReads.delete(key)
+  }
+
   /** Finds revoked attestations that we have never seen, with their blocks. */
-  async function findMissed(
+  async #findMissed(
     rpc: RpcClient,
     revocations: readonly Revocation[],
     known: ReadonlyMap<Hex, number>,
@@ -151,21 +141,23 @@ export function createGatherer(parts: GatherParts): Gatherer {
     const missed = new Map<Hex, number>()
     const candidates = revocations.filter(({ uid }) => !known.has(uid))
     if (candidates.length === 0) return missed
+    const { chainId, store } = this.#parts
     const stored = new Set(await store.known({ chainId, uids: candidates.map(({ uid }) => uid) }))
     for (const { uid, blockNumber } of candidates) {
       if (stored.has(uid)) continue
-      const [read] = await attestations.read(rpc, [uid])
+      const [read] = await this.#attestations.read(rpc, [uid])
       if (read?.state !== 'ok') continue
-      const block = await findBlock(rpc, uid, read.timeSeconds, blockNumber)
+      const block = await this.#findBlock(rpc, uid, read.timeSeconds, blockNumber)
       if (block === undefined) continue
-      onProblem(`attestation ${uid} of block ${block} had been missed and is stored with its revocation`)
+      this.#onProblem(`attestation ${uid} of block ${block} had been missed and is stored with its revocation`)
       missed.set(uid, block)
     }
     return missed
   }
 
   /** Finds the block of an attestation by its time. Returns undefined when no block up to `last` has its log. */
-  async function findBlock(rpc: RpcClient, uid: Hex, timeSeconds: number, last: number): Promise<number | undefined> {
+  async #findBlock(rpc: RpcClient, uid: Hex, timeSeconds: number, last: number): Promise<number | undefined> {
+    const { reader, startBlock } = this.#parts
     const first = await findFirstBlockAt(rpc, reader, timeSeconds, startBlock, last)
     if (first === undefined) return undefined
     const end = Math.min(first + MAX_BLOCKS_PER_SECOND - 1, last)

@@ -8,7 +8,7 @@ import { type Audit, createAudit } from './audit.ts'
 import { createChainPosition, type SyncStore } from './chain-position.ts'
 import { createChainReader } from './chain-reader.ts'
 import { ChainSync, type PassResult, type SyncLimits } from './chain-sync.ts'
-import { createAttestationReader } from './eas-attestations.ts'
+import { AttestationReader } from './eas-attestations.ts'
 import { Gatherer } from './gather.ts'
 import type { RpcList } from './rpc-list.ts'
 import { createSweep, type Sweep } from './sweep.ts'
@@ -44,7 +44,7 @@ export function openChainSync(options: OpenChainSyncParts): OpenChainSync {
   const { startBlock } = chain
   const chainId = chain.id
   const reader = createChainReader(source, chain.finalityDepth)
-  const attestations = createAttestationReader({ source, keccak, maxBumps: limits.maxBumps })
+  const attestations = new AttestationReader({ source, keccak, maxBumps: limits.maxBumps })
   const position = createChainPosition(store, chainId)
   const gatherer = new Gatherer({
     chainId,

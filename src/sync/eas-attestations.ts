@@ -92,75 +92,83 @@ interface AttestationReaderParts {
   readonly maxBumps: number
 }
 
-export interface AttestationReader {
+/** Reads attestations from the EAS contract and compares each with its UID. */
+export class AttestationReader {
+  readonly #easAddress: Hex
+  readonly #schemas: LogSource['schemas']
+  readonly #keccak: Keccak
+  readonly #maxBumps: number
+  /** Whether an endpoint's chain has Multicall3; looked up once. */
+  readonly #hasMulticall = new WeakMap<RpcClient, boolean>()
+  /** The last counter seen for each content: equal attestations of one block differ by it. */
+  readonly #bumps = new Map<string, number>()
+
+  constructor({ source, keccak, maxBumps }: AttestationReaderParts) {
+    this.#easAddress = source.easAddress
+    this.#schemas = source.schemas
+    this.#keccak = keccak
+    this.#maxBumps = maxBumps
+  }
+
   /**
    * Reads attestations at the latest block. The fields that a UID covers never change, so the block does not matter.
    *
    * @returns one result for each UID, in the same order
    * @throws {RpcError} when the endpoint does not respond
    */
-  read(rpc: RpcClient, uids: readonly Hex[]): Promise<ReadAttestation[]>
-}
-
-export function createAttestationReader({ source, keccak, maxBumps }: AttestationReaderParts): AttestationReader {
-  const { easAddress, schemas } = source
-  /** Whether an endpoint's chain has Multicall3; looked up once. */
-  const hasMulticall = new WeakMap<RpcClient, boolean>()
-  /** The last counter seen for each content: equal attestations of one block differ by it. */
-  const bumps = new Map<string, number>()
-
-  return {
-    async read(rpc, uids) {
-      const attestations: ReadAttestation[] = []
-      bumps.clear()
-      const useMulticall = uids.length > 8 && (await findMulticall(rpc))
-      const size = useMulticall ? CALLS_PER_AGGREGATE : CALLS_PER_BATCH
-      for (let start = 0; start < uids.length; start += BATCHES_AT_ONCE * size) {
-        const batches = Array.from({ length: BATCHES_AT_ONCE }, (_, index) =>
-          readBatch(rpc, uids.slice(start + index * size, start + (index + 1) * size), useMulticall),
-        )
-        attestations.push(...(await Promise.all(batches)).flat())
-      }
-      return attestations
-    },
+  async read(rpc: RpcClient, uids: readonly Hex[]): Promise<ReadAttestation[]> {
+    const attestations: ReadAttestation[] = []
+    this.#bumps.clear()
+    const useMulticall = uids.length > 8 && (await this.#findMulticall(rpc))
+    const size = useMulticall ? CALLS_PER_AGGREGATE : CALLS_PER_BATCH
+    for (let start = 0; start < uids.length; start += BATCHES_AT_ONCE * size) {
+      const batches = Array.from({ length: BATCHES_AT_ONCE }, (_, index) =>
+        this.#readBatch(rpc, uids.slice(start + index * size, start + (index + 1) * size), useMulticall),
+      )
+      attestations.push(...(await Promise.all(batches)).flat())
+    }
+    return attestations
   }
 
-  async function findMulticall(rpc: RpcClient): Promise<boolean> {
-    let hasCode = hasMulticall.get(rpc)
+  /** Tells whether an endpoint's chain has Multicall3. */
+  async #findMulticall(rpc: RpcClient): Promise<boolean> {
+    let hasCode = this.#hasMulticall.get(rpc)
     if (hasCode === undefined) {
       const code = await rpc.request('eth_getCode', [MULTICALL3, 'latest'])
       hasCode = typeof code === 'string' && code.length > 2
-      hasMulticall.set(rpc, hasCode)
+      this.#hasMulticall.set(rpc, hasCode)
     }
     return hasCode
   }
 
-  async function readBatch(rpc: RpcClient, uids: readonly Hex[], useMulticall: boolean): Promise<ReadAttestation[]> {
+  /** Reads attestations in one message, or in two halves if the response is too large. */
+  async #readBatch(rpc: RpcClient, uids: readonly Hex[], useMulticall: boolean): Promise<ReadAttestation[]> {
     if (uids.length === 0) return []
     try {
-      const responses = useMulticall ? await callAggregate(rpc, uids) : await callSeparately(rpc, uids)
-      return responses.map((response, index) => checkAttestation(uids[index]!, response))
+      const responses = useMulticall ? await this.#callAggregate(rpc, uids) : await this.#callSeparately(rpc, uids)
+      return responses.map((response, index) => this.#checkAttestation(uids[index]!, response))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       if (useMulticall && error.failure === 'error') {
-        hasMulticall.set(rpc, false)
-        return readBatch(rpc, uids, false)
+        this.#hasMulticall.set(rpc, false)
+        return this.#readBatch(rpc, uids, false)
       }
       if (error.failure !== 'too-large') throw error
       if (uids.length === 1) return [{ state: 'too-large', uid: uids[0]! }]
       const half = uids.length >> 1
       return [
-        ...(await readBatch(rpc, uids.slice(0, half), useMulticall)),
-        ...(await readBatch(rpc, uids.slice(half), useMulticall)),
+        ...(await this.#readBatch(rpc, uids.slice(0, half), useMulticall)),
+        ...(await this.#readBatch(rpc, uids.slice(half), useMulticall)),
       ]
     }
   }
 
-  async function callSeparately(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
+  /** Calls the contract once for each attestation, in one JSON-RPC batch. Returns the responses in hex. */
+  async #callSeparately(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
     const responses = await rpc.requestAll(
       uids.map((uid) => ({
         method: 'eth_call',
-        params: [{ to: easAddress, data: `0x${ATTESTATION_SELECTOR}${uid.slice(2)}` }, 'latest'],
+        params: [{ to: this.#easAddress, data: `0x${ATTESTATION_SELECTOR}${uid.slice(2)}` }, 'latest'],
       })),
     )
     return responses.map((response) => {
@@ -169,21 +177,23 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
     })
   }
 
-  async function callAggregate(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
+  /** Reads all attestations in one call of Multicall3. Returns the responses in hex. */
+  async #callAggregate(rpc: RpcClient, uids: readonly Hex[]): Promise<string[]> {
     const data = encodeAggregate(
-      easAddress,
+      this.#easAddress,
       uids.map((uid) => ATTESTATION_SELECTOR + uid.slice(2)),
     )
     const response = await rpc.request('eth_call', [{ to: MULTICALL3, data }, 'latest'])
     return decodeAggregate(response, uids.length)
   }
 
-  function checkAttestation(uid: Hex, response: string): ReadAttestation {
+  /** Decodes a response and compares it with the requested UID. */
+  #checkAttestation(uid: Hex, response: string): ReadAttestation {
     const fields = decodeAttestation(response)
     if (fields === undefined) return { state: 'wrong', uid }
     if (/^0*$/.test(fields.uid)) return { state: 'missing', uid }
-    const layout = schemas.get(`0x${fields.schema}`)
-    if (`0x${fields.uid}` !== uid || layout === undefined || !hasUid(fields, uid)) return { state: 'wrong', uid }
+    const layout = this.#schemas.get(`0x${fields.schema}`)
+    if (`0x${fields.uid}` !== uid || layout === undefined || !this.#hasUid(fields, uid)) return { state: 'wrong', uid }
     return {
       state: 'ok',
       uid,
@@ -197,7 +207,7 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
   }
 
   /** Tells whether the fields hash to the UID; otherwise they are not of this attestation. */
-  function hasUid(fields: RawAttestation, uid: Hex): boolean {
+  #hasUid(fields: RawAttestation, uid: Hex): boolean {
     const covered = {
       schema: `0x${fields.schema}`,
       recipient: `0x${fields.recipient}`,
@@ -208,13 +218,13 @@ export function createAttestationReader({ source, keccak, maxBumps }: Attestatio
       refUID: `0x${fields.refUID}`,
       data: `0x${fields.data}`,
     }
-    const first = attestationUid(covered, keccak, 0)
+    const first = attestationUid(covered, this.#keccak, 0)
     if (first === uid) return true
     // Among many equal attestations of a block, the next one most likely has the counter after the last one seen.
-    const next = (bumps.get(first) ?? 0) + 1
-    for (let tried = 0, bump = next; tried < maxBumps; tried++, bump = (bump % maxBumps) + 1) {
-      if (attestationUid(covered, keccak, bump) !== uid) continue
-      bumps.set(first, bump)
+    const next = (this.#bumps.get(first) ?? 0) + 1
+    for (let tried = 0, bump = next; tried < this.#maxBumps; tried++, bump = (bump % this.#maxBumps) + 1) {
+      if (attestationUid(covered, this.#keccak, bump) !== uid) continue
+      this.#bumps.set(first, bump)
       return true
     }
     return false

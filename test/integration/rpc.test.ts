@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createKeccak } from '../../src/crypto/keccak.ts'
-import { createAttestationReader } from '../../src/sync/eas-attestations.ts'
+import { AttestationReader } from '../../src/sync/eas-attestations.ts'
 import { createRpc, type RpcClient, RpcError } from '../../src/sync/rpc.ts'
 import type { Hex } from '../../src/wire/values.ts'
 
@@ -140,7 +140,7 @@ describe('an endpoint', () => {
       })
       return Array.isArray(message) ? message.map(one) : one(message as never)
     }
-    const reader = createAttestationReader({
+    const reader = new AttestationReader({
       source: {
         easAddress: `0x${'42'.repeat(20)}`,
         schemas: new Map([[`0x${'11'.repeat(32)}` as const, 'nine-fields' as const]]),

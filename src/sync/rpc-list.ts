@@ -57,13 +57,67 @@ const NEWEST_SHARE = 0.2
 const FAILURE_PENALTY_MS = 1000
 
 export function createRpcList(parts: RpcListParts): RpcList {
-  const { chainId, clients, now, random, maxSuspensionMs: maxBenchMs, onSuspend: onBench } = parts
-  const entries: Entry[] = clients.map((client, index) => {
+  return new RankedEndpoints(parts)
+}
+
+class RankedEndpoints implements RpcList {
+  readonly client: RpcClient = {
+    request: (method, params) => this.#passThrough((rpc) => rpc.request(method, params)),
+    requestAll: (calls) => this.#passThrough((rpc) => rpc.requestAll(calls)),
+  }
+  readonly #parts: RpcListParts
+  readonly #entries: readonly Entry[]
+
+  constructor(parts: RpcListParts) {
+    this.#parts = parts
+    this.#entries = parts.clients.map((client, index) => this.#createEntry(client, index + 1))
+  }
+
+  get size(): number {
+    return this.#entries.length
+  }
+
+  async use<T>(ask: (endpoint: RpcEndpoint) => Promise<T>, except?: ReadonlySet<number>): Promise<T> {
+    let failure: RpcError | undefined
+    const tried = new Set<Entry>()
+    for (;;) {
+      const entry = this.#findBest((candidate) => !tried.has(candidate) && !except?.has(candidate.endpoint.index))
+      if (entry === undefined) break
+      tried.add(entry)
+      try {
+        await this.#verify(entry)
+        const result = await ask(entry.endpoint)
+        entry.failures = 0
+        return result
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error
+        failure = error
+        this.#suspend(entry, error.message)
+      }
+    }
+    throw failure ?? new RpcError('every endpoint of this chain is suspended', { failure: 'silent' })
+  }
+
+  suspend(index: number, reason: string): void {
+    this.#suspend(this.#entries[index - 1]!, reason)
+  }
+
+  statuses(): readonly EndpointStatus[] {
+    const { now } = this.#parts
+    return this.#entries.map(({ endpoint, suspendedUntilMs, failures, latencyMs }) => ({
+      index: endpoint.index,
+      isSuspended: now() < suspendedUntilMs,
+      failures,
+      latencyMs,
+    }))
+  }
+
+  #createEntry(client: RpcClient, index: number): Entry {
     const entry: Entry = {
       endpoint: {
-        index: index + 1,
-        request: (method, params) => measureLatency(entry, client.request(method, params)),
-        requestAll: (calls) => measureLatency(entry, client.requestAll(calls)),
+        index,
+        request: (method, params) => this.#measureLatency(entry, client.request(method, params)),
+        requestAll: (calls) => this.#measureLatency(entry, client.requestAll(calls)),
       },
       isVerified: false,
       failures: 0,
@@ -71,59 +125,53 @@ export function createRpcList(parts: RpcListParts): RpcList {
       latencyMs: undefined,
     }
     return entry
-  })
-
-  const list: RpcList = {
-    async use(ask, except) {
-      let failure: RpcError | undefined
-      const tried = new Set<Entry>()
-      for (;;) {
-        const entry = findBest((candidate) => !tried.has(candidate) && !except?.has(candidate.endpoint.index))
-        if (entry === undefined) break
-        tried.add(entry)
-        try {
-          await verify(entry)
-          const result = await ask(entry.endpoint)
-          entry.failures = 0
-          return result
-        } catch (error) {
-          if (!(error instanceof RpcError)) throw error
-          failure = error
-          suspend(entry, error.message)
-        }
-      }
-      throw failure ?? new RpcError('every endpoint of this chain is suspended', { failure: 'silent' })
-    },
-    suspend(index, reason) {
-      suspend(entries[index - 1]!, reason)
-    },
-    size: entries.length,
-    statuses: () =>
-      entries.map(({ endpoint, suspendedUntilMs, failures, latencyMs }) => ({
-        index: endpoint.index,
-        isSuspended: now() < suspendedUntilMs,
-        failures,
-        latencyMs,
-      })),
-    client: {
-      request: (method, params) => passThrough((rpc) => rpc.request(method, params)),
-      requestAll: (calls) => passThrough((rpc) => rpc.requestAll(calls)),
-    },
   }
-  return list
 
-  async function measureLatency<T>(entry: Entry, response: Promise<T>): Promise<T> {
-    const startedMs = now()
+  /** Adds the time until a response, or until a failure, to the endpoint's average. */
+  async #measureLatency<T>(entry: Entry, response: Promise<T>): Promise<T> {
+    const startedMs = this.#parts.now()
     try {
       return await response
     } finally {
-      const tookMs = now() - startedMs
+      const tookMs = this.#parts.now() - startedMs
       entry.latencyMs = (entry.latencyMs ?? tookMs) * (1 - NEWEST_SHARE) + tookMs * NEWEST_SHARE
     }
   }
 
-  async function passThrough<T>(ask: (rpc: RpcClient) => Promise<T>): Promise<T> {
-    const outcome = await list.use(async (rpc) => {
+  /** Returns the candidate with the lowest latency and the fewest failures in a row that is not suspended. */
+  #findBest(isCandidate: (entry: Entry) => boolean): Entry | undefined {
+    const cost = ({ failures, latencyMs }: Entry) => failures * FAILURE_PENALTY_MS + (latencyMs ?? 0)
+    return this.#entries
+      .filter((entry) => isCandidate(entry) && this.#parts.now() >= entry.suspendedUntilMs)
+      .reduce<Entry | undefined>(
+        (left, right) => (left === undefined || cost(right) < cost(left) ? right : left),
+        undefined,
+      )
+  }
+
+  /** Checks the chain id before the first use and after each failure, because the address may then reach another node. */
+  async #verify(entry: Entry): Promise<void> {
+    if (entry.isVerified) return
+    const { chainId } = this.#parts
+    const served = await entry.endpoint.request('eth_chainId', [])
+    if (typeof served !== 'string' || Number(served) !== chainId) {
+      throw new RpcError(`an endpoint for chain ${chainId} serves chain ${Number(served)}`)
+    }
+    entry.isVerified = true
+  }
+
+  #suspend(entry: Entry, reason: string): void {
+    const { now, random, maxSuspensionMs, onSuspend } = this.#parts
+    const suspensionMs = Math.min(FIRST_SUSPENSION_MS * 2 ** entry.failures, maxSuspensionMs)
+    entry.failures++
+    entry.isVerified = false
+    entry.suspendedUntilMs = now() + suspensionMs * (0.5 + random() / 2)
+    onSuspend?.(entry.endpoint.index, reason)
+  }
+
+  /** Uses the best endpoint. A JSON-RPC error goes to the caller and does not suspend the endpoint. */
+  async #passThrough<T>(ask: (rpc: RpcClient) => Promise<T>): Promise<T> {
+    const outcome = await this.use(async (rpc) => {
       try {
         return { value: await ask(rpc) }
       } catch (error) {
@@ -133,33 +181,5 @@ export function createRpcList(parts: RpcListParts): RpcList {
     })
     if ('error' in outcome) throw outcome.error
     return outcome.value
-  }
-
-  function findBest(isCandidate: (entry: Entry) => boolean): Entry | undefined {
-    const cost = ({ failures, latencyMs }: Entry) => failures * FAILURE_PENALTY_MS + (latencyMs ?? 0)
-    return entries
-      .filter((entry) => isCandidate(entry) && now() >= entry.suspendedUntilMs)
-      .reduce<Entry | undefined>(
-        (left, right) => (left === undefined || cost(right) < cost(left) ? right : left),
-        undefined,
-      )
-  }
-
-  /** Checks the chain id before the first use and after each failure, because the address may then reach another node. */
-  async function verify(entry: Entry): Promise<void> {
-    if (entry.isVerified) return
-    const served = await entry.endpoint.request('eth_chainId', [])
-    if (typeof served !== 'string' || Number(served) !== chainId) {
-      throw new RpcError(`an endpoint for chain ${chainId} serves chain ${Number(served)}`)
-    }
-    entry.isVerified = true
-  }
-
-  function suspend(entry: Entry, reason: string): void {
-    const suspensionMs = Math.min(FIRST_SUSPENSION_MS * 2 ** entry.failures, maxBenchMs)
-    entry.failures++
-    entry.isVerified = false
-    entry.suspendedUntilMs = now() + suspensionMs * (0.5 + random() / 2)
-    onBench?.(entry.endpoint.index, reason)
   }
 }

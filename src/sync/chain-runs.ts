@@ -94,7 +94,7 @@ interface ChainRunsParts {
 }
 
 /** Runs passes and sweeps and stores their outcome and errors. */
-interface ChainRuns {
+export interface ChainRuns {
   /** Runs one task at a time on a chain. */
   exclusively<T>(chain: SyncedChainState, run: () => Promise<T>): Promise<T>
   /** Runs one pass. Returns undefined when it failed. */

@@ -1,7 +1,7 @@
 import type { RecordStore } from '../wire/store-messages.ts'
 import type { SyncAction, SyncEvent, SyncOutcome } from '../wire/sync-messages.ts'
-import { createChainRuns, type SyncedChain, type SyncedChainState } from './chain-runs.ts'
-import { createLease } from './lease.ts'
+import { type ChainRuns, createChainRuns, type SyncedChain, type SyncedChainState } from './chain-runs.ts'
+import { createLease, type Lease } from './lease.ts'
 
 export interface SyncWorkerParts {
   readonly chains: readonly SyncedChain[]
@@ -27,16 +27,27 @@ export interface SyncWorker {
   close(): Promise<void>
 }
 
-export function createSyncWorker({
-  chains: workedChains,
-  store,
-  owner,
-  now,
-  limits,
-  onEvent,
-}: SyncWorkerParts): SyncWorker {
-  const chains = workedChains.map(
-    (chain): SyncedChainState => ({
+export function createSyncWorker(parts: SyncWorkerParts): SyncWorker {
+  return new ChainLoops(parts)
+}
+
+class ChainLoops implements SyncWorker {
+  readonly #now: () => number
+  readonly #limits: SyncWorkerLimits
+  readonly #onEvent: (event: SyncEvent) => void
+  readonly #chains: readonly SyncedChainState[]
+  readonly #runs: ChainRuns
+  readonly #lease: Lease
+  /** Names of the requested jobs that are running. */
+  readonly #jobs = new Set<string>()
+  readonly #loops: readonly Promise<void>[]
+  #isClosed = false
+
+  constructor({ chains, store, owner, now, limits, onEvent }: SyncWorkerParts) {
+    this.#now = now
+    this.#limits = limits
+    this.#onEvent = onEvent
+    this.#chains = chains.map((chain) => ({
       ...chain,
       busy: Promise.resolve(),
       isReading: false,
@@ -45,69 +56,65 @@ export function createSyncWorker({
       // The first sweep comes soon after the start, because the process may have been down for long.
       lastSweepMs: now() - limits.sweepMs + 10 * limits.auditMs,
       wake: () => {},
-    }),
-  )
-  const runs = createChainRuns({ store, now, limits, onEvent })
-  const { exclusively } = runs
-  const lease = createLease({
-    store,
-    owner,
-    holdMs: limits.leaseMs,
-    onChange,
-    onStopped: () => onEvent({ kind: 'stopped' }),
-  })
-  const jobs = new Set<string>()
-  let isClosed = false
-  const loops = chains.map(loop)
-
-  return {
-    async act(action) {
-      switch (action.kind) {
-        case 'chain':
-          return syncOne(action.chainId, action.waitMs)
-        case 'all':
-          return inBackground('all', async () => void (await Promise.all(chains.map((chain) => catchUp(chain)))))
-        case 'revocations':
-          return inBackground(
-            'revocations',
-            async () => void (await Promise.all(chains.map((chain) => runs.sweep(chain, () => isClosed)))),
-          )
-        case 'refresh':
-          await lease.renew()
-          return { state: 'started' }
-      }
-    },
-    async close() {
-      isClosed = true
-      for (const chain of chains) chain.wake()
-      await Promise.all(loops)
-      await lease.close()
-    },
+    }))
+    this.#runs = createChainRuns({ store, now, limits, onEvent })
+    this.#lease = createLease({
+      store,
+      owner,
+      holdMs: limits.leaseMs,
+      onChange: (isHeld) => this.#changeLead(isHeld),
+      onStopped: () => onEvent({ kind: 'stopped' }),
+    })
+    this.#loops = this.#chains.map((chain) => this.#loop(chain))
   }
 
-  function onChange(isHeld: boolean): void {
-    onEvent({ kind: 'lead', isHeld })
-    for (const chain of chains) chain.wake()
+  async act(action: SyncAction): Promise<SyncOutcome> {
+    switch (action.kind) {
+      case 'chain':
+        return this.#syncOne(action.chainId, action.waitMs)
+      case 'all':
+        return this.#inBackground('all', (chain) => this.#catchUp(chain))
+      case 'revocations':
+        return this.#inBackground('revocations', (chain) => this.#sweep(chain))
+      case 'refresh':
+        await this.#lease.renew()
+        return { state: 'started' }
+    }
   }
 
-  async function loop(chain: SyncedChainState): Promise<void> {
-    while (!isClosed) {
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const chain of this.#chains) chain.wake()
+    await Promise.all(this.#loops)
+    await this.#lease.close()
+  }
+
+  /** Reports whether this process now reads the chains, and lets the loops notice it at once. */
+  #changeLead(isHeld: boolean): void {
+    this.#onEvent({ kind: 'lead', isHeld })
+    for (const chain of this.#chains) chain.wake()
+  }
+
+  /** Runs passes over a chain until the worker is closed. */
+  async #loop(chain: SyncedChainState): Promise<void> {
+    while (!this.#isClosed) {
       let isCaughtUp = true
-      if (lease.mayWork && !isSuspended(chain)) {
-        const result = await exclusively(chain, () => runs.pass(chain))
+      if (this.#lease.mayWork && !this.#isSuspended(chain)) {
+        const result = await this.#runs.exclusively(chain, () => this.#runs.pass(chain))
         isCaughtUp = result?.isCaughtUp ?? true
-        if (isCaughtUp && result !== undefined) await compare(chain)
+        if (isCaughtUp && result !== undefined) await this.#compare(chain)
       }
-      if (isCaughtUp && !isClosed) await pause(chain)
+      if (isCaughtUp && !this.#isClosed) await this.#pause(chain)
     }
   }
 
   /** Tells whether every endpoint is suspended, so that a pass could only fail. */
-  function isSuspended({ rpcs }: SyncedChainState): boolean {
+  #isSuspended({ rpcs }: SyncedChainState): boolean {
     return rpcs.statuses().every(({ isSuspended }) => isSuspended)
   }
 
-  function pause(chain: SyncedChainState): Promise<void> {
+  /** Waits for the polling interval of a chain, or until `wake` is called. */
+  #pause(chain: SyncedChainState): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, chain.pollMs)
       chain.wake = () => {
@@ -118,35 +125,42 @@ export function createSyncWorker({
   }
 
   /** Runs what is due besides new blocks: an audit step with a second endpoint, and a sweep of all valid records. */
-  async function compare(chain: SyncedChainState): Promise<void> {
-    if (now() - chain.lastAuditMs >= limits.auditMs) {
-      const missed = await exclusively(chain, () => chain.audit.step()).catch((error: Error) => {
-        onEvent({ kind: 'problem', chainId: chain.chainId, message: error.message })
-        return undefined
-      })
+  async #compare(chain: SyncedChainState): Promise<void> {
+    if (this.#now() - chain.lastAuditMs >= this.#limits.auditMs) {
+      const missed = await this.#runs
+        .exclusively(chain, () => chain.audit.step())
+        .catch((error: Error) => {
+          this.#onEvent({ kind: 'problem', chainId: chain.chainId, message: error.message })
+          return undefined
+        })
       // After an audited range the next follows immediately, until there is none left.
-      if (missed === undefined) chain.lastAuditMs = now()
+      if (missed === undefined) chain.lastAuditMs = this.#now()
     }
-    if (now() - chain.lastSweepMs >= limits.sweepMs) await runs.sweep(chain, () => isClosed)
+    if (this.#now() - chain.lastSweepMs >= this.#limits.sweepMs) await this.#sweep(chain)
+  }
+
+  #sweep(chain: SyncedChainState): Promise<void> {
+    return this.#runs.sweep(chain, () => this.#isClosed)
   }
 
   /** Reads a chain until it is caught up. Returns false when a pass failed. */
-  async function catchUp(chain: SyncedChainState, onCount: (inserted: number) => void = () => {}): Promise<boolean> {
+  async #catchUp(chain: SyncedChainState, onCount: (inserted: number) => void = () => {}): Promise<boolean> {
     for (;;) {
-      const result = await exclusively(chain, () => runs.pass(chain))
+      const result = await this.#runs.exclusively(chain, () => this.#runs.pass(chain))
       if (result === undefined) return false
       onCount(result.inserted)
-      if (result.isCaughtUp || isClosed) return true
+      if (result.isCaughtUp || this.#isClosed) return true
     }
   }
 
-  async function syncOne(chainId: number, waitMs: number): Promise<SyncOutcome> {
-    const chain = chains.find((candidate) => candidate.chainId === chainId)
+  /** Reads one chain on request. If that takes longer than `waitMs`, it continues in the background. */
+  async #syncOne(chainId: number, waitMs: number): Promise<SyncOutcome> {
+    const chain = this.#chains.find((candidate) => candidate.chainId === chainId)
     if (chain === undefined) return { state: 'failed', reason: `chain ${chainId} has no RPC` }
     if (chain.isReading) return { state: 'busy', reason: 'the chain is being read' }
     let count = 0
-    const job = await begin(`chain ${chainId}`, () =>
-      catchUp(chain, (inserted) => {
+    const job = await this.#begin(`chain ${chainId}`, () =>
+      this.#catchUp(chain, (inserted) => {
         count += inserted
       }),
     )
@@ -161,25 +175,26 @@ export function createSyncWorker({
     return end ? { state: 'done', count } : { state: 'failed', reason: 'the chain or the store does not answer' }
   }
 
-  async function inBackground(name: string, run: () => Promise<void>): Promise<SyncOutcome> {
-    const job = await begin(name, run)
+  /** Starts a job that runs for every chain. */
+  async #inBackground(name: string, run: (chain: SyncedChainState) => Promise<unknown>): Promise<SyncOutcome> {
+    const job = await this.#begin(name, () => Promise.all(this.#chains.map(run)))
     return 'state' in job ? job : { state: 'started' }
   }
 
   /** Begins a job unless the same job is running or another process holds the lease. Works even while the worker is stopped. */
-  async function begin<T>(
+  async #begin<T>(
     name: string,
     run: () => Promise<T>,
   ): Promise<Extract<SyncOutcome, { state: 'busy' | 'failed' }> | { readonly end: Promise<T> }> {
-    if (jobs.has(name)) return { state: 'busy', reason: 'the same request is already running' }
-    jobs.add(name)
-    const release = await lease.holdForJob()
+    if (this.#jobs.has(name)) return { state: 'busy', reason: 'the same request is already running' }
+    this.#jobs.add(name)
+    const release = await this.#lease.holdForJob()
     if (release === undefined) {
-      jobs.delete(name)
+      this.#jobs.delete(name)
       return { state: 'busy', reason: 'another process of this deployment reads the chains' }
     }
     const end = run().finally(() => {
-      jobs.delete(name)
+      this.#jobs.delete(name)
       release()
     })
     return { end }

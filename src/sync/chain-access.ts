@@ -113,65 +113,82 @@ const REVERTED = 3
 const LARGEST_NONCE = 2n ** 48n - 1n
 
 export function createChainAccess(parts: ChainAccessParts): ChainAccess {
-  const { chain, rpcs, keccak, nowSeconds, maxHeadAheadSeconds, onState } = parts
-  const expected = { separator: hex(domainSeparator(chain, keccak)), type: hex(attestTypeHash(chain.profile, keccak)) }
-  const endpoints: Endpoint[] = rpcs.map((rpc) => ({
-    rpc,
-    verdict: { state: 'unverified', reason: 'not checked yet' },
-    failure: 'silent',
-    verifying: undefined,
-  }))
-  let state: ChainState = { state: 'unverified', reason: 'not checked yet' }
+  return new CheckedChain(parts)
+}
+
+class CheckedChain implements ChainAccess {
+  readonly #parts: ChainAccessParts
+  /** What the contract has to return for its EIP-712 domain and its attestation type. */
+  readonly #expected: { readonly separator: Hex; readonly type: Hex }
+  readonly #endpoints: readonly Endpoint[]
+  #state: ChainState = { state: 'unverified', reason: 'not checked yet' }
   // The endpoint that answered last is tried first, so a dead endpoint costs its timeout only once.
-  let preferred = 0
+  #preferred = 0
 
-  return {
-    get state() {
-      return state
-    },
+  constructor(parts: ChainAccessParts) {
+    const { chain, rpcs, keccak } = parts
+    this.#parts = parts
+    this.#expected = {
+      separator: hex(domainSeparator(chain, keccak)),
+      type: hex(attestTypeHash(chain.profile, keccak)),
+    }
+    this.#endpoints = rpcs.map((rpc) => ({
+      rpc,
+      verdict: { state: 'unverified', reason: 'not checked yet' },
+      failure: 'silent',
+      verifying: undefined,
+    }))
+  }
 
-    async check() {
-      await Promise.all(endpoints.map(verify))
-    },
+  get state(): ChainState {
+    return this.#state
+  }
 
-    async nonce(attester) {
-      try {
-        const nonce = await read(({ rpc }) => easCalls.nonce(rpc, chain.easAddress, attester).then(requireNonce))
-        return { ok: true, nonce }
-      } catch (error) {
-        return { ok: false, refusal: error instanceof ChainRefusal ? error.message : undefined }
-      }
-    },
+  async check(): Promise<void> {
+    await Promise.all(this.#endpoints.map((endpoint) => this.#verify(endpoint)))
+  }
 
-    attestation: (uid) =>
-      read(async ({ rpc }) => {
-        const attestation = await easCalls.attestation(rpc, chain.easAddress, uid)
-        if (attestation.uid === ZERO_UID) return undefined
-        requireUid(attestation, uid)
-        return toChainAttestation(attestation)
-      }),
+  async nonce(attester: Hex): Promise<NonceReading> {
+    const { easAddress } = this.#parts.chain
+    try {
+      const nonce = await this.#read(({ rpc }) => easCalls.nonce(rpc, easAddress, attester).then(requireNonce))
+      return { ok: true, nonce }
+    } catch (error) {
+      return { ok: false, refusal: error instanceof ChainRefusal ? error.message : undefined }
+    }
+  }
 
-    schemaString: (uid) =>
-      read(async ({ rpc }) => {
-        const { resolver, revocable, schema, ...record } = await easCalls.schema(rpc, chain.schemaRegistryAddress, uid)
-        if (record.uid === ZERO_UID) return undefined
-        if (record.uid === uid && schemaUid(schema, resolver, revocable, keccak) === uid) return schema
-        throw new RpcError('getSchema: the response is not the requested schema')
-      }),
+  attestation(uid: Hex): Promise<ChainAttestation | undefined> {
+    return this.#read(async ({ rpc }) => {
+      const attestation = await easCalls.attestation(rpc, this.#parts.chain.easAddress, uid)
+      if (attestation.uid === ZERO_UID) return undefined
+      this.#requireUid(attestation, uid)
+      return toChainAttestation(attestation)
+    })
+  }
+
+  schemaString(uid: Hex): Promise<string | undefined> {
+    const { chain, keccak } = this.#parts
+    return this.#read(async ({ rpc }) => {
+      const { resolver, revocable, schema, ...record } = await easCalls.schema(rpc, chain.schemaRegistryAddress, uid)
+      if (record.uid === ZERO_UID) return undefined
+      if (record.uid === uid && schemaUid(schema, resolver, revocable, keccak) === uid) return schema
+      throw new RpcError('getSchema: the response is not the requested schema')
+    })
   }
 
   /** Reads from the first endpoint that gives a usable response. One endpoint with a mismatch blocks the whole chain. */
-  async function read<T>(ask: (endpoint: Endpoint) => Promise<T>): Promise<T> {
+  async #read<T>(ask: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     let failure = new RpcError('no endpoint', { failure: 'silent' })
-    for (let attempt = 0; attempt < endpoints.length; attempt++) {
-      const index = (preferred + attempt) % endpoints.length
-      const endpoint = endpoints[index]!
+    for (let attempt = 0; attempt < this.#endpoints.length; attempt++) {
+      const index = (this.#preferred + attempt) % this.#endpoints.length
+      const endpoint = this.#endpoints[index]!
       try {
-        if (endpoint.verdict.state === 'unverified') await verify(endpoint)
-        if (state.state === 'refused') throw new ChainRefusal(state.reason)
+        if (endpoint.verdict.state === 'unverified') await this.#verify(endpoint)
+        if (this.#state.state === 'refused') throw new ChainRefusal(this.#state.reason)
         if (endpoint.verdict.state !== 'ok') throw new RpcError(endpoint.verdict.reason, { failure: endpoint.failure })
         const result = await ask(endpoint)
-        preferred = index
+        this.#preferred = index
         return result
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
@@ -181,18 +198,19 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
     throw failure
   }
 
-  function verify(endpoint: Endpoint): Promise<void> {
-    endpoint.verifying ??= compare(endpoint).finally(() => {
+  /** Compares an endpoint with the chain table, once for all concurrent callers. */
+  #verify(endpoint: Endpoint): Promise<void> {
+    endpoint.verifying ??= this.#compare(endpoint).finally(() => {
       endpoint.verifying = undefined
-      updateState()
+      this.#updateState()
     })
     return endpoint.verifying
   }
 
   /** Sets the verdict of an endpoint. An endpoint that matched before and does not respond now keeps its verdict. */
-  async function compare(endpoint: Endpoint): Promise<void> {
+  async #compare(endpoint: Endpoint): Promise<void> {
     try {
-      const mismatch = await findMismatch(endpoint.rpc)
+      const mismatch = await this.#findMismatch(endpoint.rpc)
       endpoint.verdict = mismatch === undefined ? { state: 'ok' } : { state: 'refused', reason: mismatch }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
@@ -203,19 +221,21 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
     }
   }
 
-  function updateState(): void {
-    const verdicts = endpoints.map(({ verdict }) => verdict)
+  /** Sets the state of the chain from the verdicts, and reports it if it changed. */
+  #updateState(): void {
+    const verdicts = this.#endpoints.map(({ verdict }) => verdict)
     const next =
       verdicts.find((verdict) => verdict.state === 'refused') ??
       verdicts.find((verdict) => verdict.state === 'ok') ??
       verdicts[0]!
-    if (JSON.stringify(next) === JSON.stringify(state)) return
-    state = next
-    onState(state)
+    if (JSON.stringify(next) === JSON.stringify(this.#state)) return
+    this.#state = next
+    this.#parts.onState(next)
   }
 
   /** Returns what differs from the chain table, or undefined. */
-  async function findMismatch(rpc: Rpc): Promise<string | undefined> {
+  async #findMismatch(rpc: Rpc): Promise<string | undefined> {
+    const { chain, nowSeconds, maxHeadAheadSeconds } = this.#parts
     const { easAddress, easVersion, profile, id } = chain
     const [servedId, block] = await Promise.all([
       rpc.request('eth_chainId', []).then(requireQuantity),
@@ -228,15 +248,16 @@ export function createChainAccess(parts: ChainAccessParts): ChainAccess {
       easCalls.attestTypeHash(rpc, easAddress),
       easCalls.domainSeparator(rpc, easAddress),
     ])
-    if (type !== expected.type) return `the contract at ${easAddress} does not have the layout of profile ${profile}`
-    if (separator === expected.separator) return undefined
+    if (type !== this.#expected.type)
+      return `the contract at ${easAddress} does not have the layout of profile ${profile}`
+    if (separator === this.#expected.separator) return undefined
     return `the contract at ${easAddress} does not have the EIP-712 domain of version ${easVersion} on chain ${id}`
   }
 
   /** Throws unless the fields hash to the UID; otherwise the response is not the requested attestation. */
-  function requireUid(attestation: EasAttestation, uid: Hex): void {
+  #requireUid(attestation: EasAttestation, uid: Hex): void {
     const fields = { ...attestation, timeSeconds: attestation.time, expirationTimeSeconds: attestation.expirationTime }
-    if (attestation.uid === uid && hasUid(fields, uid, keccak)) return
+    if (attestation.uid === uid && hasUid(fields, uid, this.#parts.keccak)) return
     throw new RpcError('getAttestation: the response does not have the requested UID')
   }
 }

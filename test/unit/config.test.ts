@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readCommandLine } from '../../src/cli/arguments.ts'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
@@ -14,6 +16,22 @@ describe('the configuration', () => {
     })
     expect(config.requestsPerHour).toEqual({ public: 100, developer: 1000, internal: 10_000 })
     expect(config.limits).toMatchObject({ maxBodyBytes: 1_048_576, maxVertices: 50_000, computeThreads: 2 })
+  })
+
+  it('reads no setting that docs/configuration.md does not list', () => {
+    const names = new Set<string>()
+    const record = {
+      get(_target: object, name: string) {
+        names.add(name)
+        // Some names are read only in production, or only if their feature is enabled.
+        return name === 'NODE_ENV' ? 'production' : name.startsWith('ENABLE_') ? '1' : undefined
+      },
+    }
+    readConfig(new Proxy({}, record), 1)
+    expect(names.size).toBeGreaterThan(60)
+    const page = readFileSync(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8')
+    const listed = new Set([...page.matchAll(/\b[A-Z][A-Z0-9_]+\b/g)].map(([name]) => name))
+    expect([...names].filter((name) => !listed.has(name))).toEqual([])
   })
 
   it('reads chains by their number', () => {

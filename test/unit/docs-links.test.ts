@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { OPERATIONS } from '../../src/compute/operations.ts'
 import { PAGES, readPage } from '../markdown-pages.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -50,6 +51,45 @@ describe('links between the pages', () => {
       return !listAnchors(target).includes(anchor)
     })
     expect(dead).toEqual([])
+  })
+})
+
+describe('the operations', () => {
+  it.each(Object.keys(OPERATIONS))('%s has a page, a link in the guide and a row in README.md', (name) => {
+    expect(existsSync(join(root, `docs/compute/${name}.md`))).toBe(true)
+    expect(readPage('docs/README.md')).toContain(`[${name}](compute/${name}.md)`)
+    expect(readPage('README.md')).toContain(`| \`${name}\` |`)
+  })
+})
+
+describe('source files that pages and comments name', () => {
+  const FOLDERS = ['src', 'workers', 'web', 'test', 'bench', 'scripts']
+  const files = FOLDERS.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  ).concat('vitest.config.ts')
+  const sources = files.filter((file) => /\.(ts|mjs)$/.test(file) && !file.includes('/generated/'))
+
+  /** Returns the paths in a text that end in `.ts`, without `./` and `../` at the beginning. Suffixes such as `.test.ts` do not count. */
+  function sourcePaths(text: string): string[] {
+    return [...text.matchAll(/(?<![\w./*-])(?:\.{1,2}\/)*([\w-][\w./-]*\.ts)\b/g)].map(([, path]) => path!)
+  }
+
+  const isSource = (path: string) => files.some((file) => file === path || file.endsWith(`/${path}`))
+
+  it('exist', () => {
+    const ofPages = PAGES.flatMap((page) =>
+      [...readPage(page).matchAll(/`[^`\n]*`/g)]
+        .flatMap(([code]) => sourcePaths(code))
+        .map((path) => ({ file: page, path })),
+    )
+    const ofComments = sources.flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/^\s*(?:\/\/|\/?\*).*$/gm)]
+        .flatMap(([comment]) => sourcePaths(comment))
+        .map((path) => ({ file, path })),
+    )
+    expect(ofPages.length).toBeGreaterThan(150)
+    expect(ofComments.length).toBeGreaterThan(40)
+    expect([...ofPages, ...ofComments].filter(({ path }) => !isSource(path))).toEqual([])
   })
 })
 

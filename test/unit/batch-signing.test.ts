@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type PackedBytes, unpack } from '../../src/base/bytes.ts'
 import { type ProblemData, ProblemError } from '../../src/base/problem.ts'
-import type { BatchAttestParts } from '../../src/service/batch/answers.ts'
 import type { BatchRun } from '../../src/service/batch/batch.ts'
 import { unpackTexts } from '../../src/service/batch/items.ts'
-import { signTexts } from '../../src/service/batch/signing.ts'
+import { type SignEachParts, signEach } from '../../src/service/batch/sign-each.ts'
 import { Gate } from '../../src/service/gate.ts'
 import type { UnsignedResult } from '../../src/wire/batch-messages.ts'
 import { putSigned, readPayload, SIGNED_BYTES } from '../../src/wire/signing-records.ts'
@@ -49,7 +48,7 @@ async function signBlock(payloads: PackedBytes) {
   return { signed, refusals: problems }
 }
 
-function createParts(isRejected: (chainId: number) => boolean): BatchAttestParts {
+function createParts(isRejected: (chainId: number) => boolean): SignEachParts {
   const require = (chainId: number) => {
     if (isRejected(chainId)) throw new ProblemError({ type: 'invalid-input', detail: `chain ${chainId}` })
   }
@@ -73,8 +72,8 @@ describe('items that are signed one by one', () => {
       },
     }
     const run = { tally } as unknown as BatchRun
-    const { texts } = await signTexts(run, { ...computeItems(50), firstIndex: 100 }, ',', createParts(isRejected))
-    const items = unpackTexts(texts).map((text) => JSON.parse(text))
+    const texts = await signEach(run, { ...computeItems(50), firstIndex: 100 }, ',', createParts(isRejected))
+    const items = unpackTexts(texts as PackedBytes).map((text) => JSON.parse(text))
     expect(items.length).toBe(50)
     const signedBefore = { count: 0 }
     for (const [index, item] of items.entries()) {

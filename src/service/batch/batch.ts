@@ -1,4 +1,4 @@
-import { freeBuffer, type PackedBytes, unpack } from '../../base/bytes.ts'
+import { freeBuffer, type PackedBytes, pack, unpack } from '../../base/bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
 import type { Config } from '../../config/config.ts'
 import type { ChunkJob, ComputePool } from '../../threads/compute-pool.ts'
@@ -13,15 +13,14 @@ import type {
   TextsResult,
   UnsignedResult,
 } from '../../wire/batch-messages.ts'
-import type { ComputeResult } from '../../wire/compute-messages.ts'
+import type { ComputeResult, ResolvedInput } from '../../wire/compute-messages.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
+import { NONCE_SOURCE } from '../compute/attest.ts'
 import type { InputResolver } from '../compute/inputs.ts'
 import type { BatchContext } from '../request.ts'
 import {
   type BatchItem,
   type BatchItems,
-  ChunkMaker,
-  copyPacked,
   isFinal,
   itemPath,
   type ReturnedItem,
@@ -29,7 +28,6 @@ import {
   type UnsignedItems,
   withProofInputs,
 } from './items.ts'
-import { BatchTally } from './tally.ts'
 
 type Unresolved = Extract<ComputeResult, { ok: 'unresolved' }>
 
@@ -43,12 +41,20 @@ export interface BatchParts {
   readonly now: () => number
 }
 
-/** Runs the items of one batch, chunk by chunk. Every item becomes a result, or the JSON of its problem. */
+/**
+ * Runs the items of one batch, chunk by chunk. Every item becomes a result, or the JSON of its problem. Both kinds of batch and
+ * all ways of signing share it.
+ */
 export class BatchRun {
   readonly #parts: BatchParts
-  readonly options: BatchOptions
   readonly #context: BatchContext
+  readonly options: BatchOptions
   readonly timestampSeconds: number
+  readonly tally: BatchTally
+  /** Members that all chunks of this batch share. */
+  readonly #common: Omit<ComputeChunk, 'items' | 'firstIndex' | 'granted' | 'attester' | 'resolved'>
+  /** Address that signs each result by itself; undefined if the results are not signed, or are signed together. */
+  readonly #attester: string | undefined
   /**
    * True once a chunk has been computed. From then on, a failed chunk gives each of its items a problem; before, it fails the
    * batch.
@@ -56,42 +62,43 @@ export class BatchRun {
   #isStarted = false
   /** Quota reserved by `reserve` and not yet used, in items; undefined if each chunk takes its own quota. */
   #reserved: number | undefined
-  readonly tally: BatchTally
-  readonly #chunks: ChunkMaker
 
   constructor(parts: BatchParts, options: BatchOptions, context: BatchContext) {
+    const { config, chains, signer, now } = parts
+    const { chainId, recipient, attest, sequence } = options
     this.#parts = parts
-    this.options = options
     this.#context = context
+    this.options = options
+    this.timestampSeconds = Math.floor(now() / 1000)
     this.tally = new BatchTally(context)
-    this.timestampSeconds = Math.floor(parts.now() / 1000)
-    this.#chunks = new ChunkMaker(parts, options, context.quotaProblem, this.timestampSeconds)
+    this.#common = {
+      chainId,
+      recipient,
+      attest,
+      quotaProblem: context.quotaProblem,
+      maxItemBytes: config.limits.maxBodyBytes,
+      schemas: { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') },
+      timestampSeconds: this.timestampSeconds,
+    }
+    this.#attester = attest === 'each' && sequence === 'same' ? signer.address : undefined
+  }
+
+  /** Reserves quota for the whole batch up front, because the response headers report what remains. */
+  reserve(items: number): void {
+    this.#reserved = this.#context.takeQuota(items)
   }
 
   /**
    * Computes a chunk.
    *
    * @param firstIndex index of the first item in the batch; undefined for lines of a stream
-   * @returns in order, unsigned results and finished JSON
+   * @returns in order, results that await their signature and finished JSON
    * @throws {ProblemError} `overloaded` if the first chunk of a batch cannot be computed now
    */
-  compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems> {
-    return this.#compute(items, firstIndex, undefined) as Promise<BatchItems>
-  }
-
-  /** The same, but if each result gets its own signature, returns the JSON of the results up to there. */
-  computeTexts(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems | UnsignedItems> {
-    const attester = this.options.attest === 'each' ? this.#parts.signer.address : undefined
-    return this.#compute(items, firstIndex, attester)
-  }
-
-  async #compute(
-    items: PackedBytes,
-    firstIndex: number | undefined,
-    attester: string | undefined,
-  ): Promise<BatchItems | UnsignedItems> {
+  async compute(items: PackedBytes, firstIndex: number | undefined): Promise<BatchItems | UnsignedItems> {
     const count = items.offsets.length - 1
-    const chunk = this.#chunks.chunk(items, firstIndex, this.#grant(count), attester)
+    const granted = this.#grant(count)
+    const chunk = { ...this.#common, items, firstIndex, granted, attester: this.#attester, resolved: [] }
     const chunkResult = await this.#runChunk(chunk)
     if ('unsigned' in chunkResult) {
       freeBuffer(items.buffer)
@@ -110,11 +117,6 @@ export class BatchRun {
     const settled = items.map((item, index) => (isFinal(item) ? item : this.#settle(item, chunk, index)))
     this.tally.countUnsigned(countTexts(items))
     return settled.some((item) => item instanceof Promise) ? Promise.all(settled) : (settled as BatchItem[])
-  }
-
-  /** Reserves quota for the whole batch up front, because the response headers report what remains. */
-  reserve(items: number): void {
-    this.#reserved = this.#context.takeQuota(items)
   }
 
   #grant(items: number): number {
@@ -140,13 +142,16 @@ export class BatchRun {
           this.#failedItem(error.data, chunk, index),
         )
       }
-      const singles = this.#chunks.singleItems(chunk).map(async (item, index): Promise<ReturnedItem> => {
-        try {
-          return await this.#runSingle(item)
-        } catch (cause) {
-          return this.#failedItem(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
-        }
-      })
+      const singles = Array.from(
+        { length: chunk.items.offsets.length - 1 },
+        async (_, index): Promise<ReturnedItem> => {
+          try {
+            return await this.#runSingle(chunk, index, [])
+          } catch (cause) {
+            return this.#failedItem(cause instanceof ProblemError ? cause.data : NOT_COMPUTED, chunk, index)
+          }
+        },
+      )
       return Promise.all(singles)
     }
   }
@@ -160,8 +165,16 @@ export class BatchRun {
     return { id, result: { ok: false, problem: underPath(problem, itemPath(chunk, index)) } }
   }
 
-  async #runSingle(item: ComputeChunk): Promise<ReturnedItem> {
-    const chunkResult = await this.#submit(item)
+  /** Runs one item of a chunk separately. Its result comes back as an object, because it has no attester. */
+  async #runSingle(chunk: ComputeChunk, index: number, resolved: readonly ResolvedInput[]): Promise<ReturnedItem> {
+    const chunkResult = await this.#submit({
+      ...this.#common,
+      items: pack([unpack(chunk.items, index)]),
+      firstIndex: chunk.firstIndex === undefined ? undefined : chunk.firstIndex + index,
+      granted: index < chunk.granted ? 1 : 0,
+      attester: undefined,
+      resolved: [resolved],
+    })
     if ('unsigned' in chunkResult) throw new RangeError('a single item must come back as an object, not as bytes')
     return splitItems(chunkResult)[0]!
   }
@@ -222,7 +235,7 @@ export class BatchRun {
         aborted: this.#context.aborted,
         deadlineMs: this.#parts.now() + this.#parts.config.limits.requestDeadlineMs,
       })
-      const retried = await this.#runSingle(this.#chunks.singleItem(chunk, index, [resolved]))
+      const retried = await this.#runSingle(chunk, index, resolved)
       this.tally.countUnsigned(countTexts([retried]))
       if (isFinal(retried)) return withProofInputs(retried, proofInputs)
       if (retried.result.ok === 'unresolved') throw new RangeError('an input stayed unresolved')
@@ -240,3 +253,57 @@ function countTexts(items: readonly ReturnedItem[]): number {
 }
 
 const NOT_COMPUTED: ProblemData = { type: 'internal', detail: 'the item could not be computed' }
+
+/** Copies the items. A buffer sent to a thread is transferred, and the original is needed for a second try. */
+function copyPacked({ buffer, offsets }: PackedBytes): PackedBytes {
+  return { buffer: buffer.slice(0), offsets }
+}
+
+/** Counts how the items of one batch came out, and collects the response headers. */
+export class BatchTally {
+  readonly #context: Pick<BatchContext, 'countItems' | 'problemJson' | 'quotaProblem'>
+  failed = 0
+  /** Response headers: the source of nonces that were not just read from the chain (decision 100). */
+  headers: Readonly<Record<string, string>> = {}
+  #quotaProblemJson: string | undefined
+
+  constructor(context: Pick<BatchContext, 'countItems' | 'problemJson' | 'quotaProblem'>) {
+    this.#context = context
+  }
+
+  /**
+   * @param headers as for a single response; a default nonce is reported rather than a cached one, because it is the worse news
+   */
+  countSigned(items: number, headers: Readonly<Record<string, string>>): void {
+    this.#context.countItems('ok', items)
+    if (this.headers[NONCE_SOURCE] !== 'default') this.headers = { ...this.headers, ...headers }
+  }
+
+  /** Counts results that are not signed. */
+  countUnsigned(items: number): void {
+    this.#context.countItems('ok', items)
+  }
+
+  /**
+   * Counts an item that failed.
+   *
+   * @param id `"id":…,` as JSON, or empty
+   * @returns the JSON of the item
+   */
+  fail(id: string, problem: ProblemData): string {
+    this.failed++
+    this.#context.countItems(problem.type, 1)
+    // Cached because thousands of items in a row may exceed the quota, and rejecting an item must not cost more than computing
+    // it.
+    if (isSameProblem(problem, this.#context.quotaProblem)) {
+      this.#quotaProblemJson ??= this.#context.problemJson(problem)
+      return `{${id}"error":${this.#quotaProblemJson}}`
+    }
+    return `{${id}"error":${this.#context.problemJson(problem)}}`
+  }
+}
+
+/** Compares problems by value, because they come back from a thread as copies. */
+function isSameProblem(problem: ProblemData, other: ProblemData): boolean {
+  return problem.type === other.type && problem.detail === other.detail
+}

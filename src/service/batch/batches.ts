@@ -1,217 +1,26 @@
 import { type PackedBytes, pack } from '../../base/bytes.ts'
-import { type BatchOptions, readBatchEnvelope, readBatchQuery } from '../../validation/batch.ts'
-import type { TextsResult } from '../../wire/batch-messages.ts'
+import type { Config } from '../../config/config.ts'
+import { type BatchOptions, readBatchQuery } from '../../validation/batch.ts'
+import type { ResponseSigner } from '../compute/signed-answer.ts'
 import { Gate } from '../gate.ts'
 import type { BatchContext, BatchSink, LineStream } from '../request.ts'
 import type { Services } from '../services.ts'
-import { attestEach, attestInSequence, attestUnderRoot, type BatchAttestParts, type BatchTexts } from './answers.ts'
 import { type BatchParts, BatchRun } from './batch.ts'
-import {
-  checkSequence,
-  envelopeTooLarge,
-  missingItems,
-  responseHead,
-  responseTail,
-  type SplitBatch,
-  splitBatch,
-} from './item-splitter.ts'
-import { areTexts, type BatchItems, type UnsignedItems, unpackTexts } from './items.ts'
+import { readJsonBatch, type SplitBatch } from './item-splitter.ts'
+import { type BatchItems, unpackTexts } from './items.ts'
 import { LineCutter } from './line-cutter.ts'
 import { OrderedLane } from './ordered-lane.ts'
-import { signTexts } from './signing.ts'
-import { type Results, resultBytes, writeResults } from './tally.ts'
+import { signEach } from './sign-each.ts'
+import { attestInSequence, attestUnderRoot, type BatchTexts } from './sign-together.ts'
 
-export type BatchServiceParts = BatchParts & Omit<BatchAttestParts, 'signing'>
+export interface BatchServiceParts extends BatchParts {
+  readonly answers: ResponseSigner
+}
 
-/**
- * Makes the batch service. JSON batches and streams of lines share the same processing and differ only in how items come and go.
- */
-export function createBatchService(serviceParts: BatchServiceParts): Pick<Services, 'batch' | 'openBatch'> {
-  const { limits } = serviceParts.config
-  const parts = { ...serviceParts, signing: new Gate(MAX_SIGNING_CHUNKS) }
-  // The signer takes longer for a chunk than the compute threads. If they ran further ahead, results would only pile up in
-  // memory.
-  const laneWidth = ({ attest }: BatchOptions) => (attest === 'each' ? 2 : 2 * limits.largeThreads + 2)
-  const assembling = new Gate(MAX_ASSEMBLING_BATCHES)
-
-  return {
-    async batch(body, context, sink) {
-      const split = splitBatch(body, limits.maxBatchItems)
-      // Without a list of items, check the whole body as an envelope: that reports other errors first.
-      const envelope = split?.envelope ?? body
-      if (envelope.length > limits.maxBatchEnvelopeBytes) {
-        throw split === undefined ? missingItems() : envelopeTooLarge(envelope.length, limits.maxBatchEnvelopeBytes)
-      }
-      const options = readBatchEnvelope(envelope, limits.maxJsonDepth)
-      if (split === undefined) throw missingItems()
-      const isSequence = options.sequence === 'consecutive'
-      if (isSequence) checkSequence(options, split.count)
-      const run = new BatchRun(parts, options, context)
-      run.reserve(split.count)
-      if (options.attest === 'merkle') await writeTogether(run, body, split, sink, attestUnderRoot)
-      else if (isSequence) await writeTogether(run, body, split, sink, attestInSequence)
-      else await writeAsComputed(run, body, split, sink)
-    },
-
-    openBatch(query, context, sink, onRoom) {
-      return openLines(new BatchRun(parts, readBatchQuery(query), context), context, sink, onRoom)
-    },
-  }
-
-  /** Writes the results as they are computed, for batches whose items do not depend on each other. */
-  async function writeAsComputed(run: BatchRun, body: Uint8Array, split: SplitBatch, sink: BatchSink): Promise<void> {
-    let isStarted = false
-    await inChunks(
-      body,
-      split,
-      run.options,
-      async (items, first) => {
-        const results = await toResults(run, await run.computeTexts(items, first), ',')
-        return areTexts(results) ? resultBytes(results).subarray(0, -1) : results
-      },
-      async (results) => {
-        const head = isStarted ? ',' : `${responseHead(run.options)}"results":[`
-        isStarted = true
-        sink.addHeaders(run.tally.headers)
-        await sink.write(head)
-        await writeResults(sink, results, ',')
-      },
-    )
-    await sink.write(`${isStarted ? '' : `${responseHead(run.options)}"results":[`}${responseTail(run, split.count)}`)
-  }
-
-  /**
-   * Has the items signed where necessary and returns their finished JSON.
-   *
-   * @param separator follows each result that is returned as bytes
-   */
-  function toResults(
-    run: BatchRun,
-    items: BatchItems | UnsignedItems,
-    separator: string,
-  ): TextsResult | Promise<TextsResult | string[]> {
-    if ('unsigned' in items) return signTexts(run, items, separator, parts)
-    return areTexts(items) ? items : attestEach(run, items, parts)
-  }
-
-  /** Computes and signs all items before it writes the first result, for batches that are signed together. */
-  async function writeTogether(
-    run: BatchRun,
-    body: Uint8Array,
-    split: SplitBatch,
-    sink: BatchSink,
-    answerAll: (run: BatchRun, chunks: readonly BatchItems[], parts: BatchAttestParts) => Promise<BatchTexts>,
-  ): Promise<void> {
-    const { items, head } = await assembling.run(async () => {
-      const chunks: BatchItems[] = []
-      await inChunks(
-        body,
-        split,
-        run.options,
-        (items, first) => run.compute(items, first),
-        (chunk) => void chunks.push(chunk),
-      )
-      return answerAll(run, chunks, parts)
-    })
-    sink.addHeaders(run.tally.headers)
-    await sink.write(`${responseHead(run.options)}${head}"results":[`)
-    for (const piece of items) await sink.write(piece)
-    await sink.write(responseTail(run, split.count))
-  }
-
-  async function inChunks<T>(
-    body: Uint8Array,
-    { starts, ends, count }: SplitBatch,
-    options: BatchOptions,
-    compute: (items: PackedBytes, first: number) => Promise<T>,
-    write: (piece: T) => void | Promise<void>,
-  ): Promise<void> {
-    let begin = 0
-    const lane = new OrderedLane<T>({ width: laneWidth(options), write, onRoom: fill })
-    function fill(): void {
-      while (begin < count && !lane.isFull) {
-        const first = begin
-        begin = endOfChunk(starts, ends, first, count)
-        const items = packItems(body, starts, ends, first, begin)
-        lane.add(() => compute(items, first))
-      }
-    }
-    fill()
-    await lane.finish()
-  }
-
-  function openLines(
-    run: BatchRun,
-    context: BatchContext,
-    sink: BatchSink,
-    onRoom: (bytes: number) => void,
-  ): LineStream {
-    const cutter = new LineCutter(limits.maxBodyBytes)
-    const sizes: number[] = []
-    let startedBytes = 0
-    const isFull = () => lane.isFull || startedBytes >= limits.maxStreamBytes / 2
-    const lane = new OrderedLane<Results>({
-      width: laneWidth(run.options),
-      write(results) {
-        sink.addHeaders(run.tally.headers)
-        return writeResults(sink, results, '')
-      },
-      onRoom() {
-        const bytes = sizes.shift()!
-        startedBytes -= bytes
-        fill()
-        onRoom(bytes)
-      },
-    })
-    // Lines wait as uncut bytes. Cut into lines, the shortest would take a hundred times the memory.
-    function fill(): void {
-      while (!isFull()) {
-        const group = cutter.next()
-        if (group === undefined) return
-        sizes.push(group.streamBytes)
-        startedBytes += group.streamBytes
-        lane.add(() => answerLines(run, context, group.lines))
-      }
-    }
-    return {
-      take(bytes) {
-        cutter.take(bytes)
-        fill()
-      },
-      get isFull() {
-        return isFull()
-      },
-      async end(isCut) {
-        if (!isCut) cutter.end()
-        fill()
-        await lane.finish()
-      },
-    }
-  }
-
-  /** @param lines a number is the byte length of a line that was too long */
-  async function answerLines(
-    run: BatchRun,
-    context: BatchContext,
-    lines: readonly (Uint8Array | number)[],
-  ): Promise<Results> {
-    const acceptedLines = lines.filter((line) => typeof line !== 'number')
-    const results =
-      acceptedLines.length === 0
-        ? []
-        : await toResults(run, await run.computeTexts(pack(acceptedLines), undefined), '\n')
-    if (areTexts(results) && acceptedLines.length === lines.length) return resultBytes(results)
-    const texts = areTexts(results) ? unpackTexts(results.texts) : results
-    let next = 0
-    return lines.map((line) => `${typeof line === 'number' ? lineTooLongJson(context, line) : texts[next++]!}\n`)
-  }
-
-  function lineTooLongJson(context: BatchContext, bytes: number): string {
-    context.countItems('payload-too-large', 1)
-    const detail = `the line has ${bytes} bytes, more than ${limits.maxBodyBytes}`
-    const entry = { pointer: '#', detail, code: 'line-too-long', hint: 'send fewer vertices, or end lines with \\n' }
-    return `{"error":${context.problemJson({ type: 'payload-too-large', detail, places: [entry] })}}`
-  }
+/** What all batches share: the parts of the service, and the limits of what batches do at the same time. */
+interface SharedParts extends BatchServiceParts {
+  readonly signing: Gate
+  readonly assembling: Gate
 }
 
 /** Limits of a chunk: enough work to be worth a message to a thread. */
@@ -221,13 +30,256 @@ const MAX_CHUNK_BYTES = 32_768
 const MAX_ASSEMBLING_BATCHES = 2
 /** Number of chunks that may be at the signer at one time. */
 const MAX_SIGNING_CHUNKS = 4
+/**
+ * Signed results written at a time: 64 KB. For strings more than twice as long, the operating system maps and unmaps memory each
+ * time.
+ */
+const WRITTEN_ITEMS = 32
 
-function endOfChunk(starts: Uint32Array, ends: Uint32Array, begin: number, count: number): number {
+/**
+ * Makes the batch service. JSON batches and streams of lines share the same processing and differ only in how items come and go.
+ */
+export function createBatchService(serviceParts: BatchServiceParts): Pick<Services, 'batch' | 'openBatch'> {
+  const parts = {
+    ...serviceParts,
+    signing: new Gate(MAX_SIGNING_CHUNKS),
+    assembling: new Gate(MAX_ASSEMBLING_BATCHES),
+  }
+  return {
+    async batch(body, context, sink) {
+      const { options, split } = readJsonBatch(body, parts.config.limits)
+      const run = new BatchRun(parts, options, context)
+      run.reserve(split.count)
+      await new JsonBatch(parts, run, body, split, sink).answer()
+    },
+
+    openBatch(query, context, sink, onRoom) {
+      return new LineBatch(parts, new BatchRun(parts, readBatchQuery(query), context), context, sink, onRoom)
+    },
+  }
+}
+
+/** A batch that is one JSON document. */
+class JsonBatch {
+  readonly #parts: SharedParts
+  readonly #run: BatchRun
+  readonly #body: Uint8Array
+  readonly #split: SplitBatch
+  readonly #sink: BatchSink
+
+  constructor(parts: SharedParts, run: BatchRun, body: Uint8Array, split: SplitBatch, sink: BatchSink) {
+    this.#parts = parts
+    this.#run = run
+    this.#body = body
+    this.#split = split
+    this.#sink = sink
+  }
+
+  answer(): Promise<void> {
+    const { attest, sequence } = this.#run.options
+    if (attest === 'merkle') return this.#writeTogether((chunks) => attestUnderRoot(this.#run, chunks, this.#parts))
+    if (sequence === 'consecutive') {
+      return this.#writeTogether((chunks) => attestInSequence(this.#run, chunks, this.#parts))
+    }
+    return this.#writeAsComputed()
+  }
+
+  /** Writes the results as they are computed, for batches whose items do not depend on each other. */
+  async #writeAsComputed(): Promise<void> {
+    const run = this.#run
+    const sink = this.#sink
+    let isStarted = false
+    await this.#inChunks<Results>(
+      async (items, first) => {
+        const results = await signEach(run, await run.compute(items, first), ',', this.#parts)
+        return isPacked(results) ? resultBytes(results).subarray(0, -1) : results
+      },
+      async (results) => {
+        const head = isStarted ? ',' : this.#head()
+        isStarted = true
+        sink.addHeaders(run.tally.headers)
+        await sink.write(head)
+        await writeResults(sink, results, ',')
+      },
+    )
+    await sink.write(`${isStarted ? '' : this.#head()}${this.#tail()}`)
+  }
+
+  /** Computes and signs all items before it writes the first result, for batches that are signed together. */
+  async #writeTogether(signAll: (chunks: readonly BatchItems[]) => Promise<BatchTexts>): Promise<void> {
+    const { items, head } = await this.#parts.assembling.run(async () => {
+      const chunks: BatchItems[] = []
+      await this.#inChunks(
+        (chunk, first) => this.#run.compute(chunk, first),
+        (computed) => {
+          if ('unsigned' in computed) throw new RangeError('results that are signed together must await no signature')
+          chunks.push(computed)
+        },
+      )
+      return signAll(chunks)
+    })
+    this.#sink.addHeaders(this.#run.tally.headers)
+    await this.#sink.write(this.#head(head))
+    for (const piece of items) await this.#sink.write(piece)
+    await this.#sink.write(this.#tail())
+  }
+
+  /** Computes the items chunk by chunk, several chunks at a time, and writes the chunks in order. */
+  async #inChunks<T>(
+    compute: (items: PackedBytes, first: number) => Promise<T>,
+    write: (piece: T) => void | Promise<void>,
+  ): Promise<void> {
+    const body = this.#body
+    const split = this.#split
+    let begin = 0
+    const lane = new OrderedLane<T>({ width: laneWidth(this.#run.options, this.#parts.config), write, onRoom: fill })
+    function fill(): void {
+      while (begin < split.count && !lane.isFull) {
+        const first = begin
+        begin = endOfChunk(split, first)
+        const items = packItems(body, split, first, begin)
+        lane.add(() => compute(items, first))
+      }
+    }
+    fill()
+    await lane.finish()
+  }
+
+  /** Returns the response up to its first result. @param members JSON members, each followed by a comma */
+  #head(members = ''): string {
+    const { chainId, attest } = this.#run.options
+    return `{"chainId":${chainId},"attest":"${attest}",${members}"results":[`
+  }
+
+  /** Returns the end of the response. */
+  #tail(): string {
+    return `],"count":${this.#split.count},"failed":${this.#run.tally.failed}}`
+  }
+}
+
+/** A batch whose items and results are lines. */
+class LineBatch implements LineStream {
+  readonly #parts: SharedParts
+  readonly #run: BatchRun
+  readonly #context: BatchContext
+  readonly #cutter: LineCutter
+  readonly #lane: OrderedLane<Results>
+  readonly #onRoom: (bytes: number) => void
+  /** Stream bytes of each group that was started and not yet written, and their sum. */
+  readonly #sizes: number[] = []
+  #startedBytes = 0
+
+  constructor(
+    parts: SharedParts,
+    run: BatchRun,
+    context: BatchContext,
+    sink: BatchSink,
+    onRoom: (bytes: number) => void,
+  ) {
+    this.#parts = parts
+    this.#run = run
+    this.#context = context
+    this.#onRoom = onRoom
+    this.#cutter = new LineCutter(parts.config.limits.maxBodyBytes)
+    this.#lane = new OrderedLane<Results>({
+      width: laneWidth(run.options, parts.config),
+      write(results) {
+        sink.addHeaders(run.tally.headers)
+        return writeResults(sink, results, '')
+      },
+      onRoom: () => this.#releaseGroup(),
+    })
+  }
+
+  take(bytes: Uint8Array): void {
+    this.#cutter.take(bytes)
+    this.#fill()
+  }
+
+  get isFull(): boolean {
+    return this.#lane.isFull || this.#startedBytes >= this.#parts.config.limits.maxStreamBytes / 2
+  }
+
+  async end(isCut: boolean): Promise<void> {
+    if (!isCut) this.#cutter.end()
+    this.#fill()
+    await this.#lane.finish()
+  }
+
+  /** Starts groups of lines. Lines wait as uncut bytes: cut into lines, the shortest would take a hundred times the memory. */
+  #fill(): void {
+    while (!this.isFull) {
+      const group = this.#cutter.next()
+      if (group === undefined) return
+      this.#sizes.push(group.streamBytes)
+      this.#startedBytes += group.streamBytes
+      this.#lane.add(() => this.#answerLines(group.lines))
+    }
+  }
+
+  /** Called after the oldest group was written. */
+  #releaseGroup(): void {
+    const bytes = this.#sizes.shift()!
+    this.#startedBytes -= bytes
+    this.#fill()
+    this.#onRoom(bytes)
+  }
+
+  /** @param lines a number is the byte length of a line that was too long */
+  async #answerLines(lines: readonly (Uint8Array | number)[]): Promise<Results> {
+    const accepted = lines.filter((line) => typeof line !== 'number')
+    const results =
+      accepted.length === 0
+        ? []
+        : await signEach(this.#run, await this.#run.compute(pack(accepted), undefined), '\n', this.#parts)
+    if (isPacked(results) && accepted.length === lines.length) return resultBytes(results)
+    const texts = isPacked(results) ? unpackTexts(results) : results
+    let next = 0
+    return lines.map((line) => `${typeof line === 'number' ? this.#lineTooLongJson(line) : texts[next++]!}\n`)
+  }
+
+  #lineTooLongJson(bytes: number): string {
+    this.#context.countItems('payload-too-large', 1)
+    const detail = `the line has ${bytes} bytes, more than ${this.#parts.config.limits.maxBodyBytes}`
+    const entry = { pointer: '#', detail, code: 'line-too-long', hint: 'send fewer vertices, or end lines with \\n' }
+    return `{"error":${this.#context.problemJson({ type: 'payload-too-large', detail, places: [entry] })}}`
+  }
+}
+
+/** Returns how many chunks of one batch may be in work. */
+function laneWidth({ attest }: BatchOptions, { limits }: Config): number {
+  // The signer takes longer for a chunk than the compute threads. If they ran further ahead, results would only pile up in
+  // memory.
+  return attest === 'each' ? 2 : 2 * limits.largeThreads + 2
+}
+
+function endOfChunk({ starts, ends, count }: SplitBatch, begin: number): number {
   let end = begin
   while (end < count && end - begin < MAX_CHUNK_ITEMS && ends[end]! - starts[begin]! <= MAX_CHUNK_BYTES) end++
   return Math.max(end, begin + 1)
 }
 
-function packItems(body: Uint8Array, starts: Uint32Array, ends: Uint32Array, begin: number, end: number): PackedBytes {
+function packItems(body: Uint8Array, { starts, ends }: SplitBatch, begin: number, end: number): PackedBytes {
   return pack(Array.from({ length: end - begin }, (_, i) => body.subarray(starts[begin + i], ends[begin + i])))
+}
+
+/** The finished results of a chunk: JSON texts, or all of them as bytes with their separators. */
+type Results = readonly string[] | Uint8Array
+
+function isPacked(results: PackedBytes | readonly string[]): results is PackedBytes {
+  return 'offsets' in results
+}
+
+/** Returns the bytes of all results, each followed by its separator. */
+function resultBytes({ buffer, offsets }: PackedBytes): Uint8Array {
+  return new Uint8Array(buffer, 0, offsets[offsets.length - 1])
+}
+
+/** @param separator between results that are strings; bytes already contain it */
+async function writeResults(sink: BatchSink, results: Results, separator: string): Promise<void> {
+  if (results instanceof Uint8Array) return sink.write(results)
+  for (let begin = 0; begin < results.length; begin += WRITTEN_ITEMS) {
+    const piece = results.slice(begin, begin + WRITTEN_ITEMS).join(separator)
+    await sink.write(begin === 0 ? piece : separator + piece)
+  }
 }

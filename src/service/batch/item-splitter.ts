@@ -1,8 +1,8 @@
 import { ProblemError, problemAt } from '../../base/problem.ts'
-import type { BatchOptions } from '../../validation/batch.ts'
+import type { Limits } from '../../config/config.ts'
+import { type BatchOptions, readBatchEnvelope } from '../../validation/batch.ts'
 import { ITEMS_HINT } from '../../validation/sentences.ts'
 import { MAX_SEQUENCE } from '../../wire/signing-messages.ts'
-import type { BatchRun } from './batch.ts'
 
 /** A JSON batch that was split into its items without parsing them. */
 export interface SplitBatch {
@@ -29,6 +29,27 @@ const IS_STRUCTURAL = new Uint8Array(256)
 for (const byte of [QUOTE, COMMA, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET]) IS_STRUCTURAL[byte] = 1
 
 const NAME = Buffer.from('items')
+
+/**
+ * Splits a JSON batch into its items and reads its options.
+ *
+ * @throws {ProblemError} if the batch as a whole is rejected
+ */
+export function readJsonBatch(
+  body: Uint8Array,
+  limits: Pick<Limits, 'maxBatchItems' | 'maxBatchEnvelopeBytes' | 'maxJsonDepth'>,
+): { readonly options: BatchOptions; readonly split: SplitBatch } {
+  const split = splitBatch(body, limits.maxBatchItems)
+  // Without a list of items, check the whole body as an envelope: that reports other errors first.
+  const envelope = split?.envelope ?? body
+  if (envelope.length > limits.maxBatchEnvelopeBytes) {
+    throw split === undefined ? missingItems() : envelopeTooLarge(envelope.length, limits.maxBatchEnvelopeBytes)
+  }
+  const options = readBatchEnvelope(envelope, limits.maxJsonDepth)
+  if (split === undefined) throw missingItems()
+  if (options.sequence === 'consecutive') checkSequence(options, split.count)
+  return { options, split }
+}
 
 /**
  * Finds the items of `{"…": …, "items": [ … ]}` by counting brackets. A thread parses each item later, and the caller parses the
@@ -141,18 +162,8 @@ function tooManyItems(maxItems: number): ProblemError {
   })
 }
 
-/** Returns the beginning of the response to a JSON batch. */
-export function responseHead({ chainId, attest }: BatchOptions): string {
-  return `{"chainId":${chainId},"attest":"${attest}",`
-}
-
-/** Returns the end of the response. */
-export function responseTail({ tally: { failed } }: BatchRun, count: number): string {
-  return `],"count":${count},"failed":${failed}}`
-}
-
 /** @throws {ProblemError} if the results cannot be signed as a sequence */
-export function checkSequence({ attest }: BatchOptions, count: number): void {
+function checkSequence({ attest }: BatchOptions, count: number): void {
   if (attest !== 'each') {
     throw problemAt('invalid-input', ['sequence'], `consecutive nonces need attest "each", found "${attest}"`, {
       code: 'sequence-unsigned',
@@ -165,14 +176,14 @@ export function checkSequence({ attest }: BatchOptions, count: number): void {
   })
 }
 
-export function envelopeTooLarge(bytes: number, maxBytes: number): ProblemError {
+function envelopeTooLarge(bytes: number, maxBytes: number): ProblemError {
   const detail = `the batch without its items has ${bytes} bytes, more than ${maxBytes}`
   const hint = 'besides items, a batch has only chainId, recipient, attest and sequence'
   const entry = { pointer: '#', detail, code: 'envelope-too-large', hint }
   return new ProblemError({ type: 'payload-too-large', detail, places: [entry] })
 }
 
-export function missingItems(): ProblemError {
+function missingItems(): ProblemError {
   return problemAt('invalid-input', ['items'], 'must be a list of operations', {
     code: 'wrong-type',
     hint: ITEMS_HINT,

@@ -1,10 +1,7 @@
-import { type PackedBytes, pack, unpack } from '../../base/bytes.ts'
-import type { ProblemData } from '../../base/problem.ts'
-import type { Config } from '../../config/config.ts'
-import type { BatchOptions } from '../../validation/batch.ts'
+import { type PackedBytes, unpack } from '../../base/bytes.ts'
+import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
 import type { ChunkItem, ComputeChunk, ItemsResult, TextsResult, UnsignedResult } from '../../wire/batch-messages.ts'
 import type { ComputeResult } from '../../wire/compute-messages.ts'
-import type { ChainPolicy } from '../chains/chain-policy.ts'
 import { proofInputsMember } from '../compute/signed-answer.ts'
 
 /** An item before it is attested: its finished JSON, or the result that is to be attested. */
@@ -62,11 +59,6 @@ export function unpackTexts(texts: PackedBytes): string[] {
   )
 }
 
-/** Compares problems by value, because they come back from a thread as copies. */
-export function isSameProblem(problem: ProblemData, other: ProblemData): boolean {
-  return problem.type === other.type && problem.detail === other.detail
-}
-
 /** Returns true if the item needs no further work on the main thread: it is finished, or awaits only its Merkle proof. */
 export function isFinal(item: ReturnedItem | ProblemData): item is string | LeafItem {
   return typeof item === 'string' || 'text' in item
@@ -87,51 +79,18 @@ export function itemPath(
   return firstIndex === undefined ? [] : ['items', firstIndex + index]
 }
 
-/** Makes the messages that carry the items of one batch to compute threads. */
-export class ChunkMaker {
-  readonly #common: Omit<ComputeChunk, 'items' | 'firstIndex' | 'granted' | 'attester' | 'resolved'>
-
-  /** @param quotaProblem problem of the items beyond the caller's quota */
-  constructor(
-    { config, chains }: { readonly config: Config; readonly chains: ChainPolicy },
-    { chainId, recipient, attest }: BatchOptions,
-    quotaProblem: ProblemData,
-    timestampSeconds: number,
-  ) {
-    const { maxBodyBytes: maxItemBytes } = config.limits
-    const schemas = { numeric: chains.defaultSchema('numeric'), boolean: chains.defaultSchema('boolean') }
-    this.#common = { chainId, recipient, attest, quotaProblem: quotaProblem, maxItemBytes, schemas, timestampSeconds }
-  }
-
-  /**
-   * Makes a chunk of several items.
-   *
-   * @param granted number of items that the caller's quota allows
-   * @param attester checksummed address that will sign each result; undefined if the results should come back as objects
-   */
-  chunk(
-    items: PackedBytes,
-    firstIndex: number | undefined,
-    granted: number,
-    attester: string | undefined,
-  ): ComputeChunk {
-    return { ...this.#common, items, firstIndex, granted, attester, resolved: [] }
-  }
-
-  /** Makes a chunk of one item, whose result comes back as an object. */
-  singleItem(chunk: ComputeChunk, index: number, resolved: ComputeChunk['resolved']): ComputeChunk {
-    const firstIndex = chunk.firstIndex === undefined ? undefined : chunk.firstIndex + index
-    const items = pack([unpack(chunk.items, index)])
-    return { ...this.chunk(items, firstIndex, index < chunk.granted ? 1 : 0, undefined), resolved }
-  }
-
-  /** Makes a chunk of one item for each item of a chunk. */
-  singleItems(chunk: ComputeChunk): ComputeChunk[] {
-    return Array.from({ length: chunk.items.offsets.length - 1 }, (_, index) => this.singleItem(chunk, index, []))
-  }
+/** Returns the problem of an item with the path of the item. @throws any other error as it is */
+export function problemFrom(error: unknown, path: readonly (string | number)[]): ProblemData {
+  if (error instanceof ProblemError) return underPath(error.data, path)
+  throw error
 }
 
-/** Copies the items. A buffer sent to a thread is transferred, and the original is needed for a second try. */
-export function copyPacked({ buffer, offsets }: PackedBytes): PackedBytes {
-  return { buffer: buffer.slice(0), offsets }
+export function isComputed(item: BatchItem): item is ComputedItem {
+  return typeof item !== 'string' && 'computed' in item
+}
+
+/** Returns finished JSON. @throws {RangeError} for a leaf, which is signed only under its root */
+export function finishedJson(item: string | LeafItem): string {
+  if (typeof item !== 'string') throw new RangeError('a leaf has no finished JSON without its tree')
+  return item
 }

@@ -1,7 +1,7 @@
 import { ProblemError } from '../../base/problem.ts'
 import { checksumAddress } from '../../crypto/address.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
-import type { AttestationPayload, NonceSource } from '../../wire/signing-messages.ts'
+import type { AttestationPayload, NonceSource, SignedAttestation } from '../../wire/signing-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 
 /** A delegated attestation as it appears in responses. */
@@ -32,15 +32,24 @@ export async function attest(
 ): Promise<Attested> {
   const signed = await signer.sign(payload, isBulk)
   if (!signed.ok) throw new ProblemError(signed.problem)
+  return toAttested(payload, signed, signer.address)
+}
+
+/** Joins a payload with its signature. @param attester checksummed */
+export function toAttested(
+  { schema, recipient, data }: AttestationPayload,
+  { signature, nonce, nonceSource, deadlineSeconds }: SignedAttestation,
+  attester: string,
+): Attested {
   return {
-    schema: payload.schema,
-    attester: signer.address,
-    recipient: checksumAddress(payload.recipient),
-    data: payload.data,
-    signature: signed.signature,
-    nonce: signed.nonce,
-    nonceSource: signed.nonceSource,
-    deadlineSeconds: signed.deadlineSeconds,
+    schema,
+    attester,
+    recipient: checksumAddress(recipient),
+    data,
+    signature,
+    nonce,
+    nonceSource,
+    deadlineSeconds,
   }
 }
 

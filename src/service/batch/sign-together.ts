@@ -2,24 +2,26 @@ import { encodeMerkleRoot } from '../../attest/encode.ts'
 import type { MerkleTree } from '../../attest/merkle.ts'
 import { leafJson } from '../../attest/proof-texts.ts'
 import { pack } from '../../base/bytes.ts'
-import { type ProblemData, ProblemError, problemAt, underPath } from '../../base/problem.ts'
-import { checksumAddress } from '../../crypto/address.ts'
+import { ProblemError, problemAt } from '../../base/problem.ts'
 import { utf8 } from '../../crypto/hex.ts'
 import type { SignerClient } from '../../threads/signer-client.ts'
 import type { TextsResult } from '../../wire/batch-messages.ts'
-import type { AttestationPayload, SignedAttestation } from '../../wire/signing-messages.ts'
+import type { AttestationPayload } from '../../wire/signing-messages.ts'
 import type { Hex } from '../../wire/values.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
-import { type Attested, attest, nonceHeaders } from '../compute/attest.ts'
-import {
-  attestationMembers,
-  computeResponseJson,
-  proofInputsMember,
-  type ResponseSigner,
-} from '../compute/signed-answer.ts'
-import type { Gate } from '../gate.ts'
+import { type Attested, attest, nonceHeaders, toAttested } from '../compute/attest.ts'
+import { attestationMembers, computeResponseJson, proofInputsMember } from '../compute/signed-answer.ts'
 import type { BatchRun } from './batch.ts'
-import { areTexts, type BatchItem, type BatchItems, type ComputedItem, type LeafItem, unpackTexts } from './items.ts'
+import {
+  areTexts,
+  type BatchItem,
+  type BatchItems,
+  type ComputedItem,
+  finishedJson,
+  isComputed,
+  problemFrom,
+  unpackTexts,
+} from './items.ts'
 
 interface MerkleRootRequest {
   /** Must have passed `ChainPolicy.require`. */
@@ -51,12 +53,9 @@ export function attestMerkleRoot(
   return attest({ kind: 'merkle-root', chainId, schema, recipient, data }, parts.signer)
 }
 
-export interface BatchAttestParts {
+export interface SignTogetherParts {
   readonly chains: ChainPolicy
-  readonly answers: ResponseSigner
   readonly signer: SignerClient
-  /** Shared by all batches, so that single requests find room at the signer. */
-  readonly signing: Gate
 }
 
 type Items = readonly BatchItem[]
@@ -72,29 +71,12 @@ export interface BatchTexts {
 const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`
 const ZERO_UID = `0x${'0'.repeat(64)}`
 
-/** Attests each result separately. */
-export function attestEach(run: BatchRun, items: Items, { answers, signing }: BatchAttestParts): Promise<string[]> {
-  if (items.every((item) => typeof item === 'string')) return Promise.resolve(items as string[])
-  return signing.run(() =>
-    Promise.all(
-      items.map(async (item) => {
-        if (!isComputed(item)) return finishedJson(item)
-        const { id, computed, proofInputs, path } = item
-        try {
-          const { json, headers = {} } = await answers.sign(computed, proofInputs, id)
-          run.tally.countSigned(1, headers)
-          return json
-        } catch (error) {
-          return run.tally.fail(id, problemFrom(error, path))
-        }
-      }),
-    ),
-  )
-}
-
 /** Attests the Merkle root over all results, and gives each result its Merkle proof (decision 103). */
-export async function attestUnderRoot(run: BatchRun, chunks: Chunks, parts: BatchAttestParts): Promise<BatchTexts> {
-  const { chains, signer } = parts
+export async function attestUnderRoot(
+  run: BatchRun,
+  chunks: Chunks,
+  { chains, signer }: SignTogetherParts,
+): Promise<BatchTexts> {
   const { options, timestampSeconds } = run
   const chainId = options.chainId!
   chains.require(chainId)
@@ -142,8 +124,11 @@ function leafText({ id, computed, proofInputs }: ComputedItem, chains: ChainPoli
 /**
  * Attests the results with consecutive nonces, grouped in the way that `multiAttestByDelegation` consumes them (decision 102).
  */
-export async function attestInSequence(run: BatchRun, chunks: Chunks, parts: BatchAttestParts): Promise<BatchTexts> {
-  const { chains, signer } = parts
+export async function attestInSequence(
+  run: BatchRun,
+  chunks: Chunks,
+  { chains, signer }: SignTogetherParts,
+): Promise<BatchTexts> {
   const chainId = run.options.chainId!
   const items = chunks.flatMap((chunk) => (areTexts(chunk) ? unpackTexts(chunk.texts) : chunk))
   const allowed = await rejectDisallowed(run, items, chainId, chains)
@@ -204,21 +189,6 @@ function groupJson(schema: Hex, attested: readonly Attested[]): string {
   })
 }
 
-function toAttested(payload: AttestationPayload, signed: SignedAttestation, attester: string): Attested {
-  const { signature, nonce, nonceSource, deadlineSeconds } = signed
-  const recipient = checksumAddress(payload.recipient)
-  return {
-    schema: payload.schema,
-    attester,
-    recipient,
-    data: payload.data,
-    signature,
-    nonce,
-    nonceSource,
-    deadlineSeconds,
-  }
-}
-
 /**
  * Replaces results that must not be signed with their problem: those for another chain, and those with a schema we may not sign
  * under.
@@ -243,19 +213,4 @@ function otherChainProblem(chainId: number, batchChainId: number): ProblemError 
     code: 'other-chain',
     hint: 'leave it out, or send another batch',
   })
-}
-
-function problemFrom(error: unknown, path: readonly (string | number)[]): ProblemData {
-  if (error instanceof ProblemError) return underPath(error.data, path)
-  throw error
-}
-
-function isComputed(item: BatchItem): item is ComputedItem {
-  return typeof item !== 'string' && 'computed' in item
-}
-
-/** Returns finished JSON. @throws {RangeError} for a leaf, which is signed only under its root */
-function finishedJson(item: string | LeafItem): string {
-  if (typeof item !== 'string') throw new RangeError('a leaf has no finished JSON without its tree')
-  return item
 }

@@ -1,27 +1,76 @@
 import { attestationJsonTail } from '../../attest/proof-texts.ts'
 import { freeBuffer, type PackedBytes, pack, unpack } from '../../base/bytes.ts'
 import { type ProblemData, ProblemError, underPath } from '../../base/problem.ts'
-import type { TextsResult } from '../../wire/batch-messages.ts'
+import type { SignerClient } from '../../threads/signer-client.ts'
 import type { NonceSource, SignedAttestation } from '../../wire/signing-messages.ts'
 import { payloadChainId, readSigned, SIGNED_BYTES } from '../../wire/signing-records.ts'
 import type { ChainPolicy } from '../chains/chain-policy.ts'
 import { nonceHeaders } from '../compute/attest.ts'
-import type { BatchAttestParts } from './answers.ts'
+import type { ResponseSigner } from '../compute/signed-answer.ts'
+import type { Gate } from '../gate.ts'
 import type { BatchRun } from './batch.ts'
-import { itemPath, type UnsignedItems } from './items.ts'
+import {
+  areTexts,
+  type BatchItem,
+  type BatchItems,
+  finishedJson,
+  isComputed,
+  itemPath,
+  problemFrom,
+  type UnsignedItems,
+} from './items.ts'
+
+export interface SignEachParts {
+  readonly chains: ChainPolicy
+  readonly answers: ResponseSigner
+  readonly signer: SignerClient
+  /** Shared by all batches, so that single requests find room at the signer. */
+  readonly signing: Gate
+}
 
 /**
- * Attests each result of a chunk separately. The JSON goes from the compute thread to the client as bytes, and so do the payloads
- * to the signer.
+ * Attests each result of a chunk separately, if it awaits a signature.
  *
- * @param separator one ASCII character that follows each result
+ * @param separator one ASCII character that follows each result that is returned as bytes
+ * @returns finished JSON: as bytes, each result followed by its separator, or as strings
  */
-export async function signTexts(
+export function signEach(
+  run: BatchRun,
+  computed: BatchItems | UnsignedItems,
+  separator: string,
+  parts: SignEachParts,
+): PackedBytes | Promise<PackedBytes | string[]> {
+  if ('unsigned' in computed) return signBytes(run, computed, separator, parts)
+  return areTexts(computed) ? computed.texts : signItems(run, computed, parts)
+}
+
+/** Attests results that the main thread had to handle, one by one. */
+function signItems(run: BatchRun, items: readonly BatchItem[], { answers, signing }: SignEachParts): Promise<string[]> {
+  if (items.every((item) => typeof item === 'string')) return Promise.resolve(items as string[])
+  return signing.run(() =>
+    Promise.all(
+      items.map(async (item) => {
+        if (!isComputed(item)) return finishedJson(item)
+        const { id, computed, proofInputs, path } = item
+        try {
+          const { json, headers = {} } = await answers.sign(computed, proofInputs, id)
+          run.tally.countSigned(1, headers)
+          return json
+        } catch (error) {
+          return run.tally.fail(id, problemFrom(error, path))
+        }
+      }),
+    ),
+  )
+}
+
+/** Attests a chunk whose JSON goes from the compute thread to the client as bytes, and whose payloads go so to the signer. */
+async function signBytes(
   run: BatchRun,
   items: UnsignedItems,
   separator: string,
-  { chains, signer, signing }: BatchAttestParts,
-): Promise<TextsResult> {
+  { chains, signer, signing }: SignEachParts,
+): Promise<PackedBytes> {
   const { unsigned, payloads, idLengths } = items
   const problems = unsupportedChainProblems(payloads, chains)
   const signable = problems.size === 0 ? payloads : withoutProblems(payloads, problems)
@@ -44,7 +93,7 @@ export async function signTexts(
   const texts = joinTexts(unsigned, ends, problems)
   freeBuffer(unsigned.buffer)
   freeBuffer(payloads.buffer)
-  return { texts, leaves: new Uint8Array(0) }
+  return texts
 }
 
 /** Finds payloads for chains that are not supported. The main thread is the first to know which chains are refused. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chainTable } from './attest/chains.ts'
+import { type Chain, chainTable } from './attest/chains.ts'
 import { locationSchemas, schemaKinds, schemaUids } from './attest/schemas.ts'
 import type { Log } from './base/log.ts'
 import { Metrics } from './base/metrics.ts'
@@ -15,7 +15,7 @@ import type { LocalChain } from './local-chain/local-chain.ts'
 import { createBatchService } from './service/batch/batches.ts'
 import { createChainPolicy } from './service/chains/chain-policy.ts'
 import { createSubmissionCounts, type SubmissionCounts } from './service/chains/submission-counts.ts'
-import { createSubmissionService } from './service/chains/submissions.ts'
+import { createSubmissionService, type SubmissionService } from './service/chains/submissions.ts'
 import { createSyncService } from './service/chains/sync.ts'
 import { createComputeService } from './service/compute/compute.ts'
 import { createInputResolver } from './service/compute/inputs.ts'
@@ -30,15 +30,16 @@ import type { GraphqlService } from './service/records/record-services.ts'
 import { RecordApi } from './service/records/records.ts'
 import { fillWithSamples } from './service/records/sample-records.ts'
 import { createRecordStream } from './service/records/stream.ts'
+import type { Services } from './service/services.ts'
 import { createEvidenceRunner, readEvidenceSettings } from './service/verify/evidence.ts'
 import { createResignService } from './service/verify/resign.ts'
 import { createProofReader } from './service/verify/verified-proof.ts'
 import { createVerifyService } from './service/verify/verify.ts'
-import { startChainAccess } from './threads/chain-client.ts'
+import { type ChainClient, startChainAccess } from './threads/chain-client.ts'
 import { type ComputePool, startComputePool } from './threads/compute-pool.ts'
 import { type RelayClient, startRelay } from './threads/relay-client.ts'
-import { startSigner } from './threads/signer-client.ts'
-import { createStoreClient } from './threads/store-client.ts'
+import { type SignerClient, startSigner } from './threads/signer-client.ts'
+import { createStoreClient, type StoreClient } from './threads/store-client.ts'
 import type { Hex } from './wire/values.ts'
 
 export interface RunningService {
@@ -53,110 +54,43 @@ const MAX_PORTS_TRIED = 100
 /** Share of the drain time after which open computations are abandoned, so that their clients still receive an error. */
 const ABANDON_AFTER = 0.8
 
+interface Build {
+  readonly version: string
+  readonly commit: string
+}
+
 /**
- * Starts all threads and the HTTP listener. The order keeps the key in one thread: the signer starts first and removes the key
- * from the environment, then all other threads start with an empty environment. The listener starts last.
+ * Starts all threads and the HTTP listener. The listener starts last.
  *
  * @throws {ConfigError | ListenError} the message says how to fix it
  */
 export async function startService(
   config: Config,
   log: Log,
-  build: { readonly version: string; readonly commit: string },
+  build: Build,
   localChain?: Pick<LocalChain, 'facts' | 'fund'>,
 ): Promise<RunningService> {
-  if (config.records && config.databaseUrl === undefined && !config.allowEmbeddedDatabase) {
-    throw new ConfigError(
-      'the embedded database is not enabled in production: set DATABASE_URL, or EMBEDDED_DB=1 (--embedded-db), or RECORDS=0',
-    )
-  }
-  if (config.submission !== undefined && !config.records) {
-    throw new ConfigError('ENABLE_ONCHAIN_SUBMIT=1 stores submissions in the database: remove RECORDS=0')
-  }
+  requireDatabase(config)
   const chains = chainTable(config)
-  const [schemas, locations] = [schemaUids(config), locationSchemas(config)]
-  const evidence = await readEvidenceSettings(config)
-  const signer = await startSigner(config, log)
-  await localChain?.fund(signer.address) // before the relay checks its balance
-  const store = config.records ? createStoreClient(config, log) : undefined
-  const chainClient = await startChainAccess(config, log, signer, store)
-  const pool = await startComputePool(config, {
-    chainIds: [...chains.keys()],
-    evidence: evidence.settings,
-    modules: { compute: () => import('../workers/compute.ts'), inline: () => import('../workers/inline.ts') },
-  })
-
-  const policy = createChainPolicy({
-    chains,
-    schemas,
-    builtInKinds: schemaKinds(config),
-    allowAnySchema: config.allowAnySchema,
-    chainClient,
-  })
-  const ask = createEvidenceRunner(config, pool, Date.now)
-  const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, ask, now: Date.now })
-  const resolver = createInputResolver({ chainClient, locations, readProof, now: Date.now })
-  const answers = createResponseSigner(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
-  const keccak = await createKeccak()
-  const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now: Date.now }
-  const relay = config.submission && chainClient && store ? startRelay({ chainClient, signer, store, log }) : undefined
-  const submissions = createSubmissionService({ config, relay, store, signer, keccak, now: Date.now })
-  const askRecords = createStoreAccess({ config, store, now: Date.now })
-  const records = new RecordApi({ config, chains, ask: askRecords, now: Date.now })
-  const chainIds = new Map([...chains.values()].map(({ id, name }) => [name, id]))
-  const feedParts = { config, chains: chainIds, ask: askRecords, now: Date.now }
-  const feeds = { export: createRecordExport(feedParts), ...createRecordStream(feedParts) }
-  const sync = createSyncService({ config, chains, chainClient, ask: askRecords, now: Date.now })
+  const locations = locationSchemas(config)
+  const basics: Basics = { config, log, build, chains, locations, evidence: await readEvidenceSettings(config) }
+  const threads = await startThreads(basics, localChain)
+  const { signer, store, chainClient, relay, pool } = threads
+  const { services, submissions } = await createServices(basics, threads)
   const keys = config.production ? undefined : loadDevelopmentKeys(config.dataDir)
   const metrics = new Metrics()
-  const app = createApp({
-    config,
-    log,
-    metrics,
-    now: Date.now,
-    services: {
-      compute: createComputeService(parts),
-      ...createBatchService(parts),
-      ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
-      submission: (id, context) => submissions.submission(id, context),
-      records,
-      graphql: config.graphql && config.records ? await startGraphql({ config, records }) : undefined,
-      feeds,
-      sync,
-      ogc: createOgcService({ chains, ask: askRecords, version: build.version, now: Date.now }),
-      resign: await createResignService({ config, signer, chains: policy, now: Date.now }),
-      readiness: createReadiness({ pool, signer, chainClient, store, log }),
-      identity: createIdentity({ config, chains, schemas, signer, ...build }),
-    },
-    extraKeys: keys === undefined ? [] : developmentKeyEntries(keys),
-  })
+  const extraKeys = keys === undefined ? [] : developmentKeyEntries(keys)
+  const app = createApp({ config, log, metrics, now: Date.now, services, extraKeys })
   const stopKeyWatch = watchKeyFile(config.apiKeysFile, config.limits.keyFileLookMs, app.setStoredKeys, (reason) =>
     log.warn('cannot read API keys, keeping the previous ones', { reason }),
   )
   const server = createHttpServer(config, app.handler, log)
   registerProcessMetrics(metrics, { build, pool, server })
-  const counts =
-    config.submission && relay && store
-      ? createSubmissionCounts({
-          store,
-          sender: signer.address.toLowerCase() as Hex,
-          chainIds: relay.chainIds,
-          settings: config.submission,
-          now: Date.now,
-        })
-      : undefined
+  const counts = startSubmissionCounts(config, threads)
   registerSubmissionMetrics(metrics, relay, counts)
   const port = await listen(server, config)
   store?.open() // after the listener, because creating a database takes seconds
-  if (store !== undefined && config.sampleRecords) {
-    fillWithSamples(store, chainIds, config.limits, Date.now).then(
-      ({ stored, reason }) =>
-        reason === undefined
-          ? log.info('sample records stored', { records: stored })
-          : log.warn('no sample records stored', { reason }),
-      (error: Error) => log.warn('no sample records stored', { reason: error.message }),
-    )
-  }
+  if (store !== undefined && config.sampleRecords) storeSampleRecords(store, basics)
 
   return {
     facts: {
@@ -180,8 +114,8 @@ export async function startService(
       const abandon = setTimeout(() => pool.abandon(), config.limits.drainTimeoutMs * ABANDON_AFTER)
       stopKeyWatch()
       // Otherwise the server would wait for open streams.
-      feeds.close()
-      sync.close()
+      services.feeds.close()
+      services.sync.close()
       counts?.close()
       submissions.close() // the relay continues with them after the next start
       await server.close()
@@ -194,16 +128,133 @@ export async function startService(
   }
 }
 
+/** What is read from the settings before the first thread starts, so that a mistake in them ends the start at once. */
+interface Basics {
+  readonly config: Config
+  readonly log: Log
+  readonly build: Build
+  readonly chains: ReadonlyMap<number, Chain>
+  readonly locations: ReturnType<typeof locationSchemas>
+  readonly evidence: Awaited<ReturnType<typeof readEvidenceSettings>>
+}
+
+/** @throws {ConfigError} if the settings need a database and choose none */
+function requireDatabase(config: Config): void {
+  if (config.records && config.databaseUrl === undefined && !config.allowEmbeddedDatabase) {
+    throw new ConfigError(
+      'the embedded database is not enabled in production: set DATABASE_URL, or EMBEDDED_DB=1 (--embedded-db), or RECORDS=0',
+    )
+  }
+  if (config.submission !== undefined && !config.records) {
+    throw new ConfigError('ENABLE_ONCHAIN_SUBMIT=1 stores submissions in the database: remove RECORDS=0')
+  }
+}
+
+interface Threads {
+  readonly signer: SignerClient
+  /** Undefined if the service stores no records. */
+  readonly store: StoreClient | undefined
+  /** Undefined if no chain has an RPC endpoint. */
+  readonly chainClient: ChainClient | undefined
+  /** Undefined if the service submits nothing. */
+  readonly relay: RelayClient | undefined
+  readonly pool: ComputePool
+}
+
+/**
+ * Starts all threads. The order keeps the key in one thread: the signer starts first and removes the key from the environment,
+ * then all other threads start with an empty environment.
+ */
+async function startThreads(
+  { config, log, chains, evidence }: Basics,
+  localChain: Pick<LocalChain, 'fund'> | undefined,
+): Promise<Threads> {
+  const signer = await startSigner(config, log)
+  await localChain?.fund(signer.address) // before the relay checks its balance
+  const store = config.records ? createStoreClient(config, log) : undefined
+  const chainClient = await startChainAccess(config, log, signer, store)
+  const pool = await startComputePool(config, {
+    chainIds: [...chains.keys()],
+    evidence: evidence.settings,
+    modules: { compute: () => import('../workers/compute.ts'), inline: () => import('../workers/inline.ts') },
+  })
+  const relay = config.submission && chainClient && store ? startRelay({ chainClient, signer, store, log }) : undefined
+  return { signer, store, chainClient, relay, pool }
+}
+
+/** Builds what the routes call, from the threads up. */
+async function createServices(
+  { config, log, build, chains, locations, evidence }: Basics,
+  { signer, store, chainClient, relay, pool }: Threads,
+): Promise<{ readonly services: Services; readonly submissions: SubmissionService }> {
+  const now = Date.now
+  const schemas = schemaUids(config)
+  const { allowAnySchema } = config
+  const policy = createChainPolicy({ chains, schemas, builtInKinds: schemaKinds(config), allowAnySchema, chainClient })
+  const ask = createEvidenceRunner(config, pool, now)
+  const readProof = await createProofReader({ config, chains, schemas, signer, chainClient, ask, now })
+  const resolver = createInputResolver({ chainClient, locations, readProof, now })
+  const answers = createResponseSigner(signer, policy, () => `0x${randomBytes(32).toString('hex')}`)
+  const keccak = await createKeccak()
+  const parts = { config, pool, ask, chains: policy, resolver, answers, signer, keccak, now }
+  const submissions = createSubmissionService({ config, relay, store, signer, keccak, now })
+  const askRecords = createStoreAccess({ config, store, now })
+  const records = new RecordApi({ config, chains, ask: askRecords, now })
+  const feedParts = { config, chains: chainIdsByName(chains), ask: askRecords, now }
+  const services: Services = {
+    compute: createComputeService(parts),
+    ...createBatchService(parts),
+    ...createVerifyService({ ...parts, submissions, addedPlugins: evidence.plugins }),
+    submission: (id, context) => submissions.submission(id, context),
+    records,
+    graphql: config.graphql && config.records ? await startGraphql({ config, records }) : undefined,
+    feeds: { export: createRecordExport(feedParts), ...createRecordStream(feedParts) },
+    sync: createSyncService({ config, chains, chainClient, ask: askRecords, now }),
+    ogc: createOgcService({ chains, ask: askRecords, version: build.version, now }),
+    resign: await createResignService({ config, signer, chains: policy, now }),
+    readiness: createReadiness({ pool, signer, chainClient, store, log }),
+    identity: createIdentity({ config, chains, schemas, signer, ...build }),
+  }
+  return { services, submissions }
+}
+
+function chainIdsByName(chains: ReadonlyMap<number, Chain>): ReadonlyMap<string, number> {
+  return new Map([...chains.values()].map(({ id, name }) => [name, id]))
+}
+
 /** Loads the `graphql` package at the start, because that takes a tenth of a second, and only if `/graphql` is served. */
 async function startGraphql(parts: GraphqlServiceParts): Promise<GraphqlService> {
   const { createGraphqlService } = await import('./service/records/graphql.ts')
   return createGraphqlService(parts)
 }
 
+/** Starts to count the submissions for the metrics. Returns undefined if the service submits nothing. */
+function startSubmissionCounts(config: Config, { signer, store, relay }: Threads): SubmissionCounts | undefined {
+  if (config.submission === undefined || relay === undefined || store === undefined) return undefined
+  return createSubmissionCounts({
+    store,
+    sender: signer.address.toLowerCase() as Hex,
+    chainIds: relay.chainIds,
+    settings: config.submission,
+    now: Date.now,
+  })
+}
+
+/** Stores generated records. They arrive while the service already runs; the log says when they are there. */
+function storeSampleRecords(store: StoreClient, { config, log, chains }: Basics): void {
+  fillWithSamples(store, chainIdsByName(chains), config.limits, Date.now).then(
+    ({ stored, reason }) =>
+      reason === undefined
+        ? log.info('sample records stored', { records: stored })
+        : log.warn('no sample records stored', { reason }),
+    (error: Error) => log.warn('no sample records stored', { reason: error.message }),
+  )
+}
+
 /** Registers metrics whose values are read when the metrics are rendered. */
 function registerProcessMetrics(
   metrics: Metrics,
-  parts: { build: { version: string; commit: string }; pool: ComputePool; server: HttpServer },
+  parts: { build: Build; pool: ComputePool; server: HttpServer },
 ): void {
   const { build, pool, server } = parts
   metrics.gauge('http_in_flight', 'Requests read and not answered', () => server.inFlight)

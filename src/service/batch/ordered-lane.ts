@@ -5,8 +5,6 @@ export interface OrderedLaneOptions<T> {
   readonly write: (result: T) => void | Promise<void>
   /** Called after each result is written. */
   readonly onRoom: () => void
-  /** Called at once with the first rejection of a task or of a write. Nothing is started or written after it. */
-  readonly onError?: (error: unknown) => void
 }
 
 /** A task. A rejection ends the whole lane. */
@@ -38,11 +36,10 @@ export class OrderedLane<T> {
     this.#startTasks()
     if (this.#writing !== undefined) return
     this.#writing = this.#writeAll()
-    // The same rejection reaches the caller of `finish`.
-    this.#writing.catch((error) => {
+    // Nothing is started or written after the first rejection, which reaches the caller of `finish`.
+    this.#writing.catch(() => {
       this.#hasFailed = true
       this.#waiting.length = 0
-      this.#options.onError?.(error)
     })
   }
 

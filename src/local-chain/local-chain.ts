@@ -1,6 +1,7 @@
 /** The chain of this machine: `npm start -- --chain`. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Chain } from '../attest/chains.ts'
 import type { Log } from '../base/log.ts'
 import { makeFolder } from '../base/make-folder.ts'
 import { type Config, ConfigError, type Environment, type LocalChainConfig } from '../config/config.ts'
@@ -11,7 +12,7 @@ import type { Hex } from '../wire/values.ts'
 import { type AnvilProcess, anvilPackage, findAnvil, isPortFree, startAnvil } from './anvil-process.ts'
 import { LOCAL_CHAIN_ID, localChainEnvironment, localChainTable, setUpChain, setupState } from './chain-setup.ts'
 import { endLeftover, noteProcess } from './leftover.ts'
-import { prepareState, removeState, stateFiles } from './state-file.ts'
+import { prepareState, removeState, type StateFiles, stateFiles } from './state-file.ts'
 
 /** Facts about the chain for the operator. */
 export interface LocalChainFacts {
@@ -55,84 +56,123 @@ const TEST_FUNDS = 1000n * 10n ** 18n
  *
  * @throws {ConfigError} that says what to do, when anvil is missing or cannot start, or another setting contradicts
  */
-export async function startLocalChain({ config, settings, env, log, now }: LocalChainParts): Promise<LocalChain> {
-  const chains = localChainTable(config)
+export async function startLocalChain(parts: LocalChainParts): Promise<LocalChain> {
+  const chains = localChainTable(parts.config)
   const { easAddress, schemaRegistryAddress } = chains.get(LOCAL_CHAIN_ID)!
-  const binary = requireAnvil(env)
-  const folder = join(config.dataDir, 'local-chain')
-  const noteFile = join(folder, 'anvil.json')
-  const files = stateFiles(folder)
-  const unlock = lock(folder)
-  const funded = new Set<string>()
-  let isClosing = false
-  let rpc: Rpc
-  let accounts: readonly Hex[] = []
-  let anvil = await openFirst()
-  const { url } = anvil
-  watch(anvil, 0)
-
+  const chain = new SupervisedChain(parts, chains)
+  const { url: rpcUrl, accounts } = await chain.start()
   return {
     facts: {
-      rpcUrl: url,
+      rpcUrl,
       chainId: LOCAL_CHAIN_ID,
       easAddress,
       schemaRegistryAddress,
       accounts: accounts.map(checksumAddress),
     },
-    environment: localChainEnvironment(config, env, url),
-    async fund(account) {
-      await topUp(account)
-      funded.add(account)
-    },
-    async close() {
-      isClosing = true
-      await anvil.stop()
-      rmSync(noteFile, { force: true })
-      unlock()
-    },
+    environment: localChainEnvironment(parts.config, parts.env, rpcUrl),
+    fund: (account) => chain.fund(account),
+    close: () => chain.close(),
+  }
+}
+
+/** The anvil process with its folder. It is started again when it ends unexpectedly. */
+class SupervisedChain {
+  readonly #settings: LocalChainConfig
+  readonly #log: Log
+  readonly #now: () => number
+  readonly #chains: ReadonlyMap<number, Chain>
+  readonly #binary: string
+  readonly #folder: string
+  readonly #noteFile: string
+  readonly #files: StateFiles
+  readonly #unlock: () => void
+  /** Accounts that get test money after each restart. */
+  readonly #funded = new Set<string>()
+  #isClosing = false
+  #anvil!: AnvilProcess
+  #url!: string
+  #rpc!: Rpc
+  #accounts: readonly Hex[] = []
+
+  /** Locks the folder. Throws {ConfigError} when another process uses it, or anvil is missing. */
+  constructor({ config, settings, env, log, now }: LocalChainParts, chains: ReadonlyMap<number, Chain>) {
+    this.#settings = settings
+    this.#log = log
+    this.#now = now
+    this.#chains = chains
+    this.#binary = requireAnvil(env)
+    this.#folder = join(config.dataDir, 'local-chain')
+    this.#noteFile = join(this.#folder, 'anvil.json')
+    this.#files = stateFiles(this.#folder)
+    this.#unlock = lock(this.#folder)
   }
 
-  async function openFirst(): Promise<AnvilProcess> {
+  /** Starts anvil; called once. Throws {ConfigError} and unlocks the folder when that fails. */
+  async start(): Promise<{ readonly url: string; readonly accounts: readonly Hex[] }> {
+    this.#anvil = await this.#openFirst()
+    this.#url = this.#anvil.url
+    this.#watch(this.#anvil, 0)
+    return { url: this.#url, accounts: this.#accounts }
+  }
+
+  async fund(account: string): Promise<void> {
+    await this.#topUp(account)
+    this.#funded.add(account)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true
+    await this.#anvil.stop()
+    rmSync(this.#noteFile, { force: true })
+    this.#unlock()
+  }
+
+  /** Ends what a killed service left running, then starts anvil. */
+  async #openFirst(): Promise<AnvilProcess> {
     try {
-      const ended = await endLeftover(noteFile, connect, settings.stopMs)
-      if (ended !== undefined) log.warn('a local chain that a killed service left running was ended', { pid: ended })
-      const port = await choosePort()
+      const ended = await endLeftover(this.#noteFile, (rpcUrl) => this.#connect(rpcUrl), this.#settings.stopMs)
+      if (ended !== undefined)
+        this.#log.warn('a local chain that a killed service left running was ended', { pid: ended })
+      const port = await this.#choosePort()
       try {
-        return await open(port)
+        return await this.#open(port)
       } catch (error) {
-        if (port === 0 || settings.port !== undefined) throw error
-        return await open(0) // another program took the port in between
+        if (port === 0 || this.#settings.port !== undefined) throw error
+        return await this.#open(0) // another program took the port in between
       }
     } catch (error) {
-      unlock()
+      this.#unlock()
       if (error instanceof ConfigError) throw error
       throw new ConfigError(
-        `the local chain cannot start: ${(error as Error).message}. Remove ${folder} to get a new chain, or start without --chain`,
+        `the local chain cannot start: ${(error as Error).message}. Remove ${this.#folder} to get a new chain, or start without --chain`,
       )
     }
   }
 
   /** Starts anvil, and sets up the chain if it is new or its setup is incomplete. */
-  async function open(port: number): Promise<AnvilProcess> {
-    const previous = prepareState(files)
+  async #open(port: number): Promise<AnvilProcess> {
+    const previous = prepareState(this.#files)
     if (previous === 'older' || previous === 'damaged') {
-      const instead = previous === 'older' ? files.before : 'a new chain'
-      log.warn('the state of the local chain is damaged', { kept: `${files.state}.damaged`, instead })
+      const instead = previous === 'older' ? this.#files.before : 'a new chain'
+      this.#log.warn('the state of the local chain is damaged', { kept: `${this.#files.state}.damaged`, instead })
     }
-    const { startMs, stopMs, stateSeconds, blockSeconds } = settings
+    const { startMs, stopMs, stateSeconds, blockSeconds } = this.#settings
     const started = await startAnvil({
-      ...{ binary, port, chainId: LOCAL_CHAIN_ID, stateFile: files.state, home: folder },
+      ...{ binary: this.#binary, port, chainId: LOCAL_CHAIN_ID, stateFile: this.#files.state, home: this.#folder },
       ...{ startMs, stopMs, stateSeconds, blockSeconds },
     })
     try {
-      rpc = connect(started.url)
-      await noteProcess(noteFile, started.pid, started.url, rpc)
-      accounts = (await rpc.request('eth_accounts', [])) as Hex[]
+      const rpc = this.#connect(started.url)
+      this.#rpc = rpc
+      await noteProcess(this.#noteFile, started.pid, started.url, rpc)
+      const accounts = (await rpc.request('eth_accounts', [])) as Hex[]
+      this.#accounts = accounts
       const state = await setupState(rpc, accounts)
       if (state === 'whole') return started
       if (state === 'empty') {
-        const nowSeconds = Math.floor(now() / 1000)
-        await setUpChain({ rpc, chains, accounts, timeoutMs: settings.rpcTimeoutMs, nowSeconds })
+        const nowSeconds = Math.floor(this.#now() / 1000)
+        const timeoutMs = this.#settings.rpcTimeoutMs
+        await setUpChain({ rpc, chains: this.#chains, accounts, timeoutMs, nowSeconds })
         return started
       }
     } catch (error) {
@@ -141,47 +181,52 @@ export async function startLocalChain({ config, settings, env, log, now }: Local
     }
     // Creating a new chain is simpler than finding out what is missing.
     await started.stop()
-    removeState(files)
-    return await open(Number(new URL(started.url).port))
+    removeState(this.#files)
+    return await this.#open(Number(new URL(started.url).port))
   }
 
-  async function topUp(account: string): Promise<void> {
-    const balance = BigInt((await rpc.request('eth_getBalance', [account, 'latest'])) as string)
-    if (balance < TEST_FUNDS / 10n) await rpc.request('anvil_setBalance', [account, `0x${TEST_FUNDS.toString(16)}`])
+  /** Gives an account test money unless it has enough. */
+  async #topUp(account: string): Promise<void> {
+    const balance = BigInt((await this.#rpc.request('eth_getBalance', [account, 'latest'])) as string)
+    if (balance < TEST_FUNDS / 10n)
+      await this.#rpc.request('anvil_setBalance', [account, `0x${TEST_FUNDS.toString(16)}`])
   }
 
-  function watch(running: AnvilProcess, restarts: number): void {
+  /** Starts anvil again when it ends. @param restarts number of restarts since it last ran for long */
+  #watch(running: AnvilProcess, restarts: number): void {
     const startedMs = performance.now()
     void running.ended.then(({ code, signal, lastWords }) => {
-      if (isClosing) return
-      log.error('the local chain ended', { code, signal, lastWords })
-      const isStable = performance.now() - startedMs > settings.stableMs
-      void restart(isStable ? 1 : restarts + 1)
+      if (this.#isClosing) return
+      this.#log.error('the local chain ended', { code, signal, lastWords })
+      const isStable = performance.now() - startedMs > this.#settings.stableMs
+      void this.#restart(isStable ? 1 : restarts + 1)
     })
   }
 
-  async function restart(attempt: number): Promise<void> {
-    if (attempt > settings.maxRestarts) {
-      const hint = `start the service again; if you remove ${folder} first, it sets up a new chain`
-      log.error('the local chain is not started again', { attempts: settings.maxRestarts, hint })
+  /** Starts anvil again after a pause that grows with each attempt, until there were too many. */
+  async #restart(attempt: number): Promise<void> {
+    if (attempt > this.#settings.maxRestarts) {
+      const hint = `start the service again; if you remove ${this.#folder} first, it sets up a new chain`
+      this.#log.error('the local chain is not started again', { attempts: this.#settings.maxRestarts, hint })
       return
     }
-    await new Promise((resolve) => setTimeout(resolve, settings.restartPauseMs * attempt))
-    if (isClosing) return
+    await new Promise((resolve) => setTimeout(resolve, this.#settings.restartPauseMs * attempt))
+    if (this.#isClosing) return
     try {
-      anvil = await open(Number(new URL(url).port))
-      if (isClosing) return await anvil.stop()
-      for (const account of funded) await topUp(account)
-      log.info('the local chain was started again', { rpcUrl: url })
-      watch(anvil, attempt)
+      this.#anvil = await this.#open(Number(new URL(this.#url).port))
+      if (this.#isClosing) return await this.#anvil.stop()
+      for (const account of this.#funded) await this.#topUp(account)
+      this.#log.info('the local chain was started again', { rpcUrl: this.#url })
+      this.#watch(this.#anvil, attempt)
     } catch (error) {
-      log.error('the local chain cannot start', { reason: (error as Error).message })
-      await restart(attempt + 1)
+      this.#log.error('the local chain cannot start', { reason: (error as Error).message })
+      await this.#restart(attempt + 1)
     }
   }
 
-  async function choosePort(): Promise<number> {
-    const { port } = settings
+  /** Returns the port to listen on; 0 for any free one. Throws {ConfigError} when the configured one is in use. */
+  async #choosePort(): Promise<number> {
+    const { port } = this.#settings
     if (port === 0 || (await isPortFree(port ?? DEFAULT_PORT))) return port ?? DEFAULT_PORT
     if (port === undefined) return 0
     throw new ConfigError(
@@ -189,8 +234,8 @@ export async function startLocalChain({ config, settings, env, log, now }: Local
     )
   }
 
-  function connect(rpcUrl: string): Rpc {
-    return createRpc({ url: rpcUrl, timeoutMs: settings.rpcTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES })
+  #connect(rpcUrl: string): Rpc {
+    return createRpc({ url: rpcUrl, timeoutMs: this.#settings.rpcTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES })
   }
 }
 

@@ -30,7 +30,7 @@ import { type AttestMessage, createAttestDigest, createResultDigest, type Result
 export interface SignerParts {
   readonly secp256k1: Secp256k1
   readonly keccak: Keccak
-  /** 32 bytes; held only by the closure. */
+  /** 32 bytes; the signer holds it in a private field. */
   readonly privateKey: Uint8Array
   readonly chains: ReadonlyMap<number, Chain>
   /** Known schema UIDs, lower case, with their kinds of data. */
@@ -74,112 +74,122 @@ interface ChainDigests {
 
 const ZERO_UID = new Uint8Array(32)
 
+export function createSigner(parts: SignerParts): Signer {
+  return new KeySigner(parts)
+}
+
 /**
- * Creates the signer, the only code that uses the private key. It takes typed payloads, never digests. So no caller can make it
- * sign a login, an attestation of another layout or an arbitrary transaction (decision 95).
+ * The only code that uses the private key. It takes typed payloads, never digests. So no caller can make it sign a login, an
+ * attestation of another layout or an arbitrary transaction (decision 95).
  *
  * Every attestation is revocable, never expires, has no refUID and no value, because that is what clients submit.
  */
-export function createSigner(parts: SignerParts): Signer {
-  const { secp256k1, keccak, privateKey, chains, schemaKinds, nonces, ttlSeconds, nowSeconds } = parts
-  const address = publicKeyAddress(secp256k1.publicKey(privateKey), keccak)
-  const digests = new Map<number, ChainDigests>()
-  for (const chain of chains.values()) {
-    digests.set(chain.id, {
-      attestation: createAttestDigest(chain, keccak),
-      result: createResultDigest(chain.id, keccak),
-    })
-  }
-  const attester = Buffer.from(address.slice(2), 'hex')
-  const check = createPayloadCheck(schemaKinds)
-  return { address, sign, signRecord }
+class KeySigner implements Signer {
+  readonly address: Hex
+  readonly #parts: SignerParts
+  readonly #attester: Uint8Array
+  readonly #check: ReturnType<typeof createPayloadCheck>
+  /** Digest functions by chain id. */
+  readonly #digests = new Map<number, ChainDigests>()
 
-  function sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
-  function sign(payload: ResultPayload): ResultSigningResult
-  function sign(payload: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult>
-  function sign(payload: RelayPayload): RelaySigningResult
-  function sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult>
-  function sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult> {
-    if (payload.kind === 'sequence') return signSequence(payload)
-    if (payload.kind === 'relay-transaction') return signRelay(payload)
-    const signed = signChecked(check.payload(payload))
+  constructor(parts: SignerParts) {
+    const { secp256k1, keccak, privateKey, chains, schemaKinds } = parts
+    this.#parts = parts
+    this.address = publicKeyAddress(secp256k1.publicKey(privateKey), keccak)
+    this.#attester = Buffer.from(this.address.slice(2), 'hex')
+    this.#check = createPayloadCheck(schemaKinds)
+    for (const chain of chains.values()) {
+      this.#digests.set(chain.id, {
+        attestation: createAttestDigest(chain, keccak),
+        result: createResultDigest(chain.id, keccak),
+      })
+    }
+  }
+
+  sign(payload: AttestationPayload): SigningResult | Promise<SigningResult>
+  sign(payload: ResultPayload): ResultSigningResult
+  sign(payload: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult>
+  sign(payload: RelayPayload): RelaySigningResult
+  sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult>
+  sign(payload: SigningPayload): AnySigningResult | Promise<AnySigningResult> {
+    if (payload.kind === 'sequence') return this.#signSequence(payload)
+    if (payload.kind === 'relay-transaction') return this.#signRelay(payload)
+    const signed = this.#signChecked(this.#check.payload(payload))
     return signed instanceof Promise ? signed.then(toSigningResult) : toSigningResult(signed)
   }
 
-  function signRecord(record: Uint8Array): RecordResult | Promise<RecordResult> {
-    return signChecked(check.record(record))
+  signRecord(record: Uint8Array): RecordResult | Promise<RecordResult> {
+    return this.#signChecked(this.#check.record(record))
   }
 
-  function signChecked(payload: CheckedPayload): RecordResult | Promise<RecordResult> {
+  /** Signs a payload whose check succeeded, or returns the problem that the check found. */
+  #signChecked(payload: CheckedPayload): RecordResult | Promise<RecordResult> {
     if (!('chainId' in payload)) return { ok: false, problem: payload }
-    const digest = digests.get(payload.chainId)
+    const digest = this.#digests.get(payload.chainId)
     if (digest === undefined) return { ok: false, problem: unsupported(payload.chainId, 'is not supported') }
-    if (payload.salt !== undefined) return signResult(payload, payload.salt, digest.result)
-    const nonce = nonces.get(payload.chainId)
+    if (payload.salt !== undefined) return this.#signResult(payload, payload.salt, digest.result)
+    const nonce = this.#parts.nonces.get(payload.chainId)
     return nonce instanceof Promise
-      ? nonce.then((read) => signAttestation(read, payload, digest.attestation))
-      : signAttestation(nonce, payload, digest.attestation)
+      ? nonce.then((read) => this.#signAttestation(read, payload, digest.attestation))
+      : this.#signAttestation(nonce, payload, digest.attestation)
   }
 
-  function signSequence({ chainId, items }: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult> {
+  #signSequence({ chainId, items }: SequencePayload): SequenceSigningResult | Promise<SequenceSigningResult> {
     const problem = sequenceProblem(chainId, items)
     if (problem !== undefined) return { ok: false, problem: problem.data }
-    const payloads = check.payloads(items)
+    const payloads = this.#check.payloads(items)
     if (!Array.isArray(payloads)) return { ok: false, problem: payloads }
-    const digest = digests.get(chainId)
+    const digest = this.#digests.get(chainId)
     if (digest === undefined) return { ok: false, problem: unsupported(chainId, 'is not supported') }
     const signAll = (nonce: NonceResult): SequenceSigningResult => {
       const signed: SignedAttestation[] = []
       // One deadline for all of them, because a group is submitted under one deadline.
-      const deadlineSeconds = nowSeconds() + ttlSeconds
+      const deadlineSeconds = this.#deadlineSeconds()
       for (const [index, payload] of payloads.entries()) {
         const itemNonce = nonce.ok ? { ...nonce, nonce: nonce.nonce + index } : nonce
-        const result = toSigningResult(signAttestation(itemNonce, payload, digest.attestation, deadlineSeconds))
+        const result = toSigningResult(this.#signAttestation(itemNonce, payload, digest.attestation, deadlineSeconds))
         if (!result.ok) return result
         signed.push(result as SignedAttestation)
       }
       return { ok: true, items: signed }
     }
-    const nonce = nonces.get(chainId)
+    const nonce = this.#parts.nonces.get(chainId)
     return nonce instanceof Promise ? nonce.then(signAll) : signAll(nonce)
   }
 
-  function signRelay(payload: RelayPayload): RelaySigningResult {
+  #signRelay(payload: RelayPayload): RelaySigningResult {
     const { chainId, items } = payload
-    const problem = relayProblem(payload, parts.relay)
+    const problem = relayProblem(payload, this.#parts.relay)
     if (problem !== undefined) return { ok: false, problem: problem.data }
-    const payloads = check.payloads(items)
+    const payloads = this.#check.payloads(items)
     if (!Array.isArray(payloads)) return { ok: false, problem: payloads }
-    const chain = chains.get(chainId)
+    const chain = this.#parts.chains.get(chainId)
     if (chain === undefined) return { ok: false, problem: unsupported(chainId, 'is not supported') }
-    const { easAddress } = chain
-    return {
-      ok: true,
-      ...signRelayTransaction(payload, easAddress, keccak, (hash) => secp256k1.sign(hash, privateKey)),
-    }
+    const signed = signRelayTransaction(payload, chain.easAddress, this.#parts.keccak, (hash) => this.#signHash(hash))
+    return { ok: true, ...signed }
   }
 
-  function signResult(
+  #signResult(
     { schema, recipient, data }: PayloadRecord,
     salt: Uint8Array,
     digest: (message: ResultMessage) => Uint8Array,
   ): RecordResult {
-    const deadlineSeconds = nowSeconds() + ttlSeconds
+    const deadlineSeconds = this.#deadlineSeconds()
     const hash = digest({ schema, recipient, data, deadlineSeconds, salt })
-    const { compact, recovery } = secp256k1.sign(hash, privateKey)
+    const { compact, recovery } = this.#signHash(hash)
     return { ok: true, compact, recovery, nonce: 0, nonceSource: undefined, deadlineSeconds }
   }
 
-  function signAttestation(
+  #signAttestation(
     read: NonceResult,
     { chainId, schema, recipient, data }: PayloadRecord,
     digest: (message: AttestMessage) => Uint8Array,
-    deadlineSeconds = nowSeconds() + ttlSeconds,
+    deadlineSeconds = this.#deadlineSeconds(),
   ): RecordResult {
     if (!read.ok) return { ok: false, problem: unsupported(chainId, `is refused: ${read.refusal}`) }
     const { nonce, source: nonceSource } = read
     const hash = digest({
-      attester,
+      attester: this.#attester,
       schema,
       recipient,
       expirationTimeSeconds: 0,
@@ -189,8 +199,17 @@ export function createSigner(parts: SignerParts): Signer {
       nonce,
       deadlineSeconds,
     })
-    const { compact, recovery } = secp256k1.sign(hash, privateKey)
+    const { compact, recovery } = this.#signHash(hash)
     return { ok: true, compact, recovery, nonce, nonceSource, deadlineSeconds }
+  }
+
+  #signHash(hash: Uint8Array) {
+    return this.#parts.secp256k1.sign(hash, this.#parts.privateKey)
+  }
+
+  /** Returns the deadline of a signature that is made now. */
+  #deadlineSeconds(): number {
+    return this.#parts.nowSeconds() + this.#parts.ttlSeconds
   }
 }
 

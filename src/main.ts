@@ -13,8 +13,8 @@ import { helpText, readCommandLine, UsageError } from './cli/arguments.ts'
 import { bannerText } from './cli/banner.ts'
 import { testPlugin } from './cli/commands/plugin-test.ts'
 import { misspeltSettings } from './cli/misspelt-settings.ts'
-import { type Config, ConfigError, type Environment, readConfig } from './config/config.ts'
-import { SECRETS } from './config/signing-key.ts'
+import { type Config, ConfigError, readConfig } from './config/config.ts'
+import { publicEnvironment } from './config/signing-key.ts'
 import { ListenError } from './http/transport/port.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import { type RunningService, startService } from './start.ts'
@@ -32,11 +32,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   let localChain: LocalChain | undefined
   try {
     if (argv[0] === 'plugin-test') {
-      const config = readConfig(publicEnvironment(), availableParallelism())
+      const config = readConfig(publicEnvironment(process.env), availableParallelism())
       process.exitCode = await testPlugin(argv.slice(1), config, (line) => process.stdout.write(`${line}\n`))
       return
     }
-    const commandLine = readCommandLine(argv, publicEnvironment())
+    const commandLine = readCommandLine(argv, publicEnvironment(process.env))
     if (commandLine.help) return void process.stdout.write(helpText())
     if (commandLine.version) return void process.stdout.write(`${version}\n`)
     let config = readConfig(commandLine.env, availableParallelism())
@@ -110,14 +110,6 @@ function requireDataFolder({ dataDir, production, records, databaseUrl }: Config
       cause: error,
     })
   }
-}
-
-/**
- * Returns the environment without the signing key. This thread never reads the key, so it is never in this heap (decision 96).
- */
-function publicEnvironment(): Environment {
-  const names = Object.keys(process.env).filter((name) => !SECRETS.includes(name))
-  return Object.fromEntries(names.map((name) => [name, process.env[name]]))
 }
 
 function readyFields({ apiKeys, localChain, ...facts }: Parameters<typeof bannerText>[0]) {

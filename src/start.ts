@@ -81,7 +81,7 @@ export async function startService(
   const metrics = new Metrics()
   const extraKeys = keys === undefined ? [] : developmentKeyEntries(keys)
   const app = createApp({ config, log, metrics, now: Date.now, services, extraKeys })
-  const stopKeyWatch = watchKeyFile(config.apiKeysFile, config.limits.keyFileLookMs, app.setStoredKeys, (reason) =>
+  const stopKeyWatch = watchKeyFile(config.apiKeysFile, config.limits.keyFilePollMs, app.setStoredKeys, (reason) =>
     log.warn('cannot read API keys, keeping the previous ones', { reason }),
   )
   const server = createHttpServer(config, app.handler, log)
@@ -292,7 +292,7 @@ async function listen(server: HttpServer, config: Config): Promise<number> {
       return await server.listen(config.host, port)
     } catch (error) {
       const isBusy = error instanceof ListenError && error.failure === 'in-use'
-      if (!isBusy || config.portAsked || port >= config.port + MAX_PORTS_TRIED) throw error
+      if (!isBusy || config.isPortSet || port >= config.port + MAX_PORTS_TRIED) throw error
     }
   }
 }

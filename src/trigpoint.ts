@@ -1,8 +1,7 @@
 /** The program `trigpoint`. It reads the command line and runs one verb. */
 import { runCommandLine } from './cli/program.ts'
 import { printable, type Terminal } from './cli/terminal.ts'
-import type { Environment } from './config/config.ts'
-import { SECRETS } from './config/signing-key.ts'
+import { publicEnvironment, SECRETS } from './config/signing-key.ts'
 
 /**
  * Runs one verb in this process and sets the exit code when the verb is done.
@@ -33,7 +32,7 @@ export async function trigpoint(argv: readonly string[]): Promise<void> {
 
 function createTerminal(signal: AbortSignal): Terminal {
   return {
-    env: publicEnvironment(),
+    env: publicEnvironment(process.env),
     secretNames: SECRETS.filter((name) => Boolean(process.env[name])),
     input: process.stdin,
     out: (text) =>
@@ -47,9 +46,4 @@ function createTerminal(signal: AbortSignal): Terminal {
     signal,
     now: Date.now,
   }
-}
-
-/** Returns the environment without the signing key, which only the signing code reads. */
-function publicEnvironment(): Environment {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRETS.includes(name)))
 }

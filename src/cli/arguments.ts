@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { ConfigError, type Environment } from '../config/config.ts'
+import { ConfigError, type Environment } from '../config/setting.ts'
 import type { RecordsCommand } from './commands/records.ts'
 
 /** Command-line flags. Each sets an environment variable and overrides its value. */

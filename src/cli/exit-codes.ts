@@ -2,7 +2,7 @@
 
 import { ProblemError } from '../base/problem.ts'
 import { ApiError, ConnectionError } from '../client/api-error.ts'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/setting.ts'
 
 export const EXIT = {
   ok: 0,

@@ -1,16 +1,17 @@
-import { CHAIN_SETTINGS, type Environment, readConfig } from '../config/config.ts'
+import { CHAIN_SETTING_PREFIXES } from '../config/chains.ts'
+import { type Environment, SETTINGS } from '../config/config.ts'
+import { settingRows } from '../config/setting.ts'
+import { KEY_SETTINGS } from '../config/signing-key.ts'
 import { nearest } from '../validation/sentences.ts'
 
-/** Settings that only the signer thread reads (`config/signing-key.ts`). */
-const KEY_SETTINGS = [
-  'SIGNER_PRIVATE_KEY',
-  'SIGNER_MNEMONIC',
-  'SIGNER_MNEMONIC_PATH',
-  'SIGNER_KEYSTORE',
-  'SIGNER_PASSWORD_FILE',
-]
 /** Up to this length, only one edit counts as a misspelling. HOME and HOST are two edits apart. */
 const MAX_SHORT_LENGTH = 5
+
+/** All settings except for those whose names end with a chain ID. */
+const SETTING_NAMES: ReadonlySet<string> = new Set([
+  ...[...settingRows(SETTINGS)].flatMap(([, { names }]) => names),
+  ...KEY_SETTINGS,
+])
 
 export interface MisspeltSetting {
   readonly name: string
@@ -19,10 +20,9 @@ export interface MisspeltSetting {
 
 /** Returns environment variables that are not settings but are similar to one. It never reads their values. */
 export function misspeltSettings(env: Environment): readonly MisspeltSetting[] {
-  const known = settingNames()
   return Object.keys(env).flatMap((name) => {
-    if (known.has(name) || name.startsWith('npm_')) return []
-    const meant = CHAIN_SETTINGS.includes(name) ? `${name}_<chainId>` : suggest(name, [...known])
+    if (SETTING_NAMES.has(name) || name.startsWith('npm_')) return []
+    const meant = CHAIN_SETTING_PREFIXES.includes(name) ? `${name}_<chainId>` : suggest(name, [...SETTING_NAMES])
     return meant === undefined ? [] : [{ name, meant }]
   })
 }
@@ -30,24 +30,7 @@ export function misspeltSettings(env: Environment): readonly MisspeltSetting[] {
 function suggest(name: string, known: readonly string[]): string | undefined {
   const chain = /^(.+)_(\d+)$/.exec(name)
   if (chain === null) return nearest(name, known, name.length > MAX_SHORT_LENGTH ? 2 : 1)
-  const prefix = nearest(chain[1]!, CHAIN_SETTINGS, 2)
+  const prefix = nearest(chain[1]!, CHAIN_SETTING_PREFIXES, 2)
   // A correct prefix is a setting, not a misspelling.
   return prefix === undefined || prefix === chain[1] ? undefined : `${prefix}_${chain[2]}`
-}
-
-/** Returns every name that `readConfig` reads. They are recorded, because a separate list would become outdated. */
-function settingNames(): ReadonlySet<string> {
-  const names = new Set(KEY_SETTINGS)
-  const recordingEnv: Environment = new Proxy(
-    {},
-    {
-      get(_target, name) {
-        names.add(String(name))
-        // Some names are read only in production, or only if their feature is enabled.
-        return name === 'NODE_ENV' ? 'production' : String(name).startsWith('ENABLE_') ? '1' : undefined
-      },
-    },
-  )
-  readConfig(recordingEnv, 1)
-  return names
 }

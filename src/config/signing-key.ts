@@ -3,14 +3,22 @@
  * key is in one heap only and in no other thread's environment (decision 96).
  */
 import { join } from 'node:path'
-import { type Config, ConfigError, type Environment, type SigningKeySource } from './config.ts'
+import type { Config, SigningKeySource } from './config.ts'
+import { ConfigError, type Environment } from './setting.ts'
 
 const DEFAULT_PATH = "m/44'/60'/0'/0/0"
 /**
  * Settings whose value is the key itself. Settings that name a file stay in the environment, so that a restarted thread finds
  * them.
  */
-export const SECRETS = ['SIGNER_PRIVATE_KEY', 'SIGNER_MNEMONIC']
+export const SECRETS: readonly string[] = ['SIGNER_PRIVATE_KEY', 'SIGNER_MNEMONIC']
+/** All settings of the signing key. Only `readSigningKey` reads them, so they are in no table. */
+export const KEY_SETTINGS: readonly string[] = [
+  ...SECRETS,
+  'SIGNER_MNEMONIC_PATH',
+  'SIGNER_KEYSTORE',
+  'SIGNER_PASSWORD_FILE',
+]
 
 /**
  * Reads the source of the signing key from the environment.
@@ -43,6 +51,15 @@ export function readSigningKey(
     )
   }
   return { kind: 'development', file: join(dataDir, 'dev-signer.json') }
+}
+
+/**
+ * Returns an environment without the signing key. It does not even read the key, so that the key is never in the heap of a
+ * thread that does not sign (decision 96).
+ */
+export function publicEnvironment(env: Environment): Environment {
+  const names = Object.keys(env).filter((name) => !SECRETS.includes(name))
+  return Object.fromEntries(names.map((name) => [name, env[name]]))
 }
 
 /** Removes the key from an environment. If threads share the environment, this removes it from the whole process. */

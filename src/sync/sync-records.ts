@@ -84,7 +84,7 @@ export async function openRecordSync(
           ),
           now: () => performance.now(),
           random: Math.random,
-          maxSuspensionMs: limits.maxRpcBenchMs,
+          maxSuspensionMs: limits.maxRpcSuspensionMs,
           onSuspend: (index, reason) => problems.push(`RPC ${index} is suspended for a while: ${reason}`),
         })
         const opened = openChainSync({

@@ -75,7 +75,7 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
   const thread = createStoreThread(config, { onReply, onEnd })
   const maintenance = setInterval(maintain, limits.storeMaintenanceMs).unref()
   // A server may go away while there are no calls, so it is pinged. The embedded engine can only end with its thread.
-  const pulse = engine === 'postgres' ? setInterval(ping, limits.storePulseMs).unref() : undefined
+  const pulse = engine === 'postgres' ? setInterval(ping, limits.storeHealthCheckMs).unref() : undefined
 
   return {
     ask,

@@ -309,7 +309,8 @@ describe('the program', () => {
     const { result } = JSON.parse(readFileSync(join(folder.path, report), 'utf8')) as { result: { url: string }[] }
     const loaded = result.flatMap(({ url }) => url.match(/\/((?:dist\/src|node_modules|scripts)\/.*)/)?.[1] ?? [])
     expect(loaded).toContain('dist/src/cli/program.js')
-    const light = /^scripts\/|^dist\/src\/(?:cli\/|client\/api-error|[^/]*$)|^node_modules\/commander\//
+    const light =
+      /^scripts\/|^dist\/src\/(?:cli\/|base\/|client\/api-error|config\/(?:setting|signing-key)\.js|[^/]*$)|^node_modules\/commander\//
     expect(loaded.filter((file) => !light.test(file))).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ describe('the configuration', () => {
     expect(config).toMatchObject({
       host: '127.0.0.1',
       port: 3000,
-      portAsked: false,
+      isPortSet: false,
       production: false,
       httpAdapter: 'uws',
     })
@@ -101,7 +101,7 @@ describe('the configuration', () => {
 
   it('prefers a flag to the environment and rejects an unknown flag', () => {
     const { env } = readCommandLine(['--port', '4000', '--allow-dev-key'], { PORT: '5000', NODE_ENV: 'production' })
-    expect(readConfig(env, 1)).toMatchObject({ port: 4000, portAsked: true, allowDevelopmentKey: true })
+    expect(readConfig(env, 1)).toMatchObject({ port: 4000, isPortSet: true, allowDevelopmentKey: true })
     expect(() => readCommandLine(['--prot', '1'], {})).toThrow(ConfigError)
   })
 })

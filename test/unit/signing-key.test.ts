@@ -7,7 +7,7 @@ import { loadDevelopmentKey } from '../../src/attest/development-key.ts'
 import { decryptKeystore } from '../../src/attest/keystore.ts'
 import { resolveSigningKey } from '../../src/attest/signing-key.ts'
 import { ConfigError, type Environment, readConfig, type SigningKeySource } from '../../src/config/config.ts'
-import { forgetSigningKey, readSigningKey } from '../../src/config/signing-key.ts'
+import { forgetSigningKey, publicEnvironment, readSigningKey } from '../../src/config/signing-key.ts'
 import { publicKeyAddress } from '../../src/crypto/address.ts'
 import { createKeccak } from '../../src/crypto/keccak.ts'
 import type { Keccak, Secp256k1 } from '../../src/crypto/primitives.ts'
@@ -104,6 +104,20 @@ describe('where the key comes from', () => {
     }
     forgetSigningKey(environment)
     expect(environment).toEqual({ SIGNER_KEYSTORE: 'a', PATH: '/bin' })
+  })
+
+  it('is not read by code that needs only the other variables', () => {
+    const environment = {
+      get SIGNER_PRIVATE_KEY(): string {
+        throw new Error('the key was read')
+      },
+      get SIGNER_MNEMONIC(): string {
+        throw new Error('the mnemonic was read')
+      },
+      SIGNER_KEYSTORE: 'a',
+      PATH: '/bin',
+    }
+    expect(publicEnvironment(environment)).toEqual({ SIGNER_KEYSTORE: 'a', PATH: '/bin' })
   })
 })
 

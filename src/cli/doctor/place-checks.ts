@@ -29,7 +29,7 @@ function checkSettings({ terminal }: DoctorParts): Finding {
 }
 
 async function checkPort({ config }: DoctorParts): Promise<Finding> {
-  const { host, port, portAsked } = config
+  const { host, port, isPortSet } = config
   const code = await new Promise<string | undefined>((done) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'error'))
@@ -37,7 +37,7 @@ async function checkPort({ config }: DoctorParts): Promise<Finding> {
   })
   if (code === undefined) return ok(`${host}:${port} is free`)
   if (code !== 'EADDRINUSE') return fail(`cannot listen on ${host}:${port} (${code})`, 'choose another HOST or PORT')
-  if (portAsked)
+  if (isPortSet)
     return fail(
       `${host}:${port} is in use`,
       'stop the process that listens there (perhaps another trigpoint), or choose another PORT',

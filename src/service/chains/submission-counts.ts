@@ -9,7 +9,7 @@ export interface SubmissionCountsParts {
   /** The service's own account, lower case. */
   readonly sender: Hex
   readonly chainIds: readonly number[]
-  readonly settings: Pick<SubmissionConfig, 'countMs'>
+  readonly settings: Pick<SubmissionConfig, 'countIntervalMs'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -34,7 +34,7 @@ export function createSubmissionCounts({
   now,
 }: SubmissionCountsParts): SubmissionCounts {
   let lastCounts: readonly SubmissionCount[] | undefined
-  const timer = setInterval(() => void poll(), settings.countMs).unref()
+  const timer = setInterval(() => void poll(), settings.countIntervalMs).unref()
   void poll()
   return {
     counts: () => {
@@ -61,7 +61,7 @@ export function createSubmissionCounts({
   async function poll(): Promise<void> {
     try {
       const argument = { sender, chainIds, statuses: COUNTED }
-      lastCounts = await store.ask('submissionCounts', argument, now() + settings.countMs)
+      lastCounts = await store.ask('submissionCounts', argument, now() + settings.countIntervalMs)
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error // keep the last counts until the store answers again
     }

@@ -1,0 +1,68 @@
+/** Sizes and timeouts of requests, batches and threads. Every queue has a maximum size, and every wait has a limit. */
+import { constant, derived, integer } from './setting.ts'
+
+const MAX_BODY_BYTES = integer('MAX_BODY_BYTES', 1_048_576, 1024, 64 * 1_048_576)
+const COMPUTE_THREADS = integer('COMPUTE_THREADS', ({ cores }) => cores, 0, 256)
+export const REQUEST_DEADLINE_MS = integer('REQUEST_DEADLINE_MS', 10_000, 100, 600_000)
+
+export const REQUEST_LIMITS = {
+  maxBodyBytes: MAX_BODY_BYTES,
+  /** Bytes of one NDJSON stream that were read but not answered; beyond it the connection is closed. */
+  maxStreamBytes: integer(
+    'MAX_STREAM_BYTES',
+    (source) => Math.max(8 * 1_048_576, 2 * (MAX_BODY_BYTES.read(source) + 1_048_576)),
+    // Half of it holds whole lines; the other half holds the beginning of the next line and one read of the transport (512 KiB).
+    (source) => 2 * (MAX_BODY_BYTES.read(source) + 1_048_576),
+    8e9,
+  ),
+  /** Size of a batch in one JSON document. An NDJSON stream has no total limit; each line may have `maxBodyBytes`. */
+  maxBatchBytes: integer('MAX_BATCH_BYTES', 8 * 1_048_576, 1024, 256 * 1_048_576),
+  /** Number of items in a batch in one JSON document. */
+  maxBatchItems: constant(10_000),
+  /** Size of a batch without its items. The main thread parses only this envelope. */
+  maxBatchEnvelopeBytes: constant(16_384),
+  maxVertices: integer('MAX_VERTICES', 50_000, 4, 5_000_000),
+  maxParts: integer('MAX_PARTS', 10_000, 1, 1_000_000),
+  maxCollectionDepth: constant(8),
+  maxJsonDepth: constant(32),
+  /** Bodies up to this size go to the small lane; larger ones go to the large lane. */
+  smallBodyBytes: constant(16_384),
+  /** Largest body that may be computed on the main thread, if that takes no longer than a message to another thread. 0: never. */
+  inlineBodyBytes: integer('INLINE_BODY_BYTES', 512, 0, 16_384),
+  computeThreads: COMPUTE_THREADS,
+  largeThreads: derived((source) => Math.max(1, COMPUTE_THREADS.read(source))),
+  maxBatchSize: constant(32),
+  /** Requests that wait for a worker; beyond it the service answers 503. */
+  maxQueuedRequests: integer('MAX_QUEUED_REQUESTS', 4096, 1, 1_000_000),
+  /** Longest estimated wait for a worker for which a request is queued; beyond it the service answers 503. */
+  maxQueueMs: integer('MAX_QUEUE_MS', 1000, 10, 600_000),
+  /** Bytes of request bodies in memory, over all connections; beyond it the service answers 503. */
+  maxInFlightBytes: integer('MAX_IN_FLIGHT_BYTES', 64 * 1_048_576, 1_048_576, 8e9),
+  maxOpenBodiesPerAddress: integer('MAX_OPEN_BODIES_PER_ADDRESS', 1024, 1, 1_000_000),
+  /** Bytes that are read and discarded of a body that was rejected before its end, so that its client gets to the response. */
+  refusedBodyBytes: integer('REFUSED_BODY_BYTES', 16 * 1_048_576, 0, 8e9),
+  /** Longest time that such a body is read. */
+  refusedBodyMs: integer('REFUSED_BODY_MS', 5000, 0, 600_000),
+  requestDeadlineMs: REQUEST_DEADLINE_MS,
+  /** Longest time that an NDJSON stream may be idle in both directions. */
+  streamIdleMs: integer('STREAM_IDLE_MS', 30_000, 100, 600_000),
+  /**
+   * Longest time from the first byte of a request to the last byte of its body (node:http adapter; uWebSockets.js has its own 10
+   * s).
+   */
+  receiveTimeoutMs: constant(10_000),
+  keepAliveTimeoutMs: constant(10_000),
+  drainTimeoutMs: integer('DRAIN_TIMEOUT_MS', 10_000, 0, 600_000),
+  maxConnections: integer('MAX_CONNECTIONS', 16_384, 1, 1_000_000),
+  /** Exact geodesic solves that one distance may cost; beyond it the service answers 400. */
+  maxDistanceSolves: integer('MAX_DISTANCE_SOLVES', 2_000_000, 1000, 1e9),
+  /** The same limit in the small lane. A request that needs more is computed in the large lane. */
+  maxSmallDistanceSolves: constant(20_000),
+  /** Size of each compute thread's cache of prepared geometries. */
+  maxPreparedBytes: integer('MAX_PREPARED_BYTES', 16 * 1_048_576, 65_536, 5e8),
+  workerHeapMb: constant(512),
+  /**
+   * Size of a compute thread's young heap, three semi-spaces. A heap that fits into the processor's cache is collected faster.
+   */
+  workerYoungHeapMb: constant(6),
+}

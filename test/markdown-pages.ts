@@ -21,6 +21,7 @@ export interface Block {
 /** The paths of all pages for readers, relative to the root. */
 export const PAGES: readonly string[] = [
   'README.md',
+  'CONTRIBUTING.md',
   'contracts/README.md',
   'web/reference/introduction.md',
   ...readdirSync(join(root, 'docs'), { recursive: true, withFileTypes: true })

@@ -14,6 +14,7 @@ const TIMEOUT_MS = 600_000
 /** Blocks that are not run here: page, beginning of the block, reason. */
 const EXEMPT: readonly (readonly [page: string, beginning: string, reason: string])[] = [
   ['README.md', 'npm start', 'starts the service: scripts/smoke.mjs does that from a clean tree'],
+  ['CONTRIBUTING.md', '', 'installs, starts and tests a clone: scripts/smoke.mjs starts the service from a clean tree'],
   ['docs/start.md', 'npm start', 'starts the service: scripts/smoke.mjs does that from a clean tree'],
   ['docs/local-chain.md', '', 'needs a chain: test/onchain/local-chain-docs.test.ts runs the page'],
   ['docs/ogc.md', '', 'needs GDAL: test/docs/ogc-page.test.ts runs the page where GDAL is installed'],

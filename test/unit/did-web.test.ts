@@ -52,7 +52,11 @@ describe('a DID document', () => {
     ['another method', documentJson([walletMethod], { id: 'did:key:z6Mk' }), /did:web/],
     ['no assertion key', documentJson([walletMethod], { assertionMethod: [] }), /no key/],
     ['a key of another kind', documentJson([{ id: '#k', publicKeyJwk: { kty: 'EC', crv: 'P-256' } }]), /no key/],
-    ['a reference to nothing', documentJson([walletMethod], { assertionMethod: ['#other'] }), /does not name a verification method/],
+    [
+      'a reference to nothing',
+      documentJson([walletMethod], { assertionMethod: ['#other'] }),
+      /does not name a verification method/,
+    ],
     [
       'a key off the curve',
       documentJson([{ id: '#k', type: 'EcdsaSecp256k1VerificationKey2019', publicKeyHex: `02${'ff'.repeat(32)}` }]),

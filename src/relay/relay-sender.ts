@@ -90,12 +90,25 @@ export const READY: RelayState = { state: 'ready' }
 const GWEI = 10n ** 9n
 
 /** The half of the relay that spends money. Every transaction is stored before a node sees it. */
-export function createRelaySender({ chainId, sign, step, settings, note }: RelaySenderParts) {
-  const ceilings = relayCeilings(settings)
-  return { begin, raise, resend, readFees, waitForLowerFees, checkFunds }
+export class RelaySender {
+  readonly #chainId: number
+  readonly #sign: RelaySenderParts['sign']
+  readonly #step: RelaySenderParts['step']
+  readonly #settings: SubmissionConfig
+  readonly #note: RelaySenderParts['note']
+  readonly #ceilings: FeeCeilings
+
+  constructor({ chainId, sign, step, settings, note }: RelaySenderParts) {
+    this.#chainId = chainId
+    this.#sign = sign
+    this.#step = step
+    this.#settings = settings
+    this.#note = note
+    this.#ceilings = relayCeilings(settings)
+  }
 
   /** Stores a transaction, then sends it. Returns false when another relay already took the nonce or one of the submissions. */
-  async function begin(
+  async begin(
     snapshot: ChainSnapshot,
     nonce: number,
     ids: readonly string[],
@@ -103,76 +116,85 @@ export function createRelaySender({ chainId, sign, step, settings, note }: Relay
     gas: number,
     fees: Fees,
   ): Promise<RelayState | false> {
-    const attempt = await makeAttempt(snapshot, nonce, items, gas, fees)
+    const attempt = await this.#makeAttempt(snapshot, nonce, items, gas, fees)
     if ('state' in attempt) return attempt
-    if (!(await step({ step: 'begin', nonce, ids, attempt }))) return false
-    return await send(snapshot.chain, attempt.raw)
+    if (!(await this.#step({ step: 'begin', nonce, ids, attempt }))) return false
+    return await this.#send(snapshot.chain, attempt.raw)
   }
 
-  async function makeAttempt(
+  /** Has a transaction signed. Returns the state of the relay if the signer refuses. */
+  async #makeAttempt(
     { head }: ChainSnapshot,
     nonce: number,
     items: readonly AttestationPayload[],
     gas: number,
     { maxFeePerGas, maxPriorityFeePerGas }: Fees,
   ): Promise<RelayAttempt | RelayState> {
-    const payload = { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, items }
-    const signed = await sign({ kind: 'relay-transaction', ...payload })
+    const payload = { chainId: this.#chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, items }
+    const signed = await this.#sign({ kind: 'relay-transaction', ...payload })
     if (!signed.ok) return waiting(signed.problem.detail)
     const { raw, hash } = signed
     return { hash, raw, gas, maxFeePerGas, maxPriorityFeePerGas, sentBlock: head.number }
   }
 
-  async function readFees({ chain, head }: ChainSnapshot): Promise<Fees | undefined> {
-    return chooseFees(head.baseFeePerGas, await chain.priorityFee(), ceilings)
+  /** Returns the fees for a new transaction; undefined when the base fee exceeds the ceiling. */
+  async readFees({ chain, head }: ChainSnapshot): Promise<Fees | undefined> {
+    return chooseFees(head.baseFeePerGas, await chain.priorityFee(), this.#ceilings)
   }
 
-  function waitForLowerFees({ head }: ChainSnapshot): RelayState {
-    return waiting(`the base fee is ${head.baseFeePerGas} wei per gas, above the ceiling of ${ceilings.feePerGas} wei`)
+  /** Returns the state of a relay whose chain asks for more than the ceiling. */
+  waitForLowerFees({ head }: ChainSnapshot): RelayState {
+    return waiting(
+      `the base fee is ${head.baseFeePerGas} wei per gas, above the ceiling of ${this.#ceilings.feePerGas} wei`,
+    )
   }
 
-  async function resend(
-    { chain }: ChainSnapshot,
-    { attempts }: Pick<SentTransaction, 'attempts'>,
-  ): Promise<RelayState> {
+  /** Sends the newest signed form of a transaction again if the node does not have it. */
+  async resend({ chain }: ChainSnapshot, { attempts }: Pick<SentTransaction, 'attempts'>): Promise<RelayState> {
     const { hash, raw } = attempts.at(-1)!
     if (await chain.hasTransaction(hash)) return READY
-    return await send(chain, raw)
+    return await this.#send(chain, raw)
   }
 
-  async function send(chain: RelayChain, raw: Hex): Promise<RelayState> {
+  async #send(chain: RelayChain, raw: Hex): Promise<RelayState> {
     const objection = await chain.send(raw)
     return objection === undefined ? READY : waiting(objection)
   }
 
   /** Replaces a transaction by one with the same nonce and attestations but higher fees. */
-  async function raise(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
+  async raise(snapshot: ChainSnapshot, open: SentTransaction): Promise<RelayState> {
     const { nonce, attempts, items } = open
     const last = attempts.at(-1)!
-    const now = await readFees(snapshot)
-    const fees = now && raiseFees(last, now, ceilings)
+    const now = await this.readFees(snapshot)
+    const fees = now && raiseFees(last, now, this.#ceilings)
     if (fees === undefined) {
-      await resend(snapshot, open)
-      if (now === undefined) return waitForLowerFees(snapshot)
-      const { feePerGas, priorityFeePerGas } = ceilings
+      await this.resend(snapshot, open)
+      if (now === undefined) return this.waitForLowerFees(snapshot)
+      const { feePerGas, priorityFeePerGas } = this.#ceilings
       return waiting(
         `the fees of ${last.hash} cannot be raised: the ceilings are ${feePerGas} wei per gas and ${priorityFeePerGas} wei of priority fee`,
       )
     }
-    const funds = await checkFunds(snapshot.chain, fees.maxFeePerGas * BigInt(last.gas))
+    const funds = await this.checkFunds(snapshot.chain, fees.maxFeePerGas * BigInt(last.gas))
     if (funds.state !== 'ready') {
-      await resend(snapshot, open) // the pool may have dropped the last transaction
+      await this.resend(snapshot, open) // the pool may have dropped the last transaction
       return funds
     }
-    const attempt = await makeAttempt(snapshot, nonce, items, last.gas, fees)
+    const attempt = await this.#makeAttempt(snapshot, nonce, items, last.gas, fees)
     if ('state' in attempt) return attempt
-    if (!(await step({ step: 'raise', nonce, attempts: attempts.length, attempt }))) return READY // another relay was first
-    note('fee raised', { chainId, nonce, hash: attempt.hash, maxFeePerGas: String(fees.maxFeePerGas) })
-    return await send(snapshot.chain, attempt.raw)
+    if (!(await this.#step({ step: 'raise', nonce, attempts: attempts.length, attempt }))) return READY // another relay was first
+    this.#note('fee raised', {
+      chainId: this.#chainId,
+      nonce,
+      hash: attempt.hash,
+      maxFeePerGas: String(fees.maxFeePerGas),
+    })
+    return await this.#send(snapshot.chain, attempt.raw)
   }
 
-  async function checkFunds(chain: RelayChain, costWei: bigint): Promise<RelayState> {
-    const floor = BigInt(Math.round(settings.minBalanceEther * 1e9)) * GWEI
+  /** Tells whether the account could pay `costWei` and keep the lowest balance of the settings. */
+  async checkFunds(chain: RelayChain, costWei: bigint): Promise<RelayState> {
+    const floor = BigInt(Math.round(this.#settings.minBalanceEther * 1e9)) * GWEI
     const balance = await chain.balance()
     if (balance >= floor + costWei) return READY
     return { state: 'unfunded', reason: `the account has ${balance} wei and needs ${floor + costWei}` }

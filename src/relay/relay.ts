@@ -14,7 +14,7 @@ import type { RecordStore } from '../wire/store-messages.ts'
 import type { Hex } from '../wire/values.ts'
 import { type ChainHead, RelayChain, type RelayChainParts } from './relay-chain.ts'
 import { createSecondOpinion, RelayJudge } from './relay-judge.ts'
-import { type ChainSnapshot, createRelaySender, READY, type SentTransaction, waiting } from './relay-sender.ts'
+import { type ChainSnapshot, READY, RelaySender, type SentTransaction, waiting } from './relay-sender.ts'
 
 type Queued = RelayWork['queued'][number]
 
@@ -138,7 +138,7 @@ class ChainRelay implements Relay {
   readonly #store: RelayParts['store']
   readonly #nowMs: RelayParts['nowMs']
   readonly #note: RelayParts['note']
-  readonly #transactions: ReturnType<typeof createRelaySender>
+  readonly #transactions: RelaySender
   readonly #judge: RelayJudge
   #state: RelayState = { state: 'unknown', reason: 'the chain has not been checked yet' }
   /* Times are in milliseconds since the epoch. */
@@ -163,7 +163,7 @@ class ChainRelay implements Relay {
     this.#lastProgressMs = nowMs()
     const step = (change: RelayStep) => this.#step(change)
     const askSecondEndpoint = createSecondOpinion(rpcs, this.#chainParts)
-    this.#transactions = createRelaySender({ chainId, sign, step, settings, note })
+    this.#transactions = new RelaySender({ chainId, sign, step, settings, note })
     this.#judge = new RelayJudge({ chainId, finalityDepth, settings, step, askSecondEndpoint, nowMs, note })
   }
 

@@ -10,6 +10,7 @@ export const MULTICALL3: Hex = '0xca11bde05977b3631167028862be2a173976ca11'
 
 /** `aggregate3((address,bool,bytes)[])` */
 const AGGREGATE_SELECTOR = '82ad56cb'
+/** Hex digits of a 32-byte word. */
 const WORD_DIGITS = 64
 
 /**
@@ -20,7 +21,7 @@ const WORD_DIGITS = 64
 export function encodeAggregate(target: Hex, calls: readonly string[]): Hex {
   const address = padWord(target.slice(2).toLowerCase())
   const encodedCalls = calls.map((call) => {
-    const padded = call.padEnd(Math.ceil(call.length / WORD_DIGITS) * WORD, '0')
+    const padded = call.padEnd(Math.ceil(call.length / WORD_DIGITS) * WORD_DIGITS, '0')
     return address + encodeNumber(1) + encodeNumber(96) + encodeNumber(call.length / 2) + padded
   })
   let offset = 32 * calls.length
@@ -245,7 +246,6 @@ interface RawAttestation {
   readonly data: string
 }
 
-const WORD = 64
 const HEAD_WORDS = 10
 /** Offset of the data within the structure. */
 const DATA_OFFSET = `${'0'.repeat(61)}140`
@@ -259,12 +259,12 @@ const STRUCT_OFFSET = `${'0'.repeat(62)}20`
 function decodeAttestation(response: string): RawAttestation | undefined {
   if (!/^0x[0-9a-fA-F]*$/.test(response)) return undefined
   const digits = response.slice(2).toLowerCase()
-  const word = (index: number) => digits.slice((index + 1) * WORD, (index + 2) * WORD)
+  const word = (index: number) => digits.slice((index + 1) * WORD_DIGITS, (index + 2) * WORD_DIGITS)
   const shortWord = (index: number, length: number) => {
     const text = word(index)
-    return text.startsWith('0'.repeat(WORD - length)) ? text.slice(WORD - length) : undefined
+    return text.startsWith('0'.repeat(WORD_DIGITS - length)) ? text.slice(WORD_DIGITS - length) : undefined
   }
-  if (digits.length < (HEAD_WORDS + 2) * WORD || !digits.startsWith(STRUCT_OFFSET) || word(9) !== DATA_OFFSET)
+  if (digits.length < (HEAD_WORDS + 2) * WORD_DIGITS || !digits.startsWith(STRUCT_OFFSET) || word(9) !== DATA_OFFSET)
     return undefined
   const dataLength = shortWord(HEAD_WORDS, 12)
   const [time, expirationTime, revocationTime] = [shortWord(2, 16), shortWord(3, 16), shortWord(4, 16)]
@@ -272,7 +272,7 @@ function decodeAttestation(response: string): RawAttestation | undefined {
   if (dataLength === undefined || time === undefined || expirationTime === undefined || revocationTime === undefined)
     return undefined
   if (recipient === undefined || attester === undefined || (revocable !== '0' && revocable !== '1')) return undefined
-  const start = (HEAD_WORDS + 2) * WORD
+  const start = (HEAD_WORDS + 2) * WORD_DIGITS
   const end = start + 2 * Number.parseInt(dataLength, 16)
   if (end > digits.length || !Number.isSafeInteger(Number(`0x${time}`))) return undefined
   return {

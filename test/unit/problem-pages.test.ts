@@ -16,8 +16,8 @@ function messages(): string[] {
       const text = readFileSync(join(source, file), 'utf8')
       return [
         ...text.matchAll(/recordProblem\(\s*['`]([^'`]+)['`]/g),
-        ...(file.startsWith('service/sync') ? text.matchAll(/refusal\(\s*'([^']+)'/g) : []),
-        ...(file.startsWith('service/sync') ? text.matchAll(/'((?:Sync|Revocation check) is already running)'/g) : []),
+        ...(file === 'service/chains/sync.ts' ? text.matchAll(/invalidInput\(\s*'([^']+)'/g) : []),
+        ...(file === 'service/chains/sync.ts' ? text.matchAll(/'((?:Sync|Revocation check) is already running)'/g) : []),
         ...text.matchAll(/\bmessage: '([A-Z][^']+)',?\s+(?:detail|error)/g),
       ].map(([, message]) => message!)
     })

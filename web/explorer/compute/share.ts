@@ -1,6 +1,6 @@
 /** Encodes a request for a URL: deflated JSON in base64url. */
 import { checkShape } from '../../../src/geometry/check-shape.ts'
-import { geometryOf, type Question } from './question.ts'
+import { geometryOf, OPERATION_NAMES, type Question } from './question.ts'
 
 /** Bytes that a link may inflate to; a hostile one could fill the memory. */
 const MAX_CHARACTERS = 400_000
@@ -21,7 +21,7 @@ export async function decodeQuestion(text: string): Promise<Question | undefined
     const inflated = await collect(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')))
     const [operation, a, b, radiusMeters, chainId, recipient] = JSON.parse(new TextDecoder().decode(inflated))
     const isQuestion =
-      ['distance', 'length', 'area', 'within', 'contains', 'intersects'].includes(operation) &&
+      OPERATION_NAMES.includes(operation) &&
       [a, b].every(isInput) &&
       Number.isFinite(radiusMeters) &&
       Number.isInteger(chainId) &&

@@ -1,4 +1,4 @@
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import type { StoreThreadConfig } from '../src/config/config.ts'
 import type { Database } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrations.ts'
@@ -6,16 +6,17 @@ import { createRecordStore } from '../src/store/operations.ts'
 import { openPglite } from '../src/store/pglite.ts'
 import { openPostgres } from '../src/store/postgres.ts'
 import { RecordMemory } from '../src/store/records/memory.ts'
+import { type Answer, serve } from '../src/wire/request-port.ts'
 import {
-  type RecordStore,
   StoreFault,
+  type StoreOperations,
   type StoreReply,
   type StoreRequest,
   type StoreResult,
 } from '../src/wire/store-messages.ts'
 
 const main = parentPort!
-const post = (reply: StoreReply) => main.postMessage(reply, transferables(reply))
+const post = (reply: StoreReply) => main.postMessage(reply)
 
 async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promise<Database> {
   const database =
@@ -39,51 +40,38 @@ async function open({ databaseUrl, dataDir, limits }: StoreThreadConfig): Promis
   }
 }
 
-async function runCall(
-  store: RecordStore,
-  { id, operation, argument }: Extract<StoreRequest, { type: 'call' }>,
-): Promise<StoreReply> {
-  try {
-    return { type: 'answer', id, ok: true, value: await store[operation](argument as never) }
-  } catch (error) {
-    const kind = error instanceof StoreFault ? error.kind : 'failed'
-    return { type: 'answer', id, ok: false, kind, reason: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-/** Returns the buffers to transfer with a reply: the documents of a page. */
-function transferables(reply: StoreReply): ArrayBuffer[] {
-  if (reply.type !== 'answer' || !reply.ok) return []
-  const { page } = (reply.value ?? {}) as Partial<StoreResult<'newPage'>>
+/** Returns the buffers to transfer with a result: the documents of a page. */
+function pageBuffers(value: unknown): ArrayBuffer[] {
+  const { page } = (value ?? {}) as Partial<StoreResult<'newPage'>>
   return page?.documents instanceof Uint8Array ? [page.documents.buffer as ArrayBuffer] : []
 }
 
-function isFatal(reply: StoreReply): boolean {
-  return reply.type === 'answer' && !reply.ok && reply.kind === 'unavailable'
-}
-
-function serve(database: Database, maxRecordsInMemory: number): void {
+function serveStore(database: Database, maxRecordsInMemory: number): void {
   const memory = new RecordMemory(database, maxRecordsInMemory)
   const store = createRecordStore(database, () => new Date().toISOString(), memory)
+  const endIfBroken = (answer: Answer) => {
+    const isBroken = answer.type === 'failure' && answer.kind === 'unavailable'
+    // An error without an SQL code means that the embedded engine itself broke down, for example out of memory.
+    if (database.engine === 'embedded' && isBroken) process.exit(1)
+  }
+  const failureKind = (error: unknown) => (error instanceof StoreFault ? error.kind : 'failed')
+  const options = { failureKind, transfer: pageBuffers }
   /** Calls under way from threads other than the main thread. */
   let otherCalls = 0
-  const connect = (port: MessagePort) =>
-    port.on('message', async (request: StoreRequest) => {
-      if (request.type !== 'call') return
-      if (otherCalls++ === 0) post({ type: 'busy', isBusy: true })
-      const reply = await runCall(store, request)
-      port.postMessage(reply, transferables(reply))
-      if (--otherCalls === 0) post({ type: 'busy', isBusy: false })
-      if (database.engine === 'embedded' && isFatal(reply)) process.exit(1)
-    })
+  serve<StoreOperations>(main, store, { ...options, onAnswer: endIfBroken })
   main.on('message', async (request: StoreRequest) => {
-    if (request.type === 'connect') connect(request.port)
-    else if (request.type === 'call') {
-      const reply = await runCall(store, request)
-      post(reply)
-      // An error without an SQL code means that the embedded engine itself broke down, for example out of memory.
-      if (database.engine === 'embedded' && isFatal(reply)) process.exit(1)
-    } else {
+    if (request.type === 'connect') {
+      serve<StoreOperations>(request.port, store, {
+        ...options,
+        onCall() {
+          if (otherCalls++ === 0) post({ type: 'busy', isBusy: true })
+        },
+        onAnswer(answer) {
+          if (--otherCalls === 0) post({ type: 'busy', isBusy: false })
+          endIfBroken(answer)
+        },
+      })
+    } else if (request.type === 'close') {
       await database.close().catch(() => {})
       process.exit(0)
     }
@@ -94,7 +82,7 @@ function serve(database: Database, maxRecordsInMemory: number): void {
 
 const config = workerData as StoreThreadConfig
 open(config).then(
-  (database) => serve(database, config.limits.storeMemoryRecords),
+  (database) => serveStore(database, config.limits.storeMemoryRecords),
   (error: unknown) => {
     const isDamaged = error instanceof StoreFault && error.kind === 'damaged'
     post({ type: 'refused', reason: error instanceof Error ? error.message : String(error), isDamaged })

@@ -5,13 +5,13 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Chain } from '../attest/chains.ts'
 import type { ChainAccessConfig } from '../config/config.ts'
 import type { Keccak } from '../crypto/primitives.ts'
-import { connectStore } from '../store/record-line.ts'
+import { RecordLine } from '../store/record-line.ts'
 import type { ChainAccess } from '../sync/chain-access.ts'
 import { createRpc } from '../sync/rpc.ts'
 import { createRpcList } from '../sync/rpc-list.ts'
 import type { RelayReply, RelayRequest, RelayState } from '../wire/relay-messages.ts'
 import type { RelayPayload, RelaySigningResult } from '../wire/signing-messages.ts'
-import { type RecordStore, StoreFault } from '../wire/store-messages.ts'
+import { StoreFault } from '../wire/store-messages.ts'
 import type { ChainRequest } from '../wire/sync-messages.ts'
 import { createRelay } from './relay.ts'
 
@@ -34,9 +34,12 @@ export function serveRelay(
 ): void {
   const post = (reply: RelayReply) => port.postMessage(reply)
   const sign = createSign(port, post)
-  let store: RecordStore | undefined
+  const line = new RecordLine()
+  let isConnected = false
   port.on('message', (request: RelayRequest) => {
-    if (request.type === 'store') store = connectStore(request.port)
+    if (request.type !== 'store') return
+    line.connect(request.port)
+    isConnected = true
   })
   for (const served of chains.values()) void run(served)
 
@@ -48,10 +51,7 @@ export function serveRelay(
       keccak,
       settings,
       sign,
-      store: {
-        relayWork: (argument) => store!.relayWork(argument),
-        relayStep: (argument) => store!.relayStep(argument),
-      },
+      store: line.store,
       rpcs: createRpcList({
         chainId: chain.id,
         clients: chain.rpcUrls.map((url) =>
@@ -66,7 +66,7 @@ export function serveRelay(
     })
     let last = ''
     for (;;) {
-      const state = store === undefined ? NOT_OPEN : await runTick(relay.tick, access)
+      const state = !isConnected ? NOT_OPEN : await runTick(relay.tick, access)
       if (JSON.stringify(state) !== last) post({ type: 'state', chainId: chain.id, state })
       last = JSON.stringify(state)
       await new Promise((resolve) => setTimeout(resolve, settings.pollMs))

@@ -5,8 +5,7 @@ import { chainTable } from '../attest/chains.ts'
 import { locationSchemas } from '../attest/schemas.ts'
 import type { ChainAccessConfig } from '../config/config.ts'
 import { createKeccak } from '../crypto/keccak.ts'
-import { connectStore, toRecordStore } from '../store/record-line.ts'
-import { type RecordStore, StoreFault } from '../wire/store-messages.ts'
+import { RecordLine } from '../store/record-line.ts'
 import type { SyncAction, SyncEvent, SyncOutcome } from '../wire/sync-messages.ts'
 import { openChainSync, type SyncedChain } from './chain-runs.ts'
 import { createRpc } from './rpc.ts'
@@ -27,18 +26,14 @@ export async function openRecordSync(
   config: ChainAccessConfig,
   onEvent: (event: SyncEvent) => void,
 ): Promise<RecordSync> {
-  let connection: RecordStore | undefined
   let worker: SyncWorker | undefined
   const keccak = await createKeccak()
-  const store = toRecordStore((operation, argument) => {
-    if (connection === undefined) return Promise.reject(new StoreFault('unavailable', 'the store is not open'))
-    return connection[operation](argument as never) as Promise<never>
-  })
+  const line = new RecordLine()
   const { limits } = config
 
   return {
     connect(port) {
-      connection = connectStore(port)
+      line.connect(port)
       if (config.sync) worker ??= start()
     },
     async act(action) {
@@ -58,7 +53,7 @@ export async function openRecordSync(
   function start(): SyncWorker {
     return createSyncWorker({
       chains: openChains(),
-      store,
+      store: line.store,
       owner: randomBytes(8).toString('hex'),
       now: Date.now,
       limits: {
@@ -98,7 +93,7 @@ export async function openRecordSync(
             maxBumps: limits.maxEqualAttestations,
           },
           rpcs,
-          store,
+          store: line.store,
           keccak,
           nowSeconds: () => Math.floor(Date.now() / 1000),
           onProblem: (message) => problems.push(message),

@@ -1,13 +1,16 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Log } from '../base/log.ts'
 import type { Config } from '../config/config.ts'
+import { Requester } from '../wire/request-port.ts'
 import {
   type StoreArgument,
   type StoreEngine,
   StoreFault,
   type StoreOperation,
+  type StoreOperations,
   type StoreReply,
   type StoreResult,
+  storeFault,
 } from '../wire/store-messages.ts'
 import {
   createStoreThread,
@@ -37,7 +40,7 @@ export interface StoreClient {
   close(): Promise<void>
 }
 
-interface Call {
+interface QueuedCall {
   readonly operation: StoreOperation
   readonly argument: unknown
   readonly resolve: (value: never) => void
@@ -52,182 +55,219 @@ interface Call {
  * that is gone is pinged until it answers. Meanwhile every call is rejected at once.
  */
 export function createStoreClient(config: Config, log: Log): StoreClient {
-  const { limits } = config
-  const engine: StoreEngine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
-  // The embedded engine runs one call while the next already waits in its thread, so that the thread never idles.
-  const maxRunning = engine === 'embedded' ? 2 : limits.storeReaders
-  const queue: Call[] = []
-  const running = new Map<number, Call>()
-  const closedState = (reason: string, condition: StoreCondition = 'away'): StoreState => ({
-    isOpen: false,
-    engine,
-    reason,
-    condition,
-  })
-  const standing = new StoreStateTracker(closedState('it is opening', 'opening'), limits.maxStoreQueue)
-  /** The state to report while the database answers; undefined while no thread has opened it. */
-  let openState: StoreState | undefined
-  let watchdog: NodeJS.Timeout | undefined
-  let isBusyForOthers = false
-  let isPinging = false
-  let isClosing = false
-  let nextId = 0
-  const thread = createStoreThread(config, { onReply, onEnd })
-  const maintenance = setInterval(maintain, limits.storeMaintenanceMs).unref()
-  // A server may go away while there are no calls, so it is pinged. The embedded engine can only end with its thread.
-  const pulse = engine === 'postgres' ? setInterval(ping, limits.storeHealthCheckMs).unref() : undefined
+  return new StoreThreadClient(config, log)
+}
 
-  return {
-    ask,
-    open: thread.open,
-    untilOpen: (deadlineMs) => standing.untilOpen(deadlineMs),
-    get state() {
-      return standing.state
-    },
-    connect: thread.connect,
-    async close() {
-      isClosing = true
-      clearInterval(maintenance)
-      clearInterval(pulse)
-      clearTimeout(watchdog)
-      const reason = 'the service is stopping'
-      standing.set(closedState(reason))
-      rejectAll([...running.values(), ...queue], reason)
-      await thread.close()
-    },
+class StoreThreadClient implements StoreClient {
+  readonly #log: Log
+  readonly #limits: Config['limits']
+  readonly #engine: StoreEngine
+  readonly #maxRunning: number
+  readonly #queue: QueuedCall[] = []
+  /** Calls in the thread, oldest first. A call whose caller stopped waiting stays until it is answered. */
+  readonly #running = new Set<QueuedCall>()
+  readonly #requests = new Requester<StoreOperations>({
+    notConnected: 'it is not open',
+    ended: 'its thread ended',
+    toError: storeFault,
+  })
+  readonly #tracker: StoreStateTracker
+  readonly #thread: ReturnType<typeof createStoreThread>
+  readonly #timers: NodeJS.Timeout[]
+  /** The state to report while the database answers; undefined while no thread has opened it. */
+  #openState: StoreState | undefined
+  #watchdog: NodeJS.Timeout | undefined
+  #isBusyForOthers = false
+  #isPinging = false
+  #isClosing = false
+
+  constructor(config: Config, log: Log) {
+    const { limits } = config
+    this.#log = log
+    this.#limits = limits
+    this.#engine = config.databaseUrl === undefined ? 'embedded' : 'postgres'
+    // The embedded engine runs one call while the next already waits in its thread, so that the thread never idles.
+    this.#maxRunning = this.#engine === 'embedded' ? 2 : limits.storeReaders
+    this.#tracker = new StoreStateTracker(this.#closedState('it is opening', 'opening'), limits.maxStoreQueue)
+    this.#thread = createStoreThread(config, {
+      onReply: (reply) => this.#onReply(reply),
+      onEnd: (reason, condition, retryMs) => this.#onEnd(reason, condition, retryMs),
+    })
+    this.#requests.attach((call) => this.#thread.post(call))
+    this.#timers = [setInterval(() => this.#maintain(), limits.storeMaintenanceMs).unref()]
+    // A server may go away while there are no calls, so it is pinged. The embedded engine can only end with its thread.
+    if (this.#engine === 'postgres') this.#timers.push(setInterval(() => this.#ping(), limits.storeHealthCheckMs).unref())
   }
 
-  function ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
+  get state(): StoreState {
+    return this.#tracker.state
+  }
+
+  open(): void {
+    this.#thread.open()
+  }
+
+  untilOpen(deadlineMs: number): Promise<void> | undefined {
+    return this.#tracker.untilOpen(deadlineMs)
+  }
+
+  connect(onPort: (port: MessagePort) => void): void {
+    this.#thread.connect(onPort)
+  }
+
+  ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
     return new Promise<StoreResult<O>>((resolve, reject) => {
-      const { state } = standing
+      const { state } = this
       if (!state.isOpen) return reject(toStoreFault(state))
-      if (queue.length >= limits.maxStoreQueue) {
-        return reject(new StoreFault('busy', `${queue.length} calls are waiting for it`))
+      if (this.#queue.length >= this.#limits.maxStoreQueue) {
+        return reject(new StoreFault('busy', `${this.#queue.length} calls are waiting for it`))
       }
-      const call: Call = { operation, argument, resolve, reject }
-      call.timer = setTimeout(() => expire(call), Math.max(0, deadlineMs - Date.now()))
-      queue.push(call)
-      send()
+      const call: QueuedCall = { operation, argument, resolve, reject }
+      call.timer = setTimeout(() => this.#expire(call), Math.max(0, deadlineMs - Date.now()))
+      this.#queue.push(call)
+      this.#send()
     })
   }
 
-  /** Rejects a call whose deadline passed. If it is already running, it continues, and its reply is dropped. */
-  function expire(call: Call): void {
-    const position = queue.indexOf(call)
-    if (position >= 0) queue.splice(position, 1)
+  async close(): Promise<void> {
+    this.#isClosing = true
+    for (const timer of this.#timers) clearInterval(timer)
+    clearTimeout(this.#watchdog)
+    const reason = 'the service is stopping'
+    this.#tracker.set(this.#closedState(reason))
+    rejectAll([...this.#running, ...this.#queue], reason)
+    await this.#thread.close()
+  }
+
+  #closedState(reason: string, condition: StoreCondition = 'away'): StoreState {
+    return { isOpen: false, engine: this.#engine, reason, condition }
+  }
+
+  /** Rejects a call whose deadline passed. If it is already running, it continues, and its result is dropped. */
+  #expire(call: QueuedCall): void {
+    const position = this.#queue.indexOf(call)
+    if (position >= 0) this.#queue.splice(position, 1)
     call.reject(new StoreFault('late', 'it did not answer in time'))
   }
 
-  function send(): void {
-    while (standing.state.isOpen && running.size < maxRunning && queue.length > 0) {
-      post(queue.shift()!)
-      if (running.size === 1) watch()
+  #send(): void {
+    while (this.state.isOpen && this.#running.size < this.#maxRunning && this.#queue.length > 0) {
+      void this.#run(this.#queue.shift()!)
+      if (this.#running.size === 1) this.#watch()
     }
   }
 
-  function post(call: Call): void {
-    const id = nextId++
-    running.set(id, call)
-    thread.post({ type: 'call', id, operation: call.operation, argument: call.argument })
+  async #run(call: QueuedCall): Promise<void> {
+    this.#running.add(call)
+    try {
+      const value = await this.#requests.ask(call.operation, call.argument as never)
+      this.#leave(call)
+      this.#markReachable()
+      call.resolve(value as never)
+    } catch (error) {
+      if (!this.#running.has(call)) return // `#onEnd` has rejected it
+      this.#leave(call)
+      const fault = error instanceof StoreFault ? error : new StoreFault('failed', String(error))
+      const { kind, message: reason } = fault
+      if (kind === 'unavailable' && this.#engine === 'postgres') this.#markUnreachable(reason)
+      else if (kind !== 'late' && kind !== 'busy' && kind !== 'large')
+        this.#log.error('store call failed', { operation: call.operation, reason })
+      call.reject(fault)
+    }
+    this.#send()
+  }
+
+  #leave(call: QueuedCall): void {
+    this.#running.delete(call)
+    clearTimeout(call.timer)
+    this.#watch()
   }
 
   /** Watches the running call, which is the oldest one sent, because the embedded engine has no time limit itself. */
-  function watch(): void {
-    clearTimeout(watchdog)
-    if (engine !== 'embedded') return
-    const [oldest] = running.values()
-    if (oldest === undefined && !isBusyForOthers) return
-    const limitMs = isBusyForOthers || oldest === undefined ? limits.storeWriteMs : limitOf(oldest.operation)
-    watchdog = setTimeout(() => {
-      log.error('the store hangs in a statement and is restarted', { limitMs })
-      thread.restart()
+  #watch(): void {
+    clearTimeout(this.#watchdog)
+    if (this.#engine !== 'embedded') return
+    const [oldest] = this.#running
+    if (oldest === undefined && !this.#isBusyForOthers) return
+    const limitMs =
+      this.#isBusyForOthers || oldest === undefined ? this.#limits.storeWriteMs : this.#limitMs(oldest.operation)
+    this.#watchdog = setTimeout(() => {
+      this.#log.error('the store hangs in a statement and is restarted', { limitMs })
+      this.#thread.restart()
     }, limitMs)
   }
 
-  function limitOf(operation: StoreOperation): number {
-    if (operation === 'maintain') return limits.storeMaintenanceMs
+  #limitMs(operation: StoreOperation): number {
+    if (operation === 'maintain') return this.#limits.storeMaintenanceMs
     // A restart costs seconds without any reply. On an overloaded machine that would be worse than waiting.
-    return operation === 'apply' ? limits.storeWriteMs : limits.storeStuckMs
+    return operation === 'apply' ? this.#limits.storeWriteMs : this.#limits.storeStuckMs
   }
 
-  function onReply(reply: StoreReply): void {
-    if (reply.type === 'answer') settle(reply)
-    else if (reply.type === 'open') {
-      openState = { isOpen: true, engine: reply.engine, version: reply.version }
-      standing.set(openState)
-      log.info('store open', { engine: reply.engine, version: reply.version })
-      send()
+  #onReply(reply: StoreReply): void {
+    if (reply.type === 'open') {
+      this.#openState = { isOpen: true, engine: reply.engine, version: reply.version }
+      this.#tracker.set(this.#openState)
+      this.#log.info('store open', { engine: reply.engine, version: reply.version })
+      this.#send()
     } else if (reply.type === 'busy') {
-      isBusyForOthers = reply.isBusy
-      watch()
+      this.#isBusyForOthers = reply.isBusy
+      this.#watch()
     } else if (reply.type === 'lost') {
-      log.warn('database connection lost', { reason: reply.reason })
-      ping()
-    }
-  }
-
-  function onEnd(reason: string, condition: StoreCondition, retryMs: number): void {
-    clearTimeout(watchdog)
-    isBusyForOthers = false
-    openState = undefined
-    standing.set(closedState(reason, condition))
-    rejectAll([...running.values(), ...queue.splice(0)], reason)
-    running.clear()
-    log.error('store not open', { engine, reason, retryMs })
-  }
-
-  function settle(reply: Extract<StoreReply, { type: 'answer' }>): void {
-    const call = running.get(reply.id)
-    if (call === undefined) return
-    running.delete(reply.id)
-    clearTimeout(call.timer)
-    watch()
-    if (reply.ok) {
-      if (!standing.state.isOpen && openState !== undefined && !isClosing) {
-        standing.set(openState)
-        log.info('database answers again')
-      }
-      call.resolve(reply.value as never)
+      this.#log.warn('database connection lost', { reason: reply.reason })
+      this.#ping()
     } else {
-      if (reply.kind === 'unavailable' && engine === 'postgres') markUnreachable(reply.reason)
-      else if (reply.kind !== 'late' && reply.kind !== 'busy' && reply.kind !== 'large')
-        log.error('store call failed', { operation: call.operation, reason: reply.reason })
-      call.reject(new StoreFault(reply.kind, reply.reason))
+      this.#requests.receive(reply)
     }
-    send()
+  }
+
+  #onEnd(reason: string, condition: StoreCondition, retryMs: number): void {
+    clearTimeout(this.#watchdog)
+    this.#isBusyForOthers = false
+    this.#openState = undefined
+    this.#tracker.set(this.#closedState(reason, condition))
+    rejectAll([...this.#running, ...this.#queue.splice(0)], reason)
+    this.#running.clear()
+    this.#requests.attach((call) => this.#thread.post(call))
+    this.#log.error('store not open', { engine: this.#engine, reason, retryMs })
+  }
+
+  #markReachable(): void {
+    if (this.state.isOpen || this.#openState === undefined || this.#isClosing) return
+    this.#tracker.set(this.#openState)
+    this.#log.info('database answers again')
   }
 
   /** Marks the server as gone. Until it answers a ping, calls are rejected at once instead of waiting. */
-  function markUnreachable(reason: string): void {
-    if (!standing.state.isOpen) return
-    log.error('database does not answer', { reason })
-    standing.set(closedState(reason))
-    rejectAll(queue.splice(0), reason)
-    setTimeout(ping, limits.storeRetryMs).unref()
+  #markUnreachable(reason: string): void {
+    if (!this.state.isOpen) return
+    this.#log.error('database does not answer', { reason })
+    this.#tracker.set(this.#closedState(reason))
+    rejectAll(this.#queue.splice(0), reason)
+    setTimeout(() => this.#ping(), this.#limits.storeRetryMs).unref()
   }
 
   /** Pings the database, bypassing the queue, even while the server counts as gone. One ping at a time. */
-  function ping(): void {
-    if (openState === undefined || isClosing || isPinging) return
-    isPinging = true
+  #ping(): void {
+    if (this.#openState === undefined || this.#isClosing || this.#isPinging) return
+    this.#isPinging = true
     const endPing = () => {
-      isPinging = false
-      if (!standing.state.isOpen) setTimeout(ping, limits.storeRetryMs).unref()
+      this.#isPinging = false
+      if (!this.state.isOpen) setTimeout(() => this.#ping(), this.#limits.storeRetryMs).unref()
     }
-    post({ operation: 'ping', argument: undefined, resolve: endPing, reject: endPing })
+    void this.#run({ operation: 'ping', argument: undefined, resolve: endPing, reject: endPing })
   }
 
-  function rejectAll(calls: readonly Call[], reason: string): void {
-    for (const call of calls) {
-      clearTimeout(call.timer)
-      call.reject(new StoreFault('unavailable', reason))
-    }
-  }
-
-  function maintain(): void {
-    if (!standing.state.isOpen) return
-    ask('maintain', undefined, Date.now() + limits.storeMaintenanceMs).catch((error: StoreFault) =>
-      log.warn('store maintenance failed', { reason: error.message }),
+  #maintain(): void {
+    if (!this.state.isOpen) return
+    this.ask('maintain', undefined, Date.now() + this.#limits.storeMaintenanceMs).catch((error: StoreFault) =>
+      this.#log.warn('store maintenance failed', { reason: error.message }),
     )
+  }
+}
+
+function rejectAll(calls: readonly QueuedCall[], reason: string): void {
+  for (const call of calls) {
+    clearTimeout(call.timer)
+    call.reject(new StoreFault('unavailable', reason))
   }
 }

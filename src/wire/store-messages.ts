@@ -1,6 +1,7 @@
 /** Messages between threads about location records. They are plain data. */
 import type { MessagePort } from 'node:worker_threads'
 import type { SubmissionOperations } from './relay-messages.ts'
+import type { Answer, Call, RequestFailure } from './request-port.ts'
 import type { RangeNotes, SyncOperations } from './sync-messages.ts'
 import type { Hex } from './values.ts'
 
@@ -215,28 +216,31 @@ export class StoreFault extends Error {
   }
 }
 
+/** Makes the error of a store operation that gave no result. */
+export function storeFault(failure: RequestFailure): StoreFault {
+  if (failure.type === 'failure') return new StoreFault(failure.kind as StoreFaultKind, failure.reason)
+  if (failure.type === 'lost') return new StoreFault('unavailable', failure.reason)
+  return failure.type === 'late'
+    ? new StoreFault('late', 'it did not answer in time')
+    : new StoreFault('busy', 'too many calls are waiting for it')
+}
+
 export type StoreEngine = 'embedded' | 'postgres'
 
-/** To the store thread, from main or over a separate port. */
+/** From main to the store thread. Other threads send only calls, over ports of their own. */
 export type StoreRequest =
-  | { readonly type: 'call'; readonly id: number; readonly operation: StoreOperation; readonly argument: unknown }
+  | Call
   /** A port for another thread. */
   | { readonly type: 'connect'; readonly port: MessagePort }
   /** Shuts the thread down cleanly. */
   | { readonly type: 'close' }
 
+/** From the store thread to main. The kind of a failed call is a `StoreFaultKind`. */
 export type StoreReply =
+  | Answer
   | { readonly type: 'open'; readonly engine: StoreEngine; readonly version: string }
   /** The database could not be opened. The thread ends. */
   | { readonly type: 'refused'; readonly reason: string; readonly isDamaged: boolean }
-  | { readonly type: 'answer'; readonly id: number; readonly ok: true; readonly value: unknown }
-  | {
-      readonly type: 'answer'
-      readonly id: number
-      readonly ok: false
-      readonly kind: StoreFaultKind
-      readonly reason: string
-    }
   /** An idle connection to the database broke. */
   | { readonly type: 'lost'; readonly reason: string }
   /** Whether the thread works for a thread other than main. Meanwhile main gives its own call the time limit of a write. */

@@ -9,7 +9,7 @@ import { ENGINES, makeStore, type StoreFiles } from '../../bench/store-engines.t
 import type { Log } from '../../src/base/log.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openPglite } from '../../src/store/pglite.ts'
-import { connectStore } from '../../src/store/record-line.ts'
+import { RecordLine } from '../../src/store/record-line.ts'
 import { createStoreClient, type StoreClient } from '../../src/threads/store-client.ts'
 import { type RecordStore, StoreFault } from '../../src/wire/store-messages.ts'
 import { endsWithFile } from '../children.ts'
@@ -38,7 +38,9 @@ describe.each(ENGINES)('the store thread on %s', (engine) => {
     client = makeClient(files)
     const port = new Promise<MessagePort>((resolve) => client.connect(resolve))
     await untilOpen(client)
-    line = connectStore(await port)
+    const connection = new RecordLine()
+    connection.connect(await port)
+    line = connection.store
   })
   afterAll(async () => {
     await client.close()

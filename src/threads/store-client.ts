@@ -1,6 +1,6 @@
-import type { MessagePort } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Log } from '../base/log.ts'
-import type { Config } from '../config/config.ts'
+import type { Config, StoreThreadConfig } from '../config/config.ts'
 import { Requester } from '../wire/request-port.ts'
 import {
   type StoreArgument,
@@ -9,16 +9,13 @@ import {
   type StoreOperation,
   type StoreOperations,
   type StoreReply,
+  type StoreRequest,
   type StoreResult,
   storeFault,
 } from '../wire/store-messages.ts'
-import {
-  createStoreThread,
-  type StoreCondition,
-  type StoreState,
-  StoreStateTracker,
-  toStoreFault,
-} from './store-thread.ts'
+import { boundYoungHeap, workerUrl } from './spawn.ts'
+import { type StoreCondition, type StoreState, StoreStateTracker, toStoreFault } from './store-state.ts'
+import { type ThreadEnd, ThreadHost } from './thread-host.ts'
 
 /** The main thread's side of the store thread, where either engine runs. */
 export interface StoreClient {
@@ -58,6 +55,15 @@ export function createStoreClient(config: Config, log: Log): StoreClient {
   return new StoreThreadClient(config, log)
 }
 
+function startWorker({ databaseUrl, dataDir, limits }: Config): Worker {
+  boundYoungHeap(limits.storeYoungHeapMb)
+  return new Worker(workerUrl('store'), {
+    name: 'store',
+    env: {}, // only the signer thread sees the environment
+    workerData: { databaseUrl, dataDir, limits } satisfies StoreThreadConfig,
+  })
+}
+
 class StoreThreadClient implements StoreClient {
   readonly #log: Log
   readonly #limits: Config['limits']
@@ -72,14 +78,16 @@ class StoreThreadClient implements StoreClient {
     toError: storeFault,
   })
   readonly #tracker: StoreStateTracker
-  readonly #thread: ReturnType<typeof createStoreThread>
+  readonly #thread: ThreadHost<StoreRequest, StoreReply>
+  readonly #subscribers: ((port: MessagePort) => void)[] = []
   readonly #timers: NodeJS.Timeout[]
   /** The state to report while the database answers; undefined while no thread has opened it. */
   #openState: StoreState | undefined
   #watchdog: NodeJS.Timeout | undefined
   #isBusyForOthers = false
   #isPinging = false
-  #isClosing = false
+  /** Whether the thread that is starting found damaged files. */
+  #isDamaged = false
 
   constructor(config: Config, log: Log) {
     const { limits } = config
@@ -89,11 +97,20 @@ class StoreThreadClient implements StoreClient {
     // The embedded engine runs one call while the next already waits in its thread, so that the thread never idles.
     this.#maxRunning = this.#engine === 'embedded' ? 2 : limits.storeReaders
     this.#tracker = new StoreStateTracker(this.#closedState('it is opening', 'opening'), limits.maxStoreQueue)
-    this.#thread = createStoreThread(config, {
-      onReply: (reply) => this.#onReply(reply),
-      onEnd: (reason, condition, retryMs) => this.#onEnd(reason, condition, retryMs),
+    this.#thread = new ThreadHost<StoreRequest, StoreReply>({
+      title: 'the store',
+      create: () => startWorker(config),
+      startMs: limits.storeOpenMs,
+      firstPauseMs: 250,
+      closeRequest: { type: 'close' },
+      closeMs: 5000,
+      // While it opens, it reads no messages. Whatever it had begun is redone at the next start.
+      closeStartingMs: 0,
+      readStart: (reply) => this.#readStart(reply),
+      onReady: () => this.#connectAll(),
+      onMessage: (reply) => this.#onReply(reply),
+      onEnd: (end) => this.#onEnd(end),
     })
-    this.#requests.attach((call) => this.#thread.post(call))
     this.#timers = [setInterval(() => this.#maintain(), limits.storeMaintenanceMs).unref()]
     // A server may go away while there are no calls, so it is pinged. The embedded engine can only end with its thread.
     if (this.#engine === 'postgres') this.#timers.push(setInterval(() => this.#ping(), limits.storeHealthCheckMs).unref())
@@ -112,7 +129,8 @@ class StoreThreadClient implements StoreClient {
   }
 
   connect(onPort: (port: MessagePort) => void): void {
-    this.#thread.connect(onPort)
+    this.#subscribers.push(onPort)
+    if (this.#thread.isReady) this.#connectPort(onPort)
   }
 
   ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
@@ -130,7 +148,6 @@ class StoreThreadClient implements StoreClient {
   }
 
   async close(): Promise<void> {
-    this.#isClosing = true
     for (const timer of this.#timers) clearInterval(timer)
     clearTimeout(this.#watchdog)
     const reason = 'the service is stopping'
@@ -193,7 +210,7 @@ class StoreThreadClient implements StoreClient {
       this.#isBusyForOthers || oldest === undefined ? this.#limits.storeWriteMs : this.#limitMs(oldest.operation)
     this.#watchdog = setTimeout(() => {
       this.#log.error('the store hangs in a statement and is restarted', { limitMs })
-      this.#thread.restart()
+      this.#thread.terminate()
     }, limitMs)
   }
 
@@ -201,6 +218,23 @@ class StoreThreadClient implements StoreClient {
     if (operation === 'maintain') return this.#limits.storeMaintenanceMs
     // A restart costs seconds without any reply. On an overloaded machine that would be worse than waiting.
     return operation === 'apply' ? this.#limits.storeWriteMs : this.#limits.storeStuckMs
+  }
+
+  #readStart(reply: StoreReply): boolean | Error {
+    if (reply.type !== 'refused') return reply.type === 'open'
+    this.#isDamaged = reply.isDamaged
+    return new Error(reply.reason)
+  }
+
+  #connectAll(): void {
+    this.#requests.attach((call) => this.#thread.post(call))
+    for (const onPort of this.#subscribers) this.#connectPort(onPort)
+  }
+
+  #connectPort(onPort: (port: MessagePort) => void): void {
+    const { port1, port2 } = new MessageChannel()
+    this.#thread.post({ type: 'connect', port: port2 }, [port2])
+    onPort(port1)
   }
 
   #onReply(reply: StoreReply): void {
@@ -220,19 +254,28 @@ class StoreThreadClient implements StoreClient {
     }
   }
 
-  #onEnd(reason: string, condition: StoreCondition, retryMs: number): void {
+  /** Returns the pause before the thread is started again, in milliseconds. */
+  #onEnd({ wasReady, error, pauseMs }: ThreadEnd): number | undefined {
+    if (this.#thread.isClosing) return undefined
+    const reason = error?.message ?? 'its thread ended'
+    const isDamaged = this.#isDamaged
+    this.#isDamaged = false
+    const retryMs = isDamaged ? this.#limits.storeDamagedRetryMs : pauseMs
     clearTimeout(this.#watchdog)
     this.#isBusyForOthers = false
     this.#openState = undefined
+    // A thread that had opened the store will most likely open it again; one that had not may never succeed.
+    const condition = isDamaged ? 'damaged' : wasReady ? 'opening' : 'away'
     this.#tracker.set(this.#closedState(reason, condition))
     rejectAll([...this.#running, ...this.#queue.splice(0)], reason)
     this.#running.clear()
-    this.#requests.attach((call) => this.#thread.post(call))
+    this.#requests.detach(reason)
     this.#log.error('store not open', { engine: this.#engine, reason, retryMs })
+    return retryMs
   }
 
   #markReachable(): void {
-    if (this.state.isOpen || this.#openState === undefined || this.#isClosing) return
+    if (this.state.isOpen || this.#openState === undefined || this.#thread.isClosing) return
     this.#tracker.set(this.#openState)
     this.#log.info('database answers again')
   }
@@ -248,7 +291,7 @@ class StoreThreadClient implements StoreClient {
 
   /** Pings the database, bypassing the queue, even while the server counts as gone. One ping at a time. */
   #ping(): void {
-    if (this.#openState === undefined || this.#isClosing || this.#isPinging) return
+    if (this.#openState === undefined || this.#thread.isClosing || this.#isPinging) return
     this.#isPinging = true
     const endPing = () => {
       this.#isPinging = false

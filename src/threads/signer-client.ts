@@ -21,65 +21,19 @@ import { joinRecords } from '../wire/signing-records.ts'
 import { overloaded, rejectedBlock, type SignedBlock, TOO_MANY_WAITING } from './signing-block.ts'
 import { SigningQueue } from './signing-queue.ts'
 import { heapLimits, workerUrl } from './spawn.ts'
-
-/** A signer thread that is ready. */
-interface SignerThread {
-  readonly worker: Worker
-  readonly address: string
-  readonly keyKind: SigningKeyKind
-  readonly backend: string
-}
+import { type ThreadEnd, ThreadHost } from './thread-host.ts'
 
 // Opening a keystore takes scrypt one second, more on a busy machine.
 const START_TIMEOUT_MS = 30_000
 /** A signature takes microseconds, and a message of signatures takes milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000
 
-/** Asks the thread to exit and waits. Terminating it during a signature in native code would crash the process. */
-async function endThread(worker: Worker): Promise<void> {
-  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  worker.postMessage({ type: 'close' } satisfies SignerRequest)
-  const timer = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS)
-  await ended
-  clearTimeout(timer)
-}
-
-/**
- * Starts a signer thread and waits until it is ready.
- *
- * @throws {ConfigError} when the key or a chain is configured wrongly
- */
-async function startThread(config: Config, onReply: (reply: SignerReply) => void): Promise<SignerThread> {
-  const worker = new Worker(workerUrl('signer'), {
+function startWorker(config: Config): Worker {
+  return new Worker(workerUrl('signer'), {
     name: 'signer',
     env: SHARE_ENV, // so that it can remove the key from it
     workerData: signerConfig(config),
     resourceLimits: heapLimits(config),
-  })
-  try {
-    const ready = await firstReply(worker)
-    worker.on('message', onReply)
-    return { worker, ...ready }
-  } catch (error) {
-    await worker.terminate()
-    throw error
-  }
-}
-
-function firstReply(worker: Worker): Promise<Omit<SignerThread, 'worker'>> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`the signer did not start in ${START_TIMEOUT_MS} ms`)),
-      START_TIMEOUT_MS,
-    )
-    worker.once('message', (reply: SignerReply) => {
-      if (reply.type === 'ready') resolve(reply)
-      else reject(new ConfigError(reply.type === 'refused' ? reply.reason : 'the signer did not start'))
-    })
-    worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`the signer ended while starting (${code})`)))
-    worker.once('exit', () => clearTimeout(timer))
-    worker.once('message', () => clearTimeout(timer))
   })
 }
 
@@ -98,6 +52,9 @@ function signerConfig(config: Config): SignerConfig {
     submission,
   }
 }
+
+const RESTARTING = 'the signer is restarting'
+const NOT_STARTED = 'the signer did not start'
 
 /** The main thread's side of the signer thread, which is the only one that holds the key. */
 export interface SignerClient {
@@ -144,8 +101,6 @@ export interface SignerClient {
   close(): Promise<void>
 }
 
-const LONGEST_RESTART_PAUSE_MS = 5000
-
 /**
  * Starts the signer thread. No other thread may start before it is ready, because until then the key is in the
  * environment, which threads can share.
@@ -157,110 +112,144 @@ const LONGEST_RESTART_PAUSE_MS = 5000
  * @throws {ConfigError} when the key or a chain is configured wrongly; the message says what to change
  */
 export async function startSigner(config: Config, log: Log): Promise<SignerClient> {
-  const { maxQueuedRequests, maxBatchSize, requestDeadlineMs } = config.limits
-  let thread: SignerThread | undefined
-  let connect: (() => MessagePort) | undefined
-  let isClosing = false
-  let resolveLost: (error: Error) => void = () => {}
-  const lost = new Promise<Error>((resolve) => {
-    resolveLost = resolve
-  })
-  const post = (request: SignerRequest, transfer: readonly (MessagePort | ArrayBuffer)[] = []) =>
-    thread?.worker.postMessage(request, transfer)
-  const queue = new SigningQueue({
-    maxQueueSize: maxQueuedRequests,
-    maxBatchSize,
-    timeoutMs: requestDeadlineMs,
-    send({ records, bulk, others }) {
-      const packed = { records: joinRecords(records.ids, records.records), bulk: joinRecords(bulk.ids, bulk.records) }
-      post({ type: 'sign', ...packed, others }, [packed.records.buffer, packed.bulk.buffer])
-    },
-  })
+  const client = new SignerThreadClient(config, log)
+  await client.start()
+  return client
+}
 
-  const first = await startThread(config, onReply)
-  attachThread(first)
-  const { address, keyKind, backend } = first
+class SignerThreadClient implements SignerClient {
+  readonly lost: Promise<Error>
+  readonly #log: Log
+  readonly #thread: ThreadHost<SignerRequest, SignerReply>
+  readonly #queue: SigningQueue
+  #ready: Extract<SignerReply, { type: 'ready' }> | undefined
+  #otherKey: Error | undefined
+  #connect: (() => MessagePort) | undefined
+  #resolveLost: (error: Error) => void = () => {}
 
-  return {
-    address,
-    keyKind,
-    backend,
-    lost,
-    get isReady() {
-      return thread !== undefined
-    },
-    sign,
-    waitForRoom() {
-      if (queue.room.isFull) throw new ProblemError(overloaded(TOO_MANY_WAITING).problem)
-      return queue.room.enter()
-    },
-    async signBlock(payloads) {
-      if (thread !== undefined) return queue.submitBlock(payloads)
-      return rejectedBlock(payloads.offsets.length - 1, overloaded('the signer is restarting').problem)
-    },
-    connectNonces(connectThread) {
-      connect = connectThread
-      connectPort()
-    },
-    async close() {
-      isClosing = true
-      if (thread !== undefined) await endThread(thread.worker)
-    },
-  }
-
-  function sign(payload: AttestationPayload, isBulk?: boolean): Promise<SigningResult>
-  function sign(payload: ResultPayload): Promise<ResultSigningResult>
-  function sign(payload: SequencePayload): Promise<SequenceSigningResult>
-  function sign(payload: RelayPayload): Promise<RelaySigningResult>
-  function sign(payload: SigningPayload, isBulk?: boolean): Promise<unknown> {
-    // Each result has the kind that belongs to its payload.
-    return thread === undefined
-      ? Promise.resolve(overloaded('the signer is restarting'))
-      : queue.submit(payload, isBulk)
-  }
-
-  function onReply(reply: SignerReply): void {
-    if (reply.type === 'signed') queue.take(reply.signed, reply.others, reply.isBatchEnd)
-    else if (reply.type === 'fault') log.error('signing failed', { reason: reply.reason })
-  }
-
-  function attachThread(started: SignerThread): void {
-    thread = started
-    started.worker.on('error', (error) => log.error('signer thread failed', { reason: String(error) }))
-    started.worker.once('exit', (code) => {
-      thread = undefined
-      queue.fail('the signer is restarting')
-      if (isClosing) return
-      log.error('signer thread ended', { code })
-      if (keyKind === 'private-key' || keyKind === 'mnemonic') {
-        resolveLost(new Error(`the signer thread ended and its ${keyKind} is no longer in the environment`))
-      } else {
-        void restart(100)
-      }
+  constructor(config: Config, log: Log) {
+    const { maxQueuedRequests, maxBatchSize, requestDeadlineMs } = config.limits
+    this.#log = log
+    this.lost = new Promise<Error>((resolve) => {
+      this.#resolveLost = resolve
     })
-    connectPort()
+    this.#queue = new SigningQueue({
+      maxQueueSize: maxQueuedRequests,
+      maxBatchSize,
+      timeoutMs: requestDeadlineMs,
+      send: ({ records, bulk, others }) => {
+        const packed = { records: joinRecords(records.ids, records.records), bulk: joinRecords(bulk.ids, bulk.records) }
+        this.#thread.post({ type: 'sign', ...packed, others }, [packed.records.buffer, packed.bulk.buffer])
+      },
+    })
+    this.#thread = new ThreadHost<SignerRequest, SignerReply>({
+      title: 'the signer',
+      create: () => startWorker(config),
+      startMs: START_TIMEOUT_MS,
+      firstPauseMs: 100,
+      closeRequest: { type: 'close' },
+      // It is asked to end, because terminating it during a signature in native code would crash the process.
+      closeMs: CLOSE_TIMEOUT_MS,
+      closeStartingMs: CLOSE_TIMEOUT_MS,
+      readStart: (reply) => this.#readStart(reply),
+      onReady: () => this.#connectPort(),
+      onMessage: (reply) => this.#onReply(reply),
+      onError: (error) => {
+        if (this.isReady) log.error('signer thread failed', { reason: String(error) })
+      },
+      onEnd: (end) => this.#onEnd(end),
+    })
   }
 
-  function connectPort(): void {
-    if (thread === undefined || connect === undefined) return
-    const port = connect()
-    post({ type: 'nonces', port }, [port])
+  /** @throws {ConfigError} when the key or a chain is configured wrongly */
+  start(): Promise<void> {
+    return this.#thread.start()
   }
 
-  async function restart(pauseMs: number): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
-    if (isClosing) return
-    try {
-      const started = await startThread(config, onReply)
-      if (started.address !== address) {
-        await started.worker.terminate()
-        return resolveLost(new Error('the signer started again with another key'))
+  get address(): string {
+    return this.#ready!.address
+  }
+
+  get keyKind(): SigningKeyKind {
+    return this.#ready!.keyKind
+  }
+
+  get backend(): string {
+    return this.#ready!.backend
+  }
+
+  get isReady(): boolean {
+    return this.#thread.isReady
+  }
+
+  sign(payload: AttestationPayload, isBulk?: boolean): Promise<SigningResult>
+  sign(payload: ResultPayload): Promise<ResultSigningResult>
+  sign(payload: SequencePayload): Promise<SequenceSigningResult>
+  sign(payload: RelayPayload): Promise<RelaySigningResult>
+  sign(payload: SigningPayload, isBulk?: boolean): Promise<unknown> {
+    // Each result has the kind that belongs to its payload.
+    return this.isReady ? this.#queue.submit(payload, isBulk) : Promise.resolve(overloaded(RESTARTING))
+  }
+
+  async signBlock(payloads: PackedBytes): Promise<SignedBlock> {
+    if (this.isReady) return this.#queue.submitBlock(payloads)
+    return rejectedBlock(payloads.offsets.length - 1, overloaded(RESTARTING).problem)
+  }
+
+  waitForRoom(): Promise<void> | undefined {
+    if (this.#queue.room.isFull) throw new ProblemError(overloaded(TOO_MANY_WAITING).problem)
+    return this.#queue.room.enter()
+  }
+
+  connectNonces(connect: () => MessagePort): void {
+    this.#connect = connect
+    this.#connectPort()
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close()
+  }
+
+  #connectPort(): void {
+    if (!this.isReady || this.#connect === undefined) return
+    const port = this.#connect()
+    this.#thread.post({ type: 'nonces', port }, [port])
+  }
+
+  #readStart(reply: SignerReply): boolean | Error {
+    if (reply.type !== 'ready') return new ConfigError(reply.type === 'refused' ? reply.reason : NOT_STARTED)
+    if (this.#ready !== undefined) {
+      if (this.#ready.address !== reply.address) {
+        this.#otherKey = new Error('the signer started again with another key')
+        return this.#otherKey
       }
-      attachThread(started)
-      log.info('signer thread started again')
-    } catch (error) {
-      log.error('signer thread cannot start', { reason: String(error) })
-      await restart(Math.min(pauseMs * 2, LONGEST_RESTART_PAUSE_MS))
+      this.#log.info('signer thread started again')
     }
+    this.#ready ??= reply
+    return true
+  }
+
+  #onReply(reply: SignerReply): void {
+    if (reply.type === 'signed') this.#queue.take(reply.signed, reply.others, reply.isBatchEnd)
+    else if (reply.type === 'fault') this.#log.error('signing failed', { reason: reply.reason })
+  }
+
+  /** Returns the pause before the thread is started again, in milliseconds; undefined when its key is gone. */
+  #onEnd({ wasReady, code, error, pauseMs }: ThreadEnd): number | undefined {
+    if (wasReady) this.#queue.fail(RESTARTING)
+    if (this.#thread.isClosing) return undefined
+    if (!wasReady) {
+      if (this.#otherKey === undefined) {
+        this.#log.error('signer thread cannot start', { reason: String(error) })
+        return pauseMs
+      }
+      this.#resolveLost(this.#otherKey)
+      return undefined
+    }
+    this.#log.error('signer thread ended', { code })
+    const { keyKind } = this
+    if (keyKind !== 'private-key' && keyKind !== 'mnemonic') return pauseMs
+    this.#resolveLost(new Error(`the signer thread ended and its ${keyKind} is no longer in the environment`))
+    return undefined
   }
 }

@@ -43,20 +43,16 @@ export function startRelay({ chainClient, signer, store, log }: RelayClientParts
   const states = new Map<number, RelayState>()
   const chainIds = [...chainClient.states().keys()]
   const events = chainIds.flatMap((chainId) => Object.values(COUNTED).map((event) => ({ chainId, event, count: 0 })))
-  let current: MessagePort | undefined
+  let leaveStore: (() => void) | undefined
   chainClient.connect((post) => {
     const { port1, port2 } = new MessageChannel()
     states.clear()
-    current = port1
     port1.on('message', (reply: RelayReply) => void onReply(port1, reply))
     // An open port must not keep the process alive.
     port1.unref()
     post({ type: 'relay', sender: signer.address.toLowerCase() as Hex, port: port2 }, port2)
-    store.connect((port) => {
-      // The port belongs to a thread that has ended; the next thread gets a new one.
-      if (current !== port1) port.close()
-      else port1.postMessage({ type: 'store', port } satisfies RelayRequest, [port])
-    })
+    leaveStore?.() // it was for the thread before
+    leaveStore = store.connect((port) => port1.postMessage({ type: 'store', port } satisfies RelayRequest, [port]))
   })
   return {
     state: (chainId) => (chainClient.serves(chainId) ? (states.get(chainId) ?? UNKNOWN) : undefined),

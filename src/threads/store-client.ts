@@ -32,8 +32,12 @@ export interface StoreClient {
   untilOpen(deadlineMs: number): Promise<void> | undefined
   /** Whether the store accepts calls now, and if not, why. */
   readonly state: StoreState
-  /** Passes a port connected to the store to `onPort`, now and after every restart of the store. */
-  connect(onPort: (port: MessagePort) => void): void
+  /**
+   * Passes a port connected to the store to `onPort`, now and after every restart of the store.
+   *
+   * @returns a function that ends this
+   */
+  connect(onPort: (port: MessagePort) => void): () => void
   close(): Promise<void>
 }
 
@@ -79,7 +83,7 @@ class StoreThreadClient implements StoreClient {
   })
   readonly #tracker: StoreStateTracker
   readonly #thread: ThreadHost<StoreRequest, StoreReply>
-  readonly #subscribers: ((port: MessagePort) => void)[] = []
+  readonly #subscribers = new Set<(port: MessagePort) => void>()
   readonly #timers: NodeJS.Timeout[]
   /** The state to report while the database answers; undefined while no thread has opened it. */
   #openState: StoreState | undefined
@@ -128,9 +132,10 @@ class StoreThreadClient implements StoreClient {
     return this.#tracker.untilOpen(deadlineMs)
   }
 
-  connect(onPort: (port: MessagePort) => void): void {
-    this.#subscribers.push(onPort)
+  connect(onPort: (port: MessagePort) => void): () => void {
+    this.#subscribers.add(onPort)
     if (this.#thread.isReady) this.#connectPort(onPort)
+    return () => this.#subscribers.delete(onPort)
   }
 
   ask<O extends StoreOperation>(operation: O, argument: StoreArgument<O>, deadlineMs: number) {
